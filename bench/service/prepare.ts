@@ -1,0 +1,99 @@
+/**
+ * The firm that the bench works on: a synthetic practice and an application with credentials of both flows.
+ */
+import { openPlatform, type Platform } from '../../packages/server/src/app.ts';
+import { systemClock } from '../../packages/server/src/base/clock.ts';
+import { readConfig } from '../../packages/server/src/base/config.ts';
+import { openLog } from '../../packages/server/src/base/log.ts';
+import { entryProblem } from '../../packages/server/src/cli/options.ts';
+import { loadPractice } from '../../packages/server/src/cli/sandbox/practice.ts';
+import { startEmbeddedPostgres } from '../../packages/server/src/database/embedded/launcher.ts';
+import { sql } from '../../packages/server/src/database/sql.ts';
+import { issueApiKey } from '../../packages/server/src/oauth/api-keys.ts';
+import { issueClient } from '../../packages/server/src/oauth/clients.ts';
+import { issueLegacyAccount } from '../../packages/server/src/oauth/legacy-accounts.ts';
+import { dayStartMs } from '../../packages/server/src/synthetic/zoned-time.ts';
+import { createApplication } from '../../packages/server/src/tenancy/applications.ts';
+import { authorise } from '../../packages/server/src/tenancy/authorisations.ts';
+import { createFirm } from '../../packages/server/src/tenancy/firms.ts';
+
+export interface Prepared {
+  readonly resources: number;
+  readonly patients: number;
+  readonly client: { readonly apiKey: string; readonly clientId: string; readonly clientSecret: string };
+  readonly legacy: { readonly apiKey: string; readonly username: string; readonly password: string };
+  /** A resource body of the size that creates and the floor's insert write. */
+  readonly body: string;
+  readonly floorEnvironment: Readonly<Record<string, string>>;
+}
+
+export const firmPrefix = 'bench';
+export const patientId = (index: number): string => `${450_000 + index}`;
+
+const body = JSON.stringify({
+  resourceType: 'Patient',
+  identifier: [{ system: 'https://praxis.health/firm/bench/mrn', value: 'MM9900000001' }],
+  active: true,
+  name: [{ use: 'official', family: 'Benchmark', given: ['Ada', 'May'] }],
+  telecom: [
+    { system: 'phone', value: '(212) 555-0100', use: 'mobile' },
+    { system: 'email', value: 'ada@example.com' },
+  ],
+  gender: 'female',
+  birthDate: '1980-12-10',
+  address: [
+    { use: 'home', line: ['1 Main Street'], city: 'Springfield', state: 'NY', postalCode: '10001', country: 'US' },
+  ],
+  maritalStatus: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v3-MaritalStatus', code: 'M' }] },
+  managingOrganization: { reference: 'Organization/practice' },
+});
+
+/** Fills `dataDir`; the processes that serve find the same database there. */
+export async function prepareFirm(dataDir: string, patients: number): Promise<Prepared> {
+  const log = openLog('warn');
+  const config = readConfig({ PRAXIS_DATA_DIR: dataDir });
+  const embedded = await startEmbeddedPostgres({ dataDir, log });
+  const platform = await openPlatform({ config, clock: systemClock, log, connections: embedded });
+  const prepared = await fill(platform, patients);
+  // The planner must know what a server that has run for a while knows.
+  await platform.asOwner((owner) => owner.query(sql`ANALYZE`));
+  const database = JSON.stringify(embedded.owner);
+  await platform.close();
+  return {
+    ...prepared,
+    patients,
+    body,
+    floorEnvironment: {
+      FLOOR_DATABASE: database,
+      FLOOR_RESOURCE: patientId(1),
+      FLOOR_CONTENT: body,
+      FLOOR_SECRET: prepared.client.clientSecret,
+    },
+  };
+}
+
+async function fill(platform: Platform, patients: number): Promise<Pick<Prepared, 'resources' | 'client' | 'legacy'>> {
+  const { database, secrets, clock } = platform;
+  const firm = await createFirm(database, {
+    environment: 'sandbox',
+    prefix: firmPrefix,
+    name: 'Bench',
+    timeZone: 'America/New_York',
+  });
+  const resources = await loadPractice(platform, firm, { seed: 'bench', patients, todayMs: dayStartMs(clock.now()) });
+  const application = await createApplication(
+    database,
+    { environment: 'sandbox', name: 'Bench', acl: ['acl/*'] },
+    entryProblem,
+  );
+  await authorise(database, clock, firm, application, { purpose: 'Measurement' }, entryProblem);
+  const clientKey = await issueApiKey(database, secrets, application, 'client', 'bench');
+  const legacyKey = await issueApiKey(database, secrets, application, 'legacy', 'bench');
+  const client = await issueClient(database, secrets, application);
+  const account = await issueLegacyAccount(database, secrets, firm, application);
+  return {
+    resources,
+    client: { apiKey: clientKey.apiKey, ...client },
+    legacy: { apiKey: legacyKey.apiKey, ...account },
+  };
+}

@@ -1,0 +1,234 @@
+// Compiles a FHIRPath expression, for values of one type, into closures that call each other: a path step knows from
+// the definitions which JSON properties to read and calls the next step with each value. Branches of a union that
+// begin with another type, and casts that cannot hold, leave nothing behind.
+// http://hl7.org/fhirpath/N1/ and https://hl7.org/fhir/R4/fhirpath.html
+import { isSubtypeOf, typeDefinition } from '../definitions.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import { both, compileElement, compileExtension } from './elements.ts';
+import { FhirPathError } from './fhirpath-error.ts';
+import {
+  booleanFocus,
+  type Compilation,
+  type Continuation,
+  type Focus,
+  focusOfType,
+  isPolymorphic,
+  narrowed,
+  type Run,
+  runtimeType,
+  type Step,
+  type TypedValue,
+  touch,
+  type Visit,
+} from './focus.ts';
+import { type Expression, parseFhirPath } from './parse.ts';
+import { compilePredicate, isBoolean, referenceTypeTest } from './predicates.ts';
+
+export interface CompiledExpression {
+  /**
+   * The selected values, in the order of the expression's branches and of the resource. Equal values are kept.
+   * `root`: the resource that holds the value; `path`: where in it.
+   */
+  readonly select: (value: JsonValue, root: JsonObject, path: string) => TypedValue[];
+  /** What the expression can select, statically: one focus per alternative, without duplicates by element and type. */
+  readonly results: readonly Focus[];
+  /** Element paths that are read, criteria included; a path covers all below it, so none is below another. Sorted. */
+  readonly touched: readonly string[];
+}
+
+// Many parameters belong to several types: 'clinical-patient' to 32.
+const trees = new Map<string, Expression>();
+
+/**
+ * Compiles an expression for values of a type: 'Patient', 'HumanName' or, for the parts of a composite, the element
+ * path of an inline type ('Observation.component'). Throws FhirPathError for unknown types and elements, for syntax
+ * beyond the subset and for functions that the subset lacks.
+ */
+export function compileFhirPath(typeName: string, expression: string): CompiledExpression {
+  const input = focusOfType(typeName);
+  if (input === undefined) throw new FhirPathError(`Unknown type ${typeName}`, expression);
+  const compilation: Compilation = {
+    expression,
+    root: focusOfType(typeName.replace(/\..*/, '')),
+    touched: new Set(),
+    compile: (part, focus, then) => compile(part, focus, compilation, then),
+  };
+  const results = new Map<string, Focus>();
+  const step = compile(treeOf(expression), input, compilation, (focus) => {
+    results.set(`${focus.elementPath} ${focus.typeName}`, focus);
+    touch(compilation, focus);
+    return { visit: foundVisit(focus), usesSibling: false };
+  });
+  return {
+    select: (value, root, path) => {
+      const run: Run = { root, found: [], held: [] };
+      step?.visit(value, path, run, undefined);
+      return run.found;
+    },
+    results: [...results.values()],
+    touched: withoutCovered(compilation.touched),
+  };
+}
+
+function treeOf(expression: string): Expression {
+  const known = trees.get(expression);
+  if (known !== undefined) return known;
+  const tree = parseFhirPath(expression);
+  trees.set(expression, tree);
+  return tree;
+}
+
+// Undefined when the definitions rule out that anything is selected.
+function compile(expression: Expression, input: Focus, compilation: Compilation, then: Continuation): Step | undefined {
+  if (isBoolean(expression)) return compileComputed(expression, input, compilation, then);
+  switch (expression.kind) {
+    case 'this':
+      return then(input);
+    case 'resource':
+      return compileResource(compilation, then);
+    case 'literal':
+      throw new FhirPathError('A literal selects nothing', compilation.expression);
+    case 'member':
+      if (expression.operand === undefined) return compileFirstName(expression.name, input, compilation, then);
+      return compile(expression.operand, input, compilation, (focus) =>
+        compileElement(expression.name, focus, compilation, then),
+      );
+    case 'index':
+      return compileIndex(expression.operand, expression.index, input, compilation, then);
+    case 'type':
+      return compile(expression.operand, input, compilation, (focus) =>
+        compileCast(expression.typeName, focus, compilation, then),
+      );
+    case 'binary':
+      return both(
+        compile(expression.left, input, compilation, then),
+        compile(expression.right, input, compilation, then),
+      );
+    case 'call':
+      return compileCall(expression, input, compilation, then);
+  }
+}
+
+// https://hl7.org/fhir/R4/fhirpath.html#variables
+function compileResource(compilation: Compilation, then: Continuation): Step | undefined {
+  const { root } = compilation;
+  if (root?.definition?.kind !== 'resource') {
+    throw new FhirPathError('The type of %resource is not known', compilation.expression);
+  }
+  const next = then(root);
+  if (next === undefined) return undefined;
+  const visit: Visit = (_value, _path, run) => next.visit(run.root, root.typeName, run, undefined);
+  return { visit, usesSibling: false };
+}
+
+function compileCall(
+  expression: Expression & { kind: 'call' },
+  input: Focus,
+  compilation: Compilation,
+  then: Continuation,
+): Step | undefined {
+  const [argument] = expression.arguments;
+  if (expression.name === 'where' && expression.arguments.length === 1 && argument !== undefined) {
+    return compile(expression.operand, input, compilation, (focus) => compileWhere(argument, focus, compilation, then));
+  }
+  if (expression.name === 'first' && argument === undefined) {
+    return compileIndex(expression.operand, 0, input, compilation, then);
+  }
+  if (expression.name === 'extension' && argument?.kind === 'literal' && typeof argument.value === 'string') {
+    const url = argument.value;
+    return compile(expression.operand, input, compilation, (focus) => compileExtension(url, focus, compilation, then));
+  }
+  throw new FhirPathError(`Unsupported use of the function ${expression.name}()`, compilation.expression);
+}
+
+// http://hl7.org/fhirpath/N1/#path-selection: a path may begin with the name of the type that the focus has.
+function compileFirstName(name: string, input: Focus, compilation: Compilation, then: Continuation): Step | undefined {
+  if (!/^[A-Z]/.test(name)) return compileElement(name, input, compilation, then);
+  if (typeDefinition(name) === undefined) throw new FhirPathError(`Unknown type ${name}`, compilation.expression);
+  return isSubtypeOf(input.typeName, name) ? then(input) : undefined;
+}
+
+function compileWhere(
+  criteria: Expression,
+  focus: Focus,
+  compilation: Compilation,
+  then: Continuation,
+): Step | undefined {
+  const test = referenceTypeTest(criteria);
+  const next = then(test === undefined ? focus : { ...focus, targets: [test] });
+  if (next === undefined) return undefined;
+  const predicate = compilePredicate(criteria, focus, compilation);
+  const visit: Visit = (value, path, run, sibling) => {
+    if (predicate.test(value, path, run, sibling) === true) next.visit(value, path, run, sibling);
+  };
+  return { visit, usesSibling: next.usesSibling || predicate.usesSibling };
+}
+
+// http://hl7.org/fhirpath/N1/#as-type-specifier. The operator refuses several items there; R4's own parameters use it on
+// lists all the same (Observation.component.value as Quantity), so it takes each item for itself, as ofType() does.
+function compileCast(typeName: string, focus: Focus, compilation: Compilation, then: Continuation): Step | undefined {
+  if (typeDefinition(typeName) === undefined) {
+    throw new FhirPathError(`Unknown type ${typeName}`, compilation.expression);
+  }
+  if (isSubtypeOf(focus.typeName, typeName)) return then(focus);
+  if (!isPolymorphic(focus) || !isSubtypeOf(typeName, focus.typeName)) return undefined;
+  const next = then(narrowed(focus, typeName));
+  if (next === undefined) return undefined;
+  const visit: Visit = (value, path, run) => {
+    if (isSubtypeOf(runtimeType(focus, value), typeName)) next.visit(value, path, run, undefined);
+  };
+  return { visit, usesSibling: false };
+}
+
+// An indexer counts over the whole collection to its left, so its members wait until that is complete.
+function compileIndex(
+  operand: Expression,
+  index: number,
+  input: Focus,
+  compilation: Compilation,
+  then: Continuation,
+): Step | undefined {
+  const inner = compile(operand, input, compilation, (focus) => {
+    const next = then(focus);
+    const visit: Visit = (value, path, run, sibling) => {
+      run.held.push(() => next?.visit(value, path, { ...run, held: [] }, sibling));
+    };
+    return { visit, usesSibling: next?.usesSibling ?? false };
+  });
+  if (inner === undefined) return undefined;
+  const visit: Visit = (value, path, run, sibling) => {
+    const held: (() => void)[] = [];
+    inner.visit(value, path, { ...run, held }, sibling);
+    held[index]?.();
+  };
+  return { visit, usesSibling: inner.usesSibling };
+}
+
+function compileComputed(
+  expression: Expression,
+  input: Focus,
+  compilation: Compilation,
+  then: Continuation,
+): Step | undefined {
+  const next = then(booleanFocus);
+  if (next === undefined) return undefined;
+  const predicate = compilePredicate(expression, input, compilation);
+  const visit: Visit = (value, path, run, sibling) => {
+    const result = predicate.test(value, path, run, sibling);
+    if (result !== undefined) next.visit(result, path, run, undefined);
+  };
+  return { visit, usesSibling: predicate.usesSibling };
+}
+
+function foundVisit(focus: Focus): Visit {
+  const type = focus.typeName;
+  if (isPolymorphic(focus)) {
+    return (value, path, run) => run.found.push({ type: runtimeType(focus, value), value, path });
+  }
+  return (value, path, run) => run.found.push({ type, value, path });
+}
+
+function withoutCovered(paths: ReadonlySet<string>): readonly string[] {
+  const sorted = [...paths].sort();
+  return sorted.filter((path) => !sorted.some((other) => path.startsWith(`${other}.`)));
+}

@@ -1,0 +1,39 @@
+// Splits a FHIRPath expression into tokens. http://hl7.org/fhirpath/N1/#lexical-elements
+import { FhirPathError } from './fhirpath-error.ts';
+
+export interface Token {
+  readonly kind: 'name' | 'string' | 'number' | 'symbol' | 'end';
+  /** Of a string: its value without quotes and escapes. */
+  readonly text: string;
+  /** Offset of the first character in the expression. */
+  readonly at: number;
+}
+
+// One alternative per kind; a delimited identifier (`div`) is a name that is never a keyword.
+const tokenPattern =
+  /\s+|(?<name>[A-Za-z_][A-Za-z0-9_]*|[$%][A-Za-z]+)|'(?<string>(?:[^'\\]|\\.)*)'|(?<number>\d+(?:\.\d+)?)|(?<symbol>!=|[.()[\]|,=])/uy;
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', f: '\f' };
+
+/** The tokens of an expression, the last one of kind 'end'. Throws FhirPathError. */
+export function tokenize(expression: string): readonly Token[] {
+  const tokens: Token[] = [];
+  tokenPattern.lastIndex = 0;
+  while (tokenPattern.lastIndex < expression.length) {
+    const at = tokenPattern.lastIndex;
+    const groups = tokenPattern.exec(expression)?.groups;
+    if (groups === undefined) throw new FhirPathError(`Unsupported character at offset ${at}`, expression);
+    if (groups.name !== undefined) tokens.push({ kind: 'name', text: groups.name, at });
+    else if (groups.string !== undefined) tokens.push({ kind: 'string', text: unescaped(groups.string), at });
+    else if (groups.number !== undefined) tokens.push({ kind: 'number', text: groups.number, at });
+    else if (groups.symbol !== undefined) tokens.push({ kind: 'symbol', text: groups.symbol, at });
+  }
+  tokens.push({ kind: 'end', text: '', at: expression.length });
+  return tokens;
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(u[0-9a-fA-F]{4}|.)/g, (_, code: string) =>
+    code.length === 5 ? String.fromCharCode(Number.parseInt(code.slice(1), 16)) : (escapes[code] ?? code),
+  );
+}

@@ -1,0 +1,50 @@
+// The public face of @praxis/fhir. Pure: no I/O; runs in Node and browsers.
+export {
+  type ElementDefinition,
+  type ElementType,
+  elementByJsonName,
+  isPrimitiveType,
+  isSubtypeOf,
+  type JsonElement,
+  jsonNameOf,
+  primitivePattern,
+  r4Version,
+  resourceTypes,
+  resourceTypesWithEndpoint,
+  type TypeDefinition,
+  type TypeKind,
+  typeDefinition,
+  valueSetCodes,
+  valueSetCodings,
+} from './definitions.ts';
+export { type Erratum, type ErratumChange, errata } from './errata.ts';
+export { FhirPathError } from './fhirpath/fhirpath-error.ts';
+export type { TypedValue } from './fhirpath/focus.ts';
+export { referencedType } from './fhirpath/referenced-type.ts';
+// The interfaces of R4's types by name. Those of ElementDefinition and SearchParameter give way to the types of this
+// package; as resources they are ResourceTypes['SearchParameter'] and so on.
+export type * from './generated/types.ts';
+export {
+  decimalText,
+  isRawDecimal,
+  JsonError,
+  type JsonLimits,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  type RawDecimal,
+} from './json.ts';
+export { practiceExtensions, practiceIdentifierSystems } from './practice-search-parameters.ts';
+export {
+  compositeExtractor,
+  elementsOfParameter,
+  extractor,
+  patientCompartment,
+  resultTypes,
+  type SearchParameter,
+  type SearchParameterKind,
+  searchParameterKinds,
+  searchParametersOf,
+  touchedElements,
+} from './search-parameters.ts';
+export { type ValidationIssue, validateResource } from './validate.ts';

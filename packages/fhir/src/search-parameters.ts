@@ -1,0 +1,215 @@
+// The search parameters of each type and the extractors of their values.
+// https://hl7.org/fhir/R4/searchparameter-registry.html and https://hl7.org/fhir/R4/search.html
+import { resourceTypesWithEndpoint, typeDefinition } from './definitions.ts';
+import { type CompiledExpression, compileFhirPath } from './fhirpath/compile.ts';
+import type { TypedValue } from './fhirpath/focus.ts';
+import { compartmentTexts } from './generated/patient-compartment.js';
+import { searchParameterTexts } from './generated/search-parameters.js';
+import type { JsonObject } from './json.ts';
+import { practiceSearchParameters } from './practice-search-parameters.ts';
+import type { SearchParameterRow } from './search-parameter-rows.ts';
+
+export const searchParameterKinds = [
+  'string',
+  'token',
+  'date',
+  'reference',
+  'number',
+  'quantity',
+  'uri',
+  'composite',
+  'special',
+] as const;
+
+/** https://hl7.org/fhir/R4/search.html#ptypes */
+export type SearchParameterKind = (typeof searchParameterKinds)[number];
+
+/** A search parameter as one resource type has it. */
+export interface SearchParameter {
+  readonly code: string;
+  readonly type: SearchParameterKind;
+  readonly url: string;
+  /** All types that share the parameter; abstract ones stand for their descendants. */
+  readonly base: readonly string[];
+  /** Undefined where no expression can tell what is searched: _text, _content, _query, _filter, Patient's age. */
+  readonly expression: string | undefined;
+  /** What its references may point to on this type: the published targets that the element allows. */
+  readonly targets: readonly string[];
+  readonly components?: readonly { readonly definition: string; readonly expression: string }[];
+  readonly description: string;
+}
+
+interface CompiledForType extends CompiledExpression {
+  readonly extract: (resource: JsonObject) => TypedValue[];
+}
+
+interface LoadedRow {
+  readonly url: string;
+  readonly row: SearchParameterRow;
+}
+
+const parametersByType = new Map<string, ReadonlyMap<string, SearchParameter>>();
+const compiledByType = new Map<string, Map<string, CompiledForType>>();
+let rowsByBase: ReadonlyMap<string, readonly LoadedRow[]> | undefined;
+
+/**
+ * The search parameters of a resource type by code, in this order: those of all resources (_id, _lastUpdated, …), of
+ * the type, of our practices. Empty for names that are no resource type.
+ */
+export function searchParametersOf(type: string): ReadonlyMap<string, SearchParameter> {
+  const known = parametersByType.get(type);
+  if (known !== undefined) return known;
+  const definition = typeDefinition(type);
+  if (definition?.kind !== 'resource') return new Map();
+  rowsByBase ??= loadRows();
+  const parameters = new Map<string, SearchParameter>();
+  for (const base of [...ancestorsOf(type), type]) {
+    for (const loaded of rowsByBase.get(base) ?? []) {
+      const parameter = parameterOf(loaded, type);
+      if (parameters.has(parameter.code)) throw new Error(`${type} has two search parameters ${parameter.code}`);
+      parameters.set(parameter.code, parameter);
+    }
+  }
+  parametersByType.set(type, parameters);
+  return parameters;
+}
+
+/**
+ * The function that finds what an expression selects in a resource of a type. Compiled once for each type and
+ * expression and kept for good, so expressions have to come from tables, not from callers.
+ * `type` may also be the type of a TypedValue, to evaluate the component of a composite over that value.
+ * Throws FhirPathError for unknown elements and unsupported syntax. The extractor itself never throws.
+ */
+export function extractor(type: string, expression: string): (resource: JsonObject) => TypedValue[] {
+  return compiled(type, expression).extract;
+}
+
+/**
+ * The elements of a type that an expression reads, its criteria included: ['Patient.name.family']. A path stands for
+ * everything below it, so ['Patient.telecom'] for `Patient.telecom.where(system='email')`. A choice element is
+ * written as in the definitions: 'Observation.value[x]'. Sorted.
+ */
+export function touchedElements(type: string, expression: string): readonly string[] {
+  return compiled(type, expression).touched;
+}
+
+/** As touchedElements, for a search parameter and, if it is a composite, its components. Empty without expression. */
+export function elementsOfParameter(type: string, parameter: SearchParameter): readonly string[] {
+  const { expression, components } = parameter;
+  if (expression === undefined) return [];
+  if (components === undefined) return touchedElements(type, expression);
+  const paths = compiled(type, expression).results.flatMap(({ typeName, elementPath = type }) =>
+    components
+      .flatMap((component) => touchedElements(typeName, component.expression))
+      .map((path) => (path.startsWith(`${typeName}.`) ? elementPath + path.slice(typeName.length) : path)),
+  );
+  return [...new Set(paths)].sort();
+}
+
+/** The FHIR types of the values that an expression can select on a type, without duplicates. */
+export function resultTypes(type: string, expression: string): readonly string[] {
+  return [...new Set(compiled(type, expression).results.map((result) => result.typeName))];
+}
+
+/**
+ * The function that finds the tuples of a composite parameter: for each value of its expression, one list of values
+ * per component, in the order of the components. Throws when the parameter has no expression or no components.
+ * https://hl7.org/fhir/R4/search.html#composite
+ */
+export function compositeExtractor(
+  type: string,
+  parameter: SearchParameter,
+): (resource: JsonObject) => readonly (readonly TypedValue[])[][] {
+  const { expression, components } = parameter;
+  if (expression === undefined || components === undefined) {
+    throw new Error(`Search parameter ${parameter.url} is not a composite`);
+  }
+  const { select, results } = compiled(type, expression);
+  const parts = new Map(
+    results.map(({ typeName }) => [typeName, components.map((component) => compiled(typeName, component.expression))]),
+  );
+  return (resource) =>
+    select(resource, resource, type).map(({ type: typeName, value, path }) =>
+      (parts.get(typeName) ?? []).map((part) => part.select(value, resource, path)),
+    );
+}
+
+/**
+ * Resource type → codes of the search parameters by which a resource belongs to the compartment of a patient.
+ * https://hl7.org/fhir/R4/compartmentdefinition-patient.html
+ */
+export const patientCompartment: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries(compartmentTexts).map(([type, codes]) => [type, codes.split(' ')]),
+);
+
+function loadRows(): ReadonlyMap<string, readonly LoadedRow[]> {
+  const loaded: LoadedRow[] = [];
+  for (const [id, text] of Object.entries(searchParameterTexts)) {
+    const row: SearchParameterRow = JSON.parse(text);
+    loaded.push({ url: `http://hl7.org/fhir/SearchParameter/${id}`, row });
+  }
+  for (const [id, row] of Object.entries(practiceSearchParameters)) {
+    loaded.push({ url: `https://praxis.health/fhir/SearchParameter/${id}`, row });
+  }
+  const byBase = new Map<string, LoadedRow[]>();
+  for (const item of loaded) {
+    for (const base of item.row.base) {
+      const rows = byBase.get(base);
+      if (rows === undefined) byBase.set(base, [item]);
+      else rows.push(item);
+    }
+  }
+  return byBase;
+}
+
+function parameterOf({ url, row }: LoadedRow, type: string): SearchParameter {
+  const { code, base, expression, component, description } = row;
+  return {
+    code,
+    type: kindOf(row.type),
+    url,
+    base,
+    expression,
+    targets: row.type === 'reference' && expression !== undefined ? targetsOf(row, type, expression) : [],
+    ...(component === undefined ? {} : { components: component }),
+    description: typeof description === 'string' ? description : (description[type] ?? ''),
+  };
+}
+
+function targetsOf(row: SearchParameterRow, type: string, expression: string): readonly string[] {
+  const published = row.target === undefined || row.target === '*' ? resourceTypesWithEndpoint : row.target;
+  const selectable = new Set<string>();
+  for (const { targets, typeName } of compiled(type, expression).results) {
+    // A resource that stands in the element itself is its own target: Bundle.entry.resource.
+    const own = typeDefinition(typeName)?.kind === 'resource' ? [typeName] : undefined;
+    for (const target of own ?? targets ?? resourceTypesWithEndpoint) selectable.add(target);
+  }
+  return published.filter((target) => selectable.has(target));
+}
+
+function compiled(type: string, expression: string): CompiledForType {
+  let byExpression = compiledByType.get(type);
+  if (byExpression === undefined) {
+    byExpression = new Map();
+    compiledByType.set(type, byExpression);
+  }
+  let found = byExpression.get(expression);
+  if (found === undefined) {
+    const { select, results, touched } = compileFhirPath(type, expression);
+    found = { select, results, touched, extract: (resource) => select(resource, resource, type) };
+    byExpression.set(expression, found);
+  }
+  return found;
+}
+
+function kindOf(text: string): SearchParameterKind {
+  const kind = searchParameterKinds.find((candidate) => candidate === text);
+  if (kind === undefined) throw new Error(`Unknown kind of search parameter: ${text}`);
+  return kind;
+}
+
+/** Abstract types above a type, the most general first. */
+function ancestorsOf(type: string): readonly string[] {
+  const base = typeDefinition(type)?.base;
+  return base === undefined ? [] : [...ancestorsOf(base), base];
+}

@@ -1,0 +1,49 @@
+/**
+ * Validation of R4 resources against the definitions: unknown elements, cardinality, JSON types, formats of primitives,
+ * choices, `_` siblings, extensions, references and their targets, contained resources, required bindings, narrative.
+ * Invariants written in FHIRPath and profiles are not part of it.
+ *
+ * https://hl7.org/fhir/R4/validation.html
+ */
+import type { JsonValue } from './json.ts';
+import { type Place, type Run, report, type ValidationIssue } from './validation/issue.ts';
+import { isResourceType } from './validation/resource-types.ts';
+import { isObject, scopeOf } from './validation/scope.ts';
+import { checkResource } from './validation/walk.ts';
+
+export type { ValidationIssue, ValidationRule } from './validation/issue.ts';
+
+export interface ValidationOptions {
+  /** The resource type that is expected; any when absent. */
+  readonly type?: string;
+  /** Issues reported, at most; the validation ends with the last of them. */
+  readonly issuesMax?: number;
+}
+
+export const issuesMaxDefault = 100;
+
+/**
+ * What is wrong with a resource, in the order of its elements; [] when it is valid. Pure.
+ * A value set without listed codes (media types, UCUM) does not bind.
+ * Nesting is not limited here: parseJson does that.
+ */
+export function validateResource(resource: JsonValue, options: ValidationOptions = {}): ValidationIssue[] {
+  const run: Run = {
+    issues: [],
+    issuesMax: options.issuesMax ?? issuesMaxDefault,
+    full: false,
+    scope: scopeOf({}, undefined),
+  };
+  const actual = isObject(resource) && typeof resource.resourceType === 'string' ? resource.resourceType : undefined;
+  const name = options.type ?? (actual !== undefined && isResourceType(actual) ? actual : 'Resource');
+  const place: Place = { parent: undefined, name, index: -1 };
+  if (options.type !== undefined && actual !== undefined && actual !== options.type) {
+    report(
+      run,
+      'resource-type',
+      place,
+      `must be a resource of type ${options.type}: resourceType is ${JSON.stringify(actual.slice(0, 64))}`,
+    );
+  } else checkResource(run, resource, place);
+  return run.issues;
+}

@@ -1,0 +1,76 @@
+/**
+ * Contained resources: no further nesting, no versions or security labels of their own, and a use (dom-2 to dom-5).
+ *
+ * https://hl7.org/fhir/R4/references.html#contained
+ */
+import type { JsonObject, JsonValue } from '../json.ts';
+import { type Place, quoted, type Run, report } from './issue.ts';
+import { isObject, type ResourceScope, useFragment } from './scope.ts';
+
+/** Elements of meta that a contained resource may not have. */
+const forbiddenMeta: readonly (readonly [element: string, invariant: string])[] = [
+  ['versionId', 'dom-4'],
+  ['lastUpdated', 'dom-4'],
+  ['security', 'dom-5'],
+];
+
+/** Checks what a contained resource may not have. */
+export function checkContained(run: Run, resource: JsonObject, place: Place): void {
+  if (resource.contained !== undefined) {
+    const problem = 'may not stand in a contained resource: contain it in the outer one (dom-2)';
+    report(run, 'contained', { parent: place, name: 'contained', index: -1 }, problem);
+  }
+  const { meta } = resource;
+  if (!isObject(meta)) return;
+  for (const [name, invariant] of forbiddenMeta) {
+    if (meta[name] === undefined) continue;
+    const metaPlace = { parent: place, name: 'meta', index: -1 };
+    report(
+      run,
+      'contained',
+      { parent: metaPlace, name, index: -1 },
+      `may not stand in a contained resource (${invariant})`,
+    );
+  }
+}
+
+/** Checks, when the whole outer resource is read, that ids differ and that every contained resource is used (dom-3). */
+export function checkContainedUse(
+  run: Run,
+  resource: JsonObject,
+  contained: readonly JsonValue[],
+  scope: ResourceScope,
+  parent: Place,
+): void {
+  useNarrativeLinks(resource, scope);
+  const ids = new Set<string>();
+  contained.forEach((inner, index) => {
+    if (!isObject(inner)) return;
+    const { id } = inner;
+    const place = { parent, name: 'contained', index };
+    if (typeof id === 'string') {
+      if (ids.has(id))
+        report(
+          run,
+          'contained',
+          { parent: place, name: 'id', index: -1 },
+          `${quoted(id)} is the id of another contained resource, too`,
+        );
+      ids.add(id);
+    }
+    const used = scope.referring.has(inner) || (typeof id === 'string' && scope.referred.has(id));
+    if (!used) report(run, 'contained', place, unused(id));
+  });
+}
+
+function unused(id: JsonValue | undefined): string {
+  const why = typeof id === 'string' ? `nothing refers to ${quoted(`#${id}`)}` : 'without an id nothing can';
+  return `must be referred to, or refer to its container by "#": ${why} (dom-3)`;
+}
+
+/** A link or image of the narrative may point to a contained resource, too. https://hl7.org/fhir/R4/narrative.html#id */
+function useNarrativeLinks({ text }: JsonObject, scope: ResourceScope): void {
+  if (!isObject(text) || typeof text.div !== 'string') return;
+  for (const [, id = ''] of text.div.matchAll(/\s(?:href|src)\s*=\s*["']#([A-Za-z0-9.-]{1,64})["']/g))
+    useFragment(scope, id);
+}

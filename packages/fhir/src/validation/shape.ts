@@ -1,0 +1,162 @@
+/**
+ * Types as the validator reads them: one property per JSON name, compiled from the definitions on first use.
+ *
+ * https://hl7.org/fhir/R4/json.html
+ */
+import {
+  type ElementDefinition,
+  type ElementType,
+  jsonNameOf,
+  type TypeDefinition,
+  typeDefinition,
+  valueSetCodes,
+} from '../definitions.ts';
+import type { JsonObject } from '../json.ts';
+import { checkCodingBinding, checkConceptBinding } from './bindings.ts';
+import { checkExtension } from './extensions.ts';
+import type { Place, Run } from './issue.ts';
+import { elementIdCheck, type PrimitiveCheck, primitiveCheck } from './primitives.ts';
+import { checkReference } from './references.ts';
+
+/** A check of a whole object, made after the checks of its elements. */
+export type ObjectRule = (run: Run, value: JsonObject, place: Place) => void;
+
+/** What may stand under one JSON name. All have the same fields, so that reading them is fast. */
+export interface Property {
+  readonly kind: 'primitive' | 'sibling' | 'object' | 'resource' | 'resourceType';
+  /** 'birthDate', also for the sibling '_birthDate'; 'valueQuantity' for value[x]. */
+  readonly jsonName: string;
+  /** The name in a path: 'value' for value[x]. */
+  readonly name: string;
+  readonly repeats: boolean;
+  /** The element's bit in Shape.required; 0 when it is optional. */
+  readonly bit: number;
+  /** For a choice its number within the shape, else −1. */
+  readonly choice: number;
+  /** For primitives. */
+  readonly check: PrimitiveCheck | undefined;
+  /** Codes and URL of a required value set, for primitives. */
+  readonly codes: ReadonlySet<string> | undefined;
+  readonly valueSet: string;
+  /** Whether the value may be `#id` of a contained resource. */
+  readonly linking: boolean;
+  /** For objects. */
+  readonly definition: TypeDefinition | undefined;
+  readonly rule: ObjectRule | undefined;
+}
+
+export interface Shape {
+  readonly definition: TypeDefinition;
+  readonly properties: ReadonlyMap<string, Property>;
+  /** Elements with min 1, by the number of their bit. */
+  readonly required: readonly ElementDefinition[];
+  /** All their bits. */
+  readonly requiredMask: number;
+  /** The elements that are choices, by their number. */
+  readonly choices: readonly ElementDefinition[];
+}
+
+const shapes = new WeakMap<TypeDefinition, Shape>();
+
+/** The compiled form of a type, made once per definition. */
+export function shapeOf(definition: TypeDefinition): Shape {
+  let shape = shapes.get(definition);
+  if (shape === undefined) {
+    shape = compile(definition);
+    shapes.set(definition, shape);
+  }
+  return shape;
+}
+
+/** The compiled form of a type that R4 has for certain. */
+export function shapeOfType(name: string): Shape {
+  const definition = typeDefinition(name);
+  if (definition === undefined) throw new Error(`R4 defines no type ${name}`);
+  return shapeOf(definition);
+}
+
+function compile(definition: TypeDefinition): Shape {
+  const elements = [...definition.elements.values()];
+  const required = elements.filter((element) => element.min > 0);
+  const choices = elements.filter((element) => element.choice);
+  // Numbers of 31 bits: no type of R4 has more than nine required elements.
+  if (required.length > 30) throw new Error(`${definition.name} has more than 30 required elements`);
+  const properties = new Map<string, Property>();
+  for (const element of elements) {
+    const bit = element.min > 0 ? 1 << required.indexOf(element) : 0;
+    for (const type of element.types)
+      addProperties(properties, definition, element, type, bit, choices.indexOf(element));
+  }
+  if (definition.kind === 'resource') properties.set('resourceType', { ...blank, kind: 'resourceType' });
+  return { definition, properties, required, requiredMask: (1 << required.length) - 1, choices };
+}
+
+const blank: Property = {
+  kind: 'primitive',
+  jsonName: '',
+  name: '',
+  repeats: false,
+  bit: 0,
+  choice: -1,
+  check: undefined,
+  codes: undefined,
+  valueSet: '',
+  linking: false,
+  definition: undefined,
+  rule: undefined,
+};
+
+function addProperties(
+  properties: Map<string, Property>,
+  owner: TypeDefinition,
+  element: ElementDefinition,
+  type: ElementType,
+  bit: number,
+  choice: number,
+): void {
+  const jsonName = jsonNameOf(element, type);
+  const property = { ...blank, jsonName, name: element.name, repeats: element.max > 1, bit, choice };
+  const definition = element.children ?? typeDefinition(type.code);
+  if (definition === undefined) throw new Error(`${element.path} has the unknown type ${type.code}`);
+  if (definition.kind === 'resource') properties.set(jsonName, { ...property, kind: 'resource' });
+  else if (definition.kind !== 'primitive-type') {
+    properties.set(jsonName, { ...property, kind: 'object', definition, rule: objectRule(element, type) });
+  } else {
+    properties.set(jsonName, { ...property, ...primitive(owner, element, type) });
+    if (mayHaveSibling(element, type)) properties.set(`_${jsonName}`, { ...property, kind: 'sibling' });
+  }
+}
+
+function primitive(owner: TypeDefinition, element: ElementDefinition, type: ElementType): Partial<Property> {
+  const elementId = element.name === 'id' && owner.kind !== 'resource';
+  return {
+    check: elementId ? elementIdCheck : primitiveCheck(type.code),
+    codes: element.binding === undefined ? undefined : valueSetCodes(element.binding),
+    valueSet: element.binding ?? '',
+    linking: type.code === 'uri' || type.code === 'url' || type.code === 'canonical',
+  };
+}
+
+/** XML has ids and Extension.url as attributes and xhtml as a tree: they have no place for id and extension. */
+function mayHaveSibling(element: ElementDefinition, type: ElementType): boolean {
+  return element.name !== 'id' && element.path !== 'Extension.url' && type.code !== 'xhtml';
+}
+
+/** Datatypes with rules of their own. */
+const objectRules: Readonly<Record<string, (element: ElementDefinition, type: ElementType) => ObjectRule | undefined>> =
+  {
+    Reference: (_, type) => (run, value, place) => checkReference(run, value, place, type.targets),
+    Extension: () => checkExtension,
+    CodeableConcept: ({ binding }) =>
+      binding === undefined ? undefined : (run, value, place) => checkConceptBinding(run, value, place, binding),
+    Coding: ({ binding }) => codingRule(binding),
+    Quantity: ({ binding }) => codingRule(binding),
+  };
+
+function codingRule(binding: string | undefined): ObjectRule | undefined {
+  return binding === undefined ? undefined : (run, value, place) => checkCodingBinding(run, value, place, binding);
+}
+
+function objectRule(element: ElementDefinition, type: ElementType): ObjectRule | undefined {
+  return objectRules[type.code]?.(element, type);
+}

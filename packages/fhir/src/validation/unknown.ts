@@ -1,0 +1,72 @@
+/**
+ * Reports of what stands where the definitions have nothing, in words that name the likely mistake.
+ */
+import { type ElementDefinition, jsonNameOf } from '../definitions.ts';
+import { isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
+import { pathStep } from '../json-error.ts';
+import { type Place, type Run, report } from './issue.ts';
+import type { Shape } from './shape.ts';
+import { nearestName } from './suggestion.ts';
+
+/** Names of a choice that a diagnostic lists, at most. */
+const namesListedMax = 12;
+
+/** Reports a property that the type does not have. Returns the element that was meant, if that is certain. */
+export function reportUnknown(
+  run: Run,
+  object: JsonObject,
+  key: string,
+  shape: Shape,
+  parent: Place,
+): ElementDefinition | undefined {
+  if (isRawDecimal(object)) {
+    reportNotObject(run, object, parent, shape.definition.name);
+    return undefined;
+  }
+  const choice = shape.choices.find((element) => key === element.name || isWrongSuffix(key, element.name));
+  if (choice !== undefined) {
+    report(run, 'choice', { parent, name: choice.name, index: -1 }, choiceProblem(key, choice));
+    return choice;
+  }
+  const place = { parent, name: pathStep(key), index: -1 };
+  const base = key.startsWith('_') ? shape.properties.get(key.slice(1)) : undefined;
+  if (base === undefined || base.kind === 'resourceType') {
+    report(run, 'unknown-element', place, `unknown element of ${shape.definition.name}${suggestion(key, shape)}`);
+  } else {
+    const why =
+      base.kind === 'object' ? `its id and extensions stand in ${base.jsonName} itself` : 'it can have no extensions';
+    const problem = `_${base.jsonName} is not allowed: ${why}`;
+    report(run, 'primitive-sibling', { ...place, name: base.name }, problem);
+  }
+  return undefined;
+}
+
+/** Reports a null, an array or a primitive value in the place of one object. */
+export function reportNotObject(run: Run, value: JsonValue, place: Place, expected: string): void {
+  if (value === null) report(run, 'type', place, 'may not be null: leave the element out');
+  else if (Array.isArray(value) && place.index < 0 && place.parent !== undefined) {
+    report(run, 'cardinality-max', place, 'may not be an array: it has one value at most');
+  } else report(run, 'type', place, `must be a JSON object (${expected})`);
+}
+
+function suggestion(key: string, shape: Shape): string {
+  const nearest = nearestName(
+    key,
+    [...shape.properties.keys()].filter((name) => !name.startsWith('_')),
+  );
+  return nearest === undefined ? '' : `: did you mean ${nearest}?`;
+}
+
+function isWrongSuffix(key: string, name: string): boolean {
+  return key.startsWith(name) && /^[A-Z]/.test(key.slice(name.length));
+}
+
+function choiceProblem(key: string, choice: ElementDefinition): string {
+  const problem = key === choice.name ? `${key} needs the suffix of its type` : `${key} has a type that is not allowed`;
+  const names = choice.types.map((type) => jsonNameOf(choice, type));
+  if (names.length <= namesListedMax) return `${problem}: allowed is ${names.join(', ')}`;
+  const nearest = key === choice.name ? undefined : nearestName(key, names);
+  return nearest === undefined
+    ? `${problem}: ${names.length} are, ${names[0]} for instance`
+    : `${problem}: did you mean ${nearest}?`;
+}

@@ -1,0 +1,187 @@
+/**
+ * The walk through a resource: structure, cardinality and types of every element, and the checks of their values.
+ *
+ * https://hl7.org/fhir/R4/json.html
+ */
+import type { JsonObject, JsonValue } from '../json.ts';
+import { reportCode } from './bindings.ts';
+import { checkContained, checkContainedUse } from './contained.ts';
+import { type Place, quoted, type Run, report } from './issue.ts';
+import { isResourceType, unknownTypeProblem } from './resource-types.ts';
+import { isObject, scopeOf, useFragment } from './scope.ts';
+import { type Property, type Shape, shapeOf, shapeOfType } from './shape.ts';
+import { checkSiblings, hasSibling } from './siblings.ts';
+import { reportNotObject, reportUnknown } from './unknown.ts';
+
+/** Checks a resource that stands alone, in a Bundle or in Parameters; references resolve within it. */
+export function checkResource(run: Run, value: JsonValue, place: Place): void {
+  const shape = resourceShape(run, value, place);
+  if (shape === undefined || !isObject(value)) return;
+  const outer = run.scope;
+  const scope = scopeOf(value, outer);
+  run.scope = scope;
+  checkObject(run, value, shape, place);
+  if (Array.isArray(value.contained)) checkContainedUse(run, value, value.contained, scope, place);
+  run.scope = outer;
+}
+
+function checkContainedResource(run: Run, value: JsonValue, place: Place): void {
+  const shape = resourceShape(run, value, place);
+  if (shape === undefined || !isObject(value)) return;
+  checkContained(run, value, place);
+  if (run.scope.inside !== undefined) return; // a nested one: refused, so not looked into
+  run.scope.inside = value;
+  checkObject(run, value, shape, place);
+  run.scope.inside = undefined;
+}
+
+/** The shape that resourceType names; reports when there is none. */
+function resourceShape(run: Run, value: JsonValue, place: Place): Shape | undefined {
+  if (!isObject(value)) {
+    reportNotObject(run, value, place, 'a resource');
+    return undefined;
+  }
+  const type = value.resourceType;
+  if (typeof type === 'string' && isResourceType(type)) return shapeOfType(type);
+  let problem = 'must be a resource: resourceType is missing';
+  if (typeof type === 'string') problem = unknownTypeProblem(type);
+  else if (type !== undefined) problem = 'must be a resource: resourceType is not a JSON string';
+  report(run, 'resource-type', place, problem);
+  return undefined;
+}
+
+/** Checks all properties of an object of a known type. */
+function checkObject(run: Run, object: JsonObject, shape: Shape, place: Place): void {
+  const keys = Object.keys(object);
+  let present = 0;
+  let chosen: (Property | undefined)[] | undefined;
+  for (const key of keys) {
+    if (run.full) return;
+    const property = shape.properties.get(key);
+    const value = object[key];
+    if (value === undefined) continue;
+    if (property === undefined) {
+      const meant = reportUnknown(run, object, key, shape, place);
+      if (meant !== undefined && meant.min > 0) present |= 1 << shape.required.indexOf(meant);
+      continue;
+    }
+    present |= property.bit;
+    if (property.choice >= 0) {
+      chosen ??= [];
+      const other = chosen[property.choice];
+      if (other !== undefined && other.jsonName !== property.jsonName) reportChoice(run, other, property, place);
+      chosen[property.choice] = property;
+    }
+    checkProperty(run, object, value, property, place);
+  }
+  if ((present & shape.requiredMask) !== shape.requiredMask) reportMissing(run, shape, present, place);
+  if (keys.length === 0) report(run, 'empty', place, 'may not be an empty object: leave the element out');
+}
+
+function checkProperty(run: Run, object: JsonObject, value: JsonValue, property: Property, parent: Place): void {
+  if (property.kind === 'sibling') {
+    checkSiblings(run, object, value, property, parent, checkElement);
+  } else if (!property.repeats) {
+    checkValue(run, value, property, parent, -1);
+  } else if (!Array.isArray(value)) {
+    const place = { parent, name: property.name, index: -1 };
+    report(run, 'type', place, value === null ? nullProblem : `must be a JSON array: ${property.jsonName} may repeat`);
+  } else if (value.length === 0) {
+    report(
+      run,
+      'empty',
+      { parent, name: property.name, index: -1 },
+      'may not be an empty array: leave the element out',
+    );
+  } else {
+    checkEntries(run, object, value, property, parent);
+  }
+}
+
+function checkEntries(
+  run: Run,
+  object: JsonObject,
+  values: readonly JsonValue[],
+  property: Property,
+  parent: Place,
+): void {
+  for (let index = 0; index < values.length; index++) {
+    if (run.full) return;
+    const value = values[index] ?? null;
+    if (value !== null) checkValue(run, value, property, parent, index);
+    else if (property.kind !== 'primitive') report(run, 'type', { parent, name: property.name, index }, nullProblem);
+    else if (!hasSibling(object, property, index)) {
+      const problem = `may be null only where _${property.jsonName} has an extension at the same place`;
+      report(run, 'primitive-sibling', { parent, name: property.name, index }, problem);
+    }
+  }
+}
+
+const nullProblem = 'may not be null: leave the element out';
+
+function checkValue(run: Run, value: JsonValue, property: Property, parent: Place, index: number): void {
+  if (property.kind === 'primitive') {
+    checkPrimitive(run, value, property, parent, index);
+    return;
+  }
+  const place = { parent, name: property.name, index };
+  if (property.kind === 'object') checkObjectValue(run, value, property, place);
+  else if (property.kind === 'resource' && property.name === 'contained') checkContainedResource(run, value, place);
+  else if (property.kind === 'resource') checkResource(run, value, place);
+}
+
+function checkObjectValue(run: Run, value: JsonValue, property: Property, place: Place): void {
+  const { definition } = property;
+  if (definition === undefined) return;
+  if (!isObject(value)) {
+    reportNotObject(run, value, place, definition.name);
+    return;
+  }
+  checkObject(run, value, shapeOf(definition), place);
+  if (value.id !== undefined && Object.keys(value).length === 1) {
+    report(run, 'empty', place, 'may not have an id only (ele-1)');
+  }
+  property.rule?.(run, value, place);
+}
+
+function checkPrimitive(run: Run, value: JsonValue, property: Property, parent: Place, index: number): void {
+  const problem = property.check?.(value);
+  if (problem !== undefined) {
+    const place = { parent, name: property.name, index };
+    if (value === null || (Array.isArray(value) && !property.repeats)) reportNotObject(run, value, place, '');
+    else if (typeof value === 'string' && problem.rule === 'format')
+      report(run, problem.rule, place, `${quoted(value)} ${problem.text}`);
+    else report(run, problem.rule, place, problem.text);
+  } else if (typeof value === 'string') {
+    if (property.codes !== undefined && !property.codes.has(value)) {
+      reportCode(run, value, property.valueSet, { parent, name: property.name, index });
+    } else if (property.linking && value.charCodeAt(0) === 0x23 /* # */) useFragment(run.scope, value.slice(1));
+  }
+}
+
+/** Checks id and extensions of a primitive element. */
+function checkElement(run: Run, value: JsonObject, place: Place): void {
+  checkObject(run, value, shapeOfType('Element'), place);
+}
+
+function reportMissing(run: Run, shape: Shape, present: number, place: Place): void {
+  shape.required.forEach((element, bit) => {
+    if ((present & (1 << bit)) !== 0) return;
+    const name = element.choice ? `${element.name}[x]` : element.name;
+    report(
+      run,
+      'cardinality-min',
+      { parent: place, name: element.name, index: -1 },
+      `${name} is required (cardinality ${element.min}..${maxText(element.max)})`,
+    );
+  });
+}
+
+function maxText(max: number): string {
+  return max === Number.POSITIVE_INFINITY ? '*' : String(max);
+}
+
+function reportChoice(run: Run, first: Property, second: Property, place: Place): void {
+  const problem = `may have one type only: ${first.jsonName} and ${second.jsonName} are both present`;
+  report(run, 'choice', { parent: place, name: second.name, index: -1 }, problem);
+}

@@ -1,0 +1,32 @@
+/**
+ * Documents and uploads. https://hl7.org/fhir/R4/documentreference.html
+ *
+ * `bnry_c_url` opens no interaction on Binary, only the operation that answers with an upload URL.
+ */
+import type { EntryArea } from './definition.ts';
+
+export const documents: EntryArea = {
+  title: 'Documents',
+  entries: [
+    {
+      kind: 'resource',
+      code: 'doc_ref',
+      type: 'DocumentReference',
+      means: 'Documents',
+      letters: 'rscu',
+      sample: 'rsc',
+    },
+    {
+      kind: 'resource',
+      code: 'bnry',
+      type: 'Binary',
+      means: 'Asking for an upload URL',
+      letters: '',
+      sample: '',
+      fields: { url: [] },
+      fieldLetters: 'c',
+      published: ['c_url'],
+      ability: 'upload-url',
+    },
+  ],
+};

@@ -1,0 +1,141 @@
+/**
+ * Why something is refused, in words that help: the missing access entry, the elements that need it, and who grants it.
+ * Speaks only of the registry and of the caller's own entries, never of data.
+ */
+import { type SearchParameter, searchParametersOf } from '@praxis/fhir';
+import { parseEntry } from './grammar.ts';
+import type { OperatorRows } from './operator-rows.ts';
+import type { AccessPolicy, Letter } from './policy.ts';
+import { searchGrants } from './policy.ts';
+import { allEntry, knownEntries } from './registry.ts';
+import { covers, type Meaning, meaningOf, type Right } from './rights.ts';
+import { elementsReadBy, isUsable } from './usable-parameters.ts';
+
+export interface Denial {
+  /** Entries of which one would grant it, the widest first. */
+  readonly missing: readonly string[];
+  /** The elements (`Patient.birthDate`) that a refused search parameter reads and the caller may not. */
+  readonly elements: readonly string[];
+  /** The side that holds one of `missing` already; the other side lacks it. */
+  readonly heldBy: 'token' | 'practice' | 'neither';
+  /** One sentence for the caller. */
+  readonly diagnostics: string;
+}
+
+/**
+ * Why `letter` on `type`, or a search of `type` that uses all the parameters, is refused. For what is granted it says
+ * what grants it.
+ */
+export function explainDenial(
+  policy: AccessPolicy,
+  type: string,
+  need: Letter | SearchParameter | readonly SearchParameter[],
+): Denial {
+  if (typeof need === 'string')
+    return describe(policy, `${type} ${letterNames[need]}`, [], missingEntries(policy, type, need));
+  const parameters = isList(need) ? need : [need];
+  const elements = [...new Set(parameters.flatMap((parameter) => hiddenElements(policy, type, parameter)))].toSorted();
+  const reads = elements.length === 0 ? '' : `, which reads ${elements.join(', ')},`;
+  const missing = entriesGranting(policy.source.operatorRows, type, 's', parameters);
+  return describe(
+    policy,
+    `${type} search by ${parameters.map((parameter) => parameter.code).join(', ')}${reads}`,
+    elements,
+    missing,
+  );
+}
+
+const letterNames: Readonly<Record<Letter, string>> = { r: 'read', s: 'search', c: 'create', u: 'update' };
+
+function isList(need: SearchParameter | readonly SearchParameter[]): need is readonly SearchParameter[] {
+  return Array.isArray(need);
+}
+
+/** The entries of which one would grant the letter on the type, the widest first. */
+export function missingEntries(policy: AccessPolicy, type: string, letter: Letter): readonly string[] {
+  return entriesGranting(policy.source.operatorRows, type, letter, []);
+}
+
+/** The entries of which one would make the search parameter usable on the type, the widest first. */
+export function missingForParameter(policy: AccessPolicy, type: string, code: string): readonly string[] {
+  const parameter = searchParametersOf(type).get(code);
+  return parameter ? entriesGranting(policy.source.operatorRows, type, 's', [parameter]) : [];
+}
+
+/** Only `acl/*` where no published entry grants it. */
+function entriesGranting(
+  operatorRows: OperatorRows,
+  type: string,
+  letter: Letter,
+  parameters: readonly SearchParameter[],
+): readonly string[] {
+  const granting = knownEntries
+    .map((text) => meaning(text, operatorRows))
+    .flatMap(
+      (known) =>
+        known?.rights
+          .filter((right) => grantsNeed(right, type, letter, parameters))
+          .map((right) => ({ right, text: known.text })) ?? [],
+    )
+    .toSorted((a, b) => width(b.right) - width(a.right) || (a.text < b.text ? -1 : 1));
+  return granting.length === 0 ? [allEntry] : granting.map(({ text }) => text);
+}
+
+function grantsNeed(right: Right, type: string, letter: Letter, parameters: readonly SearchParameter[]): boolean {
+  return (
+    right.type === type &&
+    right.letter === letter &&
+    parameters.every((parameter) => isUsable(right.elements, type, parameter))
+  );
+}
+
+/** All rows and elements before all elements of some rows before some elements. */
+function width(right: Right): number {
+  const elements = right.elements === 'all' ? 1_000 : right.elements.size;
+  return elements - right.criteria.length;
+}
+
+function meaning(text: string, operatorRows: OperatorRows): Meaning | undefined {
+  const entry = parseEntry(text);
+  return entry.kind === 'refused' ? undefined : meaningOf(entry, operatorRows);
+}
+
+/** The elements that a parameter reads and no search grant of the caller does. */
+function hiddenElements(policy: AccessPolicy, type: string, parameter: SearchParameter): readonly string[] {
+  if (searchGrants(policy, type, [parameter]).length > 0) return [];
+  const needed = elementsReadBy(type, parameter);
+  if (needed === 'all') return [`${type} (all elements)`];
+  const readable = policy.grants(type, 's').flatMap((grant) => (grant.elements === 'all' ? [] : [...grant.elements]));
+  return [...needed].filter((element) => !readable.includes(element));
+}
+
+function describe(policy: AccessPolicy, what: string, elements: readonly string[], missing: readonly string[]): Denial {
+  const { tokenEntries, firmEntries, operatorRows } = policy.source;
+  const byToken = holdsOne(tokenEntries, missing, operatorRows);
+  const byFirm = holdsOne(firmEntries, missing, operatorRows);
+  const needs = `${what} needs ${missing.join(' or ')}`;
+  if (byToken && !byFirm)
+    return {
+      missing,
+      elements,
+      heldBy: 'token',
+      diagnostics: `${needs}; the token holds it, the practice has not granted it to the application`,
+    };
+  if (byFirm && !byToken)
+    return {
+      missing,
+      elements,
+      heldBy: 'practice',
+      diagnostics: `${needs}; the practice has granted it, the token does not hold it: request a token with it`,
+    };
+  const grantor = missing.includes(allEntry) ? 'the operator of the service' : 'the practice';
+  return { missing, elements, heldBy: 'neither', diagnostics: `${needs}; ${grantor} grants it to the application` };
+}
+
+function holdsOne(held: readonly string[], missing: readonly string[], operatorRows: OperatorRows): boolean {
+  const wanted = missing.flatMap((text) => meaning(text, operatorRows) ?? []);
+  return held.some((text) => {
+    const own = meaning(text, operatorRows);
+    return own !== undefined && wanted.some((want) => covers(own, want));
+  });
+}

@@ -1,0 +1,174 @@
+/**
+ * The grammar of access entries:
+ *
+ *     entry      = "acl/" ( "*" | crud | restricted | bundle | filter | opaque )
+ *     crud       = code "_" letter                        acl/appmt_c  acl/org_pay_s
+ *     restricted = code "_" letter "_" field { "_" field } acl/pat_s_id  acl/pat_s_name_dob_gen
+ *     bundle     = "trans_bndl_" kind
+ *     filter     = "lab_type_" order type
+ *     opaque     = a published word of unknown meaning
+ *
+ * Codes, letters, fields and kinds are rows of the registry (`registry.ts`). What is not understood grants nothing.
+ */
+import type { BundleEntry, FilterEntry, OpaqueEntry, ResourceEntry } from './entries/definition.ts';
+import { allEntry, bundleEntries, filterEntries, opaqueEntries, resourceEntries } from './registry.ts';
+
+/** Characters of one entry; the longest published one has 31. */
+export const entryCharactersMax = 100;
+/** Entries of one scope; 104 are published. */
+export const scopeEntriesMax = 500;
+/** Characters of one scope. */
+export const scopeCharactersMax = 20_000;
+
+export type Entry =
+  | { readonly kind: 'all'; readonly text: string }
+  | {
+      readonly kind: 'crud';
+      readonly text: string;
+      readonly code: string;
+      readonly subtype?: string;
+      readonly letter: string;
+      readonly row: ResourceEntry;
+    }
+  | {
+      readonly kind: 'restricted';
+      readonly text: string;
+      readonly code: string;
+      readonly letter: string;
+      readonly fields: readonly string[];
+      readonly row: ResourceEntry;
+    }
+  | { readonly kind: 'bundle'; readonly text: string; readonly row: BundleEntry }
+  | { readonly kind: 'filter'; readonly text: string; readonly row: FilterEntry }
+  | { readonly kind: 'opaque'; readonly text: string; readonly row: OpaqueEntry };
+
+export type RefusalRule = 'prefix' | 'too-long' | 'code' | 'letter' | 'field' | 'bundle' | 'filter';
+
+/** Why a text is not an access entry. */
+export interface EntryRefusal {
+  readonly kind: 'refused';
+  readonly text: string;
+  readonly rule: RefusalRule;
+  /** For whoever wrote the entry: what is wrong, and what would be right. */
+  readonly diagnostics: string;
+}
+
+const prefix = 'acl/';
+const filterPrefix = 'lab_type_';
+const bundlePrefix = 'trans_bndl_';
+
+/** The entry that a text such as `acl/pat_s_id` stands for, or the refusal. Entries are case-sensitive. */
+export function parseEntry(text: string): Entry | EntryRefusal {
+  if (text.length > entryCharactersMax) {
+    return refusal(text, 'too-long', `an access entry has ${entryCharactersMax} characters at most`);
+  }
+  if (!text.startsWith(prefix)) return refusal(text, 'prefix', `an access entry begins with "${prefix}"`);
+  if (text === allEntry) return { kind: 'all', text };
+  const word = text.slice(prefix.length);
+  if (word.startsWith(filterPrefix)) return parseFilter(text, word);
+  if (word.startsWith(bundlePrefix)) return parseBundle(text, word);
+  const opaque = opaqueEntries.find((row) => row.code === word);
+  return opaque ? { kind: 'opaque', text, row: opaque } : parseResource(text, word);
+}
+
+function parseFilter(text: string, word: string): Entry | EntryRefusal {
+  const row = filterEntries.find((filter) => filter.code === word);
+  if (row) return { kind: 'filter', text, row };
+  return refusal(
+    text,
+    'filter',
+    `the order types are ${listed(filterEntries.map((filter) => filter.code.slice(filterPrefix.length)))}`,
+  );
+}
+
+function parseBundle(text: string, word: string): Entry | EntryRefusal {
+  const row = bundleEntries.find((bundle) => bundle.code === word);
+  if (row) return { kind: 'bundle', text, row };
+  return refusal(
+    text,
+    'bundle',
+    `the kinds of Bundle are ${listed(bundleEntries.map((bundle) => bundle.code.slice(bundlePrefix.length)))}`,
+  );
+}
+
+function parseResource(text: string, word: string): Entry | EntryRefusal {
+  const row = resourceEntries.find(({ code }) => word === code || word.startsWith(`${code}_`));
+  if (!row) return refusal(text, 'code', 'no access code begins like this; docs/acl.md lists them');
+  const { code, subtype } = row;
+  const [letter = '', ...fields] = word.slice(code.length + 1).split('_');
+  if (fields.length > 0) return parseRestricted(text, row, letter, fields);
+  if (letter.length !== 1 || !row.letters.includes(letter)) {
+    const needsFields = row.letters === '' ? `, and only followed by ${listed(Object.keys(row.fields ?? {}))}` : '';
+    return refusal(
+      text,
+      'letter',
+      `${code} takes ${listed([...(row.letters || row.fieldLetters || '')])}${needsFields}`,
+    );
+  }
+  return { kind: 'crud', text, code, ...(subtype === undefined ? {} : { subtype }), letter, row };
+}
+
+function parseRestricted(
+  text: string,
+  row: ResourceEntry,
+  letter: string,
+  fields: readonly string[],
+): Entry | EntryRefusal {
+  const { code } = row;
+  if (!row.fields) return refusal(text, 'field', `${code} takes a letter and no fields`);
+  if (letter.length !== 1 || !row.fieldLetters?.includes(letter)) {
+    return refusal(text, 'letter', `fields of ${code} follow ${listed([...(row.fieldLetters ?? '')])}`);
+  }
+  const words = row.fields;
+  if (!fields.every((field) => Object.hasOwn(words, field))) {
+    return refusal(text, 'field', `the fields of ${code} are ${listed(Object.keys(words))}`);
+  }
+  if (new Set(fields).size !== fields.length) return refusal(text, 'field', 'a field is named twice');
+  return { kind: 'restricted', text, code, letter, fields, row };
+}
+
+/**
+ * Whether a text that is not understood was meant to narrow something. To ignore such a filter would widen what its
+ * holder may do, so the policy closes all types that filters narrow.
+ */
+export function isFilterLike(text: string): boolean {
+  return text.startsWith(prefix + filterPrefix);
+}
+
+/** Why a text is not a scope of access entries. */
+export interface ScopeRefusal {
+  /** For whoever sent the scope. */
+  readonly diagnostics: string;
+}
+
+/** Characters of an RFC 6749 scope-token. https://www.rfc-editor.org/rfc/rfc6749#section-3.3 */
+const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+/**
+ * The entries of a scope: separated by single spaces, duplicates once, in the order of their first occurrence. Empty
+ * for the empty scope. The entries are not yet parsed (`parseEntry`).
+ */
+export function parseScope(scope: string): readonly string[] | ScopeRefusal {
+  if (scope === '') return [];
+  if (scope.length > scopeCharactersMax) return { diagnostics: `scope has ${scopeCharactersMax} characters at most` };
+  const tokens = scope.split(' ');
+  if (tokens.length > scopeEntriesMax) return { diagnostics: `scope has ${scopeEntriesMax} entries at most` };
+  if (!tokens.every((token) => scopeToken.test(token))) {
+    return { diagnostics: 'scope is a list of entries separated by single spaces (RFC 6749, section 3.3)' };
+  }
+  return [...new Set(tokens)];
+}
+
+/** The refusals among some entries, for whoever is about to store them; empty when all are understood. */
+export function refusedEntries(entries: readonly string[]): readonly EntryRefusal[] {
+  return entries.map(parseEntry).filter((entry): entry is EntryRefusal => entry.kind === 'refused');
+}
+
+function refusal(text: string, rule: RefusalRule, problem: string): EntryRefusal {
+  const shown = JSON.stringify(text.length > entryCharactersMax ? `${text.slice(0, entryCharactersMax)}…` : text);
+  return { kind: 'refused', text, rule, diagnostics: `${shown} is not an access entry: ${problem}` };
+}
+
+function listed(words: readonly string[]): string {
+  return words.join(', ');
+}

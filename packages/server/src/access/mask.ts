@@ -1,0 +1,117 @@
+/**
+ * The field mask: the only way from stored content to what may be sent. Without a matching grant there is nothing to
+ * send; with a grant on all elements the stored text passes as it is; otherwise the readable members are copied and the
+ * resource is tagged SUBSETTED (https://hl7.org/fhir/R4/resource.html#Meta.tag, valueset-common-tags).
+ *
+ * The tag is added whether or not something was left out: it must not tell whether hidden elements exist.
+ */
+import { fail } from '../base/errors.ts';
+import { contentOf, type Disclosed, masked, type Stored } from './disclosure.ts';
+import type { Grant } from './grants.ts';
+import { keepMembers, memberText, withMember } from './json-members.ts';
+import { type ElementFilter, intersection, type Kept, keptByElements, keptByFilter } from './kept-members.ts';
+import type { AccessPolicy, Criterion, Letter } from './policy.ts';
+import { remembered } from './remember.ts';
+
+export type { ElementFilter } from './kept-members.ts';
+
+/**
+ * What the caller may see of a resource, as JSON text; undefined: nothing, answer as if it did not exist.
+ *
+ * `r` and `s` are for whatever is read or found. `c` and `u` are for the answer to a create or PUT alone, whose content
+ * the caller has just sent whole (PATCH answers under `r` or `s`).
+ * @param matches whether the resource meets a row criterion; asked only where grants have criteria
+ * @param filter what the caller asked to leave out; pass one object for all rows of an answer
+ * @throws PraxisError `internal` when the content is of another type
+ */
+export function disclose(
+  policy: AccessPolicy,
+  letter: Letter,
+  type: string,
+  content: Stored<string>,
+  matches: (criterion: Criterion) => boolean,
+  filter: ElementFilter = {},
+): Disclosed<string> | undefined {
+  const readable = readableMembers(policy, letter, type, matches);
+  if (readable === undefined) return undefined;
+  const text = contentOf(content);
+  requireType(text, type);
+  const wanted = keptByFilter(type, filter);
+  if (readable === 'all') return masked(wanted ? subset(text, wanted) : text);
+  return masked(subset(text, wanted ? intersection(readable, wanted) : readable));
+}
+
+/** Whether some grant of the letter covers a row; for writes, asked of the row before and after. */
+export function coversRow(
+  policy: AccessPolicy,
+  letter: Letter,
+  type: string,
+  matches: (criterion: Criterion) => boolean,
+): boolean {
+  return policy.grants(type, letter).some((grant) => covers(grant, matches));
+}
+
+function covers(grant: Grant, matches: (criterion: Criterion) => boolean): boolean {
+  return grant.criteria.every((criterion) => matches(criterion));
+}
+
+/** The members that the grants covering the row open together; undefined when none covers it. */
+function readableMembers(
+  policy: AccessPolicy,
+  letter: Letter,
+  type: string,
+  matches: (criterion: Criterion) => boolean,
+): 'all' | Kept | undefined {
+  let readable: Kept | undefined;
+  for (const grant of policy.grants(type, letter)) {
+    if (!covers(grant, matches)) continue;
+    if (grant.elements === 'all') return 'all';
+    const members = membersOf(type, grant, grant.elements);
+    readable = readable ? new Map([...readable, ...members]) : members;
+  }
+  return readable;
+}
+
+const membersByGrant = new WeakMap<Grant, Kept>();
+
+function membersOf(type: string, grant: Grant, elements: ReadonlySet<string>): Kept {
+  return remembered(membersByGrant, grant, () => keptByElements(type, elements));
+}
+
+/** A mask made for one type must not be laid on another. */
+function requireType(text: string, type: string): void {
+  if (text.startsWith(`{"resourceType":"${type}"`)) return;
+  if (memberText(text, 'resourceType') === `"${type}"`) return;
+  fail('internal', { diagnostics: 'A stored resource is of another type than asked for', log: { type } });
+}
+
+const subsettedSystem = 'http://terminology.hl7.org/CodeSystem/v3-ObservationValue';
+const subsettedTag = JSON.stringify({ system: subsettedSystem, code: 'SUBSETTED' });
+
+function subset(text: string, kept: Kept): string {
+  const left = keepMembers(text, kept);
+  const meta = memberText(left, 'meta') ?? '{}';
+  return withMember(left, 'meta', withMember(meta, 'tag', taggedSubset(memberText(meta, 'tag') ?? '[]')));
+}
+
+/** The tags with SUBSETTED among them once. */
+function taggedSubset(tags: string): string {
+  if (tags.includes('SUBSETTED') && holdsSubsetted(JSON.parse(tags))) return tags;
+  const inner = tags.slice(1, tags.lastIndexOf(']')).trim();
+  return inner === '' ? `[${subsettedTag}]` : `[${inner},${subsettedTag}]`;
+}
+
+function holdsSubsetted(tags: unknown): boolean {
+  return Array.isArray(tags) && tags.some((tag: unknown) => isSubsetted(tag));
+}
+
+function isSubsetted(tag: unknown): boolean {
+  return (
+    typeof tag === 'object' &&
+    tag !== null &&
+    'code' in tag &&
+    tag.code === 'SUBSETTED' &&
+    'system' in tag &&
+    tag.system === subsettedSystem
+  );
+}

@@ -1,0 +1,82 @@
+/**
+ * From effective entries to grants by type and letter, and to the fingerprint of them all.
+ */
+import { createHash } from 'node:crypto';
+import { resourceTypesWithEndpoint } from '@praxis/fhir';
+import { type Criterion, type Letter, letters } from './entries/definition.ts';
+import { type Grant, mergeGrants } from './grants.ts';
+import { allEntry } from './registry.ts';
+import { criterionKey, type Meaning, type Right } from './rights.ts';
+
+export const endpointTypes: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
+
+/** What is effective, before it is put in order by type and letter. */
+export interface OpenRights {
+  readonly all: boolean;
+  readonly met: readonly Meaning[];
+  readonly closed: ReadonlySet<string>;
+  readonly filterCriteria: ReadonlyMap<string, readonly Criterion[]>;
+}
+
+/** The merged grants of a letter on a type, filters included; empty for types without an endpoint. */
+export function grantsOf(open: OpenRights, type: string, letter: Letter): readonly Grant[] {
+  if (!endpointTypes.has(type) || open.closed.has(type)) return [];
+  const filters = open.filterCriteria.get(type) ?? [];
+  const everything: Right = { type, letter, elements: 'all', criteria: [] };
+  const rights = open.all
+    ? [{ right: everything, entry: allEntry }]
+    : open.met.flatMap(({ rights, text }) =>
+        rights
+          .filter((right) => right.type === type && right.letter === letter)
+          .map((right) => ({ right, entry: text })),
+      );
+  return mergeGrants(
+    rights.map(({ right, entry }) => ({
+      elements: right.elements,
+      criteria: [...right.criteria, ...filters],
+      entries: [entry],
+    })),
+  );
+}
+
+/** The row criteria of filters, by the type they narrow. */
+export function criteriaByType(
+  filters: readonly { type: string; rows: readonly Criterion[] }[],
+): ReadonlyMap<string, readonly Criterion[]> {
+  const byType = new Map<string, readonly Criterion[]>();
+  for (const { type, rows } of filters) byType.set(type, [...(byType.get(type) ?? []), ...rows]);
+  return byType;
+}
+
+/** The same for equal rights, whatever entries they come from, on every node: 22 characters of a SHA-256. */
+export function fingerprintOf(
+  open: OpenRights,
+  bundles: ReadonlySet<string>,
+  uploadUrl: boolean,
+  grants: (type: string, letter: Letter) => readonly Grant[],
+): string {
+  const types = new Set([
+    ...open.met.flatMap((meaning) => meaning.rights.map((right) => right.type)),
+    ...(open.all ? open.filterCriteria.keys() : []),
+  ]);
+  const rights = [...types]
+    .toSorted()
+    .flatMap((type) =>
+      letters.map((letter) => [
+        type,
+        letter,
+        grants(type, letter).map(({ elements, criteria }) => [
+          elements === 'all' ? elements : [...elements].toSorted(),
+          criteria.map(criterionKey).toSorted(),
+        ]),
+      ]),
+    );
+  const canonical = JSON.stringify({
+    all: open.all,
+    closed: [...open.closed].toSorted(),
+    rights,
+    bundles: [...bundles].toSorted(),
+    uploadUrl,
+  });
+  return createHash('sha256').update(canonical).digest('base64url').slice(0, 22);
+}

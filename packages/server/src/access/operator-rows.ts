@@ -1,0 +1,65 @@
+/**
+ * What an operator says about the entries of one code: which rows and elements they reach. It gives a meaning to codes
+ * that have none (`needsOperatorRow`, opaque words) and narrows the others; it never widens a code that has a meaning.
+ */
+import { resourceTypesWithEndpoint } from '@praxis/fhir';
+import type { Criterion, OpaqueEntry, ResourceEntry } from './entries/definition.ts';
+import { opaqueEntries, resourceEntries } from './registry.ts';
+import { criterionProblems, elementProblems } from './verify-entries.ts';
+
+/** At least `criteria` or `elements` is needed: a code gets no meaning without a limit. */
+export interface OperatorRow {
+  /** Resource type; needed where the registry has none, otherwise the same. */
+  readonly type?: string;
+  /** Interactions of an entry whose own letter means nothing (`pat_ef_m`, `m_t`): some of `rs`. */
+  readonly letters?: string;
+  /** Rows reached; all criteria must hold. */
+  readonly criteria?: readonly Criterion[];
+  /** Top-level elements reached, by name (`birthDate`, `value`). Such an entry creates and updates nothing. */
+  readonly elements?: readonly string[];
+}
+
+/** Code (`obsv_ef`, `m_t`) → what the operator says about it. */
+export type OperatorRows = ReadonlyMap<string, OperatorRow>;
+
+/**
+ * What is wrong with an operator row, for whoever writes it; empty when it can be used. Entries of a code whose row is
+ * wrong grant nothing.
+ */
+export function operatorRowProblems(code: string, row: OperatorRow): readonly string[] {
+  const definition = [...resourceEntries, ...opaqueEntries].find((entry) => entry.code === code);
+  if (!definition) return [`${code}: no access code that an operator can describe`];
+  const type = row.type ?? typeOf(definition);
+  if (type === undefined) return [`${code}: type is needed, the published entries do not name it`];
+  if (!resourceTypesWithEndpoint.includes(type)) return [`${code}: ${type} is not a resource type with an endpoint`];
+  return [
+    ...shapeProblems(definition, row),
+    ...(row.criteria ?? []).flatMap((criterion) => criterionProblems(type, criterion)),
+    ...elementProblems(type, row.elements ?? []),
+  ].map((problem) => `${code}: ${problem}`);
+}
+
+function shapeProblems(definition: ResourceEntry | OpaqueEntry, row: OperatorRow): string[] {
+  const problems: string[] = [];
+  const ownType = typeOf(definition);
+  if (ownType !== undefined && row.type !== undefined && row.type !== ownType)
+    problems.push(`type is ${ownType} and cannot be changed`);
+  if (!row.criteria?.length && !row.elements?.length) problems.push('criteria or elements are needed');
+  if (needsLetters(definition)) {
+    if (!row.letters) problems.push('letters are needed, some of rs');
+    else if (!/^(r|s|rs)$/.test(row.letters)) problems.push('letters are r, s or rs');
+  } else if (row.letters !== undefined) {
+    problems.push('letters stand in the entry and cannot be changed');
+  }
+  if (definition.kind === 'resource' && definition.ability)
+    problems.push('the entry opens an operation, which has no rows');
+  return problems;
+}
+
+function typeOf(definition: ResourceEntry | OpaqueEntry): string | undefined {
+  return definition.kind === 'resource' ? definition.type : undefined;
+}
+
+function needsLetters(definition: ResourceEntry | OpaqueEntry): boolean {
+  return definition.kind === 'opaque' || definition.letters === 'm';
+}

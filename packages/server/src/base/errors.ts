@@ -1,0 +1,145 @@
+/**
+ * Every error the server can answer, as one table. `http/errors.ts` alone maps them to responses.
+ * FHIR: OperationOutcome (https://hl7.org/fhir/R4/operationoutcome.html), issue types
+ * (https://hl7.org/fhir/R4/valueset-issue-type.html). OAuth errors live in `oauth/errors.ts` (RFC 6749 §5.2).
+ */
+
+interface ErrorRow {
+  readonly status: number;
+  /** FHIR IssueType code. */
+  readonly issue: string;
+  readonly meaning: string;
+}
+
+/** Error code → HTTP status, FHIR issue type, meaning. `docs/errors.md` is generated from it. */
+export const errorTable = {
+  'path-unknown': { status: 404, issue: 'not-found', meaning: 'The path does not follow the path grammar.' },
+  'credentials-missing': {
+    status: 401,
+    issue: 'login',
+    meaning: 'The Bearer token or the x-api-key header is missing.',
+  },
+  'credentials-invalid': {
+    status: 401,
+    issue: 'login',
+    meaning: 'The token or the API key is wrong, expired or revoked.',
+  },
+  'credentials-expired': { status: 401, issue: 'expired', meaning: 'The token has expired: request a new one.' },
+  'firm-forbidden': { status: 403, issue: 'forbidden', meaning: 'No such firm has authorised this application.' },
+  'rate-exceeded': { status: 429, issue: 'throttled', meaning: 'Too many requests in the current minute.' },
+  'type-unknown': { status: 404, issue: 'not-supported', meaning: 'The resource type has no endpoint.' },
+  'method-not-allowed': {
+    status: 405,
+    issue: 'not-supported',
+    meaning: 'The path exists, the method does not apply to it.',
+  },
+  'access-denied': { status: 403, issue: 'forbidden', meaning: 'No access entry of the token at this firm allows it.' },
+  'not-acceptable': {
+    status: 406,
+    issue: 'not-supported',
+    meaning: 'None of the media types in Accept or _format can be served.',
+  },
+  'media-type-unsupported': { status: 415, issue: 'not-supported', meaning: 'The Content-Type cannot be read.' },
+  'body-too-large': { status: 413, issue: 'too-long', meaning: 'The body is larger than the limit.' },
+  'uri-too-long': { status: 414, issue: 'too-long', meaning: 'The request line is longer than the limit.' },
+  'request-malformed': { status: 400, issue: 'invalid', meaning: 'The HTTP request itself cannot be understood.' },
+  'json-malformed': { status: 400, issue: 'structure', meaning: 'The body is not the JSON that FHIR allows.' },
+  'resource-invalid': {
+    status: 400,
+    issue: 'structure',
+    meaning: 'The resource breaks the structure rules of its type.',
+  },
+  'resource-type-mismatch': {
+    status: 400,
+    issue: 'invalid',
+    meaning: 'resourceType differs from the type in the path.',
+  },
+  'resource-id-mismatch': {
+    status: 400,
+    issue: 'invalid',
+    meaning: 'The id in the body is missing or differs from the path.',
+  },
+  'id-invalid': { status: 400, issue: 'value', meaning: 'The id does not fit [A-Za-z0-9\\-\\.]{1,64}.' },
+  'header-invalid': { status: 400, issue: 'value', meaning: 'A request header has a malformed value.' },
+  'search-invalid': {
+    status: 400,
+    issue: 'invalid',
+    meaning: 'A search parameter, modifier, prefix or value is wrong.',
+  },
+  'cursor-invalid': {
+    status: 400,
+    issue: 'value',
+    meaning: 'The page link was not made for this search and this caller.',
+  },
+  'page-too-deep': {
+    status: 400,
+    issue: 'too-costly',
+    meaning: 'page=N reaches too far: follow the next link instead.',
+  },
+  'rule-broken': {
+    status: 422,
+    issue: 'business-rule',
+    meaning: 'The resource is well-formed but breaks a business rule.',
+  },
+  'resource-not-found': { status: 404, issue: 'not-found', meaning: 'No such resource can be seen by this caller.' },
+  'resource-deleted': { status: 410, issue: 'deleted', meaning: 'The resource has been deleted.' },
+  'precondition-failed': { status: 412, issue: 'conflict', meaning: 'If-Match does not name the current version.' },
+  conflict: { status: 409, issue: 'conflict', meaning: 'Another change came first.' },
+  duplicate: { status: 409, issue: 'duplicate', meaning: 'A resource with this business key exists.' },
+  'statement-timeout': { status: 503, issue: 'timeout', meaning: 'The query took longer than allowed: narrow it.' },
+  unavailable: { status: 503, issue: 'transient', meaning: 'The service cannot answer now: try again.' },
+  'stale-access': {
+    status: 503,
+    issue: 'transient',
+    meaning: 'Access changed while the request ran (internal: re-authenticated and retried).',
+  },
+  internal: { status: 500, issue: 'exception', meaning: 'An unexpected fault; the request id finds it in the log.' },
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** One problem, as an OperationOutcome issue will show it. */
+export interface ErrorIssue {
+  /** FHIR IssueType; defaults to the one of the error's row. */
+  readonly issue?: string;
+  /** For the caller: useful words first, names the element or parameter and the rule; no PHI, no secrets. */
+  readonly diagnostics: string;
+  /** FHIRPath-like element paths, e.g. `Patient.contact[0].gender`; or the parameter's name. */
+  readonly expression?: readonly string[];
+}
+
+export interface ErrorDetails extends ErrorIssue {
+  /** Further issues after the first. */
+  readonly more?: readonly ErrorIssue[];
+  readonly cause?: unknown;
+  /** Extra response headers, e.g. WWW-Authenticate. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For the log only; never sent. */
+  readonly log?: Readonly<Record<string, unknown>>;
+}
+
+/** The only error the server throws on purpose. */
+export class PraxisError extends Error {
+  override readonly name = 'PraxisError';
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, details: ErrorDetails) {
+    super(`${code}: ${details.diagnostics}`, { cause: details.cause });
+    this.code = code;
+    this.details = details;
+  }
+
+  get status(): number {
+    return errorTable[this.code].status;
+  }
+
+  get issues(): readonly ErrorIssue[] {
+    return [this.details, ...(this.details.more ?? [])];
+  }
+}
+
+/** Throws the error of the table row `code`. */
+export function fail(code: ErrorCode, details: ErrorDetails): never {
+  throw new PraxisError(code, details);
+}

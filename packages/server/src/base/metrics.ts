@@ -1,0 +1,48 @@
+/**
+ * Prometheus metrics of one process (https://prometheus.io/docs/instrumenting/exposition_formats/).
+ * Labels carry route templates, types and statuses, never ids, firms' names or query values.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+const durationBucketsSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export interface Metrics {
+  readonly registry: Registry;
+  readonly requestDurationSeconds: Histogram<'route' | 'method' | 'status'>;
+  readonly tokensIssued: Counter<'flow' | 'outcome'>;
+  readonly denials: Counter<'reason'>;
+  readonly requestsInFlight: Gauge;
+}
+
+/** Fresh metrics in a registry of their own, so that several servers in one process do not collide. */
+export function openMetrics(options: { processMetrics: boolean }): Metrics {
+  const registry = new Registry();
+  if (options.processMetrics) collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    requestDurationSeconds: new Histogram({
+      name: 'praxis_http_request_duration_seconds',
+      help: 'Time from the first byte of a request to the last of its answer.',
+      labelNames: ['route', 'method', 'status'],
+      buckets: durationBucketsSeconds,
+      registers: [registry],
+    }),
+    tokensIssued: new Counter({
+      name: 'praxis_token_requests_total',
+      help: 'Token requests by flow (legacy, refresh, client) and outcome (issued or the error code).',
+      labelNames: ['flow', 'outcome'],
+      registers: [registry],
+    }),
+    denials: new Counter({
+      name: 'praxis_denials_total',
+      help: 'Requests refused, by error code.',
+      labelNames: ['reason'],
+      registers: [registry],
+    }),
+    requestsInFlight: new Gauge({
+      name: 'praxis_http_requests_in_flight',
+      help: 'Requests being answered now.',
+      registers: [registry],
+    }),
+  };
+}

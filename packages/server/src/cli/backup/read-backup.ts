@@ -1,0 +1,105 @@
+/**
+ * Reading a backup from its beginning to its end, checking on the way that it is whole.
+ */
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip, type Gunzip } from 'node:zlib';
+import { ConfigError } from '../../base/config.ts';
+import type { Secrets } from '../../base/secrets.ts';
+import { readLines } from '../lines.ts';
+import { type BackupHeader, type BackupTrailer, isRecord, openDigest, readHeader } from './format.ts';
+
+/** Longest line, in bytes: one row. */
+const lineBytesMax = 512 * 1024 * 1024 - 64;
+const newLine = Buffer.from('\n');
+
+export interface BackupRow {
+  readonly table: string;
+  /** As PostgreSQL writes a composite value. */
+  readonly text: string;
+}
+
+export interface BackupReader {
+  /** The first line, before which nothing else may be asked for. */
+  readonly header: BackupHeader;
+  /**
+   * All rows in their order; then, if the file is whole, its trailer.
+   * @throws ConfigError when the file was cut, damaged or altered: only at the end is it known that it was not
+   */
+  readonly rows: AsyncGenerator<BackupRow, BackupTrailer>;
+  close(): Promise<void>;
+}
+
+/** Opens `file`. @throws ConfigError when it cannot be read or is no backup */
+export async function openBackup(file: string, secrets: Secrets): Promise<BackupReader> {
+  const digest = openDigest(secrets);
+  const lines = linesOf(file);
+  const first = await lines.next();
+  if (first.done === true) throw new ConfigError(`${file} is not a backup of praxis`);
+  const header = readHeader(file, jsonOf(file, first.value));
+  digest.update(first.value).update(newLine);
+  return { header, rows: rowsOf(), close: async () => void (await lines.return(undefined)) };
+
+  async function* rowsOf(): AsyncGenerator<BackupRow, BackupTrailer> {
+    const counts: Record<string, number> = {};
+    let table = '';
+    for (let line = await lines.next(); line.done !== true; line = await lines.next()) {
+      const value = jsonOf(file, line.value);
+      if (isTrailer(value)) return await requireWhole(file, value, counts, digest.digest('hex'), lines);
+      digest.update(line.value).update(newLine);
+      if (typeof value === 'string') {
+        counts[table] = (counts[table] ?? 0) + 1;
+        yield { table, text: value };
+      } else {
+        table = isRecord(value) && typeof value['table'] === 'string' ? value['table'] : '';
+        counts[table] = 0;
+      }
+    }
+    throw new ConfigError(`${file} is cut off: its last line is missing, so nothing was restored`);
+  }
+}
+
+function isTrailer(value: unknown): value is BackupTrailer {
+  return isRecord(value) && typeof value['digest'] === 'string' && isRecord(value['rows']) && isRecord(value['sequences']);
+}
+
+async function requireWhole(file: string, trailer: BackupTrailer, counts: Readonly<Record<string, number>>, digest: string, lines: AsyncGenerator<Buffer>): Promise<BackupTrailer> {
+  const isCounted = JSON.stringify(counts) === JSON.stringify(trailer.rows);
+  const isLast = (await lines.next()).done === true;
+  if (isCounted && isLast && digest === trailer.digest) return trailer;
+  throw new ConfigError(`${file} was altered since it was made, so nothing was restored`);
+}
+
+function jsonOf(file: string, line: Buffer): unknown {
+  try {
+    return JSON.parse(line.toString('utf8'));
+  } catch (cause) {
+    throw new ConfigError(`${file} is not a backup of praxis`, { cause });
+  }
+}
+
+async function* linesOf(file: string): AsyncGenerator<Buffer> {
+  try {
+    for await (const { number, bytes } of readLines(unzipped(file), lineBytesMax)) {
+      if (bytes === undefined) throw new ConfigError(`${file} has a row of more than ${lineBytesMax} bytes (line ${number})`);
+      yield bytes;
+    }
+  } catch (error) {
+    throw faultOf(file, error);
+  }
+}
+
+function unzipped(file: string): Gunzip {
+  // Errors of the file reach whoever reads the unzipped stream.
+  return pipeline(createReadStream(file), createGunzip(), () => undefined);
+}
+
+/** What an error of the file system or of zlib says about the file. */
+function faultOf(file: string, error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'Z_BUF_ERROR') return new ConfigError(`${file} is cut off, so nothing was restored`, { cause: error });
+  if (code === 'Z_DATA_ERROR') return new ConfigError(`${file} is not a backup of praxis, or is damaged; nothing was restored`, { cause: error });
+  if (code === 'ENOENT') return new ConfigError(`${file} cannot be read: there is no such file`, { cause: error });
+  if (code.startsWith('E') && !code.startsWith('ERR_')) return new ConfigError(`${file} cannot be read: ${code}`, { cause: error });
+  return error;
+}

@@ -1,0 +1,174 @@
+/**
+ * Restoring a backup: the file is read twice. The first time nothing is changed, so that a file that is not whole is refused
+ * however late the fault is; the second time everything is replaced in one transaction.
+ */
+import path from 'node:path';
+import type { Platform } from '../../app.ts';
+import { type Config, ConfigError } from '../../base/config.ts';
+import type { Database, Queryable } from '../../database/database.ts';
+import { sql } from '../../database/sql.ts';
+import { raiseOrderEpoch } from '../../storage/order-epoch.ts';
+import { type BackupTrailer, currentSchema, requireSameInstallation } from './format.ts';
+import { type BackupReader, type BackupRow, openBackup } from './read-backup.ts';
+import { type Table, tablesOf, useWholeTables } from './tables.ts';
+
+/** Rows inserted by one statement, at most, and characters of their texts, at most (a longer row goes alone). */
+const insertRowsMax = 2000;
+const insertCharactersMax = 1024 * 1024;
+
+export interface RestoreOptions {
+  /** Whether what the database holds may be lost. */
+  readonly replace: boolean;
+  readonly onProgress: (rows: number) => void;
+}
+
+/**
+ * Replaces everything in the database by what `file` holds and returns the number of its rows. Nothing is changed when it
+ * fails. No other praxis process may use the database, since it would go on with what it remembers.
+ * @throws ConfigError when the file is not whole, was made under another secret key or schema, when the database holds firms
+ *   or applications and `replace` is not set, or when it is in use
+ */
+export async function restoreBackup(platform: Platform, file: string, options: RestoreOptions): Promise<number> {
+  await verify(platform, file);
+  return await platform.asOwner(async (owner) => {
+    await requireAlone(platform, owner);
+    const rows = await owner.transaction(
+      undefined,
+      (tx) =>
+        withBackup(platform, file, async (reader) => {
+          await useWholeTables(tx);
+          return await replaceAll(tx, reader, options);
+        }),
+      { statementTimeoutMs: 0 },
+    );
+    const tables = (await tablesOf(owner)).map(({ name }) => sql.identifier(name));
+    await owner.query(sql`ANALYZE ${sql.join(tables, sql`, `)}`);
+    return rows;
+  });
+}
+
+/** Where the secret key is set, for messages. */
+export function secretKeyPlace(config: Config): string {
+  return config.secretKey !== '' || config.databaseUrl !== '' ? 'PRAXIS_SECRET_KEY' : path.join(path.resolve(config.dataDir), 'secret.key');
+}
+
+async function verify(platform: Platform, file: string): Promise<void> {
+  const schema = await currentSchema();
+  await withBackup(platform, file, async (reader) => {
+    requireSameInstallation(file, reader.header, schema, platform.secrets, secretKeyPlace(platform.config));
+    for (let row = await reader.rows.next(); row.done !== true; ) row = await reader.rows.next();
+  });
+}
+
+async function withBackup<T>({ secrets }: Platform, file: string, work: (reader: BackupReader) => Promise<T>): Promise<T> {
+  const reader = await openBackup(file, secrets);
+  try {
+    return await work(reader);
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Other processes remember environments, keys and rights, which are about to change under them. */
+async function requireAlone({ database }: Platform, owner: Database): Promise<void> {
+  const [self] = await database.query<{ name: string; role: string }>(sql`SELECT current_setting('application_name') AS name, session_user::text AS role`);
+  if (self === undefined) return;
+  const { shared, exclusive } = database.load();
+  const [all] = await owner.query<{ count: number }>(sql`
+    SELECT count(*)::int AS count FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = ${self.name} AND usename = ${self.role}`);
+  if ((all?.count ?? 0) > shared.connections + exclusive.connections) {
+    throw new ConfigError('another praxis process uses the database: stop the service, then restore');
+  }
+}
+
+/** What must not go back, whatever the backup says. */
+interface Marks {
+  readonly orderEpoch: number;
+  readonly accessEpoch: number;
+}
+
+async function replaceAll(tx: Queryable, reader: BackupReader, options: RestoreOptions): Promise<number> {
+  const tables = await tablesOf(tx);
+  await requireReplaceable(tx, options.replace);
+  const marks = await marksOf(tx);
+  await tx.query(sql`TRUNCATE ${sql.join(tables.map(({ name }) => sql.identifier(name)), sql`, `)}`);
+  const { rows, trailer } = await insertAll(tx, tables, reader, options.onProgress);
+  await raiseMarks(tx, marks);
+  await setSequences(tx, trailer);
+  return rows;
+}
+
+/** An operator's typing mistake must not cost the data of practices. */
+async function requireReplaceable(tx: Queryable, replace: boolean): Promise<void> {
+  const [held] = await tx.query<{ firms: number; applications: number }>(
+    sql`SELECT (SELECT count(*)::int FROM firm) AS firms, (SELECT count(*)::int FROM application) AS applications`,
+  );
+  if (replace || held === undefined || held.firms + held.applications === 0) return;
+  throw new ConfigError(`the database holds ${held.firms} firms and ${held.applications} applications: --replace gives them up for those of the backup`);
+}
+
+async function marksOf(tx: Queryable): Promise<Marks> {
+  const [marks] = await tx.query<Marks>(sql`
+    SELECT (SELECT epoch FROM order_epoch) AS "orderEpoch", (SELECT coalesce(max(epoch), 0) FROM access_epoch) AS "accessEpoch"`);
+  return marks ?? { orderEpoch: 0, accessEpoch: 0 };
+}
+
+/**
+ * Transaction ids may be lower now than in the backup, so changes get a new order epoch, above that of what was replaced,
+ * too. Rights that somebody remembers from before are other rights than these, so their epochs never meet again.
+ */
+async function raiseMarks(tx: Queryable, marks: Marks): Promise<void> {
+  await tx.query(sql`UPDATE order_epoch SET epoch = greatest(epoch, ${marks.orderEpoch}::int)`);
+  await raiseOrderEpoch(tx);
+  await tx.query(sql`UPDATE access_epoch SET epoch = epoch + ${marks.accessEpoch}::bigint`);
+}
+
+/** Sequences are outside of the transaction, so they are only ever raised: were it to fail now, nothing would have changed. */
+async function setSequences(tx: Queryable, { sequences }: BackupTrailer): Promise<void> {
+  for (const [name, last] of Object.entries(sequences)) {
+    if (last === null) continue;
+    await tx.query(sql`
+      SELECT setval(${name}::regclass, greatest(${last}::bigint, coalesce((SELECT s.last_value FROM pg_sequences s WHERE s.schemaname = current_schema() AND s.sequencename = ${name}), 0)))`);
+  }
+}
+
+async function insertAll(tx: Queryable, tables: readonly Table[], reader: BackupReader, onProgress: (rows: number) => void): Promise<{ rows: number; trailer: BackupTrailer }> {
+  const known = new Map(tables.map((table) => [table.name, table]));
+  let rows = 0;
+  let batch: string[] = [];
+  let characters = 0;
+  let table: Table | undefined;
+  const flush = async (): Promise<void> => {
+    if (table !== undefined && batch.length > 0) await insert(tx, table, batch);
+    rows += batch.length;
+    batch = [];
+    characters = 0;
+    onProgress(rows);
+  };
+  for (;;) {
+    const next: IteratorResult<BackupRow, BackupTrailer> = await reader.rows.next();
+    if (next.done === true) {
+      await flush();
+      return { rows, trailer: next.value };
+    }
+    const { table: name, text } = next.value;
+    if (name !== table?.name || batch.length === insertRowsMax || characters + text.length > insertCharactersMax) {
+      await flush();
+      table = known.get(name);
+      if (table === undefined) throw new ConfigError(`the backup has a table ${name}, which this praxis does not know`);
+    }
+    batch.push(text);
+    characters += text.length;
+  }
+}
+
+/** OFFSET 0 keeps the text of a row from being read once per column. */
+async function insert(tx: Queryable, { name, columns }: Table, rows: readonly string[]): Promise<void> {
+  const table = sql.identifier(name);
+  const list = sql.join(columns.map((column) => sql.identifier(column)), sql`, `);
+  const values = sql.join(columns.map((column) => sql`(given.whole_row).${sql.identifier(column)}`), sql`, `);
+  await tx.query(sql`
+    INSERT INTO ${table} (${list}) OVERRIDING SYSTEM VALUE
+    SELECT ${values} FROM (SELECT line::${table} AS whole_row FROM unnest(${rows}::text[]) AS line OFFSET 0) AS given`);
+}

@@ -1,0 +1,48 @@
+/** `praxis client …`: client ids and secrets of the client-credentials flow. */
+import { issueClient, listClients, revokeClient } from '../../oauth/clients.ts';
+import type { Command } from '../command.ts';
+import { applicationOf, dateTime, environmentOption, printOnce, printTable } from '../options.ts';
+
+export const clientCommands: readonly Command[] = [
+  {
+    name: 'client issue',
+    summary: 'Make a client id and secret of an application',
+    arguments: ['APPLICATION'],
+    options: environmentOption,
+    async run(context, input) {
+      const platform = await context.platform();
+      const issued = await issueClient(
+        platform.database,
+        platform.secrets,
+        await applicationOf(platform, input, input.argument(0)),
+      );
+      printOnce(context, { client_id: issued.clientId, client_secret: issued.clientSecret });
+    },
+  },
+  {
+    name: 'client list',
+    summary: 'List the clients of an application',
+    arguments: ['APPLICATION'],
+    options: environmentOption,
+    async run(context, input) {
+      const platform = await context.platform();
+      const clients = await listClients(platform.database, await applicationOf(platform, input, input.argument(0)));
+      printTable(
+        context,
+        ['CLIENT', 'STATE', 'CREATED'],
+        clients.map((client) => [client.clientId, client.state, dateTime(client.createdAtMs)]),
+      );
+    },
+  },
+  {
+    name: 'client revoke',
+    summary: 'Refuse a client and its tokens from the next statement on',
+    arguments: ['APPLICATION', 'CLIENT'],
+    options: environmentOption,
+    async run(context, input) {
+      const platform = await context.platform();
+      await revokeClient(platform.database, await applicationOf(platform, input, input.argument(0)), input.argument(1));
+      context.print(`client ${input.argument(1)} is revoked`);
+    },
+  },
+];

@@ -1,0 +1,47 @@
+/** `praxis import`: store resources from files at a firm. */
+import { newResourceId } from '../../base/ids.ts';
+import type { Command } from '../command.ts';
+import { importFiles } from '../importing/files.ts';
+import { readItems } from '../importing/items.ts';
+import { type LoadProblem, loadResources } from '../loading.ts';
+import { environmentOption, firmOf } from '../options.ts';
+import { number, openProgress } from '../progress.ts';
+
+export const importCommands: readonly Command[] = [
+  {
+    name: 'import',
+    summary: 'Store resources from .ndjson and .json files and directories at a firm; Bundles of type collection, batch and transaction are unpacked',
+    arguments: ['FILE|DIR…'],
+    options: {
+      firm: { kind: 'value', description: 'The firm, by its prefix', required: true },
+      ...environmentOption,
+    },
+    async run(context, input) {
+      const files = await importFiles(input.positionals);
+      const platform = await context.platform();
+      const firm = await firmOf(platform, input, input.required('firm'));
+      const progress = openProgress({ write: context.progress, terminal: process.stderr.isTTY === true, noun: 'resources' });
+      const bytesAll = files.reduce((sum, file) => sum + file.bytes, 0);
+      const done = { stored: 0, refused: 0, bytes: 0 };
+      const onProblem = ({ origin, diagnostics, more = [] }: LoadProblem): void => {
+        done.refused += 1;
+        for (const line of [diagnostics, ...more]) progress.line(`${origin}: ${line}`);
+      };
+      const onRead = (bytes: number): void => {
+        done.bytes = bytes;
+      };
+      const onProgress = (stored: number): void => {
+        done.stored = stored;
+        progress.update(stored, bytesAll === 0 ? 1 : done.bytes / bytesAll);
+      };
+      try {
+        const items = readItems(files, { newId: () => newResourceId(platform.clock), onProblem, onRead });
+        await loadResources(platform, firm, items, { validate: true, onProblem, onProgress });
+      } finally {
+        const pace = progress.end(done.stored);
+        context.print(`${number(done.stored)} resources stored at ${firm.prefix}, ${number(done.refused)} refused (${pace})`);
+      }
+      if (done.refused > 0) process.exitCode = 1;
+    },
+  },
+];

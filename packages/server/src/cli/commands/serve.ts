@@ -1,0 +1,54 @@
+/** `praxis serve`: the service, until SIGTERM or SIGINT. */
+import { startService } from '../../app.ts';
+import { openMetricsPage } from '../../http/metrics-page.ts';
+import type { Command } from '../command.ts';
+import { ensureSandbox } from '../sandbox/ensure.ts';
+import { firstCalls } from '../sandbox/first-calls.ts';
+
+export const serveCommands: readonly Command[] = [
+  {
+    name: 'serve',
+    summary: 'Run the service',
+    arguments: [],
+    options: {
+      sandbox: {
+        kind: 'flag',
+        description: 'Seed firms, data and credentials if there are none, and show first calls',
+      },
+    },
+    async run(context, input) {
+      const platform = await context.platform();
+      const { config, log } = platform;
+      const expected = config.baseUrl || `http://${config.host}:${config.port}`;
+      const sandbox = input.flag('sandbox')
+        ? await ensureSandbox(platform, expected, (text) => context.progress(`praxis: seeding ${text}\n`))
+        : undefined;
+      const service = await startService(platform);
+      const metrics =
+        config.metricsPort === 0
+          ? undefined
+          : await openMetricsPage(config.host, config.metricsPort, service.parts.metrics);
+      context.print(`praxis ready on ${service.origin}`);
+      if (sandbox !== undefined) {
+        const origin = config.baseUrl || service.origin;
+        context.print(`credentials of the sandbox: ${config.dataDir}/sandbox.json; try:\n`);
+        for (const call of firstCalls({ ...sandbox, origin })) context.print(`${call}\n`);
+      }
+      const signal = await stopSignal();
+      log.info({ signal }, 'draining');
+      await Promise.all([service.drain(), metrics?.close()]);
+    },
+  },
+];
+
+/** Resolves at the first signal to stop; a second one ends the process at once. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const stop = (signal: NodeJS.Signals): void => {
+      for (const each of ['SIGTERM', 'SIGINT'] as const) process.once(each, () => process.exit(1));
+      resolve(signal);
+    };
+    process.once('SIGTERM', stop);
+    process.once('SIGINT', stop);
+  });
+}

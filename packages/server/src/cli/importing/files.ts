@@ -1,0 +1,77 @@
+/**
+ * Which files an import reads: those that are named, and those below the directories that are named.
+ */
+import type { Dirent, Stats } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { UsageError } from '../command.ts';
+
+/** `ndjson`: one resource a line; `json`: one resource, which may be a Bundle. */
+export type ImportForm = 'ndjson' | 'json';
+
+export interface ImportFile {
+  /** As it was named, so that it can be found again from a message. */
+  readonly path: string;
+  readonly form: ImportForm;
+  readonly bytes: number;
+}
+
+const formOfExtension: Readonly<Record<string, ImportForm>> = { '.ndjson': 'ndjson', '.jsonl': 'ndjson', '.json': 'json' };
+
+/**
+ * The files in the order of `paths`, those of a directory and its subdirectories sorted by path. In directories, files that
+ * are hidden or have another extension are passed over, and links to directories are not followed.
+ * @throws UsageError for a path that cannot be read, a named file of another extension, or when there is no file at all
+ */
+export async function importFiles(paths: readonly string[]): Promise<ImportFile[]> {
+  const files: ImportFile[] = [];
+  for (const each of paths) {
+    const facts = await factsOf(each);
+    if (facts.isDirectory()) files.push(...(await filesBelow(each)));
+    else files.push(namedFile(each, facts.size));
+  }
+  if (files.length === 0) throw new UsageError(`there is no .json or .ndjson file in ${paths.join(', ')}`);
+  return files;
+}
+
+function namedFile(file: string, bytes: number): ImportFile {
+  const form = formOf(file);
+  if (form === undefined) throw new UsageError(`${file} must be called .ndjson (one resource a line) or .json (a resource or a Bundle)`);
+  return { path: file, form, bytes };
+}
+
+async function filesBelow(directory: string): Promise<ImportFile[]> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch((cause: unknown) => unreadable(directory, cause));
+  const visible = entries.filter(({ name }) => !name.startsWith('.')).sort(byName);
+  const files: ImportFile[] = [];
+  for (const entry of visible) {
+    const below = path.join(directory, entry.name);
+    const form = formOf(entry.name);
+    if (entry.isDirectory()) files.push(...(await filesBelow(below)));
+    else if (form !== undefined) {
+      const facts = await factsOf(below);
+      if (facts.isFile()) files.push({ path: below, form, bytes: facts.size });
+    }
+  }
+  return files;
+}
+
+function formOf(file: string): ImportForm | undefined {
+  return formOfExtension[path.extname(file).toLowerCase()];
+}
+
+/** By code units: the same order on every machine. */
+function byName(left: Dirent, right: Dirent): number {
+  return left.name < right.name ? -1 : 1;
+}
+
+async function factsOf(file: string): Promise<Stats> {
+  return await stat(file).catch((cause: unknown) => unreadable(file, cause));
+}
+
+/** @throws UsageError always */
+export function unreadable(file: string, cause: unknown): never {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+  const reason = code === 'ENOENT' ? 'there is no such file or directory' : code;
+  throw new UsageError(`${file} cannot be read: ${reason}`, { cause });
+}

@@ -1,0 +1,55 @@
+/**
+ * The lines of a stream of bytes, one at a time, whatever the length of the stream (https://github.com/ndjson/ndjson-spec).
+ */
+
+export interface Line {
+  /** From 1; empty lines count. */
+  readonly number: number;
+  /** Without the line's end; undefined when there are more than `bytesMax`. */
+  readonly bytes: Buffer | undefined;
+}
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+/**
+ * All lines of `chunks`, empty ones too, ended by LF or CRLF; the last one needs no end. No more than one line and one chunk
+ * are kept in memory: of a line that is longer than `bytesMax` nothing is kept.
+ */
+export async function* readLines(chunks: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Line> {
+  let number = 1;
+  let parts: Buffer[] = [];
+  let length = 0;
+  const keep = (part: Buffer): void => {
+    length += part.length;
+    if (length > bytesMax) parts = [];
+    else if (part.length > 0) parts.push(part);
+  };
+  const finish = (): Line => {
+    const line = { number, bytes: length > bytesMax ? undefined : withoutReturn(joined(parts)) };
+    number += 1;
+    parts = [];
+    length = 0;
+    return line;
+  };
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, from)) {
+      keep(chunk.subarray(from, end));
+      yield finish();
+      from = end + 1;
+    }
+    keep(chunk.subarray(from));
+  }
+  if (length > 0) yield finish();
+}
+
+function joined(parts: readonly Buffer[]): Buffer {
+  const [first, ...rest] = parts;
+  if (first === undefined) return Buffer.alloc(0);
+  return rest.length === 0 ? first : Buffer.concat(parts);
+}
+
+function withoutReturn(line: Buffer): Buffer {
+  return line.at(-1) === carriageReturn ? line.subarray(0, -1) : line;
+}

@@ -1,0 +1,184 @@
+/**
+ * Storing many resources from outside the API: imports and synthetic practices. Batches of writes share a statement; a
+ * resource is stored whole or not at all, and one that fails does not stop the others.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import type { JsonObject } from '@praxis/fhir';
+import type { Platform } from '../app.ts';
+import { PraxisError } from '../base/errors.ts';
+import { newUuid } from '../base/ids.ts';
+import { StatementError } from '../database/sqlstate.ts';
+import { baseUrlOf, openOrigins } from '../http/origins.ts';
+import { requireResource, requireValidId, resourceWrite, type WritingContext } from '../interactions/writing.ts';
+import type { ResourceWrite, WriteOutcome } from '../storage/store.ts';
+import type { Firm } from '../tenancy/firms.ts';
+import { openOperatorScope } from '../tenancy/operator.ts';
+
+/** Resources written by one statement, at most. */
+const batchSize = 200;
+/** Bytes of their texts, about; a resource larger than this is a batch of its own. */
+const batchBytesMax = 8 * 1024 * 1024;
+/** Times that a write is tried on top of what others have written in between. */
+const attemptsMax = 4;
+
+/** A resource to store, with its id and where it came from (`patients.ndjson:17`). */
+export interface LoadItem {
+  readonly resource: JsonObject;
+  readonly origin: string;
+  /** Bytes of its text, about: they bound the memory of a batch. Absent: small. */
+  readonly size?: number;
+}
+
+/** Why one resource was not stored. */
+export interface LoadProblem {
+  readonly origin: string;
+  readonly diagnostics: string;
+  /** What else is wrong with it. */
+  readonly more?: readonly string[];
+}
+
+export interface LoadOptions {
+  /** False only for what this program made itself and its tests validate. */
+  readonly validate: boolean;
+  /** After each batch: resources stored so far. */
+  readonly onProgress?: (stored: number) => void;
+  /** Once for each resource that is not stored. */
+  readonly onProblem: (problem: LoadProblem) => void;
+}
+
+/**
+ * Stores `items` at `firm` as new versions under their own ids. Returns how many were stored. Items with the same type and
+ * id are stored in their order. While one batch is being written the next is read, validated and indexed; three are in
+ * memory at most.
+ * @throws PraxisError `unavailable` when the database is lost; what `onProgress` has told is stored
+ */
+export async function loadResources(platform: Platform, firm: Firm, items: AsyncIterable<LoadItem> | Iterable<LoadItem>, options: LoadOptions): Promise<number> {
+  const loader: Loader = { platform, firm, options, context: await loadingContext(platform, firm) };
+  let stored = 0;
+  let writing = Promise.resolve(0);
+  const written = async (): Promise<void> => {
+    stored += await writing;
+    writing = Promise.resolve(0);
+    options.onProgress?.(stored);
+  };
+  try {
+    for await (const batch of batchesOf(items, options)) {
+      const writes = await plan(loader, batch);
+      await written();
+      writing = store(loader, batch, writes);
+      writing.catch(() => undefined); // `written` gets it
+      await turn(); // the statement leaves for the database before the next batch keeps this thread busy
+    }
+    await written();
+  } finally {
+    await writing.catch(() => undefined);
+  }
+  return stored;
+}
+
+interface Loader {
+  readonly platform: Platform;
+  readonly firm: Firm;
+  readonly options: LoadOptions;
+  /** Read again when the operator's rights have changed. */
+  context: WritingContext;
+}
+
+async function loadingContext(platform: Platform, firm: Firm): Promise<WritingContext> {
+  const { config, clock, database } = platform;
+  const scope = await openOperatorScope(database, clock, firm);
+  const origins = openOrigins(config, () => `http://${config.host}:${config.port}`);
+  const baseUrl = baseUrlOf(origins, { environment: firm.environment, firm: firm.prefix, product: scope.product });
+  const caller = { flow: 'client', tokenId: newUuid(), subject: 'praxis', requestId: newUuid() } as const;
+  return { scope, clock, caller, baseUrl };
+}
+
+async function* batchesOf(items: AsyncIterable<LoadItem> | Iterable<LoadItem>, options: LoadOptions): AsyncGenerator<LoadItem[]> {
+  let batch: LoadItem[] = [];
+  let bytes = 0;
+  for await (const item of items) {
+    if (options.validate && !isStorable(item, options)) continue;
+    const { size = 0 } = item;
+    if (batch.length === batchSize || (batch.length > 0 && bytes + size > batchBytesMax)) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(item);
+    bytes += size;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function isStorable({ resource, origin }: LoadItem, options: LoadOptions): boolean {
+  try {
+    requireResource(resource, String(resource.resourceType));
+    requireValidId(typeof resource.id === 'string' ? resource.id : '');
+    return true;
+  } catch (error) {
+    if (!(error instanceof PraxisError)) throw error;
+    const [first, ...more] = error.issues.map((issue) => issue.diagnostics);
+    options.onProblem({ origin, diagnostics: first ?? error.message, more });
+    return false;
+  }
+}
+
+/** The writes of a batch, each on top of the current version or of its predecessor in the batch. */
+async function plan({ platform, context }: Loader, items: readonly LoadItem[]): Promise<ResourceWrite[]> {
+  const keys = items.map(({ resource }) => ({ type: String(resource.resourceType), id: String(resource.id) }));
+  const unique = [...new Map(keys.map((key) => [`${key.type}/${key.id}`, key])).values()];
+  const current = await platform.store.currentVersions(context.scope, unique);
+  const versions = new Map(current.map((row) => [`${row.type}/${row.id}`, row.versionId]));
+  return items.map(({ resource }, index) => {
+    const { type, id } = keys[index] ?? { type: '', id: '' };
+    const expectedVersion = versions.get(`${type}/${id}`) ?? 0;
+    versions.set(`${type}/${id}`, expectedVersion + 1);
+    return resourceWrite(context, expectedVersion === 0 ? 'create' : 'update', type, id, resource, expectedVersion);
+  });
+}
+
+/** Writes a planned batch; what lost a race against another writer is tried again on top of the newer version. */
+async function store(loader: Loader, batch: readonly LoadItem[], planned: readonly ResourceWrite[]): Promise<number> {
+  let waiting = batch;
+  let writes = planned;
+  let stored = 0;
+  for (let attempt = 1; ; attempt += 1) {
+    const results = await write(loader, waiting, writes);
+    stored += results.filter((result) => result === 'written').length;
+    waiting = waiting.filter((_, index) => results[index] === 'conflict');
+    if (waiting.length === 0) return stored;
+    if (attempt === attemptsMax) break;
+    writes = await plan(loader, waiting);
+  }
+  for (const { origin } of waiting) loader.options.onProblem({ origin, diagnostics: 'others were changing the resource at the same time' });
+  return stored;
+}
+
+type Result = WriteOutcome['outcome'] | 'refused';
+
+/** What became of each write. One that the database refuses is searched out by halving, so that it stops no other. */
+async function write(loader: Loader, items: readonly LoadItem[], writes: readonly ResourceWrite[]): Promise<Result[]> {
+  const { platform, firm, options, context } = loader;
+  try {
+    return (await platform.store.writeMany(context.scope, writes)).map(({ outcome }) => outcome);
+  } catch (error) {
+    if (error instanceof PraxisError && error.code === 'stale-access') {
+      loader.context = await loadingContext(platform, firm);
+      return writes.map(() => 'conflict');
+    }
+    if (!isRefusal(error)) throw error;
+    const [only] = items;
+    if (only !== undefined && items.length === 1) {
+      options.onProblem({ origin: only.origin, diagnostics: error.message });
+      return ['refused'];
+    }
+    const middle = items.length >> 1;
+    const before = await write(loader, items.slice(0, middle), writes.slice(0, middle));
+    return [...before, ...(await write(loader, items.slice(middle), writes.slice(middle)))];
+  }
+}
+
+/** Whether the database is well and something about the statement's values is not. */
+function isRefusal(error: unknown): error is Error {
+  return error instanceof StatementError || (error instanceof PraxisError && error.code === 'statement-timeout');
+}

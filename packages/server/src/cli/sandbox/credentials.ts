@@ -1,0 +1,61 @@
+/**
+ * `sandbox.json`: the credentials of the seeded environments, for people and programs that try the service (design: the
+ * set-up contract). Only sandboxes that this program seeded have one; it is readable by its owner alone.
+ */
+import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+export interface ClientCredentials {
+  readonly apiKey: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+export interface LegacyCredentials {
+  readonly apiKey: string;
+  readonly username: string;
+  readonly password: string;
+}
+
+export interface SandboxApplication {
+  readonly name: string;
+  /** Prefixes of the firms that authorised it. */
+  readonly firms: readonly string[];
+  readonly acl: readonly string[];
+  readonly client: ClientCredentials;
+  /** By firm prefix. */
+  readonly legacy: Readonly<Record<string, LegacyCredentials>>;
+}
+
+export interface SandboxEnvironment {
+  readonly environment: string;
+  readonly product: string;
+  readonly realm: string;
+  readonly firms: readonly string[];
+  readonly applications: readonly SandboxApplication[];
+}
+
+export interface SandboxFile extends SandboxEnvironment {
+  readonly origin: string;
+  /** The other environments. */
+  readonly others: readonly SandboxEnvironment[];
+}
+
+export function sandboxFile(dataDir: string): string {
+  return path.join(path.resolve(dataDir), 'sandbox.json');
+}
+
+/** The file's content, or undefined when there is none: then the sandbox was never seeded to its end. */
+export function readSandbox(dataDir: string): SandboxFile | undefined {
+  const file = sandboxFile(dataDir);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as SandboxFile) : undefined;
+}
+
+/** Replaces the file as a whole. */
+export function writeSandbox(dataDir: string, content: SandboxFile): void {
+  const file = sandboxFile(dataDir);
+  const partial = `${file}.partial`;
+  writeFileSync(partial, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
+  chmodSync(partial, 0o600);
+  renameSync(partial, file);
+}

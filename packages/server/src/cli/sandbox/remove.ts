@@ -1,0 +1,66 @@
+/**
+ * Removing what the sandbox plan made: the practices' data, and on demand firms, applications and credentials, too.
+ */
+import type { Platform } from '../../app.ts';
+import { controlPlaneTables } from '../../database/control-plane.ts';
+import type { Queryable } from '../../database/database.ts';
+import { sql } from '../../database/sql.ts';
+import { sandboxPlan } from './seed.ts';
+
+/** Removes all resources, versions, index and audit rows of the plan's firms; credentials stay. */
+export async function removePractices(platform: Platform): Promise<void> {
+  await platform.asOwner((owner) =>
+    owner.transaction(undefined, async (tx) => await removeTenantRows(tx, await firmIds(tx))),
+  );
+}
+
+/** Removes the plan's firms and applications with everything that belongs to them. */
+export async function removeSandbox(platform: Platform): Promise<void> {
+  await platform.asOwner((owner) =>
+    owner.transaction(undefined, async (tx) => {
+      const firms = await firmIds(tx);
+      await removeTenantRows(tx, firms);
+      await tx.query(sql`DELETE FROM legacy_account WHERE firm = ANY(${firms}::int[])`);
+      await tx.query(sql`DELETE FROM authorisation WHERE firm = ANY(${firms}::int[])`);
+      await tx.query(sql`DELETE FROM access_epoch WHERE firm = ANY(${firms}::int[])`);
+      await tx.query(sql`DELETE FROM firm WHERE id = ANY(${firms}::int[])`);
+      for (const row of sandboxPlan) {
+        for (const { name } of row.applications) await removeApplication(tx, row.environment, name);
+      }
+    }),
+  );
+}
+
+async function firmIds(tx: Queryable): Promise<number[]> {
+  const ids: number[] = [];
+  for (const { environment, firms } of sandboxPlan) {
+    const prefixes = firms.map((firm) => firm.prefix);
+    const rows = await tx.query<{ id: number }>(sql`
+      SELECT f.id FROM firm f JOIN environment e ON e.id = f.environment
+      WHERE e.name = ${environment} AND f.prefix = ANY(${prefixes}::text[])`);
+    ids.push(...rows.map((row) => row.id));
+  }
+  return ids;
+}
+
+/** Every table with a firm column that is not control plane holds tenant rows, also those of later migrations. */
+async function removeTenantRows(tx: Queryable, firms: readonly number[]): Promise<void> {
+  const tables = await tx.query<{ name: string }>(sql`
+    SELECT c.relname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+    WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace AND a.attname = 'firm' AND NOT a.attisdropped
+    ORDER BY c.relname`);
+  for (const { name } of tables) {
+    if (name in controlPlaneTables) continue;
+    await tx.query(sql`DELETE FROM ${sql.identifier(name)} WHERE firm = ANY(${firms}::int[])`);
+  }
+}
+
+async function removeApplication(tx: Queryable, environment: string, name: string): Promise<void> {
+  const id = sql`(SELECT a.id FROM application a JOIN environment e ON e.id = a.environment WHERE e.name = ${environment} AND a.name = ${name})`;
+  await tx.query(sql`DELETE FROM api_key WHERE application = ${id}`);
+  await tx.query(sql`DELETE FROM client WHERE application = ${id}`);
+  await tx.query(sql`DELETE FROM legacy_account WHERE application = ${id}`);
+  await tx.query(sql`DELETE FROM authorisation WHERE application = ${id}`);
+  await tx.query(sql`DELETE FROM access_epoch WHERE application = ${id}`);
+  await tx.query(sql`DELETE FROM application WHERE id = ${id}`);
+}

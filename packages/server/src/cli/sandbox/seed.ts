@@ -1,0 +1,142 @@
+/**
+ * The seeded sandbox: firms with synthetic practices and applications with credentials in every default environment.
+ */
+import type { Platform } from '../../app.ts';
+import { issueApiKey } from '../../oauth/api-keys.ts';
+import { issueClient } from '../../oauth/clients.ts';
+import { issueLegacyAccount } from '../../oauth/legacy-accounts.ts';
+import { dayStartMs } from '../../synthetic/zoned-time.ts';
+import { type Application, createApplication } from '../../tenancy/applications.ts';
+import { authorise } from '../../tenancy/authorisations.ts';
+import { createFirm, type Firm } from '../../tenancy/firms.ts';
+import { entryProblem } from '../options.ts';
+import type { LegacyCredentials, SandboxApplication, SandboxEnvironment, SandboxFile } from './credentials.ts';
+import { loadPractice } from './practice.ts';
+
+interface FirmRow {
+  readonly prefix: string;
+  readonly name: string;
+  readonly timeZone: string;
+  readonly patients: number;
+}
+
+interface ApplicationRow {
+  readonly name: string;
+  readonly firms: readonly string[];
+  readonly acl: readonly string[];
+}
+
+interface EnvironmentRow {
+  readonly environment: string;
+  readonly realm: string;
+  readonly firms: readonly FirmRow[];
+  readonly applications: readonly ApplicationRow[];
+}
+
+const restricted = ['acl/enc_s', 'acl/pat_s_name_dob_gen'];
+
+/** What is seeded, environment by environment; the first is the one that `sandbox.json` begins with. */
+export const sandboxPlan: readonly [EnvironmentRow, ...EnvironmentRow[]] = [
+  {
+    environment: 'sandbox',
+    realm: 'sandbox',
+    firms: [
+      { prefix: 'maple', name: 'Maple Dermatology', timeZone: 'America/New_York', patients: 500 },
+      { prefix: 'cedar', name: 'Cedar Skin Care', timeZone: 'America/Los_Angeles', patients: 500 },
+    ],
+    applications: [
+      { name: 'Full access', firms: ['maple', 'cedar'], acl: ['acl/*'] },
+      { name: 'Maple only', firms: ['maple'], acl: ['acl/*'] },
+      { name: 'Cedar only', firms: ['cedar'], acl: ['acl/*'] },
+      { name: 'Restricted', firms: ['maple'], acl: restricted },
+    ],
+  },
+  {
+    environment: 'training',
+    realm: 'sandbox',
+    firms: [{ prefix: 'birch', name: 'Birch Dermatology', timeZone: 'America/Chicago', patients: 20 }],
+    applications: [{ name: 'Training access', firms: ['birch'], acl: ['acl/*'] }],
+  },
+  {
+    environment: 'prod',
+    realm: 'production',
+    firms: [{ prefix: 'oak', name: 'Oak Dermatology', timeZone: 'America/Denver', patients: 20 }],
+    applications: [{ name: 'Production access', firms: ['oak'], acl: ['acl/*'] }],
+  },
+];
+
+export const sandboxProduct = 'pm';
+
+/** Seed of the sandbox's practices. */
+export const sandboxSeed = 'sandbox';
+
+/**
+ * Makes firms, practices, applications and credentials in a database that has none of them.
+ * @throws PraxisError `duplicate` when a firm or application of the plan exists
+ */
+export async function seedSandbox(
+  platform: Platform,
+  origin: string,
+  onProgress: (text: string) => void,
+): Promise<SandboxFile> {
+  const [first, ...rest] = sandboxPlan;
+  const main = await seedEnvironment(platform, first, onProgress);
+  const others: SandboxEnvironment[] = [];
+  for (const row of rest) others.push(await seedEnvironment(platform, row, onProgress));
+  return { origin, ...main, others };
+}
+
+async function seedEnvironment(
+  platform: Platform,
+  row: EnvironmentRow,
+  onProgress: (text: string) => void,
+): Promise<SandboxEnvironment> {
+  const firms: Firm[] = [];
+  for (const { prefix, name, timeZone, patients } of row.firms) {
+    const firm = await createFirm(platform.database, { environment: row.environment, prefix, name, timeZone });
+    const size = { seed: sandboxSeed, patients, todayMs: dayStartMs(platform.clock.now()) };
+    const stored = await loadPractice(platform, firm, size);
+    onProgress(`${row.environment}/${prefix}: ${stored} resources`);
+    firms.push(firm);
+  }
+  const applications: SandboxApplication[] = [];
+  for (const application of row.applications)
+    applications.push(await seedApplication(platform, row, application, firms));
+  return {
+    environment: row.environment,
+    product: sandboxProduct,
+    realm: row.realm,
+    firms: row.firms.map((firm) => firm.prefix),
+    applications,
+  };
+}
+
+async function seedApplication(
+  platform: Platform,
+  environment: EnvironmentRow,
+  row: ApplicationRow,
+  firms: readonly Firm[],
+): Promise<SandboxApplication> {
+  const { database, secrets, clock } = platform;
+  const application = await createApplication(
+    database,
+    { environment: environment.environment, name: row.name, acl: row.acl },
+    entryProblem,
+  );
+  const clientKey = await issueApiKey(database, secrets, application, 'client', 'sandbox');
+  const legacyKey = await issueApiKey(database, secrets, application, 'legacy', 'sandbox');
+  const legacy: Record<string, LegacyCredentials> = {};
+  for (const firm of firms.filter(({ prefix }) => row.firms.includes(prefix))) {
+    await authorise(database, clock, firm, application, { purpose: 'Sandbox' }, entryProblem);
+    legacy[firm.prefix] = {
+      apiKey: legacyKey.apiKey,
+      ...(await issueLegacyAccount(database, secrets, firm, application, usernameOf(application, firm))),
+    };
+  }
+  const client = await issueClient(database, secrets, application);
+  return { ...row, client: { apiKey: clientKey.apiKey, ...client }, legacy };
+}
+
+function usernameOf(application: Application, firm: Firm): string {
+  return `${application.name.toLowerCase().replaceAll(' ', '-')}-${firm.prefix}`;
+}

@@ -1,0 +1,80 @@
+/**
+ * Where a database is and as whom to connect; the session's fixed runtime parameters
+ * (https://www.postgresql.org/docs/current/runtime-config-client.html).
+ */
+import type pg from 'pg';
+import { ConfigError } from '../base/config.ts';
+import { columnTypes } from './column-values.ts';
+
+/**
+ * A connection URL, or the parts of one. `host` may be a directory that holds a Unix socket. `role` is the role to drop to
+ * after login, which the login must be a member of.
+ */
+export type DatabaseConnection =
+  | { readonly url: string; readonly role?: 'praxis_runtime' }
+  | { readonly host: string; readonly port: number; readonly database: string; readonly user: string; readonly password: string };
+
+export interface SessionSettings {
+  /** Name in pg_stat_activity. */
+  readonly applicationName: string;
+  /** 0 = no limit. */
+  readonly statementTimeoutMs: number;
+}
+
+const connectTimeoutMs = 10_000;
+const keepAliveDelayMs = 10_000;
+const idleInTransactionTimeoutMs = 60_000;
+
+/**
+ * Settings of a pg client.
+ * @throws ConfigError when the URL cannot be read; the message does not repeat it, since it holds a password
+ */
+export function clientConfig(connection: DatabaseConnection, session: SessionSettings): pg.ClientConfig & { pipeline: boolean } {
+  const { target, options } = 'url' in connection ? fromUrl(connection.url) : { target: connection, options: '' };
+  const role = 'url' in connection ? connection.role : undefined;
+  return {
+    ...target,
+    options: `${options} ${sessionOptions(session, role)}`.trim(),
+    application_name: session.applicationName,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveDelayMs,
+    pipeline: true,
+    types: columnTypes,
+  };
+}
+
+/** `host:port/database` for messages; never the password. */
+export function describeConnection(connection: DatabaseConnection): string {
+  if (!('url' in connection)) return `${connection.host}:${connection.port}/${connection.database}`;
+  const { address } = splitUrl(connection.url);
+  return address.slice(Math.max(address.lastIndexOf('@') + 1, address.indexOf('//') + 2));
+}
+
+/** Parameters in the URL win over options in pg, so options that the URL brings are taken out and put before ours. */
+function fromUrl(text: string): { target: { connectionString: string }; options: string } {
+  const { address, parameters } = splitUrl(text);
+  const options = parameters.get('options') ?? '';
+  parameters.delete('options');
+  parameters.delete('application_name');
+  return { target: { connectionString: parameters.size === 0 ? address : `${address}?${parameters}` }, options };
+}
+
+/** Not the URL class: it refuses an empty host, which means a socket named by the parameter `host`. */
+function splitUrl(text: string): { address: string; parameters: URLSearchParams } {
+  const [address = '', parameters = ''] = text.split('?', 2);
+  if (!/^postgres(ql)?:\/\/[^\s]+$/.test(address)) throw new ConfigError('DATABASE_URL must look like postgresql://role:password@host:5432/database');
+  return { address, parameters: new URLSearchParams(parameters) };
+}
+
+function sessionOptions(session: SessionSettings, role: string | undefined): string {
+  const parameters: Readonly<Record<string, string | number>> = {
+    ...(role === undefined ? {} : { role }),
+    TimeZone: 'UTC',
+    DateStyle: 'ISO',
+    client_min_messages: 'warning',
+    statement_timeout: session.statementTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+  };
+  return Object.entries(parameters).map(([name, value]) => `-c ${name}=${value}`).join(' ');
+}

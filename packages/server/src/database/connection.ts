@@ -1,0 +1,205 @@
+/**
+ * One pipelined connection: several statements may be under way on it, answered in order.
+ *
+ * The firm of a connection is the session setting `praxis.firm`, which row-level security compares with each row. A
+ * statement leaves its setting out only when an earlier segment has *confirmed* the same value (the server has reported its
+ * success) and no other value was sent since. Anything else, an error in particular, and the next statement brings its own
+ * again. So a statement can never run under the setting of another firm.
+ */
+import pg from 'pg';
+import type { Log } from '../base/log.ts';
+import { openNames, type PreparedNames } from './prepared-names.ts';
+import { firmSetting, type Row, Segment, type Settle, type Wire } from './segment.ts';
+import { type Sql, sql } from './sql.ts';
+import { conditionOf, isFatal } from './sqlstate.ts';
+
+/** Value of `praxis.firm`: the firm's number, or '' for none (tenant tables then show nothing). */
+export type FirmValue = string;
+
+export interface ConnectionHooks {
+  readonly names: PreparedNames;
+  readonly log: Log;
+  /** After every answer. */
+  onProgress(connection: Connection): void;
+  /** Once, when it can no longer be used; statements under way have failed or will. */
+  onEnd(connection: Connection): void;
+}
+
+/** Prepared statements that one connection keeps; the least recently used are given up. */
+const preparedPerConnectionMax = 256;
+
+export class Connection {
+  /** Statements sent and not yet answered. */
+  inFlight = 0;
+  /** Held by a transaction: takes no other statements. */
+  reserved = false;
+  /** False from the moment that no further statement may be sent. */
+  usable = true;
+  readonly #client: pg.Client;
+  readonly #hooks: ConnectionHooks;
+  readonly #prepared = openNames(preparedPerConnectionMax);
+  /** Settings hold for one segment only: there is a pooler between, and the next segment may run in another session. */
+  readonly #settingOnce: boolean;
+  #setting: { readonly value: FirmValue; confirmed: boolean } | undefined;
+  #headSinceMs = 0;
+  #corked = false;
+
+  private constructor(client: pg.Client, hooks: ConnectionHooks, settingOnce: boolean) {
+    this.#client = client;
+    this.#hooks = hooks;
+    this.#settingOnce = settingOnce;
+  }
+
+  /** Connects and prepares the firm's setting. Rejects with pg's error. */
+  static async open(config: pg.ClientConfig, hooks: ConnectionHooks): Promise<Connection> {
+    const client = new pg.Client(config);
+    const broken = { error: undefined as unknown, told: undefined as Connection | undefined };
+    // Without a listener a lost idle connection would end the process.
+    client.on('error', (error) => {
+      broken.error = error;
+      broken.told?.abandon(error);
+    });
+    client.on('end', () => broken.told?.abandon(broken.error));
+    await client.connect();
+    try {
+      const connection = new Connection(client, hooks, await isPooled(client));
+      if (broken.error !== undefined) throw broken.error;
+      broken.told = connection;
+      return connection;
+    } catch (error) {
+      client.end().catch(() => {});
+      throw error;
+    }
+  }
+
+  /** The firm whose setting was sent last; confirmed or not. For choosing a connection only. */
+  get firm(): FirmValue | undefined {
+    return this.#setting?.value;
+  }
+
+  /** How long the statement at the head has been running, in ms; 0 when idle. */
+  headAgeMs(nowMs: number): number {
+    return this.inFlight === 0 ? 0 : nowMs - this.#headSinceMs;
+  }
+
+  /** Sends `statement` to run with `firm` set; the statement is a transaction of its own. */
+  execute(firm: FirmValue, statement: Sql, settle: Settle): void {
+    const known = this.#setting;
+    const setting = known?.value === firm ? known : { value: firm, confirmed: false };
+    this.#setting = setting;
+    const firmPlan = setting.confirmed ? undefined : { value: firm, once: this.#settingOnce };
+    this.#send(statement, firmPlan, (error, rows) => {
+      if (error !== undefined) this.#setting = undefined;
+      else if (!this.#settingOnce) setting.confirmed = true;
+      settle(error, rows);
+    });
+  }
+
+  /** Sends `statement` inside the transaction that holds the connection, which has its firm set. */
+  executeReserved(statement: Sql): Promise<Row[]> {
+    return new Promise((resolve, reject) => {
+      this.#send(statement, undefined, (error, rows) => (error === undefined ? resolve(rows) : reject(error)));
+    });
+  }
+
+  /** Runs text of several statements, for beginning and ending transactions. Resolves with the last command's tag. */
+  async control(text: string): Promise<string> {
+    this.#started();
+    try {
+      const results: pg.QueryResult | pg.QueryResult[] = await this.#client.query(text);
+      return (Array.isArray(results) ? results.at(-1) : results)?.command ?? '';
+    } catch (error) {
+      this.#failed(error);
+      throw error;
+    } finally {
+      this.#answered();
+    }
+  }
+
+  /** Takes no new statements and ends when those under way are answered. */
+  retire(): void {
+    if (!this.usable) return;
+    this.usable = false;
+    this.#hooks.onEnd(this);
+    if (this.inFlight === 0) this.#end();
+  }
+
+  /** Ends at once; statements under way fail as `lost`. */
+  abandon(reason: unknown): void {
+    this.#setting = undefined;
+    if (this.usable) {
+      this.usable = false;
+      this.#hooks.log.warn({ reason: reason instanceof Error ? reason.message : 'connection closed' }, 'database connection lost');
+      this.#hooks.onEnd(this);
+    }
+    this.#stream().destroy();
+  }
+
+  #send(statement: Sql, firm: { value: FirmValue; once: boolean } | undefined, settle: Settle): void {
+    const name = this.#hooks.names.nameOf(statement.text);
+    const evict = name === undefined ? undefined : this.#prepared.use(name);
+    this.#started();
+    this.#cork();
+    const segment = new Segment({
+      statement,
+      name,
+      evict,
+      firm,
+      settle: (error, rows) => {
+        if (error !== undefined) this.#failed(error);
+        settle(error, rows);
+        this.#answered();
+      },
+    });
+    // The types know pg's own query classes only; Segment is one at run time.
+    this.#client.query(segment as unknown as pg.Submittable);
+  }
+
+  /** One write to the socket for everything that is sent before the event loop turns: halves the CPU time per statement. */
+  #cork(): void {
+    if (this.#corked) return;
+    this.#corked = true;
+    const stream = this.#stream();
+    stream.cork();
+    process.nextTick(() => {
+      this.#corked = false;
+      stream.uncork();
+    });
+  }
+
+  #started(): void {
+    if (this.inFlight++ === 0) this.#headSinceMs = performance.now();
+  }
+
+  #answered(): void {
+    this.inFlight--;
+    this.#headSinceMs = performance.now();
+    if (!this.usable && this.inFlight === 0) this.#end();
+    this.#hooks.onProgress(this);
+  }
+
+  #failed(error: unknown): void {
+    this.#setting = undefined;
+    if (isFatal(error) || conditionOf(error) === 'stale-plan') this.retire();
+  }
+
+  #end(): void {
+    // Nothing waits for it: the session is over either way.
+    this.#client.end().catch(() => {});
+  }
+
+  #stream(): Wire['stream'] {
+    // Read each time: TLS replaces the stream while connecting. pg's types do not declare `connection`.
+    return (this.#client as unknown as { readonly connection: Wire }).connection.stream;
+  }
+}
+
+/** Prepares the firm's setting, and tells whether another session than ours answers: then a pooler stands between. */
+async function isPooled(client: pg.Client): Promise<boolean> {
+  const announced = (client as unknown as { readonly processID: number | null }).processID;
+  const [, answer] = await Promise.all([
+    client.query({ name: firmSetting.name, text: firmSetting.text, values: ['', 't'] }),
+    client.query<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`.text),
+  ]);
+  return answer.rows[0]?.pid !== announced;
+}

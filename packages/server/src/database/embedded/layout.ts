@@ -1,0 +1,59 @@
+/** Where the files of the embedded database are, and where its socket is. */
+import { createHash } from 'node:crypto';
+import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { ConfigError } from '../../base/config.ts';
+import type { Account } from './account.ts';
+
+export interface Layout {
+  /** Everything below; made complete in another place and then renamed to this one. */
+  readonly root: string;
+  /** PostgreSQL's own data directory. */
+  readonly cluster: string;
+  /** Server logs, one file per weekday. */
+  readonly log: string;
+  /** Passwords of the roles; readable by the account that runs praxis only. */
+  readonly credentials: string;
+}
+
+/** The layout in `root`, which is `<data dir>/postgres` once it is complete. */
+export function layoutIn(root: string): Layout {
+  return { root, cluster: path.join(root, 'cluster'), log: path.join(root, 'log'), credentials: path.join(root, 'credentials.json') };
+}
+
+/** Part of the socket's file name on Unix, the TCP port on Windows only. */
+export const socketPort = 5432;
+
+/** Socket addresses hold 104 bytes on some systems; `/.s.PGSQL.5432` takes 14 and a final zero one. */
+const socketDirectoryBytesMax = 88;
+
+/**
+ * A directory for the Unix socket that only the account may enter: below the data, or, when that path is too long for a
+ * socket address, in the system's directory for temporary files.
+ * @throws ConfigError when somebody else has made that directory
+ */
+export function makeSocketDirectory(layout: Layout, account: Account): string {
+  const own = path.join(layout.root, 'socket');
+  if (Buffer.byteLength(own) <= socketDirectoryBytesMax && isPlain(own)) return makePrivate(own, account);
+  const name = `praxis-${createHash('sha256').update(layout.root).digest('hex').slice(0, 16)}`;
+  return makePrivate(path.join(os.tmpdir(), name), account);
+}
+
+/** PostgreSQL reads a comma-separated list with quotes, so other names are not worth the quoting. */
+function isPlain(directory: string): boolean {
+  return /^[\w/.@+=: -]+$/.test(directory) && directory === directory.trim();
+}
+
+function makePrivate(directory: string, account: Account): string {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const found = lstatSync(directory);
+  const owners = [process.getuid?.(), account.uid];
+  // In a directory where all may write, somebody else could have made this one, or a link in its place.
+  if (!found.isDirectory() || (account.uid !== undefined && !owners.includes(found.uid))) {
+    throw new ConfigError(`Socket directory ${directory} belongs to somebody else: remove it or choose a shorter PRAXIS_DATA_DIR`);
+  }
+  chmodSync(directory, 0o700);
+  account.own(directory);
+  return directory;
+}

@@ -1,0 +1,79 @@
+/**
+ * Who uses the server: every praxis process holds one connection with a shared advisory lock for as long as it does. The lock
+ * ends with its process however that ends, so the last one out can tell that it is the last, and stop the server.
+ */
+import pg from 'pg';
+import { type Credentials, databaseName } from './create.ts';
+import type { Postmaster } from './lock-file.ts';
+import { markSetting } from './settings.ts';
+
+export interface Presence {
+  /** The mark that the server was started with. */
+  readonly mark: string;
+  /** Calls `handler` once when the connection is lost, not when it is ended here. */
+  onLost(handler: () => void): void;
+  /** True when no other process is present; then none can come until this one has ended. */
+  becomeLast(): Promise<boolean>;
+  end(): Promise<void>;
+}
+
+/** Key of the advisory lock: the ASCII bytes of "pres". */
+const lockKey = 0x70726573;
+const connectTimeoutMs = 10_000;
+
+/** Connects to the server. Rejects with pg's error while the server is starting or stopping. */
+export async function becomePresent(postmaster: Postmaster, credentials: Credentials): Promise<Presence> {
+  const client = new pg.Client({
+    host: postmaster.host,
+    port: postmaster.port,
+    // Not the service's own database, which can then be dropped and restored with processes present.
+    database: 'postgres',
+    user: 'praxis_owner',
+    password: credentials.praxis_owner,
+    application_name: 'praxis presence',
+    connectionTimeoutMillis: connectTimeoutMs,
+  });
+  const state = { ending: false, lost: false, handler: (): void => undefined };
+  client.on('error', () => undefined); // 'end' follows
+  client.on('end', () => {
+    state.lost = !state.ending;
+    if (state.lost) state.handler();
+  });
+  await client.connect();
+  const { rows } = await client.query<{ mark: string | null }>(
+    `SELECT current_setting('${markSetting}', true) AS mark FROM pg_advisory_lock_shared(${lockKey})`,
+  );
+  // Being present is no reason for a process to go on living.
+  keepsAlive(client, false);
+  return {
+    mark: rows[0]?.mark ?? '',
+    onLost(handler) {
+      state.handler = handler;
+      if (state.lost) handler();
+    },
+    async becomeLast() {
+      keepsAlive(client, true);
+      const answer = await client.query<{ last: boolean }>(
+        `SELECT pg_try_advisory_lock(${lockKey}) AS last FROM pg_advisory_unlock_shared(${lockKey})`,
+      );
+      return answer.rows[0]?.last === true;
+    },
+    async end() {
+      state.ending = true;
+      keepsAlive(client, true);
+      await client.end();
+    },
+  };
+}
+
+/** Whether the open connection keeps this process from ending. pg has the methods, its types lack them. */
+function keepsAlive(client: pg.Client, alive: boolean): void {
+  const socket = client as unknown as { ref(): void; unref(): void };
+  if (alive) socket.ref();
+  else socket.unref();
+}
+
+/** Where and as whom the service's own database is reached. */
+export function serviceConnection(postmaster: Postmaster, credentials: Credentials, user: 'praxis_owner' | 'praxis_runtime') {
+  return { host: postmaster.host, port: postmaster.port, database: databaseName, user, password: credentials[user] };
+}

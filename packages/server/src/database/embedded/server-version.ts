@@ -1,0 +1,32 @@
+/** The version of the server program; asking for it also shows that the account can run it. */
+import { ConfigError } from '../../base/config.ts';
+import type { Account } from './account.ts';
+import type { Binaries } from './binaries.ts';
+import { programEnvironment } from './processes.ts';
+
+/**
+ * Resolves with e.g. `18.4`.
+ * @throws ConfigError when the program cannot be run
+ */
+export async function readServerVersion(account: Account, binaries: Binaries): Promise<string> {
+  const child = account.spawn(binaries.postgres, ['--version'], { cwd: '/', env: programEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk.toString('utf8');
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    output += chunk.toString('utf8');
+  });
+  await new Promise<void>((resolve) => {
+    child.on('error', (error) => {
+      output += error.message;
+      resolve();
+    });
+    child.on('close', () => resolve());
+  });
+  const version = /^postgres \(PostgreSQL\) (\d+\.\d+)/.exec(output)?.[1];
+  if (version === undefined) {
+    throw new ConfigError(`Embedded PostgreSQL cannot be run as ${account.name} on this machine: ${output.trim().slice(0, 300)}; it needs glibc on Linux, or set DATABASE_URL`);
+  }
+  return version;
+}

@@ -1,0 +1,138 @@
+/** Starting the server process of a cluster (https://www.postgresql.org/docs/current/server-start.html). */
+import { type ChildProcess, spawnSync } from 'node:child_process';
+import { closeSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { newUuid } from '../../base/ids.ts';
+import type { Account } from './account.ts';
+import type { Binaries } from './binaries.ts';
+import { type Layout, makeSocketDirectory, socketPort } from './layout.ts';
+import { findPostmaster, type Postmaster, readyPostmaster } from './lock-file.ts';
+import { programEnvironment } from './processes.ts';
+import { type Durability, markSetting, settingArguments, settingsFor } from './settings.ts';
+
+/** The server did not get ready; `output` is what it wrote to standard error. */
+export class StartFailure extends Error {
+  override readonly name = 'StartFailure';
+  readonly output: string;
+
+  constructor(output: string) {
+    super(`Embedded PostgreSQL did not start: ${output.trim().slice(-1000)}`);
+    this.output = output;
+  }
+
+  /** Another server has the cluster, or processes of a killed one still end: looking again helps. */
+  get passes(): boolean {
+    return /lock file|shared memory block|already in use|another postmaster/i.test(this.output);
+  }
+}
+
+export interface StartOptions {
+  readonly layout: Layout;
+  readonly binaries: Binaries;
+  readonly account: Account;
+  readonly durability: Durability;
+  /** Value of the mark by which a later process recognises the settings. */
+  readonly mark: string;
+  readonly readyMaxMs: number;
+}
+
+const pollIntervalMs = 4;
+
+/**
+ * Starts a server on the cluster and waits until it takes connections. It has a session of its own: it outlives this
+ * process, and signals that a terminal sends to this process's group do not reach it.
+ * @throws StartFailure when it ends before
+ */
+export async function startPostmaster(options: StartOptions): Promise<Postmaster> {
+  const args = ['-D', options.layout.cluster, ...settingArguments(await serverSettings(options))];
+  return process.platform === 'win32' ? startThroughPgCtl(options, args) : await startDirectly(options, args);
+}
+
+async function serverSettings(options: StartOptions): Promise<Record<string, string>> {
+  const place: Record<string, string> =
+    process.platform === 'win32'
+      ? { listen_addresses: '127.0.0.1', port: String(await freePort()) }
+      : {
+          listen_addresses: '',
+          port: String(socketPort),
+          unix_socket_directories: makeSocketDirectory(options.layout, options.account),
+          unix_socket_permissions: '0700',
+        };
+  return { ...settingsFor(options.durability), ...place, log_directory: options.layout.log, [markSetting]: options.mark };
+}
+
+async function startDirectly(options: StartOptions, args: readonly string[]): Promise<Postmaster> {
+  // A file and not a pipe: a pipe would break when this process dies. It has no name, so nothing is left behind.
+  const output = openNamelessFile();
+  try {
+    const child = options.account.spawn(options.binaries.postgres, args, {
+      cwd: '/',
+      env: programEnvironment(),
+      detached: true,
+      stdio: ['ignore', output, output],
+    });
+    const end = { failure: undefined as string | undefined };
+    child.on('error', (error) => {
+      end.failure = error.message;
+    });
+    child.on('exit', (status, signal) => {
+      end.failure = `ended with status ${status ?? signal}`;
+    });
+    child.unref();
+    const found = await untilReady(options, child, end);
+    if (found === undefined) throw new StartFailure(`${end.failure ?? `not ready after ${options.readyMaxMs} ms`}; ${readFrom(output)}`);
+    return found;
+  } finally {
+    closeSync(output);
+  }
+}
+
+/** Undefined when it ended before, or was not ready in time. */
+async function untilReady(options: StartOptions, child: ChildProcess, end: { readonly failure: string | undefined }): Promise<Postmaster | undefined> {
+  const deadlineMs = performance.now() + options.readyMaxMs;
+  while (end.failure === undefined && performance.now() < deadlineMs) {
+    const found = child.pid === undefined ? undefined : readyPostmaster(options.layout, child.pid);
+    if (found !== undefined) return found;
+    await delay(pollIntervalMs);
+  }
+  return undefined;
+}
+
+function openNamelessFile(): number {
+  const file = path.join(os.tmpdir(), `praxis-${newUuid()}.log`);
+  const descriptor = openSync(file, 'wx+', 0o600);
+  rmSync(file);
+  return descriptor;
+}
+
+/** All that was written; from its beginning, since the writer has moved the position that both share. */
+function readFrom(descriptor: number): string {
+  const buffer = Buffer.alloc(fstatSync(descriptor).size);
+  readSync(descriptor, buffer, 0, buffer.length, 0);
+  return buffer.toString('utf8');
+}
+
+/** Windows: pg_ctl takes administrator rights away from the server, with which it would refuse to run. */
+function startThroughPgCtl(options: StartOptions, args: readonly string[]): Postmaster {
+  const quoted = args.slice(2).map((argument) => `"${argument}"`).join(' ');
+  const log = path.join(options.layout.log, 'start.log');
+  const { status, stderr } = spawnSync(
+    options.binaries.pgCtl,
+    ['start', '--wait', `--timeout=${Math.ceil(options.readyMaxMs / 1000)}`, '-D', options.layout.cluster, '-l', log, '-o', quoted],
+    { encoding: 'utf8', env: programEnvironment(), stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const found = status === 0 ? findPostmaster(options.layout) : undefined;
+  if (found === undefined) throw new StartFailure(stderr);
+  return found;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

@@ -1,0 +1,134 @@
+/**
+ * Schema changes: the files migrations/NNNN-name.sql in order, each in a transaction together with its row in the table
+ * `migration`. A file that has been applied never changes. Several processes may start together: one migrates, the others
+ * wait for an advisory lock (https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS).
+ */
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import pg from 'pg';
+import { ConfigError } from '../base/config.ts';
+import type { Log } from '../base/log.ts';
+import { clientConfig, type DatabaseConnection } from './connection-settings.ts';
+
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly text: string;
+  /** SHA-256 of the text, hexadecimal. */
+  readonly checksum: string;
+}
+
+export interface MigrateOptions {
+  /** As the owner role. */
+  readonly connection: DatabaseConnection;
+  readonly log: Log;
+  /** Default: the directory of this module. */
+  readonly directory?: URL;
+}
+
+const ownDirectory = new URL('./migrations/', import.meta.url);
+const fileNamePattern = /^(\d{4})-([a-z0-9-]+)\.sql$/;
+/** Key of the advisory lock: the ASCII bytes of "prax". */
+const lockKey = 0x70726178;
+const serverVersionMin = 150_000;
+
+/**
+ * Brings the schema up to date. Returns the versions that this call applied, in order; none when it was up to date.
+ * @throws ConfigError when an applied file has changed, when the database is newer than this program, or when the server
+ *   is older than PostgreSQL 15
+ */
+export async function migrate(options: MigrateOptions): Promise<number[]> {
+  const migrations = await readMigrations(options.directory ?? ownDirectory);
+  const client = new pg.Client(clientConfig(options.connection, { applicationName: 'praxis migrate', statementTimeoutMs: 0 }));
+  client.on('error', (error) => options.log.error({ err: error }, 'database connection lost while migrating'));
+  await client.connect();
+  try {
+    await requireServerVersion(client);
+    if ((await pendingOf(client, migrations)).length === 0) return [];
+    // The session's end releases the lock, also when this process is killed.
+    await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
+    return await applyAll(client, migrations, options.log);
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * The migrations of a directory in order.
+ * @throws ConfigError when a file name does not follow the pattern or the numbers have gaps
+ */
+export async function readMigrations(directory: URL = ownDirectory): Promise<Migration[]> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
+  const migrations = await Promise.all(names.map((name) => readMigration(directory, name)));
+  migrations.forEach((migration, index) => {
+    if (migration.version !== index + 1) throw new ConfigError(`Migrations must be numbered 1, 2, 3, …: ${names[index]} is number ${index + 1}`);
+  });
+  return migrations;
+}
+
+/** One checksum over all migrations: changes whenever the schema that they make may change. */
+export function schemaChecksum(migrations: readonly Migration[]): string {
+  return sha256(migrations.map((migration) => migration.checksum).join('\n'));
+}
+
+async function readMigration(directory: URL, fileName: string): Promise<Migration> {
+  const [, version, name] = fileNamePattern.exec(fileName) ?? [];
+  if (version === undefined || name === undefined) throw new ConfigError(`Migration ${fileName} must be named NNNN-name.sql`);
+  const text = await readFile(new URL(fileName, directory), 'utf8');
+  return { version: Number(version), name, text, checksum: sha256(text) };
+}
+
+async function requireServerVersion(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ number: number; version: string }>(
+    "SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS version",
+  );
+  const [server] = rows;
+  if (server !== undefined && server.number < serverVersionMin) throw new ConfigError(`PostgreSQL 15 or later is needed; the server is ${server.version}`);
+}
+
+async function applyAll(client: pg.Client, migrations: readonly Migration[], log: Log): Promise<number[]> {
+  await client.query(`
+    CREATE TABLE IF NOT EXISTS migration (
+      version int PRIMARY KEY,
+      name text NOT NULL,
+      checksum text NOT NULL,
+      applied_at timestamptz NOT NULL DEFAULT now()
+    )`);
+  const pending = await pendingOf(client, migrations);
+  for (const migration of pending) {
+    await apply(client, migration);
+    log.info({ version: migration.version, name: migration.name }, 'migration applied');
+  }
+  return pending.map((migration) => migration.version);
+}
+
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query('BEGIN');
+  try {
+    await client.query(migration.text);
+    await client.query('INSERT INTO migration (version, name, checksum) VALUES ($1, $2, $3)', [migration.version, migration.name, migration.checksum]);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`Migration ${migration.version}-${migration.name} failed and was rolled back: ${reason}`, { cause: error });
+  }
+}
+
+/** Migrations that the database lacks; checks those it has. */
+async function pendingOf(client: pg.Client, migrations: readonly Migration[]): Promise<Migration[]> {
+  const exists = await client.query("SELECT FROM pg_class WHERE oid = to_regclass('migration')");
+  if (exists.rowCount === 0) return [...migrations];
+  const { rows } = await client.query<{ version: number; name: string; checksum: string }>('SELECT version, name, checksum FROM migration ORDER BY version');
+  for (const row of rows) {
+    const known = migrations[row.version - 1];
+    if (known === undefined) throw new ConfigError(`Database has migration ${row.version}-${row.name}, which this version of praxis does not know: it is older than the data`);
+    if (known.checksum !== row.checksum) throw new ConfigError(`Migration ${row.version}-${known.name} has changed since it was applied: restore the file and add a new migration instead`);
+  }
+  const applied = new Set(rows.map((row) => row.version));
+  return migrations.filter((migration) => !applied.has(migration.version));
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,32 @@
+/**
+ * The two database roles. The owner migrates and owns all tables, so row-level security does not bind it
+ * (https://www.postgresql.org/docs/current/ddl-rowsecurity.html). The server runs as `praxis_runtime`, which must be bound.
+ */
+import { ConfigError } from '../base/config.ts';
+import { sql } from './sql.ts';
+import type { Queryable } from './transaction.ts';
+
+export const runtimeRole = 'praxis_runtime';
+
+/**
+ * Checks that the connected role is bound by row-level security: no superuser, no BYPASSRLS, owner of no table itself or
+ * through a role whose rights it has.
+ * @throws ConfigError naming the role and what it can do
+ */
+export async function requireRowSecurity(connection: Queryable): Promise<void> {
+  const [role] = await connection.query<{ name: string; superuser: boolean; bypasses: boolean; owned: string | null }>(sql`
+    SELECT rolname::text AS name, rolsuper AS superuser, rolbypassrls AS bypasses,
+      (SELECT min(c.relname::text) FROM pg_class c
+       WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
+         AND pg_has_role(current_user, c.relowner, 'USAGE')) AS owned
+    FROM pg_roles WHERE rolname = current_user`);
+  const fault =
+    role === undefined ? 'is unknown'
+    : role.superuser ? 'is a superuser'
+    : role.bypasses ? 'has BYPASSRLS'
+    : role.owned !== null ? `owns the table ${role.owned}`
+    : undefined;
+  if (fault !== undefined) {
+    throw new ConfigError(`Database role ${role?.name ?? ''} ${fault}, so row-level security would not separate the firms; use ${runtimeRole} or a member of it`);
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * One statement on a pipelined connection, with the firm's setting before it where needed, as one unit of the extended
+ * query protocol (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING):
+ *
+ *     [Bind, Execute set_config('praxis.firm', …)]  [Parse] Bind Describe Execute  Sync
+ *
+ * After an error the server skips everything up to Sync, so when the setting fails the statement does not run; when the
+ * statement fails the setting is rolled back with it.
+ *
+ * pg sends pipelined queries only as instances of its own Query class, hence the subclass; pg is pinned to one version and
+ * test/database/segment.test.ts notices when these internals change.
+ */
+import type { Duplex } from 'node:stream';
+import pg from 'pg';
+import type { Sql } from './sql.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Called once: with an error, or with the rows. */
+export type Settle = (error: unknown, rows: Row[]) => void;
+
+/** Statement that every connection prepares first: name, text. Whether the setting lasts is its second parameter. */
+export const firmSetting = { name: 'praxis_firm', text: "SELECT set_config('praxis.firm', $1, $2)" } as const;
+
+export interface SegmentPlan {
+  readonly statement: Sql;
+  /** Name to prepare the statement under; undefined runs it unprepared. */
+  readonly name: string | undefined;
+  /** Name of a prepared statement to give up in exchange. */
+  readonly evict: string | undefined;
+  /** The firm to set before the statement, and whether for this segment only; undefined leaves it as it is. */
+  readonly firm: { readonly value: string; readonly once: boolean } | undefined;
+  readonly settle: Settle;
+}
+
+/** The parts of pg's connection that a segment uses. */
+export interface Wire {
+  readonly stream: Duplex;
+  readonly parsedStatements: Record<string, string>;
+  readonly submittedNamedStatements: Record<string, string>;
+  bind(message: { portal: string; statement: string; values: readonly string[]; valueMapper: (value: string) => string }): void;
+  execute(message: { portal: string; rows: number }): void;
+  close(message: { type: 'S'; name: string }): void;
+}
+
+interface PipelinedQuery {
+  submit(wire: Wire): Error | null;
+  handleDataRow(message: unknown): void;
+  handleCommandComplete(message: unknown, wire: Wire): void;
+}
+
+interface PipelinedQueryConfig {
+  readonly text: string;
+  readonly values: readonly unknown[];
+  readonly name: string | undefined;
+  readonly queryMode: 'extended';
+}
+
+type Callback = (error: unknown, result: { readonly rows: Row[] } | undefined) => void;
+
+/** pg's types declare `submit` as a property and hide the handlers; this is the class as it is. */
+const BaseQuery = pg.Query as unknown as new (config: PipelinedQueryConfig, values: undefined, callback: Callback) => PipelinedQuery;
+
+export class Segment extends BaseQuery {
+  readonly #plan: SegmentPlan;
+  /** While true, what arrives answers the setting and not the statement. */
+  #awaitsSetting: boolean;
+
+  constructor(plan: SegmentPlan) {
+    const { statement, name } = plan;
+    super({ text: statement.text, values: statement.values, name, queryMode: 'extended' }, undefined, once(plan.settle));
+    this.#plan = plan;
+    this.#awaitsSetting = plan.firm !== undefined;
+  }
+
+  /** Writes the segment; pg calls it. */
+  override submit(wire: Wire): Error | null {
+    const { evict, firm } = this.#plan;
+    if (evict !== undefined) {
+      wire.close({ type: 'S', name: evict });
+      delete wire.parsedStatements[evict];
+      delete wire.submittedNamedStatements[evict];
+    }
+    if (firm !== undefined) {
+      wire.bind({ portal: '', statement: firmSetting.name, values: [firm.value, firm.once ? 't' : 'f'], valueMapper: asIs });
+      wire.execute({ portal: '', rows: 0 });
+    }
+    return super.submit(wire);
+  }
+
+  override handleDataRow(message: unknown): void {
+    if (!this.#awaitsSetting) super.handleDataRow(message);
+  }
+
+  override handleCommandComplete(message: unknown, wire: Wire): void {
+    if (this.#awaitsSetting) this.#awaitsSetting = false;
+    else super.handleCommandComplete(message, wire);
+  }
+}
+
+/** pg may report an error while binding and then the end of the same query: only the first counts. */
+function once(settle: Settle): Callback {
+  let settled = false;
+  return (error, result) => {
+    if (settled) return;
+    settled = true;
+    if (error === null || error === undefined) settle(undefined, result?.rows ?? []);
+    else settle(error, []);
+  };
+}
+
+function asIs(value: string): string {
+  return value;
+}

@@ -1,0 +1,138 @@
+/**
+ * What went wrong in the database, by SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html), and what
+ * callers get to see of it. Messages and details of PostgreSQL can quote stored values, so neither is passed on where it can.
+ */
+import pg from 'pg';
+import { PraxisError } from '../base/errors.ts';
+
+/**
+ * - `serialization`: rolled back because of a concurrent transaction; running it again is safe and sensible.
+ * - `stale-plan`: the statement never ran, since its prepared form is outdated or gone; run it on a fresh connection.
+ * - `lost`: the connection ended, so the outcome of what had been sent is unknown.
+ * - `timeout`: cancelled by the statement timeout.
+ * - `exhausted`: the database server lacks connections, locks, memory, disk space or write access.
+ * - `refused`: the statement itself was refused (constraint, syntax, privilege, raised exception).
+ */
+export type Condition = 'serialization' | 'stale-plan' | 'lost' | 'timeout' | 'exhausted' | 'refused';
+
+/** Whole codes first, then classes (the first two characters). What is in neither is `refused`. */
+const conditions: Readonly<Record<string, Condition>> = {
+  '40001': 'serialization', // serialization_failure
+  '40P01': 'serialization', // deadlock_detected
+  '0A000': 'stale-plan', // only when the plan cache raised it, see conditionOf
+  '26000': 'stale-plan', // invalid_sql_statement_name
+  '57014': 'timeout', // query_canceled
+  '57P01': 'lost', // admin_shutdown
+  '57P02': 'lost', // crash_shutdown
+  '57P03': 'lost', // cannot_connect_now
+  '57P05': 'lost', // idle_session_timeout
+  '25P03': 'lost', // idle_in_transaction_session_timeout
+  '25P04': 'lost', // transaction_timeout
+  '25006': 'exhausted', // read_only_sql_transaction: connected to a standby
+  '55P03': 'exhausted', // lock_not_available
+  '08': 'lost', // connection exceptions
+  '53': 'exhausted', // insufficient resources
+  '58': 'exhausted', // system errors, e.g. of the disk
+};
+
+/** An error message as pg receives it; https://www.postgresql.org/docs/current/protocol-error-fields.html */
+interface ServerMessage {
+  readonly code: string;
+  readonly severity: string;
+  readonly message: string;
+  readonly routine?: string;
+  readonly constraint?: string;
+  readonly table?: string;
+  readonly column?: string;
+}
+
+/** A statement that the database refused. Carries names of tables and constraints, never values. */
+export class StatementError extends Error {
+  override readonly name = 'StatementError';
+  readonly sqlState: string;
+  readonly constraint: string | undefined;
+  readonly table: string | undefined;
+  readonly column: string | undefined;
+
+  constructor(server: ServerMessage, statementText: string) {
+    super(`Database refused the statement (SQLSTATE ${server.code}): ${safeMessage(server)}; statement: ${shortened(statementText)}`);
+    this.sqlState = server.code;
+    this.constraint = server.constraint;
+    this.table = server.table;
+    this.column = server.column;
+  }
+}
+
+/** A column's value could not be read into JavaScript, e.g. an int8 beyond 2^53. The statement did run. */
+export class ColumnValueError extends RangeError {
+  override readonly name = 'ColumnValueError';
+}
+
+/** What `error`, as pg threw it, means. Anything that is no message of the database server is a lost connection. */
+export function conditionOf(error: unknown): Condition {
+  if (error instanceof ColumnValueError) return 'refused';
+  const server = serverMessageOf(error);
+  if (server === undefined) return 'lost';
+  if (isFatal(error)) return server.code.startsWith('53') ? 'exhausted' : 'lost';
+  if (server.code === '0A000' && server.routine !== 'RevalidateCachedQuery') return 'refused';
+  return conditions[server.code] ?? conditions[server.code.slice(0, 2)] ?? 'refused';
+}
+
+/** Whether the database server ended the session along with the error. */
+export function isFatal(error: unknown): boolean {
+  const severity = serverMessageOf(error)?.severity;
+  return severity === 'FATAL' || severity === 'PANIC';
+}
+
+/** Whether connecting again cannot help: wrong password, unknown database or role, missing privilege. */
+export function isConfigurationFault(error: unknown): boolean {
+  const code = serverMessageOf(error)?.code ?? '';
+  return code.startsWith('28') || code === '3D000' || code === '42501' || code === '42704' || code === '22023';
+}
+
+/** What callers of `database` get for `error`: `statement-timeout`, `unavailable`, or a StatementError for a refusal. */
+export function throwable(error: unknown, statementText: string): Error {
+  if (error instanceof PraxisError || error instanceof StatementError || error instanceof ColumnValueError) return error;
+  const condition = conditionOf(error);
+  const server = serverMessageOf(error);
+  if (condition === 'refused' && server !== undefined) return new StatementError(server, statementText);
+  return condition === 'timeout'
+    ? praxisError('statement-timeout', 'Query took longer than the service allows: narrow it', error, statementText)
+    : praxisError('unavailable', unavailableTexts[condition], error, statementText);
+}
+
+const unavailableTexts: Readonly<Record<Condition, string>> = {
+  serialization: 'Too many concurrent changes of the same data: try again',
+  'stale-plan': 'Database schema is changing: try again',
+  lost: 'Database connection was lost: try again',
+  exhausted: 'Database is out of resources: try again later',
+  timeout: 'Query took longer than the service allows: narrow it',
+  refused: 'Database refused the statement',
+};
+
+function praxisError(code: 'statement-timeout' | 'unavailable', diagnostics: string, cause: unknown, statementText: string): PraxisError {
+  return new PraxisError(code, { diagnostics, cause: withoutValues(cause), log: { statement: shortened(statementText) } });
+}
+
+/** pg's error without `detail`, `where` and `parameters`, which quote values. */
+function withoutValues(error: unknown): Error {
+  const server = serverMessageOf(error);
+  if (server !== undefined) return new Error(`SQLSTATE ${server.code}: ${safeMessage(server)}`);
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** Messages of class 22 (data exceptions) quote the value: `invalid input syntax for type date: "…"`. */
+function safeMessage(server: ServerMessage): string {
+  return server.code.startsWith('22') ? 'a value does not fit its type' : server.message;
+}
+
+function serverMessageOf(error: unknown): ServerMessage | undefined {
+  return error instanceof pg.DatabaseError && error.code !== undefined && error.severity !== undefined ? (error as ServerMessage) : undefined;
+}
+
+const statementCharactersInLog = 300;
+
+function shortened(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length > statementCharactersInLog ? `${line.slice(0, statementCharactersInLog)}…` : line;
+}

@@ -1,0 +1,53 @@
+/**
+ * Errors to HTTP answers, in one place. What the caller may read comes from the error's details; causes go to the log.
+ */
+import type { FastifyReply } from 'fastify';
+import { textOf } from '../access/disclosure.ts';
+import { PraxisError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { outcomeOf } from '../interactions/outcome.ts';
+import { fhirJson } from './negotiation.ts';
+
+/** The PraxisError of anything thrown: unknown faults become `internal` and keep their cause for the log. */
+export function toPraxisError(error: unknown): PraxisError {
+  if (error instanceof PraxisError) return error;
+  return new PraxisError('internal', {
+    diagnostics: 'An unexpected fault; the X-Request-Id of this answer finds it in the log',
+    cause: error,
+  });
+}
+
+/** Sends `error` as an OperationOutcome and logs what went wrong inside. */
+export function sendOutcome(reply: FastifyReply, error: PraxisError, log: Log): FastifyReply {
+  logFault(error, log, String(reply.request.id));
+  if (error.details.headers) reply.headers(error.details.headers);
+  return reply
+    .code(error.status)
+    .header('content-type', fhirJson)
+    .send(textOf(outcomeOf(error)));
+}
+
+/** Logs faults of the server; refusals are counted, not logged one by one. */
+export function logFault(error: PraxisError, log: Log, requestId: string): void {
+  if (error.status < 500) return;
+  log.error(
+    { requestId, code: error.code, err: describe(error.details.cause), ...error.details.log },
+    'request failed',
+  );
+}
+
+/** Name, message and stack of a cause. Database messages may quote values, so only their SQLSTATE is kept. */
+function describe(cause: unknown): object | undefined {
+  if (!(cause instanceof Error)) return undefined;
+  const sqlState = 'code' in cause ? cause.code : undefined;
+  return typeof sqlState === 'string' && /^[0-9A-Z]{5}$/.test(sqlState)
+    ? { name: cause.name, sqlState, stack: stackFrames(cause) }
+    : { name: cause.name, message: cause.message, stack: stackFrames(cause) };
+}
+
+function stackFrames(error: Error): string {
+  return (error.stack ?? '')
+    .split('\n')
+    .filter((line) => line.trimStart().startsWith('at '))
+    .join('\n');
+}

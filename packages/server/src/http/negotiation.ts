@@ -1,0 +1,69 @@
+/**
+ * Media types of requests and answers (https://hl7.org/fhir/R4/http.html#mime-type, RFC 9110 §12.5.1).
+ * The server speaks FHIR JSON; `_format` overrides Accept; a GET's Content-Type is ignored, as existing clients send any.
+ */
+import { fail } from '../base/errors.ts';
+import type { Parameter } from './parameters.ts';
+
+export const fhirJson = 'application/fhir+json; charset=utf-8';
+
+/** Names that ask for JSON in `_format` and media types that JSON satisfies in Accept. */
+const jsonFormats: ReadonlySet<string> = new Set([
+  'json',
+  'application/json',
+  'application/fhir+json',
+  'application/json+fhir',
+  'text/json',
+]);
+const jsonRanges: ReadonlySet<string> = new Set([...jsonFormats, 'application/*', '*/*', '*']);
+const bodyTypes: ReadonlySet<string> = new Set(['application/json', 'application/fhir+json', 'application/json+fhir']);
+export const formType = 'application/x-www-form-urlencoded';
+
+/** The essence of a media type header: lower case, without parameters. */
+export function mediaType(header: string | undefined): string {
+  const text = header ?? '';
+  const end = text.indexOf(';');
+  return (end < 0 ? text : text.slice(0, end)).trim().toLowerCase();
+}
+
+/**
+ * Checks that the answer may be FHIR JSON.
+ * @throws PraxisError `not-acceptable` naming what is served.
+ */
+export function requireJsonAcceptable(accept: string | undefined, parameters: readonly Parameter[]): void {
+  const format = parameters.findLast(([name]) => name === '_format')?.[1];
+  if (format !== undefined && format !== '') {
+    // An unencoded + arrives as a space.
+    if (jsonFormats.has(mediaType(format).replace('fhir json', 'fhir+json'))) return;
+    fail('not-acceptable', {
+      diagnostics: '_format asks for a media type that is not served; application/fhir+json is',
+      expression: ['_format'],
+    });
+  }
+  if (accept === undefined || accept.trim() === '' || accept === '*/*') return;
+  if (accept.split(',').some(acceptsJson)) return;
+  fail('not-acceptable', { diagnostics: 'Accept allows no media type that is served; application/fhir+json is' });
+}
+
+function acceptsJson(range: string): boolean {
+  const quality = /;\s*q=([0-9.]+)/i.exec(range)?.[1];
+  if (quality !== undefined && Number(quality) === 0) return false;
+  return jsonRanges.has(mediaType(range));
+}
+
+/**
+ * Checks the Content-Type of a resource body.
+ * @throws PraxisError `media-type-unsupported`
+ */
+export function requireJsonBody(contentType: string | undefined): void {
+  const type = mediaType(contentType);
+  if (!bodyTypes.has(type)) {
+    fail('media-type-unsupported', {
+      diagnostics: `Content-Type must be application/fhir+json (or application/json), ${type === '' ? 'none was sent' : 'not what was sent'}`,
+    });
+  }
+  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType ?? '')?.[1];
+  if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+    fail('media-type-unsupported', { diagnostics: 'Content-Type must not name a charset other than UTF-8' });
+  }
+}

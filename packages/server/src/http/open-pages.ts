@@ -1,0 +1,81 @@
+/**
+ * What is answered without credentials (settled.md "Order of checks"): health, the front page, metadata.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { textOf } from '../access/disclosure.ts';
+import { fail } from '../base/errors.ts';
+import { capabilities } from '../interactions/capabilities.ts';
+import type { Environment } from '../tenancy/environments.ts';
+import { frontPage } from './front-page.ts';
+import { fhirJson, requireJsonAcceptable } from './negotiation.ts';
+import { baseUrlOf, type Origins } from './origins.ts';
+import { parseParameters } from './parameters.ts';
+import type { TenantPath } from './paths.ts';
+
+export interface OpenPages {
+  /** Answers the path when it is one of the open pages; false when it is not. */
+  answer(path: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean>;
+  metadata(environment: Environment, path: TenantPath, request: FastifyRequest, reply: FastifyReply): FastifyReply;
+}
+
+export interface OpenPagesOptions {
+  readonly origins: Origins;
+  readonly softwareVersion: string;
+  readonly releaseDate: string;
+  /** Whether the next request would be served; asked by `/health/ready`. */
+  readonly ready: () => Promise<boolean>;
+}
+
+export function openOpenPages(options: OpenPagesOptions): OpenPages {
+  const pages: Readonly<Record<string, (reply: FastifyReply) => Promise<FastifyReply> | FastifyReply>> = {
+    '/': (reply) =>
+      reply
+        .header('content-type', 'text/html; charset=utf-8')
+        .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
+        .send(frontPage(options.softwareVersion)),
+    '/health/live': (reply) => health(reply, true),
+    '/health/ready': async (reply) => health(reply, await options.ready()),
+  };
+  return {
+    async answer(path, request, reply) {
+      const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+      if (page === undefined) return false;
+      requireGet(request);
+      await page(reply);
+      return true;
+    },
+    metadata: (environment, path, request, reply) => metadata(options, environment, path, request, reply),
+  };
+}
+
+function requireGet(request: FastifyRequest): void {
+  if (request.method === 'GET' || request.method === 'HEAD') return;
+  fail('method-not-allowed', { diagnostics: 'This path takes GET', headers: { allow: 'GET, HEAD' } });
+}
+
+function health(reply: FastifyReply, well: boolean): FastifyReply {
+  reply
+    .code(well ? 200 : 503)
+    .header('content-type', 'application/json; charset=utf-8')
+    .header('cache-control', 'no-store');
+  return reply.send(JSON.stringify({ status: well ? 'ok' : 'unavailable' }));
+}
+
+function metadata(
+  options: OpenPagesOptions,
+  environment: Environment,
+  path: TenantPath,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  requireGet(request);
+  const query = (request.raw.url ?? '').split('?')[1] ?? '';
+  requireJsonAcceptable(request.headers.accept, parseParameters(query));
+  const statement = capabilities({
+    baseUrl: baseUrlOf(options.origins, path),
+    tokenUrl: `${options.origins.ofRealm(environment.realm)}/auth/realms/${environment.realm}/protocol/openid-connect/token`,
+    softwareVersion: options.softwareVersion,
+    date: options.releaseDate,
+  });
+  return reply.header('content-type', fhirJson).header('cache-control', 'public, max-age=300').send(textOf(statement));
+}

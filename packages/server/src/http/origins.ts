@@ -1,0 +1,33 @@
+/**
+ * Public origins of environments and realms. Links, Location headers and issuers are built from settings alone, never
+ * from Host or X-Forwarded-* headers; Host only decides whether a request reached the right door.
+ */
+import type { Config } from '../base/config.ts';
+import type { TenantPath } from './paths.ts';
+
+export interface Origins {
+  /** The origin of links of an environment, e.g. `https://sandbox.example.com`. */
+  ofEnvironment(environment: string): string;
+  ofRealm(realm: string): string;
+  /** Whether a request with this Host may reach the environment; always, unless the environment has a host of its own. */
+  environmentAnswersOn(environment: string, host: string | undefined): boolean;
+  realmAnswersOn(realm: string, host: string | undefined): boolean;
+}
+
+/** Origins by the settings; `listening` is the origin when no public one is set. */
+export function openOrigins(config: Config, listening: () => string): Origins {
+  const base = (): string => config.baseUrl || listening();
+  const answersOn = (own: string | undefined, host: string | undefined): boolean =>
+    own === undefined || (host !== undefined && host.toLowerCase() === new URL(own).host);
+  return {
+    ofEnvironment: (environment) => config.environmentOrigins.get(environment) ?? base(),
+    ofRealm: (realm) => config.realmOrigins.get(realm) ?? base(),
+    environmentAnswersOn: (environment, host) => answersOn(config.environmentOrigins.get(environment), host),
+    realmAnswersOn: (realm, host) => answersOn(config.realmOrigins.get(realm), host),
+  };
+}
+
+/** The FHIR base of a firm, from settings and the path alone. */
+export function baseUrlOf(origins: Origins, path: TenantPath): string {
+  return `${origins.ofEnvironment(path.environment)}/${path.environment}/firm/${path.firm}/${path.product}/fhir/v2`;
+}

@@ -1,0 +1,17 @@
+/**
+ * Header names and values of answers (https://hl7.org/fhir/R4/http.html#general).
+ */
+import type { FhirResponse } from '../interactions/context.ts';
+import { etagOf } from '../interactions/preconditions.ts';
+
+/** ETag, Last-Modified, Location and Content-Location of a FHIR answer. */
+export function responseHeaders(response: FhirResponse): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (response.versionId !== undefined) headers.etag = etagOf(response.versionId);
+  if (response.lastUpdatedMs !== undefined) headers['last-modified'] = new Date(response.lastUpdatedMs).toUTCString();
+  if (response.location !== undefined) {
+    headers.location = response.location;
+    headers['content-location'] = response.location;
+  }
+  return headers;
+}

@@ -1,0 +1,48 @@
+/**
+ * Parameters of a query string or a form body, in order, repeated names kept
+ * (https://hl7.org/fhir/R4/search.html#escaping; https://url.spec.whatwg.org/#urlencoded-parsing).
+ * Existing clients send `|`, `{`, `:`, `,`, accents and spaces unencoded: what an HTTP parser lets through is read.
+ */
+import { fail } from '../base/errors.ts';
+
+export type Parameter = readonly [name: string, value: string];
+
+/**
+ * The name/value pairs of `text` (no leading `?`). `+` is a space.
+ * @throws PraxisError `search-invalid` for a broken percent-escape or bytes that are not UTF-8.
+ */
+export function parseParameters(text: string): Parameter[] {
+  const parameters: Parameter[] = [];
+  for (const part of text.split('&')) {
+    if (part === '') continue;
+    const at = part.indexOf('=');
+    const name = decode(at < 0 ? part : part.slice(0, at));
+    parameters.push([name, at < 0 ? '' : decode(part.slice(at + 1), name)]);
+  }
+  return parameters;
+}
+
+function decode(text: string, parameter?: string): string {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
+  if (!spaced.includes('%')) return spaced;
+  try {
+    return decodeURIComponent(spaced);
+  } catch (cause) {
+    const where = parameter === undefined ? 'A parameter name' : `The value of ${parameter}`;
+    return fail('search-invalid', {
+      diagnostics: `${where} has a broken percent-escape: write % as %25 and encode characters as UTF-8`,
+      ...(parameter === undefined ? {} : { expression: [parameter] }),
+      cause,
+    });
+  }
+}
+
+/**
+ * The request target as text. Node hands over raw bytes above 0x7F as Latin-1; when they form UTF-8 they are read as such.
+ */
+export function decodeTarget(target: string): string {
+  if (/^[\x00-\x7f]*$/.test(target)) return target;
+  const bytes = Buffer.from(target, 'latin1');
+  const text = bytes.toString('utf8');
+  return text.includes('\ufffd') ? target : text;
+}

@@ -1,0 +1,35 @@
+/**
+ * What the endpoints share.
+ */
+import type { JsonLimits } from '@praxis/fhir';
+import type { Clock } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import type { Log } from '../base/log.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { Secrets } from '../base/secrets.ts';
+import type { Sessions } from '../oauth/sessions.ts';
+import type { SigningKeys } from '../oauth/signing-keys.ts';
+import type { TokenEndpoints } from '../oauth/token-endpoint.ts';
+import type { ResourceStore } from '../storage/store.ts';
+import type { EnvironmentDirectory } from '../tenancy/environments.ts';
+import type { OpenPages } from './open-pages.ts';
+import type { Origins } from './origins.ts';
+import type { RateLimit } from './rate-limit.ts';
+
+/** What the endpoints work with; made once by `app.ts`. */
+export interface ServerParts {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly secrets: Secrets;
+  readonly origins: Origins;
+  readonly environments: EnvironmentDirectory;
+  readonly sessions: Sessions;
+  readonly signingKeys: SigningKeys;
+  readonly tokens: TokenEndpoints;
+  readonly store: ResourceStore;
+  readonly rateLimit: RateLimit;
+  readonly jsonLimits: JsonLimits;
+  readonly openPages: OpenPages;
+}

@@ -1,0 +1,24 @@
+/**
+ * The Prefer header (RFC 7240 §2; https://hl7.org/fhir/R4/http.html#ops). Unknown preferences are ignored, as RFC 7240 demands.
+ */
+import type { Preferences } from '../interactions/context.ts';
+
+const none: Preferences = { return: undefined, handling: undefined };
+
+/** The preferences R4 names; the first of repeated ones counts. */
+export function parsePrefer(header: string | undefined): Preferences {
+  if (header === undefined) return none;
+  const given = new Map<string, string>();
+  for (const part of header.split(/[,;]/)) {
+    const [name = '', value = ''] = part.split('=').map((piece) => piece.trim().replace(/^"(.*)"$/, '$1'));
+    if (!given.has(name.toLowerCase())) given.set(name.toLowerCase(), value);
+  }
+  return {
+    return: oneOf(given.get('return'), ['minimal', 'representation', 'OperationOutcome']),
+    handling: oneOf(given.get('handling'), ['strict', 'lenient']),
+  };
+}
+
+function oneOf<T extends string>(value: string | undefined, known: readonly T[]): T | undefined {
+  return known.find((candidate) => candidate === value);
+}

@@ -1,0 +1,155 @@
+/**
+ * The HTTP server: the only module that knows Fastify. Every request passes one catch-all handler, which matches the raw
+ * path itself (`paths.ts`); Fastify brings the server, hooks, CORS and life cycle.
+ */
+import type { Socket } from 'node:net';
+import cors from '@fastify/cors';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { textOf } from '../access/disclosure.ts';
+import type { Config } from '../base/config.ts';
+import { PraxisError } from '../base/errors.ts';
+import { newUuid } from '../base/ids.ts';
+import { outcomeOf } from '../interactions/outcome.ts';
+import { sendOutcome, toPraxisError } from './errors.ts';
+import { answerFhir } from './fhir-endpoint.ts';
+import { fhirJson } from './negotiation.ts';
+import { decodeTarget } from './parameters.ts';
+import type { ServerParts } from './parts.ts';
+import { matchPath, unknownPath } from './paths.ts';
+import { answerLegacyToken, answerRealm } from './token-endpoints.ts';
+
+const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** The server, not listening yet. */
+export async function openServer(parts: ServerParts): Promise<FastifyInstance> {
+  const { config } = parts;
+  const server = Fastify({
+    logger: false,
+    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
+    genReqId: (request) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && requestIdPattern.test(given) ? given : newUuid();
+    },
+    requestTimeout: 60_000,
+    keepAliveTimeout: 72_000,
+    http: { maxHeaderSize: config.uriBytesMax + 32_768 },
+    exposeHeadRoutes: false,
+    clientErrorHandler: answerBrokenRequest,
+    forceCloseConnections: 'idle',
+  });
+  await allowBrowsers(server, config);
+  server.removeAllContentTypeParsers();
+  // Bodies stay unread until authentication and access are settled; `body.ts` reads them.
+  server.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  measure(server, parts);
+  const answer = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => route(parts, request, reply);
+  server.route({ method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'], url: '/*', handler: answer });
+  server.setNotFoundHandler((request, reply) => route(parts, request, reply));
+  server.setErrorHandler((error, _request, reply) => sendOutcome(reply, toPraxisError(error), parts.log));
+  return server;
+}
+
+async function allowBrowsers(server: FastifyInstance, config: Config): Promise<void> {
+  if (config.corsOrigins.length === 0) return;
+  await server.register(cors, {
+    origin: config.corsOrigins.includes('*') ? '*' : [...config.corsOrigins],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowedHeaders: [
+      'Authorization',
+      'X-Api-Key',
+      'Content-Type',
+      'Accept',
+      'Prefer',
+      'If-Match',
+      'If-None-Match',
+      'If-None-Exist',
+      'X-Request-Id',
+      'Content-Flag',
+    ],
+    exposedHeaders: [
+      'ETag',
+      'Location',
+      'Content-Location',
+      'Last-Modified',
+      'WWW-Authenticate',
+      'X-Request-Id',
+      'Retry-After',
+    ],
+    maxAge: 600,
+  });
+}
+
+async function route(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const target = request.raw.url ?? '/';
+  if (target.length > parts.config.uriBytesMax) {
+    const diagnostics = `The path and query are longer than ${parts.config.uriBytesMax} bytes: search by POST to _search instead`;
+    throw new PraxisError('uri-too-long', { diagnostics });
+  }
+  const at = target.indexOf('?');
+  const path = at < 0 ? target : target.slice(0, at);
+  const query = at < 0 ? '' : decodeTarget(target.slice(at + 1));
+  if (await parts.openPages.answer(path, request, reply)) return reply;
+  const match = matchPath(path);
+  switch (match?.kind) {
+    case 'fhir':
+      return answerFhir(parts, match, query, request, reply);
+    case 'legacy-token':
+      return answerLegacyToken(parts, match, request, reply);
+    case 'realm':
+      return answerRealm(parts, match, request, reply);
+    case undefined:
+      return unknownPath();
+  }
+}
+
+/** Request ids, durations and one log line a request: method, route kind, status; never a path's ids or query. */
+function measure(server: FastifyInstance, parts: ServerParts): void {
+  const { metrics, log } = parts;
+  server.addHook('onRequest', (request, reply, done) => {
+    metrics.requestsInFlight.inc();
+    reply.header('x-request-id', request.id);
+    done();
+  });
+  server.addHook('onResponse', (request, reply, done) => {
+    const kind = routeKind(request.raw.url ?? '/');
+    metrics.requestsInFlight.dec();
+    metrics.requestDurationSeconds.observe(
+      { route: kind, method: request.method, status: reply.statusCode },
+      reply.elapsedTime / 1000,
+    );
+    log.debug(
+      {
+        requestId: request.id,
+        method: request.method,
+        route: kind,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+      },
+      'request',
+    );
+    done();
+  });
+}
+
+/** The route's template for labels: `fhir/Patient`-like detail stays out to bound the number of series. */
+function routeKind(target: string): string {
+  const at = target.indexOf('?');
+  return matchPath(at < 0 ? target : target.slice(0, at))?.kind ?? 'other';
+}
+
+/** What HTTP's parser refuses (raw spaces, broken headers) is still answered with an OperationOutcome. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+  const overflow = error.code === 'HPE_HEADER_OVERFLOW';
+  const timeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const diagnostics = overflow
+    ? 'The request line and headers are too long: search by POST to _search instead'
+    : timeout
+      ? 'The request did not arrive in time'
+      : 'The request line or a header is not valid HTTP: percent-encode spaces and control characters';
+  const body = textOf(outcomeOf(new PraxisError('request-malformed', { diagnostics })));
+  const status = overflow ? '431 Request Header Fields Too Large' : timeout ? '408 Request Timeout' : '400 Bad Request';
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: ${fhirJson}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

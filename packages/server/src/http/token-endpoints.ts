@@ -1,0 +1,88 @@
+/**
+ * HTTP around the token service: contract 4.1 to 4.3, JWK Sets and discovery documents. Errors here are RFC 6749 bodies.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { fail, PraxisError } from '../base/errors.ts';
+import { authorizationServerMetadata, jwkSet, openIdConfiguration } from '../oauth/discovery.ts';
+import { refusedReply, type TokenReply, type TokenRequest } from '../oauth/token-endpoint.ts';
+import { readBytes } from './body.ts';
+import type { ServerParts } from './parts.ts';
+import { type RealmEndpoint, type Route, unknownPath } from './paths.ts';
+import { requireTenantPath } from './tenant.ts';
+
+/** POST {legacy_auth_url}. */
+export async function answerLegacyToken(
+  parts: ServerParts,
+  route: Extract<Route, { kind: 'legacy-token' }>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const environment = await requireTenantPath(parts, route, request);
+  return answerToken(parts, request, reply, (received) =>
+    parts.tokens.legacy({ environment, firmPrefix: route.firm }, received),
+  );
+}
+
+/** The endpoints of a realm. */
+export async function answerRealm(
+  parts: ServerParts,
+  route: Extract<Route, { kind: 'realm' }>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { realm, endpoint } = route;
+  if (!parts.origins.realmAnswersOn(realm, request.host) || !(await parts.environments.hasRealm(realm)))
+    return unknownPath();
+  if (endpoint === 'token')
+    return answerToken(parts, request, reply, (received) => parts.tokens.client(realm, received));
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    fail('method-not-allowed', { diagnostics: 'This path takes GET', headers: { allow: 'GET, HEAD' } });
+  const document = await realmDocuments[endpoint](parts, realm);
+  // Short, so that a new signing key is known before it signs.
+  return reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .header('cache-control', 'public, max-age=60')
+    .send(JSON.stringify(document));
+}
+
+const realmDocuments: Readonly<
+  Record<Exclude<RealmEndpoint, 'token'>, (parts: ServerParts, realm: string) => object | Promise<object>>
+> = {
+  certs: (parts, realm) => jwkSet(parts.signingKeys, realm),
+  'openid-configuration': (parts, realm) => openIdConfiguration(parts.origins.ofRealm(realm), realm),
+  'oauth-authorization-server': (parts, realm) => authorizationServerMetadata(parts.origins.ofRealm(realm), realm),
+};
+
+async function answerToken(
+  parts: ServerParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  issue: (received: TokenRequest) => Promise<TokenReply>,
+): Promise<FastifyReply> {
+  if (request.method !== 'POST')
+    fail('method-not-allowed', { diagnostics: 'A token endpoint takes POST', headers: { allow: 'POST' } });
+  const answer = await issueFromBody(parts, request, issue);
+  parts.metrics.tokensIssued.inc({ flow: answer.record.grantType ?? 'unknown', outcome: answer.record.outcome });
+  return reply.code(answer.status).headers(answer.headers).send(answer.body);
+}
+
+async function issueFromBody(
+  parts: ServerParts,
+  request: FastifyRequest,
+  issue: (received: TokenRequest) => Promise<TokenReply>,
+): Promise<TokenReply> {
+  const { headersDistinct } = request.raw;
+  try {
+    const body = await readBytes(request.raw, parts.config.tokenBodyBytesMax);
+    return await issue({
+      contentType: headersDistinct['content-type'] ?? [],
+      authorization: headersDistinct.authorization ?? [],
+      apiKey: headersDistinct['x-api-key'] ?? [],
+      body,
+    });
+  } catch (error) {
+    if (!(error instanceof PraxisError) || error.status >= 500) throw error;
+    const refused = refusedReply('invalid_request', error.details.diagnostics);
+    return { ...refused, status: error.status };
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * What an interaction gets and gives. Nothing here knows HTTP: a Bundle entry enters at `dispatch` with the same types.
+ */
+import type { JsonValue } from '@praxis/fhir';
+import type { Disclosed } from '../access/disclosure.ts';
+import type { AccessPolicy } from '../access/policy.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Secrets } from '../base/secrets.ts';
+import type { ResourceStore } from '../storage/store.ts';
+import type { ApplicationSettings } from '../tenancy/application-settings.ts';
+import type { TenantScope } from '../tenancy/scope.ts';
+
+/** Who calls, for the audit row of a write. */
+export interface Caller {
+  readonly flow: 'legacy' | 'client';
+  readonly tokenId: string;
+  readonly subject: string;
+  readonly requestId: string;
+}
+
+export interface InteractionLimits {
+  readonly searchValuesMax: number;
+  readonly searchParametersMax: number;
+  readonly pageRowsMax: number;
+}
+
+export interface InteractionContext {
+  readonly scope: TenantScope;
+  readonly policy: AccessPolicy;
+  readonly caller: Caller;
+  readonly settings: ApplicationSettings;
+  readonly store: ResourceStore;
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly limits: InteractionLimits;
+  /** The FHIR base of this firm, absolute, without a trailing slash. */
+  readonly baseUrl: string;
+}
+
+export type InteractionName = 'read' | 'vread' | 'create' | 'update' | 'delete' | 'history-instance' | 'search-type';
+
+export interface FhirRequest {
+  readonly interaction: InteractionName;
+  readonly type: string;
+  readonly id: string;
+  readonly versionId: string;
+  /** Query and form parameters in order. */
+  readonly parameters: readonly (readonly [name: string, value: string])[];
+  /** @throws PraxisError `not-acceptable` when the answer cannot be sent in a form the caller takes. */
+  readonly negotiate: () => void;
+  /** Reads and parses the body; called only after the access check. */
+  readonly body: () => Promise<JsonValue>;
+  readonly ifMatch: string | undefined;
+  readonly ifNoneMatch: string | undefined;
+  readonly ifModifiedSince: string | undefined;
+  readonly ifNoneExist: string | undefined;
+  readonly prefer: Preferences;
+}
+
+/** The Prefer header (RFC 7240) as far as R4 names it. */
+export interface Preferences {
+  readonly return: 'minimal' | 'representation' | 'OperationOutcome' | undefined;
+  readonly handling: 'strict' | 'lenient' | undefined;
+}
+
+/**
+ * One interaction. `dispatch` calls `authorize`, then the request's `negotiate`, then `answer`: so a refusal of access
+ * comes before anything is said about media types or bodies (settled.md "Order of checks").
+ */
+export interface Interaction {
+  /** @throws PraxisError `access-denied`, `method-not-allowed` */
+  readonly authorize: (context: InteractionContext, request: FhirRequest) => void;
+  readonly answer: (context: InteractionContext, request: FhirRequest) => Promise<FhirResponse>;
+}
+
+export interface FhirResponse {
+  readonly status: number;
+  /** A JSON text, absent for an empty answer. */
+  readonly body?: Disclosed<string>;
+  readonly versionId?: number;
+  readonly lastUpdatedMs?: number;
+  /** Absolute, of a created or updated version. */
+  readonly location?: string;
+}

@@ -1,0 +1,60 @@
+/**
+ * From a stored row to what this caller may see of it: row criteria, field mask, and the filters the caller asked for
+ * (`_elements`, `_summary`: https://hl7.org/fhir/R4/search.html#elements, #summary).
+ */
+import { type JsonObject, parseJson } from '@praxis/fhir';
+import { contentOf, type Disclosed, type Stored } from '../access/disclosure.ts';
+import { disclose, type ElementFilter } from '../access/mask.ts';
+import type { Criterion, Letter } from '../access/policy.ts';
+import { fail } from '../base/errors.ts';
+import { type IndexRows, indexResource } from '../search/index-rows.ts';
+import { matchesToken } from '../search/match.ts';
+import type { StoredResource } from '../storage/store.ts';
+import type { FhirRequest, InteractionContext } from './context.ts';
+
+/** The JSON text this caller may see of the row, or undefined when none of its grants covers the row. */
+export function discloseRow(
+  context: InteractionContext,
+  letter: Letter,
+  row: StoredResource,
+  filter: ElementFilter,
+): Disclosed<string> | undefined {
+  return disclose(context.policy, letter, row.type, row.content, criterionTest(context, row.type, row.content), filter);
+}
+
+/** Whether a criterion holds for stored content; the content is parsed and indexed at the first question only. */
+export function criterionTest(
+  context: InteractionContext,
+  type: string,
+  content: Stored<string>,
+): (criterion: Criterion) => boolean {
+  let rows: IndexRows | undefined;
+  return (criterion) => {
+    rows ??= indexResource(type, parseJson(contentOf(content)) as JsonObject, {
+      timeZone: context.scope.timeZone,
+      baseUrl: context.baseUrl,
+    });
+    return matchesToken(rows, type, criterion.parameter, criterion.values);
+  };
+}
+
+const summaries: ReadonlySet<string> = new Set(['true', 'text', 'data', 'false', 'count']);
+
+/** The `_elements` and `_summary` of a request. */
+export function requestedElements(parameters: FhirRequest['parameters']): ElementFilter {
+  const elements = parameters.filter(([name]) => name === '_elements').flatMap(([, value]) => value.split(','));
+  const names = elements
+    .map((element) => element.trim().replace(/^[A-Z][A-Za-z]*\./, ''))
+    .filter((element) => element !== '');
+  const summary = parameters.findLast(([name]) => name === '_summary')?.[1];
+  if (summary !== undefined && !summaries.has(summary)) {
+    fail('search-invalid', {
+      diagnostics: '_summary must be true, text, data, count or false',
+      expression: ['_summary'],
+    });
+  }
+  return {
+    ...(names.length > 0 ? { elements: new Set(names) } : {}),
+    ...(summary === 'true' || summary === 'text' || summary === 'data' ? { summary } : {}),
+  };
+}

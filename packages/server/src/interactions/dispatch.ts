@@ -1,0 +1,30 @@
+/**
+ * The one door to every interaction: HTTP requests and, later, Bundle entries pass here with the same types.
+ */
+import type { FhirRequest, FhirResponse, Interaction, InteractionContext, InteractionName } from './context.ts';
+import { create } from './create.ts';
+import { deleteResource } from './delete.ts';
+import { historyInstance } from './history-instance.ts';
+import { read } from './read.ts';
+import { searchType } from './search-type.ts';
+import { update } from './update.ts';
+import { vread } from './vread.ts';
+
+/** Interaction → the function that answers it; the CapabilityStatement lists these names. */
+export const interactions: Readonly<Record<InteractionName, Interaction>> = {
+  read,
+  vread,
+  create,
+  update,
+  delete: deleteResource,
+  'history-instance': historyInstance,
+  'search-type': searchType,
+};
+
+/** Answers `request` with the rights of `context`; throws PraxisError for every refusal. */
+export async function dispatch(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
+  const interaction = interactions[request.interaction];
+  interaction.authorize(context, request);
+  request.negotiate();
+  return interaction.answer(context, request);
+}

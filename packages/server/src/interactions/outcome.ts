@@ -1,0 +1,26 @@
+/**
+ * OperationOutcome texts that the server writes (https://hl7.org/fhir/R4/operationoutcome.html).
+ */
+import { type Disclosed, serverWritten } from '../access/disclosure.ts';
+import { errorTable, type PraxisError } from '../base/errors.ts';
+
+/** The OperationOutcome of an error: first issue first, useful words first. */
+export function outcomeOf(error: PraxisError): Disclosed<string> {
+  const issues = error.issues.map((issue) => ({
+    severity: 'error',
+    code: issue.issue ?? errorTable[error.code].issue,
+    details: {
+      coding: [{ system: 'https://praxis.health/fhir/CodeSystem/error', code: error.code }],
+      text: issue.diagnostics,
+    },
+    diagnostics: issue.diagnostics,
+    ...(issue.expression === undefined ? {} : { expression: issue.expression }),
+  }));
+  return serverWritten(JSON.stringify({ resourceType: 'OperationOutcome', issue: issues }));
+}
+
+/** The OperationOutcome for `Prefer: return=OperationOutcome`. */
+export function written(type: string, id: string): Disclosed<string> {
+  const issue = [{ severity: 'information', code: 'informational', diagnostics: `${type}/${id} was stored` }];
+  return serverWritten(JSON.stringify({ resourceType: 'OperationOutcome', issue }));
+}

@@ -1,0 +1,100 @@
+/**
+ * update: a new version of a resource, or its creation under a client's id (https://hl7.org/fhir/R4/http.html#update).
+ */
+import type { JsonObject } from '@praxis/fhir';
+import { coversRow } from '../access/mask.ts';
+import { canReadAll } from '../access/policy.ts';
+import { fail } from '../base/errors.ts';
+import type { ResourceWrite, StoredResource } from '../storage/store.ts';
+import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
+import { notFound, refuse, requireGrants } from './denials.ts';
+import { criterionTest } from './disclosing.ts';
+import { requireMatch } from './preconditions.ts';
+import { requireWritable } from './writable.ts';
+import { requireResource, requireValidId, resourceWrite, writtenResponse } from './writing.ts';
+
+/** Attempts of an update without If-Match before a concurrent change is reported. */
+const attemptsMax = 5;
+
+export const update: Interaction = {
+  authorize(context, request) {
+    requireWritable(request.type);
+    requireGrants(context, request.type, 'u');
+    requireReadable(context, request.type);
+  },
+  answer,
+};
+
+/**
+ * 200 with the new version, 201 when it came into being.
+ * @throws PraxisError `access-denied` (the new version leaves the caller's rows), `resource-id-mismatch`,
+ *   `resource-invalid`, `resource-not-found`, `precondition-failed`, `conflict`
+ */
+async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
+  requireValidId(request.id);
+  const resource = requireResource(await request.body(), request.type);
+  requireSameId(resource, request.id);
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    const current = await context.store.read(context.scope, request.type, request.id);
+    const exists = requireCurrent(context, request, current);
+    const write = resourceWrite(context, 'update', request.type, request.id, resource, current?.versionId ?? 0);
+    requireRowsCovered(context, write);
+    const outcome = await context.store.write(context.scope, write);
+    if (outcome.outcome === 'written') return writtenResponse(context, request, 'u', write, exists ? 200 : 201);
+    if (request.ifMatch !== undefined) requireMatch(request.ifMatch, outcome.currentVersion);
+  }
+  return fail('conflict', {
+    diagnostics: `${request.type}/${request.id} is being changed by others: read it again and repeat the change with If-Match`,
+  });
+}
+
+/** A PUT replaces everything, so whoever cannot read everything would destroy what they cannot see. */
+function requireReadable(context: InteractionContext, type: string): void {
+  if (canReadAll(context.policy, type)) return;
+  fail('access-denied', {
+    diagnostics: `PUT replaces the whole ${type}, and the application may not read every element of it: use PATCH`,
+    headers: { 'www-authenticate': 'Bearer error="insufficient_scope"' },
+  });
+}
+
+function requireSameId(resource: JsonObject, id: string): void {
+  if (resource.id === id) return;
+  const problem = resource.id === undefined ? 'is missing' : 'differs from the id in the path';
+  fail('resource-id-mismatch', {
+    diagnostics: `id ${problem}: the body of an update carries the id of the path`,
+    expression: ['id'],
+  });
+}
+
+/** Whether a live version exists, after the checks that need it. */
+function requireCurrent(
+  context: InteractionContext,
+  request: FhirRequest,
+  current: StoredResource | undefined,
+): boolean {
+  const live = current !== undefined && !current.deleted;
+  if (live && !coversRow(context.policy, 'u', request.type, criterionTest(context, request.type, current.content))) {
+    notFound(request.type, request.id);
+  }
+  if (!live && !context.policy.mayUpdateAsCreate) {
+    if (context.policy.grants(request.type, 'r').some((grant) => grant.criteria.length === 0) && current?.deleted) {
+      fail('resource-deleted', {
+        diagnostics: `${request.type}/${request.id} was deleted: create it anew with POST`,
+        expression: [request.type],
+      });
+    }
+    notFound(request.type, request.id);
+  }
+  requireMatch(request.ifMatch, live ? current.versionId : undefined);
+  return live;
+}
+
+/** The new version must stay inside the rows the caller may update. */
+function requireRowsCovered(context: InteractionContext, write: ResourceWrite): void {
+  if (
+    write.content === null ||
+    coversRow(context.policy, 'u', write.type, criterionTest(context, write.type, write.content))
+  )
+    return;
+  refuse(`Changing ${write.type} out of the rows the application may update`, []);
+}

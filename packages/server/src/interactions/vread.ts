@@ -1,0 +1,30 @@
+/**
+ * vread: one version of a resource (https://hl7.org/fhir/R4/http.html#vread).
+ */
+import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
+import { notFound, requireGrants } from './denials.ts';
+import { discloseRow, requestedElements } from './disclosing.ts';
+import { deleted } from './read.ts';
+
+const versionPattern = /^[1-9]\d{0,8}$/;
+
+export const vread: Interaction = {
+  authorize: (context, request) => requireGrants(context, request.type, 'r'),
+  answer,
+};
+
+/**
+ * 200 with the masked version.
+ * @throws PraxisError as `read`; a version that is a deletion is `resource-deleted`.
+ */
+async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
+  const filter = requestedElements(request.parameters);
+  const row = versionPattern.test(request.versionId)
+    ? await context.store.readVersion(context.scope, request.type, request.id, Number(request.versionId))
+    : undefined;
+  if (!row) return notFound(request.type, `${request.id}/_history/${request.versionId}`);
+  if (row.deleted) return deleted(context, row);
+  const body = discloseRow(context, 'r', row, filter);
+  if (body === undefined) return notFound(request.type, `${request.id}/_history/${request.versionId}`);
+  return { status: 200, body, versionId: row.versionId, lastUpdatedMs: row.lastUpdatedMs };
+}

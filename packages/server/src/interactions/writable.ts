@@ -1,0 +1,21 @@
+/**
+ * Types that the API serves but never writes.
+ */
+import { fail } from '../base/errors.ts';
+
+/** The server's own ledger (settled.md "FHIR": never writable, not even with `acl/*`). */
+const ledgerTypes: ReadonlySet<string> = new Set(['AuditEvent']);
+
+/** @throws PraxisError `method-not-allowed` for a type that only the server writes. */
+export function requireWritable(type: string): void {
+  if (ledgerTypes.has(type)) {
+    fail('method-not-allowed', {
+      diagnostics: `${type} is written by the server alone: it can be read and searched`,
+      headers: { allow: 'GET, HEAD' },
+    });
+  }
+}
+
+export function isWritable(type: string): boolean {
+  return !ledgerTypes.has(type);
+}

@@ -1,0 +1,122 @@
+/**
+ * What create and update share: from a received body to a stored version, and the answer to the writer.
+ */
+import { type JsonObject, type JsonValue, type ValidationIssue, validateResource } from '@praxis/fhir';
+import { type Disclosed, stored } from '../access/disclosure.ts';
+import { disclose } from '../access/mask.ts';
+import type { Letter } from '../access/policy.ts';
+import type { AuditRow } from '../audit/audit-row.ts';
+import { toInstant } from '../base/clock.ts';
+import { fail } from '../base/errors.ts';
+import { indexResource } from '../search/index-rows.ts';
+import type { ResourceWrite } from '../storage/store.ts';
+import type { FhirRequest, FhirResponse, InteractionContext } from './context.ts';
+import { written } from './outcome.ts';
+
+const idPattern = /^[A-Za-z0-9\-.]{1,64}$/;
+
+/** @throws PraxisError `id-invalid` when `id` breaks R4's id format. */
+export function requireValidId(id: string): void {
+  if (!idPattern.test(id)) {
+    fail('id-invalid', {
+      diagnostics: 'The id must be 1 to 64 characters of A–Z, a–z, 0–9, hyphen and dot',
+      expression: ['id'],
+    });
+  }
+}
+
+/**
+ * The body as a valid resource of `type`.
+ * @throws PraxisError `resource-type-mismatch`, `resource-invalid` (all issues, each with path and rule)
+ */
+export function requireResource(body: JsonValue, type: string): JsonObject {
+  const named = typeof body === 'object' && body !== null && 'resourceType' in body ? body.resourceType : undefined;
+  if (typeof named === 'string' && named !== type) {
+    fail('resource-type-mismatch', {
+      diagnostics: `resourceType must be ${type}, the type in the path`,
+      expression: ['resourceType'],
+    });
+  }
+  const issues = validateResource(body, { type }).filter((issue) => issue.severity === 'error');
+  const [first, ...more] = issues;
+  if (first) fail('resource-invalid', { ...toErrorIssue(first), more: more.map(toErrorIssue) });
+  return body as JsonObject; // a valid resource is an object
+}
+
+function toErrorIssue(issue: ValidationIssue) {
+  return { issue: issue.code, diagnostics: issue.diagnostics, expression: [issue.path] };
+}
+
+/** The resource with server-managed id and meta; the caller's other meta elements are kept. */
+function stamp(resource: JsonObject, id: string, versionId: number, lastUpdatedMs: number): JsonObject {
+  const { resourceType, id: _id, meta, ...rest } = resource;
+  const given = (meta ?? {}) as JsonObject;
+  return {
+    resourceType: resourceType as string,
+    id,
+    meta: { ...given, versionId: String(versionId), lastUpdated: toInstant(lastUpdatedMs) },
+    ...rest,
+  };
+}
+
+/** What a write needs of its context; imports and seeds have no policy or request. */
+export type WritingContext = Pick<InteractionContext, 'scope' | 'clock' | 'caller' | 'baseUrl'>;
+
+/** The write of `resource` as version `expectedVersion + 1` of `type`/`id`. */
+export function resourceWrite(
+  context: WritingContext,
+  interaction: AuditRow['interaction'],
+  type: string,
+  id: string,
+  resource: JsonObject,
+  expectedVersion: number,
+): ResourceWrite {
+  const lastUpdatedMs = context.clock.now();
+  const content = stamp(resource, id, expectedVersion + 1, lastUpdatedMs);
+  return {
+    type,
+    id,
+    expectedVersion,
+    lastUpdatedMs,
+    content: stored(JSON.stringify(content)),
+    index: indexResource(type, content, { timeZone: context.scope.timeZone, baseUrl: context.baseUrl }),
+    audit: auditRow(context, interaction),
+  };
+}
+
+/** The audit row of a write by this caller. */
+export function auditRow(
+  context: Pick<InteractionContext, 'clock' | 'caller'>,
+  interaction: AuditRow['interaction'],
+): AuditRow {
+  const { tokenId, subject, requestId } = context.caller;
+  return { atMs: context.clock.now(), interaction, tokenId, subject, requestId };
+}
+
+/** The answer to a create or update: status, headers, and the body that Prefer asks for (default: the resource). */
+export function writtenResponse(
+  context: InteractionContext,
+  request: FhirRequest,
+  letter: Letter,
+  write: ResourceWrite,
+  status: 200 | 201,
+): FhirResponse {
+  const versionId = write.expectedVersion + 1;
+  const location = `${context.baseUrl}/${write.type}/${write.id}/_history/${versionId}`;
+  const body = writtenBody(context, request, letter, write);
+  return { status, versionId, lastUpdatedMs: write.lastUpdatedMs, location, ...(body === undefined ? {} : { body }) };
+}
+
+function writtenBody(
+  context: InteractionContext,
+  request: FhirRequest,
+  letter: Letter,
+  write: ResourceWrite,
+): Disclosed<string> | undefined {
+  if (request.prefer.return === 'minimal') return undefined;
+  if (request.prefer.return === 'OperationOutcome') return written(write.type, write.id);
+  // The writer sent every element itself and `stamp` added only id and meta: the echo tells nothing new.
+  return write.content === null
+    ? undefined
+    : disclose(context.policy, letter, write.type, write.content, () => true, {});
+}

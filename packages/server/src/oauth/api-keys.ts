@@ -1,0 +1,64 @@
+/**
+ * API keys: the `x-api-key` of an application, one kind per flow (contract 4.1, 4.3, 5.8). A key belongs to one application
+ * and so to one environment. Only its keyed hash is stored.
+ */
+import { fail } from '../base/errors.ts';
+import { newSecret } from '../base/ids.ts';
+import type { Secrets } from '../base/secrets.ts';
+import type { Database } from '../database/database.ts';
+import { sql } from '../database/sql.ts';
+import type { Application } from '../tenancy/applications.ts';
+import { changing } from '../tenancy/epochs.ts';
+
+/** `legacy`: password grant and its tokens; `client`: client credentials and their tokens. */
+export type Flow = 'legacy' | 'client';
+
+export interface ApiKey {
+  readonly id: number;
+  readonly flow: Flow;
+  readonly label: string;
+  readonly state: 'active' | 'revoked';
+  readonly createdAtMs: number;
+}
+
+export interface IssuedApiKey {
+  readonly id: number;
+  /** The key itself; it cannot be shown again. */
+  readonly apiKey: string;
+}
+
+/** Makes a key of `application` for `flow`. */
+export async function issueApiKey(
+  database: Database,
+  secrets: Secrets,
+  application: Application,
+  flow: Flow,
+  label: string,
+): Promise<IssuedApiKey> {
+  const apiKey = newSecret();
+  const rows = await database.query<{ id: number }>(sql`
+    INSERT INTO api_key (hash, application, flow, state, label)
+    VALUES (${secrets.hash('api-key', apiKey)}, ${application.id}, ${flow}, 'active', ${label}) RETURNING id`);
+  const [row] = rows;
+  return row ? { id: row.id, apiKey } : fail('internal', { diagnostics: 'The API key was not stored' });
+}
+
+/**
+ * Refuses the key from the next statement on.
+ * @throws PraxisError `resource-not-found` when the application has no live key of this id
+ */
+export async function revokeApiKey(database: Database, application: Application, id: number): Promise<void> {
+  await changing(database, { application: application.id }, async (tx) => {
+    const revoked = await tx.query(sql`
+      UPDATE api_key SET state = 'revoked' WHERE id = ${id} AND application = ${application.id} AND state = 'active' RETURNING id`);
+    if (revoked.length === 0)
+      fail('resource-not-found', { diagnostics: `application ${application.name} has no live API key ${id}` });
+  });
+}
+
+/** The keys of an application, newest first; never the keys themselves. */
+export async function listApiKeys(database: Database, application: Application): Promise<ApiKey[]> {
+  return await database.query<ApiKey>(sql`
+    SELECT id, flow, label, state, created_at AS "createdAtMs"
+    FROM api_key WHERE application = ${application.id} ORDER BY id DESC`);
+}

@@ -1,0 +1,53 @@
+/**
+ * The Bearer token of an API call and the challenge that a refusal carries (https://www.rfc-editor.org/rfc/rfc6750).
+ */
+
+/** Where else RFC 6750 lets a token be; such a token is refused, since it would end up in logs. */
+export type TokenPlace = 'query' | 'body';
+
+export type BearerHeader =
+  | { readonly kind: 'sent'; readonly token: string }
+  | { readonly kind: 'absent' | 'malformed'; readonly diagnostics: string };
+
+const bearerPattern = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
+
+/**
+ * @param authorization every value of the Authorization header
+ * @param elsewhere where the request has an `access_token` parameter, if it has one
+ */
+export function readBearer(authorization: readonly string[], elsewhere?: TokenPlace): BearerHeader {
+  if (elsewhere !== undefined) {
+    return {
+      kind: 'malformed',
+      diagnostics: `Bearer token in the ${elsewhere} is refused: send it in the Authorization header only`,
+    };
+  }
+  const [value, ...more] = authorization;
+  if (value === undefined || value === '')
+    return {
+      kind: 'absent',
+      diagnostics: 'Bearer token is missing: send the header Authorization: Bearer <access token>',
+    };
+  if (more.length > 0)
+    return { kind: 'malformed', diagnostics: 'Bearer token is sent more than once: send one Authorization header' };
+  if (!/^Bearer(?: |$)/i.test(value)) {
+    return { kind: 'absent', diagnostics: 'Bearer token is missing: the Authorization header has another scheme' };
+  }
+  const token = bearerPattern.exec(value)?.[1];
+  return token === undefined
+    ? {
+        kind: 'malformed',
+        diagnostics: 'Bearer token is malformed: expected the header Authorization: Bearer <access token>',
+      }
+    : { kind: 'sent', token };
+}
+
+/**
+ * The WWW-Authenticate value of a 401 (RFC 6750 §3). Without `description` no token was sent, and so no error is named.
+ * @param description may hold any characters; those that RFC 6750 does not allow are replaced
+ */
+export function bearerChallenge(realm: string, description?: string): string {
+  const challenge = `Bearer realm="${realm}"`;
+  if (description === undefined) return challenge;
+  return `${challenge}, error="invalid_token", error_description="${description.replaceAll(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?')}"`;
+}

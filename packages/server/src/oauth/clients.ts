@@ -1,0 +1,60 @@
+/**
+ * OAuth clients of the client-credentials grant (contract 4.3). A client belongs to one application. Secrets are generated
+ * with 256 bits, so a keyed hash stores them safely (settled.md "Credentials").
+ */
+import { fail } from '../base/errors.ts';
+import { newSecret, newUuid } from '../base/ids.ts';
+import type { Secrets } from '../base/secrets.ts';
+import type { Database } from '../database/database.ts';
+import { sql } from '../database/sql.ts';
+import type { Application } from '../tenancy/applications.ts';
+import { changing } from '../tenancy/epochs.ts';
+
+export interface Client {
+  readonly clientId: string;
+  /** UUID of the client's service account: the `sub` of its tokens. */
+  readonly subject: string;
+  readonly state: 'active' | 'revoked';
+  readonly createdAtMs: number;
+}
+
+export interface IssuedClient {
+  readonly clientId: string;
+  /** The secret itself; it cannot be shown again. */
+  readonly clientSecret: string;
+}
+
+/** Makes a client of `application`. */
+export async function issueClient(
+  database: Database,
+  secrets: Secrets,
+  application: Application,
+): Promise<IssuedClient> {
+  const clientId = newUuid();
+  const clientSecret = newSecret();
+  await database.query(sql`
+    INSERT INTO client (client_id, application, secret_hash, state)
+    VALUES (${clientId}, ${application.id}, ${secrets.hash('client-secret', clientSecret)}, 'active')`);
+  return { clientId, clientSecret };
+}
+
+/**
+ * Refuses the client's token requests and its tokens from the next statement on.
+ * @throws PraxisError `resource-not-found` when the application has no live client of this id
+ */
+export async function revokeClient(database: Database, application: Application, clientId: string): Promise<void> {
+  await changing(database, { application: application.id }, async (tx) => {
+    const revoked = await tx.query(sql`
+      UPDATE client SET state = 'revoked'
+      WHERE client_id = ${clientId} AND application = ${application.id} AND state = 'active' RETURNING client_id`);
+    if (revoked.length === 0)
+      fail('resource-not-found', { diagnostics: `application ${application.name} has no live client ${clientId}` });
+  });
+}
+
+/** The clients of an application, newest first; never their secrets. */
+export async function listClients(database: Database, application: Application): Promise<Client[]> {
+  return await database.query<Client>(sql`
+    SELECT client_id AS "clientId", subject, state, created_at AS "createdAtMs"
+    FROM client WHERE application = ${application.id} ORDER BY created_at DESC, client_id`);
+}

@@ -1,0 +1,47 @@
+/**
+ * Errors of the token endpoints (https://www.rfc-editor.org/rfc/rfc6749#section-5.2), as one table. The data API's errors
+ * are in `base/errors.ts`.
+ */
+
+interface OAuthErrorRow {
+  readonly status: number;
+  readonly meaning: string;
+}
+
+/** `error` code → HTTP status and meaning. */
+export const oauthErrorTable = {
+  invalid_request: { status: 400, meaning: 'The request is malformed, repeats a parameter, or lacks one.' },
+  invalid_client: { status: 401, meaning: 'The API key or the client credentials are missing or wrong.' },
+  invalid_grant: { status: 400, meaning: 'The username, password or refresh token is wrong, expired or revoked.' },
+  unauthorized_client: { status: 400, meaning: 'The client is known but may not use this grant.' },
+  unsupported_grant_type: { status: 400, meaning: 'The endpoint does not offer this grant_type.' },
+  invalid_scope: { status: 400, meaning: 'The scope names an entry that the application does not hold.' },
+  // Not of RFC 6749 §5.2: what a client of the token endpoint gets when the server itself fails.
+  temporarily_unavailable: { status: 503, meaning: 'The service cannot answer now: try again.' },
+  server_error: { status: 500, meaning: 'An unexpected fault; the request id finds it in the log.' },
+} as const satisfies Record<string, OAuthErrorRow>;
+
+export type OAuthErrorCode = keyof typeof oauthErrorTable;
+
+/** A refused token request; the token endpoint answers it. */
+export class OAuthError extends Error {
+  override readonly name = 'OAuthError';
+  readonly code: OAuthErrorCode;
+  /** For the caller: printable ASCII without `"` and `\`; useful words first, no secrets. */
+  readonly description: string;
+
+  constructor(code: OAuthErrorCode, description: string, cause?: unknown) {
+    super(`${code}: ${description}`, { cause });
+    this.code = code;
+    this.description = description;
+  }
+
+  get status(): number {
+    return oauthErrorTable[this.code].status;
+  }
+}
+
+/** Refuses a token request with the error of the table row `code`. */
+export function refuse(code: OAuthErrorCode, description: string, cause?: unknown): never {
+  throw new OAuthError(code, description, cause);
+}

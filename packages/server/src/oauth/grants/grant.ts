@@ -1,0 +1,45 @@
+/**
+ * What a grant is (https://www.rfc-editor.org/rfc/rfc6749#section-4). To add one, write a file beside this one and its
+ * line in `list.ts`; token endpoint, error texts and discovery follow.
+ */
+import type { Environment } from '../../tenancy/environments.ts';
+import type { ApiKeyHeader } from '../api-key-header.ts';
+import type { Form } from '../form.ts';
+import type { TokenService } from '../token-service.ts';
+
+/** A grant of an endpoint whose requests arrive as `Request`. */
+export interface Grant<Request> {
+  /** The `grant_type` it answers to. */
+  readonly grantType: string;
+  /**
+   * Checks a request and makes its tokens.
+   * @throws OAuthError when it is refused (RFC 6749 §5.2)
+   */
+  issue(service: TokenService, request: Request, form: Form): Promise<Issued>;
+}
+
+export interface Issued {
+  /** The JSON object of the answer (RFC 6749 §5.1). */
+  readonly response: Readonly<Record<string, string | number>>;
+  /** Whom the tokens are for, for log and audit: the subject they name. */
+  readonly subject: string;
+  readonly application: number;
+  /** False when a client-credentials request came without API key: the token opens nothing. */
+  readonly keyed: boolean;
+}
+
+/** A request to the legacy endpoint of a firm (contract 4.1). */
+export interface LegacyRequest {
+  readonly environment: Environment;
+  /** As in the path; whether there is such a firm is not known. */
+  readonly firmPrefix: string;
+  readonly apiKey: ApiKeyHeader;
+}
+
+/** A request to the token endpoint of a realm (contract 4.3). */
+export interface ClientRequest {
+  readonly realm: string;
+  readonly apiKey: ApiKeyHeader;
+  /** Every value of the Authorization header. */
+  readonly authorization: readonly string[];
+}

@@ -1,0 +1,25 @@
+/**
+ * What every grant works with. `app.ts` makes one per process.
+ */
+import type { Clock } from '../base/clock.ts';
+import type { Secrets } from '../base/secrets.ts';
+import type { Database } from '../database/database.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+export interface TokenSettings {
+  /** Refuse a client-credentials request without `x-api-key` at once. */
+  readonly strictKeys: boolean;
+  readonly clientTokenSeconds: number;
+  readonly legacyTokenSeconds: number;
+  readonly legacyRefreshSeconds: number;
+}
+
+export interface TokenService {
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly keys: SigningKeys;
+  /** Public origin of a realm, e.g. `https://login.example.com`; the issuer is origin + realm path. */
+  readonly originOfRealm: (realm: string) => string;
+  readonly settings: TokenSettings;
+}

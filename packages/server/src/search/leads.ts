@@ -1,0 +1,167 @@
+/**
+ * The table that leads a search: from which candidates are read in order, while every other criterion is looked up for
+ * each of them. The server chooses it, not the database's planner: a wrong one costs a hundredfold (docs/decisions/0030).
+ */
+import { type Sql, sql } from '../database/sql.ts';
+import type { Criterion } from './criteria.ts';
+import { compareMoments, type Microseconds } from './date-range.ts';
+import { type RowOrder, type SearchTable, shares, type Test } from './kind.ts';
+import { anyTest } from './probes.ts';
+import { idOrder, type OrderColumn, orderOf, type SortKey } from './sorting.ts';
+import { shareOfSpan } from './types/date.ts';
+
+export interface Lead {
+  readonly table: SearchTable;
+  readonly number: number;
+  /** What rows have to pass. */
+  readonly where: Sql;
+  /** The same as alternatives that each read one stretch of the primary key. */
+  readonly branches: readonly Sql[];
+  readonly order: RowOrder;
+  /** Columns in whose order the table yields rows, before the resource's number; none where that is the order. */
+  readonly columns: readonly OrderColumn[];
+  /** Whether one resource can have several of the rows. */
+  readonly repeats: boolean;
+  /** Rank among leads: the smaller, the fewer rows. */
+  readonly share: number;
+  /** Criteria that every row meets; the others have to be looked up. */
+  readonly covered: ReadonlySet<Criterion>;
+}
+
+/** Stretches of the primary key that are read apart and merged, at most. */
+const branchesMax = 8;
+
+/** Rank of a walk through all resources of the type. */
+const shareOfAll = shares.most + 1;
+
+/** The lead that lets the fewest rows through, by the kinds of the criteria; all of the type when none can lead. */
+export function chooseLead(criteria: readonly Criterion[]): Lead {
+  return leadsOf(criteria).reduce((best, lead) => (rank(lead) < rank(best) ? lead : best), allOfType);
+}
+
+function leadsOf(criteria: readonly Criterion[]): readonly Lead[] {
+  return [...criteria.filter(canLead).map(leadOf), ...mergedLeads(criteria)];
+}
+
+/** All resources of the type, by id: an order in which updates move nothing. */
+export const allOfType: Lead = {
+  table: 'resource',
+  number: 0,
+  where: sql`true`,
+  branches: [sql`true`],
+  order: 'value',
+  columns: idOrder,
+  repeats: false,
+  share: shareOfAll,
+  covered: new Set(),
+};
+
+/**
+ * The lead that yields rows in the order of a sort key: the search's own lead or another criterion's, where it reads just
+ * the rows that resources are sorted by, else all rows of the key.
+ */
+export function leadOfSort(key: SortKey, lead: Lead, criteria: readonly Criterion[]): Lead {
+  const fitting = [lead, ...leadsOf(criteria)].filter((candidate) => readsKey(candidate, key));
+  const [first, ...others] = fitting;
+  if (first !== undefined) return others.reduce((best, other) => (rank(other) < rank(best) ? other : best), first);
+  const { table, number, sortable, columns, parameter } = key;
+  return {
+    table,
+    number,
+    where: sortable,
+    branches: [sortable],
+    order: 'value',
+    columns,
+    repeats: table !== 'resource' && (parameter.facts.repeats || table === 'string' || table === 'number'),
+    share: shareOfAll,
+    covered: new Set(),
+  };
+}
+
+function readsKey(lead: Lead, key: SortKey): boolean {
+  if (lead.order !== 'value' || lead.table !== key.table || lead.columns !== key.columns) return false;
+  return lead.table === 'resource' || (lead.number === key.number && !lead.repeats);
+}
+
+/** Between equals the lead that covers more, then one whose rows come in the order of resources. */
+function rank(lead: Lead): number {
+  return lead.share * 10 - lead.covered.size - (lead.order === 'rid' ? 0.5 : 0);
+}
+
+function canLead({ negated, tests }: Criterion): boolean {
+  return !negated && tests.length > 0;
+}
+
+function leadOf(criterion: Criterion): Lead {
+  const { tests, parameter, table, number } = criterion;
+  const branches = tests.flatMap((test) => test.branches ?? [test.where]);
+  const where = anyTest(criterion);
+  const gathered = branches.length > branchesMax || tests.some(({ order }) => order === 'gathered');
+  const byRid = tests.every(({ order }) => order === 'rid');
+  return {
+    table,
+    number,
+    where,
+    branches: gathered ? [where] : branches,
+    order: orderOfRows(gathered, byRid),
+    columns: byRid || gathered ? [] : orderOf(table, parameter.code).columns,
+    repeats: mayRepeat(criterion),
+    share: Math.max(...tests.map(({ share }) => share)),
+    covered: new Set([criterion]),
+  };
+}
+
+function orderOfRows(gathered: boolean, byRid: boolean): RowOrder {
+  if (gathered) return 'gathered';
+  return byRid ? 'rid' : 'value';
+}
+
+/** A name has several rows by itself, and a quantity one for its unit. */
+function mayRepeat({ parameter, table }: Criterion): boolean {
+  return table !== 'resource' && (parameter.facts.repeats || table === 'string' || table === 'number');
+}
+
+/** `date=ge2024-01-01&date=lt2024-02-01`: one range where a resource has but one date. */
+function mergedLeads(criteria: readonly Criterion[]): readonly Lead[] {
+  const ranges = criteria.filter((criterion) => canLead(criterion) && isRange(criterion) && !mayRepeat(criterion));
+  const parameters = new Set(ranges.map(({ parameter }) => parameter));
+  return [...parameters].flatMap((parameter) => {
+    const parts = ranges.filter((criterion) => criterion.parameter === parameter);
+    return parts.length > 1 ? [merged(parts)] : [];
+  });
+}
+
+function isRange({ tests }: Criterion): boolean {
+  return tests.length === 1 && tests[0]?.span !== undefined;
+}
+
+function merged(parts: readonly Criterion[]): Lead {
+  const tests = parts.flatMap((part) => part.tests);
+  const all = (wheres: readonly Sql[]): Sql => sql.join(wheres, sql` AND `);
+  const split = tests.find(({ branches }) => branches !== undefined);
+  const others = tests.filter((test) => test !== split).map(({ where }) => sql`(${where})`);
+  const [first] = parts;
+  const where = all(tests.map((test) => sql`(${test.where})`));
+  return {
+    table: first?.table ?? 'date',
+    number: first?.number ?? 0,
+    where,
+    branches: split?.branches?.map((branch) => all([sql`(${branch})`, ...others])) ?? [where],
+    order: 'value',
+    columns: orderOf(first?.table ?? 'date', first?.parameter.code ?? '').columns,
+    repeats: false,
+    share: shareOfTests(tests),
+    covered: new Set(parts),
+  };
+}
+
+/** The share of rows in the span that the tests leave together. */
+function shareOfTests(tests: readonly Test[]): number {
+  let from: Microseconds | undefined;
+  let to: Microseconds | undefined;
+  for (const { span } of tests) {
+    if (span?.from !== undefined && (from === undefined || compareMoments(span.from, from) > 0)) from = span.from;
+    if (span?.to !== undefined && (to === undefined || compareMoments(span.to, to) < 0)) to = span.to;
+  }
+  return from === undefined || to === undefined ? shares.most : shareOfSpan(from, to);
+}

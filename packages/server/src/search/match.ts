@@ -1,0 +1,34 @@
+/**
+ * Token criteria on a resource in memory, by its index rows: the row restrictions of access entries when a resource is
+ * read. The same functions decide as in a search, so a reader sees exactly the rows that a search would show.
+ */
+import type { IndexRows } from './index-row-builder.ts';
+import { parametersOf } from './parameters.ts';
+import { splitUnescaped } from './search-values.ts';
+import { parseToken, tokenMatches } from './types/token.ts';
+
+/**
+ * Whether the resource that `rows` were made of has one of the token `values` (`code`, `system|code`, …).
+ * @param parameter code of a token parameter of `type`
+ * @throws TypeError when it is none: the criterion was not checked at start
+ */
+export function matchesToken(rows: IndexRows, type: string, parameter: string, values: readonly string[]): boolean {
+  const { number, facts } = tokenParameter(type, parameter);
+  return values
+    .flatMap((value) => splitUnescaped(value, ','))
+    .map((value) => parseToken(value, parameter, facts))
+    .some((asked) =>
+      rows.tokenParam.some(
+        (param, row) => param === number && tokenMatches(asked, rows.tokenSystem[row] ?? '', rows.tokenCode[row] ?? ''),
+      ),
+    );
+}
+
+/** @throws TypeError when `code` is no token parameter of the type */
+export function tokenParameter(type: string, code: string) {
+  const parameter = parametersOf(type).get(code);
+  if (parameter === undefined || parameter.kind.table !== 'token') {
+    throw new TypeError(`${code} is not a token search parameter of ${type}`);
+  }
+  return parameter;
+}

@@ -1,0 +1,66 @@
+/**
+ * Numbers that stand for names in the index tables. They are computed, not assigned, so every process and every
+ * installation agrees on them without a table to look up; a test proves that no two search parameters share one.
+ * Types: https://hl7.org/fhir/R4/resourcelist.html. Parameters: https://hl7.org/fhir/R4/searchparameter-registry.html
+ */
+import { createHash } from 'node:crypto';
+import { resourceTypes } from '@praxis/fhir';
+import { canonicalSystem } from './code-systems.ts';
+
+/** The number of "no system", and of systems in rows that have none. */
+export const noSystem = '0';
+
+/** Names of value spaces beside a parameter's own: `subject:identifier` holds the identifiers of `subject`. */
+export type DerivedSpace = 'identifier';
+
+/** Systems whose numbers are remembered; practices use a few hundred. */
+const systemsMax = 10_000;
+
+const typeNumbers: ReadonlyMap<string, number> = new Map(resourceTypes.map((type, index) => [type, index + 1]));
+const parameterNumbers = new Map<string, number>();
+const systemNumbers = new Map<string, string>();
+
+/**
+ * 1 to 146: the position of the type in R4's alphabetical list, which is frozen with R4.
+ * @throws TypeError for a name that is no concrete R4 type
+ */
+export function typeNumber(type: string): number {
+  const number = typeNumbers.get(type);
+  if (number === undefined) throw new TypeError(`${type} is not a resource type of R4`);
+  return number;
+}
+
+/** Whether `type` is a concrete resource type of R4. */
+export function isResourceType(type: string): boolean {
+  return typeNumbers.has(type);
+}
+
+/** A signed 32-bit number for a search parameter of a type: the first four bytes of SHA-256 of `Patient.birthdate`. */
+export function parameterNumber(type: string, code: string, space?: DerivedSpace): number {
+  const name = space === undefined ? `${type}.${code}` : `${type}.${code}:${space}`;
+  const known = parameterNumbers.get(name);
+  if (known !== undefined) return known;
+  const number = createHash('sha256').update(name).digest().readInt32BE(0);
+  parameterNumbers.set(name, number);
+  return number;
+}
+
+/**
+ * A signed 64-bit number, as decimal text, for a code or identifier system: the first eight bytes of SHA-256 of its
+ * URI in canonical form; `0` for none.
+ */
+export function systemNumber(system: string): string {
+  if (system === '') return noSystem;
+  const known = systemNumbers.get(system);
+  if (known !== undefined) return known;
+  const digest = createHash('sha256').update(canonicalSystem(system)).digest();
+  const number = digest.readBigInt64BE(0).toString();
+  if (systemNumbers.size >= systemsMax) forgetOldest();
+  systemNumbers.set(system, number);
+  return number;
+}
+
+function forgetOldest(): void {
+  const [oldest] = systemNumbers.keys();
+  if (oldest !== undefined) systemNumbers.delete(oldest);
+}

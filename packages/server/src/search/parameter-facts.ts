@@ -1,0 +1,59 @@
+/**
+ * What R4's definitions tell about the values of a search parameter: datatypes, cardinality, systems of codes.
+ * https://hl7.org/fhir/R4/elementdefinition.html
+ */
+import {
+  type ElementDefinition,
+  resultTypes,
+  type TypeDefinition,
+  touchedElements,
+  typeDefinition,
+  valueSetCodings,
+} from '@praxis/fhir';
+import type { ParameterFacts } from './kind.ts';
+import { systemNumber } from './numbers.ts';
+
+/** The facts of a parameter by the FHIRPath expression that selects its values. */
+export function factsOf(type: string, expression: string): ParameterFacts {
+  const paths = selectedPaths(touchedElements(type, expression));
+  const ways = paths.map((path) => elementsAlong(type, path));
+  const dataTypes = new Set(resultTypes(type, expression));
+  return {
+    dataTypes: dataTypes.size === 0 ? new Set(['*']) : dataTypes,
+    repeats: ways.length !== 1 || ways.some((way) => way === undefined || way.some((element) => element.max > 1)),
+    required: ways.some((way) => way !== undefined && way.every((element) => element.min > 0)),
+    codeSystems: codeSystemsOf(ways),
+  };
+}
+
+/** Without the elements that are read by criteria on what is selected: `Patient.telecom.system` of `Patient.telecom`. */
+function selectedPaths(touched: readonly string[]): readonly string[] {
+  return touched.filter((path) => !touched.some((other) => path.startsWith(`${other}.`)));
+}
+
+/** The elements from the resource down to `path`; undefined where the path leaves the definitions (extensions). */
+function elementsAlong(type: string, path: string): readonly ElementDefinition[] | undefined {
+  const elements: ElementDefinition[] = [];
+  let definition: TypeDefinition | undefined = typeDefinition(type);
+  for (const step of path.split('.').slice(1)) {
+    const element: ElementDefinition | undefined = definition?.elements.get(step.replace('[x]', ''));
+    if (element === undefined) return undefined;
+    elements.push(element);
+    definition = element.children ?? (element.types.length === 1 ? typeDefinition(element.types[0]?.code ?? '') : undefined);
+  }
+  return elements.length > 0 ? elements : undefined;
+}
+
+/** The systems of all codes, provided that every element of type `code` has a closed, required value set. */
+function codeSystemsOf(ways: readonly (readonly ElementDefinition[] | undefined)[]): ReadonlyMap<string, string> {
+  const systems = new Map<string, string>();
+  for (const element of ways.flatMap((way) => way?.at(-1) ?? [])) {
+    if (!element.types.some(({ code }) => code === 'code')) continue;
+    const codings = element.binding === undefined ? undefined : valueSetCodings(element.binding);
+    if (codings === undefined) return new Map();
+    for (const [system, codes] of codings) {
+      for (const code of codes) systems.set(code, systemNumber(system));
+    }
+  }
+  return systems;
+}

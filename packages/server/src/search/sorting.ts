@@ -1,0 +1,105 @@
+/**
+ * Sort keys: https://hl7.org/fhir/R4/search.html#sort. A resource with several values takes the place of the one that
+ * comes first in the asked order; resources without a value come last in both directions.
+ */
+import { type Sql, sql } from '../database/sql.ts';
+import type { Parameter, SearchTable } from './kind.ts';
+import { parametersOf } from './parameters.ts';
+import { refuseValue } from './search-values.ts';
+
+/** A column that rows are ordered by. */
+export interface OrderColumn {
+  readonly name: Sql;
+  /** Casts text to the column's type: `::bigint`. */
+  readonly cast: Sql;
+}
+
+/** How a table orders its rows: the value columns of its primary key, and which rows take part. */
+interface TableOrder {
+  readonly columns: readonly OrderColumn[];
+  /** Condition on rows that stand for a value, and not for the mere presence of one. */
+  readonly sortable: Sql;
+}
+
+export interface SortKey extends TableOrder {
+  readonly parameter: Parameter;
+  readonly table: SearchTable;
+  readonly number: number;
+  readonly descending: boolean;
+  /** Whether every resource of the type has a value. */
+  readonly always: boolean;
+}
+
+/** Sort keys of one search at most. */
+export const sortKeysMax = 5;
+
+const bigint = sql`::bigint`;
+const double = sql`::float8`;
+const text = sql`::text`;
+const always = sql`true`;
+
+const orders: Readonly<Record<Exclude<SearchTable, 'resource'>, TableOrder>> = {
+  token: { columns: [{ name: sql`code`, cast: text }], sortable: sql`code <> ''` },
+  reference: {
+    columns: [
+      { name: sql`target_rtype`, cast: sql`::smallint` },
+      { name: sql`target_id`, cast: text },
+    ],
+    sortable: sql`target_id <> ''`,
+  },
+  date: {
+    columns: [
+      { name: sql`lo`, cast: bigint },
+      { name: sql`hi`, cast: bigint },
+    ],
+    sortable: always,
+  },
+  string: { columns: [{ name: sql`value`, cast: text }], sortable: sql`original <> ''` },
+  number: {
+    columns: [
+      { name: sql`lo`, cast: double },
+      { name: sql`hi`, cast: double },
+    ],
+    sortable: always,
+  },
+};
+
+export const idOrder: readonly OrderColumn[] = [{ name: sql`id`, cast: text }];
+export const lastUpdatedOrder: readonly OrderColumn[] = [{ name: sql`lu`, cast: bigint }];
+
+/** The value columns of the primary key of an index table, or of the index on `resource` that serves the parameter. */
+export function orderOf(table: SearchTable, code: string): TableOrder {
+  if (table !== 'resource') return orders[table];
+  return { columns: code === '_id' ? idOrder : lastUpdatedOrder, sortable: always };
+}
+
+/**
+ * The keys of a `_sort` value: parameter codes separated by commas, each with `-` for descending.
+ * @throws PraxisError `search-invalid` for unknown keys and too many
+ */
+export function parseSort(type: string, value: string): readonly SortKey[] {
+  const words = value.split(',');
+  if (words.length > sortKeysMax) refuseValue('_sort', `has ${words.length} keys; at most ${sortKeysMax} are taken`);
+  const keys = words.map((word) => sortKey(type, word.trim()));
+  const codes = new Set(keys.map((key) => key.parameter.code));
+  if (codes.size < keys.length) refuseValue('_sort', 'names a key twice');
+  return keys;
+}
+
+function sortKey(type: string, word: string): SortKey {
+  const descending = word.startsWith('-');
+  const code = descending ? word.slice(1) : word;
+  const parameter = parametersOf(type).get(code);
+  if (parameter === undefined) {
+    refuseValue('_sort', `takes search parameters of ${type}, separated by commas, each with - before it for descending order`);
+  }
+  const { table } = parameter.kind;
+  return {
+    ...orderOf(table, code),
+    parameter,
+    table,
+    number: parameter.number,
+    descending,
+    always: table === 'resource' || parameter.facts.required,
+  };
+}

@@ -1,0 +1,100 @@
+/**
+ * quantity: numbers with a unit, and ranges of them. https://hl7.org/fhir/R4/search.html#quantity
+ *
+ * A value leaves one row under its system and code, and one more under its unit text where that differs: `5.4||mg` asks
+ * for either, `5.4|http://unitsofmeasure.org|mg` for the code alone.
+ */
+import type { JsonObject, JsonValue, TypedValue } from '@praxis/fhir';
+import { sql } from '../../database/sql.ts';
+import { boundedKey } from '../bounded-key.ts';
+import type { DecimalRange } from '../decimal.ts';
+import type { IndexRowBuilder } from '../index-row-builder.ts';
+import { objectOf, propertyOf, textOf } from '../json-values.ts';
+import { type Parameter, type SearchKind, type Test, type ValueContext } from '../kind.ts';
+import { noSystem, systemNumber } from '../numbers.ts';
+import { refuseValue, splitUnescaped, unescapeValue } from '../search-values.ts';
+import { numberCondition, parseNumberValue, pointOfNumber, shareOfPrefix } from './number.ts';
+
+const currencies = 'urn:iso:std:iso:4217';
+
+export const quantity: SearchKind = {
+  table: 'number',
+  modifiers: () => [],
+  reading: (parameter, modifier) =>
+    modifier === '' ? { table: 'number', number: parameter.number, parse: parseQuantityTest } : undefined,
+  index: indexQuantity,
+};
+
+/**
+ * `number`, `number|system|code` or `number||code`, after a prefix or none.
+ * @throws PraxisError `search-invalid`
+ */
+function parseQuantityTest(text: string, { name }: ValueContext): Test {
+  const parts = splitUnescaped(text, '|').map((part) => unescapeValue(part, name));
+  const [amount = '', system = '', code = ''] = parts;
+  if (parts.length === 2 || parts.length > 3 || (parts.length === 3 && code === '')) {
+    refuseValue(name, 'takes number, number|system|code or number||code, for instance 5.4|http://unitsofmeasure.org|mg');
+  }
+  const { prefix, decimal } = parseNumberValue(amount, name);
+  const amountTest = numberCondition(prefix, decimal);
+  const test = { order: 'value', share: shareOfPrefix(prefix) } as const;
+  if (code === '') return { where: amountTest, ...test };
+  const key = boundedKey(code);
+  if (system === '') return { where: sql`${amountTest} AND code = ${key}`, ...test };
+  return { where: sql`${amountTest} AND code = ${key} AND system = ${systemNumber(system)}::bigint`, ...test };
+}
+
+/** Adds the rows of one selected value. */
+export function indexQuantity({ type, value }: TypedValue, parameter: Parameter, _context: unknown, rows: IndexRowBuilder): void {
+  const { number } = parameter;
+  if (type === 'Range') return addRange(value, number, rows);
+  if (type === 'SampledData') return addSamples(value, number, rows);
+  const point = pointOfNumber(propertyOf(value, 'value'));
+  if (point === undefined) return;
+  if (type === 'Money') return rows.number(number, point, systemNumber(currencies), textOf(value, 'currency') ?? '');
+  addMeasure(compared(point, textOf(value, 'comparator')), value, number, rows);
+}
+
+/** The range that a comparator leaves open: https://hl7.org/fhir/R4/valueset-quantity-comparator.html */
+function compared(point: DecimalRange, comparator: string | undefined): DecimalRange {
+  if (comparator === '<' || comparator === '<=') return { lo: '-Infinity', hi: point.hi };
+  if (comparator === '>' || comparator === '>=') return { lo: point.lo, hi: 'Infinity' };
+  return point;
+}
+
+function addMeasure(range: DecimalRange, unitBearer: JsonValue | undefined, number: number, rows: IndexRowBuilder): void {
+  const code = textOf(unitBearer, 'code') ?? '';
+  const unit = textOf(unitBearer, 'unit') ?? '';
+  if (code !== '' || unit === '') rows.number(number, range, systemNumber(textOf(unitBearer, 'system') ?? ''), code);
+  if (unit !== '' && unit !== code) rows.number(number, range, noSystem, unit);
+}
+
+/** A side that is missing is open: https://hl7.org/fhir/R4/datatypes.html#Range */
+function addRange(value: JsonValue, number: number, rows: IndexRowBuilder): void {
+  const low = objectOf(value, 'low');
+  const high = objectOf(value, 'high');
+  const lo = pointOfNumber(low?.['value'])?.lo;
+  const hi = pointOfNumber(high?.['value'])?.hi;
+  if (lo === undefined && hi === undefined) return;
+  addMeasure({ lo: lo ?? '-Infinity', hi: hi ?? 'Infinity' }, low ?? high, number, rows);
+}
+
+/** From the smallest to the largest sample: https://hl7.org/fhir/R4/datatypes.html#SampledData */
+function addSamples(value: JsonValue, number: number, rows: IndexRowBuilder): void {
+  const origin = objectOf(value, 'origin');
+  const samples = (textOf(value, 'data') ?? '').split(' ').map(Number).filter(Number.isFinite);
+  const [first] = samples;
+  if (origin === undefined || first === undefined) return;
+  const smallest = samples.reduce((least, sample) => Math.min(least, sample), first);
+  const largest = samples.reduce((most, sample) => Math.max(most, sample), first);
+  const range = sampleRange(origin, propertyOf(value, 'factor') ?? 1, smallest, largest);
+  if (range !== undefined) addMeasure(range, origin, number, rows);
+}
+
+function sampleRange(origin: JsonObject, factor: JsonValue, smallest: number, largest: number): DecimalRange | undefined {
+  const base = pointOfNumber(origin['value'])?.lo;
+  const times = pointOfNumber(factor)?.lo;
+  if (base === undefined || times === undefined) return undefined;
+  const ends = [smallest, largest].map((sample) => Number(base) + Number(times) * sample);
+  return { lo: String(Math.min(...ends)), hi: String(Math.max(...ends)) };
+}

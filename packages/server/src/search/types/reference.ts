@@ -1,0 +1,177 @@
+/**
+ * reference: links to other resources, by type and id, by URL, or by the identifier that stands beside them.
+ * https://hl7.org/fhir/R4/search.html#reference
+ */
+import type { JsonValue, TypedValue } from "@praxis/fhir";
+import { sql } from '../../database/sql.ts';
+import { boundedKey } from '../bounded-key.ts';
+import type { IndexRowBuilder } from '../index-row-builder.ts';
+import { objectOf, textOf } from '../json-values.ts';
+import {
+  type IndexContext,
+  type Parameter,
+  type ParameterFacts,
+  type Reading,
+  type SearchKind,
+  type Share,
+  shares,
+  type Test,
+  type ValueContext,
+} from '../kind.ts';
+import { isResourceType, parameterNumber, typeNumber } from '../numbers.ts';
+import { refuseValue, unescapeValue } from '../search-values.ts';
+import { addIdentifier, tokenReading } from './token.ts';
+
+/** Type number of targets that are no resource of this server. */
+const elsewhere = 0;
+
+/** Target of the row that says "there is a value, but none that a reference can name": an identifier or text alone. */
+const presence = '';
+
+/** Types to whose resources very many others refer; one of them selects less than one patient does. */
+const broadTargets: ReadonlySet<string> = new Set([
+  'Practitioner',
+  'PractitionerRole',
+  'Organization',
+  'Location',
+  'HealthcareService',
+  'InsurancePlan',
+  'Medication',
+]);
+
+/** Types of targets up to which each is looked up by itself, in the order of the index. */
+const branchesMax = 6;
+
+/** Identifiers have no number of their own type: their facts, for reading `:identifier`. */
+const identifierFacts: ParameterFacts = {
+  dataTypes: new Set(['Identifier']),
+  repeats: true,
+  required: false,
+  codeSystems: new Map(),
+};
+
+export const reference: SearchKind = {
+  table: 'reference',
+  modifiers: (parameter) => [...(hasIdentifiers(parameter) ? ['identifier'] : []), ...parameter.definition.targets],
+  reading: readingOf,
+  index: indexReference,
+};
+
+/** R4: `:identifier` is not supported on canonical elements, which have none. */
+function hasIdentifiers({ facts }: Parameter): boolean {
+  return facts.dataTypes.has('Reference');
+}
+
+function readingOf(parameter: Parameter, modifier: string): Reading | undefined {
+  const { number, definition } = parameter;
+  if (modifier === '') return { table: 'reference', number, parse: (text, context) => parseReference(text, context) };
+  if (modifier === 'identifier' && hasIdentifiers(parameter)) {
+    const reading = tokenReading(identifierNumber(parameter), '');
+    return reading && { ...reading, parse: (text, context) => reading.parse(text, asIdentifier(context)) };
+  }
+  if (!definition.targets.includes(modifier)) return undefined;
+  return { table: 'reference', number, parse: (text, context) => parseReference(text, context, modifier) };
+}
+
+function identifierNumber({ type, code }: Parameter): number {
+  return parameterNumber(type, code, 'identifier');
+}
+
+function asIdentifier(context: ValueContext): ValueContext {
+  const { type, code, number, definition, kind } = context.parameter;
+  return { ...context, parameter: { type, code, number, definition, kind, facts: identifierFacts } };
+}
+
+/** `Type/id`, with a version or without. */
+const relative = /^([A-Z][A-Za-z]+)\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/([A-Za-z0-9\-.]{1,64}))?$/;
+const bareId = /^[A-Za-z0-9\-.]{1,64}$/;
+const absolute = /^[a-z][a-z0-9+.-]*:|^#/i;
+
+/**
+ * `id`, `Type/id`, `Type/id/_history/version` or a URL.
+ * @param onlyType the type that the modifier `:[type]` names
+ * @throws PraxisError `search-invalid`
+ */
+function parseReference(text: string, context: ValueContext, onlyType?: string): Test {
+  const { name, parameter } = context;
+  const literal = unescapeValue(text, name);
+  const local = withoutBase(literal, context);
+  if (bareId.test(local)) return testOfId(onlyType === undefined ? parameter.definition.targets : [onlyType], local);
+  const [, type, id, version] = relative.exec(local) ?? [];
+  if (type !== undefined && id !== undefined && isResourceType(type)) {
+    if (onlyType !== undefined && type !== onlyType) refuseValue(name, `takes an id of ${onlyType}, not of ${type}`);
+    return testOfTarget(typeNumber(type), versioned(id, version), shareOf([type]));
+  }
+  if (onlyType !== undefined) refuseValue(name, `takes the id of a ${onlyType}; a reference to another server is searched without :${onlyType}`);
+  if (!absolute.test(local)) {
+    refuseValue(name, 'takes an id (23), a type and id (Patient/23) or an absolute URL; ids are 1 to 64 letters, digits, hyphens and dots');
+  }
+  return testOfTarget(elsewhere, boundedKey(local), shares.one);
+}
+
+/** R4: "a relative reference resolving to the same value as a specified absolute URL, or vice versa, qualifies". */
+function withoutBase(literal: string, { baseUrl }: IndexContext): string {
+  if (baseUrl === undefined || !literal.startsWith(`${baseUrl}/`)) return literal;
+  return literal.slice(baseUrl.length + 1);
+}
+
+function versioned(id: string, version: string | undefined): string {
+  return version === undefined ? id : `${id}/_history/${version}`;
+}
+
+/** An id without its type: of any type that the parameter can refer to. */
+function testOfId(types: readonly string[], id: string): Test {
+  const numbers = types.map(typeNumber);
+  const [only = elsewhere, ...more] = numbers;
+  if (more.length === 0) return testOfTarget(only, id, shareOf(types));
+  const where = sql`target_rtype = ANY (${numbers}::smallint[]) AND target_id = ${id}`;
+  if (numbers.length > branchesMax) return { where, order: 'gathered', share: shareOf(types) };
+  const branches = numbers.map((target) => sql`target_rtype = ${target} AND target_id = ${id}`);
+  return { where, branches, order: 'rid', share: shareOf(types) };
+}
+
+function testOfTarget(type: number, id: string, share: Share): Test {
+  return { where: sql`target_rtype = ${type} AND target_id = ${id}`, order: 'rid', share };
+}
+
+function shareOf(types: readonly string[]): Share {
+  return types.every((type) => broadTargets.has(type)) ? shares.part : shares.few;
+}
+
+/** Adds the rows of one selected value: of the reference itself, and of its identifier. */
+export function indexReference({ type, value }: TypedValue, parameter: Parameter, context: IndexContext, rows: IndexRowBuilder): void {
+  if (typeof value === 'string') return addCanonical(value, parameter, context, rows);
+  if (type === 'Reference') return addReference(value, parameter, context, rows);
+  addNested(value, parameter, rows);
+}
+
+function addReference(value: JsonValue, parameter: Parameter, context: IndexContext, rows: IndexRowBuilder): void {
+  const literal = textOf(value, 'reference');
+  const identifier = objectOf(value, 'identifier');
+  if (literal === undefined) rows.reference(parameter.number, elsewhere, presence);
+  else addTarget(withoutBase(literal, context), parameter, rows);
+  if (identifier !== undefined) addIdentifier(identifier, identifierNumber(parameter), rows);
+}
+
+/** A versioned reference is found with its version and without. */
+function addTarget(local: string, { number }: Parameter, rows: IndexRowBuilder): void {
+  const [, type, id, version] = relative.exec(local) ?? [];
+  if (type === undefined || id === undefined || !isResourceType(type)) return rows.reference(number, elsewhere, local);
+  rows.reference(number, typeNumber(type), id);
+  if (version !== undefined) rows.reference(number, typeNumber(type), versioned(id, version));
+}
+
+/** A canonical is found with its business version and without: https://hl7.org/fhir/R4/references.html#canonical */
+function addCanonical(canonical: string, parameter: Parameter, context: IndexContext, rows: IndexRowBuilder): void {
+  addTarget(withoutBase(canonical, context), parameter, rows);
+  const bar = canonical.indexOf('|');
+  if (bar > 0) addTarget(withoutBase(canonical.slice(0, bar), context), parameter, rows);
+}
+
+/** A resource inside the element itself (Bundle.entry.resource) is its own target. */
+function addNested(value: JsonValue, { number }: Parameter, rows: IndexRowBuilder): void {
+  const type = textOf(value, 'resourceType');
+  const id = textOf(value, 'id');
+  if (type === undefined || id === undefined || !isResourceType(type)) rows.reference(number, elsewhere, presence);
+  else rows.reference(number, typeNumber(type), id);
+}

@@ -1,0 +1,113 @@
+/**
+ * string: text that is found by its beginning, without regard to case, accents and punctuation; `:contains` finds it by
+ * any part, `:exact` as a whole and as written. https://hl7.org/fhir/R4/search.html#string
+ */
+import type { JsonValue, TypedValue } from '@praxis/fhir';
+import { sql } from '../../database/sql.ts';
+import { boundedKey, boundedPrefix } from '../bounded-key.ts';
+import type { IndexRowBuilder } from '../index-row-builder.ts';
+import { textOf, textsOf } from '../json-values.ts';
+import { type Parameter, type Reading, type SearchKind, shares, type Test, type ValueContext } from '../kind.ts';
+import { refuseValue, unescapeValue } from '../search-values.ts';
+import { foldText } from '../text-folding.ts';
+
+/** No folded text sorts after its own beginning followed by this, the last character of Unicode. */
+const lastCharacter = '\u{10ffff}';
+
+/** Folded characters from which a beginning is taken to be selective. */
+const selectiveLength = 3;
+
+const tests: Readonly<Record<string, (literal: string, name: string) => Test>> = {
+  '': startsWith,
+  contains,
+  exact,
+};
+
+export const string: SearchKind = {
+  table: 'string',
+  modifiers: () => ['exact', 'contains'],
+  reading: readingOf,
+  index: indexString,
+};
+
+function readingOf(parameter: Parameter, modifier: string): Reading | undefined {
+  const test = Object.hasOwn(tests, modifier) ? tests[modifier] : undefined;
+  if (test === undefined) return undefined;
+  return {
+    table: 'string',
+    number: parameter.number,
+    parse: (text: string, { name }: ValueContext) => test(unescapeValue(text, name), name),
+  };
+}
+
+function startsWith(literal: string, name: string): Test {
+  const prefix = boundedPrefix(requireText(foldText(literal), name));
+  return {
+    where: sql`value >= ${prefix} AND value < ${prefix + lastCharacter}`,
+    order: 'value',
+    share: prefix.length < selectiveLength ? shares.some : shares.few,
+  };
+}
+
+function contains(literal: string, name: string): Test {
+  const part = boundedPrefix(requireText(foldText(literal), name));
+  return { where: sql`position(${part} in value) > 0`, order: 'value', share: shares.most };
+}
+
+function exact(literal: string, name: string): Test {
+  if (literal === '') refuseValue(name, 'has no value');
+  const original = exactForm(literal);
+  return { where: sql`value = ${boundedKey(foldText(literal))} AND original = ${original}`, order: 'rid', share: shares.one };
+}
+
+function requireText(folded: string, name: string): string {
+  if (folded === '') refuseValue(name, 'needs a value with at least one letter or digit: punctuation is not searched');
+  return folded;
+}
+
+/** Canonically equivalent texts are the same text. */
+function exactForm(text: string): string {
+  return boundedKey(text.normalize('NFC'));
+}
+
+/** String elements of the datatypes that a string parameter searches as a whole. */
+const nameParts = ['text', 'family', 'given', 'prefix', 'suffix'];
+const addressParts = ['text', 'line', 'city', 'district', 'state', 'postalCode', 'country'];
+
+/** Adds the rows of one selected value. */
+export function indexString({ type, value, path }: TypedValue, parameter: Parameter, _context: unknown, rows: IndexRowBuilder): void {
+  const { number } = parameter;
+  if (type === 'HumanName') return indexName(value, number, rows);
+  if (type === 'Address') return addParts(value, addressParts, number, rows);
+  if (typeof value === 'object') return addText(textOf(value, 'text') ?? textOf(value, 'display') ?? '', number, rows);
+  addText(String(value), number, rows);
+  if (path.endsWith('.family')) addWords(String(value), number, rows);
+}
+
+function addParts(value: JsonValue, parts: readonly string[], number: number, rows: IndexRowBuilder): void {
+  for (const part of parts) {
+    for (const text of textsOf(value, part)) addText(text, number, rows);
+  }
+}
+
+/** Each part of the name, the words of its family name, and given and family names together as one text. */
+function indexName(name: JsonValue, number: number, rows: IndexRowBuilder): void {
+  addParts(name, nameParts, number, rows);
+  const family = textOf(name, 'family');
+  if (family === undefined) return;
+  addWords(family, number, rows);
+  const given = textsOf(name, 'given');
+  if (given.length > 0) rows.string(number, foldText([...given, family].join(' ')), '');
+}
+
+function addText(text: string, number: number, rows: IndexRowBuilder): void {
+  rows.string(number, foldText(text), text.normalize('NFC'));
+}
+
+/** R4: either "Carreno" or "Quinones" should match the family name "Carreno Quinones". `:exact` and sorting do not. */
+function addWords(family: string, number: number, rows: IndexRowBuilder): void {
+  const folded = foldText(family);
+  for (let space = folded.indexOf(' '); space >= 0; space = folded.indexOf(' ', space + 1)) {
+    rows.string(number, folded.slice(space + 1), '');
+  }
+}

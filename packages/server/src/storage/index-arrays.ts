@@ -1,0 +1,107 @@
+/**
+ * Index rows as array parameters of the write function: one array per column, those of all resources of a call one after
+ * another, with the position of their resource in a first array.
+ * Array literals: https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO. They are written here rather than by the
+ * driver: a write carries 35 of them.
+ */
+import type { IndexRows } from '../search/index-rows.ts';
+
+/** A column of IndexRows: numbers and bigint texts as they are, text quoted, measures as doubles. */
+type Form = 'integer' | 'text' | 'double';
+type Column = readonly [name: keyof IndexRows, form: Form];
+
+/** Columns per kind of value, in the order in which the write function takes them. */
+const kinds = {
+  token: [
+    ['tokenParam', 'integer'],
+    ['tokenSystem', 'integer'],
+    ['tokenCode', 'text'],
+  ],
+  reference: [
+    ['referenceParam', 'integer'],
+    ['referenceTargetType', 'integer'],
+    ['referenceTargetId', 'text'],
+  ],
+  date: [
+    ['dateParam', 'integer'],
+    ['dateLo', 'integer'],
+    ['dateHi', 'integer'],
+  ],
+  string: [
+    ['stringParam', 'integer'],
+    ['stringValue', 'text'],
+    ['stringOriginal', 'text'],
+  ],
+  number: [
+    ['numberParam', 'integer'],
+    ['numberLo', 'double'],
+    ['numberHi', 'double'],
+    ['numberSystem', 'integer'],
+    ['numberCode', 'text'],
+  ],
+} as const satisfies Record<string, readonly Column[]>;
+
+export type IndexKind = keyof typeof kinds;
+
+/** Of one kind: the array literal of positions (from 1), then those of the columns. */
+export type KindArrays = readonly string[];
+
+/**
+ * The array literals of `resources`, by kind. Rows of one resource that the database would hold equal appear once: the
+ * write function inserts them without asking.
+ */
+export function indexArrays(resources: readonly IndexRows[]): Readonly<Record<IndexKind, KindArrays>> {
+  return {
+    token: kindArrays(kinds.token, resources),
+    reference: kindArrays(kinds.reference, resources),
+    date: kindArrays(kinds.date, resources),
+    string: kindArrays(kinds.string, resources),
+    number: kindArrays(kinds.number, resources),
+  };
+}
+
+/** The literal of an array of numbers, or of texts that are numbers. */
+export function integerArray(items: readonly (number | string)[]): string {
+  return `{${items.join(',')}}`;
+}
+
+/** The literal of an array of texts; null becomes NULL. */
+export function textArray(items: readonly (string | null)[]): string {
+  return `{${items.map((item) => (item === null ? 'NULL' : quoted(item))).join(',')}}`;
+}
+
+function kindArrays(columns: readonly Column[], resources: readonly IndexRows[]): KindArrays {
+  const positions: number[] = [];
+  const rows: (readonly string[])[] = [];
+  for (const [index, resource] of resources.entries()) {
+    for (const row of distinctRows(columns, resource)) {
+      positions.push(index + 1);
+      rows.push(row);
+    }
+  }
+  return [integerArray(positions), ...columns.map((_, column) => `{${rows.map((row) => row[column]).join(',')}}`)];
+}
+
+/** The rows of one resource, each as the literals of its columns. */
+function distinctRows(columns: readonly Column[], resource: IndexRows): Iterable<readonly string[]> {
+  const rows = new Map<string, readonly string[]>();
+  const count = columns[0] === undefined ? 0 : resource[columns[0][0]].length;
+  for (let row = 0; row < count; row++) {
+    const items = columns.map(([name, form]) => literalOf(resource[name][row], form));
+    rows.set(items.join(), items);
+  }
+  return rows.values();
+}
+
+/** @throws TypeError when a column is shorter than the first of its kind */
+function literalOf(value: number | string | undefined, form: Form): string {
+  if (value === undefined) throw new TypeError('index rows have columns of different lengths');
+  if (form === 'text') return quoted(String(value));
+  // A decimal becomes the double that the column holds: what differs only beyond its precision is one row.
+  return String(form === 'double' ? Number(value) : value);
+}
+
+/** Texts differ in the database as their UTF-8 forms do, where unpaired surrogates are all the same character. */
+function quoted(text: string): string {
+  return `"${text.toWellFormed().replace(/["\\]/g, '\\$&')}"`;
+}

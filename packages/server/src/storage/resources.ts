@@ -1,0 +1,63 @@
+/**
+ * What storage takes and gives. Content is the JSON text of a resource as it is stored and returned, ids and meta included;
+ * it stays in a `Stored` box until the field mask has seen it (access/disclosure.ts).
+ */
+import type { Stored } from '../access/disclosure.ts';
+import type { AuditRow, WriteInteraction } from '../audit/audit-row.ts';
+import type { IndexRows } from '../search/index-rows.ts';
+
+/** A version of a resource: the current one, or the one that was asked for. */
+export interface StoredResource {
+  readonly type: string;
+  readonly id: string;
+  /** meta.versionId: 1, 2, … without gaps, through deletion and revival. */
+  readonly versionId: number;
+  readonly lastUpdatedMs: number;
+  readonly deleted: boolean;
+  /** Empty text for a deletion. */
+  readonly content: Stored<string>;
+  /** How this version came about; known of versions (`readVersion`, `history`) only. */
+  readonly method?: WriteInteraction;
+}
+
+/** A row of a search page. */
+export interface PageRow extends StoredResource {
+  /** Number of the resource in its firm, the last sort key. */
+  readonly rid: number;
+  /** Sort keys as text, in the order of the statement's columns k0, k1, …; null where the resource lacks the value. */
+  readonly keys: readonly (string | null)[];
+}
+
+/** A new version of a resource. */
+export interface ResourceWrite {
+  readonly type: string;
+  readonly id: string;
+  /**
+   * The version that must be the current one, deleted or not; 0 = there must be none, not even a deleted one. The new
+   * version is `expectedVersion + 1`, and `content` must say so in meta.versionId.
+   */
+  readonly expectedVersion: number;
+  readonly lastUpdatedMs: number;
+  /** null = delete. */
+  readonly content: Stored<string> | null;
+  /** Every index row of the new version; none for a delete. Repeated rows count once. */
+  readonly index: IndexRows;
+  readonly audit: AuditRow;
+}
+
+export type WriteOutcome =
+  | { readonly outcome: 'written'; readonly versionId: number }
+  /** Nothing was changed; `currentVersion` is undefined where the resource does not exist. */
+  | { readonly outcome: 'conflict'; readonly currentVersion: number | undefined };
+
+/** Names one resource of a firm. */
+export interface ResourceKey {
+  readonly type: string;
+  readonly id: string;
+}
+
+/** The current version of a resource, without its content. */
+export interface CurrentVersion extends ResourceKey {
+  readonly versionId: number;
+  readonly deleted: boolean;
+}

@@ -1,0 +1,108 @@
+/**
+ * From database rows to what storage returns. Every row carries the access epoch that the statement read; rows of other
+ * rights than the caller's are never looked at.
+ */
+import { resourceTypes } from '@praxis/fhir';
+import { stored } from '../access/disclosure.ts';
+import type { WriteInteraction } from '../audit/audit-row.ts';
+import { fail } from '../base/errors.ts';
+import type { TenantScope } from '../tenancy/scope.ts';
+import type { PageRow, StoredResource, WriteOutcome } from './resources.ts';
+
+export interface EpochRow {
+  readonly epoch: number;
+}
+
+/** A version of a known resource; null columns: there is none. */
+export interface VersionRow extends EpochRow {
+  readonly vid: number | null;
+  readonly lu: number;
+  readonly content: string | null;
+  readonly method?: string;
+}
+
+/** A resource of whatever type; null columns: none matched. */
+export interface ResourceRow extends EpochRow {
+  readonly rid: number | null;
+  readonly rtype: number;
+  readonly id: string;
+  readonly vid: number;
+  readonly lu: number;
+  readonly content: string | null;
+  /** k0, k1, …: sort keys of a search page. */
+  readonly [key: `k${number}`]: string | null;
+}
+
+/** What the write function returns, see 0002-storage.sql. */
+export interface OutcomeRow {
+  readonly outcome: 'written' | 'conflict' | 'stale';
+  readonly vid: number | null;
+}
+
+const methods: Readonly<Record<string, WriteInteraction>> = { c: 'create', u: 'update', p: 'patch', d: 'delete' };
+
+/**
+ * The rows, after the check that access has not changed since `scope` was read.
+ * @throws PraxisError `stale-access`, also when the firm and application have no epoch at all
+ */
+export function requireFresh<R extends EpochRow>(rows: readonly R[], scope: TenantScope): readonly R[] {
+  if (rows[0]?.epoch !== scope.epoch) stale();
+  return rows;
+}
+
+/** @throws PraxisError `stale-access` */
+export function stale(): never {
+  return fail('stale-access', { diagnostics: 'Access of the application at the firm has changed: authenticate again' });
+}
+
+/** The version that the row holds, undefined when it holds none. */
+export function versionOf(type: string, id: string, row: VersionRow | undefined): StoredResource | undefined {
+  if (row === undefined || row.vid === null) return undefined;
+  const method = row.method === undefined ? undefined : methods[row.method];
+  return {
+    type,
+    id,
+    versionId: row.vid,
+    lastUpdatedMs: row.lu,
+    deleted: row.content === null,
+    content: stored(row.content ?? ''),
+    ...(method === undefined ? {} : { method }),
+  };
+}
+
+/** Whether the row holds a resource; the one row of an empty result does not. */
+export function isFound<R extends ResourceRow>(row: R): row is R & { readonly rid: number } {
+  return row.rid !== null;
+}
+
+/** A row of a search page with its sort keys. */
+export function pageRowOf(row: ResourceRow & { readonly rid: number }): PageRow {
+  const keys: (string | null)[] = [];
+  for (let key = row.k0; key !== undefined; key = row[`k${keys.length}`]) keys.push(key);
+  return { ...resourceOf(row), rid: row.rid, keys };
+}
+
+export function resourceOf(row: ResourceRow): StoredResource {
+  return {
+    type: typeName(row.rtype),
+    id: row.id,
+    versionId: row.vid,
+    lastUpdatedMs: row.lu,
+    deleted: row.content === null,
+    content: stored(row.content ?? ''),
+  };
+}
+
+/** The type of a number made by `typeNumber` (search/numbers.ts). */
+export function typeName(rtype: number): string {
+  const name = resourceTypes[rtype - 1];
+  if (name === undefined) throw new TypeError(`${rtype} is not the number of a resource type`);
+  return name;
+}
+
+/** @throws PraxisError `stale-access` when the write function found other rights than the caller's */
+export function outcomeOf(row: OutcomeRow | undefined): WriteOutcome {
+  if (row?.outcome === 'written' && row.vid !== null) return { outcome: 'written', versionId: row.vid };
+  if (row?.outcome === 'conflict') return { outcome: 'conflict', currentVersion: row.vid ?? undefined };
+  return stale();
+}

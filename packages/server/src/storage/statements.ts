@@ -1,0 +1,118 @@
+/**
+ * Every statement that storage sends, search pages apart (search/plan.ts makes those by the same pattern). Each names the
+ * firm as a bound value, beside row-level security, so that it uses keys that begin with the firm and goes to one shard of
+ * a distributed database.
+ *
+ * Reads begin at the row of `access_epoch` and return its epoch beside what they find, null columns where they find
+ * nothing: rights that changed since the caller was authenticated are noticed by the statement that would use them, and
+ * at no further round trip. OFFSET 0 keeps each lookup a lookup: nothing else is pulled into its plan.
+ */
+import { contentOf } from '../access/disclosure.ts';
+import { type Sql, sql } from '../database/sql.ts';
+import { typeNumber } from '../search/numbers.ts';
+import type { TenantScope } from '../tenancy/scope.ts';
+import { indexArrays, integerArray, textArray } from './index-arrays.ts';
+import type { ResourceKey, ResourceWrite } from './resources.ts';
+
+/** Largest version id that the column can hold. */
+export const versionIdMax = 2 ** 31 - 1;
+
+export interface HistoryPage {
+  /** Rows at most. */
+  readonly limit: number;
+  /** Only versions below this one. */
+  readonly beforeVersion?: number;
+}
+
+export interface StreamPage {
+  /** Rows at most. */
+  readonly limit: number;
+  /** Only resources with a higher rid. */
+  readonly afterRid: number;
+  /** Types whose content is wanted; undefined = all. */
+  readonly types: readonly string[] | undefined;
+}
+
+/** The catalogue: by name, a maker of the statement. Columns are read by rows.ts. */
+export const statements = {
+  read({ firm, application }: TenantScope, type: string, id: string): Sql {
+    return sql`
+      SELECT e.epoch, r.vid, r.lu, r.content
+      FROM access_epoch e LEFT JOIN LATERAL (
+        SELECT vid, lu, content FROM resource WHERE firm = ${firm} AND rtype = ${typeNumber(type)} AND id = ${id} OFFSET 0) r ON true
+      WHERE e.firm = ${firm} AND e.application = ${application}`;
+  },
+
+  exists({ firm, application }: TenantScope, type: string, id: string): Sql {
+    return sql`
+      SELECT e.epoch, r.vid
+      FROM access_epoch e LEFT JOIN LATERAL (
+        SELECT vid FROM resource WHERE firm = ${firm} AND rtype = ${typeNumber(type)} AND id = ${id} AND content IS NOT NULL OFFSET 0) r ON true
+      WHERE e.firm = ${firm} AND e.application = ${application}`;
+  },
+
+  readVersion({ firm, application }: TenantScope, type: string, id: string, versionId: number): Sql {
+    return sql`
+      SELECT e.epoch, r.vid, r.lu, r.content, r.method
+      FROM access_epoch e LEFT JOIN LATERAL (
+        SELECT vid, lu, content, method FROM resource_version
+        WHERE firm = ${firm} AND rtype = ${typeNumber(type)} AND id = ${id} AND vid = ${versionId} OFFSET 0) r ON true
+      WHERE e.firm = ${firm} AND e.application = ${application}`;
+  },
+
+  history({ firm, application }: TenantScope, type: string, id: string, page: HistoryPage): Sql {
+    return sql`
+      SELECT e.epoch, r.vid, r.lu, r.content, r.method
+      FROM access_epoch e LEFT JOIN LATERAL (
+        SELECT vid, lu, content, method FROM resource_version
+        WHERE firm = ${firm} AND rtype = ${typeNumber(type)} AND id = ${id} AND vid <= ${(page.beforeVersion ?? versionIdMax + 1) - 1}
+        ORDER BY vid DESC LIMIT ${page.limit}) r ON true
+      WHERE e.firm = ${firm} AND e.application = ${application}
+      ORDER BY r.vid DESC`;
+  },
+
+  currentVersions({ firm, application }: TenantScope, keys: readonly ResourceKey[]): Sql {
+    return sql`
+      SELECT e.epoch, r.rtype, r.id, r.vid, r.deleted
+      FROM access_epoch e LEFT JOIN LATERAL (
+        SELECT k.rtype, k.id, c.vid, c.content IS NULL AS deleted
+        FROM unnest(${integerArray(keys.map(({ type }) => typeNumber(type)))}::smallint[], ${textArray(keys.map(({ id }) => id))}::text[]) AS k(rtype, id)
+        CROSS JOIN LATERAL (SELECT vid, content FROM resource WHERE firm = ${firm} AND rtype = k.rtype AND id = k.id OFFSET 0) c
+        OFFSET 0) r ON true
+      WHERE e.firm = ${firm} AND e.application = ${application}`;
+  },
+
+  stream({ firm, application }: TenantScope, { afterRid, limit, types }: StreamPage): Sql {
+    const wanted = types === undefined ? null : integerArray(types.map(typeNumber));
+    return sql`
+      SELECT e.epoch, r.rid, r.rtype, r.id, r.vid, r.lu, r.content
+      FROM access_epoch e LEFT JOIN LATERAL (
+        SELECT rid, rtype, id, vid, lu, CASE WHEN ${wanted}::smallint[] IS NULL OR rtype = ANY (${wanted}::smallint[]) THEN content END AS content
+        FROM resource WHERE firm = ${firm} AND rid > ${afterRid} ORDER BY rid LIMIT ${limit}) r ON true
+      WHERE e.firm = ${firm} AND e.application = ${application}
+      ORDER BY r.rid`;
+  },
+
+  write({ firm, application, epoch }: TenantScope, writes: readonly ResourceWrite[]): Sql {
+    const { token, reference, date, string, number } = indexArrays(writes.map(({ index }) => index));
+    return sql`
+      SELECT outcome, vid FROM praxis_write(
+        in_firm => ${firm}, in_application => ${application}, in_access_epoch => ${epoch},
+        in_rtype => ${integerArray(writes.map(({ type }) => typeNumber(type)))},
+        in_id => ${textArray(writes.map(({ id }) => id))},
+        in_expected => ${integerArray(writes.map(({ expectedVersion }) => expectedVersion))},
+        in_lu => ${integerArray(writes.map(({ lastUpdatedMs }) => lastUpdatedMs))},
+        in_content => ${textArray(writes.map(({ content }) => (content === null ? null : contentOf(content))))},
+        audit_at => ${integerArray(writes.map(({ audit }) => audit.atMs))},
+        audit_interaction => ${textArray(writes.map(({ audit }) => audit.interaction))},
+        audit_subject => ${textArray(writes.map(({ audit }) => audit.subject))},
+        audit_token_id => ${textArray(writes.map(({ audit }) => audit.tokenId))},
+        audit_request_id => ${textArray(writes.map(({ audit }) => audit.requestId))},
+        token_row => ${token[0]}, token_param => ${token[1]}, token_system => ${token[2]}, token_code => ${token[3]},
+        reference_row => ${reference[0]}, reference_param => ${reference[1]}, reference_target_rtype => ${reference[2]}, reference_target_id => ${reference[3]},
+        date_row => ${date[0]}, date_param => ${date[1]}, date_lo => ${date[2]}, date_hi => ${date[3]},
+        string_row => ${string[0]}, string_param => ${string[1]}, string_value => ${string[2]}, string_original => ${string[3]},
+        number_row => ${number[0]}, number_param => ${number[1]}, number_lo => ${number[2]}, number_hi => ${number[3]},
+        number_system => ${number[4]}, number_code => ${number[5]})`;
+  },
+} as const;

@@ -1,0 +1,200 @@
+/**
+ * The store of resources: the only way to read and write them. Every function takes the scope of one firm and application,
+ * and fails with `stale-access` when their rights have changed since the scope was read; the caller then authenticates
+ * again and repeats. A deleted resource is a version like any other, marked `deleted`.
+ *
+ * Interactions: https://hl7.org/fhir/R4/http.html#read, #vread, #history, #create, #update, #delete. Versions:
+ * https://hl7.org/fhir/R4/resource.html#Meta
+ */
+import type { Database, QueryOptions } from '../database/database.ts';
+import type { Sql } from '../database/sql.ts';
+import type { TenantScope } from '../tenancy/scope.ts';
+import type { CurrentVersion, PageRow, ResourceKey, ResourceWrite, StoredResource, WriteOutcome } from './resources.ts';
+import {
+  type EpochRow,
+  isFound,
+  type OutcomeRow,
+  outcomeOf,
+  pageRowOf,
+  type ResourceRow,
+  requireFresh,
+  resourceOf,
+  typeName,
+  type VersionRow,
+  versionOf,
+} from './rows.ts';
+import { type HistoryPage, statements, versionIdMax } from './statements.ts';
+
+export type { CurrentVersion, PageRow, ResourceKey, ResourceWrite, StoredResource, WriteOutcome } from './resources.ts';
+export type { HistoryPage } from './statements.ts';
+
+/** Resources that one `writeMany` or `currentVersions` takes. */
+export const batchMax = 1000;
+
+/** Rows that `stream` holds in memory at once, at most. */
+const streamRows = 200;
+
+export interface ResourceStore {
+  /** The current version, also of a deleted resource; undefined when there never was one. */
+  read(scope: TenantScope, type: string, id: string): Promise<StoredResource | undefined>;
+
+  /** Whether a live resource exists; content is not read. */
+  exists(scope: TenantScope, type: string, id: string): Promise<boolean>;
+
+  /** The version `versionId`, with its method; undefined when there is none. */
+  readVersion(scope: TenantScope, type: string, id: string, versionId: number): Promise<StoredResource | undefined>;
+
+  /** Versions newest first, deletions included, with their methods; [] when there are none (below `beforeVersion`). */
+  history(scope: TenantScope, type: string, id: string, page: HistoryPage): Promise<StoredResource[]>;
+
+  /** The current versions of those of `keys` (at most `batchMax`) that exist, deleted ones too, in no order. */
+  currentVersions(scope: TenantScope, keys: readonly ResourceKey[]): Promise<CurrentVersion[]>;
+
+  /**
+   * Writes one version with its index rows and audit row, all or nothing. Of several writers that expect the same version
+   * exactly one succeeds. When it resolves the change is durable and every later read sees it.
+   */
+  write(scope: TenantScope, write: ResourceWrite): Promise<WriteOutcome>;
+
+  /**
+   * Writes at most `batchMax` versions in one transaction. Outcomes are in the order of `writes`: those in conflict change
+   * nothing, the others are written; after an error none is. To make a conflict undo the others too, call it inside
+   * `transaction` and throw. A resource may occur twice, its later write expecting the version of the earlier.
+   */
+  writeMany(scope: TenantScope, writes: readonly ResourceWrite[]): Promise<WriteOutcome[]>;
+
+  /**
+   * Runs `work` with a store whose calls are one transaction; throwing undoes all. `work` may run more than once (after a
+   * deadlock for instance), so it must have no other effects. Calls on the store wait for each other: no `stream` inside.
+   */
+  transaction<T>(scope: TenantScope, work: (store: ResourceStore) => Promise<T>): Promise<T>;
+
+  /** The rows of a planned search page (search/plan.ts), in its order. */
+  selectPage(scope: TenantScope, statement: Sql): Promise<PageRow[]>;
+
+  /** The number that a planned count finds (search/plan.ts). */
+  selectCount(scope: TenantScope, statement: Sql): Promise<number>;
+
+  /**
+   * All live resources of the firm, or those of `types`, in the order of their creation; memory stays bounded whatever their
+   * number. Each resource that lives throughout comes exactly once, in a version that was current during the walk.
+   */
+  stream(scope: TenantScope, options?: { readonly types?: readonly string[] }): AsyncIterable<StoredResource>;
+}
+
+/** Sends a statement as the scope's firm. */
+type Send = <R>(scope: TenantScope, statement: Sql, options: QueryOptions) => Promise<R[]>;
+
+const pointRead: QueryOptions = { idempotent: true, short: true };
+const longRead: QueryOptions = { idempotent: true };
+const writing: QueryOptions = {};
+
+/** The store in `database`, which runs as the role that row-level security binds. */
+export function openStore(database: Database): ResourceStore {
+  return {
+    ...storeOver((scope, statement, options) => database.forFirm(scope.firm).query(statement, options)),
+    transaction: (scope, work) =>
+      database.transaction(scope.firm, (tx) => work(storeInside(scope, (statement) => tx.query(statement)))),
+  };
+}
+
+/** The store of one transaction: bound to the firm it was begun for. */
+function storeInside(begun: TenantScope, query: <R>(statement: Sql) => Promise<R[]>): ResourceStore {
+  const store: ResourceStore = {
+    ...storeOver((scope, statement) => {
+      if (scope.firm !== begun.firm) throw new TypeError('a transaction stays in the firm it was begun for');
+      return query(statement);
+    }),
+    transaction: (_scope, work) => work(store),
+  };
+  return store;
+}
+
+function storeOver(send: Send): Omit<ResourceStore, 'transaction'> {
+  return {
+    async read(scope, type, id) {
+      const rows = await send<VersionRow>(scope, statements.read(scope, type, id), pointRead);
+      return versionOf(type, id, requireFresh(rows, scope)[0]);
+    },
+
+    async exists(scope, type, id) {
+      const rows = await send<VersionRow>(scope, statements.exists(scope, type, id), pointRead);
+      return requireFresh(rows, scope)[0]?.vid !== null;
+    },
+
+    async readVersion(scope, type, id, versionId) {
+      if (!Number.isInteger(versionId) || versionId < 1 || versionId > versionIdMax) return undefined;
+      const rows = await send<VersionRow>(scope, statements.readVersion(scope, type, id, versionId), pointRead);
+      return versionOf(type, id, requireFresh(rows, scope)[0]);
+    },
+
+    async history(scope, type, id, page) {
+      const rows = await send<VersionRow>(scope, statements.history(scope, type, id, page), longRead);
+      return requireFresh(rows, scope).flatMap((row) => versionOf(type, id, row) ?? []);
+    },
+
+    async currentVersions(scope, keys) {
+      requireBatch(keys);
+      const rows = await send<ResourceRow & { readonly deleted: boolean }>(
+        scope,
+        statements.currentVersions(scope, keys),
+        longRead,
+      );
+      return requireFresh(rows, scope).flatMap(({ rtype, id, vid, deleted }) =>
+        vid === null ? [] : [{ type: typeName(rtype), id, versionId: vid, deleted }],
+      );
+    },
+
+    async write(scope, write) {
+      const [row] = await send<OutcomeRow>(scope, statements.write(scope, [write]), writing);
+      return outcomeOf(row);
+    },
+
+    async writeMany(scope, writes) {
+      requireBatch(writes);
+      if (writes.length === 0) return [];
+      const rows = await send<OutcomeRow>(scope, statements.write(scope, writes), writing);
+      return rows.map(outcomeOf);
+    },
+
+    async selectPage(scope, statement) {
+      const rows = await send<ResourceRow>(scope, statement, longRead);
+      return requireFresh(rows, scope).filter(isFound).map(pageRowOf);
+    },
+
+    async selectCount(scope, statement) {
+      const [row] = requireFresh(await send<EpochRow & { readonly total: number }>(scope, statement, longRead), scope);
+      return row?.total ?? 0;
+    },
+
+    stream: (scope, options = {}) => streamOf(send, scope, options.types),
+  };
+}
+
+/** Pages by rid, since a rid never changes: paging by lastUpdated would miss what a slow writer commits behind it. */
+async function* streamOf(
+  send: Send,
+  scope: TenantScope,
+  types: readonly string[] | undefined,
+): AsyncGenerator<StoredResource> {
+  for (let afterRid = 0; ; ) {
+    const rows = await send<ResourceRow>(
+      scope,
+      statements.stream(scope, { afterRid, types, limit: streamRows }),
+      longRead,
+    );
+    const found = requireFresh(rows, scope).filter(isFound);
+    for (const row of found) {
+      // Without content: deleted, or of a type that was not asked for.
+      if (row.content !== null) yield resourceOf(row);
+    }
+    const last = found.at(-1);
+    if (last === undefined || found.length < streamRows) return;
+    afterRid = last.rid;
+  }
+}
+
+function requireBatch(items: readonly unknown[]): void {
+  if (items.length > batchMax)
+    throw new RangeError(`${items.length} resources are more than a batch takes (${batchMax})`);
+}

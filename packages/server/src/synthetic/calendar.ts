@@ -1,0 +1,106 @@
+/**
+ * Two years of appointments in all states and the next weeks' bookings and open slots: a walk over days and practitioners,
+ * so nobody is booked twice and nothing has to be remembered.
+ */
+import { ids, locationOf, type Place, type PracticePlan } from './plan.ts';
+import { openRandom, type Random } from './random.ts';
+import { reference, resource, type SyntheticResource } from './resource.ts';
+import { visit } from './visit.ts';
+import {
+  appointmentMinutes,
+  appointmentTypes,
+  cancellationReasons,
+  concept,
+  reportableReasons,
+  systems,
+} from './vocabulary.ts';
+import { type Day, weekday } from './zoned-time.ts';
+
+const pastDays = 730;
+const bookedDays = 30;
+const slotDays = 10;
+const appointmentsPerPatient = 5;
+const opensAtMinutes = 8 * 60;
+const closesAtMinutes = 17 * 60;
+
+/** Appointments with their visits, and free slots, day by day. */
+export function* calendar(plan: PracticePlan): Generator<SyntheticResource> {
+  const openDays = (pastDays + bookedDays) * (5 / 7);
+  const fillRate = (plan.patients * appointmentsPerPatient) / (openDays * plan.practitioners);
+  for (let day = plan.today - pastDays; day <= plan.today + bookedDays; day += 1) {
+    if (weekday(day) === 0 || weekday(day) === 6) continue;
+    for (let practitioner = 0; practitioner < plan.practitioners; practitioner += 1)
+      yield* practitionerDay(plan, day, practitioner, fillRate);
+  }
+}
+
+/** The day of one practitioner: as many appointments as the practice's size asks for, spread over the opening hours. */
+function* practitionerDay(
+  plan: PracticePlan,
+  day: Day,
+  practitioner: number,
+  fillRate: number,
+): Generator<SyntheticResource> {
+  const random = openRandom(plan.seed, plan.firm, 'day', day - plan.today, practitioner);
+  const placesOfDay = (closesAtMinutes - opensAtMinutes) / 28; // 28 min: the mean length with its gap
+  let number = 0;
+  for (let minute = opensAtMinutes; minute < closesAtMinutes; number += 1) {
+    const kind = random.integer(0, appointmentTypes.length - 1);
+    const type = appointmentTypes[kind];
+    const minutes = appointmentMinutes[kind];
+    if (type === undefined || minutes === undefined) return;
+    const id = `${(day + 100) * 100 + number}${String(practitioner).padStart(2, '0')}`;
+    const place: Place = { id, day, practitioner, startMinutes: minute, minutes, type };
+    if (random.chance(fillRate / placesOfDay)) yield* appointment(plan, random, place);
+    else if (day > plan.today && day <= plan.today + slotDays) yield slot(plan, place);
+    minute += minutes + 5 * random.integer(0, 1);
+  }
+}
+
+function* appointment(plan: PracticePlan, random: Random, place: Place): Generator<SyntheticResource> {
+  const patient = random.integer(0, plan.patients - 1);
+  const status = statusOf(plan, random, place.day);
+  const practitioner = ids.practitioner(place.practitioner);
+  const accepted = status === 'pending' ? 'needs-action' : 'accepted';
+  yield resource('Appointment', place.id, {
+    status,
+    ...(status === 'cancelled' ? { cancelationReason: concept(random.pick(cancellationReasons)) } : {}),
+    appointmentType: concept(place.type),
+    reasonCode: [concept(random.pick(reportableReasons))],
+    description: place.type.display,
+    start: plan.zone.toText(place.day, place.startMinutes),
+    end: plan.zone.toText(place.day, place.startMinutes + place.minutes),
+    minutesDuration: place.minutes,
+    created: plan.zone.toText(place.day - random.integer(1, 60), random.integer(480, 1000)),
+    participant: [
+      { actor: reference('Patient', ids.patient(patient)), status: accepted },
+      { actor: reference('Practitioner', practitioner), status: 'accepted' },
+      { actor: reference('Location', ids.location(locationOf(plan, place.practitioner))), status: 'accepted' },
+    ],
+  });
+  if (status === 'fulfilled' || status === 'checked-in')
+    yield* visit(plan, random, place, patient, status === 'fulfilled');
+}
+
+function statusOf(plan: PracticePlan, random: Random, day: Day): string {
+  const roll = random.next();
+  if (day < plan.today) return roll < 0.84 ? 'fulfilled' : roll < 0.94 ? 'cancelled' : 'noshow';
+  if (day === plan.today) return random.pick(['booked', 'arrived', 'checked-in', 'fulfilled']);
+  return roll < 0.8 ? 'booked' : roll < 0.95 ? 'pending' : 'cancelled';
+}
+
+function slot(plan: PracticePlan, place: Place): SyntheticResource {
+  const practitioner = ids.practitioner(place.practitioner);
+  const identifier = (code: string, value: string) => ({
+    type: { coding: [{ system: systems.identifierType, code }] },
+    value,
+  });
+  return resource('Slot', place.id, {
+    identifier: [identifier('PRN', practitioner), identifier('FI', ids.location(locationOf(plan, place.practitioner)))],
+    appointmentType: concept(place.type),
+    schedule: reference('Schedule', practitioner),
+    status: 'free',
+    start: plan.zone.toText(place.day, place.startMinutes),
+    end: plan.zone.toText(place.day, place.startMinutes + place.minutes),
+  });
+}

@@ -1,0 +1,132 @@
+/**
+ * Applications: the vendors' programs. An application belongs to one environment; its acl is the most that any token of
+ * it may carry, and a firm authorises a subset of it.
+ */
+import { fail } from '../base/errors.ts';
+import type { Database } from '../database/database.ts';
+import { type Sql, sql } from '../database/sql.ts';
+import { type ApplicationSettings, readSettings, requireSettings } from './application-settings.ts';
+import { getEnvironment } from './environments.ts';
+import { changing } from './epochs.ts';
+import { type EntryProblem, requireEntries, requireTitle } from './names.ts';
+
+export interface Application {
+  readonly id: number;
+  readonly environment: string;
+  /** Unique in its environment; the `iss` of its legacy tokens. */
+  readonly name: string;
+  readonly state: ApplicationState;
+  /** Access entries, sorted. */
+  readonly acl: readonly string[];
+  readonly settings: ApplicationSettings;
+}
+
+export type ApplicationState = 'active' | 'suspended';
+
+export interface ApplicationDraft {
+  readonly environment: string;
+  readonly name: string;
+  readonly acl: readonly string[];
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * @throws PraxisError `rule-broken` for a malformed name, entry or setting, `resource-not-found` for an unknown
+ *   environment, `duplicate` when the environment has an application of this name
+ */
+export async function createApplication(
+  database: Database,
+  draft: ApplicationDraft,
+  problemOf: EntryProblem,
+): Promise<Application> {
+  requireTitle('name', draft.name);
+  const acl = requireEntries(draft.acl, problemOf);
+  const settings = requireSettings(draft.settings ?? {});
+  const environment = await getEnvironment(database, draft.environment);
+  const made = await database.query(sql`
+    INSERT INTO application (environment, name, state, acl, settings)
+    VALUES (${environment.id}, ${draft.name}, 'active', ${acl}::text[], ${sql.json(settings)})
+    ON CONFLICT (environment, name) DO NOTHING RETURNING id`);
+  if (made.length === 0)
+    fail('duplicate', {
+      diagnostics: `environment ${draft.environment} has an application ${draft.name}`,
+      expression: ['name'],
+    });
+  return await getApplication(database, draft.environment, draft.name);
+}
+
+/** The applications of an environment by name. */
+export async function listApplications(database: Database, environment: string): Promise<Application[]> {
+  const { name } = await getEnvironment(database, environment);
+  const rows = await database.query<ApplicationRow>(sql`${selectApplication} WHERE e.name = ${name} ORDER BY a.name`);
+  return rows.map(toApplication);
+}
+
+/** @throws PraxisError `resource-not-found` naming application and environment */
+export async function getApplication(database: Database, environment: string, name: string): Promise<Application> {
+  const [row] = await database.query<ApplicationRow>(
+    sql`${selectApplication} WHERE e.name = ${environment} AND a.name = ${name}`,
+  );
+  if (row) return toApplication(row);
+  return fail('resource-not-found', {
+    diagnostics: `application ${name} does not exist in environment ${environment}`,
+    expression: ['application'],
+  });
+}
+
+/**
+ * Replaces the acl. Tokens already issued lose what is gone at their next call; what is new needs a new token where the
+ * token carries its entries.
+ * @throws PraxisError `rule-broken` naming a malformed entry
+ */
+export async function setApplicationAcl(
+  database: Database,
+  application: Application,
+  acl: readonly string[],
+  problemOf: EntryProblem,
+): Promise<void> {
+  const entries = requireEntries(acl, problemOf);
+  await changing(database, { application: application.id }, async (tx) => {
+    await tx.query(sql`UPDATE application SET acl = ${entries}::text[] WHERE id = ${application.id}`);
+  });
+}
+
+/** @throws PraxisError `rule-broken` for an unknown setting or value */
+export async function setApplicationSettings(
+  database: Database,
+  application: Application,
+  given: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const settings = requireSettings(given);
+  await changing(database, { application: application.id }, async (tx) => {
+    await tx.query(sql`UPDATE application SET settings = ${sql.json(settings)} WHERE id = ${application.id}`);
+  });
+}
+
+/** Refuses the application at every firm and its token requests from the next statement on. */
+export async function suspendApplication(database: Database, application: Application): Promise<void> {
+  await setState(database, application, 'suspended');
+}
+
+/** Ends a suspension. */
+export async function resumeApplication(database: Database, application: Application): Promise<void> {
+  await setState(database, application, 'active');
+}
+
+async function setState(database: Database, application: Application, state: ApplicationState): Promise<void> {
+  await changing(database, { application: application.id }, async (tx) => {
+    await tx.query(sql`UPDATE application SET state = ${state} WHERE id = ${application.id}`);
+  });
+}
+
+interface ApplicationRow extends Omit<Application, 'settings'> {
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+const selectApplication: Sql = sql`
+  SELECT a.id, e.name AS environment, a.name, a.state, a.acl, a.settings
+  FROM application a JOIN environment e ON e.id = a.environment`;
+
+function toApplication(row: ApplicationRow): Application {
+  return { ...row, settings: readSettings(row.settings) };
+}

@@ -1,0 +1,44 @@
+/**
+ * Access epochs: one number per firm × application that every data statement reads beside its rows. Raising it in the
+ * transaction that takes a right away makes the next statement of every node see that its cached rights are old
+ * (settled.md "Credentials").
+ *
+ * Every change of a right goes through `changing`, which raises what the change touches; nothing else may update the tables
+ * that rights are read from. A trigger could do the same, but would hide the effect from the reader of the statement and
+ * is not available for reference tables of a distributed database.
+ */
+import type { Database, Queryable } from '../database/database.ts';
+import { type Sql, sql } from '../database/sql.ts';
+
+/** Whose cached rights become old: all firms of an application, all applications at a firm, or one pair. */
+export type Affected =
+  | { readonly application: number }
+  | { readonly firm: number }
+  | { readonly pair: { readonly firm: number; readonly application: number } };
+
+/**
+ * Runs `work` and raises the epochs of `affected` in one transaction: both happen or neither does. When the promise
+ * resolves, no later data statement runs with rights read before the change.
+ */
+export async function changing<T>(
+  database: Database,
+  affected: Affected,
+  work: (tx: Queryable) => Promise<T>,
+): Promise<T> {
+  return await database.transaction(undefined, async (tx) => {
+    const result = await work(tx);
+    await tx.query(raise(affected));
+    return result;
+  });
+}
+
+/** An authorisation makes the pair's row, so raising by application or firm finds a row for every right that exists. */
+function raise(affected: Affected): Sql {
+  if ('application' in affected)
+    return sql`UPDATE access_epoch SET epoch = epoch + 1 WHERE application = ${affected.application}`;
+  if ('firm' in affected) return sql`UPDATE access_epoch SET epoch = epoch + 1 WHERE firm = ${affected.firm}`;
+  const { firm, application } = affected.pair;
+  return sql`
+    INSERT INTO access_epoch (firm, application, epoch) VALUES (${firm}, ${application}, 1)
+    ON CONFLICT (firm, application) DO UPDATE SET epoch = access_epoch.epoch + 1`;
+}

@@ -1,0 +1,97 @@
+/**
+ * Firms: the practices. A firm belongs to one environment and is named in paths by its prefix (contract 4.1
+ * `firm_url_prefix`).
+ */
+import { fail } from '../base/errors.ts';
+import type { Database } from '../database/database.ts';
+import { type Sql, sql } from '../database/sql.ts';
+import { getEnvironment } from './environments.ts';
+import { changing } from './epochs.ts';
+import { requireSegment, requireTimeZone, requireTitle } from './names.ts';
+
+export interface Firm {
+  /** Unique over all environments; first column of every key of the firm's data. */
+  readonly id: number;
+  readonly environment: string;
+  readonly prefix: string;
+  readonly name: string;
+  /** IANA time zone in which dates without an offset are read. */
+  readonly timeZone: string;
+  readonly state: FirmState;
+}
+
+export type FirmState = 'active' | 'suspended';
+
+export interface FirmDraft {
+  readonly environment: string;
+  readonly prefix: string;
+  readonly name: string;
+  readonly timeZone: string;
+}
+
+/**
+ * @throws PraxisError `rule-broken` for a malformed prefix, name or time zone, `resource-not-found` for an unknown
+ *   environment, `duplicate` when the environment has a firm of this prefix
+ */
+export async function createFirm(database: Database, draft: FirmDraft): Promise<Firm> {
+  requireSegment('firm', draft.prefix);
+  requireTitle('name', draft.name);
+  requireTimeZone(draft.timeZone);
+  const environment = await getEnvironment(database, draft.environment);
+  const made = await database.query(sql`
+    INSERT INTO firm (environment, prefix, name, time_zone, state)
+    VALUES (${environment.id}, ${draft.prefix}, ${draft.name}, ${draft.timeZone}, 'active')
+    ON CONFLICT (environment, prefix) DO NOTHING RETURNING id`);
+  if (made.length === 0)
+    fail('duplicate', {
+      diagnostics: `environment ${draft.environment} has a firm ${draft.prefix}`,
+      expression: ['firm'],
+    });
+  return await getFirm(database, draft.environment, draft.prefix);
+}
+
+/** The firms of an environment by prefix. */
+export async function listFirms(database: Database, environment: string): Promise<Firm[]> {
+  const { name } = await getEnvironment(database, environment);
+  return await database.query<Firm>(sql`${selectFirm} WHERE e.name = ${name} ORDER BY f.prefix`);
+}
+
+/** @throws PraxisError `resource-not-found` naming firm and environment */
+export async function getFirm(database: Database, environment: string, prefix: string): Promise<Firm> {
+  const [firm] = await database.query<Firm>(sql`${selectFirm} WHERE e.name = ${environment} AND f.prefix = ${prefix}`);
+  return (
+    firm ??
+    fail('resource-not-found', {
+      diagnostics: `firm ${prefix} does not exist in environment ${environment}`,
+      expression: ['firm'],
+    })
+  );
+}
+
+/** Refuses every application at the firm from the next statement on; nothing is deleted. */
+export async function suspendFirm(database: Database, firm: Firm): Promise<void> {
+  await setState(database, firm, 'suspended');
+}
+
+/** Ends a suspension. */
+export async function resumeFirm(database: Database, firm: Firm): Promise<void> {
+  await setState(database, firm, 'active');
+}
+
+/** Changes the zone in which dates without an offset are read, from the next request on; stored index rows are not rewritten. */
+export async function setFirmTimeZone(database: Database, firm: Firm, timeZone: string): Promise<void> {
+  requireTimeZone(timeZone);
+  await changing(database, { firm: firm.id }, async (tx) => {
+    await tx.query(sql`UPDATE firm SET time_zone = ${timeZone} WHERE id = ${firm.id}`);
+  });
+}
+
+async function setState(database: Database, firm: Firm, state: FirmState): Promise<void> {
+  await changing(database, { firm: firm.id }, async (tx) => {
+    await tx.query(sql`UPDATE firm SET state = ${state} WHERE id = ${firm.id}`);
+  });
+}
+
+const selectFirm: Sql = sql`
+  SELECT f.id, e.name AS environment, f.prefix, f.name, f.time_zone AS "timeZone", f.state
+  FROM firm f JOIN environment e ON e.id = f.environment`;

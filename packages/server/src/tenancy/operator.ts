@@ -1,0 +1,53 @@
+/**
+ * The operator's own application: what imports, seeds and exports of the command line act as, so that their writes have an
+ * author in audit and history like any other. It holds `acl/*`, has neither key nor client, and so cannot call the API.
+ */
+import type { Clock } from '../base/clock.ts';
+import { fail } from '../base/errors.ts';
+import type { Database } from '../database/database.ts';
+import { sql } from '../database/sql.ts';
+import { type Application, getApplication } from './applications.ts';
+import { authorise, findAuthorisation } from './authorisations.ts';
+import type { Firm } from './firms.ts';
+import { openScope, type TenantScope } from './scope.ts';
+
+export const operatorName = 'Praxis operator';
+const operatorAcl = ['acl/*'];
+
+/** The scope in which the operator acts at `firm`; the application and its authorisation are made at first use. */
+export async function openOperatorScope(database: Database, clock: Clock, firm: Firm): Promise<TenantScope> {
+  const application = await ensureOperator(database, firm.environment);
+  const authorisation = await findAuthorisation(database, firm, application);
+  if (authorisation?.state !== 'active') {
+    await authorise(
+      database,
+      clock,
+      firm,
+      application,
+      { acl: operatorAcl, purpose: 'Operation of the service' },
+      () => undefined,
+    );
+  }
+  const [row] = await database.query<{ epoch: number }>(
+    sql`SELECT epoch FROM access_epoch WHERE firm = ${firm.id} AND application = ${application.id}`,
+  );
+  const epoch =
+    row?.epoch ?? fail('internal', { diagnostics: 'The authorisation of the operator has no access epoch' });
+  return openScope({
+    firm: firm.id,
+    application: application.id,
+    epoch,
+    environment: firm.environment,
+    firmPrefix: firm.prefix,
+    product: 'pm',
+    timeZone: firm.timeZone,
+  });
+}
+
+async function ensureOperator(database: Database, environment: string): Promise<Application> {
+  await database.query(sql`
+    INSERT INTO application (environment, name, state, acl, settings)
+    SELECT id, ${operatorName}::text, 'active', ${operatorAcl}::text[], '{}'::jsonb FROM environment WHERE name = ${environment}
+    ON CONFLICT (environment, name) DO NOTHING`);
+  return await getApplication(database, environment, operatorName);
+}

@@ -1,0 +1,32 @@
+/**
+ * The tenant a request acts in. Every storage function requires a `TenantScope`, and only `openScope` makes one, so a
+ * statement without a firm does not compile. There is no scope of "all firms".
+ */
+
+declare const tenantScope: unique symbol;
+
+export interface TenantScope {
+  readonly [tenantScope]: true;
+  /** Number of the firm, unique over all environments. */
+  readonly firm: number;
+  /** Number of the calling application. */
+  readonly application: number;
+  /**
+   * The access epoch of (firm, application) that the caller's rights were read at. Every data statement compares it
+   * with the stored one, so a revocation acts on the next statement.
+   */
+  readonly epoch: number;
+  readonly environment: string;
+  /** The firm's url prefix, unique in its environment. */
+  readonly firmPrefix: string;
+  readonly product: string;
+  /** IANA time zone in which the firm's dates without an offset are read. */
+  readonly timeZone: string;
+}
+
+export type TenantScopeFacts = Omit<TenantScope, typeof tenantScope>;
+
+/** The scope of an authorised firm and application; callers have read `facts` from the authorisation tables. */
+export function openScope(facts: TenantScopeFacts): TenantScope {
+  return facts as TenantScope;
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openDatabase } from '../../src/database/database.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded/launcher.ts';
+import { sql } from '../../src/database/sql.ts';
+import { testLog } from '../support/cluster.ts';
+import { endProcess, isRunning, makeDataDir, postmasterPid, runEmbedded } from '../support/embedded.ts';
+
+const start = (dataDir: string) => startEmbeddedPostgres({ dataDir, log: testLog });
+
+async function writtenNumbers(server: EmbeddedPostgres): Promise<Set<number>> {
+  const owner = await openDatabase({ connection: server.owner, rowSecurity: 'bypassed', poolMax: 2, statementTimeoutMs: 5000, log: testLog });
+  const rows = await owner.query<{ n: number }>(sql`SELECT n FROM written`);
+  await owner.close();
+  return new Set(rows.map(({ n }) => n));
+}
+
+const acknowledged = (said: readonly string[]) => said.filter((line) => line.startsWith('acknowledged ')).map((line) => Number(line.split(' ')[1]));
+
+/** Who is killed with signal 9, given the writing process and the server's process. */
+const victims: Readonly<Record<string, (writer: number, postmaster: number) => number[]>> = {
+  'the parent alone': (writer) => [writer],
+  'the process group': (writer) => [-writer],
+  'the server alone': (_writer, postmaster) => [postmaster],
+  'the process group and the server': (writer, postmaster) => [-writer, postmaster],
+};
+
+for (const [name, choose] of Object.entries(victims)) {
+  test(`after kill -9 of ${name} during writes nothing acknowledged is lost and the next start needs no hand`, async (t) => {
+    const dataDir = makeDataDir(t);
+    const kept: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const writer = runEmbedded(dataDir, { writes: true });
+      await writer.hears('acknowledged');
+      await delay(20 + 30 * round);
+      const postmaster = postmasterPid(dataDir) ?? 0;
+      for (const pid of choose(writer.child.pid ?? 0, postmaster)) process.kill(pid, 'SIGKILL');
+      await delay(10);
+      if (isRunning(writer.child.pid ?? 0)) await endProcess(writer.child.pid ?? 0);
+      await writer.ended;
+      kept.push(...acknowledged(writer.said));
+      const server = await start(dataDir);
+      const found = await writtenNumbers(server);
+      await server.stop();
+      assert.deepEqual(kept.filter((n) => !found.has(n)), []);
+      assert.equal(postmasterPid(dataDir), undefined);
+    }
+    assert.ok(kept.length > 3);
+  });
+}
+
+test('a server left behind by a killed process is used again', async (t) => {
+  const dataDir = makeDataDir(t);
+  const left = runEmbedded(dataDir);
+  const pid = Number((await left.hears('ready')).split(' ')[1]);
+  await endProcess(left.child.pid ?? 0);
+  assert.ok(isRunning(pid));
+  const server = await start(dataDir);
+  assert.deepEqual([server.pid, server.started], [pid, false]);
+  await server.stop();
+  assert.ok(!isRunning(pid));
+});
+
+test('a lock file whose process number now belongs to another program is no obstacle', async (t) => {
+  const dataDir = makeDataDir(t);
+  const left = runEmbedded(dataDir);
+  const pid = Number((await left.hears('ready')).split(' ')[1]);
+  await endProcess(left.child.pid ?? 0);
+  await endProcess(pid);
+  const lockFile = path.join(dataDir, 'postgres', 'cluster', 'postmaster.pid');
+  writeFileSync(lockFile, readFileSync(lockFile, 'utf8').replace(/^\d+/, String(process.pid)));
+  const server = await start(dataDir);
+  assert.equal(server.started, true);
+  await server.stop();
+});
+
+test('a process killed while it makes the database leaves nothing half-made', async (t) => {
+  const dataDir = makeDataDir(t);
+  for (const waitMs of [80, 250, 400]) {
+    const killed = runEmbedded(dataDir);
+    const deadlineMs = performance.now() + 5000;
+    while (!readdirSync(dataDir).some((entry) => entry.startsWith('postgres')) && performance.now() < deadlineMs) await delay(2);
+    await delay(waitMs);
+    process.kill(-(killed.child.pid ?? 0), 'SIGKILL');
+    await killed.ended;
+  }
+  const server = await start(dataDir);
+  assert.deepEqual(readdirSync(dataDir), ['postgres']);
+  await server.stop();
+});
+
+test('a server that dies while in use is started again, and statements that may be repeated do not notice', async (t) => {
+  const dataDir = makeDataDir(t);
+  const server = await start(dataDir);
+  const database = await openDatabase({ connection: server.runtime, poolMax: 4, statementTimeoutMs: 2000, log: testLog });
+  for (let round = 0; round < 2; round++) {
+    const pid = postmasterPid(dataDir) ?? 0;
+    const sleeping = Array.from({ length: 5 }, () => database.query(sql`SELECT pg_sleep(0.05), 1 AS one`, { idempotent: true }));
+    await delay(20);
+    process.kill(pid, 'SIGKILL');
+    for (const rows of await Promise.all(sleeping)) assert.equal((rows[0] as { one: number }).one, 1);
+    assert.notEqual(postmasterPid(dataDir), pid);
+  }
+  await database.close();
+  await server.stop();
+});

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { ConfigError } from '../../src/base/config.ts';
+import { openDatabase } from '../../src/database/database.ts';
+import { startEmbeddedPostgres } from '../../src/database/embedded/launcher.ts';
+import { sql } from '../../src/database/sql.ts';
+import { testLog } from '../support/cluster.ts';
+import { endProcess, isRunning, makeDataDir, postmasterPid, runEmbedded } from '../support/embedded.ts';
+
+const start = (dataDir: string) => startEmbeddedPostgres({ dataDir, log: testLog });
+
+test('what is acknowledged is durable, and the session is as documented', async (t) => {
+  const server = await start(makeDataDir(t));
+  const database = await openDatabase({ connection: server.runtime, poolMax: 2, statementTimeoutMs: 1000, log: testLog });
+  const rows = await database.query<{ name: string; setting: string }>(sql`
+    SELECT name, setting FROM pg_settings
+    WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums', 'jit', 'listen_addresses', 'server_encoding', 'TimeZone', 'log_error_verbosity')`);
+  assert.deepEqual(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), {
+    fsync: 'on',
+    synchronous_commit: 'on',
+    full_page_writes: 'on',
+    data_checksums: 'on',
+    jit: 'off',
+    listen_addresses: process.platform === 'win32' ? '127.0.0.1' : '',
+    server_encoding: 'UTF8',
+    TimeZone: 'UTC',
+    log_error_verbosity: 'terse',
+  });
+  await database.close();
+  await server.stop();
+});
+
+test('nobody connects without a password, and only this account reaches the socket and the passwords', async (t) => {
+  const dataDir = makeDataDir(t);
+  const server = await start(dataDir);
+  const withoutPassword = { ...(server.runtime as Exclude<typeof server.runtime, { url: string }>), password: '' };
+  await assert.rejects(openDatabase({ connection: withoutPassword, poolMax: 2, statementTimeoutMs: 1000, log: testLog }), ConfigError);
+  for (const [name, mode] of [['credentials.json', 0o600], ['socket', 0o700], ['log', 0o700], ['cluster', 0o700]] as const) {
+    assert.equal(statSync(path.join(dataDir, 'postgres', name)).mode & 0o777, mode, name);
+  }
+  await server.stop();
+});
+
+test('a data directory of another major version is refused with what to do', async (t) => {
+  const dataDir = makeDataDir(t);
+  await (await start(dataDir)).stop();
+  writeFileSync(path.join(dataDir, 'postgres', 'cluster', 'PG_VERSION'), '14\n');
+  await assert.rejects(start(dataDir), (error) => error instanceof ConfigError && /was made by PostgreSQL 14, this praxis brings 18: make a backup/.test(error.message));
+});
+
+test('a server with other settings is not shared while it is in use, and replaced when it is not', async (t) => {
+  const dataDir = makeDataDir(t);
+  const server = await start(dataDir);
+  const other = () => startEmbeddedPostgres({ dataDir, log: testLog, durability: 'none' });
+  await assert.rejects(other(), (error) => error instanceof ConfigError && /is in use by another version of praxis/.test(error.message));
+  const abandoned = runEmbedded(dataDir);
+  await abandoned.hears('ready');
+  await server.stop();
+  await endProcess(abandoned.child.pid ?? 0);
+  assert.ok(isRunning(server.pid));
+  const replacement = await other();
+  assert.equal(replacement.started, true);
+  assert.notEqual(replacement.pid, server.pid);
+  await replacement.stop();
+});
+
+test('processes share the server, and the last one stops it', async (t) => {
+  const dataDir = makeDataDir(t);
+  const first = await start(dataDir);
+  const second = await start(dataDir);
+  const third = runEmbedded(dataDir);
+  assert.equal(await third.hears('ready'), `ready ${first.pid}`);
+  assert.deepEqual([first.started, second.started, second.pid], [true, false, first.pid]);
+  await first.stop();
+  await second.stop();
+  assert.ok(isRunning(first.pid));
+  third.child.stdin?.end();
+  await third.ended;
+  assert.ok(!isRunning(first.pid));
+  assert.equal(postmasterPid(dataDir), undefined);
+});
+
+test('processes that start together on an empty directory make one database and one server', async (t) => {
+  const dataDir = path.join(makeDataDir(t), 'deep', 'data');
+  const processes = Array.from({ length: 3 }, () => runEmbedded(dataDir));
+  const ready = await Promise.all(processes.map((process) => process.hears('ready')));
+  assert.equal(new Set(ready).size, 1);
+  assert.deepEqual(readdirSync(dataDir), ['postgres']);
+  for (const { child } of processes) child.stdin?.end();
+  await Promise.all(processes.map((process) => process.ended));
+  assert.equal(postmasterPid(dataDir), undefined);
+});
+
+test('a path too long for a socket address is no obstacle', async (t) => {
+  const dataDir = path.join(makeDataDir(t), 'x'.repeat(120));
+  mkdirSync(dataDir);
+  const server = await start(dataDir);
+  assert.ok(!existsSync(path.join(dataDir, 'postgres', 'socket')));
+  const database = await openDatabase({ connection: server.runtime, poolMax: 2, statementTimeoutMs: 1000, log: testLog });
+  assert.equal(await database.isReachable(), true);
+  await database.close();
+  await server.stop();
+});
+
+test('the log holds neither statements nor values of failing statements', async (t) => {
+  const dataDir = makeDataDir(t);
+  const server = await start(dataDir);
+  const owner = await openDatabase({ connection: server.owner, rowSecurity: 'bypassed', poolMax: 2, statementTimeoutMs: 1000, log: testLog });
+  await owner.query(sql`CREATE TABLE person (name text PRIMARY KEY)`);
+  await owner.query(sql`INSERT INTO person VALUES (${'Ada Lovelace'})`);
+  await assert.rejects(owner.query(sql`INSERT INTO person VALUES (${'Ada Lovelace'})`));
+  await owner.close();
+  await server.stop();
+  const log = path.join(dataDir, 'postgres', 'log');
+  const text = readdirSync(log).map((name) => readFileSync(path.join(log, name), 'utf8')).join('');
+  assert.match(text, /duplicate key value violates unique constraint/);
+  assert.doesNotMatch(text, /Lovelace|INSERT/);
+});

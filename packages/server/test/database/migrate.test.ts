@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { ConfigError } from '../../src/base/config.ts';
+import { migrate, readMigrations } from '../../src/database/migrate.ts';
+import { sql } from '../../src/database/sql.ts';
+import { testLog } from '../support/cluster.ts';
+import { openTestDatabase } from '../support/database.ts';
+
+const all = (await readMigrations()).map((migration) => migration.version);
+
+/** A directory with these migration files, and a way to migrate an empty database with it. */
+async function openCase(t: TestContext, files: Readonly<Record<string, string>>) {
+  const { owner, connections } = await openTestDatabase(t, { empty: true });
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'praxis-migrations-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const write = async (name: string, text: string) => await writeFile(path.join(directory, name), text);
+  for (const [name, text] of Object.entries(files)) await write(name, text);
+  const run = () => migrate({ connection: connections.owner, log: testLog, directory: pathToFileURL(`${directory}/`) });
+  return { owner, write, run, remove: (name: string) => rm(path.join(directory, name)) };
+}
+
+const refusal = (message: RegExp) => (error: unknown) => error instanceof ConfigError && message.test(error.message);
+
+test('a migration that has changed since it was applied stops everything', async (t) => {
+  const { owner, write, run } = await openCase(t, { '0001-first.sql': 'CREATE TABLE a (id int)' });
+  await run();
+  await write('0001-first.sql', 'CREATE TABLE a (id bigint)');
+  await write('0002-second.sql', 'CREATE TABLE b (id int)');
+  await assert.rejects(run(), refusal(/^Migration 1-first has changed since it was applied/));
+  assert.deepEqual(await owner.query(sql`SELECT to_regclass('b') AS b`), [{ b: null }]);
+});
+
+test('a database that is newer than the program stops everything', async (t) => {
+  const { run, remove } = await openCase(t, { '0001-first.sql': 'CREATE TABLE a (id int)', '0002-second.sql': 'CREATE TABLE b (id int)' });
+  await run();
+  await remove('0002-second.sql');
+  await assert.rejects(run(), refusal(/^Database has migration 2-second, which this version of praxis does not know/));
+});
+
+test('files that are misnamed or leave a gap are refused before anything is applied', async (t) => {
+  const { owner, write, run, remove } = await openCase(t, { '0001-first.sql': 'CREATE TABLE a (id int)', '0003-third.sql': 'SELECT 1' });
+  await assert.rejects(run(), refusal(/^Migrations must be numbered 1, 2, 3, …: 0003-third\.sql is number 2$/));
+  await remove('0003-third.sql');
+  await write('2-second.sql', 'SELECT 1');
+  await assert.rejects(run(), refusal(/^Migration 2-second\.sql must be named NNNN-name\.sql$/));
+  assert.deepEqual(await owner.query(sql`SELECT to_regclass('a') AS a`), [{ a: null }]);
+});
+
+test('a migration that fails leaves nothing of itself, and those before it stand', async (t) => {
+  const { owner, write, run } = await openCase(t, { '0001-first.sql': 'CREATE TABLE a (id int)', '0002-second.sql': 'CREATE TABLE b (id int); SELECT 1 / 0;' });
+  await assert.rejects(run(), /^Error: Migration 2-second failed and was rolled back: division by zero$/);
+  assert.deepEqual(await owner.query(sql`SELECT to_regclass('a')::text AS a, to_regclass('b') AS b`), [{ a: 'a', b: null }]);
+  await write('0002-second.sql', 'CREATE TABLE b (id int)');
+  assert.deepEqual(await run(), [2]);
+});
+
+test('migrating applies each file once, in order, and records it', async (t) => {
+  const { owner, run } = await openCase(t, { '0001-first.sql': 'CREATE TABLE a (id int)', '0002-second.sql': 'ALTER TABLE a ADD COLUMN name text' });
+  assert.deepEqual(await run(), [1, 2]);
+  assert.deepEqual(await run(), []);
+  const rows = await owner.query(sql`SELECT version, name, length(checksum) AS checksum FROM migration ORDER BY version`);
+  assert.deepEqual(rows, [{ version: 1, name: 'first', checksum: 64 }, { version: 2, name: 'second', checksum: 64 }]);
+});
+
+test('of four processes that start together one applies the migrations and the others find them applied', async (t) => {
+  const { owner, connections } = await openTestDatabase(t, { empty: true });
+  const program = fileURLToPath(new URL('../support/migrating-process.ts', import.meta.url));
+  const environment = { ...process.env, MIGRATE_CONNECTION: JSON.stringify(connections.owner) };
+  const runs = Array.from({ length: 4 }, () => promisify(execFile)(process.execPath, [program], { env: environment }));
+  const applied = (await Promise.all(runs)).map(({ stdout }) => JSON.parse(stdout) as number[]);
+  assert.deepEqual(applied.flat().sort((a, b) => a - b), all);
+  assert.deepEqual(await owner.query(sql`SELECT count(*)::int AS n FROM migration`), [{ n: all.length }]);
+});
+
+test('two databases of one server may be migrated at the same time', async (t) => {
+  const databases = await Promise.all([1, 2, 3].map(() => openTestDatabase(t, { empty: true })));
+  const applied = await Promise.all(databases.map(({ connections }) => migrate({ connection: connections.owner, log: testLog })));
+  assert.deepEqual(applied, [all, all, all]);
+});

@@ -1,0 +1,44 @@
+/** Discovery tells what exists and nothing else (OpenID Connect Discovery 1.0 §3, RFC 8414 §2, RFC 7517 §5). */
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import { newSecret } from '../../src/base/ids.ts';
+import { openSecrets } from '../../src/base/secrets.ts';
+import { authorizationServerMetadata, jwkSet, openIdConfiguration } from '../../src/oauth/discovery.ts';
+import { openSigningKeys } from '../../src/oauth/signing-keys.ts';
+import { openTestDatabase } from '../support/database.ts';
+
+const { runtime: database } = await openTestDatabase({ after });
+const issuer = 'https://login.example.com/auth/realms/sandbox';
+
+test('RFC 8414 §2: the authorization server metadata of a realm', () => {
+  const { scopes_supported: scopes, ...rest } = authorizationServerMetadata('https://login.example.com', 'sandbox');
+  assert.deepEqual(rest, {
+    issuer,
+    token_endpoint: `${issuer}/protocol/openid-connect/token`,
+    jwks_uri: `${issuer}/protocol/openid-connect/certs`,
+    grant_types_supported: ['client_credentials'],
+    response_types_supported: [],
+    token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+  });
+  assert.equal(new Set(scopes).size, 104);
+  for (const entry of scopes) assert.match(entry, /^acl\/[a-z0-9_]+$/);
+});
+
+test('OpenID Connect Discovery §3: the same, with the fields that it requires of what exists', () => {
+  const {
+    subject_types_supported: subjects,
+    id_token_signing_alg_values_supported: algorithms,
+    claims_supported: claims,
+    ...rest
+  } = openIdConfiguration('https://login.example.com', 'sandbox');
+  assert.deepEqual(rest, authorizationServerMetadata('https://login.example.com', 'sandbox'));
+  assert.deepEqual({ subjects, algorithms }, { subjects: ['public'], algorithms: ['RS256'] });
+  assert.deepEqual(claims, ['iss', 'sub', 'aud', 'azp', 'client_id', 'jti', 'iat', 'exp', 'scope']);
+});
+
+test('contract 4.3: realms have keys of their own', async () => {
+  const keys = openSigningKeys(database, openSecrets(newSecret()));
+  const [sandbox, production] = [await jwkSet(keys, 'sandbox'), await jwkSet(keys, 'production')];
+  assert.deepEqual([sandbox.keys.length, production.keys.length], [1, 1]);
+  assert.notEqual(sandbox.keys[0]?.kid, production.keys[0]?.kid);
+});

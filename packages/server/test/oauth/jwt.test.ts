@@ -1,0 +1,102 @@
+/** JSON Web Tokens: what is not exactly one of ours is not taken apart or not verified (RFC 7515, RFC 8725). */
+import assert from 'node:assert/strict';
+import { createSecretKey, generateKeyPairSync } from 'node:crypto';
+import test from 'node:test';
+import fc from 'fast-check';
+import { jwtVerify } from 'jose';
+import {
+  dateClaim,
+  decodeJwt,
+  jwtCharactersMax,
+  signHs256,
+  signRs256,
+  textClaim,
+  verifyHs256,
+  verifyRs256,
+} from '../../src/oauth/jwt.ts';
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const secret = Buffer.alloc(32, 7);
+const rs256 = await signRs256({ alg: 'RS256', typ: 'JWT', kid: 'k' }, { sub: 's' }, privateKey);
+const hs256 = signHs256({ alg: 'HS256', typ: 'JWT' }, { sub: 's' }, secret);
+
+function segment(value: unknown): string {
+  return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
+}
+
+const malformed: readonly (readonly [name: string, token: string])[] = [
+  ['no text', ''],
+  ['a word', 'garbage'],
+  ['two parts', rs256.split('.').slice(0, 2).join('.')],
+  ['four parts', `${rs256}.x`],
+  ['an empty signature', `${rs256.split('.').slice(0, 2).join('.')}.`],
+  ['a header that is not JSON', `${segment('{')}.${segment({})}.AA`],
+  ['a header that is an array', `${segment([])}.${segment({})}.AA`],
+  ['a header without alg', `${segment({ typ: 'JWT' })}.${segment({})}.AA`],
+  ['a header with crit', `${segment({ alg: 'RS256', crit: ['b64'], b64: false })}.${segment({})}.AA`],
+  ['claims that are text', `${segment({ alg: 'RS256' })}.${segment('"x"')}.AA`],
+  ['claims that are null', `${segment({ alg: 'RS256' })}.${segment('null')}.AA`],
+  ['base64 instead of base64url', `${segment({ alg: 'RS256' })}.${segment({})}.+/==`],
+  ['a space at its end', `${rs256} `],
+  ['too many characters', `${segment({ alg: 'RS256' })}.${segment({ x: 'x'.repeat(jwtCharactersMax) })}.AA`],
+];
+for (const [name, token] of malformed) {
+  test(`RFC 7515: ${name} is no token`, () => assert.equal(decodeJwt(token), undefined));
+}
+
+test('RFC 8725 §3.1: a token is verified with the algorithm of its kind only', () => {
+  const rs = decodeJwt(rs256);
+  const hs = decodeJwt(hs256);
+  assert.ok(rs && hs);
+  assert.deepEqual([verifyRs256(rs, publicKey), verifyHs256(hs, secret)], [true, true]);
+  assert.deepEqual([verifyRs256(hs, publicKey), verifyHs256(rs, secret)], [false, false]);
+  const confused = decodeJwt(
+    signHs256({ alg: 'HS256', kid: 'k' }, { sub: 's' }, publicKey.export({ type: 'spki', format: 'der' })),
+  );
+  assert.ok(confused);
+  assert.equal(verifyRs256(confused, publicKey), false, 'HMAC with the public key as secret');
+  const renamed = decodeJwt(`${segment({ alg: 'RS256' })}.${hs256.split('.').slice(1).join('.')}`);
+  assert.ok(renamed);
+  assert.equal(verifyHs256(renamed, secret), false);
+  const none = decodeJwt(`${segment({ alg: 'none' })}.${segment({})}.AA`);
+  assert.ok(none);
+  assert.deepEqual([verifyRs256(none, publicKey), verifyHs256(none, secret)], [false, false]);
+});
+
+test('property: a token with any character changed is malformed or has a wrong signature', () => {
+  for (const [token, verify] of [
+    [rs256, (jwt) => verifyRs256(jwt, publicKey)],
+    [hs256, (jwt) => verifyHs256(jwt, secret)],
+  ] as const satisfies readonly (readonly [string, (jwt: NonNullable<ReturnType<typeof decodeJwt>>) => boolean])[]) {
+    fc.assert(
+      fc.property(fc.nat(token.length - 1), fc.constantFrom(...'AZaz09-_.=+'), (at, character) => {
+        fc.pre(token[at] !== character);
+        const jwt = decodeJwt(token.slice(0, at) + character + token.slice(at + 1));
+        assert.ok(jwt === undefined || !verify(jwt));
+      }),
+    );
+    // The last character holds unused bits: each other spelling of the same bytes is refused.
+    for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_') {
+      if (token.endsWith(character)) continue;
+      const jwt = decodeJwt(token.slice(0, -1) + character);
+      assert.ok(jwt === undefined || !verify(jwt), `last character ${character}`);
+    }
+  }
+});
+
+test('contract 5.9: another implementation verifies our RS256 and HS256', async () => {
+  assert.deepEqual((await jwtVerify(rs256, publicKey, { algorithms: ['RS256'] })).payload, { sub: 's' });
+  assert.deepEqual((await jwtVerify(hs256, createSecretKey(secret), { algorithms: ['HS256'] })).payload, { sub: 's' });
+});
+
+test('RFC 7519 §4: claims of the wrong type are as if absent', () => {
+  const claims = { text: 'a', empty: '', number: 5, date: 1.5, wrong: Number.NaN, flag: true };
+  assert.deepEqual(
+    ['text', 'empty', 'number', 'missing'].map((name) => textClaim(claims, name)),
+    ['a', undefined, undefined, undefined],
+  );
+  assert.deepEqual(
+    ['date', 'number', 'wrong', 'text', 'missing'].map((name) => dateClaim(claims, name)),
+    [1500, 5000, undefined, undefined, undefined],
+  );
+});

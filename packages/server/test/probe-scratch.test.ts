@@ -1,0 +1,21 @@
+import test, { after } from 'node:test';
+import { makeApplication, makeFirm, openCaller, openTestService } from './support/service.ts';
+const t0 = performance.now();
+const service = await openTestService({ after });
+console.log('up', performance.now() - t0);
+const maple = await makeFirm(service, 'maple');
+const full = await makeApplication(service, 'Full', ['acl/*'], [maple]);
+const call = await openCaller(service, full, maple);
+test('x', async () => {
+  const show = (a: any) => console.log(a.status, JSON.stringify(Object.fromEntries(a.headers)), a.text.slice(0, 1500));
+  show(await call.send('POST', 'Patient', { resourceType: 'Patient', name: [{ family: 'Ox' }], birthDate: '1980-01-02' }));
+  show(await call.send('PUT', 'Appointment/a1', { resourceType: 'Appointment', id: 'a1', status: 'booked' }));
+  show(await call.get('Patient?birthdate=ge1970-01-01&_count=1000'));
+  show(await call.get('Patient?foo=1'));
+  show(await call.get('Patient/nope'));
+  show(await call.get('$effective-access'));
+  show(await call.get('AuditEvent'));
+  show(await call.get('metadata').then((a) => ({ ...a, text: a.text.slice(0, 900) })));
+  for (let i = 0; i < 3; i++) await call.send('POST', 'Patient', { resourceType: 'Patient', name: [{ family: 'Ox' }], birthDate: '1980-01-02' });
+  show(await call.get('Patient?birthdate=ge1970-01-01&_count=2'));
+});

@@ -1,0 +1,130 @@
+/**
+ * Searches against a real database: a firm, an application with an epoch, the store, and the way from parameters to ids.
+ */
+import type { JsonObject } from '@praxis/fhir';
+import { contentOf, stored } from '../../src/access/disclosure.ts';
+import { newSecret } from '../../src/base/ids.ts';
+import { openSecrets } from '../../src/base/secrets.ts';
+import { sql } from '../../src/database/sql.ts';
+import { indexResource } from '../../src/search/index-rows.ts';
+import { planCount, planPage, type SearchPage, type SearchTarget } from '../../src/search/plan.ts';
+import type { RowCriterion } from '../../src/search/probes.ts';
+import { parseSearch, type SearchParameters } from '../../src/search/query.ts';
+import { openStore, type PageRow, type ResourceStore, type ResourceWrite } from '../../src/storage/store.ts';
+import { openScope, type TenantScope } from '../../src/tenancy/scope.ts';
+import { type Lifetime, openTestDatabase, type TestDatabase } from '../support/database.ts';
+
+export const nowMs = Date.UTC(2026, 0, 15, 12);
+export const baseUrl = 'https://api.example.com/sandbox/firm/maple/pm/fhir';
+export const timeZone = 'America/New_York';
+export const limits = { searchValuesMax: 500, searchParametersMax: 50, pageRowsMax: 10_000 };
+export const context = { timeZone, baseUrl, nowMs, limits };
+export const secrets = openSecrets(newSecret());
+
+const batchRows = 500;
+
+export interface SearchWorld {
+  readonly database: TestDatabase;
+  readonly store: ResourceStore;
+  readonly scope: TenantScope;
+  /** Creates the resources, which have ids, in their order. */
+  load(resources: readonly JsonObject[]): Promise<void>;
+  /** One page; the parameters as a query string. */
+  page(type: string, query: string, options?: PageOptions): Promise<SearchPage<PageRow>>;
+  /** Ids of all pages, by following `next`. */
+  ids(type: string, query: string): Promise<string[]>;
+  count(type: string, query: string): Promise<number>;
+}
+
+export interface PageOptions {
+  readonly scope?: TenantScope;
+  readonly mandatory?: readonly (readonly RowCriterion[])[];
+  readonly policyFingerprint?: string;
+}
+
+/** A world of one firm in a database of its own. */
+export async function openSearchWorld(lifetime: Lifetime): Promise<SearchWorld> {
+  const database = await openTestDatabase(lifetime);
+  return await joinSearchWorld(database, 'maple');
+}
+
+/** A further firm in the same database. */
+export async function joinSearchWorld(database: TestDatabase, prefix: string): Promise<SearchWorld> {
+  const store = openStore(database.runtime);
+  const scope = await makeScope(database, prefix);
+  const page = async (type: string, query: string, options: PageOptions = {}): Promise<SearchPage<PageRow>> => {
+    const target = targetOf(scope, type, parametersOfQuery(query), options);
+    const planned = planPage(target);
+    return planned.cut(await store.selectPage(target.scope, planned.statement));
+  };
+  return {
+    database,
+    store,
+    scope,
+    page,
+    load: (resources) => load(store, scope, resources),
+    async ids(type, query) {
+      const found: string[] = [];
+      for (let next: string | undefined = query; next !== undefined; ) {
+        const result: SearchPage<PageRow> = await page(type, next);
+        found.push(...result.rows.map((row) => row.id));
+        next = result.next && [query, `_cursor=${result.next.cursor}`].filter((part) => part !== '').join('&');
+      }
+      return found;
+    },
+    count: (type, query) => store.selectCount(scope, planCount(targetOf(scope, type, parametersOfQuery(query)))),
+  };
+}
+
+export function targetOf(scope: TenantScope, type: string, parameters: SearchParameters, options: PageOptions = {}): SearchTarget {
+  return {
+    scope: options.scope ?? scope,
+    query: parseSearch(type, parameters, context),
+    mandatory: options.mandatory ?? [[]],
+    cursor: { secrets, policyFingerprint: options.policyFingerprint ?? 'policy' },
+  };
+}
+
+export function parametersOfQuery(query: string): [string, string][] {
+  return [...new URLSearchParams(query)];
+}
+
+async function makeScope(database: TestDatabase, prefix: string): Promise<TenantScope> {
+  const [ids] = await database.owner.query<{ firm: number; application: number }>(sql`
+    WITH e AS (INSERT INTO environment (name, realm, kind) VALUES (${`env-${prefix}`}, 'sandbox', 'generic') RETURNING id),
+      f AS (INSERT INTO firm (environment, prefix, name, time_zone) SELECT id, ${prefix}, ${prefix}, ${timeZone} FROM e RETURNING id),
+      a AS (INSERT INTO application (environment, name) SELECT id, 'Search' FROM e RETURNING id)
+    SELECT f.id AS firm, a.id AS application FROM f, a`);
+  if (ids === undefined) throw new Error('no firm was made');
+  await database.owner.query(sql`INSERT INTO access_epoch (firm, application) VALUES (${ids.firm}, ${ids.application})`);
+  return openScope({ ...ids, epoch: 1, environment: `env-${prefix}`, firmPrefix: prefix, product: 'pm', timeZone });
+}
+
+async function load(store: ResourceStore, scope: TenantScope, resources: readonly JsonObject[]): Promise<void> {
+  for (let from = 0; from < resources.length; from += batchRows) {
+    const writes = resources.slice(from, from + batchRows).map(createOf);
+    const outcomes = await store.writeMany(scope, writes);
+    if (outcomes.some(({ outcome }) => outcome !== 'written')) throw new Error('a resource was not written');
+  }
+}
+
+/** The write that creates the resource, as of its meta.lastUpdated or now. */
+export function createOf(resource: JsonObject): ResourceWrite {
+  const type = String(resource['resourceType']);
+  const id = String(resource['id']);
+  const lastUpdated = (resource['meta'] as JsonObject | undefined)?.['lastUpdated'];
+  const lastUpdatedMs = typeof lastUpdated === 'string' ? Date.parse(lastUpdated) : nowMs;
+  return {
+    type,
+    id,
+    expectedVersion: 0,
+    lastUpdatedMs,
+    content: stored(JSON.stringify(resource)),
+    index: indexResource(type, resource, { timeZone, baseUrl }),
+    audit: { atMs: nowMs, interaction: 'create', subject: 'test', tokenId: 'test', requestId: 'test' },
+  };
+}
+
+export function contentText(row: PageRow): string {
+  return contentOf(row.content);
+}

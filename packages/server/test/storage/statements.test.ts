@@ -1,0 +1,138 @@
+/**
+ * Every statement that the store sends names the firm as a bound value; without that, row-level security alone still hides
+ * every other firm. The statements are those that a tour of the store really sends, compared with the catalogue.
+ */
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import type { Database } from '../../src/database/database.ts';
+import { type Sql, sql } from '../../src/database/sql.ts';
+import { statements } from '../../src/storage/statements.ts';
+import { openStore } from '../../src/storage/store.ts';
+import { openTestDatabase } from '../support/database.ts';
+import { indexRows, makeFirms, resourceDelete, resourceWrite, tenantTables } from './fixture.ts';
+
+const { owner, runtime } = await openTestDatabase({ after });
+const { maple, cedar } = await makeFirms(owner);
+
+/** A database that notes every statement, in transactions too. */
+function recording(database: Database, sent: Sql[]): Database {
+  return {
+    ...database,
+    forFirm: (firm) => ({
+      query(statement, options) {
+        sent.push(statement);
+        return database.forFirm(firm).query(statement, options);
+      },
+    }),
+    transaction: (firm, work, options) =>
+      database.transaction(
+        firm,
+        (tx) =>
+          work({
+            query(statement) {
+              sent.push(statement);
+              return tx.query(statement);
+            },
+          }),
+        options,
+      ),
+    query() {
+      throw new Error('storage sent a statement without a firm');
+    },
+  };
+}
+
+/** Every function of the store, but those that run statements of others. */
+async function tour(): Promise<Sql[]> {
+  const sent: Sql[] = [];
+  const store = openStore(recording(runtime, sent));
+  await store.write(maple, resourceWrite('one', 0, { index: indexRows('one') }));
+  await store.write(maple, resourceWrite('one', 1, { index: indexRows('two') }));
+  await store.writeMany(maple, [
+    resourceWrite('two'),
+    resourceWrite('three', 0, { index: indexRows('three') }),
+    resourceDelete('one', 2),
+  ]);
+  await store.read(maple, 'Patient', 'two');
+  await store.exists(maple, 'Patient', 'two');
+  await store.readVersion(maple, 'Patient', 'one', 2);
+  await store.history(maple, 'Patient', 'one', { limit: 5 });
+  await store.history(maple, 'Patient', 'one', { limit: 5, beforeVersion: 3 });
+  await store.currentVersions(maple, [{ type: 'Patient', id: 'two' }]);
+  for await (const _resource of store.stream(maple));
+  for await (const _resource of store.stream(maple, { types: ['Patient'] }));
+  await store.transaction(maple, (inside) => inside.write(maple, resourceWrite('two', 1)));
+  return sent;
+}
+
+/** One statement of each maker of the catalogue, made for maple. */
+const catalogue: Record<keyof typeof statements, Sql> = {
+  read: statements.read(maple, 'Patient', 'two'),
+  exists: statements.exists(maple, 'Patient', 'two'),
+  readVersion: statements.readVersion(maple, 'Patient', 'two', 1),
+  history: statements.history(maple, 'Patient', 'two', { limit: 5 }),
+  currentVersions: statements.currentVersions(maple, [{ type: 'Patient', id: 'two' }]),
+  stream: statements.stream(maple, { afterRid: 0, limit: 5, types: undefined }),
+  write: statements.write(maple, [resourceWrite('two', 2)]),
+};
+
+const sent = await tour();
+
+test('the store sends what the catalogue holds, and the catalogue holds nothing else', () => {
+  assert.deepEqual(new Set(sent.map(({ text }) => text)), new Set(Object.values(catalogue).map(({ text }) => text)));
+});
+
+const firmCondition = /\bfirm = \$(\d+)/g;
+const tableNames = new RegExp(`\\b(?:FROM|JOIN)\\s+(${tenantTables.join('|')})\\b`, 'g');
+
+for (const [name, { text, values }] of Object.entries(catalogue)) {
+  test(`${name} names the firm as a bound value for every table`, () => {
+    const given = [...text.matchAll(/\b(?:in_)?firm =>? \$(\d+)/g)].map(([, number]) => values[Number(number) - 1]);
+    assert.ok(given.length > 0);
+    assert.deepEqual(new Set(given), new Set([maple.firm]));
+    const tables = [...text.matchAll(tableNames)];
+    assert.equal(
+      [...text.matchAll(firmCondition)].length,
+      name === 'write' ? 0 : tables.length + 1,
+      'one per table, and that of access_epoch',
+    );
+  });
+}
+
+/** `statement` with the firm taken out of its conditions on tenant tables. */
+function withoutFirm({ text, values }: Sql): Sql {
+  const careless = text.replaceAll(/(?<!e\.)\bfirm = (\$\d+)/g, '$1::int IS NOT NULL');
+  assert.notEqual(careless, text);
+  // A statement that the template would not have made, which is the point.
+  return { text: careless, values } as unknown as Sql;
+}
+
+for (const [name, statement] of Object.entries(catalogue).filter(([name]) => name !== 'write')) {
+  test(`${name} without its firm finds the same rows as maple, and none of them as cedar`, async () => {
+    const complete = await runtime.forFirm(maple.firm).query<Record<string, unknown>>(statement);
+    assert.ok(complete.length > 0 && complete.every(({ vid }) => vid !== null), 'the statement finds something');
+    assert.deepEqual(await runtime.forFirm(maple.firm).query(withoutFirm(statement)), complete);
+    const asCedar = await runtime.forFirm(cedar.firm).query<Record<string, unknown>>(withoutFirm(statement));
+    assert.deepEqual(
+      asCedar.flatMap(({ epoch, ...found }) => Object.values(found)).filter((value) => value !== null),
+      [],
+    );
+  });
+}
+
+test('inside the write function every statement on a tenant table names the firm', async () => {
+  const [source] = await owner.query<{ text: string }>(
+    sql`SELECT prosrc AS text FROM pg_proc WHERE proname = 'praxis_write'`,
+  );
+  const parts = (source?.text ?? '').split(';').map((part) => part.replaceAll(/\s+/g, ' '));
+  const touching = parts.filter((part) =>
+    new RegExp(`\\b(?:INTO|FROM|UPDATE) (?:${tenantTables.join('|')})\\b`).test(part),
+  );
+  assert.equal(
+    touching.length,
+    3 + 2 + 5 * 3,
+    'resource three times, version, audit, and three times each index table',
+  );
+  for (const part of touching)
+    assert.match(part, /\bfirm = in_firm\b|\bin_firm\b.*\bFROM unnest|VALUES \(.*\bin_firm\b/, part);
+});

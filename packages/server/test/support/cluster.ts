@@ -1,0 +1,47 @@
+/**
+ * The PostgreSQL server that tests share. Crash safety is off for speed; tests that are about durability start servers of
+ * their own.
+ *
+ * A test run starts one and names it in PRAXIS_TEST_CLUSTER. A test file that is run alone uses one in the system's
+ * directory for temporary files, which is kept, so that its second run starts in a tenth of a second.
+ */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { openLog } from '../../src/base/log.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded/launcher.ts';
+import { settingsMark } from '../../src/database/embedded/settings.ts';
+
+export const testLog = openLog(process.env['PRAXIS_LOG_LEVEL'] ?? 'silent');
+
+const environmentVariable = 'PRAXIS_TEST_CLUSTER';
+
+export interface TestCluster {
+  /** To be added to the environment of test processes. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Stops the server and removes its data. */
+  stop(): Promise<void>;
+}
+
+/** Starts the server of a test run in a new directory. */
+export async function startTestCluster(): Promise<TestCluster> {
+  const dataDir = mkdtempSync(path.join(os.tmpdir(), 'praxis-tests-'));
+  chmodSync(dataDir, 0o755); // the account that PostgreSQL runs as must pass
+  const server = await start(dataDir);
+  return {
+    environment: { [environmentVariable]: dataDir },
+    async stop() {
+      await server.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The server of the test run, or the one for files that are run alone; to be stopped after use. */
+export async function joinTestCluster(): Promise<EmbeddedPostgres> {
+  return await start(process.env[environmentVariable] ?? path.join(os.tmpdir(), `praxis-test-${process.getuid?.() ?? 'user'}-${settingsMark('none', '')}`));
+}
+
+function start(dataDir: string): Promise<EmbeddedPostgres> {
+  return startEmbeddedPostgres({ dataDir, log: testLog, durability: 'none' });
+}

@@ -1,0 +1,28 @@
+/**
+ * Program: starts the embedded database in EMBEDDED_DATA_DIR and says `ready PID`. With EMBEDDED_WRITES it then inserts
+ * numbers, one durable commit each, and says `acknowledged N` after each. It ends, stopping the server if it is the last,
+ * when its standard input ends.
+ */
+import { openDatabase } from '../../src/database/database.ts';
+import { startEmbeddedPostgres } from '../../src/database/embedded/launcher.ts';
+import { sql } from '../../src/database/sql.ts';
+import { testLog } from './cluster.ts';
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+const server = await startEmbeddedPostgres({ dataDir: process.env['EMBEDDED_DATA_DIR'] ?? '', log: testLog });
+say(`ready ${server.pid}`);
+process.stdin.resume().on('end', async () => {
+  await server.stop();
+  process.exit(0);
+});
+if (process.env['EMBEDDED_WRITES'] !== undefined) await write();
+
+async function write(): Promise<void> {
+  const owner = await openDatabase({ connection: server.owner, rowSecurity: 'bypassed', poolMax: 4, statementTimeoutMs: 5000, log: testLog });
+  await owner.query(sql`CREATE TABLE IF NOT EXISTS written (n int PRIMARY KEY GENERATED ALWAYS AS IDENTITY)`);
+  for (;;) {
+    const [row] = await owner.query<{ n: number }>(sql`INSERT INTO written DEFAULT VALUES RETURNING n`);
+    say(`acknowledged ${row?.n}`);
+  }
+}

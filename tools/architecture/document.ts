@@ -1,0 +1,69 @@
+/** The tables of the architecture as Markdown, for docs/architecture.md. */
+import { code, table } from '../docs/markdown.ts';
+import {
+  builtinImporters,
+  dependencyImporters,
+  forbiddenWords,
+  linesMax,
+  type ModuleRow,
+  makers,
+  packages,
+  sideModules,
+  tiers,
+} from './table.ts';
+
+/** Blocks by the name of their markers. */
+export function architectureBlocks(): ReadonlyMap<string, string> {
+  return new Map([
+    ['packages', packageTable()],
+    ['tiers', tierTable()],
+    ['importers', importerTable()],
+    ['makers', makerTable()],
+    ['files', fileRules()],
+  ]);
+}
+
+function packageTable(): string {
+  const rows = Object.entries(packages).map(([name, rule]) => {
+    const imports = rule.imports.map(code).join(', ') || 'none of ours';
+    const notes = [rule.typesOnly && 'types only', rule.pure && 'nothing of Node or of others'].filter(Boolean);
+    return [code(`packages/${name}`), rule.purpose, [imports, ...notes].join('; ')];
+  });
+  return table(['Package', 'Purpose', 'May import'], rows);
+}
+
+function tierTable(): string {
+  const describe = ({ name, purpose }: ModuleRow) => `${code(name)} (${purpose})`;
+  const rows = tiers.map(({ name, groups }, tier) => {
+    const modules = groups.map((group) => group.map(describe).join(' · ')).join(' → ');
+    return [`${tier} ${name}`, modules];
+  });
+  const beside = sideModules.map((row) => ['beside', describe(row)]);
+  return table(['Tier', 'Modules, left to right'], [...rows, ...beside]);
+}
+
+function importerTable(): string {
+  const rows = Object.entries({ ...dependencyImporters, ...builtinImporters })
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([name, importers]) => [code(name), importers.map(code).join(', ') || 'nobody']);
+  return table(['Imported', 'Only by'], rows);
+}
+
+function makerTable(): string {
+  const rows = makers.map(({ name, file, callers, reason }) => [
+    code(name),
+    code(file),
+    callers.map(code).join(', '),
+    reason,
+  ]);
+  return table(['Function', 'File', 'Called by', 'Because'], rows);
+}
+
+function fileRules(): string {
+  const words = [...forbiddenWords].map(code).join(', ');
+  return [
+    `- A source file has ${linesMax.source} lines at most, a test file ${linesMax.test}; directories named \`generated\` are exempt.`,
+    `- No file or directory is named ${words}.`,
+    '- Files do not import each other in a circle; type imports count.',
+  ].join('\n');
+}

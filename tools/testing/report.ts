@@ -1,0 +1,153 @@
+/**
+ * What a test run prints: one line per file, each failure in full as soon as its file has ended, and at the end what
+ * failed, what was skipped and why, and the summary of node's test runner.
+ */
+import { relative } from 'node:path';
+import type { EventData } from 'node:test';
+import { inspect } from 'node:util';
+
+/** An event of the runner: https://nodejs.org/api/test.html#class-testsstream */
+export type TestEvent =
+  | { readonly type: 'test:pass'; readonly data: EventData.TestPass }
+  | { readonly type: 'test:fail'; readonly data: EventData.TestFail }
+  | { readonly type: 'test:stdout' | 'test:stderr'; readonly data: EventData.TestStdout }
+  | { readonly type: 'test:diagnostic'; readonly data: EventData.TestDiagnostic }
+  | { readonly type: 'test:summary'; readonly data: EventData.TestSummary };
+
+interface Skip {
+  readonly file: string;
+  readonly reason: string;
+  readonly names: string[];
+}
+
+interface State {
+  readonly root: string;
+  readonly print: (line: string) => void;
+  readonly isVerbose: boolean;
+  /** Output and failures of files that have not ended yet. */
+  readonly output: Map<string, string>;
+  readonly failures: Map<string, string[]>;
+  readonly failed: string[];
+  readonly skips: Map<string, Skip>;
+}
+
+/** A listener for the runner's events and a function to call after the last one. */
+export function testReport(
+  root: string,
+  print: (line: string) => void,
+  isVerbose: boolean,
+): { readonly handle: (event: TestEvent) => void; readonly end: () => void } {
+  const state: State = {
+    root,
+    print,
+    isVerbose,
+    output: new Map(),
+    failures: new Map(),
+    failed: [],
+    skips: new Map(),
+  };
+  const summary: string[] = [];
+  const handle = (event: TestEvent): void => {
+    if (event.type === 'test:diagnostic') {
+      if (event.data.file === undefined) summary.push(`ℹ ${event.data.message}`);
+    } else handleFile(state, event);
+  };
+  const end = (): void => {
+    if (state.failed.length > 0) print('');
+    for (const line of state.failed) print(`✖ ${line}`);
+    for (const skip of state.skips.values()) print(skipLine(skip));
+    for (const line of summary) print(line);
+  };
+  return { handle, end };
+}
+
+function handleFile(state: State, event: Exclude<TestEvent, { type: 'test:diagnostic' }>): void {
+  switch (event.type) {
+    case 'test:stdout':
+    case 'test:stderr': {
+      const { file = '', message } = event.data;
+      state.output.set(file, (state.output.get(file) ?? '') + message);
+      return;
+    }
+    case 'test:pass':
+      noteSkip(state, event.data);
+      if (state.isVerbose && event.data.skip === undefined) state.print(`  ✔ ${event.data.name}`);
+      return;
+    case 'test:fail':
+      noteFailure(state, event.data);
+      return;
+    case 'test:summary':
+      if (event.data.file !== undefined) endFile(state, event.data.file, event.data);
+  }
+}
+
+function noteSkip(state: State, { file = '', name, skip, todo }: EventData.TestPass): void {
+  const given = skip ?? todo;
+  if (given === undefined || given === false) return;
+  const reason = given === true || given === '' ? 'no reason given' : given;
+  const key = `${file}\n${reason}`;
+  const entry = state.skips.get(key) ?? { file: relative(state.root, file), reason, names: [] };
+  entry.names.push(name);
+  state.skips.set(key, entry);
+}
+
+function skipLine({ file, reason, names }: Skip): string {
+  const what = names.length === 1 ? `"${names[0]}"` : `${names.length} tests`;
+  return `skipped ${what} in ${file}: ${reason.replaceAll('\n', ' ')}`;
+}
+
+function noteFailure(state: State, { file = '', name, line, details }: EventData.TestFail): void {
+  // A suite fails because a test in it does: that test says why.
+  if (
+    details.error instanceof Error &&
+    'failureType' in details.error &&
+    details.error.failureType === 'subtestsFailed'
+  ) {
+    return;
+  }
+  const path = relative(state.root, file);
+  if (name === file) {
+    const line = `${path} could not be run to its end: ${details.error.message}`;
+    state.failed.push(line);
+    state.print(`✖ ${line}`);
+    printOutput(state, file);
+    return;
+  }
+  state.failed.push(`${path}:${line ?? 1} ${name}`);
+  state.failures.set(file, [...(state.failures.get(file) ?? []), `  ✖ ${name}\n${indent(reasonOf(details.error))}`]);
+}
+
+/** The error that the test threw, without the lines of the test runner. */
+function reasonOf(error: Error): string {
+  const thrown = error.cause ?? error;
+  if (!(thrown instanceof Error)) return inspect(thrown);
+  const text = (thrown.stack ?? thrown.message).replace(/^ +at .*\bnode:internal\/.*\n?/gm, '').trimEnd();
+  return thrown.cause === undefined ? text : `${text}\ncaused by ${inspect(thrown.cause)}`;
+}
+
+function endFile(
+  state: State,
+  file: string,
+  { counts, success, duration_ms: durationMs }: EventData.TestSummary,
+): void {
+  const notes = [
+    `${counts.tests} ${counts.tests === 1 ? 'test' : 'tests'}`,
+    counts.skipped > 0 && `${counts.skipped} skipped`,
+  ].filter(Boolean);
+  const seconds = (durationMs / 1000).toFixed(1);
+  state.print(`${success ? '✔' : '✖'} ${relative(state.root, file)} (${notes.join(', ')}, ${seconds} s)`);
+  for (const failure of state.failures.get(file) ?? []) state.print(failure);
+  state.failures.delete(file);
+  if (success && !state.isVerbose) state.output.delete(file);
+  else printOutput(state, file);
+}
+
+function printOutput(state: State, file: string): void {
+  const text = state.output.get(file) ?? '';
+  state.output.delete(file);
+  if (text.trim() !== '') state.print(`  what it printed:\n${indent(text.trimEnd())}`);
+}
+
+function indent(text: string): string {
+  return text.replace(/^(?=.)/gm, '    ');
+}
