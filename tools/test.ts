@@ -16,8 +16,10 @@ interface TestCluster {
   readonly stop: () => Promise<void>;
 }
 
-/** Longest time of one test file, in ms. */
-const fileTimeoutMs = 10 * 60_000;
+/** Longest time of one test, in ms; of one file: testing/end-in-time.mjs. */
+const testTimeoutMs = 5 * 60_000;
+/** Longest time without any result, in ms: then a file blocks its process, and the run is given up. */
+const silenceMaxMs = 12 * 60_000;
 const concurrency = Math.min(3, Math.max(2, availableParallelism()));
 const root = join(import.meta.dirname, '..');
 const interruptedExitCode = 130;
@@ -65,17 +67,21 @@ async function runAll(paths: readonly string[]): Promise<number> {
 async function runTests(paths: readonly string[]): Promise<boolean> {
   const report = testReport(root, (line) => console.log(line), values.verbose ?? false);
   let isPassed = true;
+  const silence = setTimeout(() => stopping.abort(), silenceMaxMs);
   const events: AsyncIterable<TestEvent> = run({
     files: paths.map((path) => join(root, path)),
     concurrency,
-    timeout: fileTimeoutMs,
+    timeout: testTimeoutMs,
+    execArgv: ['--import', new URL('./testing/end-in-time.mjs', import.meta.url).href],
     signal: stopping.signal,
   });
   for await (const event of events) {
+    silence.refresh();
     report.handle(event);
     if (event.type === 'test:summary' && !event.data.success) isPassed = false;
     if (event.type === 'test:fail') isPassed = false;
   }
+  clearTimeout(silence);
   report.end();
   return isPassed;
 }

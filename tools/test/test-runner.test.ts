@@ -24,7 +24,7 @@ function runnerIn(context: TestContext, files: Readonly<Record<string, string>>)
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const result = spawnSync(process.execPath, [join(root, 'tools/test.ts'), ...args], {
       encoding: 'utf8',
-      env: { ...env, PRAXIS_PORT: '1' },
+      env: { ...env, PRAXIS_PORT: '1', TEST_FILE_TIMEOUT_MS: '1000' },
     });
     return { status: result.status, lines: result.stdout.split('\n'), stderr: result.stderr };
   };
@@ -48,6 +48,23 @@ test('runner: a file that cannot be loaded fails the run', (context) => {
   assert.equal(status, 1);
   assert.ok(lines.includes('✖ packages/fhir/test/broken.test.ts could not be run to its end: test failed'));
   assert.ok(lines.includes('    Error: not loaded'));
+});
+
+test('runner: a hook that fails fails its file, also if a support file set it', (context) => {
+  const support = "import { after } from 'node:test';\nafter(() => { throw new Error('not closed'); });\n";
+  const runner = runnerIn(context, { 'support.ts': support, 'hook.test.ts': `import './support.ts';\n${passing}` });
+  const { status, lines } = runner();
+  assert.equal(status, 1);
+  assert.match(lines[0] ?? '', /^✖ packages\/fhir\/test\/hook\.test\.ts \(1 test, [\d.]+ s\)$/);
+  assert.equal(lines[1], '  ✖ a hook of packages/fhir/test/support.ts');
+  assert.ok(lines.includes('✖ packages/fhir/test/support.ts:2 a hook of packages/fhir/test/support.ts'));
+});
+
+test('runner: a file that something keeps open is ended in time, and says by what', (context) => {
+  const runner = runnerIn(context, { 'open.test.ts': `${passing}setInterval(() => {}, 1000);\n` });
+  const { status, lines } = runner();
+  assert.equal(status, 1);
+  assert.match(lines.join('\n'), /\n {4}still running after 1 s, kept open by: .*\bTimeout\b/);
 });
 
 test('runner: a filter that names no file is an error, and so is a tree without tests', (context) => {

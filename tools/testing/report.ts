@@ -81,7 +81,15 @@ function handleFile(state: State, event: Exclude<TestEvent, { type: 'test:diagno
   }
 }
 
-function noteSkip(state: State, { file = '', name, skip, todo }: EventData.TestPass): void {
+/** The test file that an event belongs to; `file` may be one of its imports, which called `test` or `after`. */
+function entryOf(data: { readonly file?: string | undefined }): string {
+  if ('entryFile' in data && typeof data.entryFile === 'string') return data.entryFile;
+  return data.file ?? '';
+}
+
+function noteSkip(state: State, data: EventData.TestPass): void {
+  const { name, skip, todo } = data;
+  const file = entryOf(data);
   const given = skip ?? todo;
   if (given === undefined || given === false) return;
   const reason = given === true || given === '' ? 'no reason given' : given;
@@ -96,7 +104,9 @@ function skipLine({ file, reason, names }: Skip): string {
   return `skipped ${what} in ${file}: ${reason.replaceAll('\n', ' ')}`;
 }
 
-function noteFailure(state: State, { file = '', name, line, details }: EventData.TestFail): void {
+function noteFailure(state: State, data: EventData.TestFail): void {
+  const { file = '', name, line, details } = data;
+  const entry = entryOf(data);
   // A suite fails because a test in it does: that test says why.
   if (
     details.error instanceof Error &&
@@ -105,16 +115,19 @@ function noteFailure(state: State, { file = '', name, line, details }: EventData
   ) {
     return;
   }
-  const path = relative(state.root, file);
-  if (name === file) {
-    const line = `${path} could not be run to its end: ${details.error.message}`;
-    state.failed.push(line);
-    state.print(`✖ ${line}`);
-    printOutput(state, file);
+  const path = relative(state.root, entry);
+  if (name === entry) {
+    const message = `${path} could not be run to its end: ${details.error.message}`;
+    state.failed.push(message);
+    state.print(`✖ ${message}`);
+    printOutput(state, entry);
     return;
   }
-  state.failed.push(`${path}:${line ?? 1} ${name}`);
-  state.failures.set(file, [...(state.failures.get(file) ?? []), `  ✖ ${name}\n${indent(reasonOf(details.error))}`]);
+  // A hook outside of any test has no name: the runner gives it that of its file.
+  const title = name === file ? `a hook of ${relative(state.root, file)}` : name;
+  state.failed.push(`${relative(state.root, file)}:${line ?? 1} ${title}`);
+  const failure = `  ✖ ${title}\n${indent(reasonOf(details.error))}`;
+  state.failures.set(entry, [...(state.failures.get(entry) ?? []), failure]);
 }
 
 /** The error that the test threw, without the lines of the test runner. */
@@ -135,10 +148,12 @@ function endFile(
     counts.skipped > 0 && `${counts.skipped} skipped`,
   ].filter(Boolean);
   const seconds = (durationMs / 1000).toFixed(1);
-  state.print(`${success ? '✔' : '✖'} ${relative(state.root, file)} (${notes.join(', ')}, ${seconds} s)`);
-  for (const failure of state.failures.get(file) ?? []) state.print(failure);
+  const failures = state.failures.get(file) ?? [];
+  const isPassed = success && failures.length === 0;
+  state.print(`${isPassed ? '✔' : '✖'} ${relative(state.root, file)} (${notes.join(', ')}, ${seconds} s)`);
+  for (const failure of failures) state.print(failure);
   state.failures.delete(file);
-  if (success && !state.isVerbose) state.output.delete(file);
+  if (isPassed && !state.isVerbose) state.output.delete(file);
   else printOutput(state, file);
 }
 

@@ -76,6 +76,11 @@ export const errorTable = {
     issue: 'too-costly',
     meaning: 'page=N reaches too far: follow the next link instead.',
   },
+  'invariant-broken': {
+    status: 422,
+    issue: 'invariant',
+    meaning: 'Each element is right by itself, but they break a rule between elements.',
+  },
   'rule-broken': {
     status: 422,
     issue: 'business-rule',

@@ -60,14 +60,15 @@ export class Connection {
       broken.told?.abandon(error);
     });
     client.on('end', () => broken.told?.abandon(broken.error));
-    await client.connect();
     try {
+      await client.connect();
       const connection = new Connection(client, hooks, await isPooled(client));
       if (broken.error !== undefined) throw broken.error;
       broken.told = connection;
       return connection;
     } catch (error) {
-      client.end().catch(() => {});
+      // Not end(): a connection that failed while logging in would wait for the server, and take one of its places.
+      streamOf(client).destroy();
       throw error;
     }
   }
@@ -132,7 +133,7 @@ export class Connection {
       this.#hooks.log.warn({ reason: reason instanceof Error ? reason.message : 'connection closed' }, 'database connection lost');
       this.#hooks.onEnd(this);
     }
-    this.#stream().destroy();
+    streamOf(this.#client).destroy();
   }
 
   #send(statement: Sql, firm: { value: FirmValue; once: boolean } | undefined, settle: Settle): void {
@@ -159,7 +160,7 @@ export class Connection {
   #cork(): void {
     if (this.#corked) return;
     this.#corked = true;
-    const stream = this.#stream();
+    const stream = streamOf(this.#client);
     stream.cork();
     process.nextTick(() => {
       this.#corked = false;
@@ -187,11 +188,11 @@ export class Connection {
     // Nothing waits for it: the session is over either way.
     this.#client.end().catch(() => {});
   }
+}
 
-  #stream(): Wire['stream'] {
-    // Read each time: TLS replaces the stream while connecting. pg's types do not declare `connection`.
-    return (this.#client as unknown as { readonly connection: Wire }).connection.stream;
-  }
+/** Read each time: TLS replaces the stream while connecting. pg's types do not declare `connection`. */
+function streamOf(client: pg.Client): Wire['stream'] {
+  return (client as unknown as { readonly connection: Wire }).connection.stream;
 }
 
 /** Prepares the firm's setting, and tells whether another session than ours answers: then a pooler stands between. */

@@ -86,6 +86,7 @@ export function isFatal(error: unknown): boolean {
 
 /** Whether connecting again cannot help: wrong password, unknown database or role, missing privilege. */
 export function isConfigurationFault(error: unknown): boolean {
+  if (error instanceof Error && error.message.startsWith('SASL:')) return true; // pg itself, e.g. without a password
   const code = serverMessageOf(error)?.code ?? '';
   return code.startsWith('28') || code === '3D000' || code === '42501' || code === '42704' || code === '22023';
 }

@@ -5,24 +5,16 @@ import type { IncomingMessage } from 'node:http';
 import { fail } from '../base/errors.ts';
 
 /**
- * The body as text.
- * @throws PraxisError as `readBytes`, and `request-malformed` for bytes that are not UTF-8
- */
-export async function readText(request: IncomingMessage, bytesMax: number): Promise<string> {
-  return decodeUtf8(await readBytes(request, bytesMax));
-}
-
-/**
  * All bytes of the body.
  * @throws PraxisError `body-too-large` as soon as the declared or received size passes `bytesMax`;
  *   `media-type-unsupported` for a content encoding other than identity; `request-malformed` for a body cut short
  */
 export async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) tooLarge(bytesMax);
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
     fail('media-type-unsupported', { diagnostics: 'Content-Encoding must be identity: send the body uncompressed' });
   }
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax) tooLarge(bytesMax);
   const chunks: Buffer[] = [];
   let size = 0;
   await new Promise<void>((resolve, reject) => {
@@ -47,7 +39,11 @@ export async function readBytes(request: IncomingMessage, bytesMax: number): Pro
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function decodeUtf8(bytes: Buffer): string {
+/**
+ * Bytes as text.
+ * @throws PraxisError `request-malformed` for bytes that are not UTF-8
+ */
+export function decodeUtf8(bytes: Buffer): string {
   try {
     return strictUtf8.decode(bytes);
   } catch (cause) {

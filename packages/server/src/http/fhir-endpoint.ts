@@ -5,15 +5,15 @@ import { JsonError, type JsonLimits, type JsonValue, parseJson } from '@praxis/f
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { textOf } from '../access/disclosure.ts';
 import { fail, PraxisError } from '../base/errors.ts';
-import type { FhirRequest, FhirResponse, InteractionContext, InteractionName } from '../interactions/context.ts';
+import type { FhirCall, FhirRequest, FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { dispatch } from '../interactions/dispatch.ts';
 import type { ApiCredentials, Session } from '../oauth/session.ts';
-import { readText } from './body.ts';
+import { decodeUtf8, readBytes } from './body.ts';
 import { type FhirTarget, fhirTarget, interactionOf } from './fhir-target.ts';
-import { fhirJson, formType, mediaType, requireJsonAcceptable, requireJsonBody } from './negotiation.ts';
+import { fhirJson, requireFormBody, requireJsonAcceptable, requireJsonBody } from './negotiation.ts';
 import { baseUrlOf } from './origins.ts';
 import { responseHeaders } from './outgoing.ts';
-import { type Parameter, parseParameters } from './parameters.ts';
+import { parseParameters } from './parameters.ts';
 import type { ServerParts } from './parts.ts';
 import { type Route, unknownPath } from './paths.ts';
 import { parsePrefer } from './prefer.ts';
@@ -41,13 +41,11 @@ export async function answerFhir(
     apiKey: request.raw.headersDistinct['x-api-key'] ?? [],
     ...(tokenInQuery.test(query) ? { tokenElsewhere: 'query' } : {}),
   };
-  const body = memoised(() => readText(request.raw, parts.config.bodyBytesMax));
+  const call = fhirCall(parts, target, query, request);
   const attempt = async (session: Session): Promise<FhirResponse> => {
     parts.rateLimit.count(session.principal.apiKeyId);
     const interaction = interactionOf(target, request.method);
-    const parameters = await requestParameters(target, query, request, body);
-    const fhirRequest = toFhirRequest(parts, target, interaction, parameters, request, body);
-    return dispatch(interactionContext(parts, route, session, request), fhirRequest);
+    return dispatch(interactionContext(parts, route, session, request), { ...call, interaction });
   };
   return send(reply, request, await withCurrentRights(parts, credentials, attempt));
 }
@@ -57,7 +55,7 @@ const tokenInQuery = /(?:^|&)access_token=/;
 
 /**
  * Runs `attempt` with the caller's rights. When the data statement finds that the rights changed meanwhile, or a refusal
- * rests on rights that were remembered, they are read again and the attempt is repeated, once.
+ * rests on remembered rights that are no longer true, they are read again and the attempt is repeated, once.
  */
 async function withCurrentRights<T>(
   parts: ServerParts,
@@ -76,7 +74,9 @@ async function withCurrentRights<T>(
 async function restsOnOldRights(parts: ServerParts, session: Session, error: unknown): Promise<boolean> {
   if (!(error instanceof PraxisError)) return false;
   if (error.code === 'stale-access') return true;
-  return error.code === 'access-denied' && !(await parts.sessions.current(session));
+  // Refusals come before the data statement, which would have noticed; counting a request is the one that must stay cheap.
+  if (error.status >= 500 || error.code === 'rate-exceeded') return false;
+  return !(await parts.sessions.current(session));
 }
 
 function memoised<T>(make: () => Promise<T>): () => Promise<T> {
@@ -87,48 +87,50 @@ function memoised<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Query parameters, and for POST _search those of the form body after them. */
-async function requestParameters(
+/** What the request asks for, to be opened once access is settled: 406, then 413, 415, 400 (settled.md "Order of checks"). */
+function fhirCall(
+  parts: ServerParts,
   target: FhirTarget,
   query: string,
   request: FastifyRequest,
-  body: () => Promise<string>,
-): Promise<Parameter[]> {
-  const fromQuery = parseParameters(query);
-  if (target.shape !== 'search') return fromQuery;
-  const type = mediaType(request.headers['content-type']);
-  if (type !== formType && !(type === '' && Number(request.headers['content-length'] ?? 0) === 0)) {
-    fail('media-type-unsupported', { diagnostics: `POST _search takes Content-Type ${formType}` });
-  }
-  return [...fromQuery, ...parseParameters((await body()).trim())];
+): Omit<FhirCall, 'interaction'> {
+  const { headers, raw, method } = request;
+  const { type, id, versionId } = target;
+  const body = memoised(() => readBytes(raw, parts.config.bodyBytesMax));
+  return {
+    type,
+    id,
+    versionId,
+    async open(): Promise<FhirRequest> {
+      requireJsonAcceptable(headers.accept, query);
+      const form = target.shape === 'search' ? await searchForm(request, body) : '';
+      if (form !== '') requireJsonAcceptable(headers.accept, `${query}&${form}`);
+      return {
+        interaction: interactionOf(target, method),
+        type,
+        id,
+        versionId,
+        parameters: [...parseParameters(query), ...parseParameters(form)],
+        async body() {
+          const bytes = await body();
+          requireJsonBody(headers['content-type']);
+          return parseBody(decodeUtf8(bytes), parts.jsonLimits);
+        },
+        ifMatch: headers['if-match'],
+        ifNoneMatch: headers['if-none-match'],
+        ifModifiedSince: headers['if-modified-since'],
+        ifNoneExist: single(headers['if-none-exist']),
+        prefer: parsePrefer(single(headers.prefer)),
+      };
+    },
+  };
 }
 
-function toFhirRequest(
-  parts: ServerParts,
-  target: FhirTarget,
-  interaction: InteractionName,
-  parameters: Parameter[],
-  request: FastifyRequest,
-  body: () => Promise<string>,
-): FhirRequest {
-  const { headers } = request;
-  return {
-    interaction,
-    type: target.type,
-    id: target.id,
-    versionId: target.versionId,
-    parameters,
-    negotiate: () => requireJsonAcceptable(headers.accept, parameters),
-    async body() {
-      requireJsonBody(headers['content-type']);
-      return parseBody(await body(), parts.jsonLimits);
-    },
-    ifMatch: headers['if-match'],
-    ifNoneMatch: headers['if-none-match'],
-    ifModifiedSince: headers['if-modified-since'],
-    ifNoneExist: single(headers['if-none-exist']),
-    prefer: parsePrefer(single(headers.prefer)),
-  };
+/** The form of a POST _search; its parameters follow those of the query. */
+async function searchForm(request: FastifyRequest, body: () => Promise<Buffer>): Promise<string> {
+  const bytes = await body();
+  if (bytes.length > 0) requireFormBody(request.headers['content-type']);
+  return decodeUtf8(bytes).trim();
 }
 
 function single(header: string | string[] | undefined): string | undefined {

@@ -3,7 +3,6 @@
  * The server speaks FHIR JSON; `_format` overrides Accept; a GET's Content-Type is ignored, as existing clients send any.
  */
 import { fail } from '../base/errors.ts';
-import type { Parameter } from './parameters.ts';
 
 export const fhirJson = 'application/fhir+json; charset=utf-8';
 
@@ -17,10 +16,10 @@ const jsonFormats: ReadonlySet<string> = new Set([
 ]);
 const jsonRanges: ReadonlySet<string> = new Set([...jsonFormats, 'application/*', '*/*', '*']);
 const bodyTypes: ReadonlySet<string> = new Set(['application/json', 'application/fhir+json', 'application/json+fhir']);
-export const formType = 'application/x-www-form-urlencoded';
+const formType = 'application/x-www-form-urlencoded';
 
 /** The essence of a media type header: lower case, without parameters. */
-export function mediaType(header: string | undefined): string {
+function mediaType(header: string | undefined): string {
   const text = header ?? '';
   const end = text.indexOf(';');
   return (end < 0 ? text : text.slice(0, end)).trim().toLowerCase();
@@ -28,10 +27,11 @@ export function mediaType(header: string | undefined): string {
 
 /**
  * Checks that the answer may be FHIR JSON.
+ * @param query query string, whose other parameters may be broken: that is told later
  * @throws PraxisError `not-acceptable` naming what is served.
  */
-export function requireJsonAcceptable(accept: string | undefined, parameters: readonly Parameter[]): void {
-  const format = parameters.findLast(([name]) => name === '_format')?.[1];
+export function requireJsonAcceptable(accept: string | undefined, query: string): void {
+  const format = query.includes('_format') ? new URLSearchParams(query).getAll('_format').at(-1) : undefined;
   if (format !== undefined && format !== '') {
     // An unencoded + arrives as a space.
     if (jsonFormats.has(mediaType(format).replace('fhir json', 'fhir+json'))) return;
@@ -62,6 +62,20 @@ export function requireJsonBody(contentType: string | undefined): void {
       diagnostics: `Content-Type must be application/fhir+json (or application/json), ${type === '' ? 'none was sent' : 'not what was sent'}`,
     });
   }
+  requireUtf8(contentType);
+}
+
+/**
+ * Checks the Content-Type of a search form.
+ * @throws PraxisError `media-type-unsupported`
+ */
+export function requireFormBody(contentType: string | undefined): void {
+  if (mediaType(contentType) !== formType)
+    fail('media-type-unsupported', { diagnostics: `Content-Type of POST _search must be ${formType}` });
+  requireUtf8(contentType);
+}
+
+function requireUtf8(contentType: string | undefined): void {
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType ?? '')?.[1];
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
     fail('media-type-unsupported', { diagnostics: 'Content-Type must not name a charset other than UTF-8' });

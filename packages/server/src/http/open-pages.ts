@@ -9,7 +9,6 @@ import type { Environment } from '../tenancy/environments.ts';
 import { frontPage } from './front-page.ts';
 import { fhirJson, requireJsonAcceptable } from './negotiation.ts';
 import { baseUrlOf, type Origins } from './origins.ts';
-import { parseParameters } from './parameters.ts';
 import type { TenantPath } from './paths.ts';
 
 export interface OpenPages {
@@ -70,7 +69,7 @@ function metadata(
 ): FastifyReply {
   requireGet(request);
   const query = (request.raw.url ?? '').split('?')[1] ?? '';
-  requireJsonAcceptable(request.headers.accept, parseParameters(query));
+  requireJsonAcceptable(request.headers.accept, query);
   const statement = capabilities({
     baseUrl: baseUrlOf(options.origins, path),
     tokenUrl: `${options.origins.ofRealm(environment.realm)}/auth/realms/${environment.realm}/protocol/openid-connect/token`,

@@ -8,7 +8,8 @@ import { fail } from '../base/errors.ts';
 export type Parameter = readonly [name: string, value: string];
 
 /**
- * The name/value pairs of `text` (no leading `?`). `+` is a space.
+ * The name/value pairs of `text` (no leading `?`). `+` is a space. A part without `=` continues the value before it:
+ * some clients send the `&` of `name=Smith & Sons` as it is, and no search parameter is without a value.
  * @throws PraxisError `search-invalid` for a broken percent-escape or bytes that are not UTF-8.
  */
 export function parseParameters(text: string): Parameter[] {
@@ -16,6 +17,11 @@ export function parseParameters(text: string): Parameter[] {
   for (const part of text.split('&')) {
     if (part === '') continue;
     const at = part.indexOf('=');
+    const before = parameters.at(-1);
+    if (at < 0 && before !== undefined && !part.startsWith('_')) {
+      parameters[parameters.length - 1] = [before[0], `${before[1]}&${decode(part, before[0])}`];
+      continue;
+    }
     const name = decode(at < 0 ? part : part.slice(0, at));
     parameters.push([name, at < 0 ? '' : decode(part.slice(at + 1), name)]);
   }

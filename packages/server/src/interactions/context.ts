@@ -39,16 +39,23 @@ export interface InteractionContext {
 
 export type InteractionName = 'read' | 'vread' | 'create' | 'update' | 'delete' | 'history-instance' | 'search-type';
 
-export interface FhirRequest {
+/** What a request wants done to what: all that access is decided by. */
+export interface FhirCall {
   readonly interaction: InteractionName;
   readonly type: string;
   readonly id: string;
   readonly versionId: string;
+  /**
+   * The request in full; called only after the access check.
+   * @throws PraxisError when the answer cannot be sent in a form the caller takes, or the parameters cannot be read
+   */
+  readonly open: () => Promise<FhirRequest>;
+}
+
+export interface FhirRequest extends Omit<FhirCall, 'open'> {
   /** Query and form parameters in order. */
   readonly parameters: readonly (readonly [name: string, value: string])[];
-  /** @throws PraxisError `not-acceptable` when the answer cannot be sent in a form the caller takes. */
-  readonly negotiate: () => void;
-  /** Reads and parses the body; called only after the access check. */
+  /** Reads and parses the body. */
   readonly body: () => Promise<JsonValue>;
   readonly ifMatch: string | undefined;
   readonly ifNoneMatch: string | undefined;
@@ -64,12 +71,12 @@ export interface Preferences {
 }
 
 /**
- * One interaction. `dispatch` calls `authorize`, then the request's `negotiate`, then `answer`: so a refusal of access
- * comes before anything is said about media types or bodies (settled.md "Order of checks").
+ * One interaction. `dispatch` calls `authorize`, then opens the call, then `answer`: so a refusal of access comes before
+ * anything is said about media types, parameters or bodies (settled.md "Order of checks").
  */
 export interface Interaction {
   /** @throws PraxisError `access-denied`, `method-not-allowed` */
-  readonly authorize: (context: InteractionContext, request: FhirRequest) => void;
+  readonly authorize: (context: InteractionContext, call: FhirCall) => void;
   readonly answer: (context: InteractionContext, request: FhirRequest) => Promise<FhirResponse>;
 }
 

@@ -19,7 +19,7 @@ export const create: Interaction = {
 
 /**
  * 201 with Location; an id in the body is ignored, as R4 demands.
- * @throws PraxisError `resource-type-mismatch`, `resource-invalid`
+ * @throws PraxisError `resource-type-mismatch`, `resource-invalid`, `invariant-broken`
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   if (request.ifNoneExist !== undefined) {

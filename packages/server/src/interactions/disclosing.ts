@@ -11,6 +11,7 @@ import { type IndexRows, indexResource } from '../search/index-rows.ts';
 import { matchesToken } from '../search/match.ts';
 import type { StoredResource } from '../storage/store.ts';
 import type { FhirRequest, InteractionContext } from './context.ts';
+import { withReferencesFor } from './references.ts';
 
 /** The JSON text this caller may see of the row, or undefined when none of its grants covers the row. */
 export function discloseRow(
@@ -19,7 +20,9 @@ export function discloseRow(
   row: StoredResource,
   filter: ElementFilter,
 ): Disclosed<string> | undefined {
-  return disclose(context.policy, letter, row.type, row.content, criterionTest(context, row.type, row.content), filter);
+  const test = criterionTest(context, row.type, row.content);
+  const disclosed = disclose(context.policy, letter, row.type, row.content, test, filter);
+  return disclosed && withReferencesFor(context, disclosed);
 }
 
 /** Whether a criterion holds for stored content; the content is parsed and indexed at the first question only. */

@@ -1,7 +1,7 @@
 /**
  * The one door to every interaction: HTTP requests and, later, Bundle entries pass here with the same types.
  */
-import type { FhirRequest, FhirResponse, Interaction, InteractionContext, InteractionName } from './context.ts';
+import type { FhirCall, FhirResponse, Interaction, InteractionContext, InteractionName } from './context.ts';
 import { create } from './create.ts';
 import { deleteResource } from './delete.ts';
 import { historyInstance } from './history-instance.ts';
@@ -21,10 +21,9 @@ export const interactions: Readonly<Record<InteractionName, Interaction>> = {
   'search-type': searchType,
 };
 
-/** Answers `request` with the rights of `context`; throws PraxisError for every refusal. */
-export async function dispatch(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
-  const interaction = interactions[request.interaction];
-  interaction.authorize(context, request);
-  request.negotiate();
-  return interaction.answer(context, request);
+/** Answers `call` with the rights of `context`; throws PraxisError for every refusal. */
+export async function dispatch(context: InteractionContext, call: FhirCall): Promise<FhirResponse> {
+  const interaction = interactions[call.interaction];
+  interaction.authorize(context, call);
+  return interaction.answer(context, await call.open());
 }

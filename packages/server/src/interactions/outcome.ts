@@ -4,17 +4,20 @@
 import { type Disclosed, serverWritten } from '../access/disclosure.ts';
 import { errorTable, type PraxisError } from '../base/errors.ts';
 
-/** The OperationOutcome of an error: first issue first, useful words first. */
+/**
+ * The OperationOutcome of an error: first issue first, useful words first. People are often shown no more than the first
+ * 200 characters of a body, so `diagnostics` stands before what programs read.
+ */
 export function outcomeOf(error: PraxisError): Disclosed<string> {
   const issues = error.issues.map((issue) => ({
     severity: 'error',
     code: issue.issue ?? errorTable[error.code].issue,
+    diagnostics: issue.diagnostics,
+    ...(issue.expression === undefined ? {} : { expression: issue.expression }),
     details: {
       coding: [{ system: 'https://praxis.health/fhir/CodeSystem/error', code: error.code }],
       text: issue.diagnostics,
     },
-    diagnostics: issue.diagnostics,
-    ...(issue.expression === undefined ? {} : { expression: issue.expression }),
   }));
   return serverWritten(JSON.stringify({ resourceType: 'OperationOutcome', issue: issues }));
 }

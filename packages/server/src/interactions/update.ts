@@ -13,6 +13,9 @@ import { requireMatch } from './preconditions.ts';
 import { requireWritable } from './writable.ts';
 import { requireResource, requireValidId, resourceWrite, writtenResponse } from './writing.ts';
 
+/** For those who send only what they want to change. */
+const patchAdvice = 'PUT replaces the whole resource: to change some elements only, use PATCH';
+
 /** Attempts of an update without If-Match before a concurrent change is reported. */
 const attemptsMax = 5;
 
@@ -28,11 +31,11 @@ export const update: Interaction = {
 /**
  * 200 with the new version, 201 when it came into being.
  * @throws PraxisError `access-denied` (the new version leaves the caller's rows), `resource-id-mismatch`,
- *   `resource-invalid`, `resource-not-found`, `precondition-failed`, `conflict`
+ *   `resource-invalid`, `invariant-broken`, `resource-not-found`, `precondition-failed`, `conflict`
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   requireValidId(request.id);
-  const resource = requireResource(await request.body(), request.type);
+  const resource = requireResource(await request.body(), request.type, patchAdvice);
   requireSameId(resource, request.id);
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const current = await context.store.read(context.scope, request.type, request.id);
@@ -59,9 +62,12 @@ function requireReadable(context: InteractionContext, type: string): void {
 
 function requireSameId(resource: JsonObject, id: string): void {
   if (resource.id === id) return;
-  const problem = resource.id === undefined ? 'is missing' : 'differs from the id in the path';
+  const problem =
+    resource.id === undefined
+      ? `is missing: the body of an update carries the id of the path. ${patchAdvice}`
+      : 'differs from the id in the path: the body of an update carries the same id';
   fail('resource-id-mismatch', {
-    diagnostics: `id ${problem}: the body of an update carries the id of the path`,
+    diagnostics: `id ${problem}`,
     expression: ['id'],
   });
 }

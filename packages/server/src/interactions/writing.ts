@@ -12,6 +12,7 @@ import { indexResource } from '../search/index-rows.ts';
 import type { ResourceWrite } from '../storage/store.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from './context.ts';
 import { written } from './outcome.ts';
+import { withReferencesFor } from './references.ts';
 
 const idPattern = /^[A-Za-z0-9\-.]{1,64}$/;
 
@@ -27,9 +28,10 @@ export function requireValidId(id: string): void {
 
 /**
  * The body as a valid resource of `type`.
- * @throws PraxisError `resource-type-mismatch`, `resource-invalid` (all issues, each with path and rule)
+ * @param advice added to the first issue when a required element is missing
+ * @throws PraxisError `resource-type-mismatch`, `resource-invalid`, `invariant-broken` (all issues, each with path and rule)
  */
-export function requireResource(body: JsonValue, type: string): JsonObject {
+export function requireResource(body: JsonValue, type: string, advice?: string): JsonObject {
   const named = typeof body === 'object' && body !== null && 'resourceType' in body ? body.resourceType : undefined;
   if (typeof named === 'string' && named !== type) {
     fail('resource-type-mismatch', {
@@ -39,7 +41,16 @@ export function requireResource(body: JsonValue, type: string): JsonObject {
   }
   const issues = validateResource(body, { type }).filter((issue) => issue.severity === 'error');
   const [first, ...more] = issues;
-  if (first) fail('resource-invalid', { ...toErrorIssue(first), more: more.map(toErrorIssue) });
+  if (first) {
+    const isSound = issues.every(({ code }) => code === 'invariant');
+    const isPartial = advice !== undefined && issues.some(({ rule }) => rule === 'cardinality-min');
+    const { diagnostics, ...rest } = toErrorIssue(first);
+    fail(isSound ? 'invariant-broken' : 'resource-invalid', {
+      ...rest,
+      diagnostics: isPartial ? `${diagnostics}. ${advice}` : diagnostics,
+      more: more.map(toErrorIssue),
+    });
+  }
   return body as JsonObject; // a valid resource is an object
 }
 
@@ -102,7 +113,8 @@ export function writtenResponse(
   status: 200 | 201,
 ): FhirResponse {
   const versionId = write.expectedVersion + 1;
-  const location = `${context.baseUrl}/${write.type}/${write.id}/_history/${versionId}`;
+  const resource = `${context.baseUrl}/${write.type}/${write.id}`;
+  const location = context.settings.unversionedLocation ? resource : `${resource}/_history/${versionId}`;
   const body = writtenBody(context, request, letter, write);
   return { status, versionId, lastUpdatedMs: write.lastUpdatedMs, location, ...(body === undefined ? {} : { body }) };
 }
@@ -116,7 +128,7 @@ function writtenBody(
   if (request.prefer.return === 'minimal') return undefined;
   if (request.prefer.return === 'OperationOutcome') return written(write.type, write.id);
   // The writer sent every element itself and `stamp` added only id and meta: the echo tells nothing new.
-  return write.content === null
-    ? undefined
-    : disclose(context.policy, letter, write.type, write.content, () => true, {});
+  const echo =
+    write.content === null ? undefined : disclose(context.policy, letter, write.type, write.content, () => true, {});
+  return echo && withReferencesFor(context, echo);
 }

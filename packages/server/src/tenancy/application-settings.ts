@@ -12,6 +12,7 @@ export const applicationSettings = {
   totalOfPage: { meaning: 'Bundle.total counts the rows of the page, not of the whole search.' },
   lenientSearch: { meaning: 'Unknown search parameters are ignored, as with Prefer: handling=lenient.' },
   absoluteReferences: { meaning: 'References in answers are absolute URLs.' },
+  unversionedLocation: { meaning: 'Location after a write ends in the id of the resource, without its version.' },
 } as const satisfies Record<string, SettingRow>;
 
 export type SettingName = keyof typeof applicationSettings;
@@ -21,11 +22,12 @@ export const settingNames = Object.keys(applicationSettings) as readonly Setting
 
 /** All settings of an application from its stored JSON; what is not stored is off. */
 export function readSettings(stored: Readonly<Record<string, unknown>>): ApplicationSettings {
-  const { totalOfPage, lenientSearch, absoluteReferences } = stored;
+  const { totalOfPage, lenientSearch, absoluteReferences, unversionedLocation } = stored;
   return {
     totalOfPage: totalOfPage === true,
     lenientSearch: lenientSearch === true,
     absoluteReferences: absoluteReferences === true,
+    unversionedLocation: unversionedLocation === true,
   };
 }
 

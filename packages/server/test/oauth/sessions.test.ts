@@ -277,7 +277,12 @@ test('contract 1.2: a session tells who calls, where, and with which settings', 
     product: 'pm',
     timeZone: 'Europe/Berlin',
   };
-  const settings = { totalOfPage: true, lenientSearch: false, absoluteReferences: false };
+  const settings = {
+    totalOfPage: true,
+    lenientSearch: false,
+    absoluteReferences: false,
+    unversionedLocation: false,
+  };
   const caller = {
     application: vendor.application.id,
     applicationName: vendor.application.name,

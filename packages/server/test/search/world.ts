@@ -27,8 +27,8 @@ export interface SearchWorld {
   readonly database: TestDatabase;
   readonly store: ResourceStore;
   readonly scope: TenantScope;
-  /** Creates the resources, which have ids, in their order. */
-  load(resources: readonly JsonObject[]): Promise<void>;
+  /** Creates the resources, which have ids, in their order; `bare`: with type and id as their only content. */
+  load(resources: readonly JsonObject[], options?: { readonly bare?: true }): Promise<void>;
   /** One page; the parameters as a query string. */
   page(type: string, query: string, options?: PageOptions): Promise<SearchPage<PageRow>>;
   /** Ids of all pages, by following `next`. */
@@ -62,7 +62,7 @@ export async function joinSearchWorld(database: TestDatabase, prefix: string): P
     store,
     scope,
     page,
-    load: (resources) => load(store, scope, resources),
+    load: (resources, options) => load(store, scope, resources, options?.bare === true),
     async ids(type, query) {
       const found: string[] = [];
       for (let next: string | undefined = query; next !== undefined; ) {
@@ -100,16 +100,16 @@ async function makeScope(database: TestDatabase, prefix: string): Promise<Tenant
   return openScope({ ...ids, epoch: 1, environment: `env-${prefix}`, firmPrefix: prefix, product: 'pm', timeZone });
 }
 
-async function load(store: ResourceStore, scope: TenantScope, resources: readonly JsonObject[]): Promise<void> {
+async function load(store: ResourceStore, scope: TenantScope, resources: readonly JsonObject[], bare: boolean): Promise<void> {
   for (let from = 0; from < resources.length; from += batchRows) {
-    const writes = resources.slice(from, from + batchRows).map(createOf);
+    const writes = resources.slice(from, from + batchRows).map((resource) => createOf(resource, bare));
     const outcomes = await store.writeMany(scope, writes);
     if (outcomes.some(({ outcome }) => outcome !== 'written')) throw new Error('a resource was not written');
   }
 }
 
 /** The write that creates the resource, as of its meta.lastUpdated or now. */
-export function createOf(resource: JsonObject): ResourceWrite {
+export function createOf(resource: JsonObject, bare = false): ResourceWrite {
   const type = String(resource['resourceType']);
   const id = String(resource['id']);
   const lastUpdated = (resource['meta'] as JsonObject | undefined)?.['lastUpdated'];
@@ -119,7 +119,7 @@ export function createOf(resource: JsonObject): ResourceWrite {
     id,
     expectedVersion: 0,
     lastUpdatedMs,
-    content: stored(JSON.stringify(resource)),
+    content: stored(JSON.stringify(bare ? { resourceType: type, id } : resource)),
     index: indexResource(type, resource, { timeZone, baseUrl }),
     audit: { atMs: nowMs, interaction: 'create', subject: 'test', tokenId: 'test', requestId: 'test' },
   };

@@ -1,11 +1,13 @@
 /**
  * A running service for one test file: real HTTP on a free port, real database, a clock that stands still.
  */
-import { fixedClock } from '../../src/base/clock.ts';
+
+import { openPlatform, type Platform, type Service, startService } from '../../src/app.ts';
 import type { Clock } from '../../src/base/clock.ts';
+import { fixedClock } from '../../src/base/clock.ts';
 import { readConfig } from '../../src/base/config.ts';
 import { newSecret } from '../../src/base/ids.ts';
-import { openPlatform, type Platform, type Service, startService } from '../../src/app.ts';
+import type { Log } from '../../src/base/log.ts';
 import { entryProblem } from '../../src/cli/options.ts';
 import { issueApiKey } from '../../src/oauth/api-keys.ts';
 import { issueClient } from '../../src/oauth/clients.ts';
@@ -27,13 +29,26 @@ export interface TestService {
   readonly clock: Clock & { advance(ms: number): void };
 }
 
-/** Starts a service; `settings` are environment variables that differ from the defaults. */
-export async function openTestService(t: Lifetime, settings: Readonly<Record<string, string>> = {}): Promise<TestService> {
+/**
+ * Starts a service; `settings` are environment variables that differ from the defaults.
+ * @param log where it logs, for tests of what is logged
+ */
+export async function openTestService(
+  t: Lifetime,
+  settings: Readonly<Record<string, string>> = {},
+  log: Log = testLog,
+): Promise<TestService> {
   const database = await openTestDatabase(t);
   const clock = fixedClock(startMs);
-  const config = readConfig({ PRAXIS_PORT: '0', PRAXIS_RATE_LIMIT: '0', PRAXIS_SECRET_KEY: newSecret(), PRAXIS_LOG_LEVEL: 'silent', ...settings });
+  const config = readConfig({
+    PRAXIS_PORT: '0',
+    PRAXIS_RATE_LIMIT: '0',
+    PRAXIS_SECRET_KEY: newSecret(),
+    PRAXIS_LOG_LEVEL: 'silent',
+    ...settings,
+  });
   const connections = { ...database.connections, stop: async () => undefined };
-  const platform = await openPlatform({ config, clock, log: testLog, connections });
+  const platform = await openPlatform({ config, clock, log, connections });
   const service = await startService(platform);
   t.after(async () => {
     await service.drain();
@@ -49,7 +64,12 @@ export interface TestFirm extends Firm {
 }
 
 /** A firm of product `pm`. */
-export async function makeFirm({ platform, origin }: TestService, prefix: string, environment = 'sandbox', timeZone = 'America/New_York'): Promise<TestFirm> {
+export async function makeFirm(
+  { platform, origin }: Pick<TestService, 'platform' | 'origin'>,
+  prefix: string,
+  environment = 'sandbox',
+  timeZone = 'America/New_York',
+): Promise<TestFirm> {
   const firm = await createFirm(platform.database, { environment, prefix, name: `Firm ${prefix}`, timeZone });
   const root = `${origin}/${environment}/firm/${prefix}/pm`;
   return { ...firm, base: `${root}/fhir/v2`, legacyTokenUrl: `${root}/ws/oauth2/grant` };
@@ -69,7 +89,7 @@ export interface TestApplication {
 
 /** An application with keys, a client, and an account at each of `firms`, all of which authorise its entries. */
 export async function makeApplication(
-  { platform }: TestService,
+  { platform }: Pick<TestService, 'platform'>,
   name: string,
   acl: readonly string[],
   firms: readonly Firm[],
@@ -97,25 +117,53 @@ export async function makeApplication(
   };
 }
 
-const tokenPath = (realm: string): string => `/auth/realms/${realm}/protocol/openid-connect/token`;
+/** Contract 4.3: the token endpoint of a realm. */
+export function clientTokenUrl({ origin }: TestService, realm = 'sandbox'): string {
+  return `${origin}/auth/realms/${realm}/protocol/openid-connect/token`;
+}
+
+/** The form of a client-credentials request. */
+export function clientForm({ clientId, clientSecret }: TestApplication): Record<string, string> {
+  return { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+}
+
+/** The form of a password request; the firm must be one of the application's. */
+export function passwordForm({ accounts }: TestApplication, firm: Firm): Record<string, string> {
+  const account = accounts.get(firm.prefix);
+  if (account === undefined) throw new Error(`no account at ${firm.prefix}`);
+  return { grant_type: 'password', ...account };
+}
+
+/** POSTs a form to a token endpoint; without `apiKey` the header is omitted. */
+export async function postForm(
+  url: string,
+  form: Readonly<Record<string, string>>,
+  apiKey?: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const key: Record<string, string> = apiKey === undefined ? {} : { 'x-api-key': apiKey };
+  return await answerOf(
+    await fetch(url, { method: 'POST', headers: { ...key, ...headers }, body: new URLSearchParams(form) }),
+  );
+}
 
 /** A client-credentials access token. */
-export async function clientToken({ origin }: TestService, application: TestApplication, realm = 'sandbox'): Promise<string> {
-  const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: application.clientId, client_secret: application.clientSecret });
-  return await accessToken(await fetch(origin + tokenPath(realm), { method: 'POST', headers: { 'x-api-key': application.clientKey }, body }));
+export async function clientToken(
+  service: TestService,
+  application: TestApplication,
+  realm = 'sandbox',
+): Promise<string> {
+  return accessToken(await postForm(clientTokenUrl(service, realm), clientForm(application), application.clientKey));
 }
 
 /** A legacy access token at `firm`. */
 export async function legacyToken(application: TestApplication, firm: TestFirm): Promise<string> {
-  const account = application.accounts.get(firm.prefix);
-  const body = new URLSearchParams({ grant_type: 'password', username: account?.username ?? '', password: account?.password ?? '' });
-  return await accessToken(await fetch(firm.legacyTokenUrl, { method: 'POST', headers: { 'x-api-key': application.legacyKey }, body }));
+  return accessToken(await postForm(firm.legacyTokenUrl, passwordForm(application, firm), application.legacyKey));
 }
 
-async function accessToken(response: Response): Promise<string> {
-  const body: unknown = await response.json();
-  if (response.status === 200 && typeof body === 'object' && body !== null && 'access_token' in body) return String(body.access_token);
-  throw new Error(`no token: ${response.status} ${JSON.stringify(body)}`);
+function accessToken({ status, json, text }: Answer): string {
+  if (status === 200 && typeof json?.access_token === 'string') return json.access_token;
+  throw new Error(`no token: ${status} ${text}`);
 }
 
 /** Calls a firm's FHIR API with both credentials. */
@@ -130,28 +178,46 @@ export interface Answer {
   readonly headers: Headers;
   /** The body's text. */
   readonly text: string;
-  /** The body as JSON; undefined when empty. */
+  /** The body as JSON; undefined when it is empty or something else. */
   // biome-ignore lint/suspicious/noExplicitAny: tests assert on whole bodies of many shapes.
   readonly json: any;
 }
 
-export function callerOf(firm: TestFirm, token: string, apiKey: string): Caller {
+export function callerOf(firm: Pick<TestFirm, 'base'>, token: string, apiKey: string): Caller {
   const headers = { authorization: `Bearer ${token}`, 'x-api-key': apiKey };
-  const call = async (method: string, path: string, body: unknown, extra: Readonly<Record<string, string>>): Promise<Answer> => {
+  const call = async (
+    method: string,
+    path: string,
+    body: unknown,
+    extra: Readonly<Record<string, string>>,
+  ): Promise<Answer> => {
     const url = path.startsWith('http') ? path : `${firm.base}/${path}`;
     const content = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
     const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/fhir+json' };
     return await answerOf(await fetch(url, { method, headers: { ...headers, ...type, ...extra }, ...content }));
   };
-  return { headers, get: (path, extra = {}) => call('GET', path, undefined, extra), send: (method, path, body, extra = {}) => call(method, path, body, extra) };
+  return {
+    headers,
+    get: (path, extra = {}) => call('GET', path, undefined, extra),
+    send: (method, path, body, extra = {}) => call(method, path, body, extra),
+  };
 }
 
 /** A caller by client credentials with all of the application's entries. */
-export async function openCaller(service: TestService, application: TestApplication, firm: TestFirm, realm = 'sandbox'): Promise<Caller> {
+export async function openCaller(
+  service: TestService,
+  application: TestApplication,
+  firm: TestFirm,
+  realm = 'sandbox',
+): Promise<Caller> {
   return callerOf(firm, await clientToken(service, application, realm), application.clientKey);
 }
 
 export async function answerOf(response: Response): Promise<Answer> {
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: text === '' ? undefined : JSON.parse(text) };
+  return toAnswer(response.status, response.headers, await response.text());
+}
+
+export function toAnswer(status: number, headers: Headers, text: string): Answer {
+  const isJson = text !== '' && /[/+]json\b/.test(headers.get('content-type') ?? '');
+  return { status, headers, text, json: isJson ? JSON.parse(text) : undefined };
 }

@@ -130,7 +130,7 @@ test('deny by default: an entry that the grammar does not know is refused by nam
 });
 
 test('deny by default: an unknown setting, or a value other than true and false, is refused', async () => {
-  const known = 'totalOfPage, lenientSearch, absoluteReferences';
+  const known = 'totalOfPage, lenientSearch, absoluteReferences, unversionedLocation';
   await assertRefused(
     setApplicationSettings(database, application, { total: true }),
     'rule-broken',

@@ -9,7 +9,7 @@ import type { Database, Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import { raiseOrderEpoch } from '../../storage/order-epoch.ts';
 import { type BackupTrailer, currentSchema, requireSameInstallation } from './format.ts';
-import { type BackupReader, type BackupRow, openBackup } from './read-backup.ts';
+import { type BackupReader, openBackup } from './read-backup.ts';
 import { type Table, tablesOf, useWholeTables } from './tables.ts';
 
 /** Rows inserted by one statement, at most, and characters of their texts, at most (a longer row goes alone). */
@@ -133,33 +133,49 @@ async function setSequences(tx: Queryable, { sequences }: BackupTrailer): Promis
   }
 }
 
+/** While one batch is being inserted the next is read. */
 async function insertAll(tx: Queryable, tables: readonly Table[], reader: BackupReader, onProgress: (rows: number) => void): Promise<{ rows: number; trailer: BackupTrailer }> {
   const known = new Map(tables.map((table) => [table.name, table]));
+  const batches = batchesOf(reader.rows);
   let rows = 0;
-  let batch: string[] = [];
-  let characters = 0;
-  let table: Table | undefined;
-  const flush = async (): Promise<void> => {
-    if (table !== undefined && batch.length > 0) await insert(tx, table, batch);
-    rows += batch.length;
-    batch = [];
-    characters = 0;
-    onProgress(rows);
-  };
+  let inserting = Promise.resolve();
   for (;;) {
-    const next: IteratorResult<BackupRow, BackupTrailer> = await reader.rows.next();
-    if (next.done === true) {
-      await flush();
-      return { rows, trailer: next.value };
+    const next = await batches.next();
+    await inserting;
+    if (next.done === true) return { rows, trailer: next.value };
+    const { table: name, texts } = next.value;
+    const table = known.get(name);
+    if (table === undefined) throw new ConfigError(`the backup has a table ${name}, which this praxis does not know`);
+    onProgress(rows);
+    rows += texts.length;
+    inserting = insert(tx, table, texts);
+    inserting.catch(() => undefined); // the next turn of the loop gets it
+  }
+}
+
+interface RowBatch {
+  readonly table: string;
+  readonly texts: readonly string[];
+}
+
+/** Rows of one table each; then the trailer. */
+async function* batchesOf(rows: BackupReader['rows']): AsyncGenerator<RowBatch, BackupTrailer> {
+  let table = '';
+  let texts: string[] = [];
+  let characters = 0;
+  for (;;) {
+    const next = await rows.next();
+    const row = next.done === true ? undefined : next.value;
+    const isFull = row?.table !== table || texts.length === insertRowsMax || characters + row.text.length > insertCharactersMax;
+    if (isFull && texts.length > 0) {
+      yield { table, texts };
+      texts = [];
+      characters = 0;
     }
-    const { table: name, text } = next.value;
-    if (name !== table?.name || batch.length === insertRowsMax || characters + text.length > insertCharactersMax) {
-      await flush();
-      table = known.get(name);
-      if (table === undefined) throw new ConfigError(`the backup has a table ${name}, which this praxis does not know`);
-    }
-    batch.push(text);
-    characters += text.length;
+    if (next.done === true) return next.value;
+    table = next.value.table;
+    texts.push(next.value.text);
+    characters += next.value.text.length;
   }
 }
 

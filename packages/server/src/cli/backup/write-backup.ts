@@ -3,7 +3,8 @@
  * (https://www.postgresql.org/docs/current/transaction-iso.html#XACT-REPEATABLE-READ).
  */
 import type { Hmac } from 'node:crypto';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -50,12 +51,7 @@ export async function writeBackup(platform: Platform, file: string, onProgress: 
         async (tx) => {
           // The transaction may be run again from its beginning, and then the file is, too.
           await rm(partial, { force: true });
-          const handle = await open(partial, 'wx', 0o600);
-          try {
-            return await writeSnapshot(tx, handle, header, openDigest(platform.secrets), onProgress);
-          } finally {
-            await handle.close();
-          }
+          return await writeSnapshot(tx, partial, header, openDigest(platform.secrets), onProgress);
         },
         { isolation: 'repeatable read', statementTimeoutMs: 0 },
       ),
@@ -68,16 +64,17 @@ export async function writeBackup(platform: Platform, file: string, onProgress: 
   }
 }
 
-async function writeSnapshot(tx: Queryable, handle: FileHandle, header: BackupHeader, digest: Hmac, onProgress: (rows: number) => void): Promise<number> {
+async function writeSnapshot(tx: Queryable, file: string, header: BackupHeader, digest: Hmac, onProgress: (rows: number) => void): Promise<number> {
   await useWholeTables(tx);
   let rows = 0;
   const onRows = (more: number): void => {
     rows += more;
     onProgress(rows);
   };
-  const stream = handle.createWriteStream({ autoClose: false });
-  await pipeline(Readable.from(backupLines(tx, header, digest, onRows)), createGzip({ level: compressionLevel }), stream);
-  await handle.sync();
+  const lines = Readable.from(backupLines(tx, header, digest, onRows));
+  // flush: it is on the disk before it is closed, and so before it is called complete.
+  const stream = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
+  await pipeline(lines, createGzip({ level: compressionLevel }), stream);
   return rows;
 }
 

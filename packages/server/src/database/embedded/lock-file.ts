@@ -5,7 +5,7 @@
  */
 import { closeSync, existsSync, openSync, readFileSync, realpathSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import type { Layout } from './layout.ts';
+import { type Layout, socketPort } from './layout.ts';
 import { commandLine, isAlive } from './processes.ts';
 
 /** A server process and where it takes connections. */
@@ -74,6 +74,18 @@ function openIfExists(file: string): number | undefined {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
+  }
+}
+
+/** Makes the lock file of a Unix socket harmless when its server is dead: PostgreSQL takes a zombie for a living process. */
+export function releaseSocketLock(layout: Layout, socketDirectory: string): void {
+  const descriptor = openIfExists(path.join(socketDirectory, `.s.PGSQL.${socketPort}.lock`));
+  if (descriptor === undefined) return;
+  try {
+    const lines = readFileSync(descriptor, 'utf8').split('\n');
+    if (!isServerOf(layout, Number(lines[0]))) replacePid(descriptor, lines);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -9,7 +9,7 @@ import { newUuid } from '../../base/ids.ts';
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { type Layout, makeSocketDirectory, socketPort } from './layout.ts';
-import { findPostmaster, type Postmaster, readyPostmaster } from './lock-file.ts';
+import { findPostmaster, type Postmaster, readyPostmaster, releaseSocketLock } from './lock-file.ts';
 import { programEnvironment } from './processes.ts';
 import { type Durability, markSetting, settingArguments, settingsFor } from './settings.ts';
 
@@ -18,8 +18,8 @@ export class StartFailure extends Error {
   override readonly name = 'StartFailure';
   readonly output: string;
 
-  constructor(output: string) {
-    super(`Embedded PostgreSQL did not start: ${output.trim().slice(-1000)}`);
+  constructor(output: string, layout: Layout) {
+    super(`Embedded PostgreSQL did not start; its log is in ${layout.log}. ${output.trim().slice(-1000)}`);
     this.output = output;
   }
 
@@ -52,16 +52,14 @@ export async function startPostmaster(options: StartOptions): Promise<Postmaster
 }
 
 async function serverSettings(options: StartOptions): Promise<Record<string, string>> {
-  const place: Record<string, string> =
-    process.platform === 'win32'
-      ? { listen_addresses: '127.0.0.1', port: String(await freePort()) }
-      : {
-          listen_addresses: '',
-          port: String(socketPort),
-          unix_socket_directories: makeSocketDirectory(options.layout, options.account),
-          unix_socket_permissions: '0700',
-        };
+  const place = process.platform === 'win32' ? { listen_addresses: '127.0.0.1', port: String(await freePort()) } : socketSettings(options);
   return { ...settingsFor(options.durability), ...place, log_directory: options.layout.log, [markSetting]: options.mark };
+}
+
+function socketSettings({ layout, account }: StartOptions): Record<string, string> {
+  const directory = makeSocketDirectory(layout, account);
+  releaseSocketLock(layout, directory);
+  return { listen_addresses: '', port: String(socketPort), unix_socket_directories: directory, unix_socket_permissions: '0700' };
 }
 
 async function startDirectly(options: StartOptions, args: readonly string[]): Promise<Postmaster> {
@@ -83,7 +81,7 @@ async function startDirectly(options: StartOptions, args: readonly string[]): Pr
     });
     child.unref();
     const found = await untilReady(options, child, end);
-    if (found === undefined) throw new StartFailure(`${end.failure ?? `not ready after ${options.readyMaxMs} ms`}; ${readFrom(output)}`);
+    if (found === undefined) throw new StartFailure(`${end.failure ?? `not ready after ${options.readyMaxMs} ms`}; ${readFrom(output)}`, options.layout);
     return found;
   } finally {
     closeSync(output);
@@ -125,7 +123,7 @@ function startThroughPgCtl(options: StartOptions, args: readonly string[]): Post
     { encoding: 'utf8', env: programEnvironment(), stdio: ['ignore', 'ignore', 'pipe'] },
   );
   const found = status === 0 ? findPostmaster(options.layout) : undefined;
-  if (found === undefined) throw new StartFailure(stderr);
+  if (found === undefined) throw new StartFailure(stderr, options.layout);
   return found;
 }
 

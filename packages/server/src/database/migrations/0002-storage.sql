@@ -166,7 +166,7 @@ END $$;
 -- in_expected: 0 = no row may exist, not even of a deleted resource; n = version n must be the current one, deleted or not.
 -- in_content: NULL = delete. The index rows of all resources stand one after another in the arrays of their kind, those of
 -- one resource together; …_row is the position of the resource they belong to. The rows of one resource must be distinct,
--- since creates insert them without looking for others (ON CONFLICT costs a sixth of the whole write).
+-- since creates insert them without looking for others (ON CONFLICT would make the function a sixth slower).
 -- Updates delete the index rows that are gone and insert those that are new: what stays is not touched.
 --
 -- Plans are generic and by index always, because they are made while tables are new and kept for the life of a

@@ -43,8 +43,8 @@ export function numberCondition(prefix: Prefix, decimal: Decimal): Sql {
   const point = numericText(decimal);
   const { lo, hi } = prefix === 'ap' ? approximateRange(decimal) : impliedRange(decimal);
   switch (prefix) {
-    case 'eq': return sql`lo >= ${lo}::float8 AND lo < ${hi}::float8 AND hi < ${hi}::float8`;
-    case 'ne': return sql`NOT (lo >= ${lo}::float8 AND hi < ${hi}::float8)`;
+    case 'eq': return sql`lo >= ${lo}::float8 AND ${below(sql`lo`, point, hi)} AND ${below(sql`hi`, point, hi)}`;
+    case 'ne': return sql`NOT (lo >= ${lo}::float8 AND ${below(sql`hi`, point, hi)})`;
     case 'gt': return sql`hi > ${point}::float8`;
     case 'ge': return sql`hi >= ${point}::float8`;
     case 'lt': return sql`lo < ${point}::float8`;
@@ -53,6 +53,11 @@ export function numberCondition(prefix: Prefix, decimal: Decimal): Sql {
     case 'eb': return sql`lo < ${point}::float8 AND hi < ${point}::float8`;
     case 'ap': return sql`lo <= ${hi}::float8 AND hi >= ${lo}::float8`;
   }
+}
+
+/** Below an end that does not belong to the range; unless it is so near that as a double it is the value itself. */
+function below(column: Sql, point: string, end: string): Sql {
+  return Number(point) < Number(end) ? sql`${column} < ${end}::float8` : sql`${column} <= ${point}::float8`;
 }
 
 export function shareOfPrefix(prefix: Prefix): Share {

@@ -96,7 +96,7 @@ function parseReference(text: string, context: ValueContext, onlyType?: string):
   const { name, parameter } = context;
   const literal = unescapeValue(text, name);
   const local = withoutBase(literal, context);
-  if (bareId.test(local)) return testOfId(onlyType === undefined ? parameter.definition.targets : [onlyType], local);
+  if (bareId.test(local)) return testOfId(parameter, onlyType, local);
   const [, type, id, version] = relative.exec(local) ?? [];
   if (type !== undefined && id !== undefined && isResourceType(type)) {
     if (onlyType !== undefined && type !== onlyType) refuseValue(name, `takes an id of ${onlyType}, not of ${type}`);
@@ -119,9 +119,14 @@ function versioned(id: string, version: string | undefined): string {
   return version === undefined ? id : `${id}/_history/${version}`;
 }
 
-/** An id without its type: of any type that the parameter can refer to. */
-function testOfId(types: readonly string[], id: string): Test {
+/**
+ * An id without its type: of any type that the parameter can refer to. Where it selects canonicals, which need not be
+ * absolute, the id can also be a whole one.
+ */
+function testOfId({ definition, facts }: Parameter, onlyType: string | undefined, id: string): Test {
+  const types = onlyType === undefined ? definition.targets : [onlyType];
   const numbers = types.map(typeNumber);
+  if (onlyType === undefined && (facts.dataTypes.has('canonical') || facts.dataTypes.has('uri'))) numbers.push(elsewhere);
   const [only = elsewhere, ...more] = numbers;
   if (more.length === 0) return testOfTarget(only, id, shareOf(types));
   const where = sql`target_rtype = ANY (${numbers}::smallint[]) AND target_id = ${id}`;

@@ -1,0 +1,44 @@
+/**
+ * `praxis serve` as a process of its own on a data directory, for tests that kill it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export interface Serving {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  /** Where it listens. */
+  readonly origin: string;
+  readonly ended: Promise<void>;
+}
+
+const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const ready = 'praxis ready on ';
+
+/** Starts the service in a process group of its own; resolves when it is ready. */
+export async function serve(dataDir: string): Promise<Serving> {
+  const child = spawn(process.execPath, [program, 'serve'], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      PRAXIS_DATA_DIR: dataDir,
+      PRAXIS_PORT: '0',
+      PRAXIS_RATE_LIMIT: '0',
+      PRAXIS_LOG_LEVEL: 'error',
+    },
+  });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  let complaints = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    complaints += chunk.toString();
+  });
+  const origin = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line.startsWith(ready)) resolve(line.slice(ready.length));
+    });
+    void ended.then(() => reject(new Error(`praxis serve ended before it was ready: ${complaints}`)));
+  });
+  return { child, pid: child.pid ?? 0, origin, ended };
+}

@@ -1,0 +1,169 @@
+/**
+ * What an official example holds, a search built from it finds: walked over all examples and all search parameters that are
+ * not composite. The searches are written from the example's values by the rules of
+ * https://hl7.org/fhir/R4/search.html#ptypes, not from the index.
+ */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { decimalText, extractor, isRawDecimal, type JsonObject, type JsonValue, type SearchParameter, searchParametersOf, type TypedValue } from '@praxis/fhir';
+import { officialExamples } from './official-examples.ts';
+import { openSearchWorld, type SearchWorld } from './world.ts';
+
+/** Values of one parameter in one example that are searched for. */
+const valuesMax = 2;
+const concurrency = 8;
+
+interface Question {
+  readonly type: string;
+  readonly id: string;
+  readonly code: string;
+  /** Parameters; several when a range is asked for at both ends. */
+  readonly query: readonly (readonly [name: string, value: string])[];
+}
+
+test('every parameter that selects something in an official example finds it', { timeout: 120_000 }, async (t) => {
+  const world = await openSearchWorld(t);
+  const examples = officialExamples();
+  assert.ok(examples.length > 700, `${examples.length} examples`);
+  await world.load(examples, { bare: true });
+  const questions = examples.flatMap(questionsOf);
+  const pairs = new Set(questions.map(({ type, code }) => `${type}.${code}`));
+  const lost = await unanswered(world, questions);
+  t.diagnostic(`${questions.length} searches by ${pairs.size} parameters of ${new Set(questions.map(({ type }) => type)).size} types`);
+  assert.deepEqual(lost, []);
+  assert.ok(pairs.size > 900, `${pairs.size} parameters were walked`);
+});
+
+function questionsOf(example: JsonObject): Question[] {
+  const type = String(example['resourceType']);
+  const id = String(example['id']);
+  return [...searchParametersOf(type).values()].flatMap((parameter) => {
+    if (parameter.expression === undefined || parameter.type === 'composite' || parameter.type === 'special') return [];
+    const values = extractor(type, parameter.expression)(example);
+    return values.slice(0, valuesMax).flatMap((value) => queriesFor(parameter, value).map((query) => ({ type, id, code: parameter.code, query })));
+  });
+}
+
+type Query = Question['query'];
+
+function queriesFor(parameter: SearchParameter, value: TypedValue): readonly Query[] {
+  const present: Query = [[`${parameter.code}:missing`, 'false']];
+  const one = (text: string | undefined): readonly Query[] => [present, ...(text === undefined ? [] : [[[parameter.code, text]] as Query])];
+  switch (parameter.type) {
+    case 'token': return tokenTexts(value).reduce<readonly Query[]>((all, text) => [...all, [[parameter.code, text]]], [present]);
+    case 'string': return stringTexts(value).reduce<readonly Query[]>((all, text) => [...all, [[parameter.code, escaped(text)]], [[`${parameter.code}:contains`, escaped(text)]]], [present]);
+    case 'uri': return one(escaped(String(value.value)));
+    case 'number': return one(numberText(value.value));
+    case 'quantity': return quantityQueries(parameter.code, value);
+    case 'reference': return one(referenceText(value));
+    case 'date': return dateQueries(parameter.code, value);
+    default: return [];
+  }
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\,|$]/g, '\\$&');
+}
+
+function part(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawDecimal(value) ? value[name] : undefined;
+}
+
+function textPart(value: JsonValue | undefined, name: string): string | undefined {
+  const found = part(value, name);
+  return typeof found === 'string' ? found : undefined;
+}
+
+function pair(system: string | undefined, code: string | undefined): string[] {
+  if (code === undefined) return system === undefined ? [] : [`${escaped(system)}|`];
+  return [escaped(code), `${escaped(system ?? '')}|${escaped(code)}`];
+}
+
+function tokenTexts({ type, value }: TypedValue): string[] {
+  if (type === 'Coding') return pair(textPart(value, 'system'), textPart(value, 'code'));
+  if (type === 'Identifier') return pair(textPart(value, 'system'), textPart(value, 'value'));
+  if (type === 'ContactPoint') return [textPart(value, 'value')].flatMap((text) => (text === undefined ? [] : [escaped(text)]));
+  if (type === 'CodeableConcept') {
+    const codings = part(value, 'coding');
+    return (Array.isArray(codings) ? codings : []).flatMap((coding) => pair(textPart(coding, 'system'), textPart(coding, 'code')));
+  }
+  return typeof value === 'object' ? [] : [escaped(String(value))];
+}
+
+const nameElements = ['text', 'family', 'given', 'prefix', 'suffix'];
+const addressElements = ['text', 'line', 'city', 'district', 'state', 'postalCode', 'country'];
+
+function stringTexts({ type, value }: TypedValue): string[] {
+  if (typeof value !== 'object') return /[\p{L}\p{N}]/u.test(String(value)) ? [String(value)] : [];
+  const elements = type === 'HumanName' ? nameElements : type === 'Address' ? addressElements : [];
+  return elements.flatMap((name) => part(value, name) ?? []).flatMap((text) => (typeof text === 'string' ? [text] : []));
+}
+
+function numberText(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'number' || isRawDecimal(value) ? decimalText(value) : undefined;
+}
+
+function quantityQueries(code: string, { type, value }: TypedValue): readonly Query[] {
+  if (type === 'Range') {
+    const low = numberText(part(part(value, 'low'), 'value'));
+    const high = numberText(part(part(value, 'high'), 'value'));
+    return [...(low === undefined ? [] : [[[code, `ge${low}`]] as Query]), ...(high === undefined ? [] : [[[code, `le${high}`]] as Query])];
+  }
+  if (type === 'SampledData') return [[[`${code}:missing`, 'false']]];
+  const amount = numberText(part(value, 'value'));
+  if (amount === undefined) return [];
+  const comparator = textPart(value, 'comparator');
+  const prefix = comparator === undefined ? '' : comparator.startsWith('<') ? 'le' : 'ge';
+  const unit = textPart(value, 'code') ?? textPart(value, 'currency');
+  const system = textPart(value, 'system') ?? (type === 'Money' ? 'urn:iso:std:iso:4217' : '');
+  const label = textPart(value, 'unit');
+  return [
+    [[code, `${prefix}${amount}`]],
+    ...(unit === undefined ? [] : [[[code, `${prefix}${amount}|${system}|${escaped(unit)}`]] as Query, [[code, `${prefix}${amount}||${escaped(unit)}`]] as Query]),
+    ...(label === undefined ? [] : [[[code, `${prefix}${amount}||${escaped(label)}`]] as Query]),
+  ];
+}
+
+function referenceText({ type, value }: TypedValue): string | undefined {
+  if (typeof value === 'string') return escaped(value);
+  if (type === 'Reference') {
+    const reference = textPart(value, 'reference');
+    return reference === undefined ? undefined : escaped(reference);
+  }
+  const id = textPart(value, 'id');
+  return id === undefined ? undefined : `${textPart(value, 'resourceType')}/${id}`;
+}
+
+function dateQueries(code: string, { type, value }: TypedValue): readonly Query[] {
+  if (typeof value === 'string') return ['date', 'dateTime', 'instant'].includes(type) ? [[[code, value]], [[code, `ge${value}`]], [[code, `le${value}`]], [[code, `ap${value}`]]] : [];
+  if (type === 'Timing') return [[[`${code}:missing`, 'false']]];
+  if (type !== 'Period') return [];
+  const start = textPart(value, 'start');
+  const end = textPart(value, 'end');
+  return [
+    ...(start === undefined ? [] : [[[code, `ge${start}`]] as Query]),
+    ...(end === undefined ? [] : [[[code, `le${end}`]] as Query]),
+    ...(start === undefined || end === undefined ? [] : [[[code, `ge${start}`], [code, `le${end}`]] as Query]),
+  ];
+}
+
+/** The questions whose search does not find the example, as text. */
+async function unanswered(world: SearchWorld, questions: readonly Question[]): Promise<string[]> {
+  const lost: string[] = [];
+  const queue = questions.entries();
+  const work = async (): Promise<void> => {
+    for (const [, question] of queue) {
+      const search = new URLSearchParams(question.query.map(([name, value]) => [name, value])).toString();
+      if (!(await finds(world, question, search))) lost.push(`${question.type}/${question.id}: ${decodeURIComponent(search)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, work));
+  return lost;
+}
+
+/** By the first page and, when that has a next one, among the matches with the example's id. */
+async function finds(world: SearchWorld, { type, id }: Question, search: string): Promise<boolean> {
+  const page = await world.page(type, search);
+  if (page.rows.some((row) => row.id === id)) return true;
+  return page.next !== undefined && (await world.page(type, `_id=${id}&${search}`)).rows.length === 1;
+}
