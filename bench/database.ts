@@ -62,7 +62,9 @@ async function fill(owner: Database): Promise<void> {
   await owner.query(sql`
     INSERT INTO read_me SELECT firm, 'id' || n, repeat('x', 1500) FROM generate_series(1, ${firmsMax}) AS firm, generate_series(1, ${rowsPerFirm}) AS n`);
   await owner.query(sql`ALTER TABLE read_me ENABLE ROW LEVEL SECURITY`);
-  await owner.query(sql`CREATE POLICY firm_only ON read_me TO praxis_runtime USING (firm = (NULLIF(current_setting('praxis.firm', true), ''))::int)`);
+  await owner.query(
+    sql`CREATE POLICY firm_only ON read_me TO praxis_runtime USING (firm = (NULLIF(current_setting('praxis.firm', true), ''))::int)`,
+  );
   await owner.query(sql`GRANT SELECT ON read_me TO praxis_runtime`);
   await owner.query(sql`VACUUM ANALYZE read_me`);
 }
@@ -74,7 +76,9 @@ async function measure(workload: Workload): Promise<string> {
   const cpu = process.cpuUsage(cpuBefore);
   latenciesMs.sort((a, b) => a - b);
   const at = (share: number) => (latenciesMs[Math.floor(latenciesMs.length * share)] ?? 0).toFixed(3).padStart(8);
-  const rate = Math.round(latenciesMs.length / seconds).toString().padStart(7);
+  const rate = Math.round(latenciesMs.length / seconds)
+    .toString()
+    .padStart(7);
   return `${workload.name.padEnd(44)} ${rate} ${at(0.5)} ${at(0.99)} ${((cpu.user + cpu.system) / latenciesMs.length).toFixed(1).padStart(8)}`;
 }
 

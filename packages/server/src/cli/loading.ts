@@ -3,7 +3,7 @@
  * resource is stored whole or not at all, and one that fails does not stop the others.
  */
 import { setImmediate as turn } from 'node:timers/promises';
-import type { JsonObject } from '@praxis/fhir';
+import { type JsonObject, resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { Platform } from '../app.ts';
 import { PraxisError } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
@@ -52,7 +52,12 @@ export interface LoadOptions {
  * memory at most.
  * @throws PraxisError `unavailable` when the database is lost; what `onProgress` has told is stored
  */
-export async function loadResources(platform: Platform, firm: Firm, items: AsyncIterable<LoadItem> | Iterable<LoadItem>, options: LoadOptions): Promise<number> {
+export async function loadResources(
+  platform: Platform,
+  firm: Firm,
+  items: AsyncIterable<LoadItem> | Iterable<LoadItem>,
+  options: LoadOptions,
+): Promise<number> {
   const loader: Loader = { platform, firm, options, context: await loadingContext(platform, firm) };
   let stored = 0;
   let writing = Promise.resolve(0);
@@ -93,7 +98,10 @@ async function loadingContext(platform: Platform, firm: Firm): Promise<WritingCo
   return { scope, clock, caller, baseUrl };
 }
 
-async function* batchesOf(items: AsyncIterable<LoadItem> | Iterable<LoadItem>, options: LoadOptions): AsyncGenerator<LoadItem[]> {
+async function* batchesOf(
+  items: AsyncIterable<LoadItem> | Iterable<LoadItem>,
+  options: LoadOptions,
+): AsyncGenerator<LoadItem[]> {
   let batch: LoadItem[] = [];
   let bytes = 0;
   for await (const item of items) {
@@ -110,11 +118,16 @@ async function* batchesOf(items: AsyncIterable<LoadItem> | Iterable<LoadItem>, o
   if (batch.length > 0) yield batch;
 }
 
+const served: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
+
 function isStorable({ resource, origin }: LoadItem, options: LoadOptions): boolean {
   try {
-    requireResource(resource, String(resource.resourceType));
+    const type = String(resource.resourceType);
+    requireResource(resource, type);
     requireValidId(typeof resource.id === 'string' ? resource.id : '');
-    return true;
+    if (served.has(type)) return true;
+    options.onProblem({ origin, diagnostics: `${type}: is not stored, since it has no endpoint to read it from` });
+    return false;
   } catch (error) {
     if (!(error instanceof PraxisError)) throw error;
     const [first, ...more] = error.issues.map((issue) => issue.diagnostics);
@@ -150,7 +163,8 @@ async function store(loader: Loader, batch: readonly LoadItem[], planned: readon
     if (attempt === attemptsMax) break;
     writes = await plan(loader, waiting);
   }
-  for (const { origin } of waiting) loader.options.onProblem({ origin, diagnostics: 'others were changing the resource at the same time' });
+  for (const { origin } of waiting)
+    loader.options.onProblem({ origin, diagnostics: 'others were changing the resource at the same time' });
   return stored;
 }
 

@@ -21,7 +21,16 @@ type Parser = (text: string) => unknown;
 
 const parsers: ReadonlyMap<number, Parser> = new Map<number, Parser>([
   [oids.int8, integer],
-  [oids.int8Array, (text) => (text === '{}' ? [] : text.slice(1, -1).split(',').map((item) => (item === 'NULL' ? null : integer(item))))],
+  [
+    oids.int8Array,
+    (text) =>
+      text === '{}'
+        ? []
+        : text
+            .slice(1, -1)
+            .split(',')
+            .map((item) => (item === 'NULL' ? null : integer(item))),
+  ],
   [oids.date, (text) => text],
   [oids.timestamp, (text) => text],
   [oids.timestamptz, instant],
@@ -30,12 +39,14 @@ const parsers: ReadonlyMap<number, Parser> = new Map<number, Parser>([
 /** For pg's `types` option: our parsers, and pg's own for the other types. */
 export const columnTypes: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    parsers.get(oid) ?? pg.types.getTypeParser(oid, format === 'binary' ? 'binary' : 'text')) as typeof pg.types.getTypeParser,
+    parsers.get(oid) ??
+    pg.types.getTypeParser(oid, format === 'binary' ? 'binary' : 'text')) as typeof pg.types.getTypeParser,
 };
 
 function integer(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new ColumnValueError('int8 value is beyond 2^53 and cannot be a JavaScript number');
+  if (!Number.isSafeInteger(value))
+    throw new ColumnValueError('int8 value is beyond 2^53 and cannot be a JavaScript number');
   return value;
 }
 

@@ -12,7 +12,13 @@ import { columnTypes } from './column-values.ts';
  */
 export type DatabaseConnection =
   | { readonly url: string; readonly role?: 'praxis_runtime' }
-  | { readonly host: string; readonly port: number; readonly database: string; readonly user: string; readonly password: string };
+  | {
+      readonly host: string;
+      readonly port: number;
+      readonly database: string;
+      readonly user: string;
+      readonly password: string;
+    };
 
 export interface SessionSettings {
   /** Name in pg_stat_activity. */
@@ -29,7 +35,10 @@ const idleInTransactionTimeoutMs = 60_000;
  * Settings of a pg client.
  * @throws ConfigError when the URL cannot be read; the message does not repeat it, since it holds a password
  */
-export function clientConfig(connection: DatabaseConnection, session: SessionSettings): pg.ClientConfig & { pipeline: boolean } {
+export function clientConfig(
+  connection: DatabaseConnection,
+  session: SessionSettings,
+): pg.ClientConfig & { pipeline: boolean } {
   const { target, options } = 'url' in connection ? fromUrl(connection.url) : { target: connection, options: '' };
   const role = 'url' in connection ? connection.role : undefined;
   return {
@@ -63,7 +72,8 @@ function fromUrl(text: string): { target: { connectionString: string }; options:
 /** Not the URL class: it refuses an empty host, which means a socket named by the parameter `host`. */
 function splitUrl(text: string): { address: string; parameters: URLSearchParams } {
   const [address = '', parameters = ''] = text.split('?', 2);
-  if (!/^postgres(ql)?:\/\/[^\s]+$/.test(address)) throw new ConfigError('DATABASE_URL must look like postgresql://role:password@host:5432/database');
+  if (!/^postgres(ql)?:\/\/[^\s]+$/.test(address))
+    throw new ConfigError('DATABASE_URL must look like postgresql://role:password@host:5432/database');
   return { address, parameters: new URLSearchParams(parameters) };
 }
 
@@ -76,5 +86,7 @@ function sessionOptions(session: SessionSettings, role: string | undefined): str
     statement_timeout: session.statementTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
   };
-  return Object.entries(parameters).map(([name, value]) => `-c ${name}=${value}`).join(' ');
+  return Object.entries(parameters)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ');
 }

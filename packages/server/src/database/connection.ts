@@ -33,6 +33,8 @@ export class Connection {
   inFlight = 0;
   /** Held by a transaction: takes no other statements. */
   reserved = false;
+  /** Instead of the lane's limit, while a transaction with a statement timeout of its own holds the connection. */
+  answerMaxMs: number | undefined;
   /** False from the moment that no further statement may be sent. */
   usable = true;
   readonly #client: pg.Client;
@@ -130,7 +132,10 @@ export class Connection {
     this.#setting = undefined;
     if (this.usable) {
       this.usable = false;
-      this.#hooks.log.warn({ reason: reason instanceof Error ? reason.message : 'connection closed' }, 'database connection lost');
+      this.#hooks.log.warn(
+        { reason: reason instanceof Error ? reason.message : 'connection closed' },
+        'database connection lost',
+      );
       this.#hooks.onEnd(this);
     }
     streamOf(this.#client).destroy();
@@ -186,7 +191,7 @@ export class Connection {
 
   #end(): void {
     // Nothing waits for it: the session is over either way.
-    this.#client.end().catch(() => {});
+    this.#client.end().catch(() => undefined);
   }
 }
 

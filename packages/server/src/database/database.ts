@@ -13,7 +13,7 @@ import { ConfigError } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import { Connection, type FirmValue } from './connection.ts';
 import { clientConfig, type DatabaseConnection, describeConnection } from './connection-settings.ts';
-import { Lane, type LaneState } from './lane.ts';
+import { answerGraceMs, Lane, type LaneState } from './lane.ts';
 import { type NotificationHandler, openListener } from './listener.ts';
 import { preparedNames } from './prepared-names.ts';
 import { mayRunAgain, pauseMs, runsMax } from './retry.ts';
@@ -47,7 +47,11 @@ export interface Database extends FirmConnection {
   /** A handle whose statements run as `firm`; costs nothing, need not be kept. */
   forFirm(firm: number): FirmConnection;
   /** Runs `work` in a transaction as `firm` (or as none), see runTransaction for when it runs again. */
-  transaction<T>(firm: number | undefined, work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  transaction<T>(
+    firm: number | undefined,
+    work: (tx: Queryable) => Promise<T>,
+    options?: TransactionOptions,
+  ): Promise<T>;
   /** Calls `handler` for every notification on `channel` until the result is called. */
   listen(channel: string, handler: NotificationHandler): Promise<() => Promise<void>>;
   /** Sends `payload` (less than 8,000 bytes) to every process that listens on `channel`. */
@@ -83,8 +87,6 @@ const sharedConnectionsMax = 4;
 const sharedDepthMax = 16;
 const preparedTextsMax = 2000;
 const drainMaxMs = 10_000;
-/** Time beyond the statement timeout before a silent connection is given up. */
-const answerGraceMs = 5000;
 
 /**
  * Opens the database: connects once, trying again while it cannot be reached, and checks the role.
@@ -98,7 +100,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   });
   const names = preparedNames(preparedTextsMax);
   const connect = (lane: Lane): Promise<Connection> =>
-    Connection.open(config, { names, log: options.log, onProgress: () => lane.progressed(), onEnd: (connection) => lane.ended(connection) });
+    Connection.open(config, {
+      names,
+      log: options.log,
+      onProgress: () => lane.progressed(),
+      onEnd: (connection) => lane.ended(connection),
+    });
   const lanes = openLanes(options, connect);
   const database = makeDatabase(lanes, config, options.log);
   try {
@@ -121,30 +128,45 @@ function openLanes(options: DatabaseOptions, connect: (lane: Lane) => Promise<Co
   const limits = {
     waitersMax: options.waitersMax ?? 1000,
     waitMaxMs: options.waitMaxMs ?? 5000,
-    answerMaxMs: options.statementTimeoutMs === 0 ? Number.POSITIVE_INFINITY : options.statementTimeoutMs + answerGraceMs,
+    answerMaxMs:
+      options.statementTimeoutMs === 0 ? Number.POSITIVE_INFINITY : options.statementTimeoutMs + answerGraceMs,
   };
   return {
     shared: new Lane({ ...limits, connectionsMax: sharedMax, depthMax: sharedDepthMax }, connect, options.log),
-    exclusive: new Lane({ ...limits, connectionsMax: Math.max(1, options.poolMax - sharedMax), depthMax: 1 }, connect, options.log),
+    exclusive: new Lane(
+      { ...limits, connectionsMax: Math.max(1, options.poolMax - sharedMax), depthMax: 1 },
+      connect,
+      options.log,
+    ),
   };
 }
 
 function makeDatabase(lanes: Lanes, config: pg.ClientConfig, log: Log): Database {
   const listener = openListener({ ...config, pipeline: false }, log);
   const run = <R>(firm: FirmValue, statement: Sql, options: QueryOptions = {}): Promise<R[]> =>
-    runStatement(options.short === true ? lanes.shared : lanes.exclusive, firm, statement, options.idempotent === true) as Promise<R[]>;
+    runStatement(
+      options.short === true ? lanes.shared : lanes.exclusive,
+      firm,
+      statement,
+      options.idempotent === true,
+    ) as Promise<R[]>;
   return {
     query: (statement, options) => run('', statement, options),
     forFirm(firm) {
       const value = firmValue(firm);
       return { query: (statement, options) => run(value, statement, options) };
     },
-    transaction: (firm, work, options = {}) => runTransaction(lanes.exclusive, firm === undefined ? '' : firmValue(firm), work, options),
+    transaction: (firm, work, options = {}) =>
+      runTransaction(lanes.exclusive, firm === undefined ? '' : firmValue(firm), work, options),
     listen: (channel, handler) => listener.listen(channel, handler),
     async notify(channel, payload) {
       await run('', sql`SELECT pg_notify(${channel}, ${payload})`);
     },
-    isReachable: () => run('', sql`SELECT 1`, { short: true }).then(() => true, () => false),
+    isReachable: () =>
+      run('', sql`SELECT 1`, { short: true }).then(
+        () => true,
+        () => false,
+      ),
     load: () => ({ shared: lanes.shared.state(), exclusive: lanes.exclusive.state() }),
     async close() {
       await Promise.all([listener.close(), lanes.shared.close(drainMaxMs), lanes.exclusive.close(drainMaxMs)]);
@@ -158,7 +180,8 @@ function runStatement(lane: Lane, firm: FirmValue, statement: Sql, idempotent: b
     const send = (connection: Connection): void => connection.execute(firm, statement, settle);
     const settle = (error: unknown, rows: Row[]): void => {
       if (error === undefined) resolve(rows);
-      else if (run < runsMax && mayRunAgain(conditionOf(error), idempotent)) setTimeout(() => lane.use(firm, send, reject), pauseMs(run++));
+      else if (run < runsMax && mayRunAgain(conditionOf(error), idempotent))
+        setTimeout(() => lane.use(firm, send, reject), pauseMs(run++));
       else reject(throwable(error, statement.text));
     };
     lane.use(firm, send, reject);
@@ -180,8 +203,10 @@ async function firstConnection(connect: () => Promise<Connection>, options: Data
       return await connect();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      if (isConfigurationFault(error)) throw new ConfigError(`Database ${where} refuses the connection: ${reason}`, { cause: error });
-      if (performance.now() > deadlineMs) throw throwable(new Error(`Database ${where} cannot be reached: ${reason}`, { cause: error }), 'connect');
+      if (isConfigurationFault(error))
+        throw new ConfigError(`Database ${where} refuses the connection: ${reason}`, { cause: error });
+      if (performance.now() > deadlineMs)
+        throw throwable(new Error(`Database ${where} cannot be reached: ${reason}`, { cause: error }), 'connect');
       options.log.debug({ reason }, 'database cannot be reached yet');
       await delay(firstConnectPauseMs);
     }

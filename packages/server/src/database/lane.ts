@@ -30,6 +30,9 @@ interface Waiter {
   readonly timer: NodeJS.Timeout;
 }
 
+/** Time beyond the statement timeout before a silent connection is given up. */
+export const answerGraceMs = 5000;
+
 /** Nothing is queued behind a statement that has been running longer: it is no short one, whatever was expected. */
 const headAgeMaxMs = 25;
 /** How much deeper a connection with the right firm may be than one that must be switched. */
@@ -204,7 +207,8 @@ export class Lane {
   #abandonStuck(): void {
     const nowMs = performance.now();
     for (const connection of [...this.#connections]) {
-      if (connection.headAgeMs(nowMs) > this.#limits.answerMaxMs) connection.abandon(new Error('database does not answer'));
+      const answerMaxMs = connection.answerMaxMs ?? this.#limits.answerMaxMs;
+      if (connection.headAgeMs(nowMs) > answerMaxMs) connection.abandon(new Error('database does not answer'));
     }
   }
 

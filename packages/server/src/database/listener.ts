@@ -26,8 +26,8 @@ export function openListener(config: pg.ClientConfig, log: Log): Listener {
   let closed = false;
 
   const connect = async (): Promise<pg.Client> => {
-    const made = new pg.Client({ ...config, statement_timeout: 0 });
-    made.on('error', () => {}); // 'end' follows
+    const made = new pg.Client(config);
+    made.on('error', () => undefined); // 'end' follows
     await made.connect();
     made.on('notification', ({ channel, payload }) => {
       for (const handler of handlers.get(channel) ?? []) handler(payload ?? '');

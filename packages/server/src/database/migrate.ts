@@ -39,7 +39,9 @@ const serverVersionMin = 150_000;
  */
 export async function migrate(options: MigrateOptions): Promise<number[]> {
   const migrations = await readMigrations(options.directory ?? ownDirectory);
-  const client = new pg.Client(clientConfig(options.connection, { applicationName: 'praxis migrate', statementTimeoutMs: 0 }));
+  const client = new pg.Client(
+    clientConfig(options.connection, { applicationName: 'praxis migrate', statementTimeoutMs: 0 }),
+  );
   client.on('error', (error) => options.log.error({ err: error }, 'database connection lost while migrating'));
   await client.connect();
   try {
@@ -61,7 +63,8 @@ export async function readMigrations(directory: URL = ownDirectory): Promise<Mig
   const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
   const migrations = await Promise.all(names.map((name) => readMigration(directory, name)));
   migrations.forEach((migration, index) => {
-    if (migration.version !== index + 1) throw new ConfigError(`Migrations must be numbered 1, 2, 3, …: ${names[index]} is number ${index + 1}`);
+    if (migration.version !== index + 1)
+      throw new ConfigError(`Migrations must be numbered 1, 2, 3, …: ${names[index]} is number ${index + 1}`);
   });
   return migrations;
 }
@@ -73,7 +76,8 @@ export function schemaChecksum(migrations: readonly Migration[]): string {
 
 async function readMigration(directory: URL, fileName: string): Promise<Migration> {
   const [, version, name] = fileNamePattern.exec(fileName) ?? [];
-  if (version === undefined || name === undefined) throw new ConfigError(`Migration ${fileName} must be named NNNN-name.sql`);
+  if (version === undefined || name === undefined)
+    throw new ConfigError(`Migration ${fileName} must be named NNNN-name.sql`);
   const text = await readFile(new URL(fileName, directory), 'utf8');
   return { version: Number(version), name, text, checksum: sha256(text) };
 }
@@ -83,7 +87,8 @@ async function requireServerVersion(client: pg.Client): Promise<void> {
     "SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS version",
   );
   const [server] = rows;
-  if (server !== undefined && server.number < serverVersionMin) throw new ConfigError(`PostgreSQL 15 or later is needed; the server is ${server.version}`);
+  if (server !== undefined && server.number < serverVersionMin)
+    throw new ConfigError(`PostgreSQL 15 or later is needed; the server is ${server.version}`);
 }
 
 async function applyAll(client: pg.Client, migrations: readonly Migration[], log: Log): Promise<number[]> {
@@ -106,12 +111,18 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
   await client.query('BEGIN');
   try {
     await client.query(migration.text);
-    await client.query('INSERT INTO migration (version, name, checksum) VALUES ($1, $2, $3)', [migration.version, migration.name, migration.checksum]);
+    await client.query('INSERT INTO migration (version, name, checksum) VALUES ($1, $2, $3)', [
+      migration.version,
+      migration.name,
+      migration.checksum,
+    ]);
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`Migration ${migration.version}-${migration.name} failed and was rolled back: ${reason}`, { cause: error });
+    throw new Error(`Migration ${migration.version}-${migration.name} failed and was rolled back: ${reason}`, {
+      cause: error,
+    });
   }
 }
 
@@ -119,11 +130,19 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
 async function pendingOf(client: pg.Client, migrations: readonly Migration[]): Promise<Migration[]> {
   const exists = await client.query("SELECT FROM pg_class WHERE oid = to_regclass('migration')");
   if (exists.rowCount === 0) return [...migrations];
-  const { rows } = await client.query<{ version: number; name: string; checksum: string }>('SELECT version, name, checksum FROM migration ORDER BY version');
+  const { rows } = await client.query<{ version: number; name: string; checksum: string }>(
+    'SELECT version, name, checksum FROM migration ORDER BY version',
+  );
   for (const row of rows) {
     const known = migrations[row.version - 1];
-    if (known === undefined) throw new ConfigError(`Database has migration ${row.version}-${row.name}, which this version of praxis does not know: it is older than the data`);
-    if (known.checksum !== row.checksum) throw new ConfigError(`Migration ${row.version}-${known.name} has changed since it was applied: restore the file and add a new migration instead`);
+    if (known === undefined)
+      throw new ConfigError(
+        `Database has migration ${row.version}-${row.name}, which this version of praxis does not know: it is older than the data`,
+      );
+    if (known.checksum !== row.checksum)
+      throw new ConfigError(
+        `Migration ${row.version}-${known.name} has changed since it was applied: restore the file and add a new migration instead`,
+      );
   }
   const applied = new Set(rows.map((row) => row.version));
   return migrations.filter((migration) => !applied.has(migration.version));

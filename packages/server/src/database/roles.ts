@@ -14,19 +14,30 @@ export const runtimeRole = 'praxis_runtime';
  * @throws ConfigError naming the role and what it can do
  */
 export async function requireRowSecurity(connection: Queryable): Promise<void> {
-  const [role] = await connection.query<{ name: string; superuser: boolean; bypasses: boolean; owned: string | null }>(sql`
+  const [role] = await connection.query<{
+    name: string;
+    superuser: boolean;
+    bypasses: boolean;
+    owned: string | null;
+  }>(sql`
     SELECT rolname::text AS name, rolsuper AS superuser, rolbypassrls AS bypasses,
       (SELECT min(c.relname::text) FROM pg_class c
        WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
          AND pg_has_role(current_user, c.relowner, 'USAGE')) AS owned
     FROM pg_roles WHERE rolname = current_user`);
   const fault =
-    role === undefined ? 'is unknown'
-    : role.superuser ? 'is a superuser'
-    : role.bypasses ? 'has BYPASSRLS'
-    : role.owned !== null ? `owns the table ${role.owned}`
-    : undefined;
+    role === undefined
+      ? 'is unknown'
+      : role.superuser
+        ? 'is a superuser'
+        : role.bypasses
+          ? 'has BYPASSRLS'
+          : role.owned !== null
+            ? `owns the table ${role.owned}`
+            : undefined;
   if (fault !== undefined) {
-    throw new ConfigError(`Database role ${role?.name ?? ''} ${fault}, so row-level security would not separate the firms; use ${runtimeRole} or a member of it`);
+    throw new ConfigError(
+      `Database role ${role?.name ?? ''} ${fault}, so row-level security would not separate the firms; use ${runtimeRole} or a member of it`,
+    );
   }
 }

@@ -38,7 +38,12 @@ export interface Wire {
   readonly stream: Duplex;
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
-  bind(message: { portal: string; statement: string; values: readonly string[]; valueMapper: (value: string) => string }): void;
+  bind(message: {
+    portal: string;
+    statement: string;
+    values: readonly string[];
+    valueMapper: (value: string) => string;
+  }): void;
   execute(message: { portal: string; rows: number }): void;
   close(message: { type: 'S'; name: string }): void;
 }
@@ -59,7 +64,11 @@ interface PipelinedQueryConfig {
 type Callback = (error: unknown, result: { readonly rows: Row[] } | undefined) => void;
 
 /** pg's types declare `submit` as a property and hide the handlers; this is the class as it is. */
-const BaseQuery = pg.Query as unknown as new (config: PipelinedQueryConfig, values: undefined, callback: Callback) => PipelinedQuery;
+const BaseQuery = pg.Query as unknown as new (
+  config: PipelinedQueryConfig,
+  values: undefined,
+  callback: Callback,
+) => PipelinedQuery;
 
 export class Segment extends BaseQuery {
   readonly #plan: SegmentPlan;
@@ -68,7 +77,11 @@ export class Segment extends BaseQuery {
 
   constructor(plan: SegmentPlan) {
     const { statement, name } = plan;
-    super({ text: statement.text, values: statement.values, name, queryMode: 'extended' }, undefined, once(plan.settle));
+    super(
+      { text: statement.text, values: statement.values, name, queryMode: 'extended' },
+      undefined,
+      once(plan.settle),
+    );
     this.#plan = plan;
     this.#awaitsSetting = plan.firm !== undefined;
   }
@@ -82,7 +95,12 @@ export class Segment extends BaseQuery {
       delete wire.submittedNamedStatements[evict];
     }
     if (firm !== undefined) {
-      wire.bind({ portal: '', statement: firmSetting.name, values: [firm.value, firm.once ? 't' : 'f'], valueMapper: asIs });
+      wire.bind({
+        portal: '',
+        statement: firmSetting.name,
+        values: [firm.value, firm.once ? 't' : 'f'],
+        valueMapper: asIs,
+      });
       wire.execute({ portal: '', rows: 0 });
     }
     return super.submit(wire);

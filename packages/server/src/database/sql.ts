@@ -72,7 +72,8 @@ sql.join = (fragments: readonly Sql[], separator: Sql): Sql => {
  * @throws TypeError unless it is lower-case letters, digits and underscores: nothing that would need quoting
  */
 sql.identifier = (name: string): Sql => {
-  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(name)) throw new TypeError(`${JSON.stringify(name)} is not a plain SQL identifier`);
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(name))
+    throw new TypeError(`${JSON.stringify(name)} is not a plain SQL identifier`);
   return branded(new Fragment([`"${name}"`], []));
 };
 

@@ -55,7 +55,9 @@ export class StatementError extends Error {
   readonly column: string | undefined;
 
   constructor(server: ServerMessage, statementText: string) {
-    super(`Database refused the statement (SQLSTATE ${server.code}): ${safeMessage(server)}; statement: ${shortened(statementText)}`);
+    super(
+      `Database refused the statement (SQLSTATE ${server.code}): ${safeMessage(server)}; statement: ${shortened(statementText)}`,
+    );
     this.sqlState = server.code;
     this.constraint = server.constraint;
     this.table = server.table;
@@ -93,7 +95,8 @@ export function isConfigurationFault(error: unknown): boolean {
 
 /** What callers of `database` get for `error`: `statement-timeout`, `unavailable`, or a StatementError for a refusal. */
 export function throwable(error: unknown, statementText: string): Error {
-  if (error instanceof PraxisError || error instanceof StatementError || error instanceof ColumnValueError) return error;
+  if (error instanceof PraxisError || error instanceof StatementError || error instanceof ColumnValueError)
+    return error;
   const condition = conditionOf(error);
   const server = serverMessageOf(error);
   if (condition === 'refused' && server !== undefined) return new StatementError(server, statementText);
@@ -111,8 +114,17 @@ const unavailableTexts: Readonly<Record<Condition, string>> = {
   refused: 'Database refused the statement',
 };
 
-function praxisError(code: 'statement-timeout' | 'unavailable', diagnostics: string, cause: unknown, statementText: string): PraxisError {
-  return new PraxisError(code, { diagnostics, cause: withoutValues(cause), log: { statement: shortened(statementText) } });
+function praxisError(
+  code: 'statement-timeout' | 'unavailable',
+  diagnostics: string,
+  cause: unknown,
+  statementText: string,
+): PraxisError {
+  return new PraxisError(code, {
+    diagnostics,
+    cause: withoutValues(cause),
+    log: { statement: shortened(statementText) },
+  });
 }
 
 /** pg's error without `detail`, `where` and `parameters`, which quote values. */
@@ -128,7 +140,9 @@ function safeMessage(server: ServerMessage): string {
 }
 
 function serverMessageOf(error: unknown): ServerMessage | undefined {
-  return error instanceof pg.DatabaseError && error.code !== undefined && error.severity !== undefined ? (error as ServerMessage) : undefined;
+  return error instanceof pg.DatabaseError && error.code !== undefined && error.severity !== undefined
+    ? (error as ServerMessage)
+    : undefined;
 }
 
 const statementCharactersInLog = 300;

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { PraxisError } from '../base/errors.ts';
 import type { Connection, FirmValue } from './connection.ts';
-import type { Lane } from './lane.ts';
+import { answerGraceMs, type Lane } from './lane.ts';
 import { pauseMs, runsMax } from './retry.ts';
 import type { Sql } from './sql.ts';
 import { type Condition, conditionOf, throwable } from './sqlstate.ts';
@@ -23,7 +23,9 @@ export interface TransactionOptions {
 }
 
 /** How one run ended: with a value, or with the error to throw and what it was. */
-type Ending<T> = { readonly value: T } | { readonly error: unknown; readonly condition: Condition; readonly committing: boolean };
+type Ending<T> =
+  | { readonly value: T }
+  | { readonly error: unknown; readonly condition: Condition; readonly committing: boolean };
 
 /**
  * Runs `work` in a transaction and commits; rolls back and rethrows when it throws. After a serialization failure, a
@@ -39,9 +41,13 @@ export async function runTransaction<T>(
 ): Promise<T> {
   for (let run = 1; ; run++) {
     const connection = await reserve(lane, firm);
+    connection.answerMaxMs = answerMaxMs(options);
     const ending = await runOnce(connection, firm, work, options).finally(() => release(lane, connection));
     if ('value' in ending) return ending.value;
-    const again = ending.condition === 'serialization' || ending.condition === 'stale-plan' || (ending.condition === 'lost' && !ending.committing);
+    const again =
+      ending.condition === 'serialization' ||
+      ending.condition === 'stale-plan' ||
+      (ending.condition === 'lost' && !ending.committing);
     if (!again || run >= runsMax) throw ending.error;
     await delay(pauseMs(run));
   }
@@ -59,10 +65,20 @@ function reserve(lane: Lane, firm: FirmValue): Promise<Connection> {
 
 function release(lane: Lane, connection: Connection): void {
   connection.reserved = false;
+  connection.answerMaxMs = undefined;
   lane.progressed();
 }
 
-async function runOnce<T>(connection: Connection, firm: FirmValue, work: (tx: Queryable) => Promise<T>, options: TransactionOptions): Promise<Ending<T>> {
+function answerMaxMs({ statementTimeoutMs }: TransactionOptions): number | undefined {
+  return statementTimeoutMs === 0 ? Number.POSITIVE_INFINITY : statementTimeoutMs && statementTimeoutMs + answerGraceMs;
+}
+
+async function runOnce<T>(
+  connection: Connection,
+  firm: FirmValue,
+  work: (tx: Queryable) => Promise<T>,
+  options: TransactionOptions,
+): Promise<Ending<T>> {
   const tx = openTransaction(connection);
   try {
     // Awaited before the work begins: were BEGIN to fail alone, statements sent behind it would run outside of it.
@@ -132,6 +148,9 @@ async function commit<T>(connection: Connection, tx: OpenTransaction, value: T):
 /** One message: BEGIN and the settings that hold until its end. `firm` is digits or nothing, so it needs no quoting. */
 function beginText(firm: FirmValue, options: TransactionOptions): string {
   const isolation = (options.isolation ?? 'read committed').toUpperCase();
-  const timeout = options.statementTimeoutMs === undefined ? '' : `, set_config('statement_timeout', '${Math.trunc(options.statementTimeoutMs)}', true)`;
+  const timeout =
+    options.statementTimeoutMs === undefined
+      ? ''
+      : `, set_config('statement_timeout', '${Math.trunc(options.statementTimeoutMs)}', true)`;
   return `BEGIN ISOLATION LEVEL ${isolation}; SELECT set_config('praxis.firm', '${firm}', true)${timeout}`;
 }

@@ -2,7 +2,7 @@
  * One patient's standing record: the person, family, coverage, allergies, conditions, medications, family history, documents,
  * recalls. What happens in visits is in `visit.ts`.
  */
-import type { JsonObject } from '@praxis/fhir';
+import { type JsonObject, practiceExtensions } from '@praxis/fhir';
 import { type Person, person } from './people.ts';
 import { ids, type PracticePlan } from './plan.ts';
 import { openRandom, type Random } from './random.ts';
@@ -17,6 +17,7 @@ import {
   reactions,
   recallActions,
   recallReasons,
+  referralSources,
   systems,
 } from './vocabulary.ts';
 import { dateText } from './zoned-time.ts';
@@ -58,6 +59,9 @@ function patient(plan: PracticePlan, random: Random, index: number, self: Person
       value: `9${String(index % 100).padStart(2, '0')}-${random.integer(10, 99)}-${random.integer(1000, 9999)}`,
     });
   return resource('Patient', id, {
+    extension: [
+      { url: practiceExtensions.referralSource, valueCodeableConcept: concept(random.pick(referralSources)) },
+    ],
     identifier,
     active: !random.chance(0.05),
     name: [self.name],

@@ -43,7 +43,13 @@ function telecom(random: Random, family: string, given: string): JsonObject[] {
   return points;
 }
 
-export function address(): JsonObject {
+/** An address of its own; `person` has one already. */
+export function placeOf(random: Random): JsonObject {
+  faker.seed(random.integer(0, 0x7fffffff));
+  return address();
+}
+
+function address(): JsonObject {
   const state = faker.location.state({ abbreviated: true });
   return {
     use: 'home',

@@ -2,13 +2,19 @@
  * What a practice has before its first patient: itself, payers, locations, practitioners and their roles and schedules,
  * referring practitioners, insurance plans, value sets.
  */
-import { address, company, person } from './people.ts';
+import { practiceExtensions } from '@praxis/fhir';
+import { company, person, placeOf } from './people.ts';
 import { ids, locationOf, type PracticePlan } from './plan.ts';
 import { openRandom } from './random.ts';
 import { reference, resource, type SyntheticResource } from './resource.ts';
 import { concept, firmValueSets, insuranceTypes, systems, type Term } from './vocabulary.ts';
 
 const dermatology: Term = { system: systems.taxonomy, code: '207N00000X', display: 'Dermatology' };
+/** Marks a practitioner of another practice who refers patients. */
+const referring = {
+  url: practiceExtensions.practitionerType,
+  valueCodeableConcept: { coding: [{ system: `${systems.firm}/practitioner-type`, code: 'ref' }] },
+};
 const organizationType = 'http://terminology.hl7.org/CodeSystem/organization-type';
 
 /** In an order in which every reference points backwards. */
@@ -32,7 +38,7 @@ function* organizations(plan: PracticePlan): Generator<SyntheticResource> {
     active: true,
     type: [concept({ system: organizationType, code: 'prov', display: 'Healthcare Provider' })],
     name: plan.name,
-    address: [address()],
+    address: [placeOf(random)],
   });
   for (let index = 0; index < plan.payers; index += 1) {
     const name = `${company(random)} Health`;
@@ -80,6 +86,7 @@ function practitioner(plan: PracticePlan, id: string, kind: string, index: numbe
   const random = openRandom(plan.seed, plan.firm, kind, index);
   const { gender, name, telecom } = person(random);
   return resource('Practitioner', id, {
+    ...(kind === 'referrer' ? { extension: [referring] } : {}),
     identifier: [
       npi(random.integer(0, 99_999_999)),
       { type: { coding: [{ system: systems.identifierType, code: 'PRN' }] }, value: id },

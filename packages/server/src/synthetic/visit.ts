@@ -1,7 +1,7 @@
 /**
  * What a kept appointment leaves behind: the encounter, and once it is finished the charges, a note, orders with reports.
  */
-import type { JsonObject } from '@praxis/fhir';
+import { type JsonObject, practiceExtensions, practiceIdentifierSystems } from '@praxis/fhir';
 import { ids, locationOf, type Place, type PracticePlan } from './plan.ts';
 import type { Random } from './random.ts';
 import { reference, resource, type SyntheticResource } from './resource.ts';
@@ -15,6 +15,12 @@ import {
   procedures,
   systems,
 } from './vocabulary.ts';
+
+/** The type of a transaction: a charge. */
+const charge = {
+  url: practiceExtensions.chargeItemType,
+  valueCodeableConcept: code(`${systems.firm}/charge-item-type`, 'CG'),
+};
 
 interface Visit {
   readonly id: string;
@@ -45,6 +51,7 @@ export function* visit(
   if (!finished) return;
   for (const [at, procedure] of random.sample(procedures, random.integer(1, 2)).entries()) {
     yield resource('ChargeItem', `${place.id}-${at + 1}`, {
+      extension: [charge],
       status: 'billable',
       code: concept(procedure),
       subject: facts.patient,
@@ -83,7 +90,7 @@ function encounter(
 
 function* order(random: Random, facts: Visit): Generator<SyntheticResource> {
   const ordered = concept(random.pick(orders));
-  const requisition = { system: 'https://praxis.health/requisition', value: facts.id };
+  const requisition = { system: practiceIdentifierSystems.requisition, value: facts.id };
   const reported = random.chance(0.8);
   yield resource('ServiceRequest', facts.id, {
     requisition,
@@ -112,6 +119,7 @@ function* order(random: Random, facts: Visit): Generator<SyntheticResource> {
     },
   });
   yield resource('DiagnosticReport', facts.id, {
+    identifier: [requisition],
     basedOn: [reference('ServiceRequest', facts.id)],
     status: 'final',
     category: [code('http://terminology.hl7.org/CodeSystem/v2-0074', 'LAB')],

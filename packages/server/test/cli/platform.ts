@@ -1,55 +1,72 @@
 /**
- * What commands work on, over a test database: no HTTP server, a clock that stands still, and a secret key of its own.
+ * What commands work on, over a test database: the platform of one process, with a clock that stands still.
  */
-import { type Clock, fixedClock } from '../../src/base/clock.ts';
-import { type Config, readConfig } from '../../src/base/config.ts';
+import { openPlatform, type Platform } from '../../src/app.ts';
+import { fixedClock } from '../../src/base/clock.ts';
+import { readConfig } from '../../src/base/config.ts';
 import { newSecret } from '../../src/base/ids.ts';
-import { openSecrets } from '../../src/base/secrets.ts';
-import type { Platform } from '../../src/app.ts';
-import { openDatabase } from '../../src/database/database.ts';
-import { openStore } from '../../src/storage/store.ts';
-import { ensureDefaultEnvironments } from '../../src/tenancy/environments.ts';
+import type { Command, CommandContext } from '../../src/cli/command.ts';
+import { findCommand, parseInput } from '../../src/cli/parse.ts';
 import { createFirm, type Firm } from '../../src/tenancy/firms.ts';
 import { testLog } from '../support/cluster.ts';
 import { type Lifetime, openTestDatabase } from '../support/database.ts';
 
+/** 2026-11-21T09:30:00Z */
 export const startMs = Date.UTC(2026, 10, 21, 9, 30);
 
-export interface TestPlatform extends Platform {
-  readonly clock: Clock & { advance(ms: number): void };
-}
-
-export interface TestPlatformOptions {
-  /** Default: one of its own. */
-  readonly secretKey?: string;
-  readonly settings?: Readonly<Record<string, string>>;
-}
-
-/** The platform of one process over a database of its own with the default environments. */
-export async function openTestPlatform(t: Lifetime, options: TestPlatformOptions = {}): Promise<TestPlatform> {
-  const { runtime: database, connections } = await openTestDatabase(t);
-  await ensureDefaultEnvironments(database);
-  const config: Config = readConfig({ PRAXIS_LOG_LEVEL: 'silent', ...options.settings });
-  return {
-    config,
+/** A platform over a database of its own, with the default environments. */
+export async function openTestPlatform(t: Lifetime, secretKey: string = newSecret()): Promise<Platform> {
+  const { connections, runtime } = await openTestDatabase(t);
+  // Else it would look like another process that uses the database.
+  await runtime.close();
+  const platform = await openPlatform({
+    config: readConfig({ PRAXIS_LOG_LEVEL: 'silent', PRAXIS_SECRET_KEY: secretKey }),
     clock: fixedClock(startMs),
     log: testLog,
-    secrets: openSecrets(options.secretKey ?? newSecret()),
-    database,
-    store: openStore(database),
-    async asOwner(work) {
-      const owner = await openDatabase({ connection: connections.owner, rowSecurity: 'bypassed', poolMax: 2, statementTimeoutMs: 0, log: testLog, applicationName: 'praxis owner' });
-      try {
-        return await work(owner);
-      } finally {
-        await owner.close();
-      }
-    },
-    close: async () => undefined,
-  };
+    connections: { ...connections, stop: async () => undefined },
+  });
+  t.after(() => platform.close());
+  return platform;
 }
 
 /** A firm of the sandbox environment. */
-export function makeFirm(platform: Platform, prefix: string): Promise<Firm> {
-  return createFirm(platform.database, { environment: 'sandbox', prefix, name: 'Practice', timeZone: 'America/New_York' });
+export function makeFirm(platform: Platform, prefix: string, environment = 'sandbox'): Promise<Firm> {
+  return createFirm(platform.database, { environment, prefix, name: 'Practice', timeZone: 'America/New_York' });
+}
+
+export interface CommandResult {
+  /** Lines of standard output, but for what a command writes to the stream itself. */
+  readonly output: readonly string[];
+  /** Text of standard error. */
+  readonly progress: string;
+  readonly exitStatus: number;
+}
+
+/** Runs a command line as `main.ts` does, on a platform that stays open. */
+export async function runCommand(
+  platform: Platform,
+  commands: readonly Command[],
+  ...line: readonly string[]
+): Promise<CommandResult> {
+  const found = findCommand(commands, line);
+  if (found === undefined) throw new Error(`no command ${line.join(' ')}`);
+  const output: string[] = [];
+  let progress = '';
+  const context: CommandContext = {
+    config: platform.config,
+    platform: async () => platform,
+    print: (text) => void output.push(text),
+    progress: (text) => {
+      progress += text;
+    },
+    interactive: false,
+  };
+  const statusBefore = process.exitCode;
+  process.exitCode = 0;
+  try {
+    await found.command.run(context, parseInput(found.command, found.rest));
+    return { output, progress, exitStatus: Number(process.exitCode) };
+  } finally {
+    process.exitCode = statusBefore;
+  }
 }

@@ -11,7 +11,14 @@ interface TableRow {
   readonly name: string;
   readonly tenant: boolean;
   readonly secured: boolean;
-  readonly policies: readonly { readonly name: string; readonly roles: readonly string[]; readonly command: string; readonly rows: string | null; readonly check: string | null; readonly permissive: boolean }[];
+  readonly policies: readonly {
+    readonly name: string;
+    readonly roles: readonly string[];
+    readonly command: string;
+    readonly rows: string | null;
+    readonly check: string | null;
+    readonly permissive: boolean;
+  }[];
 }
 
 const tables = await owner.query<TableRow>(sql`
@@ -26,10 +33,15 @@ const tenantTables = tables.filter((table) => table.tenant && !(table.name in co
 const firmCondition = "(firm = (NULLIF(current_setting('praxis.firm'::text, true), ''::text))::integer)";
 
 test('every table is a tenant table or a control-plane table with a reason', () => {
-  const others = tables.filter((table) => !table.tenant && !(table.name in controlPlaneTables)).map((table) => table.name);
+  const others = tables
+    .filter((table) => !table.tenant && !(table.name in controlPlaneTables))
+    .map((table) => table.name);
   assert.deepEqual(others, []);
   const names = new Set(tables.map((table) => table.name));
-  assert.deepEqual(Object.keys(controlPlaneTables).filter((name) => !names.has(name)), []);
+  assert.deepEqual(
+    Object.keys(controlPlaneTables).filter((name) => !names.has(name)),
+    [],
+  );
   assert.ok(tenantTables.length >= 8);
 });
 
@@ -40,7 +52,8 @@ test('every tenant table has row-level security with exactly the policy by firm'
     for (const policy of table.policies) {
       assert.deepEqual(policy.roles, ['praxis_runtime'], table.name);
       // A permissive policy widens what is seen, so each one must be by firm.
-      if (policy.rows !== null || policy.command !== 'INSERT') assert.equal(policy.rows, firmCondition, `${table.name} ${policy.name}`);
+      if (policy.rows !== null || policy.command !== 'INSERT')
+        assert.equal(policy.rows, firmCondition, `${table.name} ${policy.name}`);
       if (policy.check !== null) assert.equal(policy.check, firmCondition, `${table.name} ${policy.name}`);
     }
   }
@@ -61,13 +74,18 @@ test('every primary key, unique and exclusion constraint and unique index of a t
       SELECT i.indexrelid::regclass::text AS name, i.indisprimary AS primary,
         (SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = i.indrelid AND a.attnum = i.indkey[0]) AS first
       FROM pg_index i WHERE i.indrelid = ${table.name}::regclass AND (i.indisunique OR i.indisexclusion)`);
-    assert.ok(indexes.some((index) => index.primary), `${table.name} has no primary key`);
+    assert.ok(
+      indexes.some((index) => index.primary),
+      `${table.name} has no primary key`,
+    );
     for (const index of indexes) assert.equal(index.first, 'firm', index.name);
   }
 });
 
 test('no function or view lends the runtime role the rights of its owner', async () => {
-  const definers = await owner.query(sql`SELECT proname::text AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef`);
+  const definers = await owner.query(
+    sql`SELECT proname::text AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef`,
+  );
   assert.deepEqual(definers, []);
   const views = await owner.query(sql`
     SELECT relname::text AS name FROM pg_class

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { ColumnValueError } from '../../src/database/sqlstate.ts';
 import { sql } from '../../src/database/sql.ts';
+import { ColumnValueError } from '../../src/database/sqlstate.ts';
 import { openTestDatabase } from '../support/database.ts';
 
 const { runtime } = await openTestDatabase({ after });
@@ -22,10 +22,22 @@ test('columns become the documented JavaScript values', async () => {
       ARRAY['a', 'b,"c'] AS texts, '2026-11-21 10:00:00.1239+01'::timestamptz AS at, 'infinity'::timestamptz AS never,
       '2026-11-21'::date AS day, '2026-11-21 10:00'::timestamp AS wall, NULL::int AS nothing`);
   assert.deepEqual(row, {
-    small: 1, big: -5, bigs: [1, null, 3], exact: '1.50', float: 1.5,
-    yes: true, text: 'é', bytes: Buffer.from([0, 255]), object: { a: [1] }, list: ['x'],
-    texts: ['a', 'b,"c'], at: Date.UTC(2026, 10, 21, 9, 0, 0, 123), never: Number.POSITIVE_INFINITY,
-    day: '2026-11-21', wall: '2026-11-21 10:00:00', nothing: null,
+    small: 1,
+    big: -5,
+    bigs: [1, null, 3],
+    exact: '1.50',
+    float: 1.5,
+    yes: true,
+    text: 'é',
+    bytes: Buffer.from([0, 255]),
+    object: { a: [1] },
+    list: ['x'],
+    texts: ['a', 'b,"c'],
+    at: Date.UTC(2026, 10, 21, 9, 0, 0, 123),
+    never: Number.POSITIVE_INFINITY,
+    day: '2026-11-21',
+    wall: '2026-11-21 10:00:00',
+    nothing: null,
   });
 });
 
@@ -34,6 +46,12 @@ test('JavaScript values are bound as documented', async () => {
     SELECT ${['a', 'b,"c', null]}::text[] AS texts, ${[1, 2]}::int[] AS numbers, ${Buffer.from('ab')}::bytea AS bytes,
       ${sql.json([1, { a: null }])}::jsonb AS json, ${true}::bool AS yes, ${null}::text AS nothing, ${'1.50'}::numeric AS exact`);
   assert.deepEqual(row, {
-    texts: ['a', 'b,"c', null], numbers: [1, 2], bytes: Buffer.from('ab'), json: [1, { a: null }], yes: true, nothing: null, exact: '1.50',
+    texts: ['a', 'b,"c', null],
+    numbers: [1, 2],
+    bytes: Buffer.from('ab'),
+    json: [1, { a: null }],
+    yes: true,
+    nothing: null,
+    exact: '1.50',
   });
 });

@@ -19,7 +19,10 @@ const needsLinux = isRoot && process.platform === 'linux' ? false : 'only root o
 /** The user number that the process runs as, and its effective capabilities as a number. */
 function processFacts(pid: number): { uid: number; capabilities: bigint } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return { uid: Number(/^Uid:\s+(\d+)/m.exec(status)?.[1]), capabilities: BigInt(`0x${/^CapEff:\s*([0-9a-f]+)/m.exec(status)?.[1]}`) };
+  return {
+    uid: Number(/^Uid:\s+(\d+)/m.exec(status)?.[1]),
+    capabilities: BigInt(`0x${/^CapEff:\s*([0-9a-f]+)/m.exec(status)?.[1]}`),
+  };
 }
 
 /** A directory that only root may enter, with one inside. */
@@ -44,7 +47,9 @@ test('without a way to enter a closed directory the message says what to do', { 
     (error) =>
       error instanceof ConfigError &&
       /^PostgreSQL does not run as root, and the account \w+ cannot enter /.test(error.message) &&
-      error.message.endsWith(`run praxis as a normal user, or put praxis and PRAXIS_DATA_DIR outside of ${closed}, or run chmod o+x ${closed}`),
+      error.message.endsWith(
+        `run praxis as a normal user, or put praxis and PRAXIS_DATA_DIR outside of ${closed}, or run chmod o+x ${closed}`,
+      ),
   );
 });
 
@@ -58,14 +63,21 @@ test('root runs the server as an unprivileged account that owns its files', { sk
   await server.stop();
 });
 
-test('below a directory that only root may enter the server gets one capability, to pass it', { skip: needsLinux }, async (t) => {
+test('below a directory that only root may enter the server gets one capability, to pass it', {
+  skip: needsLinux,
+}, async (t) => {
   const { inside } = makeClosedDirectory(t);
   for (const started of ['created', 'started again']) {
     const server = await startEmbeddedPostgres({ dataDir: inside, log: testLog });
     const { uid, capabilities } = processFacts(server.pid);
     assert.notEqual(uid, 0, started);
     assert.ok(capabilities === 1n << 1n || capabilities === 1n << 2n, `${started} with ${capabilities.toString(2)}`);
-    const database = await openDatabase({ connection: server.runtime, poolMax: 2, statementTimeoutMs: 1000, log: testLog });
+    const database = await openDatabase({
+      connection: server.runtime,
+      poolMax: 2,
+      statementTimeoutMs: 1000,
+      log: testLog,
+    });
     assert.equal(await database.isReachable(), true);
     await database.close();
     await server.stop();
@@ -82,7 +94,8 @@ test('a normal user runs the server as itself', async (t) => {
   }
   const nobody = 65534;
   const program = fileURLToPath(import.meta.url);
-  if (!mayRead(program) || !mayRead(process.execPath)) return t.skip('the sources are below a directory that a normal user may not enter');
+  if (!mayRead(program) || !mayRead(process.execPath))
+    return t.skip('the sources are below a directory that a normal user may not enter');
   chownSync(dataDir, nobody, nobody);
   const running = runEmbedded(dataDir, { uid: nobody });
   const pid = Number((await running.hears('ready')).split(' ')[1]);

@@ -12,13 +12,20 @@ import { endProcess, isRunning, makeDataDir, postmasterPid, runEmbedded } from '
 const start = (dataDir: string) => startEmbeddedPostgres({ dataDir, log: testLog });
 
 async function writtenNumbers(server: EmbeddedPostgres): Promise<Set<number>> {
-  const owner = await openDatabase({ connection: server.owner, rowSecurity: 'bypassed', poolMax: 2, statementTimeoutMs: 5000, log: testLog });
+  const owner = await openDatabase({
+    connection: server.owner,
+    rowSecurity: 'bypassed',
+    poolMax: 2,
+    statementTimeoutMs: 5000,
+    log: testLog,
+  });
   const rows = await owner.query<{ n: number }>(sql`SELECT n FROM written`);
   await owner.close();
   return new Set(rows.map(({ n }) => n));
 }
 
-const acknowledged = (said: readonly string[]) => said.filter((line) => line.startsWith('acknowledged ')).map((line) => Number(line.split(' ')[1]));
+const acknowledged = (said: readonly string[]) =>
+  said.filter((line) => line.startsWith('acknowledged ')).map((line) => Number(line.split(' ')[1]));
 
 /** Who is killed with signal 9, given the writing process and the server's process. */
 const victims: Readonly<Record<string, (writer: number, postmaster: number) => number[]>> = {
@@ -47,7 +54,10 @@ for (const [name, choose] of Object.entries(victims)) {
       const server = await start(crashed);
       const found = await writtenNumbers(server);
       await server.stop();
-      assert.deepEqual(kept.filter((n) => !found.has(n)), []);
+      assert.deepEqual(
+        kept.filter((n) => !found.has(n)),
+        [],
+      );
       assert.equal(postmasterPid(crashed), undefined);
     }
   });
@@ -83,7 +93,8 @@ test('a process killed while it makes the database leaves nothing half-made', as
   for (const waitMs of [80, 250, 400]) {
     const killed = runEmbedded(dataDir);
     const deadlineMs = performance.now() + 5000;
-    while (!readdirSync(dataDir).some((entry) => entry.startsWith('postgres')) && performance.now() < deadlineMs) await delay(2);
+    while (!readdirSync(dataDir).some((entry) => entry.startsWith('postgres')) && performance.now() < deadlineMs)
+      await delay(2);
     await delay(waitMs);
     process.kill(-(killed.child.pid ?? 0), 'SIGKILL');
     await killed.ended;
@@ -96,10 +107,17 @@ test('a process killed while it makes the database leaves nothing half-made', as
 test('a server that dies while in use is started again, and statements that may be repeated do not notice', async (t) => {
   const dataDir = makeDataDir(t);
   const server = await start(dataDir);
-  const database = await openDatabase({ connection: server.runtime, poolMax: 4, statementTimeoutMs: 2000, log: testLog });
+  const database = await openDatabase({
+    connection: server.runtime,
+    poolMax: 4,
+    statementTimeoutMs: 2000,
+    log: testLog,
+  });
   for (let round = 0; round < 2; round++) {
     const pid = postmasterPid(dataDir) ?? 0;
-    const sleeping = Array.from({ length: 5 }, () => database.query(sql`SELECT pg_sleep(0.05), 1 AS one`, { idempotent: true }));
+    const sleeping = Array.from({ length: 5 }, () =>
+      database.query(sql`SELECT pg_sleep(0.05), 1 AS one`, { idempotent: true }),
+    );
     await delay(20);
     process.kill(pid, 'SIGKILL');
     for (const rows of await Promise.all(sleeping)) assert.equal((rows[0] as { one: number }).one, 1);

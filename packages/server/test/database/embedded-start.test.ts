@@ -13,7 +13,12 @@ const start = (dataDir: string) => startEmbeddedPostgres({ dataDir, log: testLog
 
 test('what is acknowledged is durable, and the session is as documented', async (t) => {
   const server = await start(makeDataDir(t));
-  const database = await openDatabase({ connection: server.runtime, poolMax: 2, statementTimeoutMs: 1000, log: testLog });
+  const database = await openDatabase({
+    connection: server.runtime,
+    poolMax: 2,
+    statementTimeoutMs: 1000,
+    log: testLog,
+  });
   const rows = await database.query<{ name: string; setting: string }>(sql`
     SELECT name, setting FROM pg_settings
     WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums', 'jit', 'listen_addresses', 'server_encoding', 'TimeZone', 'log_error_verbosity')`);
@@ -36,8 +41,16 @@ test('nobody connects without a password, and only this account reaches the sock
   const dataDir = makeDataDir(t);
   const server = await start(dataDir);
   const withoutPassword = { ...(server.runtime as Exclude<typeof server.runtime, { url: string }>), password: '' };
-  await assert.rejects(openDatabase({ connection: withoutPassword, poolMax: 2, statementTimeoutMs: 1000, log: testLog }), ConfigError);
-  for (const [name, mode] of [['credentials.json', 0o600], ['socket', 0o700], ['log', 0o700], ['cluster', 0o700]] as const) {
+  await assert.rejects(
+    openDatabase({ connection: withoutPassword, poolMax: 2, statementTimeoutMs: 1000, log: testLog }),
+    ConfigError,
+  );
+  for (const [name, mode] of [
+    ['credentials.json', 0o600],
+    ['socket', 0o700],
+    ['log', 0o700],
+    ['cluster', 0o700],
+  ] as const) {
     assert.equal(statSync(path.join(dataDir, 'postgres', name)).mode & 0o777, mode, name);
   }
   await server.stop();
@@ -47,14 +60,22 @@ test('a data directory of another major version is refused with what to do', asy
   const dataDir = makeDataDir(t);
   await (await start(dataDir)).stop();
   writeFileSync(path.join(dataDir, 'postgres', 'cluster', 'PG_VERSION'), '14\n');
-  await assert.rejects(start(dataDir), (error) => error instanceof ConfigError && /was made by PostgreSQL 14, this praxis brings 18: make a backup/.test(error.message));
+  await assert.rejects(
+    start(dataDir),
+    (error) =>
+      error instanceof ConfigError &&
+      /was made by PostgreSQL 14, this praxis brings 18: make a backup/.test(error.message),
+  );
 });
 
 test('a server with other settings is not shared while it is in use, and replaced when it is not', async (t) => {
   const dataDir = makeDataDir(t);
   const server = await start(dataDir);
   const other = () => startEmbeddedPostgres({ dataDir, log: testLog, durability: 'none' });
-  await assert.rejects(other(), (error) => error instanceof ConfigError && /is in use by another version of praxis/.test(error.message));
+  await assert.rejects(
+    other(),
+    (error) => error instanceof ConfigError && /is in use by another version of praxis/.test(error.message),
+  );
   const abandoned = runEmbedded(dataDir);
   await abandoned.hears('ready');
   await server.stop();
@@ -98,7 +119,12 @@ test('a path too long for a socket address is no obstacle', async (t) => {
   mkdirSync(dataDir);
   const server = await start(dataDir);
   assert.ok(!existsSync(path.join(dataDir, 'postgres', 'socket')));
-  const database = await openDatabase({ connection: server.runtime, poolMax: 2, statementTimeoutMs: 1000, log: testLog });
+  const database = await openDatabase({
+    connection: server.runtime,
+    poolMax: 2,
+    statementTimeoutMs: 1000,
+    log: testLog,
+  });
   assert.equal(await database.isReachable(), true);
   await database.close();
   await server.stop();
@@ -107,14 +133,22 @@ test('a path too long for a socket address is no obstacle', async (t) => {
 test('the log holds neither statements nor values of failing statements', async (t) => {
   const dataDir = makeDataDir(t);
   const server = await start(dataDir);
-  const owner = await openDatabase({ connection: server.owner, rowSecurity: 'bypassed', poolMax: 2, statementTimeoutMs: 1000, log: testLog });
+  const owner = await openDatabase({
+    connection: server.owner,
+    rowSecurity: 'bypassed',
+    poolMax: 2,
+    statementTimeoutMs: 1000,
+    log: testLog,
+  });
   await owner.query(sql`CREATE TABLE person (name text PRIMARY KEY)`);
   await owner.query(sql`INSERT INTO person VALUES (${'Ada Lovelace'})`);
   await assert.rejects(owner.query(sql`INSERT INTO person VALUES (${'Ada Lovelace'})`));
   await owner.close();
   await server.stop();
   const log = path.join(dataDir, 'postgres', 'log');
-  const text = readdirSync(log).map((name) => readFileSync(path.join(log, name), 'utf8')).join('');
+  const text = readdirSync(log)
+    .map((name) => readFileSync(path.join(log, name), 'utf8'))
+    .join('');
   assert.match(text, /duplicate key value violates unique constraint/);
   assert.doesNotMatch(text, /Lovelace|INSERT/);
 });

@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { FirmConnection } from '../../src/database/database.ts';
-import { StatementError } from '../../src/database/sqlstate.ts';
 import { sql } from '../../src/database/sql.ts';
+import { StatementError } from '../../src/database/sqlstate.ts';
 import { openTestDatabase } from '../support/database.ts';
 
 const { owner, runtime } = await openTestDatabase({ after }, { poolMax: 12, statementTimeoutMs: 150 });
 
 const firms = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
-await owner.query(sql`CREATE TABLE note (firm int NOT NULL, id int NOT NULL, body text NOT NULL, PRIMARY KEY (firm, id))`);
+await owner.query(
+  sql`CREATE TABLE note (firm int NOT NULL, id int NOT NULL, body text NOT NULL, PRIMARY KEY (firm, id))`,
+);
 await owner.query(sql`ALTER TABLE note ENABLE ROW LEVEL SECURITY`);
-await owner.query(sql`CREATE POLICY firm_only ON note TO praxis_runtime USING (firm = (NULLIF(current_setting('praxis.firm', true), ''))::int)`);
+await owner.query(
+  sql`CREATE POLICY firm_only ON note TO praxis_runtime USING (firm = (NULLIF(current_setting('praxis.firm', true), ''))::int)`,
+);
 await owner.query(sql`GRANT SELECT, INSERT, UPDATE, DELETE ON note TO praxis_runtime`);
 await owner.query(sql`INSERT INTO note SELECT firm, 1, 'of ' || firm FROM unnest(${firms}::int[]) AS firm`);
 
@@ -21,7 +25,10 @@ test('without a firm a tenant table shows nothing and takes nothing', async () =
   assert.deepEqual(await runtime.query(allNotes), []);
   assert.deepEqual(await runtime.query(allNotes, { short: true }), []);
   assert.deepEqual(await runtime.transaction(undefined, (tx) => tx.query(allNotes)), []);
-  await assert.rejects(runtime.query(sql`INSERT INTO note VALUES (1, 2, 'x')`), (error) => error instanceof StatementError && error.sqlState === '42501');
+  await assert.rejects(
+    runtime.query(sql`INSERT INTO note VALUES (1, 2, 'x')`),
+    (error) => error instanceof StatementError && error.sqlState === '42501',
+  );
 });
 
 test('a firm sees its own rows only, whatever the statement asks for', async () => {
@@ -42,13 +49,16 @@ test('a firm cannot write, change, move or delete rows of another', async () => 
 });
 
 test('a number that is no firm is refused before anything is sent', () => {
-  for (const firm of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) assert.throws(() => runtime.forFirm(firm), TypeError);
+  for (const firm of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
+    assert.throws(() => runtime.forFirm(firm), TypeError);
 });
 
 test('the firm of a transaction ends with it', async () => {
   await runtime.transaction(4, (tx) => tx.query(sql`SELECT 1`));
   await assert.rejects(runtime.transaction(4, (tx) => tx.query(sql`SELECT 1 / 0`)));
-  const seen = await Promise.all(Array.from({ length: 20 }, () => runtime.query(sql`SELECT count(*)::int AS n FROM note`)));
+  const seen = await Promise.all(
+    Array.from({ length: 20 }, () => runtime.query(sql`SELECT count(*)::int AS n FROM note`)),
+  );
   assert.deepEqual(new Set(seen.map(([row]) => (row as { n: number }).n)), new Set([0]));
 });
 
@@ -76,7 +86,10 @@ test('thousands of interleaved statements of ten firms, failing ones among them,
     const connection = firm === undefined ? runtime : runtime.forFirm(firm);
     const short = random(4) > 0;
     const kind = random(100);
-    if (kind < 6) statements.push(assert.rejects(connection.query(sql`SELECT 1 / (SELECT count(*) FROM note WHERE id < 0)`, { short })));
+    if (kind < 6)
+      statements.push(
+        assert.rejects(connection.query(sql`SELECT 1 / (SELECT count(*) FROM note WHERE id < 0)`, { short })),
+      );
     else if (kind < 7) statements.push(assert.rejects(connection.query(sql`SELECT pg_sleep(1)`, { short: false })));
     else if (kind < 9) statements.push(runtime.transaction(firm, async (tx) => seesOnlyItself(tx, firm, false)));
     else statements.push(seesOnlyItself(connection, firm, short));

@@ -37,14 +37,20 @@ test('a migration that has changed since it was applied stops everything', async
 });
 
 test('a database that is newer than the program stops everything', async (t) => {
-  const { run, remove } = await openCase(t, { '0001-first.sql': 'CREATE TABLE a (id int)', '0002-second.sql': 'CREATE TABLE b (id int)' });
+  const { run, remove } = await openCase(t, {
+    '0001-first.sql': 'CREATE TABLE a (id int)',
+    '0002-second.sql': 'CREATE TABLE b (id int)',
+  });
   await run();
   await remove('0002-second.sql');
   await assert.rejects(run(), refusal(/^Database has migration 2-second, which this version of praxis does not know/));
 });
 
 test('files that are misnamed or leave a gap are refused before anything is applied', async (t) => {
-  const { owner, write, run, remove } = await openCase(t, { '0001-first.sql': 'CREATE TABLE a (id int)', '0003-third.sql': 'SELECT 1' });
+  const { owner, write, run, remove } = await openCase(t, {
+    '0001-first.sql': 'CREATE TABLE a (id int)',
+    '0003-third.sql': 'SELECT 1',
+  });
   await assert.rejects(run(), refusal(/^Migrations must be numbered 1, 2, 3, …: 0003-third\.sql is number 2$/));
   await remove('0003-third.sql');
   await write('2-second.sql', 'SELECT 1');
@@ -53,19 +59,32 @@ test('files that are misnamed or leave a gap are refused before anything is appl
 });
 
 test('a migration that fails leaves nothing of itself, and those before it stand', async (t) => {
-  const { owner, write, run } = await openCase(t, { '0001-first.sql': 'CREATE TABLE a (id int)', '0002-second.sql': 'CREATE TABLE b (id int); SELECT 1 / 0;' });
+  const { owner, write, run } = await openCase(t, {
+    '0001-first.sql': 'CREATE TABLE a (id int)',
+    '0002-second.sql': 'CREATE TABLE b (id int); SELECT 1 / 0;',
+  });
   await assert.rejects(run(), /^Error: Migration 2-second failed and was rolled back: division by zero$/);
-  assert.deepEqual(await owner.query(sql`SELECT to_regclass('a')::text AS a, to_regclass('b') AS b`), [{ a: 'a', b: null }]);
+  assert.deepEqual(await owner.query(sql`SELECT to_regclass('a')::text AS a, to_regclass('b') AS b`), [
+    { a: 'a', b: null },
+  ]);
   await write('0002-second.sql', 'CREATE TABLE b (id int)');
   assert.deepEqual(await run(), [2]);
 });
 
 test('migrating applies each file once, in order, and records it', async (t) => {
-  const { owner, run } = await openCase(t, { '0001-first.sql': 'CREATE TABLE a (id int)', '0002-second.sql': 'ALTER TABLE a ADD COLUMN name text' });
+  const { owner, run } = await openCase(t, {
+    '0001-first.sql': 'CREATE TABLE a (id int)',
+    '0002-second.sql': 'ALTER TABLE a ADD COLUMN name text',
+  });
   assert.deepEqual(await run(), [1, 2]);
   assert.deepEqual(await run(), []);
-  const rows = await owner.query(sql`SELECT version, name, length(checksum) AS checksum FROM migration ORDER BY version`);
-  assert.deepEqual(rows, [{ version: 1, name: 'first', checksum: 64 }, { version: 2, name: 'second', checksum: 64 }]);
+  const rows = await owner.query(
+    sql`SELECT version, name, length(checksum) AS checksum FROM migration ORDER BY version`,
+  );
+  assert.deepEqual(rows, [
+    { version: 1, name: 'first', checksum: 64 },
+    { version: 2, name: 'second', checksum: 64 },
+  ]);
 });
 
 test('of four processes that start together one applies the migrations and the others find them applied', async (t) => {
@@ -74,12 +93,17 @@ test('of four processes that start together one applies the migrations and the o
   const environment = { ...process.env, MIGRATE_CONNECTION: JSON.stringify(connections.owner) };
   const runs = Array.from({ length: 4 }, () => promisify(execFile)(process.execPath, [program], { env: environment }));
   const applied = (await Promise.all(runs)).map(({ stdout }) => JSON.parse(stdout) as number[]);
-  assert.deepEqual(applied.flat().sort((a, b) => a - b), all);
+  assert.deepEqual(
+    applied.flat().sort((a, b) => a - b),
+    all,
+  );
   assert.deepEqual(await owner.query(sql`SELECT count(*)::int AS n FROM migration`), [{ n: all.length }]);
 });
 
 test('two databases of one server may be migrated at the same time', async (t) => {
   const databases = await Promise.all([1, 2, 3].map(() => openTestDatabase(t, { empty: true })));
-  const applied = await Promise.all(databases.map(({ connections }) => migrate({ connection: connections.owner, log: testLog })));
+  const applied = await Promise.all(
+    databases.map(({ connections }) => migrate({ connection: connections.owner, log: testLog })),
+  );
   assert.deepEqual(applied, [all, all, all]);
 });

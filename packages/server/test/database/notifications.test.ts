@@ -30,7 +30,9 @@ test('notifications reach every handler of their channel, until it is taken away
 test('after the connection was lost, handlers are told that they may have missed some, and hear the next', async () => {
   const heard: (string | undefined)[] = [];
   await runtime.listen('epochs', (payload) => heard.push(payload));
-  await owner.query(sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`);
+  await owner.query(
+    sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`,
+  );
   await until(() => heard.length === 1);
   await owner.notify('epochs', 'after');
   await until(() => heard.length === 2);

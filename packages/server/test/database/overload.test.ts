@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
-import { StatementError } from '../../src/database/sqlstate.ts';
 import { sql } from '../../src/database/sql.ts';
+import { StatementError } from '../../src/database/sqlstate.ts';
 import { openTestDatabase } from '../support/database.ts';
 
 // Of 2 connections one is shared by short statements, the other serves one statement at a time.
-const { runtime } = await openTestDatabase({ after }, { poolMax: 2, statementTimeoutMs: 400, waitersMax: 2, waitMaxMs: 100 });
+const { runtime } = await openTestDatabase(
+  { after },
+  { poolMax: 2, statementTimeoutMs: 400, waitersMax: 2, waitMaxMs: 100 },
+);
 
 const errorOf = (code: string, diagnostics: string) => (error: unknown) => {
   assert.ok(error instanceof PraxisError);
@@ -15,7 +18,10 @@ const errorOf = (code: string, diagnostics: string) => (error: unknown) => {
 };
 
 test('a statement that takes too long ends with statement-timeout, and the connection goes on', async () => {
-  await assert.rejects(runtime.query(sql`SELECT pg_sleep(5)`), errorOf('statement-timeout', 'Query took longer than the service allows: narrow it'));
+  await assert.rejects(
+    runtime.query(sql`SELECT pg_sleep(5)`),
+    errorOf('statement-timeout', 'Query took longer than the service allows: narrow it'),
+  );
   assert.deepEqual(await runtime.query(sql`SELECT 1 AS one`), [{ one: 1 }]);
 });
 
@@ -23,8 +29,13 @@ test('who waits too long for a connection, or comes when too many wait, is answe
   const holding = runtime.query(sql`SELECT pg_sleep(0.25)`);
   const waiting = [runtime.query(sql`SELECT 1`), runtime.query(sql`SELECT 2`)];
   await Promise.all([
-    assert.rejects(runtime.query(sql`SELECT 3`), errorOf('unavailable', 'Too many requests are waiting for the database: try again')),
-    ...waiting.map((outcome) => assert.rejects(outcome, errorOf('unavailable', 'No database connection became free in time: try again'))),
+    assert.rejects(
+      runtime.query(sql`SELECT 3`),
+      errorOf('unavailable', 'Too many requests are waiting for the database: try again'),
+    ),
+    ...waiting.map((outcome) =>
+      assert.rejects(outcome, errorOf('unavailable', 'No database connection became free in time: try again')),
+    ),
   ]);
   await holding;
   assert.deepEqual(runtime.load().exclusive, { connections: 1, inFlight: 0, waiting: 0 });
@@ -34,8 +45,15 @@ test('short statements do not wait behind long ones', async () => {
   await runtime.query(sql`SELECT 1`, { short: true });
   const holding = runtime.query(sql`SELECT pg_sleep(0.2)`);
   const startedMs = performance.now();
-  const numbers = await Promise.all(Array.from({ length: 15 }, (_, index) => runtime.query<{ n: number }>(sql`SELECT ${index}::int AS n`, { short: true })));
-  assert.deepEqual(numbers.map(([row]) => row?.n), [...Array(15).keys()]);
+  const numbers = await Promise.all(
+    Array.from({ length: 15 }, (_, index) =>
+      runtime.query<{ n: number }>(sql`SELECT ${index}::int AS n`, { short: true }),
+    ),
+  );
+  assert.deepEqual(
+    numbers.map(([row]) => row?.n),
+    [...Array(15).keys()],
+  );
   assert.ok(performance.now() - startedMs < 150);
   await holding;
 });
@@ -43,7 +61,10 @@ test('short statements do not wait behind long ones', async () => {
 test('a short statement that turns out long takes no more statements behind it', async () => {
   const long = runtime.query(sql`SELECT pg_sleep(0.2)`, { short: true });
   await new Promise((resolve) => setTimeout(resolve, 60));
-  await assert.rejects(runtime.query(sql`SELECT 1`, { short: true }), errorOf('unavailable', 'No database connection became free in time: try again'));
+  await assert.rejects(
+    runtime.query(sql`SELECT 1`, { short: true }),
+    errorOf('unavailable', 'No database connection became free in time: try again'),
+  );
   await long;
 });
 
@@ -51,7 +72,10 @@ test('a refused statement is told by SQLSTATE and names, without values', async 
   const refusal = await runtime.query(sql`SELECT ${'secret'}::int`).catch((error: unknown) => error);
   assert.ok(refusal instanceof StatementError);
   assert.equal(refusal.sqlState, '22P02');
-  assert.equal(refusal.message, 'Database refused the statement (SQLSTATE 22P02): a value does not fit its type; statement: SELECT $1::int');
+  assert.equal(
+    refusal.message,
+    'Database refused the statement (SQLSTATE 22P02): a value does not fit its type; statement: SELECT $1::int',
+  );
   assert.ok(!JSON.stringify(refusal).includes('secret'));
 });
 

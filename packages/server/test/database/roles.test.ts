@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { ConfigError } from '../../src/base/config.ts';
-import { openDatabase } from '../../src/database/database.ts';
 import { controlPlaneTables } from '../../src/database/control-plane.ts';
-import { StatementError } from '../../src/database/sqlstate.ts';
+import { openDatabase } from '../../src/database/database.ts';
 import { sql } from '../../src/database/sql.ts';
+import { StatementError } from '../../src/database/sqlstate.ts';
 import { testLog } from '../support/cluster.ts';
 import { openTestDatabase } from '../support/database.ts';
 
@@ -17,7 +17,10 @@ const urlOf = ({ host, database, user, password }: typeof connections.owner) =>
 test('the server does not run as a role that owns tables', async () => {
   await assert.rejects(openDatabase({ ...base, connection: connections.owner }), (error) => {
     assert.ok(error instanceof ConfigError);
-    assert.match(error.message, /^Database role praxis_owner owns the table \w+, so row-level security would not separate the firms; use praxis_runtime or a member of it$/);
+    assert.match(
+      error.message,
+      /^Database role praxis_owner owns the table \w+, so row-level security would not separate the firms; use praxis_runtime or a member of it$/,
+    );
     return true;
   });
 });
@@ -30,7 +33,10 @@ test('wrong credentials end at once with a message that does not repeat them', a
     assert.ok(!error.message.includes('not-the-password'));
     return true;
   });
-  await assert.rejects(openDatabase({ ...base, connection: { ...connections.runtime, database: 'absent' } }), /database "absent" does not exist/);
+  await assert.rejects(
+    openDatabase({ ...base, connection: { ...connections.runtime, database: 'absent' } }),
+    /database "absent" does not exist/,
+  );
   await assert.rejects(openDatabase({ ...base, connection: { url: 'mysql://a:secret@b/c' } }), {
     message: 'DATABASE_URL must look like postgresql://role:password@host:5432/database',
   });
@@ -42,8 +48,13 @@ test('an unreachable database ends after the set time', async () => {
 });
 
 test('the owner connection drops to the runtime role where that has no login', async () => {
-  const database = await openDatabase({ ...base, connection: { url: urlOf(connections.owner), role: 'praxis_runtime' } });
-  const [row] = await database.query(sql`SELECT current_user::text AS role, session_user::text AS login, current_setting('work_mem') AS option`);
+  const database = await openDatabase({
+    ...base,
+    connection: { url: urlOf(connections.owner), role: 'praxis_runtime' },
+  });
+  const [row] = await database.query(
+    sql`SELECT current_user::text AS role, session_user::text AS login, current_setting('work_mem') AS option`,
+  );
   assert.deepEqual(row, { role: 'praxis_runtime', login: 'praxis_owner', option: '5MB' });
   await database.close();
 });
@@ -78,5 +89,15 @@ test('the runtime role is not superuser, does not bypass row-level security and 
       (SELECT count(*)::int FROM pg_class WHERE relowner = pg_roles.oid) AS owned,
       (SELECT count(*)::int FROM pg_auth_members WHERE member = pg_roles.oid) AS memberships
     FROM pg_roles WHERE rolname = 'praxis_runtime'`);
-  assert.deepEqual(rows, [{ rolsuper: false, rolbypassrls: false, rolcreaterole: false, rolcreatedb: false, rolreplication: false, owned: 0, memberships: 0 }]);
+  assert.deepEqual(rows, [
+    {
+      rolsuper: false,
+      rolbypassrls: false,
+      rolcreaterole: false,
+      rolcreatedb: false,
+      rolreplication: false,
+      owned: 0,
+      memberships: 0,
+    },
+  ]);
 });

@@ -4,8 +4,8 @@ import net from 'node:net';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import pg from 'pg';
-import { clientConfig } from '../../src/database/connection-settings.ts';
 import { Connection, type ConnectionHooks } from '../../src/database/connection.ts';
+import { clientConfig } from '../../src/database/connection-settings.ts';
 import { preparedNames } from '../../src/database/prepared-names.ts';
 import { firmSetting, type Row, type Wire } from '../../src/database/segment.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
@@ -20,7 +20,11 @@ await owner.query(sql`GRANT INSERT, SELECT ON seen TO praxis_runtime`);
 const firmNow = sql`SELECT current_setting('praxis.firm') AS firm`;
 const failing = sql`SELECT 1 / (SELECT 0 FROM pg_class LIMIT 1)`;
 
-async function openConnection(t: { after(work: () => void): void }, hooks: Partial<ConnectionHooks> = {}, target = connections.runtime): Promise<Connection> {
+async function openConnection(
+  t: { after(work: () => void): void },
+  hooks: Partial<ConnectionHooks> = {},
+  target = connections.runtime,
+): Promise<Connection> {
   const config = clientConfig(target, { applicationName: 'segment test', statementTimeoutMs: 1000 });
   const silent = { names: preparedNames(100), log: testLog, onProgress: () => undefined, onEnd: () => undefined };
   const connection = await Connection.open(config, { ...silent, ...hooks });
@@ -35,13 +39,17 @@ function execute(connection: Connection, firm: string, statement: Sql): Promise<
 }
 
 const settled = (results: readonly PromiseSettledResult<Row[]>[]) =>
-  results.map((result) => (result.status === 'fulfilled' ? result.value[0]?.['firm'] : (result.reason as { code?: string }).code));
+  results.map((result) =>
+    result.status === 'fulfilled' ? result.value[0]?.['firm'] : (result.reason as { code?: string }).code,
+  );
 
 test('a statement whose firm cannot be set does not run, nor under the firm before', async (t) => {
   const connection = await openConnection(t);
   await execute(connection, '1', sql`INSERT INTO seen VALUES (current_setting('praxis.firm'), 1)`);
   await execute(connection, '1', sql`DEALLOCATE ALL`); // takes the prepared set_config away, so setting a firm fails
-  await assert.rejects(execute(connection, '2', sql`INSERT INTO seen VALUES (current_setting('praxis.firm'), 2)`), { code: '26000' });
+  await assert.rejects(execute(connection, '2', sql`INSERT INTO seen VALUES (current_setting('praxis.firm'), 2)`), {
+    code: '26000',
+  });
   assert.equal(connection.usable, false);
   assert.deepEqual(await owner.query(sql`SELECT firm, step FROM seen`), [{ firm: '1', step: 1 }]);
 });
@@ -98,7 +106,10 @@ test('through a pooler, which may swap the session, every statement brings its f
 });
 
 /** Passes a connection through and, as poolers do, announces a process number that is not the session's. */
-async function openPoolerLike(t: { after(work: () => void): void }, target: { host: string; port: number }): Promise<{ host: string; port: number }> {
+async function openPoolerLike(
+  t: { after(work: () => void): void },
+  target: { host: string; port: number },
+): Promise<{ host: string; port: number }> {
   const server = net.createServer((client) => {
     const upstream = net.connect(path.join(target.host, `.s.PGSQL.${target.port}`));
     client.pipe(upstream).on('error', () => client.destroy());
@@ -126,13 +137,23 @@ test('a value that cannot be serialised fails that statement only', async (t) =>
     execute(connection, '2', sql`SELECT ${circular}::jsonb`),
     execute(connection, '3', firmNow),
   ]);
-  assert.deepEqual(results.map((result) => result.status), ['fulfilled', 'rejected', 'fulfilled']);
+  assert.deepEqual(
+    results.map((result) => result.status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
   assert.deepEqual(results[2], { status: 'fulfilled', value: [{ firm: '3' }] });
 });
 
 test('a text is prepared from its second use on, and few stay prepared', async (t) => {
   const connection = await openConnection(t, { names: preparedNames(1000) });
-  const names = async () => (await execute(connection, '', sql`SELECT count(*)::int AS n FROM pg_prepared_statements WHERE name <> 'praxis_firm'`))[0]?.['n'];
+  const names = async () =>
+    (
+      await execute(
+        connection,
+        '',
+        sql`SELECT count(*)::int AS n FROM pg_prepared_statements WHERE name <> 'praxis_firm'`,
+      )
+    )[0]?.['n'];
   const text = (index: number) => sql`SELECT ${index}::int AS ${sql.identifier(`c${index}`)}`;
   await execute(connection, '', text(0));
   assert.equal(await names(), 0);
@@ -149,9 +170,15 @@ test('a lost connection fails what is under way, is reported once, and does not 
   let ended = 0;
   const connection = await openConnection(t, { onEnd: () => ended++ });
   const [row] = await execute(connection, '', sql`SELECT pg_backend_pid() AS pid`);
-  const waiting = Promise.allSettled([execute(connection, '1', sql`SELECT pg_sleep(5)`), execute(connection, '1', firmNow)]);
+  const waiting = Promise.allSettled([
+    execute(connection, '1', sql`SELECT pg_sleep(5)`),
+    execute(connection, '1', firmNow),
+  ]);
   await owner.query(sql`SELECT pg_terminate_backend(${row?.['pid']})`);
-  assert.deepEqual((await waiting).map((result) => result.status), ['rejected', 'rejected']);
+  assert.deepEqual(
+    (await waiting).map((result) => result.status),
+    ['rejected', 'rejected'],
+  );
   assert.equal(ended, 1);
   assert.equal(connection.usable, false);
 });

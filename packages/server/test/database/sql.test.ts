@@ -5,7 +5,10 @@ import { type Sql, sql } from '../../src/database/sql.ts';
 const shape = (statement: Sql) => ({ text: statement.text, values: statement.values });
 
 test('sql refuses undefined, which would silently become NULL', () => {
-  assert.throws(() => sql`SELECT ${1}, ${undefined}`, new TypeError('SQL value 2 is undefined; write null where NULL is meant'));
+  assert.throws(
+    () => sql`SELECT ${1}, ${undefined}`,
+    new TypeError('SQL value 2 is undefined; write null where NULL is meant'),
+  );
   assert.throws(() => sql`SELECT ${sql`a`}, ${undefined}`, TypeError);
 });
 
@@ -15,11 +18,15 @@ test('sql binds an object that looks like a statement instead of splicing it', (
 });
 
 test('sql binds text with quotes and semicolons as a value', () => {
-  assert.deepEqual(shape(sql`SELECT ${"'; DROP TABLE firm; --"}`), { text: 'SELECT $1', values: ["'; DROP TABLE firm; --"] });
+  assert.deepEqual(shape(sql`SELECT ${"'; DROP TABLE firm; --"}`), {
+    text: 'SELECT $1',
+    values: ["'; DROP TABLE firm; --"],
+  });
 });
 
 test('sql.identifier refuses whatever would need quoting', () => {
-  for (const name of ['', 'a b', 'a"b', 'Firm', '1a', 'a;b', 'a'.repeat(64), 'é']) assert.throws(() => sql.identifier(name), TypeError);
+  for (const name of ['', 'a b', 'a"b', 'Firm', '1a', 'a;b', 'a'.repeat(64), 'é'])
+    assert.throws(() => sql.identifier(name), TypeError);
   assert.equal(sql`SELECT 1 FROM ${sql.identifier('index_token')}`.text, 'SELECT 1 FROM "index_token"');
 });
 
@@ -39,17 +46,27 @@ test('sql splices fragments and renumbers their values, at any depth', () => {
 test('sql.join puts the separator between fragments only', () => {
   const conditions = [sql`a = ${1}`, sql`b`, sql`c = ${2}`];
   assert.deepEqual(shape(sql.join(conditions, sql` AND `)), { text: 'a = $1 AND b AND c = $2', values: [1, 2] });
-  assert.deepEqual(shape(sql.join(conditions, sql`, ${0}, `)), { text: 'a = $1, $2, b, $3, c = $4', values: [1, 0, 0, 2] });
+  assert.deepEqual(shape(sql.join(conditions, sql`, ${0}, `)), {
+    text: 'a = $1, $2, b, $3, c = $4',
+    values: [1, 0, 0, 2],
+  });
   assert.deepEqual(shape(sql.join([], sql` AND `)), { text: '', values: [] });
   assert.deepEqual(shape(sql`SELECT 1${sql.empty}`), { text: 'SELECT 1', values: [] });
 });
 
 test('sql.json binds the JSON text, of arrays too', () => {
-  assert.deepEqual(shape(sql`SELECT ${sql.json(['a', { b: 1 }])}::jsonb`), { text: 'SELECT $1::jsonb', values: ['["a",{"b":1}]'] });
+  assert.deepEqual(shape(sql`SELECT ${sql.json(['a', { b: 1 }])}::jsonb`), {
+    text: 'SELECT $1::jsonb',
+    values: ['["a",{"b":1}]'],
+  });
 });
 
 test('sql gives the same shape the same text', () => {
-  const page = (firm: number, types: readonly string[]) => sql`SELECT 1 WHERE firm = ${firm} AND (${sql.join(types.map((type) => sql`t = ${type}`), sql` OR `)})`;
+  const page = (firm: number, types: readonly string[]) =>
+    sql`SELECT 1 WHERE firm = ${firm} AND (${sql.join(
+      types.map((type) => sql`t = ${type}`),
+      sql` OR `,
+    )})`;
   assert.equal(page(1, ['a', 'b']).text, page(2, ['c', 'd']).text);
   assert.notEqual(page(1, ['a', 'b']).text, page(1, ['a']).text);
 });

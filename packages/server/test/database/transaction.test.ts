@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
 import type { Queryable } from '../../src/database/database.ts';
-import { StatementError } from '../../src/database/sqlstate.ts';
 import { sql } from '../../src/database/sql.ts';
+import { StatementError } from '../../src/database/sqlstate.ts';
 import { openTestDatabase } from '../support/database.ts';
 
 const { owner, runtime } = await openTestDatabase({ after });
@@ -13,7 +13,8 @@ await owner.query(sql`GRANT SELECT, INSERT, UPDATE, DELETE ON counter TO praxis_
 await owner.query(sql`INSERT INTO counter SELECT id, 0 FROM generate_series(1, 10) AS id`);
 
 const add = (id: number) => sql`UPDATE counter SET n = n + 1 WHERE id = ${id}`;
-const read = async (id: number): Promise<number | undefined> => (await runtime.query<{ n: number }>(sql`SELECT n FROM counter WHERE id = ${id}`))[0]?.n;
+const read = async (id: number): Promise<number | undefined> =>
+  (await runtime.query<{ n: number }>(sql`SELECT n FROM counter WHERE id = ${id}`))[0]?.n;
 
 test('a transaction whose work throws changes nothing and rethrows the same error', async () => {
   const fault = new Error('changed my mind');
@@ -33,13 +34,18 @@ test('a transaction in which a statement failed does not commit, even when its w
     await tx.query(sql`INSERT INTO counter VALUES (2, 0)`).catch(() => undefined);
     return 'done';
   });
-  await assert.rejects(outcome, (error) => error instanceof StatementError && error.sqlState === '23505' && error.constraint === 'counter_pkey');
+  await assert.rejects(
+    outcome,
+    (error) => error instanceof StatementError && error.sqlState === '23505' && error.constraint === 'counter_pkey',
+  );
   assert.equal(await read(2), 0);
 });
 
 test('a statement sent after the transaction has ended is refused', async () => {
   const kept = await runtime.transaction(undefined, async (tx): Promise<Queryable> => tx);
-  await assert.rejects(kept.query(add(3)), { message: 'Transaction has ended: a statement was sent after its work returned' });
+  await assert.rejects(kept.query(add(3)), {
+    message: 'Transaction has ended: a statement was sent after its work returned',
+  });
   assert.equal(await read(3), 0);
 });
 
@@ -54,11 +60,15 @@ test('a transaction commits and gives its value', async () => {
 test('serialization failures run the work again until it succeeds', async () => {
   let runs = 0;
   const increment = () =>
-    runtime.transaction(undefined, async (tx) => {
-      runs++;
-      const [row] = await tx.query<{ n: number }>(sql`SELECT n FROM counter WHERE id = 5`);
-      await tx.query(sql`UPDATE counter SET n = ${(row?.n ?? 0) + 1} WHERE id = 5`);
-    }, { isolation: 'serializable' });
+    runtime.transaction(
+      undefined,
+      async (tx) => {
+        runs++;
+        const [row] = await tx.query<{ n: number }>(sql`SELECT n FROM counter WHERE id = 5`);
+        await tx.query(sql`UPDATE counter SET n = ${(row?.n ?? 0) + 1} WHERE id = 5`);
+      },
+      { isolation: 'serializable' },
+    );
   await Promise.all([increment(), increment()]);
   assert.equal(await read(5), 2);
   assert.ok(runs >= 2);
@@ -70,7 +80,10 @@ test('serialization failures that do not end are answered unavailable', async ()
     runs++;
     await tx.query(sql`DO $$ BEGIN RAISE EXCEPTION 'collision' USING ERRCODE = 'serialization_failure'; END $$`);
   });
-  await assert.rejects(outcome, (error) => error instanceof PraxisError && error.code === 'unavailable' && error.status === 503);
+  await assert.rejects(
+    outcome,
+    (error) => error instanceof PraxisError && error.code === 'unavailable' && error.status === 503,
+  );
   assert.equal(runs, 4);
 });
 
@@ -114,5 +127,7 @@ test('a connection lost inside a transaction runs the work again', async () => {
 test('a transaction may have a statement timeout of its own', async () => {
   const slow = runtime.transaction(undefined, (tx) => tx.query(sql`SELECT pg_sleep(1)`), { statementTimeoutMs: 30 });
   await assert.rejects(slow, (error) => error instanceof PraxisError && error.code === 'statement-timeout');
-  assert.deepEqual(await runtime.query(sql`SELECT current_setting('statement_timeout') AS timeout`), [{ timeout: '10s' }]);
+  assert.deepEqual(await runtime.query(sql`SELECT current_setting('statement_timeout') AS timeout`), [
+    { timeout: '10s' },
+  ]);
 });

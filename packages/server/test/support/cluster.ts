@@ -39,7 +39,10 @@ export async function startTestCluster(): Promise<TestCluster> {
 
 /** The server of the test run, or the one for files that are run alone; to be stopped after use. */
 export async function joinTestCluster(): Promise<EmbeddedPostgres> {
-  return await start(process.env[environmentVariable] ?? path.join(os.tmpdir(), `praxis-test-${process.getuid?.() ?? 'user'}-${settingsMark('none', '')}`));
+  return await start(
+    process.env[environmentVariable] ??
+      path.join(os.tmpdir(), `praxis-test-${process.getuid?.() ?? 'user'}-${settingsMark('none', '')}`),
+  );
 }
 
 function start(dataDir: string): Promise<EmbeddedPostgres> {

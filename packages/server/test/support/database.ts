@@ -4,7 +4,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { type Database, type DatabaseConnection, type DatabaseOptions, openDatabase } from '../../src/database/database.ts';
+import {
+  type Database,
+  type DatabaseConnection,
+  type DatabaseOptions,
+  openDatabase,
+} from '../../src/database/database.ts';
 import { migrate, readMigrations, schemaChecksum } from '../../src/database/migrate.ts';
 import { joinTestCluster, testLog } from './cluster.ts';
 
@@ -25,7 +30,8 @@ export interface TestDatabase {
   readonly connections: { readonly owner: ConnectionParts; readonly runtime: ConnectionParts };
 }
 
-export interface TestDatabaseOptions extends Partial<Pick<DatabaseOptions, 'poolMax' | 'statementTimeoutMs' | 'waitersMax' | 'waitMaxMs'>> {
+export interface TestDatabaseOptions
+  extends Partial<Pick<DatabaseOptions, 'poolMax' | 'statementTimeoutMs' | 'waitersMax' | 'waitMaxMs'>> {
   /** A database without any tables. */
   readonly empty?: true;
 }
@@ -43,7 +49,10 @@ export async function openTestDatabase(t: Lifetime, options: TestDatabaseOptions
     const template = empty === true ? 'template0' : await ensureTemplate(client, maintenance);
     await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY wal_log`);
   });
-  const connections = { owner: { ...parts(cluster.owner), database: name }, runtime: { ...parts(cluster.runtime), database: name } };
+  const connections = {
+    owner: { ...parts(cluster.owner), database: name },
+    runtime: { ...parts(cluster.runtime), database: name },
+  };
   const base = { poolMax, statementTimeoutMs, log: testLog };
   const owner = await openDatabase({ ...base, connection: connections.owner, poolMax: 4, rowSecurity: 'bypassed' });
   const runtime = await openDatabase({ ...base, ...limits, connection: connections.runtime });
@@ -83,10 +92,10 @@ async function makeTemplate(client: pg.Client, maintenance: ConnectionParts, nam
   await client.query(`CREATE DATABASE ${unfinished} TEMPLATE template0`);
   await migrate({ connection: { ...maintenance, database: unfinished }, log: testLog });
   await client.query(`ALTER DATABASE ${unfinished} RENAME TO ${name}`);
-  const { rows } = await client.query<{ name: string }>("SELECT datname AS name FROM pg_database WHERE datname LIKE 'template\\_%' AND datname <> $1 ORDER BY oid DESC OFFSET $2", [
-    name,
-    olderTemplatesMax,
-  ]);
+  const { rows } = await client.query<{ name: string }>(
+    "SELECT datname AS name FROM pg_database WHERE datname LIKE 'template\\_%' AND datname <> $1 ORDER BY oid DESC OFFSET $2",
+    [name, olderTemplatesMax],
+  );
   for (const row of rows) await client.query(`DROP DATABASE IF EXISTS ${row.name}`).catch(() => undefined); // in use elsewhere
 }
 

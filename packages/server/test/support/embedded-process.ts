@@ -19,7 +19,13 @@ process.stdin.resume().on('end', async () => {
 if (process.env['EMBEDDED_WRITES'] !== undefined) await write();
 
 async function write(): Promise<void> {
-  const owner = await openDatabase({ connection: server.owner, rowSecurity: 'bypassed', poolMax: 4, statementTimeoutMs: 5000, log: testLog });
+  const owner = await openDatabase({
+    connection: server.owner,
+    rowSecurity: 'bypassed',
+    poolMax: 4,
+    statementTimeoutMs: 5000,
+    log: testLog,
+  });
   await owner.query(sql`CREATE TABLE IF NOT EXISTS written (n int PRIMARY KEY GENERATED ALWAYS AS IDENTITY)`);
   for (;;) {
     const [row] = await owner.query<{ n: number }>(sql`INSERT INTO written DEFAULT VALUES RETURNING n`);

@@ -82,7 +82,7 @@ export function runEmbedded(dataDir: string, options: { writes?: true; uid?: num
       };
       look();
       lines.on('line', look);
-      ended.then(() => reject(new Error(`process ended without saying "${beginning}"`)));
+      void ended.then(() => reject(new Error(`process ended without saying "${beginning}"`)));
     });
   return { child, said, hears, ended };
 }

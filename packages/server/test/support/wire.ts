@@ -65,7 +65,12 @@ function exchange(target: http.RequestOptions, request: WireRequest): Promise<Wi
 }
 
 function answer(status: number, headers: Readonly<Record<string, string>>, text: string): WireAnswer {
-  return { status, headers, text, json: /json/.test(headers['content-type'] ?? '') ? JSON.parse(text || 'null') : undefined };
+  return {
+    status,
+    headers,
+    text,
+    json: /json/.test(headers['content-type'] ?? '') ? JSON.parse(text || 'null') : undefined,
+  };
 }
 
 /** One connection on which a test writes bytes and reads answers. */

@@ -13,8 +13,8 @@
  * a file that was cut, damaged or altered is noticed before anything is restored. The secret key itself is never in it.
  */
 import { createHmac, type Hmac } from 'node:crypto';
-import type { Secrets } from '../../base/secrets.ts';
 import { ConfigError } from '../../base/config.ts';
+import type { Secrets } from '../../base/secrets.ts';
 import { type Migration, readMigrations, schemaChecksum } from '../../database/migrate.ts';
 
 export const formatVersion = 1;
@@ -66,12 +66,19 @@ export function openDigest(secrets: Secrets): Hmac {
 export function readHeader(file: string, line: unknown): BackupHeader {
   const version = isRecord(line) ? line['praxisBackup'] : undefined;
   if (typeof version !== 'number') throw new ConfigError(`${file} is not a backup of praxis`);
-  if (version !== formatVersion) throw new ConfigError(`${file} has format ${version} of backups, this praxis reads ${formatVersion}`);
+  if (version !== formatVersion)
+    throw new ConfigError(`${file} has format ${version} of backups, this praxis reads ${formatVersion}`);
   return line as BackupHeader; // what follows is covered by the digest
 }
 
 /** @throws ConfigError saying what `file` was made for and what to do */
-export function requireSameInstallation(file: string, header: BackupHeader, schema: Schema, secrets: Secrets, keyPlace: string): void {
+export function requireSameInstallation(
+  file: string,
+  header: BackupHeader,
+  schema: Schema,
+  secrets: Secrets,
+  keyPlace: string,
+): void {
   if (header.secretKey !== keyFingerprint(secrets)) {
     throw new ConfigError(
       `${file} was made under another secret key, without which its keys and credentials are worthless: put the key of that installation in ${keyPlace}, then restore`,
@@ -79,7 +86,9 @@ export function requireSameInstallation(file: string, header: BackupHeader, sche
   }
   if (header.schema.checksum !== schema.checksum) {
     const [theirs, ours] = [header.schema.version, schema.version];
-    throw new ConfigError(`${file} holds schema ${theirs} of praxis ${header.software}, this praxis has schema ${ours}: restore it with that version of praxis, then start this one`);
+    throw new ConfigError(
+      `${file} holds schema ${theirs} of praxis ${header.software}, this praxis has schema ${ours}: restore it with that version of praxis, then start this one`,
+    );
   }
 }
 

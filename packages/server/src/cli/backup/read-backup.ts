@@ -60,10 +60,18 @@ export async function openBackup(file: string, secrets: Secrets): Promise<Backup
 }
 
 function isTrailer(value: unknown): value is BackupTrailer {
-  return isRecord(value) && typeof value['digest'] === 'string' && isRecord(value['rows']) && isRecord(value['sequences']);
+  return (
+    isRecord(value) && typeof value['digest'] === 'string' && isRecord(value['rows']) && isRecord(value['sequences'])
+  );
 }
 
-async function requireWhole(file: string, trailer: BackupTrailer, counts: Readonly<Record<string, number>>, digest: string, lines: AsyncGenerator<Buffer>): Promise<BackupTrailer> {
+async function requireWhole(
+  file: string,
+  trailer: BackupTrailer,
+  counts: Readonly<Record<string, number>>,
+  digest: string,
+  lines: AsyncGenerator<Buffer>,
+): Promise<BackupTrailer> {
   const isCounted = JSON.stringify(counts) === JSON.stringify(trailer.rows);
   const isLast = (await lines.next()).done === true;
   if (isCounted && isLast && digest === trailer.digest) return trailer;
@@ -81,7 +89,8 @@ function jsonOf(file: string, line: Buffer): unknown {
 async function* linesOf(file: string): AsyncGenerator<Buffer> {
   try {
     for await (const { number, bytes } of readLines(unzipped(file), lineBytesMax)) {
-      if (bytes === undefined) throw new ConfigError(`${file} has a row of more than ${lineBytesMax} bytes (line ${number})`);
+      if (bytes === undefined)
+        throw new ConfigError(`${file} has a row of more than ${lineBytesMax} bytes (line ${number})`);
       yield bytes;
     }
   } catch (error) {
@@ -98,8 +107,10 @@ function unzipped(file: string): Gunzip {
 function faultOf(file: string, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'Z_BUF_ERROR') return new ConfigError(`${file} is cut off, so nothing was restored`, { cause: error });
-  if (code === 'Z_DATA_ERROR') return new ConfigError(`${file} is not a backup of praxis, or is damaged; nothing was restored`, { cause: error });
+  if (code === 'Z_DATA_ERROR')
+    return new ConfigError(`${file} is not a backup of praxis, or is damaged; nothing was restored`, { cause: error });
   if (code === 'ENOENT') return new ConfigError(`${file} cannot be read: there is no such file`, { cause: error });
-  if (code.startsWith('E') && !code.startsWith('ERR_')) return new ConfigError(`${file} cannot be read: ${code}`, { cause: error });
+  if (code.startsWith('E') && !code.startsWith('ERR_'))
+    return new ConfigError(`${file} cannot be read: ${code}`, { cause: error });
   return error;
 }

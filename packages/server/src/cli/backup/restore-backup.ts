@@ -3,6 +3,7 @@
  * however late the fault is; the second time everything is replaced in one transaction.
  */
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Platform } from '../../app.ts';
 import { type Config, ConfigError } from '../../base/config.ts';
 import type { Database, Queryable } from '../../database/database.ts';
@@ -49,7 +50,9 @@ export async function restoreBackup(platform: Platform, file: string, options: R
 
 /** Where the secret key is set, for messages. */
 export function secretKeyPlace(config: Config): string {
-  return config.secretKey !== '' || config.databaseUrl !== '' ? 'PRAXIS_SECRET_KEY' : path.join(path.resolve(config.dataDir), 'secret.key');
+  return config.secretKey !== '' || config.databaseUrl !== ''
+    ? 'PRAXIS_SECRET_KEY'
+    : path.join(path.resolve(config.dataDir), 'secret.key');
 }
 
 async function verify(platform: Platform, file: string): Promise<void> {
@@ -60,7 +63,11 @@ async function verify(platform: Platform, file: string): Promise<void> {
   });
 }
 
-async function withBackup<T>({ secrets }: Platform, file: string, work: (reader: BackupReader) => Promise<T>): Promise<T> {
+async function withBackup<T>(
+  { secrets }: Platform,
+  file: string,
+  work: (reader: BackupReader) => Promise<T>,
+): Promise<T> {
   const reader = await openBackup(file, secrets);
   try {
     return await work(reader);
@@ -69,17 +76,24 @@ async function withBackup<T>({ secrets }: Platform, file: string, work: (reader:
   }
 }
 
+/** How often, and after what pause, it is looked again whether a process that was just stopped has left. */
+const aloneAttempts = 20;
+const aloneDelayMs = 100;
+
 /** Other processes remember environments, keys and rights, which are about to change under them. */
 async function requireAlone({ database }: Platform, owner: Database): Promise<void> {
-  const [self] = await database.query<{ name: string; role: string }>(sql`SELECT current_setting('application_name') AS name, session_user::text AS role`);
-  if (self === undefined) return;
-  const { shared, exclusive } = database.load();
-  const [all] = await owner.query<{ count: number }>(sql`
-    SELECT count(*)::int AS count FROM pg_stat_activity
-    WHERE datname = current_database() AND application_name = ${self.name} AND usename = ${self.role}`);
-  if ((all?.count ?? 0) > shared.connections + exclusive.connections) {
-    throw new ConfigError('another praxis process uses the database: stop the service, then restore');
+  const [self] = await database.query<{ name: string; role: string }>(
+    sql`SELECT current_setting('application_name') AS name, session_user::text AS role`,
+  );
+  for (let attempt = 1; attempt <= aloneAttempts; attempt += 1) {
+    const { shared, exclusive } = database.load();
+    const [sessions] = await owner.query<{ count: number }>(sql`
+      SELECT count(*)::int AS count FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = ${self?.name ?? ''} AND usename = ${self?.role ?? ''}`);
+    if (sessions !== undefined && sessions.count <= shared.connections + exclusive.connections) return;
+    await delay(aloneDelayMs);
   }
+  throw new ConfigError('another praxis process uses the database: stop the service, then restore');
 }
 
 /** What must not go back, whatever the backup says. */
@@ -92,7 +106,12 @@ async function replaceAll(tx: Queryable, reader: BackupReader, options: RestoreO
   const tables = await tablesOf(tx);
   await requireReplaceable(tx, options.replace);
   const marks = await marksOf(tx);
-  await tx.query(sql`TRUNCATE ${sql.join(tables.map(({ name }) => sql.identifier(name)), sql`, `)}`);
+  await tx.query(
+    sql`TRUNCATE ${sql.join(
+      tables.map(({ name }) => sql.identifier(name)),
+      sql`, `,
+    )}`,
+  );
   const { rows, trailer } = await insertAll(tx, tables, reader, options.onProgress);
   await raiseMarks(tx, marks);
   await setSequences(tx, trailer);
@@ -105,7 +124,9 @@ async function requireReplaceable(tx: Queryable, replace: boolean): Promise<void
     sql`SELECT (SELECT count(*)::int FROM firm) AS firms, (SELECT count(*)::int FROM application) AS applications`,
   );
   if (replace || held === undefined || held.firms + held.applications === 0) return;
-  throw new ConfigError(`the database holds ${held.firms} firms and ${held.applications} applications: --replace gives them up for those of the backup`);
+  throw new ConfigError(
+    `the database holds ${held.firms} firms and ${held.applications} applications: --replace gives them up for those of the backup`,
+  );
 }
 
 async function marksOf(tx: Queryable): Promise<Marks> {
@@ -134,7 +155,12 @@ async function setSequences(tx: Queryable, { sequences }: BackupTrailer): Promis
 }
 
 /** While one batch is being inserted the next is read. */
-async function insertAll(tx: Queryable, tables: readonly Table[], reader: BackupReader, onProgress: (rows: number) => void): Promise<{ rows: number; trailer: BackupTrailer }> {
+async function insertAll(
+  tx: Queryable,
+  tables: readonly Table[],
+  reader: BackupReader,
+  onProgress: (rows: number) => void,
+): Promise<{ rows: number; trailer: BackupTrailer }> {
   const known = new Map(tables.map((table) => [table.name, table]));
   const batches = batchesOf(reader.rows);
   let rows = 0;
@@ -166,7 +192,8 @@ async function* batchesOf(rows: BackupReader['rows']): AsyncGenerator<RowBatch, 
   for (;;) {
     const next = await rows.next();
     const row = next.done === true ? undefined : next.value;
-    const isFull = row?.table !== table || texts.length === insertRowsMax || characters + row.text.length > insertCharactersMax;
+    const isFull =
+      row?.table !== table || texts.length === insertRowsMax || characters + row.text.length > insertCharactersMax;
     if (isFull && texts.length > 0) {
       yield { table, texts };
       texts = [];
@@ -182,8 +209,14 @@ async function* batchesOf(rows: BackupReader['rows']): AsyncGenerator<RowBatch, 
 /** OFFSET 0 keeps the text of a row from being read once per column. */
 async function insert(tx: Queryable, { name, columns }: Table, rows: readonly string[]): Promise<void> {
   const table = sql.identifier(name);
-  const list = sql.join(columns.map((column) => sql.identifier(column)), sql`, `);
-  const values = sql.join(columns.map((column) => sql`(given.whole_row).${sql.identifier(column)}`), sql`, `);
+  const list = sql.join(
+    columns.map((column) => sql.identifier(column)),
+    sql`, `,
+  );
+  const values = sql.join(
+    columns.map((column) => sql`(given.whole_row).${sql.identifier(column)}`),
+    sql`, `,
+  );
   await tx.query(sql`
     INSERT INTO ${table} (${list}) OVERRIDING SYSTEM VALUE
     SELECT ${values} FROM (SELECT line::${table} AS whole_row FROM unnest(${rows}::text[]) AS line OFFSET 0) AS given`);

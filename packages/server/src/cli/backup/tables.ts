@@ -53,5 +53,7 @@ export async function sequencesOf(owner: Queryable): Promise<Record<string, numb
  * binds gets an error rather than a part of the rows.
  */
 export async function useWholeTables(tx: Queryable): Promise<void> {
-  await tx.query(sql`SELECT set_config('row_security', 'off', true), set_config('extra_float_digits', '1', true), set_config('bytea_output', 'hex', true)`);
+  await tx.query(
+    sql`SELECT set_config('row_security', 'off', true), set_config('extra_float_digits', '1', true), set_config('bytea_output', 'hex', true)`,
+  );
 }

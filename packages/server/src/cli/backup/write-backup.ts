@@ -13,7 +13,14 @@ import { toInstant } from '../../base/clock.ts';
 import type { Queryable } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { version } from '../../version.ts';
-import { type BackupHeader, type BackupTrailer, currentSchema, formatVersion, keyFingerprint, openDigest } from './format.ts';
+import {
+  type BackupHeader,
+  type BackupTrailer,
+  currentSchema,
+  formatVersion,
+  keyFingerprint,
+  openDigest,
+} from './format.ts';
 import { sequencesOf, type Table, tablesOf, useWholeTables } from './tables.ts';
 
 /** Statements that fetch so many rows at once; FETCH takes no parameter. */
@@ -35,7 +42,11 @@ const compressionLevel = 3;
  * Writes `file`, which its owner alone can read, and returns the number of rows. It is called `.partial` until it is complete
  * and on the disk; then it takes the place of an older one.
  */
-export async function writeBackup(platform: Platform, file: string, onProgress: (rows: number) => void): Promise<number> {
+export async function writeBackup(
+  platform: Platform,
+  file: string,
+  onProgress: (rows: number) => void,
+): Promise<number> {
   const partial = `${file}.partial`;
   const header: BackupHeader = {
     praxisBackup: formatVersion,
@@ -64,7 +75,13 @@ export async function writeBackup(platform: Platform, file: string, onProgress: 
   }
 }
 
-async function writeSnapshot(tx: Queryable, file: string, header: BackupHeader, digest: Hmac, onProgress: (rows: number) => void): Promise<number> {
+async function writeSnapshot(
+  tx: Queryable,
+  file: string,
+  header: BackupHeader,
+  digest: Hmac,
+  onProgress: (rows: number) => void,
+): Promise<number> {
   await useWholeTables(tx);
   let rows = 0;
   const onRows = (more: number): void => {
@@ -79,7 +96,12 @@ async function writeSnapshot(tx: Queryable, file: string, header: BackupHeader, 
 }
 
 /** The lines of the file, many in each text. */
-async function* backupLines(tx: Queryable, header: BackupHeader, digest: Hmac, onRows: (rows: number) => void): AsyncGenerator<string> {
+async function* backupLines(
+  tx: Queryable,
+  header: BackupHeader,
+  digest: Hmac,
+  onRows: (rows: number) => void,
+): AsyncGenerator<string> {
   const digested = (text: string): string => {
     digest.update(text);
     return text;
@@ -103,7 +125,9 @@ async function* backupLines(tx: Queryable, header: BackupHeader, digest: Hmac, o
 /** The rows of a table as texts of its composite type, some at a time. */
 async function* rowsOf(tx: Queryable, { name }: Table): AsyncGenerator<string[]> {
   const cursor = sql.identifier(`backup_of_${name}`);
-  await tx.query(sql`DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT whole_row::text AS text FROM ${sql.identifier(name)} AS whole_row`);
+  await tx.query(
+    sql`DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT whole_row::text AS text FROM ${sql.identifier(name)} AS whole_row`,
+  );
   let rowCharacters = firstRowCharacters;
   for (;;) {
     const fetch = fetches.find(({ rows }) => rows * rowCharacters <= fetchCharacters || rows === 1);

@@ -1,6 +1,7 @@
 /** `praxis backup` and `praxis restore`: the whole database, embedded or not, as one file. */
-import { writeBackup } from '../backup/write-backup.ts';
+
 import { restoreBackup, secretKeyPlace } from '../backup/restore-backup.ts';
+import { writeBackup } from '../backup/write-backup.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { number, openProgress, type Progress } from '../progress.ts';
 
@@ -16,7 +17,9 @@ export const backupCommands: readonly Command[] = [
       const progress = openRowProgress(context);
       const rows = await writeBackup(platform, file, progress.update);
       context.print(`${number(rows)} rows in ${file} (${progress.end(rows)})`);
-      context.progress(`The secret key is not in it, and nobody can restore it without: keep ${secretKeyPlace(platform.config)} elsewhere.\n`);
+      context.progress(
+        `The secret key is not in it, and nobody can restore it without: keep ${secretKeyPlace(platform.config)} elsewhere.\n`,
+      );
     },
   },
   {
@@ -27,7 +30,10 @@ export const backupCommands: readonly Command[] = [
     async run(context, input) {
       const platform = await context.platform();
       const progress = openRowProgress(context);
-      const rows = await restoreBackup(platform, input.argument(0), { replace: input.flag('replace'), onProgress: progress.update });
+      const rows = await restoreBackup(platform, input.argument(0), {
+        replace: input.flag('replace'),
+        onProgress: progress.update,
+      });
       context.print(`${number(rows)} rows restored from ${input.argument(0)} (${progress.end(rows)})`);
     },
   },

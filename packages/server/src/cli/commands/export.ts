@@ -24,7 +24,11 @@ export const exportCommands: readonly Command[] = [
       const scope = await openOperatorScope(platform.database, platform.clock, firm);
       const out = input.option('out');
       const sink = out === undefined ? streamSink(process.stdout) : await directorySink(out);
-      const progress = openProgress({ write: context.progress, terminal: process.stderr.isTTY === true, noun: 'resources' });
+      const progress = openProgress({
+        write: context.progress,
+        terminal: process.stderr.isTTY === true,
+        noun: 'resources',
+      });
       let count = 0;
       try {
         for await (const resource of platform.store.stream(scope, types.length === 0 ? {} : { types })) {

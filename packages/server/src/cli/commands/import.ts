@@ -10,7 +10,8 @@ import { number, openProgress } from '../progress.ts';
 export const importCommands: readonly Command[] = [
   {
     name: 'import',
-    summary: 'Store resources from .ndjson and .json files and directories at a firm; Bundles of type collection, batch and transaction are unpacked',
+    summary:
+      'Store resources from .ndjson and .json files and directories at a firm; Bundles of type collection, batch and transaction are unpacked',
     arguments: ['FILE|DIR…'],
     options: {
       firm: { kind: 'value', description: 'The firm, by its prefix', required: true },
@@ -20,7 +21,11 @@ export const importCommands: readonly Command[] = [
       const files = await importFiles(input.positionals);
       const platform = await context.platform();
       const firm = await firmOf(platform, input, input.required('firm'));
-      const progress = openProgress({ write: context.progress, terminal: process.stderr.isTTY === true, noun: 'resources' });
+      const progress = openProgress({
+        write: context.progress,
+        terminal: process.stderr.isTTY === true,
+        noun: 'resources',
+      });
       const bytesAll = files.reduce((sum, file) => sum + file.bytes, 0);
       const done = { stored: 0, refused: 0, bytes: 0 };
       const onProblem = ({ origin, diagnostics, more = [] }: LoadProblem): void => {
@@ -39,7 +44,9 @@ export const importCommands: readonly Command[] = [
         await loadResources(platform, firm, items, { validate: true, onProblem, onProgress });
       } finally {
         const pace = progress.end(done.stored);
-        context.print(`${number(done.stored)} resources stored at ${firm.prefix}, ${number(done.refused)} refused (${pace})`);
+        context.print(
+          `${number(done.stored)} resources stored at ${firm.prefix}, ${number(done.refused)} refused (${pace})`,
+        );
       }
       if (done.refused > 0) process.exitCode = 1;
     },

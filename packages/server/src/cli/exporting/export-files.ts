@@ -2,9 +2,10 @@
  * A firm's resources as NDJSON: one stream, or a file per type, as FHIR's bulk data has them
  * (https://hl7.org/fhir/uv/bulkdata/export.html#bulk-data-output-file-requirements).
  */
+
+import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { once } from 'node:events';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -27,7 +28,11 @@ export interface ResourceSink {
 /** All resources into one stream, which is not ended. Waits for slow readers. */
 export function streamSink(stream: Writable): ResourceSink {
   const writer = chunkWriter(stream);
-  return { write: (resource) => writer.write(lineOf(resource)), finish: () => writer.flush(), abandon: async () => undefined };
+  return {
+    write: (resource) => writer.write(lineOf(resource)),
+    finish: () => writer.flush(),
+    abandon: async () => undefined,
+  };
 }
 
 /**
@@ -86,7 +91,8 @@ function openTypeFile(name: string): TypeFile {
 async function requireEmpty(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const [entry] = await readdir(directory);
-  if (entry !== undefined) throw new UsageError(`${directory} must be empty: it holds ${entry}, which would mix with the export`);
+  if (entry !== undefined)
+    throw new UsageError(`${directory} must be empty: it holds ${entry}, which would mix with the export`);
 }
 
 interface ChunkWriter {

@@ -46,10 +46,15 @@ export function bundleContent(bundle: JsonObject, newId: () => string): BundleCo
   if (first !== undefined) return { entries: [], problems: [{ diagnostics: first, more }] };
   const problems: BundleProblem[] = [];
   const refuse = (diagnostics: string): undefined => void problems.push({ diagnostics, more: [] });
-  const identified = entriesOf(bundle).flatMap((entry, index) => identifiedEntry(entry, `Bundle.entry[${index}]`, newId, refuse) ?? []);
+  const identified = entriesOf(bundle).flatMap(
+    (entry, index) => identifiedEntry(entry, `Bundle.entry[${index}]`, newId, refuse) ?? [],
+  );
   const targets = new Map<string, string>();
   const distinct = identified.filter((entry) => hasOwnUrl(entry, targets, refuse));
-  return { entries: distinct.map(({ path, resource }) => ({ path, resource: withLinks(resource, targets) })), problems };
+  return {
+    entries: distinct.map(({ path, resource }) => ({ path, resource: withLinks(resource, targets) })),
+    problems,
+  };
 }
 
 /** Stands for any entry's resource while the Bundle around them is validated. */
@@ -58,7 +63,13 @@ const placeholder: JsonObject = { resourceType: 'Basic', code: { text: 'entry' }
 function shellProblems(bundle: JsonObject): string[] {
   const shell = {
     ...bundle,
-    ...(Array.isArray(bundle.entry) ? { entry: bundle.entry.map((entry) => (isObject(entry) && isObject(entry.resource) ? { ...entry, resource: placeholder } : entry)) } : {}),
+    ...(Array.isArray(bundle.entry)
+      ? {
+          entry: bundle.entry.map((entry) =>
+            isObject(entry) && isObject(entry.resource) ? { ...entry, resource: placeholder } : entry,
+          ),
+        }
+      : {}),
   };
   return validateResource(shell, { type: 'Bundle', issuesMax })
     .filter(({ severity }) => severity === 'error')
@@ -76,26 +87,40 @@ interface IdentifiedEntry extends BundleEntry {
 }
 
 /** The entry with an id for its resource: its own, that of the URL it is put to, that of its fullUrl, or a new one. */
-function identifiedEntry(entry: JsonObject, path: string, newId: () => string, refuse: (diagnostics: string) => undefined): IdentifiedEntry | undefined {
+function identifiedEntry(
+  entry: JsonObject,
+  path: string,
+  newId: () => string,
+  refuse: (diagnostics: string) => undefined,
+): IdentifiedEntry | undefined {
   const { resource, request, fullUrl } = entry;
   const { method, url } = isObject(request) ? request : {};
-  if (typeof method === 'string' && !storingMethods.has(method)) return refuse(`${path}.request.method: ${method} is not executed by an import`);
+  if (typeof method === 'string' && !storingMethods.has(method))
+    return refuse(`${path}.request.method: ${method} is not executed by an import`);
+  if (typeof url === 'string' && url.includes('$'))
+    return refuse(`${path}.request.url: operations are not executed by an import`);
   if (!isObject(resource)) return refuse(`${path}.resource: is missing, so there is nothing to store`);
   const type = String(resource.resourceType);
   const putId = method === 'PUT' ? idAtEnd(url, type) : undefined;
   const id = resource.id ?? putId ?? idAtEnd(fullUrl, type) ?? newId();
-  if (putId !== undefined && putId !== id) return refuse(`${path}.request.url: names ${type}/${putId}, but the resource has another id`);
+  if (putId !== undefined && putId !== id)
+    return refuse(`${path}.request.url: names ${type}/${putId}, but the resource has another id`);
   return { path, resource: { ...resource, id }, fullUrl, link: `${type}/${String(id)}` };
 }
 
 /** The id in `Patient/123` or `https://example.com/fhir/Patient/123`, when it is one of `type`. */
 function idAtEnd(url: JsonValue | undefined, type: string): string | undefined {
-  const [, named, id] = typeof url === 'string' ? (/(?:^|\/)([A-Z][A-Za-z]*)\/([A-Za-z0-9\-.]{1,64})$/.exec(url) ?? []) : [];
+  const [, named, id] =
+    typeof url === 'string' ? (/(?:^|\/)([A-Z][A-Za-z]*)\/([A-Za-z0-9\-.]{1,64})$/.exec(url) ?? []) : [];
   return named === type ? id : undefined;
 }
 
 /** Notes where the entry's `urn:` fullUrl leads; false, with a problem, when it leads to another entry already. */
-function hasOwnUrl({ path, fullUrl, link }: IdentifiedEntry, targets: Map<string, string>, refuse: (diagnostics: string) => undefined): boolean {
+function hasOwnUrl(
+  { path, fullUrl, link }: IdentifiedEntry,
+  targets: Map<string, string>,
+  refuse: (diagnostics: string) => undefined,
+): boolean {
   if (typeof fullUrl !== 'string' || !/^urn:(?:uuid|oid):/.test(fullUrl)) return true;
   const other = targets.get(fullUrl);
   if (other !== undefined && other !== link) {

@@ -16,7 +16,11 @@ export interface ImportFile {
   readonly bytes: number;
 }
 
-const formOfExtension: Readonly<Record<string, ImportForm>> = { '.ndjson': 'ndjson', '.jsonl': 'ndjson', '.json': 'json' };
+const formOfExtension: Readonly<Record<string, ImportForm>> = {
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+  '.json': 'json',
+};
 
 /**
  * The files in the order of `paths`, those of a directory and its subdirectories sorted by path. In directories, files that
@@ -36,12 +40,15 @@ export async function importFiles(paths: readonly string[]): Promise<ImportFile[
 
 function namedFile(file: string, bytes: number): ImportFile {
   const form = formOf(file);
-  if (form === undefined) throw new UsageError(`${file} must be called .ndjson (one resource a line) or .json (a resource or a Bundle)`);
+  if (form === undefined)
+    throw new UsageError(`${file} must be called .ndjson (one resource a line) or .json (a resource or a Bundle)`);
   return { path: file, form, bytes };
 }
 
 async function filesBelow(directory: string): Promise<ImportFile[]> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch((cause: unknown) => unreadable(directory, cause));
+  const entries = await readdir(directory, { withFileTypes: true }).catch((cause: unknown) =>
+    unreadable(directory, cause),
+  );
   const visible = entries.filter(({ name }) => !name.startsWith('.')).sort(byName);
   const files: ImportFile[] = [];
   for (const entry of visible) {

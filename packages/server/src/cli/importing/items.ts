@@ -37,13 +37,18 @@ export async function* readItems(files: readonly ImportFile[], options: ReadOpti
   }
 }
 
-async function* linesOf(file: ImportFile, options: ReadOptions, onRead: (bytes: number) => void): AsyncGenerator<LoadItem> {
+async function* linesOf(
+  file: ImportFile,
+  options: ReadOptions,
+  onRead: (bytes: number) => void,
+): AsyncGenerator<LoadItem> {
   const stream = createReadStream(file.path, { highWaterMark: chunkBytes });
   stream.on('error', () => undefined); // the loop below gets it, too
   try {
     for await (const { number, bytes } of readLines(stream, lineBytesMax)) {
       const origin = `${file.path}:${number}`;
-      if (bytes === undefined) options.onProblem({ origin, diagnostics: `a line may have ${lineBytesMax} bytes at most` });
+      if (bytes === undefined)
+        options.onProblem({ origin, diagnostics: `a line may have ${lineBytesMax} bytes at most` });
       else if (!isBlank(bytes)) yield* itemsOf(bytes, { line: origin, inLine: () => origin }, options);
       onRead(stream.bytesRead);
     }
@@ -55,7 +60,10 @@ async function* linesOf(file: ImportFile, options: ReadOptions, onRead: (bytes: 
 
 async function* documentOf(file: ImportFile, options: ReadOptions): AsyncGenerator<LoadItem> {
   if (file.bytes > jsonBytesMax) {
-    options.onProblem({ origin: file.path, diagnostics: `a JSON file may have ${jsonBytesMax} bytes at most: NDJSON (one resource a line) has no limit` });
+    options.onProblem({
+      origin: file.path,
+      diagnostics: `a JSON file may have ${jsonBytesMax} bytes at most: NDJSON (one resource a line) has no limit`,
+    });
     return;
   }
   const handle = await open(file.path).catch((cause: unknown) => unreadable(file.path, cause));
@@ -77,12 +85,17 @@ function* itemsOf(bytes: Buffer, place: Place, options: ReadOptions): Generator<
   const value = parsed(bytes, place, options);
   if (value === undefined) return;
   if (!isUnpacked(value)) {
-    yield { resource: value.id === undefined ? { ...value, id: options.newId() } : value, origin: place.line, size: bytes.length };
+    yield {
+      resource: value.id === undefined ? { ...value, id: options.newId() } : value,
+      origin: place.line,
+      size: bytes.length,
+    };
     return;
   }
   const { entries, problems } = bundleContent(value, options.newId);
   for (const { diagnostics, more } of problems) options.onProblem({ origin: place.line, diagnostics, more });
-  for (const { path, resource } of entries) yield { resource, origin: `${place.line} ${path}`, size: Math.ceil(bytes.length / entries.length) };
+  for (const { path, resource } of entries)
+    yield { resource, origin: `${place.line} ${path}`, size: Math.ceil(bytes.length / entries.length) };
 }
 
 /** The object that the text is; undefined, with a problem, when it is none. */

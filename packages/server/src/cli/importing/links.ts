@@ -7,7 +7,15 @@
  * narrative. Elements of type uri stay: in stored resources they identify things (Identifier.system, ValueSet.url) rather
  * than point to them. So do canonical URLs.
  */
-import { elementByJsonName, isRawDecimal, type JsonElement, type JsonObject, type JsonValue, type TypeDefinition, typeDefinition } from '@praxis/fhir';
+import {
+  elementByJsonName,
+  isRawDecimal,
+  type JsonElement,
+  type JsonObject,
+  type JsonValue,
+  type TypeDefinition,
+  typeDefinition,
+} from '@praxis/fhir';
 
 /** `resource` with every link that is a key of `targets` replaced by its value. */
 export function withLinks(resource: JsonObject, targets: ReadonlyMap<string, string>): JsonObject {
@@ -22,22 +30,38 @@ function resourceWithLinks(resource: JsonObject, targets: ReadonlyMap<string, st
   return definition === undefined ? resource : objectWithLinks(resource, definition, targets);
 }
 
-function objectWithLinks(object: JsonObject, definition: TypeDefinition, targets: ReadonlyMap<string, string>): JsonObject {
+function objectWithLinks(
+  object: JsonObject,
+  definition: TypeDefinition,
+  targets: ReadonlyMap<string, string>,
+): JsonObject {
   const changed: JsonObject = {};
   for (const [key, value] of Object.entries(object)) {
-    changed[key] = key.startsWith('_') ? siblingWithLinks(value, targets) : propertyWithLinks(key, value, definition, targets);
+    changed[key] = key.startsWith('_')
+      ? siblingWithLinks(value, targets)
+      : propertyWithLinks(key, value, definition, targets);
   }
   return changed;
 }
 
-function propertyWithLinks(key: string, value: JsonValue, definition: TypeDefinition, targets: ReadonlyMap<string, string>): JsonValue {
+function propertyWithLinks(
+  key: string,
+  value: JsonValue,
+  definition: TypeDefinition,
+  targets: ReadonlyMap<string, string>,
+): JsonValue {
   const property = elementByJsonName(definition, key);
   if (property === undefined) return value; // unknown: the validator will say so
   const isLink = property.type.code === 'url' || (definition.name === 'Reference' && key === 'reference');
   return valueWithLinks(value, property, isLink, targets);
 }
 
-function valueWithLinks(value: JsonValue, property: JsonElement, isLink: boolean, targets: ReadonlyMap<string, string>): JsonValue {
+function valueWithLinks(
+  value: JsonValue,
+  property: JsonElement,
+  isLink: boolean,
+  targets: ReadonlyMap<string, string>,
+): JsonValue {
   if (Array.isArray(value)) return value.map((each) => valueWithLinks(each, property, isLink, targets));
   if (typeof value === 'string') {
     if (property.type.code === 'xhtml') return narrativeWithLinks(value, targets);
@@ -57,10 +81,13 @@ function siblingWithLinks(value: JsonValue, targets: ReadonlyMap<string, string>
 }
 
 function narrativeWithLinks(xhtml: string, targets: ReadonlyMap<string, string>): string {
-  return xhtml.replaceAll(/(\s(?:href|src)\s*=\s*)(["'])([^"']*)\2/g, (whole, attribute: string, quote: string, url: string) => {
-    const target = targets.get(url);
-    return target === undefined ? whole : `${attribute}${quote}${target}${quote}`;
-  });
+  return xhtml.replaceAll(
+    /(\s(?:href|src)\s*=\s*)(["'])([^"']*)\2/g,
+    (whole, attribute: string, quote: string, url: string) => {
+      const target = targets.get(url);
+      return target === undefined ? whole : `${attribute}${quote}${target}${quote}`;
+    },
+  );
 }
 
 /** Whether a value is a JSON object. */

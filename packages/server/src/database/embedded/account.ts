@@ -42,15 +42,33 @@ const searchCapabilities = [
  */
 export function chooseAccount(existing: string, mustReach: readonly string[]): Account {
   const uid = process.getuid?.();
-  if (uid !== 0) return { name: 'this user', uid, spawn: (program, args, options) => spawn(program, args, options), own: () => undefined };
+  if (uid !== 0)
+    return {
+      name: 'this user',
+      uid,
+      spawn: (program, args, options) => spawn(program, args, options),
+      own: () => undefined,
+    };
   const account = ownerOf(existing) ?? findAccount();
   const own = (file: string): void => chownSync(file, account.uid, account.gid);
-  const closed = mustReach.map((target) => closedDirectory(target, account)).find((directory) => directory !== undefined);
+  const closed = mustReach
+    .map((target) => closedDirectory(target, account))
+    .find((directory) => directory !== undefined);
   if (closed === undefined) {
-    return { name: account.name, uid: account.uid, own, spawn: (program, args, options) => spawn(program, args, { ...options, uid: account.uid, gid: account.gid }) };
+    return {
+      name: account.name,
+      uid: account.uid,
+      own,
+      spawn: (program, args, options) => spawn(program, args, { ...options, uid: account.uid, gid: account.gid }),
+    };
   }
   const prefix = searchingPrefix(account, closed);
-  return { name: account.name, uid: account.uid, own, spawn: (program, args, options) => spawn('setpriv', [...prefix, program, ...args], options) };
+  return {
+    name: account.name,
+    uid: account.uid,
+    own,
+    spawn: (program, args, options) => spawn('setpriv', [...prefix, program, ...args], options),
+  };
 }
 
 function ownerOf(directory: string): UnixAccount | undefined {
@@ -59,13 +77,17 @@ function ownerOf(directory: string): UnixAccount | undefined {
 }
 
 function findAccount(): UnixAccount {
-  const accounts = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':'));
+  const accounts = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'));
   for (const wanted of accountNames) {
     const [name, , uid, gid] = accounts.find((fields) => fields[0] === wanted) ?? [];
     // Some systems write nobody's number as -2.
     if (name !== undefined) return { name, uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 };
   }
-  throw new ConfigError(`PostgreSQL does not run as root and none of the accounts ${accountNames.join(', ')} exists: run praxis as a normal user, or set DATABASE_URL`);
+  throw new ConfigError(
+    `PostgreSQL does not run as root and none of the accounts ${accountNames.join(', ')} exists: run praxis as a normal user, or set DATABASE_URL`,
+  );
 }
 
 /** The first directory on the way to `target` that `account` may not enter; undefined when it reaches it. */
@@ -92,7 +114,14 @@ function searchingPrefix(account: UnixAccount, closed: string): string[] {
     );
   }
   const caps = `+${capability.name}`;
-  return [`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups', `--inh-caps=${caps}`, `--ambient-caps=${caps}`, '--'];
+  return [
+    `--reuid=${account.uid}`,
+    `--regid=${account.gid}`,
+    '--clear-groups',
+    `--inh-caps=${caps}`,
+    `--ambient-caps=${caps}`,
+    '--',
+  ];
 }
 
 function effectiveCapabilities(): bigint {
@@ -103,5 +132,7 @@ function effectiveCapabilities(): bigint {
 
 function hasSetpriv(): boolean {
   const directories = (process.env['PATH'] ?? '').split(path.delimiter);
-  return directories.some((directory) => statSync(path.join(directory, 'setpriv'), { throwIfNoEntry: false })?.isFile() === true);
+  return directories.some(
+    (directory) => statSync(path.join(directory, 'setpriv'), { throwIfNoEntry: false })?.isFile() === true,
+  );
 }

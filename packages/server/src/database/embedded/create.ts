@@ -7,8 +7,20 @@
  * server runs as). All log in with generated passwords (SCRAM), also through the private socket.
  */
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
+import { ConfigError } from '../../base/config.ts';
 import { newSecret } from '../../base/ids.ts';
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
@@ -26,10 +38,16 @@ export interface Credentials {
 export const databaseName = 'praxis';
 
 /** Through the socket on Unix, through the loopback interface on Windows; with a password always. */
-const authenticationRules = process.platform === 'win32' ? 'host all all 127.0.0.1/32 scram-sha-256\n' : 'local all all scram-sha-256\n';
+const authenticationRules =
+  process.platform === 'win32' ? 'host all all 127.0.0.1/32 scram-sha-256\n' : 'local all all scram-sha-256\n';
 
 /** Makes the cluster at `<data dir>/postgres` unless it exists. Returns whether it was made. */
-export async function createCluster(dataDir: string, binaries: Binaries, account: Account, durability: Durability): Promise<boolean> {
+export async function createCluster(
+  dataDir: string,
+  binaries: Binaries,
+  account: Account,
+  durability: Durability,
+): Promise<boolean> {
   const target = path.join(dataDir, 'postgres');
   removeAbandoned(dataDir);
   if (existsSync(target)) return false;
@@ -42,9 +60,16 @@ export async function createCluster(dataDir: string, binaries: Binaries, account
   }
 }
 
-/** @throws Error when the file is missing or cannot be read by this user */
+/** @throws ConfigError when another user made the database, or the file has been lost */
 export function readCredentials(layout: Layout): Credentials {
-  return JSON.parse(readFileSync(layout.credentials, 'utf8')) as Credentials;
+  try {
+    return JSON.parse(readFileSync(layout.credentials, 'utf8')) as Credentials;
+  } catch (cause) {
+    throw new ConfigError(
+      `Embedded database in ${layout.root} cannot be used: ${layout.credentials} cannot be read by this user; run praxis as the user who made it`,
+      { cause },
+    );
+  }
 }
 
 const unfinishedPrefix = 'postgres.new-';
@@ -53,7 +78,8 @@ const unfinishedPrefix = 'postgres.new-';
 function removeAbandoned(dataDir: string): void {
   for (const name of readdirSync(dataDir)) {
     const pid = Number(name.slice(unfinishedPrefix.length));
-    if (name.startsWith(unfinishedPrefix) && !isAlive(pid)) rmSync(path.join(dataDir, name), { recursive: true, force: true });
+    if (name.startsWith(unfinishedPrefix) && !isAlive(pid))
+      rmSync(path.join(dataDir, name), { recursive: true, force: true });
   }
 }
 
@@ -63,16 +89,34 @@ async function fill(layout: Layout, binaries: Binaries, account: Account, durabi
     mkdirSync(directory, { mode: 0o700 });
     account.own(directory);
   }
-  const credentials: Credentials = { praxis_superuser: newSecret(), praxis_owner: newSecret(), praxis_runtime: newSecret() };
+  const credentials: Credentials = {
+    praxis_superuser: newSecret(),
+    praxis_owner: newSecret(),
+    praxis_runtime: newSecret(),
+  };
   const passwordFile = path.join(layout.root, 'password');
   writeFileSync(passwordFile, credentials.praxis_superuser, { mode: 0o600 });
   account.own(passwordFile);
   const sync = durability === 'full' ? [] : ['--no-sync'];
-  await runToEnd(account, binaries.initdb, [...initdbArguments, ...sync, `--pgdata=${layout.cluster}`, `--pwfile=${passwordFile}`], '');
+  await runToEnd(
+    account,
+    binaries.initdb,
+    [...initdbArguments, ...sync, `--pgdata=${layout.cluster}`, `--pwfile=${passwordFile}`],
+    '',
+  );
   rmSync(passwordFile);
   // Written in place, so the file keeps its owner.
   writeFileSync(path.join(layout.cluster, 'pg_hba.conf'), authenticationRules);
-  const singleUser = ['--single', '-D', layout.cluster, '-c', 'log_min_error_statement=panic', '-c', `fsync=${durability === 'full' ? 'on' : 'off'}`, 'postgres'];
+  const singleUser = [
+    '--single',
+    '-D',
+    layout.cluster,
+    '-c',
+    'log_min_error_statement=panic',
+    '-c',
+    `fsync=${durability === 'full' ? 'on' : 'off'}`,
+    'postgres',
+  ];
   await runToEnd(account, binaries.postgres, singleUser, roleStatements(credentials));
   writeSynced(layout.credentials, JSON.stringify(credentials, undefined, 2));
 }
@@ -102,7 +146,11 @@ function roleStatements(credentials: Credentials): string {
 
 /** Runs a program, feeds it `input`, and waits. @throws Error with the end of what it wrote when it fails */
 async function runToEnd(account: Account, program: string, args: readonly string[], input: string): Promise<void> {
-  const child = account.spawn(program, args, { cwd: path.parse(program).root, env: programEnvironment(), stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = account.spawn(program, args, {
+    cwd: path.parse(program).root,
+    env: programEnvironment(),
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   const output = collectOutput(child);
   child.stdin?.end(input);
   const status = await new Promise<number | string>((resolve, reject) => {

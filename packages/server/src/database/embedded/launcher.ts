@@ -11,7 +11,7 @@ import type { Log } from '../../base/log.ts';
 import type { DatabaseConnection } from '../connection-settings.ts';
 import { type Account, chooseAccount } from './account.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
-import { createCluster, type Credentials, readCredentials } from './create.ts';
+import { type Credentials, createCluster, readCredentials } from './create.ts';
 import { type Layout, layoutIn } from './layout.ts';
 import { findPostmaster, type Postmaster } from './lock-file.ts';
 import { becomePresent, type Presence, serviceConnection } from './presence.ts';
@@ -90,9 +90,18 @@ async function prepare(options: EmbeddedOptions): Promise<Ground> {
   const binaries = findBinaries();
   const account = chooseAccount(layout.root, [layout.root, binaries.postgres]);
   const serverVersion = await readServerVersion(account, binaries);
-  if (await createCluster(options.dataDir, binaries, account, durability)) log.info({ dataDir: options.dataDir }, 'embedded database created');
+  if (await createCluster(options.dataDir, binaries, account, durability))
+    log.info({ dataDir: options.dataDir }, 'embedded database created');
   requireSameMajor(layout, serverVersion);
-  return { layout, binaries, account, durability, log, mark: settingsMark(durability, serverVersion), credentials: readCredentials(layout) };
+  return {
+    layout,
+    binaries,
+    account,
+    durability,
+    log,
+    mark: settingsMark(durability, serverVersion),
+    credentials: readCredentials(layout),
+  };
 }
 
 function requireSameMajor(layout: Layout, serverVersion: string): void {
@@ -113,9 +122,16 @@ async function useServer(ground: Ground): Promise<Use> {
     const found = findPostmaster(ground.layout);
     const use = found === undefined ? await startServer(ground) : await joinServer(ground, found);
     if (use !== undefined) return use;
-    if (performance.now() > deadlineMs) throw new Error(`Embedded PostgreSQL in ${ground.layout.root} cannot be started or reached; see its log in ${ground.layout.log}`);
+    if (performance.now() > deadlineMs)
+      throw new Error(
+        `Embedded PostgreSQL in ${ground.layout.root} cannot be started or reached; see its log in ${ground.layout.log}`,
+      );
     unreachableSinceMs = found?.ready === true ? (unreachableSinceMs ?? performance.now()) : undefined;
-    if (found !== undefined && unreachableSinceMs !== undefined && performance.now() - unreachableSinceMs > unreachableMaxMs) {
+    if (
+      found !== undefined &&
+      unreachableSinceMs !== undefined &&
+      performance.now() - unreachableSinceMs > unreachableMaxMs
+    ) {
       ground.log.warn({ pid: found.pid }, 'embedded database does not answer and is stopped');
       await stopPostmaster(ground.layout, ground.binaries, found, false);
     }
@@ -154,7 +170,10 @@ async function replaceServer(ground: Ground, postmaster: Postmaster, presence: P
   const last = await presence.becomeLast();
   if (last) await stopPostmaster(ground.layout, ground.binaries, postmaster);
   await presence.end();
-  if (!last) throw new ConfigError(`Embedded database in ${ground.layout.root} is in use by another version of praxis: stop that one first`);
+  if (!last)
+    throw new ConfigError(
+      `Embedded database in ${ground.layout.root} is in use by another version of praxis: stop that one first`,
+    );
   ground.log.info('embedded database restarts with new settings');
 }
 

@@ -19,7 +19,12 @@ export interface Layout {
 
 /** The layout in `root`, which is `<data dir>/postgres` once it is complete. */
 export function layoutIn(root: string): Layout {
-  return { root, cluster: path.join(root, 'cluster'), log: path.join(root, 'log'), credentials: path.join(root, 'credentials.json') };
+  return {
+    root,
+    cluster: path.join(root, 'cluster'),
+    log: path.join(root, 'log'),
+    credentials: path.join(root, 'credentials.json'),
+  };
 }
 
 /** Part of the socket's file name on Unix, the TCP port on Windows only. */
@@ -51,7 +56,9 @@ function makePrivate(directory: string, account: Account): string {
   const owners = [process.getuid?.(), account.uid];
   // In a directory where all may write, somebody else could have made this one, or a link in its place.
   if (!found.isDirectory() || (account.uid !== undefined && !owners.includes(found.uid))) {
-    throw new ConfigError(`Socket directory ${directory} belongs to somebody else: remove it or choose a shorter PRAXIS_DATA_DIR`);
+    throw new ConfigError(
+      `Socket directory ${directory} belongs to somebody else: remove it or choose a shorter PRAXIS_DATA_DIR`,
+    );
   }
   chmodSync(directory, 0o700);
   account.own(directory);

@@ -74,6 +74,10 @@ function keepsAlive(client: pg.Client, alive: boolean): void {
 }
 
 /** Where and as whom the service's own database is reached. */
-export function serviceConnection(postmaster: Postmaster, credentials: Credentials, user: 'praxis_owner' | 'praxis_runtime') {
+export function serviceConnection(
+  postmaster: Postmaster,
+  credentials: Credentials,
+  user: 'praxis_owner' | 'praxis_runtime',
+) {
   return { host: postmaster.host, port: postmaster.port, database: databaseName, user, password: credentials[user] };
 }

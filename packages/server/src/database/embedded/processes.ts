@@ -5,7 +5,12 @@ import { readFileSync } from 'node:fs';
 /** What PostgreSQL's programs need of the environment: none of the PG variables that would change what they do. */
 export function programEnvironment(): NodeJS.ProcessEnv {
   const { PATH, SystemRoot } = process.env;
-  return { ...(PATH === undefined ? {} : { PATH }), ...(SystemRoot === undefined ? {} : { SystemRoot }), LC_ALL: 'C', TZ: 'UTC' };
+  return {
+    ...(PATH === undefined ? {} : { PATH }),
+    ...(SystemRoot === undefined ? {} : { SystemRoot }),
+    LC_ALL: 'C',
+    TZ: 'UTC',
+  };
 }
 
 /** Whether there is a process `pid`, dead ones that nobody has collected (zombies) excluded. */
@@ -21,9 +26,14 @@ export function isAlive(pid: number): boolean {
 
 /** The command line of `pid`, one element per argument where the system tells; empty when it cannot be read. */
 export function commandLine(pid: number): string[] {
-  if (process.platform === 'linux') return readProcFile(pid, 'cmdline').split('\0').filter((argument) => argument !== '');
+  if (process.platform === 'linux')
+    return readProcFile(pid, 'cmdline')
+      .split('\0')
+      .filter((argument) => argument !== '');
   if (process.platform === 'win32') return [];
-  return spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim().split(' ');
+  return spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
+    .stdout.trim()
+    .split(' ');
 }
 
 /** https://man7.org/linux/man-pages/man5/proc.5.html; empty when the process is gone. */

@@ -9,7 +9,11 @@ import { programEnvironment } from './processes.ts';
  * @throws ConfigError when the program cannot be run
  */
 export async function readServerVersion(account: Account, binaries: Binaries): Promise<string> {
-  const child = account.spawn(binaries.postgres, ['--version'], { cwd: '/', env: programEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = account.spawn(binaries.postgres, ['--version'], {
+    cwd: '/',
+    env: programEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => {
     output += chunk.toString('utf8');
@@ -26,7 +30,9 @@ export async function readServerVersion(account: Account, binaries: Binaries): P
   });
   const version = /^postgres \(PostgreSQL\) (\d+\.\d+)/.exec(output)?.[1];
   if (version === undefined) {
-    throw new ConfigError(`Embedded PostgreSQL cannot be run as ${account.name} on this machine: ${output.trim().slice(0, 300)}; it needs glibc on Linux, or set DATABASE_URL`);
+    throw new ConfigError(
+      `Embedded PostgreSQL cannot be run as ${account.name} on this machine: ${output.trim().slice(0, 300)}; it needs glibc on Linux, or set DATABASE_URL`,
+    );
   }
   return version;
 }

@@ -8,9 +8,17 @@ import { createHash } from 'node:crypto';
 export type Durability = 'full' | 'none';
 
 /** The settings that make an acknowledged commit durable. */
-export const durableSettings: Readonly<Record<string, string>> = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
+export const durableSettings: Readonly<Record<string, string>> = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+};
 
-const volatileSettings: Readonly<Record<string, string>> = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+const volatileSettings: Readonly<Record<string, string>> = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+};
 
 const fixedSettings: Readonly<Record<string, string>> = {
   max_connections: '100',
@@ -47,7 +55,10 @@ export function settingsFor(durability: Durability): Readonly<Record<string, str
 
 /** Tells whether a running server has the settings, and the version, that this program would start it with. */
 export function settingsMark(durability: Durability, serverVersion: string): string {
-  return createHash('sha256').update(JSON.stringify([serverVersion, settingsFor(durability)])).digest('hex').slice(0, 16);
+  return createHash('sha256')
+    .update(JSON.stringify([serverVersion, settingsFor(durability)]))
+    .digest('hex')
+    .slice(0, 16);
 }
 
 /** `-c name=value` for each. */

@@ -52,14 +52,27 @@ export async function startPostmaster(options: StartOptions): Promise<Postmaster
 }
 
 async function serverSettings(options: StartOptions): Promise<Record<string, string>> {
-  const place = process.platform === 'win32' ? { listen_addresses: '127.0.0.1', port: String(await freePort()) } : socketSettings(options);
-  return { ...settingsFor(options.durability), ...place, log_directory: options.layout.log, [markSetting]: options.mark };
+  const place =
+    process.platform === 'win32'
+      ? { listen_addresses: '127.0.0.1', port: String(await freePort()) }
+      : socketSettings(options);
+  return {
+    ...settingsFor(options.durability),
+    ...place,
+    log_directory: options.layout.log,
+    [markSetting]: options.mark,
+  };
 }
 
 function socketSettings({ layout, account }: StartOptions): Record<string, string> {
   const directory = makeSocketDirectory(layout, account);
   releaseSocketLock(layout, directory);
-  return { listen_addresses: '', port: String(socketPort), unix_socket_directories: directory, unix_socket_permissions: '0700' };
+  return {
+    listen_addresses: '',
+    port: String(socketPort),
+    unix_socket_directories: directory,
+    unix_socket_permissions: '0700',
+  };
 }
 
 async function startDirectly(options: StartOptions, args: readonly string[]): Promise<Postmaster> {
@@ -81,7 +94,11 @@ async function startDirectly(options: StartOptions, args: readonly string[]): Pr
     });
     child.unref();
     const found = await untilReady(options, child, end);
-    if (found === undefined) throw new StartFailure(`${end.failure ?? `not ready after ${options.readyMaxMs} ms`}; ${readFrom(output)}`, options.layout);
+    if (found === undefined)
+      throw new StartFailure(
+        `${end.failure ?? `not ready after ${options.readyMaxMs} ms`}; ${readFrom(output)}`,
+        options.layout,
+      );
     return found;
   } finally {
     closeSync(output);
@@ -89,7 +106,11 @@ async function startDirectly(options: StartOptions, args: readonly string[]): Pr
 }
 
 /** Undefined when it ended before, or was not ready in time. */
-async function untilReady(options: StartOptions, child: ChildProcess, end: { readonly failure: string | undefined }): Promise<Postmaster | undefined> {
+async function untilReady(
+  options: StartOptions,
+  child: ChildProcess,
+  end: { readonly failure: string | undefined },
+): Promise<Postmaster | undefined> {
   const deadlineMs = performance.now() + options.readyMaxMs;
   while (end.failure === undefined && performance.now() < deadlineMs) {
     const found = child.pid === undefined ? undefined : readyPostmaster(options.layout, child.pid);
@@ -115,11 +136,24 @@ function readFrom(descriptor: number): string {
 
 /** Windows: pg_ctl takes administrator rights away from the server, with which it would refuse to run. */
 function startThroughPgCtl(options: StartOptions, args: readonly string[]): Postmaster {
-  const quoted = args.slice(2).map((argument) => `"${argument}"`).join(' ');
+  const quoted = args
+    .slice(2)
+    .map((argument) => `"${argument}"`)
+    .join(' ');
   const log = path.join(options.layout.log, 'start.log');
   const { status, stderr } = spawnSync(
     options.binaries.pgCtl,
-    ['start', '--wait', `--timeout=${Math.ceil(options.readyMaxMs / 1000)}`, '-D', options.layout.cluster, '-l', log, '-o', quoted],
+    [
+      'start',
+      '--wait',
+      `--timeout=${Math.ceil(options.readyMaxMs / 1000)}`,
+      '-D',
+      options.layout.cluster,
+      '-l',
+      log,
+      '-o',
+      quoted,
+    ],
     { encoding: 'utf8', env: programEnvironment(), stdio: ['ignore', 'ignore', 'pipe'] },
   );
   const found = status === 0 ? findPostmaster(options.layout) : undefined;

@@ -16,9 +16,15 @@ const stopSteps = [
 ] as const;
 
 /** Ends the server: connections are cut and open transactions rolled back; when it does not obey, it is killed. */
-export async function stopPostmaster(layout: Layout, binaries: Binaries, postmaster: Postmaster, gently = true): Promise<void> {
+export async function stopPostmaster(
+  layout: Layout,
+  binaries: Binaries,
+  postmaster: Postmaster,
+  gently = true,
+): Promise<void> {
   for (const step of gently ? stopSteps : stopSteps.slice(1)) {
-    if (process.platform === 'win32') spawnSync(binaries.pgCtl, ['stop', '-D', layout.cluster, '-m', step.mode], { stdio: 'ignore' });
+    if (process.platform === 'win32')
+      spawnSync(binaries.pgCtl, ['stop', '-D', layout.cluster, '-m', step.mode], { stdio: 'ignore' });
     else signalIfAlive(postmaster.pid, step.signal);
     const deadlineMs = performance.now() + step.waitMaxMs;
     while (performance.now() < deadlineMs) {

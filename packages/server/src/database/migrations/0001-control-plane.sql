@@ -41,7 +41,7 @@ CREATE TABLE environment (
   id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name text COLLATE "C" NOT NULL UNIQUE CHECK (name ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'),
   realm text COLLATE "C" NOT NULL CHECK (realm ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'),
-  kind text COLLATE "C" NOT NULL CHECK (kind ~ '^[a-z]([a-z-]{0,30}[a-z])?$'),
+  kind text COLLATE "C" NOT NULL CHECK (kind IN ('generic-sandbox', 'practice-sandbox', 'production')),
   created_at timestamptz NOT NULL DEFAULT now()
 );
 COMMENT ON TABLE environment IS 'A closed world of firms and applications, the first segment of a path; several may share a realm of tokens';
@@ -61,7 +61,7 @@ CREATE TABLE firm (
   prefix text COLLATE "C" NOT NULL CHECK (prefix ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'),
   name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 120),
   time_zone text COLLATE "C" NOT NULL CHECK (char_length(time_zone) BETWEEN 1 AND 64),
-  state text COLLATE "C" NOT NULL DEFAULT 'active' CHECK (state ~ '^[a-z]([a-z-]{0,30}[a-z])?$'),
+  state text COLLATE "C" NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'suspended')),
   created_at timestamptz NOT NULL DEFAULT now(),
   UNIQUE (environment, prefix)
 );
@@ -73,7 +73,7 @@ CREATE TABLE application (
   id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   environment int NOT NULL REFERENCES environment,
   name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 120),
-  state text COLLATE "C" NOT NULL DEFAULT 'active' CHECK (state ~ '^[a-z]([a-z-]{0,30}[a-z])?$'),
+  state text COLLATE "C" NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'suspended')),
   acl text[] COLLATE "C" NOT NULL DEFAULT '{}' CHECK (cardinality(acl) <= 500 AND array_position(acl, NULL) IS NULL),
   settings jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(settings) = 'object'),
   created_at timestamptz NOT NULL DEFAULT now(),
@@ -86,7 +86,7 @@ CREATE TABLE authorisation (
   firm int NOT NULL REFERENCES firm,
   application int NOT NULL REFERENCES application,
   acl text[] COLLATE "C" NOT NULL CHECK (cardinality(acl) <= 500 AND array_position(acl, NULL) IS NULL),
-  state text COLLATE "C" NOT NULL DEFAULT 'active' CHECK (state ~ '^[a-z]([a-z-]{0,30}[a-z])?$'),
+  state text COLLATE "C" NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'revoked')),
   version int NOT NULL DEFAULT 1 CHECK (version > 0),
   purpose text CHECK (char_length(purpose) <= 500),
   expires_at timestamptz,
@@ -112,7 +112,7 @@ CREATE TABLE api_key (
   hash bytea NOT NULL UNIQUE CHECK (octet_length(hash) = 32),
   application int NOT NULL REFERENCES application,
   flow text COLLATE "C" NOT NULL CHECK (flow IN ('legacy', 'client')),
-  state text COLLATE "C" NOT NULL DEFAULT 'active' CHECK (state ~ '^[a-z]([a-z-]{0,30}[a-z])?$'),
+  state text COLLATE "C" NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'revoked')),
   label text NOT NULL DEFAULT '' CHECK (char_length(label) <= 120),
   created_at timestamptz NOT NULL DEFAULT now()
 );
@@ -124,7 +124,7 @@ CREATE TABLE client (
   client_id text COLLATE "C" PRIMARY KEY CHECK (char_length(client_id) BETWEEN 1 AND 255),
   application int NOT NULL REFERENCES application,
   secret_hash bytea NOT NULL CHECK (octet_length(secret_hash) = 32),
-  state text COLLATE "C" NOT NULL DEFAULT 'active' CHECK (state ~ '^[a-z]([a-z-]{0,30}[a-z])?$'),
+  state text COLLATE "C" NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'revoked')),
   created_at timestamptz NOT NULL DEFAULT now()
 );
 COMMENT ON TABLE client IS 'OAuth clients of the client-credentials grant; the secret as a keyed hash';
@@ -137,7 +137,7 @@ CREATE TABLE legacy_account (
   application int NOT NULL REFERENCES application,
   password_hash bytea NOT NULL CHECK (octet_length(password_hash) = 32),
   subject text COLLATE "C" NOT NULL UNIQUE CHECK (char_length(subject) BETWEEN 1 AND 64),
-  state text COLLATE "C" NOT NULL DEFAULT 'active' CHECK (state ~ '^[a-z]([a-z-]{0,30}[a-z])?$'),
+  state text COLLATE "C" NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'revoked')),
   created_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (firm, username)
 );
@@ -152,7 +152,7 @@ CREATE TABLE signing_key (
   algorithm text COLLATE "C" NOT NULL CHECK (algorithm ~ '^[A-Z]{2}[0-9]{3}$'),
   public_jwk jsonb NOT NULL CHECK (jsonb_typeof(public_jwk) = 'object' AND NOT public_jwk ?| ARRAY['d', 'p', 'q', 'dp', 'dq', 'qi', 'k']),
   private_sealed bytea NOT NULL,
-  state text COLLATE "C" NOT NULL DEFAULT 'active' CHECK (state ~ '^[a-z]([a-z-]{0,30}[a-z])?$'),
+  state text COLLATE "C" NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'retired')),
   created_at timestamptz NOT NULL DEFAULT now()
 );
 COMMENT ON TABLE signing_key IS 'Keys that sign access tokens, per realm; the private half sealed with the installation''s secret key';

@@ -1,0 +1,48 @@
+/**
+ * Numbers in index tables: no two names share one, and none ever changes.
+ */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { resourceTypes, searchParametersOf } from '@praxis/fhir';
+import { isResourceType, parameterNumber, systemNumber, typeNumber } from '../../src/search/numbers.ts';
+
+test('no two search parameters have the same number', () => {
+  const names = new Map<number, string>();
+  for (const type of resourceTypes) {
+    for (const code of searchParametersOf(type).keys()) {
+      for (const space of [undefined, 'identifier'] as const) {
+        const name = `${type}.${code}${space === undefined ? '' : `:${space}`}`;
+        const number = parameterNumber(type, code, space);
+        assert.equal(names.get(number), undefined, `${name} and ${names.get(number)}`);
+        assert.ok(Number.isInteger(number) && number >= -(2 ** 31) && number < 2 ** 31);
+        names.set(number, name);
+      }
+    }
+  }
+  assert.ok(names.size > 4000);
+});
+
+test('numbers of types, parameters and systems are what stored rows hold', () => {
+  assert.deepEqual(['Account', 'Appointment', 'Patient', 'VisionPrescription'].map(typeNumber), [1, 7, 100, 146]);
+  assert.equal(new Set(resourceTypes.map(typeNumber)).size, 146);
+  assert.equal(parameterNumber('Patient', 'birthdate'), 2095818023);
+  assert.equal(systemNumber('http://loinc.org'), '-7318486735937203402');
+  assert.equal(systemNumber(''), '0');
+});
+
+test('systems of hl7.org have one number for http and https, others have two', () => {
+  for (const rest of ['www.hl7.org/fhir/v2/0203/index.html#v2-0203-MR', 'hl7.org/fhir/sid/us-ssn', 'terminology.hl7.org/CodeSystem/v3-ActCode']) {
+    assert.equal(systemNumber(`https://${rest}`), systemNumber(`http://${rest}`));
+  }
+  assert.equal(systemNumber('https://WWW.HL7.org/x'), systemNumber('http://www.hl7.org/x'));
+  for (const rest of ['loinc.org', 'nothl7.org/x', 'hl7.org.example.com/x', 'www.hl7.organisation/x']) {
+    assert.notEqual(systemNumber(`https://${rest}`), systemNumber(`http://${rest}`));
+  }
+  assert.notEqual(systemNumber('PMS'), systemNumber('pms'));
+});
+
+test('a name that is no R4 type has no number', () => {
+  assert.throws(() => typeNumber('Unicorn'), new TypeError('Unicorn is not a resource type of R4'));
+  assert.equal(isResourceType('Unicorn'), false);
+  assert.equal(isResourceType('constructor'), false);
+});
