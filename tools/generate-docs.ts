@@ -6,6 +6,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accessEntryTables } from './docs/access-entries.ts';
+import { commandHelp } from './docs/commands.ts';
 import { apiErrorTable, tokenErrorTable } from './docs/errors.ts';
 import { withBlocks } from './docs/markers.ts';
 import { settingsTable } from './docs/settings.ts';
@@ -14,6 +15,7 @@ import { settingsTable } from './docs/settings.ts';
 const documents: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'README.md': { settings: settingsTable },
   'docs/acl.md': { 'access-entries': accessEntryTables },
+  'docs/cli.md': { commands: commandHelp },
   'docs/errors.md': { 'api-errors': apiErrorTable, 'token-errors': tokenErrorTable },
 };
 

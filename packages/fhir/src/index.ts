@@ -34,6 +34,9 @@ export {
   parseJson,
   type RawDecimal,
 } from './json.ts';
+export { readFhirPathPatch } from './patch/fhirpath-patch.ts';
+export { patchOperationsMax, readJsonPatch } from './patch/json-patch.ts';
+export { type Patch, PatchError, type PatchTouch } from './patch/patch.ts';
 export { practiceExtensions, practiceIdentifierSystems } from './practice-search-parameters.ts';
 export {
   compositeExtractor,

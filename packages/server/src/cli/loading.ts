@@ -136,17 +136,40 @@ function isStorable({ resource, origin }: LoadItem, options: LoadOptions): boole
   }
 }
 
+/**
+ * What `work` gives with the operator's present rights. When an epoch was raised in between (a firm was suspended and
+ * resumed, for instance), the statement was refused before it did anything, so it is repeated.
+ */
+async function withRights<T>(loader: Loader, work: (context: WritingContext) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work(loader.context);
+    } catch (error) {
+      const isStale = error instanceof PraxisError && error.code === 'stale-access';
+      if (!isStale || attempt === attemptsMax) throw error;
+      loader.context = await loadingContext(loader.platform, loader.firm);
+    }
+  }
+}
+
 /** The writes of a batch, each on top of the current version or of its predecessor in the batch. */
-async function plan({ platform, context }: Loader, items: readonly LoadItem[]): Promise<ResourceWrite[]> {
+async function plan(loader: Loader, items: readonly LoadItem[]): Promise<ResourceWrite[]> {
   const keys = items.map(({ resource }) => ({ type: String(resource.resourceType), id: String(resource.id) }));
   const unique = [...new Map(keys.map((key) => [`${key.type}/${key.id}`, key])).values()];
-  const current = await platform.store.currentVersions(context.scope, unique);
+  const current = await withRights(loader, ({ scope }) => loader.platform.store.currentVersions(scope, unique));
   const versions = new Map(current.map((row) => [`${row.type}/${row.id}`, row.versionId]));
   return items.map(({ resource }, index) => {
     const { type, id } = keys[index] ?? { type: '', id: '' };
     const expectedVersion = versions.get(`${type}/${id}`) ?? 0;
     versions.set(`${type}/${id}`, expectedVersion + 1);
-    return resourceWrite(context, expectedVersion === 0 ? 'create' : 'update', type, id, resource, expectedVersion);
+    return resourceWrite(
+      loader.context,
+      expectedVersion === 0 ? 'create' : 'update',
+      type,
+      id,
+      resource,
+      expectedVersion,
+    );
   });
 }
 
@@ -172,18 +195,14 @@ type Result = WriteOutcome['outcome'] | 'refused';
 
 /** What became of each write. One that the database refuses is searched out by halving, so that it stops no other. */
 async function write(loader: Loader, items: readonly LoadItem[], writes: readonly ResourceWrite[]): Promise<Result[]> {
-  const { platform, firm, options, context } = loader;
   try {
-    return (await platform.store.writeMany(context.scope, writes)).map(({ outcome }) => outcome);
+    const outcomes = await withRights(loader, ({ scope }) => loader.platform.store.writeMany(scope, writes));
+    return outcomes.map(({ outcome }) => outcome);
   } catch (error) {
-    if (error instanceof PraxisError && error.code === 'stale-access') {
-      loader.context = await loadingContext(platform, firm);
-      return writes.map(() => 'conflict');
-    }
     if (!isRefusal(error)) throw error;
     const [only] = items;
     if (only !== undefined && items.length === 1) {
-      options.onProblem({ origin: only.origin, diagnostics: error.message });
+      loader.options.onProblem({ origin: only.origin, diagnostics: error.message });
       return ['refused'];
     }
     const middle = items.length >> 1;

@@ -8,12 +8,12 @@ import { fail, PraxisError } from '../base/errors.ts';
 import type { FhirCall, FhirRequest, FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { dispatch } from '../interactions/dispatch.ts';
 import type { ApiCredentials, Session } from '../oauth/session.ts';
+import { parseParameters } from '../search/query-string.ts';
 import { decodeUtf8, readBytes } from './body.ts';
 import { type FhirTarget, fhirTarget, interactionOf } from './fhir-target.ts';
-import { fhirJson, requireFormBody, requireJsonAcceptable, requireJsonBody } from './negotiation.ts';
+import { fhirJson, requireFormBody, requireJsonAcceptable, requireJsonBody, requirePatchBody } from './negotiation.ts';
 import { baseUrlOf } from './origins.ts';
 import { responseHeaders } from './outgoing.ts';
-import { parseParameters } from './parameters.ts';
 import type { ServerParts } from './parts.ts';
 import { type Route, unknownPath } from './paths.ts';
 import { parsePrefer } from './prefer.ts';
@@ -47,7 +47,7 @@ export async function answerFhir(
     const interaction = interactionOf(target, request.method);
     return dispatch(interactionContext(parts, route, session, request), { ...call, interaction });
   };
-  return send(reply, request, await withCurrentRights(parts, credentials, attempt));
+  return send(reply, await withCurrentRights(parts, credentials, attempt));
 }
 
 /** RFC 6750 §2.3: a token in the query would rest in logs and histories, so it is refused. */
@@ -116,6 +116,11 @@ function fhirCall(
           requireJsonBody(headers['content-type']);
           return parseBody(decodeUtf8(bytes), parts.jsonLimits);
         },
+        async patch() {
+          const bytes = await body();
+          const kind = requirePatchBody(headers['content-type']);
+          return { kind, document: parseBody(decodeUtf8(bytes), parts.jsonLimits) };
+        },
         ifMatch: headers['if-match'],
         ifNoneMatch: headers['if-none-match'],
         ifModifiedSince: headers['if-modified-since'],
@@ -175,10 +180,12 @@ function interactionContext(
   };
 }
 
-function send(reply: FastifyReply, request: FastifyRequest, response: FhirResponse): FastifyReply {
+function send(reply: FastifyReply, response: FhirResponse): FastifyReply {
   reply.code(response.status).headers(responseHeaders(response));
-  // Answers depend on both credentials and must not rest in shared caches.
-  reply.header('cache-control', 'private, no-cache').header('vary', 'Accept, Authorization, X-Api-Key');
+  // Answers depend on both credentials and must not rest in shared caches; CORS has its own line of Vary.
+  const vary = [reply.getHeader('vary') ?? [], 'Accept, Authorization, X-Api-Key'].flat().join(', ');
+  reply.header('cache-control', 'private, no-cache').header('vary', vary);
   if (response.body === undefined) return reply.send();
-  return reply.header('content-type', fhirJson).send(request.method === 'HEAD' ? '' : textOf(response.body));
+  // To HEAD, Node sends the length of the text and not the text (RFC 9110 §8.6).
+  return reply.header('content-type', fhirJson).send(textOf(response.body));
 }

@@ -43,9 +43,16 @@ export function fhirTarget(segments: readonly string[]): FhirTarget | undefined 
 const methods: Readonly<Record<FhirTarget['shape'], Readonly<Record<string, InteractionName>>>> = {
   system: {},
   metadata: {},
-  type: { GET: 'search-type', HEAD: 'search-type', POST: 'create' },
+  type: {
+    GET: 'search-type',
+    HEAD: 'search-type',
+    POST: 'create',
+    PUT: 'conditional-update',
+    PATCH: 'conditional-patch',
+    DELETE: 'conditional-delete',
+  },
   search: { POST: 'search-type' },
-  instance: { GET: 'read', HEAD: 'read', PUT: 'update', DELETE: 'delete' },
+  instance: { GET: 'read', HEAD: 'read', PUT: 'update', PATCH: 'patch', DELETE: 'delete' },
   history: { GET: 'history-instance', HEAD: 'history-instance' },
   version: { GET: 'vread', HEAD: 'vread' },
 };

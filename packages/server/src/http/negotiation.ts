@@ -81,3 +81,21 @@ function requireUtf8(contentType: string | undefined): void {
     fail('media-type-unsupported', { diagnostics: 'Content-Type must not name a charset other than UTF-8' });
   }
 }
+
+const jsonPatchType = 'application/json-patch+json';
+
+/**
+ * The kind of patch that a PATCH body is, by its Content-Type (https://hl7.org/fhir/R4/http.html#patch).
+ * @throws PraxisError `media-type-unsupported`
+ */
+export function requirePatchBody(contentType: string | undefined): 'json-patch' | 'fhirpath-patch' {
+  const type = mediaType(contentType);
+  if (type === jsonPatchType) return 'json-patch';
+  if (fhirBodyTypes.has(type)) return 'fhirpath-patch';
+  return fail('media-type-unsupported', {
+    diagnostics: `Content-Type of PATCH must be ${jsonPatchType} (JSON Patch) or application/fhir+json (FHIRPath Patch in Parameters)`,
+  });
+}
+
+/** `application/json` alone does not tell a JSON Patch from a Parameters resource. */
+const fhirBodyTypes: ReadonlySet<string> = new Set(['application/fhir+json', 'application/json+fhir']);

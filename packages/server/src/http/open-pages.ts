@@ -68,7 +68,7 @@ function metadata(
   reply: FastifyReply,
 ): FastifyReply {
   requireGet(request);
-  const query = (request.raw.url ?? '').split('?')[1] ?? '';
+  const query = request.originalUrl.split('?')[1] ?? '';
   requireJsonAcceptable(request.headers.accept, query);
   const statement = capabilities({
     baseUrl: baseUrlOf(options.origins, path),

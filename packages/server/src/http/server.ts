@@ -1,9 +1,10 @@
 /**
- * The HTTP server: the only module that knows Fastify. Every request passes one catch-all handler, which matches the raw
- * path itself (`paths.ts`); Fastify brings the server, hooks, CORS and life cycle.
+ * The HTTP server: the only module that knows Fastify. Every request is answered in one hook, before Fastify looks at its
+ * path, method or body: `paths.ts` matches the raw path, and nothing is refused before the checks that come first
+ * (settled.md "Order of checks"). Fastify brings the server, hooks, CORS and life cycle.
  */
 import type { Socket } from 'node:net';
-import cors from '@fastify/cors';
+import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { textOf } from '../access/disclosure.ts';
 import type { Config } from '../base/config.ts';
@@ -13,9 +14,9 @@ import { outcomeOf } from '../interactions/outcome.ts';
 import { sendOutcome, toPraxisError } from './errors.ts';
 import { answerFhir } from './fhir-endpoint.ts';
 import { fhirJson } from './negotiation.ts';
-import { decodeTarget } from './parameters.ts';
 import type { ServerParts } from './parts.ts';
 import { matchPath, unknownPath } from './paths.ts';
+import { decodeTarget } from './request-target.ts';
 import { answerLegacyToken, answerRealm } from './token-endpoints.ts';
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
@@ -36,22 +37,18 @@ export async function openServer(parts: ServerParts): Promise<FastifyInstance> {
     exposeHeadRoutes: false,
     clientErrorHandler: answerBrokenRequest,
     forceCloseConnections: 'idle',
+    rewriteUrl: () => '/', // its router refuses broken percent-escapes in words of its own
   });
-  await allowBrowsers(server, config);
-  server.removeAllContentTypeParsers();
-  // Bodies stay unread until authentication and access are settled; `body.ts` reads them.
-  server.addContentTypeParser('*', (_request, _payload, done) => done(null));
   measure(server, parts);
-  const answer = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => route(parts, request, reply);
-  server.route({ method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'], url: '/*', handler: answer });
-  server.setNotFoundHandler((request, reply) => route(parts, request, reply));
+  await allowBrowsers(server, config);
+  server.addHook('onRequest', (request, reply) => route(parts, request, reply));
   server.setErrorHandler((error, _request, reply) => sendOutcome(reply, toPraxisError(error), parts.log));
   return server;
 }
 
 async function allowBrowsers(server: FastifyInstance, config: Config): Promise<void> {
   if (config.corsOrigins.length === 0) return;
-  await server.register(cors, {
+  const options: FastifyCorsOptions = {
     origin: config.corsOrigins.includes('*') ? '*' : [...config.corsOrigins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: [
@@ -76,11 +73,19 @@ async function allowBrowsers(server: FastifyInstance, config: Config): Promise<v
       'Retry-After',
     ],
     maxAge: 600,
+  };
+  await server.register(cors, {
+    delegator: (request, callback) => callback(null, { ...options, preflight: isPreflight(request) }),
   });
 }
 
+/** Other OPTIONS requests are answered like any method that a path does not take (https://fetch.spec.whatwg.org/#cors-preflight-fetch). */
+function isPreflight({ headers }: FastifyRequest): boolean {
+  return headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
+}
+
 async function route(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const target = request.raw.url ?? '/';
+  const target = request.originalUrl;
   if (target.length > parts.config.uriBytesMax) {
     const diagnostics = `The path and query are longer than ${parts.config.uriBytesMax} bytes: search by POST to _search instead`;
     throw new PraxisError('uri-too-long', { diagnostics });
@@ -111,7 +116,7 @@ function measure(server: FastifyInstance, parts: ServerParts): void {
     done();
   });
   server.addHook('onResponse', (request, reply, done) => {
-    const kind = routeKind(request.raw.url ?? '/');
+    const kind = routeKind(request.originalUrl);
     metrics.requestsInFlight.dec();
     metrics.requestDurationSeconds.observe(
       { route: kind, method: request.method, status: reply.statusCode },
@@ -146,7 +151,7 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
     ? 'The request line and headers are too long: search by POST to _search instead'
     : timeout
       ? 'The request did not arrive in time'
-      : 'The request line or a header is not valid HTTP: percent-encode spaces and control characters';
+      : 'The request line or a header is not valid HTTP: percent-encode spaces and all beyond ASCII';
   const body = textOf(outcomeOf(new PraxisError('request-malformed', { diagnostics })));
   const status = overflow ? '431 Request Header Fields Too Large' : timeout ? '408 Request Timeout' : '400 Bad Request';
   socket.end(

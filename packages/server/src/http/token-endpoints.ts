@@ -6,6 +6,7 @@ import { fail, PraxisError } from '../base/errors.ts';
 import { authorizationServerMetadata, jwkSet, openIdConfiguration } from '../oauth/discovery.ts';
 import { refusedReply, type TokenReply, type TokenRequest } from '../oauth/token-endpoint.ts';
 import { readBytes } from './body.ts';
+import { logFault, toPraxisError } from './errors.ts';
 import type { ServerParts } from './parts.ts';
 import { type RealmEndpoint, type Route, unknownPath } from './paths.ts';
 import { requireTenantPath } from './tenant.ts';
@@ -62,6 +63,7 @@ async function answerToken(
   if (request.method !== 'POST')
     fail('method-not-allowed', { diagnostics: 'A token endpoint takes POST', headers: { allow: 'POST' } });
   const answer = await issueFromBody(parts, request, issue);
+  if (answer.fault !== undefined) logFault(toPraxisError(answer.fault), parts.log, String(request.id));
   parts.metrics.tokensIssued.inc({ flow: answer.record.grantType ?? 'unknown', outcome: answer.record.outcome });
   return reply.code(answer.status).headers(answer.headers).send(answer.body);
 }

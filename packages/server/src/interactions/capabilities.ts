@@ -30,6 +30,7 @@ export function capabilities(facts: CapabilityFacts): Disclosed<string> {
       implementation: { description: 'Praxis practice-management FHIR service', url: facts.baseUrl },
       fhirVersion: r4Version,
       format: ['application/fhir+json', 'json'],
+      patchFormat: ['application/json-patch+json', 'application/fhir+json'],
       rest: [
         { mode: 'server', security: security(facts.tokenUrl), resource: resources(), searchParam: commonParameters },
       ],
@@ -72,10 +73,10 @@ function resources(): readonly object[] {
     versioning: 'versioned',
     readHistory: true,
     updateCreate: isWritable(type),
-    conditionalCreate: false,
+    conditionalCreate: isWritable(type),
     conditionalRead: 'full-support',
-    conditionalUpdate: false,
-    conditionalDelete: 'not-supported',
+    conditionalUpdate: isWritable(type),
+    conditionalDelete: isWritable(type) ? 'single' : 'not-supported',
     referencePolicy: ['literal'],
     searchParam: searchParameters(type),
   }));
@@ -83,8 +84,10 @@ function resources(): readonly object[] {
 }
 
 function interactionCodes(type: string): string[] {
-  const writes: ReadonlySet<string> = new Set(['create', 'update', 'delete']);
-  return Object.keys(interactions).filter((name) => isWritable(type) || !writes.has(name));
+  const writes: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
+  return Object.keys(interactions).filter(
+    (name) => !name.startsWith('conditional-') && (isWritable(type) || !writes.has(name)),
+  );
 }
 
 function searchParameters(type: string): object[] {

@@ -37,7 +37,18 @@ export interface InteractionContext {
   readonly baseUrl: string;
 }
 
-export type InteractionName = 'read' | 'vread' | 'create' | 'update' | 'delete' | 'history-instance' | 'search-type';
+export type InteractionName =
+  | 'read'
+  | 'vread'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'delete'
+  | 'history-instance'
+  | 'search-type'
+  | 'conditional-update'
+  | 'conditional-patch'
+  | 'conditional-delete';
 
 /** What a request wants done to what: all that access is decided by. */
 export interface FhirCall {
@@ -57,11 +68,19 @@ export interface FhirRequest extends Omit<FhirCall, 'open'> {
   readonly parameters: readonly (readonly [name: string, value: string])[];
   /** Reads and parses the body. */
   readonly body: () => Promise<JsonValue>;
+  /** Reads and parses the body of a PATCH, whose media type says which kind of patch it is. */
+  readonly patch: () => Promise<PatchDocument>;
   readonly ifMatch: string | undefined;
   readonly ifNoneMatch: string | undefined;
   readonly ifModifiedSince: string | undefined;
   readonly ifNoneExist: string | undefined;
   readonly prefer: Preferences;
+}
+
+/** The body of a PATCH (https://hl7.org/fhir/R4/http.html#patch). */
+export interface PatchDocument {
+  readonly kind: 'json-patch' | 'fhirpath-patch';
+  readonly document: JsonValue;
 }
 
 /** The Prefer header (RFC 7240) as far as R4 names it. */

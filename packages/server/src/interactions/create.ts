@@ -1,11 +1,16 @@
 /**
- * create: a new resource with an id of the server (https://hl7.org/fhir/R4/http.html#create).
+ * create: a new resource with an id of the server (https://hl7.org/fhir/R4/http.html#create), also only if no other
+ * matches (#ccreate).
  */
-
+import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import { newResourceId } from '../base/ids.ts';
+import { parseParameters } from '../search/query-string.ts';
+import type { StoredResource } from '../storage/store.ts';
+import { withMatch } from './conditional.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { requireGrants } from './denials.ts';
+import { discloseReadable } from './disclosing.ts';
 import { requireWritable } from './writable.ts';
 import { requireResource, resourceWrite, writtenResponse } from './writing.ts';
 
@@ -18,19 +23,34 @@ export const create: Interaction = {
 };
 
 /**
- * 201 with Location; an id in the body is ignored, as R4 demands.
- * @throws PraxisError `resource-type-mismatch`, `resource-invalid`, `invariant-broken`
+ * 201 with Location; an id in the body is ignored, as R4 demands. With If-None-Exist: 200 with the one resource that
+ * matches its criteria, as far as the caller may read it, instead of a second one.
+ * @throws PraxisError `resource-type-mismatch`, `resource-invalid`, `invariant-broken`, `precondition-failed`
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
-  if (request.ifNoneExist !== undefined) {
-    fail('header-invalid', {
-      diagnostics: 'If-None-Exist is not served: create without it',
-      expression: ['If-None-Exist'],
-    });
-  }
   const resource = requireResource(await request.body(), request.type);
+  if (request.ifNoneExist === undefined) return await createNew(context, request, resource);
+  const criteria = parseParameters(request.ifNoneExist.replace(/^\?/, ''));
+  return await withMatch(context, request.type, criteria, async (inside, match) =>
+    match === undefined ? await createNew(inside, request, resource) : found(inside, match),
+  );
+}
+
+/** Stores `resource` under a new id. */
+export async function createNew(
+  context: InteractionContext,
+  request: FhirRequest,
+  resource: JsonObject,
+): Promise<FhirResponse> {
   const write = resourceWrite(context, 'create', request.type, newResourceId(context.clock), resource, 0);
   const outcome = await context.store.write(context.scope, write);
   if (outcome.outcome !== 'written') fail('conflict', { diagnostics: 'The new id is taken: repeat the request' });
   return writtenResponse(context, request, 'c', write, 201);
+}
+
+function found(context: InteractionContext, match: StoredResource): FhirResponse {
+  const body = discloseReadable(context, match);
+  const { type, id, versionId, lastUpdatedMs } = match;
+  const location = `${context.baseUrl}/${type}/${id}/_history/${versionId}`;
+  return { status: 200, versionId, lastUpdatedMs, location, ...(body === undefined ? {} : { body }) };
 }

@@ -25,6 +25,14 @@ export function discloseRow(
   return disclosed && withReferencesFor(context, disclosed);
 }
 
+/**
+ * What the caller may see of a row that it did not ask to read: under its read grants, else under its search grants;
+ * undefined when it has neither. For answers of writes that show more than the caller has sent.
+ */
+export function discloseReadable(context: InteractionContext, row: StoredResource): Disclosed<string> | undefined {
+  return discloseRow(context, 'r', row, {}) ?? discloseRow(context, 's', row, {});
+}
+
 /** Whether a criterion holds for stored content; the content is parsed and indexed at the first question only. */
 export function criterionTest(
   context: InteractionContext,

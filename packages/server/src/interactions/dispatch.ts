@@ -1,10 +1,15 @@
 /**
  * The one door to every interaction: HTTP requests and, later, Bundle entries pass here with the same types.
  */
+
+import { conditionalDelete } from './conditional-delete.ts';
+import { conditionalPatch } from './conditional-patch.ts';
+import { conditionalUpdate } from './conditional-update.ts';
 import type { FhirCall, FhirResponse, Interaction, InteractionContext, InteractionName } from './context.ts';
 import { create } from './create.ts';
 import { deleteResource } from './delete.ts';
 import { historyInstance } from './history-instance.ts';
+import { patch } from './patch.ts';
 import { read } from './read.ts';
 import { searchType } from './search-type.ts';
 import { update } from './update.ts';
@@ -16,9 +21,13 @@ export const interactions: Readonly<Record<InteractionName, Interaction>> = {
   vread,
   create,
   update,
+  patch,
   delete: deleteResource,
   'history-instance': historyInstance,
   'search-type': searchType,
+  'conditional-update': conditionalUpdate,
+  'conditional-patch': conditionalPatch,
+  'conditional-delete': conditionalDelete,
 };
 
 /** Answers `call` with the rights of `context`; throws PraxisError for every refusal. */

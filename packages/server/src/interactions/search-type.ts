@@ -1,21 +1,17 @@
 /**
  * search on one type (https://hl7.org/fhir/R4/http.html#search, https://hl7.org/fhir/R4/search.html).
  */
-import type { SearchParameter } from '@praxis/fhir';
-import { missingForParameter } from '../access/explain.ts';
-import type { Grant } from '../access/policy.ts';
-import { searchGrants } from '../access/policy.ts';
 import { toInstant } from '../base/clock.ts';
-import { fail } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
 import { planCount, planPage, type SearchPage } from '../search/plan.ts';
-import { parseSearch, type SearchQuery } from '../search/query.ts';
+import type { SearchQuery } from '../search/query.ts';
 import type { StoredResource } from '../storage/store.ts';
 import { type BundleEntry, bundleText } from './bundle-text.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
-import { refuse, requireGrants } from './denials.ts';
+import { requireGrants } from './denials.ts';
 import { discloseRow, requestedElements } from './disclosing.ts';
 import { searchLinks } from './search-links.ts';
+import { planSearch } from './searching.ts';
 
 export const searchType: Interaction = {
   authorize: (context, request) => requireGrants(context, request.type, 's'),
@@ -29,21 +25,8 @@ export const searchType: Interaction = {
  *   `page-too-deep`, `statement-timeout`
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
-  const query = parseSearch(request.type, request.parameters, {
-    timeZone: context.scope.timeZone,
-    baseUrl: context.baseUrl,
-    nowMs: context.clock.now(),
-    limits: context.limits,
-  });
-  refuseUnknown(context, request, query);
-  const grants = requireUsable(context, request.type, query.usedParameters);
-  const mandatory = grants.map((grant) => grant.criteria);
-  const target = {
-    scope: context.scope,
-    query,
-    mandatory,
-    cursor: { secrets: context.secrets, policyFingerprint: context.policy.fingerprint },
-  };
+  const target = planSearch(context, request.type, request.parameters, request.prefer);
+  const { query } = target;
   if (query.countOnly)
     return countOnly(context, request, query, await context.store.selectCount(context.scope, planCount(target)));
   const page = planPage(target);
@@ -61,31 +44,6 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
     entries: entries(context, request, result.rows),
   });
   return { status: 200, body };
-}
-
-/** Unknown parameters are refused unless the caller or the application's setting asks for lenience. */
-function refuseUnknown(context: InteractionContext, request: FhirRequest, query: SearchQuery): void {
-  const [first] = query.unknown;
-  if (first === undefined) return;
-  const lenient =
-    request.prefer.handling === 'lenient' || (request.prefer.handling === undefined && context.settings.lenientSearch);
-  if (lenient) return;
-  fail('search-invalid', {
-    diagnostics: `${first} is not a search parameter of ${request.type}; metadata lists those that are (Prefer: handling=lenient ignores unknown ones)`,
-    expression: [first],
-  });
-}
-
-/** The grants under which every used parameter is usable; at least one. */
-function requireUsable(context: InteractionContext, type: string, used: readonly SearchParameter[]): readonly Grant[] {
-  const grants = searchGrants(context.policy, type, used);
-  if (grants.length > 0) return grants;
-  const denied = used.find((parameter) => searchGrants(context.policy, type, [parameter]).length === 0) ?? used[0];
-  const code = denied?.code ?? '';
-  return refuse(
-    `Searching ${type} by ${code}, which reads elements that the application may not read,`,
-    missingForParameter(context.policy, type, code),
-  );
 }
 
 async function totalOf(

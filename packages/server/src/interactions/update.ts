@@ -37,6 +37,15 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   requireValidId(request.id);
   const resource = requireResource(await request.body(), request.type, patchAdvice);
   requireSameId(resource, request.id);
+  return await replace(context, request, resource);
+}
+
+/** Stores `resource` as the next version of `request.id`. */
+export async function replace(
+  context: InteractionContext,
+  request: FhirRequest,
+  resource: JsonObject,
+): Promise<FhirResponse> {
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const current = await context.store.read(context.scope, request.type, request.id);
     const exists = requireCurrent(context, request, current);
@@ -52,7 +61,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
 }
 
 /** A PUT replaces everything, so whoever cannot read everything would destroy what they cannot see. */
-function requireReadable(context: InteractionContext, type: string): void {
+export function requireReadable(context: InteractionContext, type: string): void {
   if (canReadAll(context.policy, type)) return;
   fail('access-denied', {
     diagnostics: `PUT replaces the whole ${type}, and the application may not read every element of it: use PATCH`,
@@ -96,7 +105,7 @@ function requireCurrent(
 }
 
 /** The new version must stay inside the rows the caller may update. */
-function requireRowsCovered(context: InteractionContext, write: ResourceWrite): void {
+export function requireRowsCovered(context: InteractionContext, write: ResourceWrite): void {
   if (
     write.content === null ||
     coversRow(context.policy, 'u', write.type, criterionTest(context, write.type, write.content))

@@ -57,7 +57,9 @@ export function leadsFew(wanted: Wanted, lead: Lead, limit: number): Sql {
 /** The resources that the search finds: `rid`, each once, in no order. */
 export function resourcesOf(wanted: Wanted, lead: Lead, more: readonly Sql[] = [], asking: Asking = 'look-up'): Sql {
   const from = sql`FROM ${tables[lead.table]} d`;
-  const parts = lead.branches.map((branch) => sql`SELECT d.rid ${from} ${candidates(wanted, lead, branch, more, asking)}`);
+  const parts = lead.branches.map(
+    (branch) => sql`SELECT d.rid ${from} ${candidates(wanted, lead, branch, more, asking)}`,
+  );
   const all = sql.join(parts, sql` UNION ALL `);
   return parts.length === 1 && !lead.repeats ? all : sql`SELECT DISTINCT rid FROM (${all} OFFSET 0) c`;
 }
@@ -90,13 +92,19 @@ export interface Walk {
  * The first resources in the order of the lead's columns: `rid`, `k0`, `k1`, …. A resource with several rows stands at the
  * first of them. With `more` keys, resources that equal the last one in the lead's columns come in addition.
  */
-export function firstByColumns(wanted: Wanted, { lead, descending, more, gate }: Walk, { cursor, limit }: Stretch): Sql {
+export function firstByColumns(
+  wanted: Wanted,
+  { lead, descending, more, gate }: Walk,
+  { cursor, limit }: Stretch,
+): Sql {
   const own = walkedColumns(lead.columns, descending);
   const { joins, columns } = lookedUpColumns(wanted.firm, more, rid, own.length);
   const order = [...own, ...columns, ridColumn(rid, own)];
   const conditions = [...gate, ...firstRowOnly(wanted, lead, descending), ...beginning(own, order, cursor)];
   const end =
-    more.length === 0 ? sql`${orderBy(order)} LIMIT ${limit}` : sql`${orderBy(own)} FETCH FIRST (${limit}) ROWS WITH TIES`;
+    more.length === 0
+      ? sql`${orderBy(order)} LIMIT ${limit}`
+      : sql`${orderBy(own)} FETCH FIRST (${limit}) ROWS WITH TIES`;
   const select = lead.repeats ? sql`SELECT DISTINCT` : sql`SELECT`;
   const from = sql`${select} ${selectList(rid, [...own, ...columns])} FROM ${tables[lead.table]} d${joins}`;
   const parts = lead.branches.map((branch) => sql`(${from} ${candidates(wanted, lead, branch, conditions)} ${end})`);
@@ -107,7 +115,12 @@ export function firstByColumns(wanted: Wanted, { lead, descending, more, gate }:
  * As `firstByColumns` for a single key, among the next `rowsMax` rows of the lead at most: when fewer than the limit are
  * found, the others may lie further on.
  */
-export function nextByColumns(wanted: Wanted, { lead, descending, gate }: Walk, { cursor, limit }: Stretch, rowsMax: number): Sql {
+export function nextByColumns(
+  wanted: Wanted,
+  { lead, descending, gate }: Walk,
+  { cursor, limit }: Stretch,
+  rowsMax: number,
+): Sql {
   const own = walkedColumns(lead.columns, descending);
   const order = [...own, ridColumn(rid, own)];
   const names = sql.join([rid, ...own.map(({ expression }) => expression)], sql`, `);
@@ -125,8 +138,14 @@ export function nextByColumns(wanted: Wanted, { lead, descending, gate }: Walk, 
 /** Of several rows of a resource that pass, the first in the order stands for it. */
 function firstRowOnly({ firm }: Wanted, lead: Lead, descending: boolean): readonly Sql[] {
   if (!lead.repeats) return [];
-  const mine = sql.join(lead.columns.map(({ name }) => sql`d.${name}`), sql`, `);
-  const other = sql.join(lead.columns.map(({ name }) => sql`t.${name}`), sql`, `);
+  const mine = sql.join(
+    lead.columns.map(({ name }) => sql`d.${name}`),
+    sql`, `,
+  );
+  const other = sql.join(
+    lead.columns.map(({ name }) => sql`t.${name}`),
+    sql`, `,
+  );
   const earlier = descending ? sql`(${other}) > (${mine})` : sql`(${other}) < (${mine})`;
   const rows = fencedRows(firm, lead.table, lead.number, rid);
   return [sql`(SELECT 1 ${rows} AND (${lead.where}) AND ${earlier} LIMIT 1) IS NULL`];
@@ -137,8 +156,14 @@ function beginning(own: readonly Ordered[], order: readonly Ordered[], cursor: C
   if (cursor === undefined) return [];
   const whole = after(order, cursor);
   if (order.length === own.length + 1) return [whole];
-  const columns = sql.join(own.map(({ expression }) => expression), sql`, `);
-  const values = sql.join(own.map(({ cast }, place) => sql`${cursor.keys[place] ?? null}${cast}`), sql`, `);
+  const columns = sql.join(
+    own.map(({ expression }) => expression),
+    sql`, `,
+  );
+  const values = sql.join(
+    own.map(({ cast }, place) => sql`${cursor.keys[place] ?? null}${cast}`),
+    sql`, `,
+  );
   return [own[0]?.descending ? sql`(${columns}) <= (${values})` : sql`(${columns}) >= (${values})`, whole];
 }
 

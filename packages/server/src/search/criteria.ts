@@ -27,7 +27,12 @@ export interface CriterionLimits {
  * @param modifier what follows the colon of the name; empty for none
  * @throws PraxisError `search-invalid`: unknown modifier, malformed value, too many values
  */
-export function parseCriterion(modifier: string, text: string, context: ValueContext, limits: CriterionLimits): Criterion {
+export function parseCriterion(
+  modifier: string,
+  text: string,
+  context: ValueContext,
+  limits: CriterionLimits,
+): Criterion {
   const { parameter, name } = context;
   if (modifier === 'missing') return missing(text, context);
   const reading = parameter.kind.reading(parameter, modifier);

@@ -69,7 +69,8 @@ function contextOf({ firm, application, policyFingerprint, canonical, nowMs }: C
 
 function refuseCursor(): never {
   return fail('cursor-invalid', {
-    diagnostics: '_cursor belongs to another search or caller, or was altered: follow next links as they are, or begin again without it',
+    diagnostics:
+      '_cursor belongs to another search or caller, or was altered: follow next links as they are, or begin again without it',
     expression: ['_cursor'],
   });
 }

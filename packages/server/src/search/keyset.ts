@@ -36,11 +36,15 @@ function direction({ expression, descending, nullable }: Ordered): Sql {
  */
 export function after(columns: readonly Ordered[], cursor: Cursor): Sql {
   const values = [...cursor.keys, String(cursor.rid)];
-  if (columns.length !== values.length) throw new TypeError(`a cursor of ${values.length} values for ${columns.length} columns`);
+  if (columns.length !== values.length)
+    throw new TypeError(`a cursor of ${values.length} values for ${columns.length} columns`);
   if (columns.every(({ nullable, descending }) => !nullable && descending === columns[0]?.descending)) {
     return afterInOneDirection(columns, values);
   }
-  return columns.reduceRight<Sql>((rest, column, index) => afterColumn(column, values[index] ?? null, rest), sql`false`);
+  return columns.reduceRight<Sql>(
+    (rest, column, index) => afterColumn(column, values[index] ?? null, rest),
+    sql`false`,
+  );
 }
 
 /** A comparison of whole rows, which the index answers. */

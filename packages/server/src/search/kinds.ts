@@ -5,10 +5,10 @@
 import type { SearchParameter, SearchParameterKind } from '@praxis/fhir';
 import type { SearchKind } from './kind.ts';
 import { date } from './types/date.ts';
-import { lastUpdated, resourceId } from './types/resource-columns.ts';
 import { number } from './types/number.ts';
 import { quantity } from './types/quantity.ts';
 import { reference } from './types/reference.ts';
+import { lastUpdated, resourceId } from './types/resource-columns.ts';
 import { string } from './types/string.ts';
 import { token } from './types/token.ts';
 import { uri } from './types/uri.ts';

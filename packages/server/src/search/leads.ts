@@ -61,10 +61,11 @@ export const allOfType: Lead = {
  * the rows that resources are sorted by, else all rows of the key.
  */
 export function leadOfSort(key: SortKey, lead: Lead, criteria: readonly Criterion[]): Lead {
+  const { table, number, sortable, columns, parameter } = key;
   const fitting = [lead, ...leadsOf(criteria)].filter((candidate) => readsKey(candidate, key));
   const [first, ...others] = fitting;
-  if (first !== undefined) return others.reduce((best, other) => (rank(other) < rank(best) ? other : best), first);
-  const { table, number, sortable, columns, parameter } = key;
+  if (first !== undefined)
+    return { ...others.reduce((best, other) => (rank(other) < rank(best) ? other : best), first), columns };
   return {
     table,
     number,
@@ -72,15 +73,22 @@ export function leadOfSort(key: SortKey, lead: Lead, criteria: readonly Criterio
     branches: [sortable],
     order: 'value',
     columns,
-    repeats: table !== 'resource' && (parameter.facts.repeats || table === 'string' || table === 'number'),
+    repeats: table !== 'resource' && parameter.facts.repeats,
     share: shareOfAll,
     covered: new Set(),
   };
 }
 
+/** Whether the lead yields, in their order, just those rows of the sort key that a resource is sorted by. */
 function readsKey(lead: Lead, key: SortKey): boolean {
-  if (lead.order !== 'value' || lead.table !== key.table || lead.columns !== key.columns) return false;
-  return lead.table === 'resource' || (lead.number === key.number && !lead.repeats);
+  if (lead.order !== 'value' || lead.table !== key.table) return false;
+  if (lead.table === 'resource') return lead.columns[0] === key.columns[0];
+  return lead.number === key.number && !lead.repeats;
+}
+
+/** Whether two leads read the same rows, in whatever order. */
+export function areSame(a: Lead, b: Lead): boolean {
+  return a.covered === b.covered;
 }
 
 /** Between equals the lead that covers more, then one whose rows come in the order of resources. */
@@ -105,7 +113,7 @@ function leadOf(criterion: Criterion): Lead {
     branches: gathered ? [where] : branches,
     order: orderOfRows(gathered, byRid),
     columns: byRid || gathered ? [] : orderOf(table, parameter.code).columns,
-    repeats: mayRepeat(criterion),
+    repeats: mayRepeat(criterion) && !(table === 'reference' && byRid && branches.length === 1),
     share: Math.max(...tests.map(({ share }) => share)),
     covered: new Set([criterion]),
   };
@@ -116,9 +124,8 @@ function orderOfRows(gathered: boolean, byRid: boolean): RowOrder {
   return byRid ? 'rid' : 'value';
 }
 
-/** A name has several rows by itself, and a quantity one for its unit. */
 function mayRepeat({ parameter, table }: Criterion): boolean {
-  return table !== 'resource' && (parameter.facts.repeats || table === 'string' || table === 'number');
+  return table !== 'resource' && parameter.facts.repeats;
 }
 
 /** `date=ge2024-01-01&date=lt2024-02-01`: one range where a resource has but one date. */

@@ -4,7 +4,9 @@
  */
 import {
   type ElementDefinition,
+  isPrimitiveType,
   resultTypes,
+  type SearchParameterKind,
   type TypeDefinition,
   touchedElements,
   typeDefinition,
@@ -13,17 +15,50 @@ import {
 import type { ParameterFacts } from './kind.ts';
 import { systemNumber } from './numbers.ts';
 
-/** The facts of a parameter by the FHIRPath expression that selects its values. */
-export function factsOf(type: string, expression: string): ParameterFacts {
+/**
+ * Datatypes of which one value can leave several rows: a concept its codes, a name its parts, a quantity its code and its
+ * unit, a reference or canonical itself with version and without.
+ */
+const manifold: ReadonlySet<string> = new Set([
+  'CodeableConcept',
+  'HumanName',
+  'Address',
+  'Reference',
+  'canonical',
+  'uri',
+  'Quantity',
+  'Age',
+  'Count',
+  'Distance',
+  'Duration',
+  'Range',
+  'SampledData',
+  'Extension',
+]);
+
+/** The facts of a parameter of a kind, by the FHIRPath expression that selects its values. */
+export function factsOf(type: string, expression: string, kind: SearchParameterKind): ParameterFacts {
   const paths = selectedPaths(touchedElements(type, expression));
   const ways = paths.map((path) => elementsAlong(type, path));
   const dataTypes = new Set(resultTypes(type, expression));
   return {
     dataTypes: dataTypes.size === 0 ? new Set(['*']) : dataTypes,
-    repeats: ways.length !== 1 || ways.some((way) => way === undefined || way.some((element) => element.max > 1)),
-    required: ways.some((way) => way !== undefined && way.every((element) => element.min > 0)),
+    repeats: dataTypes.size === 0 || (kind !== 'date' && dataTypes.intersection(manifold).size > 0) || mayRepeat(ways),
+    required: isAlwaysThere(dataTypes, ways),
     codeSystems: codeSystemsOf(ways),
   };
+}
+
+type Ways = readonly (readonly ElementDefinition[] | undefined)[];
+
+function mayRepeat(ways: Ways): boolean {
+  return ways.length !== 1 || ways.some((way) => way === undefined || way.some((element) => element.max > 1));
+}
+
+/** Values of complex types may lack the part that counts: a concept its code, a period both its ends. */
+function isAlwaysThere(dataTypes: ReadonlySet<string>, ways: Ways): boolean {
+  if (dataTypes.size === 0 || ![...dataTypes].every(isPrimitiveType)) return false;
+  return ways.some((way) => way?.every((element) => element.min > 0));
 }
 
 /** Without the elements that are read by criteria on what is selected: `Patient.telecom.system` of `Patient.telecom`. */
@@ -39,13 +74,14 @@ function elementsAlong(type: string, path: string): readonly ElementDefinition[]
     const element: ElementDefinition | undefined = definition?.elements.get(step.replace('[x]', ''));
     if (element === undefined) return undefined;
     elements.push(element);
-    definition = element.children ?? (element.types.length === 1 ? typeDefinition(element.types[0]?.code ?? '') : undefined);
+    definition =
+      element.children ?? (element.types.length === 1 ? typeDefinition(element.types[0]?.code ?? '') : undefined);
   }
   return elements.length > 0 ? elements : undefined;
 }
 
 /** The systems of all codes, provided that every element of type `code` has a closed, required value set. */
-function codeSystemsOf(ways: readonly (readonly ElementDefinition[] | undefined)[]): ReadonlyMap<string, string> {
+function codeSystemsOf(ways: Ways): ReadonlyMap<string, string> {
   const systems = new Map<string, string>();
   for (const element of ways.flatMap((way) => way?.at(-1) ?? [])) {
     if (!element.types.some(({ code }) => code === 'code')) continue;

@@ -40,7 +40,7 @@ function compile(type: string, definition: SearchParameter): Parameter | undefin
     definition,
     kind,
     get facts() {
-      facts ??= factsOf(type, expression);
+      facts ??= factsOf(type, expression, definition.type);
       return facts;
     },
   };

@@ -85,7 +85,10 @@ export function planPage(target: SearchTarget): PlannedPage {
         page,
         total: whole ? query.offset + shown.length : undefined,
         next: more
-          ? { cursor: sealCursor(target.cursor.secrets, { keys: last.keys, rid: last.rid, page: page + 1 }, binding), page: page + 1 }
+          ? {
+              cursor: sealCursor(target.cursor.secrets, { keys: last.keys, rid: last.rid, page: page + 1 }, binding),
+              page: page + 1,
+            }
           : undefined,
       };
     },
@@ -121,7 +124,10 @@ function pageStatement(target: SearchTarget, cursor: Cursor | undefined): Sql {
   const offset = query.offset > 0 ? sql` OFFSET ${query.offset}` : sql.empty;
   const keys = selection.order.map((_column, place) => sql`, page.${columnName(place)}::text AS ${columnName(place)}`);
   return sql`
-    WITH ${sql.join(selection.parts.map((part) => sql`${part}, `), sql.empty)}page AS MATERIALIZED (
+    WITH ${sql.join(
+      selection.parts.map((part) => sql`${part}, `),
+      sql.empty,
+    )}page AS MATERIALIZED (
       SELECT * FROM (${selection.page}) page ${orderBy(order)} LIMIT ${limit}${offset})
     SELECT e.epoch, r.rtype, r.id, r.vid, r.lu, r.content, page.rid${sql.join(keys, sql.empty)}
     FROM access_epoch e LEFT JOIN (page CROSS JOIN LATERAL (

@@ -35,7 +35,10 @@ export type Asking = 'look-up' | 'join';
 export function probe(firm: number, criterion: Criterion, asking: Asking): Sql {
   const { table, number, tests, negated } = criterion;
   const exact = tests.every(({ order }) => order === 'rid');
-  const from = asking === 'join' || exact ? rowsOfResource(firm, table, number, sql`d.rid`) : fencedRows(firm, table, number, sql`d.rid`);
+  const from =
+    asking === 'join' || exact
+      ? rowsOfResource(firm, table, number, sql`d.rid`)
+      : fencedRows(firm, table, number, sql`d.rid`);
   const rows = tests.length === 0 ? sql`SELECT 1 ${from}` : sql`SELECT 1 ${from} AND ${anyTest(criterion)}`;
   if (asking === 'join') return negated ? sql`NOT EXISTS (${rows})` : sql`EXISTS (${rows})`;
   return negated ? sql`(${rows} LIMIT 1) IS NULL` : sql`(${rows} LIMIT 1) IS NOT NULL`;
@@ -71,8 +74,12 @@ export function anyTest({ tests }: Pick<Criterion, 'tests'>): Sql {
  * has no criteria, and so takes all rows.
  * @throws TypeError for no groups at all: who may see nothing must be refused before a search is planned
  */
-export function mandatoryGroups(type: string, groups: readonly (readonly RowCriterion[])[]): readonly (readonly Criterion[])[] {
-  if (groups.length === 0) throw new TypeError('a search needs a group of mandatory criteria; one without criteria takes all rows');
+export function mandatoryGroups(
+  type: string,
+  groups: readonly (readonly RowCriterion[])[],
+): readonly (readonly Criterion[])[] {
+  if (groups.length === 0)
+    throw new TypeError('a search needs a group of mandatory criteria; one without criteria takes all rows');
   if (groups.some((group) => group.length === 0)) return [];
   return groups.map((group) => group.map((criterion) => tokenCriterion(type, criterion)));
 }
@@ -81,7 +88,12 @@ export function mandatoryGroups(type: string, groups: readonly (readonly RowCrit
 export function mandatoryProbe(firm: number, groups: readonly (readonly Criterion[])[], asking: Asking): Sql {
   // Sets can be joined where all of them have to hold, not where one of several does.
   const within = groups.length === 1 ? asking : 'look-up';
-  const alternatives = groups.map((group) => sql.join(group.map((criterion) => probe(firm, criterion, within)), sql` AND `));
+  const alternatives = groups.map((group) =>
+    sql.join(
+      group.map((criterion) => probe(firm, criterion, within)),
+      sql` AND `,
+    ),
+  );
   return groups.length === 1 ? sql.join(alternatives, sql.empty) : sql`(${sql.join(alternatives, sql` OR `)})`;
 }
 

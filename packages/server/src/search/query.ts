@@ -6,7 +6,7 @@ import type { SearchParameter } from '@praxis/fhir';
 import { type Criterion, type CriterionLimits, parseCriterion } from './criteria.ts';
 import { cursorTime } from './cursor.ts';
 import { parametersOf } from './parameters.ts';
-import { readResultParameters, type ResultParameters, resultParameterNames } from './result-parameters.ts';
+import { type ResultParameters, readResultParameters, resultParameterNames } from './result-parameters.ts';
 import { refuseValue } from './search-values.ts';
 
 export { isSearchable } from './parameters.ts';

@@ -119,7 +119,8 @@ function elementsOf(type: string, value: string | undefined): readonly string[] 
   const definition = typeDefinition(type);
   const names = value.split(',').map((word) => word.trim().replace(`${type}.`, ''));
   for (const name of names) {
-    const known = name === 'resourceType' || (definition && (definition.elements.has(name) || elementByJsonName(definition, name)));
+    const known =
+      name === 'resourceType' || (definition && (definition.elements.has(name) || elementByJsonName(definition, name)));
     if (!known) refuseValue('_elements', `takes names of elements of ${type}, separated by commas, such as id or meta`);
   }
   return names;

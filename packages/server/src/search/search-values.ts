@@ -32,7 +32,10 @@ export function unescapeValue(text: string, name: string): string {
     if (text[at] === '\\') {
       at += 1;
       if (!escapable.has(text[at] ?? '')) {
-        refuseValue(name, 'has a backslash that escapes nothing: write \\\\ for a backslash, and \\, \\| \\$ for these separators as text');
+        refuseValue(
+          name,
+          'has a backslash that escapes nothing: write \\\\ for a backslash, and \\, \\| \\$ for these separators as text',
+        );
       }
     }
     literal += text[at] ?? '';

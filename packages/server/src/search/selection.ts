@@ -16,7 +16,7 @@ import {
 } from './candidates.ts';
 import type { Ordered } from './keyset.ts';
 import { shares } from './kind.ts';
-import { allOfType, chooseLead, type Lead, leadOfSort } from './leads.ts';
+import { allOfType, areSame, chooseLead, type Lead, leadOfSort } from './leads.ts';
 import { columnName } from './sort-columns.ts';
 import type { SortKey } from './sorting.ts';
 
@@ -44,7 +44,7 @@ export function select(wanted: Wanted, sort: readonly SortKey[], stretch: Stretc
   const [first, ...more] = sort;
   if (first === undefined) return inOrderOfLead(wanted, lead, stretch);
   const walk = leadOfSort(first, lead, wanted.criteria);
-  if (walk === lead || lead === allOfType) return walked(wanted, walk, lead, first, more, stretch);
+  if (areSame(walk, lead) || lead === allOfType) return walked(wanted, walk, lead, first, more, stretch);
   if (lead.share < shares.some) {
     return { parts: [], page: firstBySortKeys(wanted, lead, sort, stretch, []), order: orderOfKeys(sort) };
   }
@@ -56,11 +56,22 @@ export function select(wanted: Wanted, sort: readonly SortKey[], stretch: Stretc
 function inOrderOfLead(wanted: Wanted, lead: Lead, stretch: Stretch): Selection {
   if (lead.order !== 'value') return { parts: [], page: firstByNumber(wanted, lead, stretch), order: [] };
   const page = firstByColumns(wanted, { lead, descending: false, more: [], gate: [] }, stretch);
-  return { parts: [], page, order: pageColumns(lead.columns.map(({ cast }) => ({ cast, descending: false, nullable: false }))) };
+  return {
+    parts: [],
+    page,
+    order: pageColumns(lead.columns.map(({ cast }) => ({ cast, descending: false, nullable: false }))),
+  };
 }
 
 /** The index of the first key is walked; what lacks the key comes after it. */
-function walked(wanted: Wanted, walk: Lead, lead: Lead, first: SortKey, more: readonly SortKey[], stretch: Stretch): Selection {
+function walked(
+  wanted: Wanted,
+  walk: Lead,
+  lead: Lead,
+  first: SortKey,
+  more: readonly SortKey[],
+  stretch: Stretch,
+): Selection {
   const keys = [first, ...more];
   if (neverLacking(wanted, first)) {
     const page = firstByColumns(wanted, { lead: walk, descending: first.descending, more, gate: [] }, stretch);
@@ -75,7 +86,11 @@ function walkedThenById(wanted: Wanted, walk: Lead, first: SortKey, { cursor, li
   const order = pageColumns([...columnsOf(first), { cast: sql`::text`, descending: false, nullable: true }]);
   if (cursor?.keys[0] === null) return { parts: [], page: firstLacking(wanted, first, { cursor, limit }, []), order };
   const begin = cursor && { ...cursor, keys: cursor.keys.slice(0, -1) };
-  const having = firstByColumns(wanted, { lead: walk, descending: first.descending, more: [], gate: [] }, { cursor: begin, limit });
+  const having = firstByColumns(
+    wanted,
+    { lead: walk, descending: first.descending, more: [], gate: [] },
+    { cursor: begin, limit },
+  );
   const lacking = firstLacking(wanted, first, { cursor: undefined, limit }, [unfilled(limit)]);
   return {
     parts: [sql`walked AS MATERIALIZED (${having})`, sql`rest AS MATERIALIZED (${lacking})`],
@@ -123,7 +138,12 @@ function triedWalk(wanted: Wanted, walk: Lead, lead: Lead, first: SortKey, { cur
     return { parts: [], page: rest, order };
   }
   const many = [sql`(SELECT NOT few FROM gate)`];
-  const next = nextByColumns(wanted, { lead: walk, descending: first.descending, more: [], gate: many }, { cursor, limit }, walkedMax);
+  const next = nextByColumns(
+    wanted,
+    { lead: walk, descending: first.descending, more: [], gate: many },
+    { cursor, limit },
+    walkedMax,
+  );
   const sorted = firstBySortKeys(wanted, lead, [first], { cursor, limit }, [unfilled(limit)]);
   return {
     parts: [sql`gate AS MATERIALIZED (${leadsFew(wanted, lead, gatheredMax)})`, sql`walked AS MATERIALIZED (${next})`],
@@ -133,7 +153,14 @@ function triedWalk(wanted: Wanted, walk: Lead, lead: Lead, first: SortKey, { cur
 }
 
 /** As `triedWalk`; but once begun, the walk goes on to the end. */
-function gatedWalk(wanted: Wanted, walk: Lead, lead: Lead, first: SortKey, more: readonly SortKey[], stretch: Stretch): Selection {
+function gatedWalk(
+  wanted: Wanted,
+  walk: Lead,
+  lead: Lead,
+  first: SortKey,
+  more: readonly SortKey[],
+  stretch: Stretch,
+): Selection {
   const keys = [first, ...more];
   const selection = walkedThenSorted(wanted, walk, lead, keys, stretch, [sql`(SELECT NOT few FROM gate)`]);
   const sorted = firstBySortKeys(wanted, lead, keys, stretch, [sql`(SELECT few FROM gate)`]);
@@ -150,7 +177,10 @@ function unfilled(limit: number): Sql {
 
 /** Whether every match has the key: R4 requires the element, or a criterion asks for a value of it. */
 function neverLacking({ criteria }: Wanted, { parameter, number, always }: SortKey): boolean {
-  return always || criteria.some((criterion) => criterion.parameter === parameter && criterion.number === number && !criterion.negated);
+  return (
+    always ||
+    criteria.some((criterion) => criterion.parameter === parameter && criterion.number === number && !criterion.negated)
+  );
 }
 
 function orderOfKeys(keys: readonly SortKey[]): readonly Ordered[] {

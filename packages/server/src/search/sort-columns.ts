@@ -37,10 +37,18 @@ export function lookedUpColumns(firm: number, keys: readonly SortKey[], rid: Sql
       name: columnName(first + columns.length + index),
       cast,
     }));
-    const list = sql.join(own.map(({ source, name }) => sql`${source} AS ${name}`), sql`, `);
-    const order = sql.join(own.map(({ source }) => (key.descending ? sql`${source} DESC` : source)), sql`, `);
+    const list = sql.join(
+      own.map(({ source, name }) => sql`${source} AS ${name}`),
+      sql`, `,
+    );
+    const order = sql.join(
+      own.map(({ source }) => (key.descending ? sql`${source} DESC` : source)),
+      sql`, `,
+    );
     const rows = fencedRows(firm, key.table, key.number, rid);
-    joins.push(sql` LEFT JOIN LATERAL (SELECT ${list} ${rows} AND ${key.sortable} ORDER BY ${order} LIMIT 1) ${table} ON true`);
+    joins.push(
+      sql` LEFT JOIN LATERAL (SELECT ${list} ${rows} AND ${key.sortable} ORDER BY ${order} LIMIT 1) ${table} ON true`,
+    );
     for (const { name, cast } of own) {
       columns.push({ expression: sql`${table}.${name}`, cast, descending: key.descending, nullable: !key.always });
     }
@@ -50,5 +58,8 @@ export function lookedUpColumns(firm: number, keys: readonly SortKey[], rid: Sql
 
 /** `rid` and the columns under their names in a page. */
 export function selectList(rid: Sql, columns: readonly Pick<Ordered, 'expression'>[]): Sql {
-  return sql.join([rid, ...columns.map(({ expression }, place) => sql`${expression} AS ${columnName(place)}`)], sql`, `);
+  return sql.join(
+    [rid, ...columns.map(({ expression }, place) => sql`${expression} AS ${columnName(place)}`)],
+    sql`, `,
+  );
 }

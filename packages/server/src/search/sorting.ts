@@ -14,14 +14,17 @@ export interface OrderColumn {
   readonly cast: Sql;
 }
 
-/** How a table orders its rows: the value columns of its primary key, and which rows take part. */
+/** How a table orders its rows. */
 interface TableOrder {
+  /** All value columns of its primary key. */
   readonly columns: readonly OrderColumn[];
+  /** How many of them make two values different; the others only order rows with equal values. */
+  readonly decisive: number;
   /** Condition on rows that stand for a value, and not for the mere presence of one. */
   readonly sortable: Sql;
 }
 
-export interface SortKey extends TableOrder {
+export interface SortKey extends Pick<TableOrder, 'columns' | 'sortable'> {
   readonly parameter: Parameter;
   readonly table: SearchTable;
   readonly number: number;
@@ -39,12 +42,13 @@ const text = sql`::text`;
 const always = sql`true`;
 
 const orders: Readonly<Record<Exclude<SearchTable, 'resource'>, TableOrder>> = {
-  token: { columns: [{ name: sql`code`, cast: text }], sortable: sql`code <> ''` },
+  token: { columns: [{ name: sql`code`, cast: text }], decisive: 1, sortable: sql`code <> ''` },
   reference: {
     columns: [
       { name: sql`target_rtype`, cast: sql`::smallint` },
       { name: sql`target_id`, cast: text },
     ],
+    decisive: 2,
     sortable: sql`target_id <> ''`,
   },
   date: {
@@ -52,14 +56,16 @@ const orders: Readonly<Record<Exclude<SearchTable, 'resource'>, TableOrder>> = {
       { name: sql`lo`, cast: bigint },
       { name: sql`hi`, cast: bigint },
     ],
+    decisive: 1,
     sortable: always,
   },
-  string: { columns: [{ name: sql`value`, cast: text }], sortable: sql`original <> ''` },
+  string: { columns: [{ name: sql`value`, cast: text }], decisive: 1, sortable: sql`original <> ''` },
   number: {
     columns: [
       { name: sql`lo`, cast: double },
       { name: sql`hi`, cast: double },
     ],
+    decisive: 1,
     sortable: always,
   },
 };
@@ -70,7 +76,7 @@ export const lastUpdatedOrder: readonly OrderColumn[] = [{ name: sql`lu`, cast: 
 /** The value columns of the primary key of an index table, or of the index on `resource` that serves the parameter. */
 export function orderOf(table: SearchTable, code: string): TableOrder {
   if (table !== 'resource') return orders[table];
-  return { columns: code === '_id' ? idOrder : lastUpdatedOrder, sortable: always };
+  return { columns: code === '_id' ? idOrder : lastUpdatedOrder, decisive: 1, sortable: always };
 }
 
 /**
@@ -80,22 +86,28 @@ export function orderOf(table: SearchTable, code: string): TableOrder {
 export function parseSort(type: string, value: string): readonly SortKey[] {
   const words = value.split(',');
   if (words.length > sortKeysMax) refuseValue('_sort', `has ${words.length} keys; at most ${sortKeysMax} are taken`);
-  const keys = words.map((word) => sortKey(type, word.trim()));
+  const keys = words.map((word) => sortKey(type, word.trim(), words.length === 1));
   const codes = new Set(keys.map((key) => key.parameter.code));
   if (codes.size < keys.length) refuseValue('_sort', 'names a key twice');
   return keys;
 }
 
-function sortKey(type: string, word: string): SortKey {
+/** A key that stands alone is ordered as its index is; one with others only by what makes values different. */
+function sortKey(type: string, word: string, alone: boolean): SortKey {
   const descending = word.startsWith('-');
   const code = descending ? word.slice(1) : word;
   const parameter = parametersOf(type).get(code);
   if (parameter === undefined) {
-    refuseValue('_sort', `takes search parameters of ${type}, separated by commas, each with - before it for descending order`);
+    refuseValue(
+      '_sort',
+      `takes search parameters of ${type}, separated by commas, each with - before it for descending order`,
+    );
   }
   const { table } = parameter.kind;
+  const { columns, decisive, sortable } = orderOf(table, code);
   return {
-    ...orderOf(table, code),
+    columns: alone ? columns : columns.slice(0, decisive),
+    sortable,
     parameter,
     table,
     number: parameter.number,

@@ -7,6 +7,7 @@
  * nothing: rights that changed since the caller was authenticated are noticed by the statement that would use them, and
  * at no further round trip. OFFSET 0 keeps each lookup a lookup: nothing else is pulled into its plan.
  */
+import { hash } from 'node:crypto';
 import { contentOf } from '../access/disclosure.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { typeNumber } from '../search/numbers.ts';
@@ -91,6 +92,21 @@ export const statements = {
         FROM resource WHERE firm = ${firm} AND rid > ${afterRid} ORDER BY rid LIMIT ${limit}) r ON true
       WHERE e.firm = ${firm} AND e.application = ${application}
       ORDER BY r.rid`;
+  },
+
+  /** Waits for other transactions that hold the lock; the row goes with the transaction that made it. */
+  lock({ firm, application }: TenantScope, name: string): Sql {
+    const key = hash('sha256', name, 'buffer');
+    return sql`
+      WITH held AS (INSERT INTO write_lock (firm, key) VALUES (${firm}, ${key}) ON CONFLICT (firm, key) DO UPDATE SET key = EXCLUDED.key)
+      SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+  },
+
+  unlock({ firm, application }: TenantScope, name: string): Sql {
+    const key = hash('sha256', name, 'buffer');
+    return sql`
+      WITH freed AS (DELETE FROM write_lock WHERE firm = ${firm} AND key = ${key})
+      SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
   },
 
   write({ firm, application, epoch }: TenantScope, writes: readonly ResourceWrite[]): Sql {

@@ -69,6 +69,12 @@ export interface ResourceStore {
    */
   transaction<T>(scope: TenantScope, work: (store: ResourceStore) => Promise<T>): Promise<T>;
 
+  /**
+   * Runs `work` as `transaction` does, alone among those of the firm that hold the lock `name`: each sees what the one
+   * before it wrote. For what is conditional on a search, which no row lock can guard.
+   */
+  exclusively<T>(scope: TenantScope, name: string, work: (store: ResourceStore) => Promise<T>): Promise<T>;
+
   /** The rows of a planned search page (search/plan.ts), in its order. */
   selectPage(scope: TenantScope, statement: Sql): Promise<PageRow[]>;
 
@@ -93,9 +99,17 @@ const writing: QueryOptions = {};
 export function openStore(database: Database): ResourceStore {
   return {
     ...storeOver((scope, statement, options) => database.forFirm(scope.firm).query(statement, options)),
-    transaction: (scope, work) =>
-      database.transaction(scope.firm, (tx) => work(storeInside(scope, (statement) => tx.query(statement)))),
+    transaction: (scope, work) => inTransaction(database, scope, work),
+    exclusively: (scope, name, work) => inTransaction(database, scope, (store) => store.exclusively(scope, name, work)),
   };
+}
+
+function inTransaction<T>(
+  database: Database,
+  scope: TenantScope,
+  work: (store: ResourceStore) => Promise<T>,
+): Promise<T> {
+  return database.transaction(scope.firm, (tx) => work(storeInside(scope, (statement) => tx.query(statement))));
 }
 
 /** The store of one transaction: bound to the firm it was begun for. */
@@ -106,11 +120,17 @@ function storeInside(begun: TenantScope, query: <R>(statement: Sql) => Promise<R
       return query(statement);
     }),
     transaction: (_scope, work) => work(store),
+    async exclusively(scope, name, work) {
+      requireFresh(await query<EpochRow>(statements.lock(scope, name)), scope);
+      const result = await work(store);
+      await query(statements.unlock(scope, name));
+      return result;
+    },
   };
   return store;
 }
 
-function storeOver(send: Send): Omit<ResourceStore, 'transaction'> {
+function storeOver(send: Send): Omit<ResourceStore, 'transaction' | 'exclusively'> {
   return {
     async read(scope, type, id) {
       const rows = await send<VersionRow>(scope, statements.read(scope, type, id), pointRead);

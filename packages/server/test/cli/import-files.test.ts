@@ -44,7 +44,11 @@ test('a command line that cannot be followed is refused before anything is read'
     [[empty, '--firm', 'maple'], /^there is no \.json or \.ndjson file in /],
   ];
   for (const [line, message] of refusals) {
-    await assert.rejects(run(...line), (error) => error instanceof UsageError && message.test(error.message), line.join(' '));
+    await assert.rejects(
+      run(...line),
+      (error) => error instanceof UsageError && message.test(error.message),
+      line.join(' '),
+    );
   }
   const unknown: readonly (readonly [line: readonly string[], diagnostics: string])[] = [
     [['--firm', 'nobody'], 'firm nobody does not exist in environment sandbox'],
@@ -84,8 +88,8 @@ test('each line that is refused is told with file, line and element, and stops n
     [3, /^Patient\.gender: "unheard-of" /],
     [5, /^Patient\.colour: /],
     [5, /^Patient\.birthDate: "1990-13-01" /],
-    [6, /^Patient\.active: the key "active" occurs twice in one object \(column 52\)$/],
-    [7, /^Patient\.id: "not an id" /],
+    [6, /^Patient\.active: the key "active" occurs twice in one object \(column 54\)$/],
+    [7, /^Patient\.id: must be an id: /],
     [8, /^Patienta: "Patienta" is not a resource type: did you mean Patient\?$/],
     [9, /^must be a JSON object with a resourceType$/],
     [10, /^must be a JSON object with a resourceType$/],
@@ -118,14 +122,21 @@ test('bytes that are not UTF-8 are refused, a byte order mark and Windows line e
 });
 
 test('a fault in a JSON file is told with its line', async () => {
-  const file = files.write('broken.json', '{\n  "resourceType": "Patient",\n  "name": [\n    { "family": "A", }\n  ]\n}\n');
+  const file = files.write(
+    'broken.json',
+    '{\n  "resourceType": "Patient",\n  "name": [\n    { "family": "A", }\n  ]\n}\n',
+  );
   const result = await importAt(file);
-  assert.match(result.progress, /broken\.json:4: Patient\.name\[0\]: a key in double quotes is expected, not "}" \(column \d+\)\n$/);
+  assert.match(
+    result.progress,
+    /broken\.json:4: Patient\.name\[0\]: a key in double quotes is expected, not "}" \(column \d+\)\n$/,
+  );
   assert.equal(result.exitStatus, 1);
 });
 
 test('a resource is stored as it was given, with version, time and the decimals digit by digit', async () => {
-  const given = '{"id":"exact","valueQuantity":{"value":1.00,"unit":"é"},"resourceType":"Observation","status":"final","meta":{"versionId":"7","tag":[{"code":"kept"}]},"code":{"text":"x"}}';
+  const given =
+    '{"id":"exact","valueQuantity":{"value":1.00,"unit":"é"},"resourceType":"Observation","status":"final","meta":{"versionId":"7","tag":[{"code":"kept"}]},"code":{"text":"x"}}';
   const result = await importAt(files.write('exact.json', given));
   assert.deepEqual([result.exitStatus, result.progress], [0, '']);
   assert.equal(
@@ -135,13 +146,24 @@ test('a resource is stored as it was given, with version, time and the decimals 
 });
 
 test('a resource without an id gets one, one that exists a new version, and two of the same file two', async () => {
-  const named = (family: string, id?: string) => ({ resourceType: 'Practitioner', ...(id === undefined ? {} : { id }), name: [{ family }] });
-  const file = files.write('practitioners.ndjson', lines(named('Old', 'same'), named('New', 'same'), named('Anonymous')));
+  const named = (family: string, id?: string) => ({
+    resourceType: 'Practitioner',
+    ...(id === undefined ? {} : { id }),
+    name: [{ family }],
+  });
+  const file = files.write(
+    'practitioners.ndjson',
+    lines(named('Old', 'same'), named('New', 'same'), named('Anonymous')),
+  );
   assert.equal((await importAt(file)).exitStatus, 0);
   assert.equal((await importAt(file)).exitStatus, 0);
   const versions = await platform.store.history(scope, 'Practitioner', 'same', { limit: 10 });
   assert.deepEqual(
-    versions.map(({ versionId, method, content }) => [versionId, method, JSON.parse(contentOf(content)).name[0].family]),
+    versions.map(({ versionId, method, content }) => [
+      versionId,
+      method,
+      JSON.parse(contentOf(content)).name[0].family,
+    ]),
     [
       [4, 'update', 'New'],
       [3, 'update', 'Old'],
@@ -169,7 +191,8 @@ test('the operator may import AuditEvents, which no application may write', asyn
 });
 
 test('directories are read with their subdirectories, sorted; hidden and other files are passed over', async () => {
-  const versions = (order: string, name: string) => files.write(`tree/${name}`, JSON.stringify({ resourceType: 'Location', id: 'tree', name: order }));
+  const versions = (order: string, name: string) =>
+    files.write(`tree/${name}`, JSON.stringify({ resourceType: 'Location', id: 'tree', name: order }));
   versions('third', 'b/z.json');
   versions('first', 'a.json');
   versions('fourth', 'c.JSON');

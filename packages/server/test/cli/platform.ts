@@ -9,13 +9,18 @@ import type { Command, CommandContext } from '../../src/cli/command.ts';
 import { findCommand, parseInput } from '../../src/cli/parse.ts';
 import { createFirm, type Firm } from '../../src/tenancy/firms.ts';
 import { testLog } from '../support/cluster.ts';
-import { type Lifetime, openTestDatabase } from '../support/database.ts';
+import { type Lifetime, openTestDatabase, type TestDatabase } from '../support/database.ts';
 
 /** 2026-11-21T09:30:00Z */
 export const startMs = Date.UTC(2026, 10, 21, 9, 30);
 
+export interface TestPlatform extends Platform {
+  /** For opening more connections. */
+  readonly connections: TestDatabase['connections'];
+}
+
 /** A platform over a database of its own, with the default environments. */
-export async function openTestPlatform(t: Lifetime, secretKey: string = newSecret()): Promise<Platform> {
+export async function openTestPlatform(t: Lifetime, secretKey: string = newSecret()): Promise<TestPlatform> {
   const { connections, runtime } = await openTestDatabase(t);
   // Else it would look like another process that uses the database.
   await runtime.close();
@@ -26,7 +31,7 @@ export async function openTestPlatform(t: Lifetime, secretKey: string = newSecre
     connections: { ...connections, stop: async () => undefined },
   });
   t.after(() => platform.close());
-  return platform;
+  return { ...platform, connections };
 }
 
 /** A firm of the sandbox environment. */

@@ -88,6 +88,32 @@ test('a lock file whose process number now belongs to another program is no obst
   await server.stop();
 });
 
+test('no second server starts while a process of a killed one still computes', async (t) => {
+  const dataDir = makeDataDir(t);
+  const left = runEmbedded(dataDir);
+  const pid = Number((await left.hears('ready')).split(' ')[1]);
+  const server = await start(dataDir);
+  const database = await openDatabase({
+    connection: server.runtime,
+    poolMax: 2,
+    statementTimeoutMs: 800,
+    log: testLog,
+  });
+  // Processes notice the end of their server when they wait, which this statement does not until its timeout.
+  const startedMs = performance.now();
+  const computing = database.query(sql`SELECT sum(n * n) FROM generate_series(1, 1000000000) AS n`);
+  const failed = assert.rejects(computing);
+  await delay(100);
+  await endProcess(left.child.pid ?? 0);
+  await endProcess(pid);
+  const again = await start(dataDir);
+  assert.ok(performance.now() - startedMs > 800);
+  await failed;
+  await database.close();
+  await again.stop();
+  await server.stop();
+});
+
 test('a process killed while it makes the database leaves nothing half-made', async (t) => {
   const dataDir = makeDataDir(t);
   for (const waitMs of [80, 250, 400]) {

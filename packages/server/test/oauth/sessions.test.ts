@@ -10,6 +10,7 @@ import { revokeClient } from '../../src/oauth/clients.ts';
 import { resetLegacyPassword, revokeLegacyAccount } from '../../src/oauth/legacy-accounts.ts';
 import type { ApiCredentials, Session } from '../../src/oauth/session.ts';
 import { openSessions } from '../../src/oauth/sessions.ts';
+import { settingNames } from '../../src/tenancy/application-settings.ts';
 import {
   resumeApplication,
   setApplicationAcl,
@@ -277,12 +278,7 @@ test('contract 1.2: a session tells who calls, where, and with which settings', 
     product: 'pm',
     timeZone: 'Europe/Berlin',
   };
-  const settings = {
-    totalOfPage: true,
-    lenientSearch: false,
-    absoluteReferences: false,
-    unversionedLocation: false,
-  };
+  const settings = { ...Object.fromEntries(settingNames.map((name) => [name, false])), totalOfPage: true };
   const caller = {
     application: vendor.application.id,
     applicationName: vendor.application.name,

@@ -6,7 +6,13 @@ import test from 'node:test';
 import { checkGolden, type Golden } from './golden.ts';
 import { openSearchWorld } from './world.ts';
 
-const procedure = (id: string, performed: object) => ({ resourceType: 'Procedure', id, status: 'completed', subject: { reference: 'Patient/x' }, ...performed });
+const procedure = (id: string, performed: object) => ({
+  resourceType: 'Procedure',
+  id,
+  status: 'completed',
+  subject: { reference: 'Patient/x' },
+  ...performed,
+});
 const at = (id: string, performedDateTime: string) => procedure(id, { performedDateTime });
 const during = (id: string, performedPeriod: object) => procedure(id, { performedPeriod });
 
@@ -31,18 +37,27 @@ const prefixTable: Golden = [
   // "2013-01-14 matches, because it includes the part of 14-Jan 2013 before 10am"
   ['date=lt2013-01-14T10:00-05:00', ['day', 'midnight', 'month', 'year', 'to-21-jan']],
   // "… because it includes the part of 14-Jan 2013 after 10am"
-  ['date=gt2013-01-14T10:00-05:00', ['day', 'next-midnight', 'month', 'year', 'from-21-jan', 'from-15-mar', 'to-21-jan']],
+  [
+    'date=gt2013-01-14T10:00-05:00',
+    ['day', 'next-midnight', 'month', 'year', 'from-21-jan', 'from-15-mar', 'to-21-jan'],
+  ],
   // "from 21-Jan 2013 onwards" is included, "because that period may include times after 14-Mar 2013"
   ['date=ge2013-03-14', ['year', 'from-21-jan', 'from-15-mar']],
   ['date=le2013-03-14', ['day', 'midnight', 'ten', 'next-midnight', 'month', 'year', 'from-21-jan', 'to-21-jan']],
   ['date=sa2013-03-14', ['from-15-mar']],
   ['date=eb2013-03-14', ['day', 'midnight', 'ten', 'next-midnight', 'month', 'to-21-jan']],
   // ap2013-03-14 in January 2026: a tenth of 12 years and 10 months to each side.
-  ['date=ap2013-03-14', ['day', 'midnight', 'ten', 'next-midnight', 'month', 'year', 'from-21-jan', 'from-15-mar', 'to-21-jan']],
+  [
+    'date=ap2013-03-14',
+    ['day', 'midnight', 'ten', 'next-midnight', 'month', 'year', 'from-21-jan', 'from-15-mar', 'to-21-jan'],
+  ],
   ['date=ap2026-01-14', ['from-21-jan', 'from-15-mar']],
   ['date=gt2013-01-14', ['next-midnight', 'month', 'year', 'from-21-jan', 'from-15-mar', 'to-21-jan']],
   ['date=lt2013-01-14', ['month', 'year', 'to-21-jan']],
-  ['date=ge2013-01-14', ['day', 'midnight', 'ten', 'next-midnight', 'month', 'year', 'from-21-jan', 'from-15-mar', 'to-21-jan']],
+  [
+    'date=ge2013-01-14',
+    ['day', 'midnight', 'ten', 'next-midnight', 'month', 'year', 'from-21-jan', 'from-15-mar', 'to-21-jan'],
+  ],
   ['date=le2013-01-14', ['day', 'midnight', 'ten', 'month', 'year', 'to-21-jan']],
   ['date=2013-01', ['day', 'midnight', 'ten', 'next-midnight', 'month']],
   ['date=2013', ['day', 'midnight', 'ten', 'next-midnight', 'month', 'year']],
@@ -60,7 +75,10 @@ const prefixTable: Golden = [
   ['date=ge2013-02-01&date=le2013-02-28', ['year', 'from-21-jan']],
   ['date=sa2013-01-13&date=eb2013-01-16', ['day', 'midnight', 'ten', 'next-midnight']],
   ['date:missing=true', ['none', 'text']],
-  ['date:missing=false', ['day', 'midnight', 'ten', 'next-midnight', 'month', 'year', 'from-21-jan', 'from-15-mar', 'to-21-jan']],
+  [
+    'date:missing=false',
+    ['day', 'midnight', 'ten', 'next-midnight', 'month', 'year', 'from-21-jan', 'from-15-mar', 'to-21-jan'],
+  ],
 ];
 
 test('every prefix against days, times, months, years and periods with open ends', async (t) => {
@@ -111,9 +129,20 @@ test('time zones, changes of the clock and fractions of seconds', async (t) => {
 
 const orders = [
   { id: 'events', occurrenceTiming: { event: ['2013-03-24', '2013-01-31'] } },
-  { id: 'bounds', occurrenceTiming: { repeat: { boundsPeriod: { start: '2013-01-31', end: '2013-03-24' }, frequency: 1, period: 2, periodUnit: 'd' } } },
+  {
+    id: 'bounds',
+    occurrenceTiming: {
+      repeat: { boundsPeriod: { start: '2013-01-31', end: '2013-03-24' }, frequency: 1, period: 2, periodUnit: 'd' },
+    },
+  },
   { id: 'open', occurrenceTiming: { repeat: { frequency: 3, period: 1, periodUnit: 'd' } } },
-].map((order) => ({ resourceType: 'ServiceRequest', status: 'active', intent: 'order', subject: { reference: 'Patient/x' }, ...order }));
+].map((order) => ({
+  resourceType: 'ServiceRequest',
+  status: 'active',
+  intent: 'order',
+  subject: { reference: 'Patient/x' },
+  ...order,
+}));
 
 const timingTable: Golden = [
   // "every second day between 31-Jan 2013 and 24-Mar 2013 includes 1-Feb 2013"
@@ -130,7 +159,12 @@ test('of a timing only the outer limits matter', async (t) => {
   await checkGolden(t, world, 'ServiceRequest', timingTable);
 });
 
-const updated = ['2024-01-01T04:59:59.999Z', '2024-01-01T05:00:00.000Z', '2024-01-01T05:00:00.001Z', '2024-01-02T05:00:00.000Z'].map((lastUpdated, index) => ({
+const updated = [
+  '2024-01-01T04:59:59.999Z',
+  '2024-01-01T05:00:00.000Z',
+  '2024-01-01T05:00:00.001Z',
+  '2024-01-02T05:00:00.000Z',
+].map((lastUpdated, index) => ({
   resourceType: 'Location',
   id: `u${index}`,
   meta: { lastUpdated },

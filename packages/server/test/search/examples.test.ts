@@ -5,7 +5,16 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { decimalText, extractor, isRawDecimal, type JsonObject, type JsonValue, type SearchParameter, searchParametersOf, type TypedValue } from '@praxis/fhir';
+import {
+  decimalText,
+  extractor,
+  isRawDecimal,
+  type JsonObject,
+  type JsonValue,
+  type SearchParameter,
+  searchParametersOf,
+  type TypedValue,
+} from '@praxis/fhir';
 import { officialExamples } from './official-examples.ts';
 import { openSearchWorld, type SearchWorld } from './world.ts';
 
@@ -29,7 +38,9 @@ test('every parameter that selects something in an official example finds it', {
   const questions = examples.flatMap(questionsOf);
   const pairs = new Set(questions.map(({ type, code }) => `${type}.${code}`));
   const lost = await unanswered(world, questions);
-  t.diagnostic(`${questions.length} searches by ${pairs.size} parameters of ${new Set(questions.map(({ type }) => type)).size} types`);
+  t.diagnostic(
+    `${questions.length} searches by ${pairs.size} parameters of ${new Set(questions.map(({ type }) => type)).size} types`,
+  );
   assert.deepEqual(lost, []);
   assert.ok(pairs.size > 900, `${pairs.size} parameters were walked`);
 });
@@ -40,7 +51,9 @@ function questionsOf(example: JsonObject): Question[] {
   return [...searchParametersOf(type).values()].flatMap((parameter) => {
     if (parameter.expression === undefined || parameter.type === 'composite' || parameter.type === 'special') return [];
     const values = extractor(type, parameter.expression)(example);
-    return values.slice(0, valuesMax).flatMap((value) => queriesFor(parameter, value).map((query) => ({ type, id, code: parameter.code, query })));
+    return values
+      .slice(0, valuesMax)
+      .flatMap((value) => queriesFor(parameter, value).map((query) => ({ type, id, code: parameter.code, query })));
   });
 }
 
@@ -48,17 +61,32 @@ type Query = Question['query'];
 
 function queriesFor(parameter: SearchParameter, value: TypedValue): readonly Query[] {
   const present: Query = [[`${parameter.code}:missing`, 'false']];
-  const one = (text: string | undefined): readonly Query[] => [present, ...(text === undefined ? [] : [[[parameter.code, text]] as Query])];
+  const one = (text: string | undefined): readonly Query[] => [
+    present,
+    ...(text === undefined ? [] : [[[parameter.code, text]] as Query]),
+  ];
   switch (parameter.type) {
-    case 'token': return tokenTexts(value).reduce<readonly Query[]>((all, text) => [...all, [[parameter.code, text]]], [present]);
-    case 'string': return stringTexts(value).reduce<readonly Query[]>((all, text) => [...all, [[parameter.code, escaped(text)]], [[`${parameter.code}:contains`, escaped(text)]]], [present]);
-    case 'uri': return one(escaped(String(value.value)));
-    case 'number': return one(numberText(value.value));
-    case 'quantity': return quantityQueries(parameter.code, value);
-    case 'reference': return one(referenceText(value));
-    case 'date': return dateQueries(parameter.code, value);
-    default: return [];
+    case 'token':
+      return [present, ...tokenTexts(value).map((text): Query => [[parameter.code, text]])];
+    case 'string':
+      return [present, ...stringTexts(value).flatMap((text) => stringQueries(parameter.code, escaped(text)))];
+    case 'uri':
+      return one(escaped(String(value.value)));
+    case 'number':
+      return one(numberText(value.value));
+    case 'quantity':
+      return quantityQueries(parameter.code, value);
+    case 'reference':
+      return one(referenceText(value));
+    case 'date':
+      return dateQueries(parameter.code, value);
+    default:
+      return [];
   }
+}
+
+function stringQueries(code: string, text: string): readonly Query[] {
+  return [[[code, text]], [[`${code}:contains`, text]]];
 }
 
 function escaped(text: string): string {
@@ -66,7 +94,9 @@ function escaped(text: string): string {
 }
 
 function part(value: JsonValue | undefined, name: string): JsonValue | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawDecimal(value) ? value[name] : undefined;
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawDecimal(value)
+    ? value[name]
+    : undefined;
 }
 
 function textPart(value: JsonValue | undefined, name: string): string | undefined {
@@ -82,10 +112,13 @@ function pair(system: string | undefined, code: string | undefined): string[] {
 function tokenTexts({ type, value }: TypedValue): string[] {
   if (type === 'Coding') return pair(textPart(value, 'system'), textPart(value, 'code'));
   if (type === 'Identifier') return pair(textPart(value, 'system'), textPart(value, 'value'));
-  if (type === 'ContactPoint') return [textPart(value, 'value')].flatMap((text) => (text === undefined ? [] : [escaped(text)]));
+  if (type === 'ContactPoint')
+    return [textPart(value, 'value')].flatMap((text) => (text === undefined ? [] : [escaped(text)]));
   if (type === 'CodeableConcept') {
     const codings = part(value, 'coding');
-    return (Array.isArray(codings) ? codings : []).flatMap((coding) => pair(textPart(coding, 'system'), textPart(coding, 'code')));
+    return (Array.isArray(codings) ? codings : []).flatMap((coding) =>
+      pair(textPart(coding, 'system'), textPart(coding, 'code')),
+    );
   }
   return typeof value === 'object' ? [] : [escaped(String(value))];
 }
@@ -96,7 +129,9 @@ const addressElements = ['text', 'line', 'city', 'district', 'state', 'postalCod
 function stringTexts({ type, value }: TypedValue): string[] {
   if (typeof value !== 'object') return /[\p{L}\p{N}]/u.test(String(value)) ? [String(value)] : [];
   const elements = type === 'HumanName' ? nameElements : type === 'Address' ? addressElements : [];
-  return elements.flatMap((name) => part(value, name) ?? []).flatMap((text) => (typeof text === 'string' ? [text] : []));
+  return elements
+    .flatMap((name) => part(value, name) ?? [])
+    .flatMap((text) => (typeof text === 'string' ? [text] : []));
 }
 
 function numberText(value: JsonValue | undefined): string | undefined {
@@ -107,7 +142,10 @@ function quantityQueries(code: string, { type, value }: TypedValue): readonly Qu
   if (type === 'Range') {
     const low = numberText(part(part(value, 'low'), 'value'));
     const high = numberText(part(part(value, 'high'), 'value'));
-    return [...(low === undefined ? [] : [[[code, `ge${low}`]] as Query]), ...(high === undefined ? [] : [[[code, `le${high}`]] as Query])];
+    return [
+      ...(low === undefined ? [] : [[[code, `ge${low}`]] as Query]),
+      ...(high === undefined ? [] : [[[code, `le${high}`]] as Query]),
+    ];
   }
   if (type === 'SampledData') return [[[`${code}:missing`, 'false']]];
   const amount = numberText(part(value, 'value'));
@@ -119,7 +157,12 @@ function quantityQueries(code: string, { type, value }: TypedValue): readonly Qu
   const label = textPart(value, 'unit');
   return [
     [[code, `${prefix}${amount}`]],
-    ...(unit === undefined ? [] : [[[code, `${prefix}${amount}|${system}|${escaped(unit)}`]] as Query, [[code, `${prefix}${amount}||${escaped(unit)}`]] as Query]),
+    ...(unit === undefined
+      ? []
+      : [
+          [[code, `${prefix}${amount}|${system}|${escaped(unit)}`]] as Query,
+          [[code, `${prefix}${amount}||${escaped(unit)}`]] as Query,
+        ]),
     ...(label === undefined ? [] : [[[code, `${prefix}${amount}||${escaped(label)}`]] as Query]),
   ];
 }
@@ -135,7 +178,10 @@ function referenceText({ type, value }: TypedValue): string | undefined {
 }
 
 function dateQueries(code: string, { type, value }: TypedValue): readonly Query[] {
-  if (typeof value === 'string') return ['date', 'dateTime', 'instant'].includes(type) ? [[[code, value]], [[code, `ge${value}`]], [[code, `le${value}`]], [[code, `ap${value}`]]] : [];
+  if (typeof value === 'string')
+    return ['date', 'dateTime', 'instant'].includes(type)
+      ? [[[code, value]], [[code, `ge${value}`]], [[code, `le${value}`]], [[code, `ap${value}`]]]
+      : [];
   if (type === 'Timing') return [[[`${code}:missing`, 'false']]];
   if (type !== 'Period') return [];
   const start = textPart(value, 'start');
@@ -143,7 +189,14 @@ function dateQueries(code: string, { type, value }: TypedValue): readonly Query[
   return [
     ...(start === undefined ? [] : [[[code, `ge${start}`]] as Query]),
     ...(end === undefined ? [] : [[[code, `le${end}`]] as Query]),
-    ...(start === undefined || end === undefined ? [] : [[[code, `ge${start}`], [code, `le${end}`]] as Query]),
+    ...(start === undefined || end === undefined
+      ? []
+      : [
+          [
+            [code, `ge${start}`],
+            [code, `le${end}`],
+          ] as Query,
+        ]),
   ];
 }
 
@@ -153,8 +206,11 @@ async function unanswered(world: SearchWorld, questions: readonly Question[]): P
   const queue = questions.entries();
   const work = async (): Promise<void> => {
     for (const [, question] of queue) {
-      const search = new URLSearchParams(question.query.map(([name, value]) => [name, value])).toString();
-      if (!(await finds(world, question, search))) lost.push(`${question.type}/${question.id}: ${decodeURIComponent(search)}`);
+      const search = new URLSearchParams(
+        question.query.map(([name, value]): [string, string] => [name, value]),
+      ).toString();
+      if (!(await finds(world, question, search)))
+        lost.push(`${question.type}/${question.id}: ${decodeURIComponent(search)}`);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, work));

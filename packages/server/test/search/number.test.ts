@@ -4,15 +4,27 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseJson, type JsonObject } from '@praxis/fhir';
+import { type JsonObject, parseJson } from '@praxis/fhir';
 import { approximateRange, type Decimal, impliedRange, numericText, parseDecimal } from '../../src/search/decimal.ts';
 import { checkGolden, type Golden } from './golden.ts';
 import { openSearchWorld } from './world.ts';
 
 const risk = (id: string, probability: string) =>
-  parseJson(`{"resourceType":"RiskAssessment","id":"${id}","status":"final","subject":{"reference":"Patient/x"},"prediction":[{"probabilityDecimal":${probability}}]}`) as JsonObject;
+  parseJson(
+    `{"resourceType":"RiskAssessment","id":"${id}","status":"final","subject":{"reference":"Patient/x"},"prediction":[{"probabilityDecimal":${probability}}]}`,
+  ) as JsonObject;
 
-const risks = [risk('r99-4', '99.4'), risk('r99-5', '99.5'), risk('r100', '100'), risk('r100-00', '100.00'), risk('r100-01', '100.01'), risk('r100-5', '100.5'), risk('r0-8', '0.8'), risk('minus', '-3'), risk('zero', '0.0')];
+const risks = [
+  risk('r99-4', '99.4'),
+  risk('r99-5', '99.5'),
+  risk('r100', '100'),
+  risk('r100-00', '100.00'),
+  risk('r100-01', '100.01'),
+  risk('r100-5', '100.5'),
+  risk('r0-8', '0.8'),
+  risk('minus', '-3'),
+  risk('zero', '0.0'),
+];
 
 const numberTable: Golden = [
   // "Values that equal 100, to 3 significant figures precision, … in the range [99.5 ... 100.5)"
@@ -64,7 +76,10 @@ const observations = [
   observation('bare', '"valueQuantity":{"value":5.4}'),
   observation('below', `"valueQuantity":{"value":5,"comparator":"<",${mg}}`),
   observation('above', `"valueQuantity":{"value":6,"comparator":">",${mg}}`),
-  observation('samples', `"valueSampledData":{"origin":{"value":2,"unit":"mV","system":"${ucum}","code":"mV"},"period":10,"factor":0.5,"dimensions":1,"data":"-2 0 E 4"}`),
+  observation(
+    'samples',
+    `"valueSampledData":{"origin":{"value":2,"unit":"mV","system":"${ucum}","code":"mV"},"period":10,"factor":0.5,"dimensions":1,"data":"-2 0 E 4"}`,
+  ),
   observation('without', '"valueQuantity":{"unit":"mg"}'),
   observation('fine', '"valueQuantity":{"value":66.899999999999991,"unit":"in"}'),
 ];
@@ -105,7 +120,10 @@ test('quantities, with and without unit', async (t) => {
 });
 
 const conditions = [
-  { id: 'thirties', onsetRange: { low: { value: 30, code: 'a', system: ucum }, high: { value: 39, code: 'a', system: ucum } } },
+  {
+    id: 'thirties',
+    onsetRange: { low: { value: 30, code: 'a', system: ucum }, high: { value: 39, code: 'a', system: ucum } },
+  },
   { id: 'from-forty', onsetRange: { low: { value: 40, code: 'a', system: ucum } } },
   { id: 'age', onsetAge: { value: 35, code: 'a', system: ucum } },
 ].map((condition) => ({ resourceType: 'Condition', subject: { reference: 'Patient/x' }, ...condition }));
@@ -148,7 +166,8 @@ test('ranges implied by written digits', () => {
 });
 
 test('what is no decimal, or none that can be measured', () => {
-  for (const text of ['', '.5', '5.', '1e', 'NaN', '0x10', '1,5', '1e401', '9'.repeat(65), ' 1']) assert.equal(parseDecimal(text), undefined, text);
+  for (const text of ['', '.5', '5.', '1e', 'NaN', '0x10', '1,5', '1e401', '9'.repeat(65), ' 1'])
+    assert.equal(parseDecimal(text), undefined, text);
 });
 
 function parsed(text: string): Decimal {

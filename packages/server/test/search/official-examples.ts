@@ -24,7 +24,8 @@ export function officialExamples(): readonly JsonObject[] {
     if (type === undefined || definitionTypes.has(type)) continue;
     const resource = parseJson(readFileSync(new URL(name, directory), 'utf8'), limits) as JsonObject;
     const key = `${resource['resourceType']}/${resource['id']}`;
-    if (!resourceTypesWithEndpoint.includes(String(resource['resourceType'])) || typeof resource['id'] !== 'string') continue;
+    if (!resourceTypesWithEndpoint.includes(String(resource['resourceType'])) || typeof resource['id'] !== 'string')
+      continue;
     if (!examples.has(key)) examples.set(key, resource);
   }
   return [...examples.values()];

@@ -6,7 +6,13 @@ import test from 'node:test';
 import { checkGolden, type Golden } from './golden.ts';
 import { baseUrl, openSearchWorld } from './world.ts';
 
-const observation = (id: string, subject: object) => ({ resourceType: 'Observation', id, status: 'final', code: { text: 'x' }, subject });
+const observation = (id: string, subject: object) => ({
+  resourceType: 'Observation',
+  id,
+  status: 'final',
+  code: { text: 'x' },
+  subject,
+});
 
 const observations = [
   observation('relative', { reference: 'Patient/123' }),
@@ -114,7 +120,20 @@ const bundles = [
     resourceType: 'Bundle',
     id: 'document',
     type: 'document',
-    entry: [{ fullUrl: 'urn:uuid:1', resource: { resourceType: 'Composition', id: 'c1', status: 'final', title: 'x', date: '2020', type: { text: 'x' }, author: [] } }],
+    entry: [
+      {
+        fullUrl: 'urn:uuid:1',
+        resource: {
+          resourceType: 'Composition',
+          id: 'c1',
+          status: 'final',
+          title: 'x',
+          date: '2020',
+          type: { text: 'x' },
+          author: [],
+        },
+      },
+    ],
   },
 ];
 

@@ -9,12 +9,15 @@ import { parseSearch } from '../../src/search/query.ts';
 import { encodeQuery } from './golden.ts';
 import { context, parametersOfQuery } from './world.ts';
 
-const dates = 'takes a date such as 2013, 2013-01, 2013-01-14 or 2013-01-14T10:00:00Z (also with an offset, +02:00), after one of eq, ne, gt, lt, ge, le, sa, eb, ap or none';
+const dates =
+  'takes a date such as 2013, 2013-01, 2013-01-14 or 2013-01-14T10:00:00Z (also with an offset, +02:00), after one of eq, ne, gt, lt, ge, le, sa, eb, ap or none';
 const numbers = 'takes a number such as 100, 5.40 or 5.4e-3, after one of eq, ne, gt, lt, ge, le, sa, eb, ap or none';
-const escapes = 'has a backslash that escapes nothing: write \\\\ for a backslash, and \\, \\| \\$ for these separators as text';
+const escapes =
+  'has a backslash that escapes nothing: write \\\\ for a backslash, and \\, \\| \\$ for these separators as text';
 const tokens = 'has no value: it takes code, system|code, |code or system|';
 const quantities = 'takes number, number|system|code or number||code, for instance 5.4|http://unitsofmeasure.org|mg';
-const references = 'takes an id (23), a type and id (Patient/23) or an absolute URL; ids are 1 to 64 letters, digits, hyphens and dots';
+const references =
+  'takes an id (23), a type and id (Patient/23) or an absolute URL; ids are 1 to 64 letters, digits, hyphens and dots';
 const letters = 'needs a value with at least one letter or digit: punctuation is not searched';
 
 /** Type, query, the parameter that is named, what is said about it. */
@@ -32,7 +35,12 @@ const refusals: readonly (readonly [type: string, query: string, name: string, p
   ['Patient', 'birthdate=GT2013', 'birthdate', dates],
   ['Patient', 'birthdate=', 'birthdate', dates],
   ['Patient', 'birthdate=2013,', 'birthdate', dates],
-  ['Patient', 'birthdate=>=2013', 'birthdate', 'takes its comparison as letters before the value: eq, ne, gt, lt, ge, le, sa, eb, ap'],
+  [
+    'Patient',
+    'birthdate=>=2013',
+    'birthdate',
+    'takes its comparison as letters before the value: eq, ne, gt, lt, ge, le, sa, eb, ap',
+  ],
   ['Patient', '_lastUpdated=yesterday', '_lastUpdated', dates],
   ['RiskAssessment', 'probability=high', 'probability', numbers],
   ['RiskAssessment', 'probability=1,5x', 'probability', numbers],
@@ -49,17 +57,67 @@ const refusals: readonly (readonly [type: string, query: string, name: string, p
   ['Observation', 'code=xx\\xx', 'code', escapes],
   ['Observation', 'code=xx\\', 'code', escapes],
   ['Patient', 'active=yes', 'active', 'takes true or false'],
-  ['Patient', 'active=|true', 'active', 'takes a plain value: its values have no system, so | is not used (write \\| for a | inside the value)'],
-  ['Patient', 'phone=phone|555', 'phone', 'takes a plain value: its values have no system, so | is not used (write \\| for a | inside the value)'],
+  [
+    'Patient',
+    'active=|true',
+    'active',
+    'takes a plain value: its values have no system, so | is not used (write \\| for a | inside the value)',
+  ],
+  [
+    'Patient',
+    'phone=phone|555',
+    'phone',
+    'takes a plain value: its values have no system, so | is not used (write \\| for a | inside the value)',
+  ],
   ['Patient', 'gender:missing=maybe', 'gender:missing', 'takes true or false'],
-  ['Patient', 'gender:text=m', 'gender:text', 'has a modifier that gender of Patient does not take; it takes :missing, :not'],
-  ['Patient', 'gender:in=http://acme.org/ValueSet/x', 'gender:in', 'has a modifier that gender of Patient does not take; it takes :missing, :not'],
-  ['Patient', 'gender:exact=male', 'gender:exact', 'has a modifier that gender of Patient does not take; it takes :missing, :not'],
-  ['Patient', 'family:not=x', 'family:not', 'has a modifier that family of Patient does not take; it takes :missing, :exact, :contains'],
-  ['Patient', 'family:constructor=x', 'family:constructor', 'has a modifier that family of Patient does not take; it takes :missing, :exact, :contains'],
-  ['Patient', 'birthdate:exact=2013', 'birthdate:exact', 'has a modifier that birthdate of Patient does not take; it takes :missing'],
-  ['Patient', 'organization:Patient=1', 'organization:Patient', 'has a modifier that organization of Patient does not take; it takes :missing, :identifier, :Organization'],
-  ['Patient', 'organization:Organization.name=x', 'organization:Organization.name', 'has a modifier that organization of Patient does not take; it takes :missing, :identifier, :Organization'],
+  [
+    'Patient',
+    'gender:text=m',
+    'gender:text',
+    'has a modifier that gender of Patient does not take; it takes :missing, :not',
+  ],
+  [
+    'Patient',
+    'gender:in=http://acme.org/ValueSet/x',
+    'gender:in',
+    'has a modifier that gender of Patient does not take; it takes :missing, :not',
+  ],
+  [
+    'Patient',
+    'gender:exact=male',
+    'gender:exact',
+    'has a modifier that gender of Patient does not take; it takes :missing, :not',
+  ],
+  [
+    'Patient',
+    'family:not=x',
+    'family:not',
+    'has a modifier that family of Patient does not take; it takes :missing, :exact, :contains',
+  ],
+  [
+    'Patient',
+    'family:constructor=x',
+    'family:constructor',
+    'has a modifier that family of Patient does not take; it takes :missing, :exact, :contains',
+  ],
+  [
+    'Patient',
+    'birthdate:exact=2013',
+    'birthdate:exact',
+    'has a modifier that birthdate of Patient does not take; it takes :missing',
+  ],
+  [
+    'Patient',
+    'organization:Patient=1',
+    'organization:Patient',
+    'has a modifier that organization of Patient does not take; it takes :missing, :identifier, :Organization',
+  ],
+  [
+    'Patient',
+    'organization:Organization.name=x',
+    'organization:Organization.name',
+    'has a modifier that organization of Patient does not take; it takes :missing, :identifier, :Organization',
+  ],
   ['Patient', 'family:=x', 'family:', 'ends in a colon: a modifier has to follow, or nothing'],
   ['Patient', 'family=...', 'family', letters],
   ['Patient', 'family=', 'family', letters],
@@ -70,15 +128,45 @@ const refusals: readonly (readonly [type: string, query: string, name: string, p
   ['Patient', 'organization=Organization/pay|1388', 'organization', references],
   ['Patient', 'organization=Organisation/1', 'organization', references],
   ['Patient', `organization=${'x'.repeat(65)}`, 'organization', references],
-  ['Patient', 'organization:Organization=Practitioner/1', 'organization:Organization', 'takes an id of Organization, not of Practitioner'],
-  ['Patient', 'organization:Organization=http://other.example.com/Organization/1', 'organization:Organization', 'takes the id of a Organization; a reference to another server is searched without :Organization'],
-  ['QuestionnaireResponse', 'questionnaire:identifier=x', 'questionnaire:identifier', 'has a modifier that questionnaire of QuestionnaireResponse does not take; it takes :missing, :Questionnaire'],
+  [
+    'Patient',
+    'organization:Organization=Practitioner/1',
+    'organization:Organization',
+    'takes an id of Organization, not of Practitioner',
+  ],
+  [
+    'Patient',
+    'organization:Organization=http://other.example.com/Organization/1',
+    'organization:Organization',
+    'takes an id of Organization; a reference to another server is searched without :Organization',
+  ],
+  [
+    'QuestionnaireResponse',
+    'questionnaire:identifier=x',
+    'questionnaire:identifier',
+    'has a modifier that questionnaire of QuestionnaireResponse does not take; it takes :missing, :Questionnaire',
+  ],
   ['ValueSet', 'url=', 'url', 'has no value: it takes a whole URI'],
-  ['ValueSet', 'url:below=http://acme.org', 'url:below', 'has a modifier that url of ValueSet does not take; it takes :missing'],
+  [
+    'ValueSet',
+    'url:below=http://acme.org',
+    'url:below',
+    'has a modifier that url of ValueSet does not take; it takes :missing',
+  ],
   ['Patient', '_id=', '_id', 'has no value: it takes the id of a resource'],
   ['Patient', '_id:not=x', '_id:not', 'has a modifier that _id of Patient does not take; it takes :missing'],
-  ['Patient', '_sort=height', '_sort', 'takes search parameters of Patient, separated by commas, each with - before it for descending order'],
-  ['Patient', '_sort=', '_sort', 'takes search parameters of Patient, separated by commas, each with - before it for descending order'],
+  [
+    'Patient',
+    '_sort=height',
+    '_sort',
+    'takes search parameters of Patient, separated by commas, each with - before it for descending order',
+  ],
+  [
+    'Patient',
+    '_sort=',
+    '_sort',
+    'takes search parameters of Patient, separated by commas, each with - before it for descending order',
+  ],
   ['Patient', '_sort=birthdate,-birthdate', '_sort', 'names a key twice'],
   ['Patient', '_sort=_id,family,given,gender,name,active', '_sort', 'has 6 keys; at most 5 are taken'],
   ['Patient', '_sort:desc=birthdate', '_sort:desc', 'has a modifier, which _sort does not take'],
@@ -89,9 +177,24 @@ const refusals: readonly (readonly [type: string, query: string, name: string, p
   ['Patient', 'page=0', 'page', 'takes an integer from 1'],
   ['Patient', '_total=maybe', '_total', 'takes none, estimate, accurate'],
   ['Patient', '_summary=short', '_summary', 'takes true, text, data, count, false'],
-  ['Patient', '_elements=name,hobby', '_elements', 'takes names of elements of Patient, separated by commas, such as id or meta'],
-  ['Patient', `gender=${Array.from({ length: 501 }, (_, index) => index).join()}`, 'gender', 'has 501 values; at most 500 are taken in one parameter'],
-  ['Patient', Array.from({ length: 51 }, () => 'gender=male').join('&'), 'The search', 'has 51 parameters; at most 50 are taken'],
+  [
+    'Patient',
+    '_elements=name,hobby',
+    '_elements',
+    'takes names of elements of Patient, separated by commas, such as id or meta',
+  ],
+  [
+    'Patient',
+    `gender=${Array.from({ length: 501 }, (_, index) => index).join()}`,
+    'gender',
+    'has 501 values; at most 500 are taken in one parameter',
+  ],
+  [
+    'Patient',
+    Array.from({ length: 51 }, () => 'gender=male').join('&'),
+    'The search',
+    'has 51 parameters; at most 50 are taken',
+  ],
 ];
 
 test('malformed values, unknown modifiers and impossible keys', async (t) => {
@@ -108,7 +211,10 @@ test('malformed values, unknown modifiers and impossible keys', async (t) => {
 test('a page number beyond the rows that may be skipped says what to do', () => {
   assert.throws(
     () => parseSearch('Patient', [['page', '201']], context),
-    new PraxisError('page-too-deep', { diagnostics: 'page=201 begins beyond row 10000: follow the next links instead, which reach any depth', expression: ['page'] }),
+    new PraxisError('page-too-deep', {
+      diagnostics: 'page=201 begins beyond row 10000: follow the next links instead, which reach any depth',
+      expression: ['page'],
+    }),
   );
   assert.equal(parseSearch('Patient', [['page', '200']], context).offset, 9950);
 });
@@ -129,7 +235,14 @@ test('parameters that the type does not have are told apart, and left out of wha
     ],
     context,
   );
-  assert.deepEqual(query.unknown, ['hobby', 'subject.name', '_has:Observation:patient:code', '_filter', '_content', '_include']);
+  assert.deepEqual(query.unknown, [
+    'hobby',
+    'subject.name',
+    '_has:Observation:patient:code',
+    '_filter',
+    '_content',
+    '_include',
+  ]);
   assert.deepEqual(query.applied, [
     ['family', 'x'],
     ['_format', 'json'],
@@ -142,7 +255,9 @@ test('parameters that the type does not have are told apart, and left out of wha
 });
 
 test('composite and special parameters are not served yet, and are not unknown modifiers', () => {
-  assert.deepEqual(parseSearch('Observation', [['code-value-quantity', 'a$1']], context).unknown, ['code-value-quantity']);
+  assert.deepEqual(parseSearch('Observation', [['code-value-quantity', 'a$1']], context).unknown, [
+    'code-value-quantity',
+  ]);
   assert.deepEqual(parseSearch('Location', [['near', '1|2|3']], context).unknown, ['near']);
 });
 

@@ -45,7 +45,8 @@ test('_count=0 and _summary=count ask for the number alone', () => {
 });
 
 test('_summary, _total and _elements are returned as read', () => {
-  for (const summary of ['true', 'text', 'data', 'count', 'false']) assert.equal(parse('Patient', `_summary=${summary}`).summary, summary);
+  for (const summary of ['true', 'text', 'data', 'count', 'false'])
+    assert.equal(parse('Patient', `_summary=${summary}`).summary, summary);
   for (const total of ['none', 'estimate', 'accurate']) assert.equal(parse('Patient', `_total=${total}`).total, total);
   assert.deepEqual(parse('Patient', '_elements=id,name, birthDate').elements, ['id', 'name', 'birthDate']);
   assert.deepEqual(parse('Observation', '_elements=value,Observation.status').elements, ['value', 'status']);
@@ -53,12 +54,18 @@ test('_summary, _total and _elements are returned as read', () => {
 });
 
 test('page numbers become rows to skip', () => {
-  assert.deepEqual([parse('Patient', 'page=1').offset, parse('Patient', 'page=3').offset, parse('Patient', 'page=3&_count=10').offset], [0, 100, 20]);
+  assert.deepEqual(
+    [parse('Patient', 'page=1').offset, parse('Patient', 'page=3').offset, parse('Patient', 'page=3&_count=10').offset],
+    [0, 100, 20],
+  );
 });
 
 test('searches with the same conditions and order are the same search, whatever their page', () => {
   const canonical = parse('Patient', 'gender=male&family=x&_sort=-birthdate').canonical;
-  assert.equal(parse('Patient', '_count=5&family=x&page=2&gender=male&_sort=-birthdate&_total=none').canonical, canonical);
+  assert.equal(
+    parse('Patient', '_count=5&family=x&page=2&gender=male&_sort=-birthdate&_total=none').canonical,
+    canonical,
+  );
   assert.notEqual(parse('Patient', 'gender=female&family=x&_sort=-birthdate').canonical, canonical);
   assert.notEqual(parse('Patient', 'gender:not=male&family=x&_sort=-birthdate').canonical, canonical);
   assert.notEqual(parse('Patient', 'gender=male&family=x&_sort=birthdate').canonical, canonical);

@@ -24,8 +24,21 @@ const patients = [
       { system: 'email', value: 'Anna@Example.org' },
     ],
   },
-  { resourceType: 'Patient', id: 'bert', active: false, gender: 'male', identifier: [{ system: 'PMS', value: '2345' }], deceasedBoolean: true },
-  { resourceType: 'Patient', id: 'carl', gender: 'male', identifier: [{ value: '2345' }], deceasedDateTime: '2020-01-01' },
+  {
+    resourceType: 'Patient',
+    id: 'bert',
+    active: false,
+    gender: 'male',
+    identifier: [{ system: 'PMS', value: '2345' }],
+    deceasedBoolean: true,
+  },
+  {
+    resourceType: 'Patient',
+    id: 'carl',
+    gender: 'male',
+    identifier: [{ value: '2345' }],
+    deceasedDateTime: '2020-01-01',
+  },
   { resourceType: 'Patient', id: 'dora', identifier: [{ system: 'http://acme.org/patient' }] },
 ];
 
@@ -74,17 +87,39 @@ const patientTable: Golden = [
 ];
 
 const observations = [
-  { resourceType: 'Observation', id: 'glucose', status: 'final', code: { coding: [{ system: loinc, code: '15074-8' }, { system: 'urn:local', code: 'GLU' }] } },
-  { resourceType: 'Observation', id: 'lower', status: 'final', code: { coding: [{ system: 'urn:local', code: 'glu' }] } },
+  {
+    resourceType: 'Observation',
+    id: 'glucose',
+    status: 'final',
+    code: {
+      coding: [
+        { system: loinc, code: '15074-8' },
+        { system: 'urn:local', code: 'GLU' },
+      ],
+    },
+  },
+  {
+    resourceType: 'Observation',
+    id: 'lower',
+    status: 'final',
+    code: { coding: [{ system: 'urn:local', code: 'glu' }] },
+  },
   { resourceType: 'Observation', id: 'plain', status: 'amended', code: { coding: [{ code: '15074-8' }] } },
   { resourceType: 'Observation', id: 'words', status: 'final', code: { text: 'headache' } },
-  { resourceType: 'Observation', id: 'comma', status: 'final', code: { coding: [{ system: 'urn:local', code: 'a,b' }, { code: 'c|d' }, { code: 'e\\f' }] } },
+  {
+    resourceType: 'Observation',
+    id: 'comma',
+    status: 'final',
+    code: { coding: [{ system: 'urn:local', code: 'a,b' }, { code: 'c|d' }, { code: 'e\\f' }] },
+  },
   {
     resourceType: 'Observation',
     id: 'hl7',
     status: 'final',
     code: { coding: [{ code: 'x' }] },
-    category: [{ coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'vital-signs' }] }],
+    category: [
+      { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'vital-signs' }] },
+    ],
   },
 ];
 
@@ -124,17 +159,24 @@ test('token search of identifiers, codes, booleans and contacts', async (t) => {
 });
 
 test('a token criterion decides on a resource in memory as it does in a search', () => {
-  const rows = new Map(observations.map((observation) => [observation.id, indexResource('Observation', observation, { timeZone })]));
+  const rows = new Map(
+    observations.map((observation) => [observation.id, indexResource('Observation', observation, { timeZone })]),
+  );
   for (const [query, ids] of observationTable) {
     const [name = '', value = '', ...more] = query.split('=');
     if (name.includes(':') || value.includes('&') || more.length > 0) continue;
-    const matching = [...rows].filter(([, indexed]) => matchesToken(indexed, 'Observation', name, [value])).map(([id]) => id);
+    const matching = [...rows]
+      .filter(([, indexed]) => matchesToken(indexed, 'Observation', name, [value]))
+      .map(([id]) => id);
     assert.deepEqual(matching.toSorted(), [...ids].toSorted(), query);
   }
 });
 
 test('a criterion in memory needs a token parameter of the type', () => {
   const rows = indexResource('Patient', { resourceType: 'Patient' }, { timeZone });
-  assert.throws(() => matchesToken(rows, 'Patient', 'birthdate', ['1970']), new TypeError('birthdate is not a token search parameter of Patient'));
+  assert.throws(
+    () => matchesToken(rows, 'Patient', 'birthdate', ['1970']),
+    new TypeError('birthdate is not a token search parameter of Patient'),
+  );
   assert.equal(matchesToken(rows, 'Patient', 'gender', ['male']), false);
 });

@@ -3,6 +3,7 @@
  */
 import type { JsonObject } from '@praxis/fhir';
 import { contentOf, stored } from '../../src/access/disclosure.ts';
+import { fixedClock } from '../../src/base/clock.ts';
 import { newSecret } from '../../src/base/ids.ts';
 import { openSecrets } from '../../src/base/secrets.ts';
 import { sql } from '../../src/database/sql.ts';
@@ -11,6 +12,10 @@ import { planCount, planPage, type SearchPage, type SearchTarget } from '../../s
 import type { RowCriterion } from '../../src/search/probes.ts';
 import { parseSearch, type SearchParameters } from '../../src/search/query.ts';
 import { openStore, type PageRow, type ResourceStore, type ResourceWrite } from '../../src/storage/store.ts';
+import { createApplication } from '../../src/tenancy/applications.ts';
+import { authorise } from '../../src/tenancy/authorisations.ts';
+import { ensureDefaultEnvironments } from '../../src/tenancy/environments.ts';
+import { createFirm } from '../../src/tenancy/firms.ts';
 import { openScope, type TenantScope } from '../../src/tenancy/scope.ts';
 import { type Lifetime, openTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -28,7 +33,7 @@ export interface SearchWorld {
   readonly store: ResourceStore;
   readonly scope: TenantScope;
   /** Creates the resources, which have ids, in their order; `bare`: with type and id as their only content. */
-  load(resources: readonly JsonObject[], options?: { readonly bare?: true }): Promise<void>;
+  load(resources: readonly object[], options?: { readonly bare?: true }): Promise<void>;
   /** One page; the parameters as a query string. */
   page(type: string, query: string, options?: PageOptions): Promise<SearchPage<PageRow>>;
   /** Ids of all pages, by following `next`. */
@@ -76,7 +81,12 @@ export async function joinSearchWorld(database: TestDatabase, prefix: string): P
   };
 }
 
-export function targetOf(scope: TenantScope, type: string, parameters: SearchParameters, options: PageOptions = {}): SearchTarget {
+export function targetOf(
+  scope: TenantScope,
+  type: string,
+  parameters: SearchParameters,
+  options: PageOptions = {},
+): SearchTarget {
   return {
     scope: options.scope ?? scope,
     query: parseSearch(type, parameters, context),
@@ -89,20 +99,44 @@ export function parametersOfQuery(query: string): [string, string][] {
   return [...new URLSearchParams(query)];
 }
 
-async function makeScope(database: TestDatabase, prefix: string): Promise<TenantScope> {
-  const [ids] = await database.owner.query<{ firm: number; application: number }>(sql`
-    WITH e AS (INSERT INTO environment (name, realm, kind) VALUES (${`env-${prefix}`}, 'sandbox', 'generic') RETURNING id),
-      f AS (INSERT INTO firm (environment, prefix, name, time_zone) SELECT id, ${prefix}, ${prefix}, ${timeZone} FROM e RETURNING id),
-      a AS (INSERT INTO application (environment, name) SELECT id, 'Search' FROM e RETURNING id)
-    SELECT f.id AS firm, a.id AS application FROM f, a`);
-  if (ids === undefined) throw new Error('no firm was made');
-  await database.owner.query(sql`INSERT INTO access_epoch (firm, application) VALUES (${ids.firm}, ${ids.application})`);
-  return openScope({ ...ids, epoch: 1, environment: `env-${prefix}`, firmPrefix: prefix, product: 'pm', timeZone });
+async function makeScope({ owner }: TestDatabase, prefix: string): Promise<TenantScope> {
+  const environment = 'sandbox';
+  await ensureDefaultEnvironments(owner);
+  const firm = await createFirm(owner, { environment, prefix, name: prefix, timeZone });
+  const application = await createApplication(
+    owner,
+    { environment, name: `Search of ${prefix}`, acl: ['acl/*'] },
+    noProblem,
+  );
+  await authorise(owner, fixedClock(nowMs), firm, application, { purpose: 'test' }, noProblem);
+  const [epochs] = await owner.query<{ epoch: number }>(
+    sql`SELECT epoch FROM access_epoch WHERE firm = ${firm.id} AND application = ${application.id}`,
+  );
+  if (epochs === undefined) throw new Error('the authorisation has no epoch');
+  const { epoch } = epochs;
+  return openScope({
+    firm: firm.id,
+    application: application.id,
+    epoch,
+    environment,
+    firmPrefix: prefix,
+    product: 'pm',
+    timeZone,
+  });
 }
 
-async function load(store: ResourceStore, scope: TenantScope, resources: readonly JsonObject[], bare: boolean): Promise<void> {
+function noProblem(): undefined {
+  return;
+}
+
+async function load(
+  store: ResourceStore,
+  scope: TenantScope,
+  resources: readonly object[],
+  bare: boolean,
+): Promise<void> {
   for (let from = 0; from < resources.length; from += batchRows) {
-    const writes = resources.slice(from, from + batchRows).map((resource) => createOf(resource, bare));
+    const writes = resources.slice(from, from + batchRows).map((resource) => createOf(resource as JsonObject, bare));
     const outcomes = await store.writeMany(scope, writes);
     if (outcomes.some(({ outcome }) => outcome !== 'written')) throw new Error('a resource was not written');
   }

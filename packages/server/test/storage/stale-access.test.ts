@@ -41,6 +41,7 @@ const calls: Record<keyof ResourceStore, Call> = {
   write: (on, scope) => on.write(scope, resourceWrite('new', 0, { index: indexRows('new') })),
   writeMany: (on, scope) => on.writeMany(scope, [resourceWrite('new'), resourceWrite('known', 1)]),
   transaction: (on, scope) => on.transaction(scope, (inside) => inside.write(scope, resourceWrite('new'))),
+  exclusively: (on, scope) => on.exclusively(scope, 'name', (inside) => inside.write(scope, resourceWrite('new'))),
   selectPage: (on, scope) => on.selectPage(scope, pageOf(scope)),
   selectCount: (on, scope) => on.selectCount(scope, countOf(scope)),
   stream: (on, scope) => collect(on.stream(scope)),

@@ -62,6 +62,7 @@ async function tour(): Promise<Sql[]> {
   for await (const _resource of store.stream(maple));
   for await (const _resource of store.stream(maple, { types: ['Patient'] }));
   await store.transaction(maple, (inside) => inside.write(maple, resourceWrite('two', 1)));
+  await store.exclusively(maple, 'name', async () => undefined);
   return sent;
 }
 
@@ -73,6 +74,8 @@ const catalogue: Record<keyof typeof statements, Sql> = {
   history: statements.history(maple, 'Patient', 'two', { limit: 5 }),
   currentVersions: statements.currentVersions(maple, [{ type: 'Patient', id: 'two' }]),
   stream: statements.stream(maple, { afterRid: 0, limit: 5, types: undefined }),
+  lock: statements.lock(maple, 'name'),
+  unlock: statements.unlock(maple, 'name'),
   write: statements.write(maple, [resourceWrite('two', 2)]),
 };
 
@@ -107,7 +110,9 @@ function withoutFirm({ text, values }: Sql): Sql {
   return { text: careless, values } as unknown as Sql;
 }
 
-for (const [name, statement] of Object.entries(catalogue).filter(([name]) => name !== 'write')) {
+for (const [name, statement] of Object.entries(catalogue).filter(
+  ([name]) => name !== 'write' && name !== 'lock', // both only insert
+)) {
   test(`${name} without its firm finds the same rows as maple, and none of them as cedar`, async () => {
     const complete = await runtime.forFirm(maple.firm).query<Record<string, unknown>>(statement);
     assert.ok(complete.length > 0 && complete.every(({ vid }) => vid !== null), 'the statement finds something');

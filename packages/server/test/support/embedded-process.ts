@@ -16,7 +16,8 @@ process.stdin.resume().on('end', async () => {
   await server.stop();
   process.exit(0);
 });
-if (process.env['EMBEDDED_WRITES'] !== undefined) await write();
+// A write that fails ends the program: the server may be killed too.
+if (process.env['EMBEDDED_WRITES'] !== undefined) await write().catch(() => process.exit(1));
 
 async function write(): Promise<void> {
   const owner = await openDatabase({

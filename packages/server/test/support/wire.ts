@@ -1,38 +1,27 @@
 /**
- * HTTP as it goes over the wire, for tests that `fetch` is too polite for: repeated headers, any method, any host, paths
- * as they are written, broken requests. Connections are kept and reused.
+ * HTTP as it goes over the wire, on connections that are kept: repeated headers, any method, paths as they are written,
+ * several requests on one connection, requests that stop half-way.
  */
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
-
-/** Name → value, or several values for a header that is sent several times. */
-export type WireHeaders = Readonly<Record<string, string | readonly string[]>>;
+import { type Answer, toAnswer } from './service.ts';
 
 export interface WireRequest {
   readonly method?: string;
   /** The request target exactly as it is sent. */
   readonly path: string;
-  readonly headers?: WireHeaders;
+  /** A list sends the header once for each value. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string | Buffer;
 }
 
-export interface WireAnswer {
-  readonly status: number;
-  /** Lower-case names; repeated ones joined as HTTP joins them. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-  /** The body as JSON; undefined when empty or no JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests assert on whole bodies of many shapes.
-  readonly json: any;
-}
-
 export interface Wire {
-  send(request: WireRequest): Promise<WireAnswer>;
+  send(request: WireRequest): Promise<Answer>;
   close(): void;
 }
 
-/** A client with a few kept connections to `origin`. */
+/** A client with a few kept connections to `origin`, any number of requests waiting for them. */
 export function openWire(origin: string, connectionsMax = 4): Wire {
   const { hostname, port } = new URL(origin);
   const agent = new http.Agent({ keepAlive: true, maxSockets: connectionsMax });
@@ -42,108 +31,132 @@ export function openWire(origin: string, connectionsMax = 4): Wire {
   };
 }
 
-function exchange(target: http.RequestOptions, request: WireRequest): Promise<WireAnswer> {
-  const { method = 'GET', path, body } = request;
-  const headers: http.OutgoingHttpHeaders = {};
-  for (const [name, value] of Object.entries(request.headers ?? {}))
-    headers[name] = typeof value === 'string' ? value : [...value];
-  if (body !== undefined) headers['content-length'] ??= Buffer.byteLength(body);
+function exchange(
+  target: http.RequestOptions,
+  { method = 'GET', path, headers = {}, body }: WireRequest,
+): Promise<Answer> {
+  const lines = Object.entries(headers).map(([name, value]): [string, string | string[]] => [
+    name,
+    typeof value === 'string' ? value : [...value],
+  ]);
+  const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
   return new Promise((resolve, reject) => {
-    const sent = http.request({ ...target, method, path, headers }, (response) => {
+    const sent = http.request({ ...target, method, path, headers: { ...length, ...Object.fromEntries(lines) } });
+    sent.once('error', reject);
+    sent.once('response', (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () => {
-        const { statusCode = 0, headersDistinct } = response;
-        const joined = Object.entries(headersDistinct).map(([name, values]) => [name, values?.join(', ') ?? '']);
-        resolve(answer(statusCode, Object.fromEntries(joined), Buffer.concat(chunks).toString('utf8')));
-      });
+      response.once('error', reject);
+      response.once('end', () =>
+        resolve(
+          toAnswer(response.statusCode ?? 0, headersOf(response.headersDistinct), Buffer.concat(chunks).toString()),
+        ),
+      );
     });
-    sent.on('error', reject);
     sent.end(body);
   });
 }
 
-function answer(status: number, headers: Readonly<Record<string, string>>, text: string): WireAnswer {
-  return {
-    status,
-    headers,
-    text,
-    json: /json/.test(headers['content-type'] ?? '') ? JSON.parse(text || 'null') : undefined,
-  };
+function headersOf(distinct: Readonly<Record<string, readonly string[] | undefined>>): Headers {
+  const headers = new Headers();
+  for (const [name, values] of Object.entries(distinct)) for (const value of values ?? []) headers.append(name, value);
+  return headers;
 }
 
 /** One connection on which a test writes bytes and reads answers. */
 export interface RawConnection {
   write(bytes: string | Buffer): void;
-  /** The next answer on the connection; `head`: it has no body whatever its headers say. */
-  answer(options?: { readonly head?: true }): Promise<WireAnswer>;
-  /** Resolves when the server has closed its side. */
+  /** The next answer, interim ones (1xx) too. @throws AssertionError when the server closes the connection instead */
+  answer(): Promise<Answer>;
+  /** Resolves when the connection is closed. */
   readonly closed: Promise<void>;
-  /** Ends the connection from this side, without waiting. */
+  /** Sends no more, still reads. */
+  end(): void;
   destroy(): void;
 }
 
 /** A raw connection to `origin`. */
 export async function openRaw(origin: string): Promise<RawConnection> {
   const { hostname, port } = new URL(origin);
-  const socket = net.connect(Number(port), hostname);
+  const socket = net.connect({ port: Number(port), host: hostname, allowHalfOpen: true });
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', resolve);
     socket.once('error', reject);
   });
   let received = Buffer.alloc(0);
-  let isClosed = false;
+  let isEnded = false;
   let wake = (): void => undefined;
   const closed = new Promise<void>((resolve) => {
-    socket.once('close', () => {
-      isClosed = true;
-      wake();
-      resolve();
-    });
+    for (const event of ['end', 'close']) {
+      socket.once(event, () => {
+        isEnded = true;
+        wake();
+        resolve();
+      });
+    }
   });
   socket.on('error', () => undefined); // told by `closed`
   socket.on('data', (chunk) => {
     received = Buffer.concat([received, chunk]);
     wake();
   });
-  const more = (): Promise<void> =>
-    new Promise((resolve) => {
-      wake = resolve;
-    });
   return {
     write: (bytes) => void socket.write(bytes),
-    async answer(options = {}) {
+    async answer() {
       for (;;) {
-        const parsed = parse(received, isClosed, options.head === true);
-        if (parsed !== undefined) {
-          received = received.subarray(parsed.length);
-          return parsed.answer;
+        const first = parse(received, isEnded);
+        if (first !== undefined) {
+          received = received.subarray(first.length);
+          return first.answer;
         }
-        assert.equal(isClosed, false, `the connection was closed before an answer: ${received.toString('latin1')}`);
-        await more();
+        assert.ok(!isEnded, `the connection was closed before an answer; received: ${received.toString('latin1')}`);
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
       }
     },
     closed,
+    end: () => void socket.end(),
     destroy: () => void socket.destroy(),
   };
 }
 
 /** The first answer in `bytes` and its length; undefined while it is not whole. */
-function parse(bytes: Buffer, isClosed: boolean, head: boolean): { answer: WireAnswer; length: number } | undefined {
+function parse(bytes: Buffer, isEnded: boolean): { readonly answer: Answer; readonly length: number } | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
-  const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
-  const status = Number(first.split(' ')[1]);
-  const headers: Record<string, string> = {};
-  for (const line of lines) {
-    const at = line.indexOf(':');
-    headers[line.slice(0, at).toLowerCase()] = line.slice(at + 1).trim();
+  const [statusLine = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
+  const status = Number(statusLine.split(' ')[1]);
+  const headers = new Headers(
+    lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  const content = contentOf(bytes.subarray(end + 4), status, headers, isEnded);
+  if (content === undefined) return undefined;
+  return { answer: toAnswer(status, headers, content.text), length: end + 4 + content.length };
+}
+
+function contentOf(
+  bytes: Buffer,
+  status: number,
+  headers: Headers,
+  isEnded: boolean,
+): { readonly text: string; readonly length: number } | undefined {
+  if (status < 200 || status === 204 || status === 304) return { text: '', length: 0 };
+  if (headers.get('transfer-encoding') === 'chunked') return chunksOf(bytes);
+  const length = Number(headers.get('content-length') ?? (isEnded ? bytes.length : Number.NaN));
+  return bytes.length >= length ? { text: bytes.subarray(0, length).toString(), length } : undefined;
+}
+
+function chunksOf(bytes: Buffer): { readonly text: string; readonly length: number } | undefined {
+  const chunks: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const lineEnd = bytes.indexOf('\r\n', at);
+    if (lineEnd < 0) return undefined;
+    const size = Number.parseInt(bytes.subarray(at, lineEnd).toString('latin1'), 16);
+    const next = lineEnd + 2 + size + 2;
+    if (bytes.length < next) return undefined;
+    chunks.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size));
+    at = next;
+    if (size === 0) return { text: Buffer.concat(chunks).toString(), length: at };
   }
-  const start = end + 4;
-  const isEmpty = head || status < 200 || status === 204 || status === 304;
-  const size = isEmpty ? 0 : Number(headers['content-length'] ?? (isClosed ? bytes.length - start : Number.NaN));
-  if (Number.isNaN(size) || bytes.length < start + size) return undefined;
-  const text = bytes.subarray(start, start + size).toString('utf8');
-  return { answer: answer(status, headers, text), length: start + size };
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
+import { settingNames } from '../../src/tenancy/application-settings.ts';
 import {
   createApplication,
   listApplications,
@@ -130,7 +131,7 @@ test('deny by default: an entry that the grammar does not know is refused by nam
 });
 
 test('deny by default: an unknown setting, or a value other than true and false, is refused', async () => {
-  const known = 'totalOfPage, lenientSearch, absoluteReferences, unversionedLocation';
+  const known = settingNames.join(', ');
   await assertRefused(
     setApplicationSettings(database, application, { total: true }),
     'rule-broken',

@@ -30,7 +30,12 @@ export function streamSink(stream: Writable): ResourceSink {
   const writer = chunkWriter(stream);
   return {
     write: (resource) => writer.write(lineOf(resource)),
-    finish: () => writer.flush(),
+    async finish() {
+      await writer.flush();
+      await new Promise<void>((resolve, reject) => {
+        stream.write('', (error) => (error ? reject(error) : resolve()));
+      });
+    },
     abandon: async () => undefined,
   };
 }
@@ -59,6 +64,7 @@ export async function directorySink(directory: string): Promise<ResourceSink> {
     async abandon() {
       for (const { name, stream } of files.values()) {
         stream.destroy();
+        if (!stream.closed) await once(stream, 'close');
         await rm(`${name}.partial`, { force: true });
       }
     },

@@ -46,6 +46,8 @@ const readyMaxMs = 120_000;
 /** How long a server may refuse connections before it is given up and stopped. */
 const unreachableMaxMs = 20_000;
 const pauseMs = 20;
+/** Processes of a killed server end at the latest with their statement's timeout. */
+const retryStartPauseMs = 100;
 const restartPauseMs = 1000;
 
 /** What does not change while this process uses the cluster. */
@@ -146,7 +148,8 @@ async function startServer(ground: Ground): Promise<Use | undefined> {
     return { postmaster, presence: await becomePresent(postmaster, ground.credentials), started: true };
   } catch (error) {
     if (error instanceof StartFailure && !error.passes) throw error;
-    ground.log.debug({ err: error }, 'embedded database is being started elsewhere');
+    ground.log.debug({ err: error }, 'embedded database cannot be started yet');
+    await delay(retryStartPauseMs);
     return undefined;
   }
 }

@@ -152,7 +152,7 @@ CREATE TABLE signing_key (
   algorithm text COLLATE "C" NOT NULL CHECK (algorithm ~ '^[A-Z]{2}[0-9]{3}$'),
   public_jwk jsonb NOT NULL CHECK (jsonb_typeof(public_jwk) = 'object' AND NOT public_jwk ?| ARRAY['d', 'p', 'q', 'dp', 'dq', 'qi', 'k']),
   private_sealed bytea NOT NULL,
-  state text COLLATE "C" NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'retired')),
+  state text COLLATE "C" NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'verifying', 'retired')),
   created_at timestamptz NOT NULL DEFAULT now()
 );
 COMMENT ON TABLE signing_key IS 'Keys that sign access tokens, per realm; the private half sealed with the installation''s secret key';

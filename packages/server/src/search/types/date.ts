@@ -19,7 +19,15 @@ import {
 } from '../date-range.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
 import { objectOf, textOf, textsOf } from '../json-values.ts';
-import { type IndexContext, type Parameter, type SearchKind, type Share, shares, type Test, type ValueContext } from '../kind.ts';
+import {
+  type IndexContext,
+  type Parameter,
+  type SearchKind,
+  type Share,
+  shares,
+  type Test,
+  type ValueContext,
+} from '../kind.ts';
 import { type Prefix, prefixes, splitPrefix } from '../prefixes.ts';
 import { refuseValue, unescapeValue } from '../search-values.ts';
 
@@ -60,7 +68,10 @@ function isPoint({ facts }: Parameter): boolean {
  * The prefix and the range of a date of a query; for `ap` widened by a tenth of its distance from now.
  * @throws PraxisError `search-invalid`
  */
-export function parseDateValue(text: string, context: ValueContext): { readonly prefix: Prefix; readonly range: DateRange } {
+export function parseDateValue(
+  text: string,
+  context: ValueContext,
+): { readonly prefix: Prefix; readonly range: DateRange } {
   const { prefix, rest } = splitPrefix(unescapeValue(text, context.name), context.name);
   // A + that was not percent-encoded arrives as a space.
   const parts = parseDate(rest.replace(/ (?=\d\d:\d\d$)/, '+'));
@@ -85,15 +96,24 @@ type Condition = Pick<Test, 'where' | 'branches'>;
 /** The condition on `lo` and `hi` of a row, by prefix; [from, to) is the range of the search value. */
 function conditionOf(prefix: Prefix, { lo: from, hi: to }: DateRange, points: boolean): Condition {
   switch (prefix) {
-    case 'eq': return { where: sql`lo >= ${from} AND lo < ${to} AND hi <= ${to}` };
-    case 'ne': return { where: sql`NOT (lo >= ${from} AND hi <= ${to})` };
-    case 'lt': return { where: sql`lo < ${from}` };
-    case 'le': return { where: sql`lo < ${to} AND (lo < ${from} OR hi <= ${to})` };
-    case 'sa': return { where: sql`lo >= ${to}` };
-    case 'eb': return { where: sql`lo < ${from} AND hi <= ${from}` };
-    case 'gt': return points ? { where: sql`lo >= ${to}` } : endingAfter(to, sql`hi > ${to}`);
-    case 'ge': return points ? { where: sql`lo >= ${from}` } : endingAfter(from, sql`(lo >= ${from} OR hi > ${to})`);
-    case 'ap': return endingAfter(from, sql`lo < ${to} AND hi > ${from}`);
+    case 'eq':
+      return { where: sql`lo >= ${from} AND lo < ${to} AND hi <= ${to}` };
+    case 'ne':
+      return { where: sql`NOT (lo >= ${from} AND hi <= ${to})` };
+    case 'lt':
+      return { where: sql`lo < ${from}` };
+    case 'le':
+      return { where: sql`lo < ${to} AND (lo < ${from} OR hi <= ${to})` };
+    case 'sa':
+      return { where: sql`lo >= ${to}` };
+    case 'eb':
+      return { where: sql`lo < ${from} AND hi <= ${from}` };
+    case 'gt':
+      return points ? { where: sql`lo >= ${to}` } : endingAfter(to, sql`hi > ${to}`);
+    case 'ge':
+      return points ? { where: sql`lo >= ${from}` } : endingAfter(from, sql`(lo >= ${from} OR hi > ${to})`);
+    case 'ap':
+      return endingAfter(from, sql`lo < ${to} AND hi > ${from}`);
   }
 }
 
@@ -104,17 +124,24 @@ function endingAfter(moment: Microseconds, where: Sql): Condition {
   return { where, branches: [narrow, wide] };
 }
 
-function judged(prefix: Prefix, { lo, hi }: DateRange): { readonly share: Share; readonly span?: NonNullable<Test['span']> } {
+function judged(
+  prefix: Prefix,
+  { lo, hi }: DateRange,
+): { readonly share: Share; readonly span?: NonNullable<Test['span']> } {
   switch (prefix) {
     case 'eq':
-    case 'ap': return { share: shareOfSpan(lo, hi), span: { from: lo, to: hi } };
+    case 'ap':
+      return { share: shareOfSpan(lo, hi), span: { from: lo, to: hi } };
     case 'gt':
     case 'sa':
-    case 'ge': return { share: shares.most, span: { from: lo } };
+    case 'ge':
+      return { share: shares.most, span: { from: lo } };
     case 'lt':
     case 'eb':
-    case 'le': return { share: shares.most, span: { to: hi } };
-    case 'ne': return { share: shares.most };
+    case 'le':
+      return { share: shares.most, span: { to: hi } };
+    case 'ne':
+      return { share: shares.most };
   }
 }
 

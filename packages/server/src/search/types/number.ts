@@ -5,7 +5,14 @@
 import type { JsonValue, TypedValue } from '@praxis/fhir';
 import { decimalText, isRawDecimal } from '@praxis/fhir';
 import { type Sql, sql } from '../../database/sql.ts';
-import { approximateRange, type Decimal, type DecimalRange, impliedRange, numericText, parseDecimal } from '../decimal.ts';
+import {
+  approximateRange,
+  type Decimal,
+  type DecimalRange,
+  impliedRange,
+  numericText,
+  parseDecimal,
+} from '../decimal.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
 import { type Parameter, type SearchKind, type Share, shares, type Test, type ValueContext } from '../kind.ts';
 import { noSystem } from '../numbers.ts';
@@ -43,15 +50,24 @@ export function numberCondition(prefix: Prefix, decimal: Decimal): Sql {
   const point = numericText(decimal);
   const { lo, hi } = prefix === 'ap' ? approximateRange(decimal) : impliedRange(decimal);
   switch (prefix) {
-    case 'eq': return sql`lo >= ${lo}::float8 AND ${below(sql`lo`, point, hi)} AND ${below(sql`hi`, point, hi)}`;
-    case 'ne': return sql`NOT (lo >= ${lo}::float8 AND ${below(sql`hi`, point, hi)})`;
-    case 'gt': return sql`hi > ${point}::float8`;
-    case 'ge': return sql`hi >= ${point}::float8`;
-    case 'lt': return sql`lo < ${point}::float8`;
-    case 'le': return sql`lo <= ${point}::float8`;
-    case 'sa': return sql`lo > ${point}::float8`;
-    case 'eb': return sql`lo < ${point}::float8 AND hi < ${point}::float8`;
-    case 'ap': return sql`lo <= ${hi}::float8 AND hi >= ${lo}::float8`;
+    case 'eq':
+      return sql`lo >= ${lo}::float8 AND ${below(sql`lo`, point, hi)} AND ${below(sql`hi`, point, hi)}`;
+    case 'ne':
+      return sql`NOT (lo >= ${lo}::float8 AND ${below(sql`hi`, point, hi)})`;
+    case 'gt':
+      return sql`hi > ${point}::float8`;
+    case 'ge':
+      return sql`hi >= ${point}::float8`;
+    case 'lt':
+      return sql`lo < ${point}::float8`;
+    case 'le':
+      return sql`lo <= ${point}::float8`;
+    case 'sa':
+      return sql`lo > ${point}::float8`;
+    case 'eb':
+      return sql`lo < ${point}::float8 AND hi < ${point}::float8`;
+    case 'ap':
+      return sql`lo <= ${hi}::float8 AND hi >= ${lo}::float8`;
   }
 }
 

@@ -10,7 +10,7 @@ import { boundedKey } from '../bounded-key.ts';
 import type { DecimalRange } from '../decimal.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
 import { objectOf, propertyOf, textOf } from '../json-values.ts';
-import { type Parameter, type SearchKind, type Test, type ValueContext } from '../kind.ts';
+import type { Parameter, SearchKind, Test, ValueContext } from '../kind.ts';
 import { noSystem, systemNumber } from '../numbers.ts';
 import { refuseValue, splitUnescaped, unescapeValue } from '../search-values.ts';
 import { numberCondition, parseNumberValue, pointOfNumber, shareOfPrefix } from './number.ts';
@@ -33,7 +33,10 @@ function parseQuantityTest(text: string, { name }: ValueContext): Test {
   const parts = splitUnescaped(text, '|').map((part) => unescapeValue(part, name));
   const [amount = '', system = '', code = ''] = parts;
   if (parts.length === 2 || parts.length > 3 || (parts.length === 3 && code === '')) {
-    refuseValue(name, 'takes number, number|system|code or number||code, for instance 5.4|http://unitsofmeasure.org|mg');
+    refuseValue(
+      name,
+      'takes number, number|system|code or number||code, for instance 5.4|http://unitsofmeasure.org|mg',
+    );
   }
   const { prefix, decimal } = parseNumberValue(amount, name);
   const amountTest = numberCondition(prefix, decimal);
@@ -45,7 +48,12 @@ function parseQuantityTest(text: string, { name }: ValueContext): Test {
 }
 
 /** Adds the rows of one selected value. */
-export function indexQuantity({ type, value }: TypedValue, parameter: Parameter, _context: unknown, rows: IndexRowBuilder): void {
+export function indexQuantity(
+  { type, value }: TypedValue,
+  parameter: Parameter,
+  _context: unknown,
+  rows: IndexRowBuilder,
+): void {
   const { number } = parameter;
   if (type === 'Range') return addRange(value, number, rows);
   if (type === 'SampledData') return addSamples(value, number, rows);
@@ -62,7 +70,12 @@ function compared(point: DecimalRange, comparator: string | undefined): DecimalR
   return point;
 }
 
-function addMeasure(range: DecimalRange, unitBearer: JsonValue | undefined, number: number, rows: IndexRowBuilder): void {
+function addMeasure(
+  range: DecimalRange,
+  unitBearer: JsonValue | undefined,
+  number: number,
+  rows: IndexRowBuilder,
+): void {
   const code = textOf(unitBearer, 'code') ?? '';
   const unit = textOf(unitBearer, 'unit') ?? '';
   if (code !== '' || unit === '') rows.number(number, range, systemNumber(textOf(unitBearer, 'system') ?? ''), code);
@@ -91,7 +104,12 @@ function addSamples(value: JsonValue, number: number, rows: IndexRowBuilder): vo
   if (range !== undefined) addMeasure(range, origin, number, rows);
 }
 
-function sampleRange(origin: JsonObject, factor: JsonValue, smallest: number, largest: number): DecimalRange | undefined {
+function sampleRange(
+  origin: JsonObject,
+  factor: JsonValue,
+  smallest: number,
+  largest: number,
+): DecimalRange | undefined {
   const base = pointOfNumber(origin['value'])?.lo;
   const times = pointOfNumber(factor)?.lo;
   if (base === undefined || times === undefined) return undefined;

@@ -2,7 +2,7 @@
  * reference: links to other resources, by type and id, by URL, or by the identifier that stands beside them.
  * https://hl7.org/fhir/R4/search.html#reference
  */
-import type { JsonValue, TypedValue } from "@praxis/fhir";
+import type { JsonValue, TypedValue } from '@praxis/fhir';
 import { sql } from '../../database/sql.ts';
 import { boundedKey } from '../bounded-key.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
@@ -102,9 +102,13 @@ function parseReference(text: string, context: ValueContext, onlyType?: string):
     if (onlyType !== undefined && type !== onlyType) refuseValue(name, `takes an id of ${onlyType}, not of ${type}`);
     return testOfTarget(typeNumber(type), versioned(id, version), shareOf([type]));
   }
-  if (onlyType !== undefined) refuseValue(name, `takes the id of a ${onlyType}; a reference to another server is searched without :${onlyType}`);
+  if (onlyType !== undefined)
+    refuseValue(name, `takes an id of ${onlyType}; a reference to another server is searched without :${onlyType}`);
   if (!absolute.test(local)) {
-    refuseValue(name, 'takes an id (23), a type and id (Patient/23) or an absolute URL; ids are 1 to 64 letters, digits, hyphens and dots');
+    refuseValue(
+      name,
+      'takes an id (23), a type and id (Patient/23) or an absolute URL; ids are 1 to 64 letters, digits, hyphens and dots',
+    );
   }
   return testOfTarget(elsewhere, boundedKey(local), shares.one);
 }
@@ -126,7 +130,8 @@ function versioned(id: string, version: string | undefined): string {
 function testOfId({ definition, facts }: Parameter, onlyType: string | undefined, id: string): Test {
   const types = onlyType === undefined ? definition.targets : [onlyType];
   const numbers = types.map(typeNumber);
-  if (onlyType === undefined && (facts.dataTypes.has('canonical') || facts.dataTypes.has('uri'))) numbers.push(elsewhere);
+  if (onlyType === undefined && (facts.dataTypes.has('canonical') || facts.dataTypes.has('uri')))
+    numbers.push(elsewhere);
   const [only = elsewhere, ...more] = numbers;
   if (more.length === 0) return testOfTarget(only, id, shareOf(types));
   const where = sql`target_rtype = ANY (${numbers}::smallint[]) AND target_id = ${id}`;
@@ -144,7 +149,12 @@ function shareOf(types: readonly string[]): Share {
 }
 
 /** Adds the rows of one selected value: of the reference itself, and of its identifier. */
-export function indexReference({ type, value }: TypedValue, parameter: Parameter, context: IndexContext, rows: IndexRowBuilder): void {
+export function indexReference(
+  { type, value }: TypedValue,
+  parameter: Parameter,
+  context: IndexContext,
+  rows: IndexRowBuilder,
+): void {
   if (typeof value === 'string') return addCanonical(value, parameter, context, rows);
   if (type === 'Reference') return addReference(value, parameter, context, rows);
   addNested(value, parameter, rows);

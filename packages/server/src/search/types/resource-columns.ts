@@ -26,7 +26,8 @@ export const resourceId: SearchKind = {
 export const lastUpdated: SearchKind = {
   table: 'resource',
   modifiers: () => [],
-  reading: ({ number }, modifier) => (modifier === '' ? { table: 'resource', number, parse: parseLastUpdated } : undefined),
+  reading: ({ number }, modifier) =>
+    modifier === '' ? { table: 'resource', number, parse: parseLastUpdated } : undefined,
   index: indexNothing,
 };
 
@@ -48,14 +49,20 @@ function conditionOf(prefix: Prefix, range: DateRange): Pick<Test, 'where' | 'sp
   const to = firstMillisecond(range.hi);
   switch (prefix) {
     case 'eq':
-    case 'ap': return { where: sql`lu >= ${from} AND lu < ${to}`, span: { from: range.lo, to: range.hi } };
-    case 'ne': return { where: sql`NOT (lu >= ${from} AND lu < ${to})` };
+    case 'ap':
+      return { where: sql`lu >= ${from} AND lu < ${to}`, span: { from: range.lo, to: range.hi } };
+    case 'ne':
+      return { where: sql`NOT (lu >= ${from} AND lu < ${to})` };
     case 'gt':
-    case 'sa': return { where: sql`lu >= ${to}`, span: { from: range.hi } };
-    case 'ge': return { where: sql`lu >= ${from}`, span: { from: range.lo } };
+    case 'sa':
+      return { where: sql`lu >= ${to}`, span: { from: range.hi } };
+    case 'ge':
+      return { where: sql`lu >= ${from}`, span: { from: range.lo } };
     case 'lt':
-    case 'eb': return { where: sql`lu < ${from}`, span: { to: range.lo } };
-    case 'le': return { where: sql`lu < ${to}`, span: { to: range.hi } };
+    case 'eb':
+      return { where: sql`lu < ${from}`, span: { to: range.lo } };
+    case 'le':
+      return { where: sql`lu < ${to}`, span: { to: range.hi } };
   }
 }
 

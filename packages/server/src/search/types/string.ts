@@ -57,7 +57,11 @@ function contains(literal: string, name: string): Test {
 function exact(literal: string, name: string): Test {
   if (literal === '') refuseValue(name, 'has no value');
   const original = exactForm(literal);
-  return { where: sql`value = ${boundedKey(foldText(literal))} AND original = ${original}`, order: 'rid', share: shares.one };
+  return {
+    where: sql`value = ${boundedKey(foldText(literal))} AND original = ${original}`,
+    order: 'rid',
+    share: shares.one,
+  };
 }
 
 function requireText(folded: string, name: string): string {
@@ -75,7 +79,12 @@ const nameParts = ['text', 'family', 'given', 'prefix', 'suffix'];
 const addressParts = ['text', 'line', 'city', 'district', 'state', 'postalCode', 'country'];
 
 /** Adds the rows of one selected value. */
-export function indexString({ type, value, path }: TypedValue, parameter: Parameter, _context: unknown, rows: IndexRowBuilder): void {
+export function indexString(
+  { type, value, path }: TypedValue,
+  parameter: Parameter,
+  _context: unknown,
+  rows: IndexRowBuilder,
+): void {
   const { number } = parameter;
   if (type === 'HumanName') return indexName(value, number, rows);
   if (type === 'Address') return addParts(value, addressParts, number, rows);

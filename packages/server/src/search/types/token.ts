@@ -11,7 +11,16 @@ import { boundedKey } from '../bounded-key.ts';
 import { isCaseSensitiveSystem } from '../code-systems.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
 import { objectsOf, textOf } from '../json-values.ts';
-import { type Parameter, type ParameterFacts, type Reading, type SearchKind, type Share, shares, type Test, type ValueContext } from '../kind.ts';
+import {
+  type Parameter,
+  type ParameterFacts,
+  type Reading,
+  type SearchKind,
+  type Share,
+  shares,
+  type Test,
+  type ValueContext,
+} from '../kind.ts';
 import { noSystem, systemNumber } from '../numbers.ts';
 import { refuseValue, splitUnescaped, unescapeValue } from '../search-values.ts';
 import { foldCase } from '../text-folding.ts';
@@ -36,7 +45,8 @@ export const token: SearchKind = {
 
 /** How tokens are read that lie under `number`: a parameter's own, or the identifiers of a reference. */
 export function tokenReading(number: number, modifier: string): Reading | undefined {
-  const parse = (text: string, context: ValueContext): Test => tokenTest(parseToken(text, context.name, context.parameter.facts), context.parameter.facts);
+  const parse = (text: string, context: ValueContext): Test =>
+    tokenTest(parseToken(text, context.name, context.parameter.facts), context.parameter.facts);
   if (modifier === '') return { table: 'token', number, parse };
   if (modifier === 'not') return { table: 'token', number, parse, negated: true };
   return undefined;
@@ -50,7 +60,8 @@ export function parseToken(text: string, name: string, facts: ParameterFacts): T
   const parts = splitUnescaped(text, '|').map((part) => unescapeValue(part, name));
   const [first = '', second] = parts;
   if (parts.length > 2) refuseValue(name, 'takes code, system|code, |code or system|: write \\| for a | inside a code');
-  if (first === '' && (second ?? '') === '') refuseValue(name, 'has no value: it takes code, system|code, |code or system|');
+  if (first === '' && (second ?? '') === '')
+    refuseValue(name, 'has no value: it takes code, system|code, |code or system|');
   if (second === undefined) {
     refuseOddBoolean(first, name, facts);
     return { systems: undefined, codes: codeForms(first, undefined, facts) };
@@ -63,11 +74,24 @@ export function parseToken(text: string, name: string, facts: ParameterFacts): T
 }
 
 /** Datatypes whose values have no system; R4: "the presence of the pipe symbol SHALL NOT be used". */
-const withoutSystem: ReadonlySet<string> = new Set(['ContactPoint', 'boolean', 'uri', 'url', 'canonical', 'oid', 'uuid', 'id', 'string']);
+const withoutSystem: ReadonlySet<string> = new Set([
+  'ContactPoint',
+  'boolean',
+  'uri',
+  'url',
+  'canonical',
+  'oid',
+  'uuid',
+  'id',
+  'string',
+]);
 
 function refuseSystem(name: string, facts: ParameterFacts): void {
   if ([...facts.dataTypes].every((type) => withoutSystem.has(type))) {
-    refuseValue(name, 'takes a plain value: its values have no system, so | is not used (write \\| for a | inside the value)');
+    refuseValue(
+      name,
+      'takes a plain value: its values have no system, so | is not used (write \\| for a | inside the value)',
+    );
   }
 }
 
@@ -98,13 +122,19 @@ function formsOfType(type: string, code: string, system: string | undefined, fac
   switch (type) {
     case 'Identifier':
     case 'string':
-    case 'markdown': return [foldCase(code)];
-    case 'ContactPoint': return [contactForm(code)];
-    case 'code': return [plainCode(code, facts)];
+    case 'markdown':
+      return [foldCase(code)];
+    case 'ContactPoint':
+      return [contactForm(code)];
+    case 'code':
+      return [plainCode(code, facts)];
     case 'Coding':
-    case 'CodeableConcept': return system === undefined ? [code, foldCase(code)] : [codingForm(code, system)];
-    case '*': return [code, foldCase(code), contactForm(code)];
-    default: return [code];
+    case 'CodeableConcept':
+      return system === undefined ? [code, foldCase(code)] : [codingForm(code, system)];
+    case '*':
+      return [code, foldCase(code), contactForm(code)];
+    default:
+      return [code];
   }
 }
 
@@ -125,7 +155,8 @@ export function contactForm(value: string): string {
 
 /** The token as a condition on rows of `index_token`. */
 export function tokenTest(asked: Token, facts: ParameterFacts): Test {
-  const bySystem = asked.systems === undefined ? undefined : anyOf(sql`system`, asked.systems, sql`::bigint`, sql`::bigint[]`);
+  const bySystem =
+    asked.systems === undefined ? undefined : anyOf(sql`system`, asked.systems, sql`::bigint`, sql`::bigint[]`);
   const { codes } = asked;
   if (codes === undefined) return { where: bySystem ?? sql`code <> ${presence}`, order: 'value', share: shares.most };
   const share = shareOf(facts);
@@ -161,14 +192,21 @@ export function indexToken(value: TypedValue, parameter: Parameter, _context: un
 function addRows(type: string, value: JsonValue, parameter: Parameter, rows: IndexRowBuilder): void {
   const { number, facts } = parameter;
   switch (type) {
-    case 'CodeableConcept': return addConcept(value, number, rows);
-    case 'Coding': return addCoding(value, number, rows);
-    case 'Identifier': return addIdentifier(value, number, rows);
-    case 'ContactPoint': return rows.token(number, noSystem, contactForm(textOf(value, 'value') ?? presence));
-    case 'code': return rows.token(number, facts.codeSystems.get(String(value)) ?? noSystem, plainCode(String(value), facts));
+    case 'CodeableConcept':
+      return addConcept(value, number, rows);
+    case 'Coding':
+      return addCoding(value, number, rows);
+    case 'Identifier':
+      return addIdentifier(value, number, rows);
+    case 'ContactPoint':
+      return rows.token(number, noSystem, contactForm(textOf(value, 'value') ?? presence));
+    case 'code':
+      return rows.token(number, facts.codeSystems.get(String(value)) ?? noSystem, plainCode(String(value), facts));
     case 'string':
-    case 'markdown': return rows.token(number, noSystem, foldCase(String(value)));
-    default: return rows.token(number, noSystem, typeof value === 'object' ? presence : String(value));
+    case 'markdown':
+      return rows.token(number, noSystem, foldCase(String(value)));
+    default:
+      return rows.token(number, noSystem, typeof value === 'object' ? presence : String(value));
   }
 }
 

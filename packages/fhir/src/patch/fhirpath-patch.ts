@@ -1,0 +1,307 @@
+// FHIRPath Patch: https://hl7.org/fhir/R4/fhirpatch.html. A Parameters resource with one `operation` parameter per change.
+import {
+  type ElementDefinition,
+  elementByJsonName,
+  jsonNameOf,
+  type TypeDefinition,
+  typeDefinition,
+} from '../definitions.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import { extractor, touchedElements } from '../search-parameters.ts';
+import { patchOperationsMax } from './json-patch.ts';
+import { copyOf, isObject, type Patch, PatchError, type PatchTouch } from './patch.ts';
+
+interface Operation {
+  /** From 1. */
+  readonly number: number;
+  readonly kind: keyof typeof operations;
+  readonly path: string;
+  readonly name: string | undefined;
+  readonly value: Value | undefined;
+  readonly index: number | undefined;
+  readonly source: number | undefined;
+  readonly destination: number | undefined;
+}
+
+/** A value with the FHIR type that its parameter named; backbone elements come as parts and have none. */
+interface Value {
+  readonly type: string | undefined;
+  readonly json: JsonValue;
+}
+
+/** Where an element lies: in `holder` under `key`, and at `index` where that is a list. */
+interface Place {
+  readonly holder: JsonObject;
+  readonly key: string;
+  readonly index: number | undefined;
+  readonly element: ElementDefinition;
+  /** What the place holds. */
+  readonly type: TypeDefinition | undefined;
+}
+
+type Resource = JsonObject & { readonly resourceType: string };
+
+/** Type → what it does (fhirpatch.html#concept). */
+const operations = {
+  add(resource: Resource, each: Operation) {
+    const target = targetOf(resource, each);
+    const element =
+      target.type.elements.get(each.name ?? '') ?? elementByJsonName(target.type, each.name ?? '')?.element;
+    if (element === undefined)
+      throw new PatchError(
+        'failed',
+        each.number,
+        `adds ${each.name ?? 'an element without a name'}, which ${target.type.name} does not have`,
+      );
+    const value = requireValue(each);
+    const key = keyOf(element, value, each);
+    if (element.max === 1) {
+      target.object[key] = value.json;
+      return;
+    }
+    const list = target.object[key];
+    if (Array.isArray(list)) list.push(value.json);
+    else target.object[key] = [value.json];
+  },
+  insert(resource: Resource, each: Operation) {
+    const { list } = listOf(resource, each);
+    const index = requireIndex(each, each.index, 'index', list.length);
+    list.splice(index, 0, requireValue(each).json);
+  },
+  delete(resource: Resource, each: Operation) {
+    const places = placesOf(resource, each);
+    if (places.length > 1)
+      throw new PatchError('failed', each.number, 'deletes several elements: its path must select one');
+    const [place] = places;
+    if (place) removeAt(place);
+  },
+  replace(resource: Resource, each: Operation) {
+    const place = onePlace(resource, each);
+    const value = requireValue(each);
+    const { holder, key, index, element } = place;
+    const list = holder[key];
+    if (index !== undefined && Array.isArray(list)) {
+      list[index] = value.json;
+      return;
+    }
+    removeAt(place);
+    holder[keyOf(element, value, each)] = value.json;
+  },
+  move(resource: Resource, each: Operation) {
+    const { list } = listOf(resource, each);
+    const source = requireIndex(each, each.source, 'source', list.length - 1);
+    const destination = requireIndex(each, each.destination, 'destination', list.length - 1);
+    const [moved] = list.splice(source, 1);
+    if (moved !== undefined) list.splice(destination, 0, moved);
+  },
+} as const;
+
+/**
+ * The patch of a Parameters resource, whose structure has been validated.
+ * @throws PatchError `malformed` for anything that fhirpatch.html does not define
+ */
+export function readFhirPathPatch(parameters: JsonObject): Patch {
+  const list = Array.isArray(parameters.parameter) ? parameters.parameter : [];
+  if (list.length === 0)
+    throw new PatchError('malformed', 1, 'is missing: Parameters must have a parameter "operation" for each change');
+  if (list.length > patchOperationsMax)
+    throw new PatchError(
+      'malformed',
+      patchOperationsMax + 1,
+      `is one too many: at most ${patchOperationsMax} are taken`,
+    );
+  const parsed = list.map((item, index) => readOperation(item, index + 1));
+  return {
+    touches: parsed.flatMap(touchesOf),
+    apply(resource) {
+      const copy = copyOf(resource);
+      if (!isResource(copy)) throw new PatchError('failed', 1, 'has no resource to work on');
+      for (const each of parsed) operations[each.kind](copy, each);
+      return copy;
+    },
+  };
+}
+
+function isResource(value: JsonValue): value is Resource {
+  return isObject(value) && typeof value.resourceType === 'string';
+}
+
+function readOperation(item: JsonValue, number: number): Operation {
+  if (!isObject(item) || item.name !== 'operation')
+    throw new PatchError('malformed', number, 'must be a parameter called operation');
+  const parts = new Map<string, JsonObject>();
+  for (const part of Array.isArray(item.part) ? item.part : []) {
+    if (!isObject(part) || typeof part.name !== 'string') continue;
+    if (parts.has(part.name)) throw new PatchError('malformed', number, `has ${part.name} twice`);
+    parts.set(part.name, part);
+  }
+  const text = (name: string): string | undefined => {
+    const value = Object.entries(parts.get(name) ?? {}).find(([key]) => key.startsWith('value'))?.[1];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const integer = (name: string): number | undefined => {
+    const value = parts.get(name)?.valueInteger;
+    return typeof value === 'number' ? value : undefined;
+  };
+  const kind = text('type') ?? '';
+  const path = text('path');
+  if (!isOperation(kind))
+    throw new PatchError('malformed', number, `must have type ${Object.keys(operations).join(', ')}`);
+  if (path === undefined) throw new PatchError('malformed', number, `(${kind}) must have a path`);
+  const given = parts.get('value');
+  return {
+    number,
+    kind,
+    path,
+    name: text('name'),
+    value: given === undefined ? undefined : givenValue(given),
+    index: integer('index'),
+    source: integer('source'),
+    destination: integer('destination'),
+  };
+}
+
+function isOperation(kind: string): kind is keyof typeof operations {
+  return Object.hasOwn(operations, kind);
+}
+
+/** `value[x]`, or for backbone elements a list of parts, each an element by name (repeated names make a list). */
+function givenValue(parameter: JsonObject): Value {
+  for (const [key, json] of Object.entries(parameter)) {
+    if (!key.startsWith('value')) continue;
+    const suffix = key.slice('value'.length);
+    const primitive = suffix.charAt(0).toLowerCase() + suffix.slice(1);
+    return { type: typeDefinition(primitive)?.kind === 'primitive-type' ? primitive : suffix, json };
+  }
+  const object: JsonObject = {};
+  for (const part of Array.isArray(parameter.part) ? parameter.part : []) {
+    if (!isObject(part) || typeof part.name !== 'string') continue;
+    const { json } = givenValue(part);
+    const there = object[part.name];
+    object[part.name] = there === undefined ? json : [...(Array.isArray(there) ? there : [there]), json];
+  }
+  return { type: undefined, json: object };
+}
+
+/**
+ * Every top-level element that the path reads on its way, criteria of `where` included, and for an `add` to the resource
+ * the element that it adds.
+ */
+function touchesOf({ path, kind, name, number }: Operation): PatchTouch[] {
+  const [, type] = /^\s*([A-Z][A-Za-z]*)/.exec(path) ?? [];
+  if (type === undefined || path.includes('%')) {
+    throw new PatchError(
+      'malformed',
+      number,
+      'must have a path that begins with the resource type and has no variables',
+    );
+  }
+  if (path.trim() === type) return [{ member: kind === 'add' ? name : undefined, blind: false }];
+  const members = readPath(number, () => touchedElements(type, path)).map((element) => element.split('.')[1]);
+  return [...new Set(members)].map((member) => ({ member: member?.replace('[x]', ''), blind: false }));
+}
+
+function readPath<T>(number: number, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : '';
+    throw new PatchError('malformed', number, `has a path that cannot be read: ${problem}`);
+  }
+}
+
+function placesOf(resource: Resource, each: Operation): Place[] {
+  const found = readPath(each.number, () => extractor(resource.resourceType, each.path)(resource));
+  return found.flatMap(({ path }) => locate(resource, path) ?? []);
+}
+
+/** From a concrete path such as `Patient.name[0].given[1]` to the place in the JSON. */
+function locate(resource: Resource, path: string): Place | undefined {
+  let type = typeDefinition(resource.resourceType);
+  let value: JsonValue = resource;
+  let place: Place | undefined;
+  for (const step of path.split('.').slice(1)) {
+    const [, name = '', index] = /^([A-Za-z]+)(?:\[(\d+)\])?$/.exec(step) ?? [];
+    if (!type || !isObject(value)) return undefined;
+    const holder: JsonObject = value;
+    const within: TypeDefinition = type;
+    const key: string | undefined = Object.keys(holder).find(
+      (candidate) => elementByJsonName(within, candidate)?.element.name === name && !candidate.startsWith('_'),
+    );
+    const known = key === undefined ? undefined : elementByJsonName(within, key);
+    if (key === undefined || known === undefined) return undefined;
+    const inner: JsonValue | undefined = holder[key];
+    type = known.element.children ?? typeDefinition(known.type.code);
+    place = { holder, key, index: index === undefined ? undefined : Number(index), element: known.element, type };
+    value = (Array.isArray(inner) ? inner[Number(index ?? 0)] : inner) ?? null;
+  }
+  return place;
+}
+
+function onePlace(resource: Resource, each: Operation): Place {
+  const [place, ...others] = placesOf(resource, each);
+  if (place === undefined || others.length > 0) {
+    throw new PatchError(
+      'failed',
+      each.number,
+      `(${each.kind}) must select one element: ${each.path} selects ${place === undefined ? 'none' : 'several'}`,
+    );
+  }
+  return place;
+}
+
+/** The object that an `add` adds to: the resource, or the one element of the path. */
+function targetOf(resource: Resource, each: Operation): { object: JsonObject; type: TypeDefinition } {
+  const own = typeDefinition(resource.resourceType);
+  if (each.path.trim() === resource.resourceType && own) return { object: resource, type: own };
+  const { holder, key, index, type } = onePlace(resource, each);
+  const inner = holder[key];
+  const object = Array.isArray(inner) ? inner[index ?? 0] : inner;
+  if (!isObject(object) || type === undefined)
+    throw new PatchError('failed', each.number, 'adds to an element that has no elements');
+  return { object, type };
+}
+
+/** The list that the path selects, of which it may name elements. */
+function listOf(resource: Resource, each: Operation): { list: JsonValue[] } {
+  const [place] = placesOf(resource, each);
+  const list = place?.holder[place.key];
+  if (!Array.isArray(list))
+    throw new PatchError('failed', each.number, `(${each.kind}) must select a list: ${each.path} selects none`);
+  return { list };
+}
+
+function removeAt({ holder, key, index }: Place): void {
+  const list = holder[key];
+  if (index === undefined || !Array.isArray(list)) {
+    delete holder[key];
+    delete holder[`_${key}`];
+    return;
+  }
+  list.splice(index, 1);
+  const siblings = holder[`_${key}`];
+  if (Array.isArray(siblings)) siblings.splice(index, 1);
+  if (list.length === 0) delete holder[key];
+}
+
+function requireValue(each: Operation): Value {
+  if (each.value === undefined) throw new PatchError('malformed', each.number, `(${each.kind}) must have a value`);
+  return each.value;
+}
+
+function requireIndex(each: Operation, index: number | undefined, name: string, max: number): number {
+  if (index === undefined || index < 0)
+    throw new PatchError('malformed', each.number, `(${each.kind}) must have a ${name} from 0`);
+  if (index > max)
+    throw new PatchError('failed', each.number, `(${each.kind}) has ${name} ${index}, beyond the end of the list`);
+  return index;
+}
+
+/** The JSON name of the element for a value: with the type's suffix for a choice. */
+function keyOf(element: ElementDefinition, { type }: Value, each: Operation): string {
+  if (!element.choice) return element.name;
+  const match = element.types.find(({ code }) => code === type);
+  if (match === undefined)
+    throw new PatchError('failed', each.number, `gives ${element.path} a ${type ?? 'structure'}, which it cannot be`);
+  return jsonNameOf(element, match);
+}

@@ -1,0 +1,180 @@
+// JSON Patch: https://www.rfc-editor.org/rfc/rfc6902, pointers: https://www.rfc-editor.org/rfc/rfc6901
+import { decimalText, isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
+import { copyOf, isObject, type Patch, PatchError, type PatchTouch } from './patch.ts';
+
+/** Operations of one patch. */
+export const patchOperationsMax = 1000;
+
+interface Operation {
+  /** From 1. */
+  readonly number: number;
+  readonly op: keyof typeof operations;
+  readonly path: readonly string[];
+  readonly from: readonly string[];
+  readonly value: JsonValue;
+}
+
+/** A holder of the document, so that an operation may replace the document itself. */
+interface Root {
+  document: JsonValue;
+}
+
+/** Op → what it does. RFC 6902 §4. */
+const operations = {
+  add: (root: Root, each: Operation) => add(root, each, each.path, copyOf(each.value)),
+  remove: (root: Root, each: Operation) => void remove(root, each, each.path),
+  replace(root: Root, each: Operation) {
+    get(root, each, each.path);
+    if (each.path.length > 0) remove(root, each, each.path);
+    add(root, each, each.path, copyOf(each.value));
+  },
+  move(root: Root, each: Operation) {
+    if (each.path.length > each.from.length && each.from.every((part, at) => part === each.path[at])) {
+      throw new PatchError('malformed', each.number, 'moves a value into itself');
+    }
+    add(root, each, each.path, remove(root, each, each.from));
+  },
+  copy: (root: Root, each: Operation) => add(root, each, each.path, copyOf(get(root, each, each.from))),
+  test(root: Root, each: Operation) {
+    if (!isEqual(get(root, each, each.path), each.value))
+      throw new PatchError('failed', each.number, 'tests for another value than there is');
+  },
+} as const;
+
+/**
+ * The patch of a JSON Patch document.
+ * @throws PatchError `malformed` for anything RFC 6902 does not define
+ */
+export function readJsonPatch(document: JsonValue): Patch {
+  if (!Array.isArray(document))
+    throw new PatchError('malformed', 1, 'is missing: a JSON Patch is an array of operations');
+  if (document.length > patchOperationsMax)
+    throw new PatchError(
+      'malformed',
+      patchOperationsMax + 1,
+      `is one too many: at most ${patchOperationsMax} are taken`,
+    );
+  const parsed = document.map((item, index) => readOperation(item, index + 1));
+  return {
+    touches: parsed.flatMap(touchesOf),
+    apply(resource) {
+      const root: Root = { document: copyOf(resource) };
+      for (const each of parsed) operations[each.op](root, each);
+      return root.document;
+    },
+  };
+}
+
+function readOperation(item: JsonValue, number: number): Operation {
+  if (!isObject(item)) throw new PatchError('malformed', number, 'must be an object');
+  const { op, path, from, value } = item;
+  if (typeof op !== 'string' || !isOperation(op))
+    throw new PatchError('malformed', number, `must have op ${Object.keys(operations).join(', ')}`);
+  const needsFrom = op === 'move' || op === 'copy';
+  const needsValue = op === 'add' || op === 'replace' || op === 'test';
+  if (needsValue && value === undefined) throw new PatchError('malformed', number, `(${op}) must have a value`);
+  return {
+    number,
+    op,
+    path: readPointer(path, 'path', number),
+    from: needsFrom ? readPointer(from, 'from', number) : [],
+    value: value ?? null,
+  };
+}
+
+function isOperation(op: string): op is keyof typeof operations {
+  return Object.hasOwn(operations, op);
+}
+
+function readPointer(text: JsonValue | undefined, name: string, number: number): readonly string[] {
+  if (typeof text !== 'string' || !/^(?:\/(?:[^~/]|~[01])*)*$/.test(text)) {
+    throw new PatchError('malformed', number, `must have a JSON pointer such as /telecom/0 as its ${name}`);
+  }
+  const parts = text
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  if (parts.includes('__proto__')) throw new PatchError('malformed', number, `names __proto__ in its ${name}`);
+  return parts;
+}
+
+function touchesOf({ op, path, from }: Operation): PatchTouch[] {
+  const blind = op === 'add' && path.length === 1;
+  const touched: PatchTouch[] = [{ member: path[0], blind }];
+  if (op === 'move' || op === 'copy') touched.push({ member: from[0], blind: false });
+  return touched;
+}
+
+function get(root: Root, each: Operation, path: readonly string[]): JsonValue {
+  let value: JsonValue = root.document;
+  for (const part of path) {
+    const inner: JsonValue | undefined = Array.isArray(value)
+      ? value[indexOf(value, each, part, value.length - 1)]
+      : isObject(value) && Object.hasOwn(value, part)
+        ? value[part]
+        : undefined;
+    if (inner === undefined) throw notThere(each, path);
+    value = inner;
+  }
+  return value;
+}
+
+function add(root: Root, each: Operation, path: readonly string[], value: JsonValue): void {
+  const last = path.at(-1);
+  if (last === undefined) {
+    root.document = value;
+    return;
+  }
+  const parent = get(root, each, path.slice(0, -1));
+  if (Array.isArray(parent))
+    parent.splice(last === '-' ? parent.length : indexOf(parent, each, last, parent.length), 0, value);
+  else if (isObject(parent)) parent[last] = value;
+  else throw notThere(each, path);
+}
+
+function remove(root: Root, each: Operation, path: readonly string[]): JsonValue {
+  const last = path.at(-1);
+  const value = get(root, each, path);
+  if (last === undefined) throw new PatchError('malformed', each.number, 'removes the whole resource');
+  const parent = get(root, each, path.slice(0, -1));
+  if (Array.isArray(parent)) parent.splice(Number(last), 1);
+  else if (isObject(parent)) delete parent[last];
+  return value;
+}
+
+/** RFC 6901 §4: digits without leading zeros; `-` stands for the end and names nothing. */
+function indexOf(list: readonly JsonValue[], each: Operation, part: string, max: number): number {
+  if (!/^(?:0|[1-9]\d{0,8})$/.test(part))
+    throw new PatchError(
+      'failed',
+      each.number,
+      `names a list by ${JSON.stringify(part)} where an index from 0 is needed`,
+    );
+  const index = Number(part);
+  if (index > max) throw new PatchError('failed', each.number, `goes beyond the end of a list of ${list.length}`);
+  return index;
+}
+
+function notThere(each: Operation, path: readonly string[]): PatchError {
+  return new PatchError('failed', each.number, `(${each.op}) finds nothing at /${path.join('/')}`);
+}
+
+/** RFC 6902 §4.6: numbers by value, objects whatever the order of their members. */
+function isEqual(a: JsonValue, b: JsonValue): boolean {
+  if (isNumber(a) || isNumber(b))
+    return isNumber(a) && isNumber(b) && Number(decimalText(a)) === Number(decimalText(b));
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((item, at) => isEqual(item, b[at] ?? null));
+  if (!isObject(a)) return a === b;
+  if (!isObject(b)) return false;
+  const names = Object.keys(a);
+  const other: JsonObject = b;
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(other, name) && isEqual(a[name] ?? null, other[name] ?? null))
+  );
+}
+
+function isNumber(value: JsonValue): value is number | { readonly rawJSON: string } {
+  return typeof value === 'number' || isRawDecimal(value);
+}

@@ -1,0 +1,40 @@
+// What both kinds of patch share. A patch works on a copy and either succeeds as a whole or changes nothing.
+import { isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
+
+/** A patch cannot be read or applied; the message names the operation by its number, from 1. */
+export class PatchError extends Error {
+  override readonly name = 'PatchError';
+  /** `malformed`: the patch itself is wrong; `failed`: it does not fit the resource. */
+  readonly reason: 'malformed' | 'failed';
+
+  constructor(reason: 'malformed' | 'failed', operation: number, problem: string) {
+    super(`Operation ${operation} ${problem}`);
+    this.reason = reason;
+  }
+}
+
+/** What one operation reads or changes, for access control. */
+export interface PatchTouch {
+  /** Top-level member of the resource, e.g. `telecom`; undefined: the whole resource. */
+  readonly member: string | undefined;
+  /** The operation sets the whole member whatever it was, so its outcome tells nothing of what was there. */
+  readonly blind: boolean;
+}
+
+/** A parsed patch. */
+export interface Patch {
+  readonly touches: readonly PatchTouch[];
+  /** The patched copy. @throws PatchError */
+  apply(resource: JsonObject): JsonValue;
+}
+
+/** A deep copy; decimals that keep their text are shared, since they are immutable. */
+export function copyOf(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (typeof value !== 'object' || value === null || isRawDecimal(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, copyOf(inner)]));
+}
+
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawDecimal(value);
+}

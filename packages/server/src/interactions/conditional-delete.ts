@@ -1,0 +1,19 @@
+/**
+ * conditional delete (https://hl7.org/fhir/R4/http.html#cdelete): of the one resource that matches the criteria.
+ */
+import { withMatch } from './conditional.ts';
+import type { Interaction } from './context.ts';
+import { deleteResource } from './delete.ts';
+import { requireGrants } from './denials.ts';
+
+export const conditionalDelete: Interaction = {
+  authorize(context, request) {
+    deleteResource.authorize(context, request);
+    requireGrants(context, request.type, 's');
+  },
+  /** 204, also when nothing matches. @throws PraxisError `precondition-failed` when several match */
+  answer: (context, request) =>
+    withMatch(context, request.type, request.parameters, async (inside, match) =>
+      match === undefined ? { status: 204 } : await deleteResource.answer(inside, { ...request, id: match.id }),
+    ),
+};

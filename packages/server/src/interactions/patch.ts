@@ -1,0 +1,130 @@
+/**
+ * patch: a change of some elements (https://hl7.org/fhir/R4/http.html#patch), as JSON Patch or FHIRPath Patch.
+ *
+ * What a patch does may tell what was there: `test` compares, `remove` fails where there is nothing. So an operation on an
+ * element that the caller may not read is refused, unless it sets the whole element whatever it was.
+ */
+import {
+  type JsonObject,
+  type JsonValue,
+  type Patch,
+  PatchError,
+  parseJson,
+  readFhirPathPatch,
+  readJsonPatch,
+  validateResource,
+} from '@praxis/fhir';
+import { contentOf } from '../access/disclosure.ts';
+import { missingEntries } from '../access/explain.ts';
+import { coversRow } from '../access/mask.ts';
+import { fail } from '../base/errors.ts';
+import type { StoredResource } from '../storage/store.ts';
+import type { FhirRequest, FhirResponse, Interaction, InteractionContext, PatchDocument } from './context.ts';
+import { notFound, refuse, requireGrants } from './denials.ts';
+import { criterionTest, discloseReadable } from './disclosing.ts';
+import { written } from './outcome.ts';
+import { requireMatch } from './preconditions.ts';
+import { deleted } from './read.ts';
+import { readableMember } from './readable-members.ts';
+import { requireRowsCovered } from './update.ts';
+import { requireWritable } from './writable.ts';
+import { requireResource, requireValidId, resourceWrite } from './writing.ts';
+
+/** Attempts of a patch without If-Match before a concurrent change is reported. */
+const attemptsMax = 5;
+
+export const patch: Interaction = {
+  authorize(context, request) {
+    requireWritable(request.type);
+    requireGrants(context, request.type, 'u');
+  },
+  answer,
+};
+
+/**
+ * 200 with the new version as far as the caller may read it.
+ * @throws PraxisError `patch-invalid`, `patch-failed`, `access-denied` (an element that may not be read, or rows that the
+ *   caller may not update), `resource-invalid`, `resource-not-found`, `precondition-failed`, `conflict`
+ */
+async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
+  requireValidId(request.id);
+  const change = readPatch(await request.patch());
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    const current = await context.store.read(context.scope, request.type, request.id);
+    if (current === undefined) return notFound(request.type, request.id);
+    if (current.deleted) return deleted(context, current);
+    const covered = criterionTest(context, request.type, current.content);
+    if (!coversRow(context.policy, 'u', request.type, covered)) return notFound(request.type, request.id);
+    requireReadable(context, request.type, change, covered);
+    requireMatch(request.ifMatch, current.versionId);
+    const resource = requireResource(applied(change, current), request.type);
+    if (resource.id !== request.id)
+      fail('patch-failed', { diagnostics: 'The patch changes the id, which stays as it is', expression: ['id'] });
+    const write = resourceWrite(context, 'patch', request.type, request.id, resource, current.versionId);
+    requireRowsCovered(context, write);
+    const outcome = await context.store.write(context.scope, write);
+    if (outcome.outcome === 'conflict') continue;
+    const { versionId } = outcome;
+    const row: StoredResource = {
+      ...current,
+      versionId,
+      lastUpdatedMs: write.lastUpdatedMs,
+      content: write.content ?? current.content,
+    };
+    return patchedResponse(context, request, row);
+  }
+  return fail('conflict', { diagnostics: `${request.type}/${request.id} is being changed by others: try again` });
+}
+
+/** @throws PraxisError `patch-invalid` */
+function readPatch({ kind, document }: PatchDocument): Patch {
+  return refusing(() =>
+    kind === 'json-patch' ? readJsonPatch(document) : readFhirPathPatch(requireParameters(document)),
+  );
+}
+
+function requireParameters(document: JsonValue): JsonObject {
+  const [first] = validateResource(document, { type: 'Parameters' });
+  if (first) fail('patch-invalid', { diagnostics: first.diagnostics, expression: [first.path] });
+  return document as JsonObject; // a valid resource is an object
+}
+
+/** The patched resource. @throws PraxisError `patch-failed` */
+function applied(change: Patch, current: StoredResource): JsonValue {
+  const resource = parseJson(contentOf(current.content)) as JsonObject; // storage holds objects only
+  return refusing(() => change.apply(resource));
+}
+
+function refusing<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    if (!(cause instanceof PatchError)) throw cause;
+    return fail(cause.reason === 'malformed' ? 'patch-invalid' : 'patch-failed', { diagnostics: cause.message, cause });
+  }
+}
+
+function requireReadable(
+  context: InteractionContext,
+  type: string,
+  change: Patch,
+  covered: ReturnType<typeof criterionTest>,
+): void {
+  const readable = readableMember(context.policy, type, covered);
+  const hidden = change.touches.find(({ member, blind }) => !(blind && member !== undefined) && !readable(member));
+  if (hidden === undefined) return;
+  const what =
+    hidden.member === undefined
+      ? `Patching all of ${type}`
+      : `Patching ${type}.${hidden.member}, which the application may not read,`;
+  refuse(what, missingEntries(context.policy, type, 'r'));
+}
+
+function patchedResponse(context: InteractionContext, request: FhirRequest, row: StoredResource): FhirResponse {
+  const { type, id, versionId, lastUpdatedMs } = row;
+  const location = `${context.baseUrl}/${type}/${id}/_history/${versionId}`;
+  const facts = { status: 200, versionId, lastUpdatedMs, location };
+  if (request.prefer.return === 'minimal') return facts;
+  const body = request.prefer.return === 'OperationOutcome' ? written(type, id) : discloseReadable(context, row);
+  return body === undefined ? facts : { ...facts, body };
+}

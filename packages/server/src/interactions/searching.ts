@@ -1,0 +1,63 @@
+/**
+ * From the parameters of a search to what storage can run, with the caller's rights applied: shared by search itself and by
+ * everything that is conditional on a search.
+ */
+import type { SearchParameter } from '@praxis/fhir';
+import { missingForParameter } from '../access/explain.ts';
+import { type Grant, searchGrants } from '../access/policy.ts';
+import { fail } from '../base/errors.ts';
+import type { SearchTarget } from '../search/plan.ts';
+import { parseSearch, type SearchParameters, type SearchQuery } from '../search/query.ts';
+import type { InteractionContext, Preferences } from './context.ts';
+import { refuse } from './denials.ts';
+
+/**
+ * The search of `parameters` on `type` with the caller's row restrictions.
+ * @throws PraxisError `search-invalid`, `access-denied` (a parameter touches what may not be read), `cursor-invalid`,
+ *   `page-too-deep`
+ */
+export function planSearch(
+  context: InteractionContext,
+  type: string,
+  parameters: SearchParameters,
+  prefer: Preferences,
+): SearchTarget {
+  const query = parseSearch(type, parameters, {
+    timeZone: context.scope.timeZone,
+    baseUrl: context.baseUrl,
+    nowMs: context.clock.now(),
+    limits: context.limits,
+  });
+  refuseUnknown(context, query, prefer);
+  const grants = requireUsable(context, type, query.usedParameters);
+  return {
+    scope: context.scope,
+    query,
+    mandatory: grants.map((grant) => grant.criteria),
+    cursor: { secrets: context.secrets, policyFingerprint: context.policy.fingerprint },
+  };
+}
+
+/** Unknown parameters are refused unless the caller or the application's setting asks for lenience. */
+function refuseUnknown(context: InteractionContext, query: SearchQuery, prefer: Preferences): void {
+  const [first] = query.unknown;
+  if (first === undefined) return;
+  const lenient = prefer.handling === 'lenient' || (prefer.handling === undefined && context.settings.lenientSearch);
+  if (lenient) return;
+  fail('search-invalid', {
+    diagnostics: `${first} is not a search parameter of ${query.type}; metadata lists those that are (Prefer: handling=lenient ignores unknown ones)`,
+    expression: [first],
+  });
+}
+
+/** The grants under which every used parameter is usable; at least one. */
+function requireUsable(context: InteractionContext, type: string, used: readonly SearchParameter[]): readonly Grant[] {
+  const grants = searchGrants(context.policy, type, used);
+  if (grants.length > 0) return grants;
+  const denied = used.find((parameter) => searchGrants(context.policy, type, [parameter]).length === 0) ?? used[0];
+  const code = denied?.code ?? '';
+  return refuse(
+    `Searching ${type} by ${code}, which reads elements that the application may not read,`,
+    missingForParameter(context.policy, type, code),
+  );
+}

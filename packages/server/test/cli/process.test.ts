@@ -1,0 +1,99 @@
+/** Import, export, backup and restore as people run them: exit status, standard output and standard error. */
+import assert from 'node:assert/strict';
+import { copyFileSync } from 'node:fs';
+import path from 'node:path';
+import test, { after } from 'node:test';
+import { newSecret } from '../../src/base/ids.ts';
+import { ensureDefaultEnvironments } from '../../src/tenancy/environments.ts';
+import { createFirm } from '../../src/tenancy/firms.ts';
+import { openTestDatabase } from '../support/database.ts';
+import { makeDataDir } from '../support/embedded.ts';
+import { runPraxis, startPraxis } from './praxis-process.ts';
+import { openScratchDirectory } from './scratch-directory.ts';
+
+const { connections, runtime } = await openTestDatabase({ after });
+await ensureDefaultEnvironments(runtime);
+await createFirm(runtime, { environment: 'sandbox', prefix: 'maple', name: 'Maple', timeZone: 'America/New_York' });
+const files = openScratchDirectory({ after });
+
+const { user, password, host, port, database } = connections.owner;
+const environment = {
+  DATABASE_URL: `postgresql://${user}:${encodeURIComponent(password)}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`,
+  PRAXIS_SECRET_KEY: newSecret(),
+};
+
+const patients = (count: number, more: object = {}): string =>
+  Array.from(
+    { length: count },
+    (_, index) => `${JSON.stringify({ resourceType: 'Patient', id: `p${index}`, ...more })}\n`,
+  ).join('');
+
+test('the exit status is 2 for a wrong command line and 1 when anything was refused', async () => {
+  const usage = await runPraxis(environment, 'import', 'missing.json', '--firm', 'maple');
+  assert.deepEqual(usage, {
+    status: 2,
+    stdout: '',
+    stderr: 'praxis: missing.json cannot be read: there is no such file or directory\n',
+  });
+  const file = files.write('refused.ndjson', `${patients(1)}{"resourceType":"Patient","gender":"x"}\n`);
+  const refused = await runPraxis(environment, 'import', file, '--firm', 'maple');
+  assert.equal(refused.status, 1);
+  assert.match(refused.stderr, /^\S+refused\.ndjson:2: Patient\.gender: "x" [^\n]*\n$/);
+  assert.match(refused.stdout, /^1 resources stored at maple, 1 refused \([^\n]*\)\n$/);
+});
+
+test('what was imported is exported on standard output, also to a reader who has soon had enough', async () => {
+  const name = [{ family: 'F'.repeat(2000) }];
+  const imported = await runPraxis(
+    environment,
+    'import',
+    files.write('many.ndjson', patients(2000, { name })),
+    '--firm',
+    'maple',
+  );
+  assert.deepEqual([imported.status, imported.stderr], [0, '']);
+  const exported = await runPraxis(environment, 'export', '--firm', 'maple', '--type', 'Patient');
+  assert.equal(exported.status, 0);
+  assert.match(exported.stderr, /^2,000 resources of maple exported /);
+  const lines = exported.stdout.trimEnd().split('\n');
+  assert.equal(lines.length, 2000);
+  assert.deepEqual(JSON.parse(lines[1999] ?? ''), {
+    resourceType: 'Patient',
+    id: 'p1999',
+    meta: JSON.parse(lines[1999] ?? '').meta,
+    name,
+  });
+
+  const child = startPraxis(environment, 'export', '--firm', 'maple');
+  let complaints = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    complaints += chunk.toString();
+  });
+  child.stdout?.once('data', () => child.stdout?.destroy());
+  const status = await new Promise((resolve) => child.once('close', resolve));
+  assert.deepEqual([status, complaints], [0, '']);
+});
+
+test('an embedded database is backed up and restored in another data directory, with its key', async (t) => {
+  const [first, second] = [{ PRAXIS_DATA_DIR: makeDataDir(t) }, { PRAXIS_DATA_DIR: makeDataDir(t) }];
+  const file = path.join(files.path, 'embedded.backup');
+  const made = await runPraxis(first, 'backup', file);
+  const keyOf = ({ PRAXIS_DATA_DIR }: typeof first): string => path.join(PRAXIS_DATA_DIR, 'secret.key');
+  assert.equal(
+    made.stderr,
+    `The secret key is not in it, and nobody can restore it without: keep ${keyOf(first)} elsewhere.\n`,
+  );
+
+  const refused = await runPraxis(second, 'restore', file);
+  assert.equal(refused.status, 2);
+  assert.match(
+    refused.stderr,
+    /was made under another secret key, .* put the key of that installation in \S+secret\.key, then restore\n$/,
+  );
+  copyFileSync(keyOf(first), keyOf(second));
+  const restored = await runPraxis(second, 'restore', file);
+  assert.deepEqual([restored.status, restored.stderr], [0, '']);
+  const rows = / rows in /.exec(made.stdout)?.index ?? 0;
+  assert.ok(rows > 0, made.stdout);
+  assert.match(restored.stdout, new RegExp(`^${made.stdout.slice(0, rows)} rows restored from `));
+});

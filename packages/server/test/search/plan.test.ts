@@ -1,0 +1,146 @@
+/**
+ * Statements: each names the firm wherever it reads a tenant's table, none reads whole tables, and the work of a selective
+ * search does not grow with the data (counted in pages read, which no other load of the machine changes).
+ */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { sql } from '../../src/database/sql.ts';
+import { planCount, planPage } from '../../src/search/plan.ts';
+import { encodeQuery } from './golden.ts';
+import { openSearchWorld, parametersOfQuery, type SearchWorld, targetOf } from './world.ts';
+
+const selective = [
+  '_id=a7',
+  'identifier=urn:a|7',
+  'patient=Patient/p7',
+  'patient=p7&status=booked',
+  'patient=p7&_sort=-date',
+  'patient=p7&status:not=cancelled&date=ge2025-01-01&_sort=date,status',
+  'date=ge2025-01-05&date=lt2025-01-06',
+  'practitioner=d3&date=ge2025-01-05&date=lt2025-01-06',
+  'date=2025-01-05&_sort=-date',
+  '_lastUpdated=gt2026-01-15T11:59:59Z&_count=10',
+  'identifier=7&patient=p7',
+  'actor:identifier=urn:x|1',
+];
+
+const broad = [
+  '',
+  'status=booked',
+  'status=booked,arrived',
+  'status:not=cancelled',
+  '_sort=date',
+  '_sort=-date',
+  '_sort=-_lastUpdated',
+  '_sort=created',
+  'status=booked&_sort=-date',
+  'practitioner=d3',
+  'practitioner=d3&_sort=date',
+  'date=ge2025-01-05',
+];
+
+const appointments = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({
+    resourceType: 'Appointment',
+    id: `a${n}`,
+    identifier: [{ system: 'urn:a', value: String(n) }],
+    status: ['booked', 'arrived', 'cancelled'][n % 3],
+    start: new Date(Date.UTC(2025, 0, 1) + ((n * 7919) % (count * 2)) * 1_800_000).toISOString(),
+    ...(n % 2 === 0 ? { created: '2024-12-01' } : {}),
+    participant: [
+      { actor: { reference: `Patient/p${n % Math.ceil(count / 20)}` } },
+      { actor: { reference: `Practitioner/d${n % 10}` } },
+    ],
+  }));
+
+test('every table of a tenant is read with the firm', () => {
+  const scope = { firm: 4711 } as SearchWorld['scope'];
+  for (const query of [...selective, ...broad]) {
+    const target = targetOf(scope, 'Appointment', parametersOfQuery(encodeQuery(query)), {
+      mandatory: [[{ parameter: 'status', values: ['booked'] }]],
+    });
+    const named = { ...target, scope: { ...scope, application: 1 } };
+    for (const { text, values } of [planPage(named).statement, planCount(named)]) {
+      const reads = [...text.matchAll(/FROM (?:index_[a-z]+|resource|access_epoch)\b(?: ([a-z]+))?/g)];
+      assert.ok(reads.length > 1, text);
+      for (const read of reads) {
+        const alias = read[1] === undefined || read[1] === 'WHERE' || read[1] === 'LEFT' ? '' : `${read[1]}.`;
+        const firm = new RegExp(`${alias.replace('.', '\\.')}firm = \\$(\\d+)`).exec(text.slice(read.index));
+        assert.equal(values[Number(firm?.[1]) - 1], 4711, `${read[0]} in ${text}`);
+      }
+    }
+  }
+});
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Shared Hit Blocks'?: number;
+  readonly 'Shared Read Blocks'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+async function explain(world: SearchWorld, query: string): Promise<PlanNode> {
+  const { statement } = planPage(targetOf(world.scope, 'Appointment', parametersOfQuery(encodeQuery(query))));
+  const [row] = await world.database.runtime
+    .forFirm(world.scope.firm)
+    .query<{ 'QUERY PLAN': readonly { Plan: PlanNode }[] }>(sql`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement}`);
+  return row?.['QUERY PLAN'][0]?.Plan ?? assert.fail('no plan');
+}
+
+function nodesOf(node: PlanNode): readonly PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
+
+function pagesOf(node: PlanNode): number {
+  return (node['Shared Hit Blocks'] ?? 0) + (node['Shared Read Blocks'] ?? 0);
+}
+
+test('no search reads a whole table, with statistics and without', { timeout: 60_000 }, async (t) => {
+  const world = await openSearchWorld(t);
+  await world.load(appointments(4000), { bare: true });
+  for (const analysed of [false, true]) {
+    if (analysed) await world.database.owner.query(sql`ANALYZE`);
+    for (const query of [...selective, ...broad]) {
+      const scans = nodesOf(await explain(world, query)).filter(
+        (node) => node['Node Type'] === 'Seq Scan' && node['Relation Name'] !== 'access_epoch',
+      );
+      assert.deepEqual(
+        scans.map((node) => node['Relation Name']),
+        [],
+        query,
+      );
+    }
+  }
+});
+
+test('a selective search reads no more pages of ten times the data', { timeout: 60_000 }, async (t) => {
+  const small = await openSearchWorld(t);
+  await small.load(appointments(600), { bare: true });
+  const large = await openSearchWorld(t);
+  await large.load(appointments(6000), { bare: true });
+  for (const world of [small, large]) await world.database.owner.query(sql`VACUUM ANALYZE`);
+  for (const query of selective) {
+    const before = pagesOf(await explain(small, query));
+    const after = pagesOf(await explain(large, query));
+    // A tree may be one level higher, which each look-up notices.
+    assert.ok(after <= before * 1.5 + 40, `${query}: ${before} pages, then ${after}`);
+  }
+});
+
+test('page 40 by cursor reads as many pages as page 2', { timeout: 60_000 }, async (t) => {
+  const world = await openSearchWorld(t);
+  await world.load(appointments(4000), { bare: true });
+  await world.database.owner.query(sql`VACUUM ANALYZE`);
+  for (const query of ['', 'status=booked', '_sort=date', '_sort=-created', '_sort=-_lastUpdated', 'practitioner=d3']) {
+    const at = (cursor: string): string =>
+      [query, '_count=8', `_cursor=${cursor}`].filter((part) => part !== '').join('&');
+    let cursor =
+      (await world.page('Appointment', [query, '_count=8'].filter((part) => part !== '').join('&'))).next?.cursor ?? '';
+    const second = pagesOf(await explain(world, at(cursor)));
+    for (let page = 2; page < 40; page += 1)
+      cursor = (await world.page('Appointment', at(cursor))).next?.cursor ?? assert.fail(query);
+    const fortieth = pagesOf(await explain(world, at(cursor)));
+    assert.ok(fortieth <= second * 1.5 + 10, `${query}: ${second} pages, then ${fortieth}`);
+  }
+});
