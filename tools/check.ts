@@ -1,12 +1,13 @@
 /**
  * The static checks: `npm run check`, or some of them by name.
  *
- *     node tools/check.ts [--write] [architecture] [docs] [lock] [lint] [types]
+ *     node tools/check.ts [--write] [architecture] [docs] [interface] [lock] [lint] [types]
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkArchitecture } from './check-architecture.ts';
+import { checkInterface } from './check-interface.ts';
 import { checkLock } from './check-lock.ts';
 import { checkDocs } from './generate-docs.ts';
 
@@ -16,6 +17,7 @@ const root = join(import.meta.dirname, '..');
 const checks: Readonly<Record<string, (isWrite: boolean) => readonly string[]>> = {
   architecture: (isWrite) => checkArchitecture(root, isWrite),
   docs: (isWrite) => checkDocs(root, isWrite),
+  interface: () => checkInterface(root),
   lock: () => checkLock(root),
   lint: () => run('@biomejs/biome/bin/biome', ['check', '--max-diagnostics=100', '--error-on-warnings', '.']),
   types: () => run('typescript/bin/tsc', ['--project', '.', '--noEmit', '--pretty', 'false']),

@@ -51,3 +51,6 @@ export {
   touchedElements,
 } from './search-parameters.ts';
 export { type ValidationIssue, validateResource } from './validate.ts';
+export { parseXml } from './xml/parse-xml.ts';
+export { toXml, type XmlOptions } from './xml/to-xml.ts';
+export { XmlError, type XmlRule } from './xml/xml-error.ts';

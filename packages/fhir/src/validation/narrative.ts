@@ -5,9 +5,10 @@
  *
  * https://hl7.org/fhir/R4/narrative.html#xhtml (txt-1, txt-2)
  */
+import { notXmlCharacter, referenceProblem, withoutReferences } from '../xml/characters.ts';
+import { xhtmlNamespace } from '../xml/namespaces.ts';
 import { narrativeElements, narrativeUrlSchemes } from './narrative-vocabulary.ts';
 
-const xhtmlNamespace = 'http://www.w3.org/1999/xhtml';
 /** Elements open inside each other, at most. */
 const nestingMax = 200;
 
@@ -24,14 +25,11 @@ interface Scanner {
   ampersand: number;
 }
 
-/** https://www.w3.org/TR/xml/#charsets, surrogates aside */
-const notXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
-
 /** What is wrong with the value of Narrative.div, beginning with "must" or "may"; undefined if nothing is. */
 export function narrativeProblem(text: string): string | undefined {
   const scanner: Scanner = { text, at: 0, open: [], content: false, brackets: text.includes(']]>'), ampersand: -1 };
   if (!/^\s*<div[\s>/]/.test(text)) return 'must be a <div> element';
-  if (notXml.test(text)) return 'must be well-formed: a control character is no character of XML';
+  if (notXmlCharacter.test(text)) return 'must be well-formed: a control character is no character of XML';
   while (scanner.at < text.length) {
     const tag = indexOrEnd(text, '<', scanner.at);
     const problem = textProblem(scanner, tag) ?? (tag === text.length ? undefined : markupProblem(scanner));
@@ -147,9 +145,9 @@ function valueProblem(element: string, name: string, value: string): string | un
     if (problem !== undefined) return problem;
   }
   if (name === 'xmlns' && value !== xhtmlNamespace) return `must have the namespace: <div xmlns="${xhtmlNamespace}">`;
-  if (name === 'style') return styleProblem(element, decoded(value));
+  if (name === 'style') return styleProblem(element, withoutReferences(value));
   const schemes = narrativeUrlSchemes.get(name);
-  return schemes === undefined ? undefined : urlProblem(element, name, decoded(value), schemes);
+  return schemes === undefined ? undefined : urlProblem(element, name, withoutReferences(value), schemes);
 }
 
 /** Browsers skip control characters and white space in a scheme, and so do we before we look at it. */
@@ -175,34 +173,9 @@ function styleProblem(element: string, value: string): string | undefined {
   return `may not contain escapes, comments, imports, scripts or external URLs in style of <${element}> (txt-1)`;
 }
 
-const entity = /&(?:(amp|lt|gt|quot|apos);|#(?:(\d{1,7})|x([0-9A-Fa-f]{1,6}));)?/g;
-
-/** Entities of XML only: &nbsp; and the other names of HTML are unknown to XML. */
 function entityProblem(text: string): string | undefined {
-  for (const [whole, name, decimal, hexadecimal] of text.matchAll(entity)) {
-    if (name !== undefined) continue;
-    if (whole === '&') return 'must be well-formed: "&" must begin &amp; &lt; &gt; &quot; &apos; or a character number';
-    const point = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
-    if (!isXmlCharacter(point)) return `must be well-formed: ${whole} is no character of XML`;
-  }
-  return undefined;
-}
-
-/** https://www.w3.org/TR/xml/#charsets */
-function isXmlCharacter(point: number): boolean {
-  if (point < 0x20) return point === 0x9 || point === 0xa || point === 0xd;
-  return point < 0xd800 || (point > 0xdfff && point < 0xfffe) || (point > 0xffff && point <= 0x10ffff);
-}
-
-const entityCharacters: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-
-/** The text of an attribute whose entities are known to be right. */
-function decoded(value: string): string {
-  if (!value.includes('&')) return value;
-  return value.replace(entity, (_, name?: string, decimal?: string, hexadecimal?: string) => {
-    if (name !== undefined) return entityCharacters[name] ?? '';
-    return String.fromCodePoint(decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal));
-  });
+  const problem = referenceProblem(text);
+  return problem === undefined ? undefined : `must be well-formed: ${problem.text}`;
 }
 
 function shortened(name: string): string {

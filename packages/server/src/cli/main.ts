@@ -13,6 +13,11 @@ import { helpLines } from './help.ts';
 import { findCommand, parseInput } from './parse.ts';
 
 const words = process.argv.slice(2);
+// `praxis … | head` closes the pipe early, which is no fault.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
 process.exitCode = await run(words);
 
 async function run(line: readonly string[]): Promise<number> {

@@ -6,19 +6,22 @@ import type pg from 'pg';
 import { ConfigError } from '../base/config.ts';
 import { columnTypes } from './column-values.ts';
 
-/**
- * A connection URL, or the parts of one. `host` may be a directory that holds a Unix socket. `role` is the role to drop to
- * after login, which the login must be a member of.
- */
-export type DatabaseConnection =
-  | { readonly url: string; readonly role?: 'praxis_runtime' }
-  | {
-      readonly host: string;
-      readonly port: number;
-      readonly database: string;
-      readonly user: string;
-      readonly password: string;
-    };
+/** `host` may be a directory that holds a Unix socket. */
+export interface ConnectionParts {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+/** `role` is the role to drop to after login, which the login must be a member of. */
+export interface ConnectionUrl {
+  readonly url: string;
+  readonly role?: 'praxis_runtime';
+}
+
+export type DatabaseConnection = ConnectionUrl | ConnectionParts;
 
 export interface SessionSettings {
   /** Name in pg_stat_activity. */

@@ -23,7 +23,7 @@ import { type Sql, sql } from './sql.ts';
 import { conditionOf, isConfigurationFault, throwable } from './sqlstate.ts';
 import { type Queryable, runTransaction, type TransactionOptions } from './transaction.ts';
 
-export type { DatabaseConnection } from './connection-settings.ts';
+export type { ConnectionParts, DatabaseConnection } from './connection-settings.ts';
 export type { NotificationHandler } from './listener.ts';
 export type { Queryable, TransactionOptions } from './transaction.ts';
 

@@ -18,7 +18,7 @@ export interface Origins {
 export function openOrigins(config: Config, listening: () => string): Origins {
   const base = (): string => config.baseUrl || listening();
   const answersOn = (own: string | undefined, host: string | undefined): boolean =>
-    own === undefined || (host !== undefined && host.toLowerCase() === new URL(own).host);
+    own === undefined || (host !== undefined && sameHost(new URL(own), host.toLowerCase()));
   return {
     ofEnvironment: (environment) => config.environmentOrigins.get(environment) ?? base(),
     ofRealm: (realm) => config.realmOrigins.get(realm) ?? base(),
@@ -30,4 +30,9 @@ export function openOrigins(config: Config, listening: () => string): Origins {
 /** The FHIR base of a firm, from settings and the path alone. */
 export function baseUrlOf(origins: Origins, path: TenantPath): string {
   return `${origins.ofEnvironment(path.environment)}/${path.environment}/firm/${path.firm}/${path.product}/fhir/v2`;
+}
+
+/** A Host header may name the default port, which a URL leaves out (RFC 9110 §4.2.3). */
+function sameHost({ host, port, protocol }: URL, sent: string): boolean {
+  return sent === host || (port === '' && sent === `${host}:${protocol === 'https:' ? 443 : 80}`);
 }

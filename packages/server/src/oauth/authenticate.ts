@@ -46,7 +46,7 @@ export async function authenticate(context: AuthenticationContext, credentials: 
     environment: credentials.environment.id,
     firmPrefix: credentials.firmPrefix,
   });
-  const problems = [holderProblem(token, facts, credentials), apiKeyProblem(token.flow, facts, credentials)];
+  const problems = [holderProblem(token, facts), apiKeyProblem(token.flow, facts, credentials)];
   const named = problems.filter((problem) => problem !== undefined);
   if (named.length > 0) refuse(credentials, 'credentials-invalid', named);
   return openSession(context, credentials, token, facts, nowMs);
@@ -73,7 +73,7 @@ async function requireToken(
 }
 
 /** What stands against the holder of the token, as it is in the database now. */
-function holderProblem(token: AccessToken, facts: CallerFacts, { environment }: ApiCredentials): string | undefined {
+function holderProblem(token: AccessToken, facts: CallerFacts): string | undefined {
   const holder = token.flow === 'client' ? 'client' : 'account';
   if (facts.holderState === null) return `Bearer token names an unknown ${holder}`;
   if (facts.holderState !== 'active') return `Bearer token belongs to a revoked ${holder}`;
@@ -84,10 +84,10 @@ function holderProblem(token: AccessToken, facts: CallerFacts, { environment }: 
     return 'Bearer token ended with the password it was got with: log in again';
   }
   if (facts.applicationState !== 'active') return 'Bearer token belongs to a suspended application';
-  if (facts.applicationEnvironment !== environment.id) return 'Bearer token belongs to another environment';
   return undefined;
 }
 
+/** The key's environment and application are compared; so the application's environment is, too. */
 function apiKeyProblem(flow: Flow, facts: CallerFacts, { environment }: ApiCredentials): string | undefined {
   const problem = keyProblem(facts, flow, environment.id);
   if (problem !== undefined) return problem;
@@ -109,7 +109,7 @@ function openSession(
     firm?.state === 'active' &&
     authorisation?.state === 'active' &&
     nowMs < (authorisation.expiresAt ?? Number.POSITIVE_INFINITY);
-  const elsewhere = token.flow === 'legacy' && (token.firmPrefix !== firmPrefix || facts.accountFirm !== firm?.id);
+  const elsewhere = token.flow === 'legacy' && facts.accountFirm !== firm?.id;
   if (!live || elsewhere)
     fail('firm-forbidden', { diagnostics: 'Firm is not open to this application: no such firm has authorised it' });
   if (application === null || applicationName === null || keyId === null)

@@ -27,7 +27,6 @@ export interface CallerFacts extends ApiKeyFacts {
   readonly application: number | null;
   readonly applicationName: string | null;
   readonly applicationState: string | null;
-  readonly applicationEnvironment: number | null;
   readonly acl: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
   /** The firm of the path. */
@@ -59,7 +58,7 @@ export async function findCaller(database: Database, question: CallerQuestion): 
     sql`
     SELECT k.id AS "keyId", k.flow AS "keyFlow", k.state AS "keyState", k.application AS "keyApplication", ka.environment AS "keyEnvironment",
            h.state AS "holderState", h.username, h.firm AS "accountFirm", h.password_hash AS "passwordHash",
-           a.id AS application, a.name AS "applicationName", a.state AS "applicationState", a.environment AS "applicationEnvironment", a.acl, a.settings,
+           a.id AS application, a.name AS "applicationName", a.state AS "applicationState", a.acl, a.settings,
            f.id AS "firmId", f.state AS "firmState", f.time_zone AS "timeZone",
            z.state AS "authorisationState", z.acl AS "authorisedAcl", z.expires_at AS "expiresAt", e.epoch
     FROM (VALUES (1)) AS request(one)

@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { patient } from '../support/records.ts';
-import { type Answer, type Caller, makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
+import {
+  type Answer,
+  type Caller,
+  makeApplication,
+  makeFirm,
+  openCaller,
+  openTestService,
+} from '../support/service.ts';
 
 const patientsMade = 57;
 

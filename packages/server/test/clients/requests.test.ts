@@ -35,7 +35,13 @@ await put(appointment('', '2026-11-24T15:00:00.1234567Z', { id: 'a1', participan
 await put(appointment('Patient/p2', '2026-11-26T15:00:00Z', { id: 'a2' }));
 
 test('clients headers: a GET may carry a Content-Type, of a form or of FHIR', async () => {
-  for (const type of ['application/x-www-form-urlencoded', 'application/fhir+json', 'application/json', 'text/plain', '']) {
+  for (const type of [
+    'application/x-www-form-urlencoded',
+    'application/fhir+json',
+    'application/json',
+    'text/plain',
+    '',
+  ]) {
     const headers = { ...caller.headers, 'content-type': type };
     assert.equal((await request(`${maple.base}/Patient/p1`, { headers })).status, 200);
     assert.equal((await request(`${maple.base}/Patient?_id=p1`, { headers })).json.total, 1);
@@ -150,7 +156,15 @@ for (const [id, start, status] of [
 ] as const) {
   const schedule = { reference: 'Schedule/1' };
   const [appointmentType] = slotType;
-  await put({ resourceType: 'Slot', id, schedule, status, start, end: start.replace(/\d\d:00Z/, '59:00Z'), appointmentType });
+  await put({
+    resourceType: 'Slot',
+    id,
+    schedule,
+    status,
+    start,
+    end: start.replace(/\d\d:00Z/, '59:00Z'),
+    appointmentType,
+  });
 }
 
 test('clients slots: asked for by appointment-type and date, one value or a pair', async () => {
@@ -178,6 +192,10 @@ test('clients put: an Appointment with only its status is refused with "use PATC
   });
   assert.match(answer.text.slice(0, 300), /use PATCH/);
   assert.deepEqual((await caller.get('Appointment/a1')).json, before);
+  const cancel = [{ op: 'replace', path: '/status', value: 'cancelled' }];
+  const type = { 'content-type': 'application/json-patch+json' };
+  const patched = await caller.send('PATCH', 'Appointment/a1', cancel, type);
+  assert.deepEqual(patched.json, { ...before, status: 'cancelled', meta: { ...before.meta, versionId: '2' } });
 });
 
 test('clients put: a Patient with only its telecom and no id is refused with "use PATCH"', async () => {

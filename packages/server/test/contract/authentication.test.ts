@@ -188,7 +188,9 @@ test('contract 5.8 the keys of the flows differ: token and key must be of the sa
 test('contract 5.9 the access_token is an RS256-signed JWT that the keys of the realm verify', async () => {
   const token = await clientToken(service, vendor);
   const [header = '', claims = '', signature = ''] = token.split('.');
-  const document = await answerOf(await fetch(`${service.origin}/auth/realms/sandbox/.well-known/openid-configuration`));
+  const document = await answerOf(
+    await fetch(`${service.origin}/auth/realms/sandbox/.well-known/openid-configuration`),
+  );
   const { json: jwks } = await answerOf(await fetch(document.json.jwks_uri));
   const { alg, kid } = JSON.parse(Buffer.from(header, 'base64url').toString());
   const jwk = jwks.keys.find((key: { kid: string }) => key.kid === kid);
@@ -238,8 +240,14 @@ test('contract 5.10 there is no refresh token: when the access token has expired
   assert.equal((await renewed.get('Patient')).status, 200);
 });
 
+interface Seen {
+  readonly status: number;
+  readonly headers: object;
+  readonly text: string;
+}
+
 /** What an application does that knows nothing of flows: it is given a token and a key, and calls. */
-async function opaqueClient(token: string, apiKey: string): Promise<readonly unknown[]> {
+async function opaqueClient(token: string, apiKey: string): Promise<readonly Seen[]> {
   const caller = callerOf(maple, token, apiKey);
   const created = await caller.send('POST', 'Patient', { resourceType: 'Patient', name: [{ family: 'Opaque' }] });
   const { id } = created.json;
@@ -256,7 +264,7 @@ async function opaqueClient(token: string, apiKey: string): Promise<readonly unk
   return answers.map(({ status, headers, text }) => {
     const { 'x-request-id': _id, date: _date, ...rest } = Object.fromEntries(headers);
     const withoutIds = (value: string) => value.replaceAll(id, '{id}').replaceAll(bundleId, '"Bundle","id":""');
-    return [status, JSON.parse(withoutIds(JSON.stringify(rest))), withoutIds(text)];
+    return { status, headers: JSON.parse(withoutIds(JSON.stringify(rest))), text: withoutIds(text) };
   });
 }
 
@@ -267,7 +275,7 @@ test('contract 5.11 the same client code runs through both flows, changing token
   const before = await opaqueClient(await legacyToken(vendor, maple), vendor.legacyKey);
   const afterwards = await opaqueClient(await clientToken(service, vendor), vendor.clientKey);
   assert.deepEqual(
-    before.map((answer) => (answer as readonly unknown[])[0]),
+    before.map(({ status }) => status),
     [201, 200, 200, 200, 200, 200, 403, 403],
   );
   assert.deepEqual(afterwards, before);

@@ -87,8 +87,7 @@ test('contract 4.3 environments: two realms, clients and tokens of one are worth
   });
   assertTokenRefused(await postForm(url, clientForm(there), there.clientKey), wrongClient);
   const token = await clientToken(service, there, 'production');
-  const diagnostics =
-    'Bearer token was issued by realm production: environment sandbox takes tokens of realm sandbox';
+  const diagnostics = 'Bearer token was issued by realm production: environment sandbox takes tokens of realm sandbox';
   assertRefused(await callerOf(maple, token, vendor.clientKey).get('Encounter'), {
     status: 401,
     error: 'credentials-invalid',

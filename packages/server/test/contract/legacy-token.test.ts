@@ -108,7 +108,11 @@ test('contract 4.1 path: another shape is unknown', async () => {
 test('contract 4.1 firm_url_prefix names the practice: the account of one is worthless at another', async () => {
   const description = 'username or password is wrong for this firm';
   for (const url of [cedar.legacyTokenUrl, maple.legacyTokenUrl.replace('maple', 'nowhere')]) {
-    assertTokenRefused(await postForm(url, form, vendor.legacyKey), { status: 400, error: 'invalid_grant', description });
+    assertTokenRefused(await postForm(url, form, vendor.legacyKey), {
+      status: 400,
+      error: 'invalid_grant',
+      description,
+    });
   }
   assert.equal((await postForm(maple.legacyTokenUrl, form, vendor.legacyKey)).json.scope, 'maple');
 });
@@ -157,7 +161,10 @@ test('contract 4.1 x-api-key is required: a missing, empty, repeated, unknown or
     [[other.legacyKey], 'x-api-key belongs to another application than the account'],
   ];
   for (const [keys, description] of cases) {
-    const headers = { 'content-type': 'application/x-www-form-urlencoded', ...(keys.length ? { 'x-api-key': keys } : {}) };
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      ...(keys.length ? { 'x-api-key': keys } : {}),
+    };
     const body = new URLSearchParams(form).toString();
     const answer = await request(maple.legacyTokenUrl, { method: 'POST', headers, body });
     assertTokenRefused(answer, { status: 401, error: 'invalid_client', description, challenge });

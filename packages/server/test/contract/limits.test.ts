@@ -136,3 +136,12 @@ test('contract 9.3 sunset date, not shown: no answer of the legacy grant announc
   const answer = await postForm(maple.legacyTokenUrl, passwordForm(vendor, maple), vendor.legacyKey);
   assert.deepEqual([answer.headers.get('sunset'), answer.headers.get('deprecation')], [null, null]);
 });
+
+test('contract 9.3 compatibility, not shown: what the standards tell a server to ignore is ignored', async () => {
+  const form = { ...clientForm(vendor), audience: 'https://api.example.com', vendor_extra: '1' };
+  const token = await postForm(clientTokenUrl(service), form, vendor.clientKey, { 'x-vendor-header': '1' });
+  assert.equal(token.status, 200);
+  const caller = callerOf(maple, token.json.access_token, vendor.clientKey);
+  const headers = { prefer: 'respond-async, wait=10', 'x-vendor-header': '1', 'content-flag': 'Unknown' };
+  assert.equal((await caller.get('Patient?_pretty=true', headers)).status, 200);
+});

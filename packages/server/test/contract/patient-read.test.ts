@@ -66,7 +66,7 @@ test('contract 4.4 x-api-key is required', async () => {
   });
 });
 
-test('contract 4.4 with both headers the answer is a Bundle of patients', async () => {
+test('contract 4.4 response, not shown: with both headers it is a Bundle of patients', async () => {
   const created = await caller.send('POST', 'Patient', patient('Quill'));
   const answer = await request(`${maple.base}/Patient`, { headers: both });
   assert.equal(answer.status, 200);

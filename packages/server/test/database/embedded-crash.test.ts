@@ -63,36 +63,33 @@ for (const [name, choose] of Object.entries(victims)) {
   });
 }
 
-test('a server left behind by a killed process is used again', async (t) => {
-  const dataDir = makeDataDir(t);
-  const left = runEmbedded(dataDir);
+test('a server left behind by a killed process is used again', async () => {
+  const left = runEmbedded(crashed);
   const pid = Number((await left.hears('ready')).split(' ')[1]);
   await endProcess(left.child.pid ?? 0);
   assert.ok(isRunning(pid));
-  const server = await start(dataDir);
+  const server = await start(crashed);
   assert.deepEqual([server.pid, server.started], [pid, false]);
   await server.stop();
   assert.ok(!isRunning(pid));
 });
 
-test('a lock file whose process number now belongs to another program is no obstacle', async (t) => {
-  const dataDir = makeDataDir(t);
-  const left = runEmbedded(dataDir);
+test('a lock file whose process number now belongs to another program is no obstacle', async () => {
+  const left = runEmbedded(crashed);
   const pid = Number((await left.hears('ready')).split(' ')[1]);
   await endProcess(left.child.pid ?? 0);
   await endProcess(pid);
-  const lockFile = path.join(dataDir, 'postgres', 'cluster', 'postmaster.pid');
+  const lockFile = path.join(crashed, 'postgres', 'cluster', 'postmaster.pid');
   writeFileSync(lockFile, readFileSync(lockFile, 'utf8').replace(/^\d+/, String(process.pid)));
-  const server = await start(dataDir);
+  const server = await start(crashed);
   assert.equal(server.started, true);
   await server.stop();
 });
 
-test('no second server starts while a process of a killed one still computes', async (t) => {
-  const dataDir = makeDataDir(t);
-  const left = runEmbedded(dataDir);
+test('no second server starts while a process of a killed one still computes', async () => {
+  const left = runEmbedded(crashed);
   const pid = Number((await left.hears('ready')).split(' ')[1]);
-  const server = await start(dataDir);
+  const server = await start(crashed);
   const database = await openDatabase({
     connection: server.runtime,
     poolMax: 2,
@@ -106,7 +103,7 @@ test('no second server starts while a process of a killed one still computes', a
   await delay(100);
   await endProcess(left.child.pid ?? 0);
   await endProcess(pid);
-  const again = await start(dataDir);
+  const again = await start(crashed);
   assert.ok(performance.now() - startedMs > 800);
   await failed;
   await database.close();
@@ -130,9 +127,8 @@ test('a process killed while it makes the database leaves nothing half-made', as
   await server.stop();
 });
 
-test('a server that dies while in use is started again, and statements that may be repeated do not notice', async (t) => {
-  const dataDir = makeDataDir(t);
-  const server = await start(dataDir);
+test('a server that dies while in use is started again, and statements that may be repeated do not notice', async () => {
+  const server = await start(crashed);
   const database = await openDatabase({
     connection: server.runtime,
     poolMax: 4,
@@ -140,14 +136,14 @@ test('a server that dies while in use is started again, and statements that may 
     log: testLog,
   });
   for (let round = 0; round < 2; round++) {
-    const pid = postmasterPid(dataDir) ?? 0;
+    const pid = postmasterPid(crashed) ?? 0;
     const sleeping = Array.from({ length: 5 }, () =>
       database.query(sql`SELECT pg_sleep(0.05), 1 AS one`, { idempotent: true }),
     );
     await delay(20);
     process.kill(pid, 'SIGKILL');
     for (const rows of await Promise.all(sleeping)) assert.equal((rows[0] as { one: number }).one, 1);
-    assert.notEqual(postmasterPid(dataDir), pid);
+    assert.notEqual(postmasterPid(crashed), pid);
   }
   await database.close();
   await server.stop();

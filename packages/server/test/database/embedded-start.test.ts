@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import test from 'node:test';
+import test, { after } from 'node:test';
 import { ConfigError } from '../../src/base/config.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { startEmbeddedPostgres } from '../../src/database/embedded/launcher.ts';
@@ -9,10 +9,13 @@ import { sql } from '../../src/database/sql.ts';
 import { testLog } from '../support/cluster.ts';
 import { endProcess, isRunning, makeDataDir, postmasterPid, runEmbedded } from '../support/embedded.ts';
 
+// For the tests that leave it as they found it.
+const shared = makeDataDir({ after });
+
 const start = (dataDir: string) => startEmbeddedPostgres({ dataDir, log: testLog });
 
-test('what is acknowledged is durable, and the session is as documented', async (t) => {
-  const server = await start(makeDataDir(t));
+test('what is acknowledged is durable, and the session is as documented', async () => {
+  const server = await start(shared);
   const database = await openDatabase({
     connection: server.runtime,
     poolMax: 2,
@@ -37,10 +40,9 @@ test('what is acknowledged is durable, and the session is as documented', async 
   await server.stop();
 });
 
-test('nobody connects without a password, and only this account reaches the socket and the passwords', async (t) => {
-  const dataDir = makeDataDir(t);
-  const server = await start(dataDir);
-  const withoutPassword = { ...(server.runtime as Exclude<typeof server.runtime, { url: string }>), password: '' };
+test('nobody connects without a password, and only this account reaches the socket and the passwords', async () => {
+  const server = await start(shared);
+  const withoutPassword = { ...server.runtime, password: '' };
   await assert.rejects(
     openDatabase({ connection: withoutPassword, poolMax: 2, statementTimeoutMs: 1000, log: testLog }),
     ConfigError,
@@ -51,7 +53,7 @@ test('nobody connects without a password, and only this account reaches the sock
     ['log', 0o700],
     ['cluster', 0o700],
   ] as const) {
-    assert.equal(statSync(path.join(dataDir, 'postgres', name)).mode & 0o777, mode, name);
+    assert.equal(statSync(path.join(shared, 'postgres', name)).mode & 0o777, mode, name);
   }
   await server.stop();
 });
@@ -87,11 +89,10 @@ test('a server with other settings is not shared while it is in use, and replace
   await replacement.stop();
 });
 
-test('processes share the server, and the last one stops it', async (t) => {
-  const dataDir = makeDataDir(t);
-  const first = await start(dataDir);
-  const second = await start(dataDir);
-  const third = runEmbedded(dataDir);
+test('processes share the server, and the last one stops it', async () => {
+  const first = await start(shared);
+  const second = await start(shared);
+  const third = runEmbedded(shared);
   assert.equal(await third.hears('ready'), `ready ${first.pid}`);
   assert.deepEqual([first.started, second.started, second.pid], [true, false, first.pid]);
   await first.stop();
@@ -100,7 +101,7 @@ test('processes share the server, and the last one stops it', async (t) => {
   third.child.stdin?.end();
   await third.ended;
   assert.ok(!isRunning(first.pid));
-  assert.equal(postmasterPid(dataDir), undefined);
+  assert.equal(postmasterPid(shared), undefined);
 });
 
 test('processes that start together on an empty directory make one database and one server', async (t) => {
@@ -128,11 +129,11 @@ test('a path too long for a socket address is no obstacle', async (t) => {
   assert.equal(await database.isReachable(), true);
   await database.close();
   await server.stop();
+  assert.ok(!existsSync(server.runtime.host));
 });
 
-test('the log holds neither statements nor values of failing statements', async (t) => {
-  const dataDir = makeDataDir(t);
-  const server = await start(dataDir);
+test('the log holds neither statements nor values of failing statements', async () => {
+  const server = await start(shared);
   const owner = await openDatabase({
     connection: server.owner,
     rowSecurity: 'bypassed',
@@ -145,7 +146,7 @@ test('the log holds neither statements nor values of failing statements', async 
   await assert.rejects(owner.query(sql`INSERT INTO person VALUES (${'Ada Lovelace'})`));
   await owner.close();
   await server.stop();
-  const log = path.join(dataDir, 'postgres', 'log');
+  const log = path.join(shared, 'postgres', 'log');
   const text = readdirSync(log)
     .map((name) => readFileSync(path.join(log, name), 'utf8'))
     .join('');

@@ -63,6 +63,15 @@ export const interactions: readonly Interaction[] = [
     success: 200,
     writes: true,
   },
+  {
+    name: 'patch',
+    method: 'PATCH',
+    path: (type) => `${type}/${storedId}`,
+    contentType: 'application/json-patch+json',
+    body: () => JSON.stringify([{ op: 'add', path: '/language', value: 'en' }]),
+    success: 200,
+    writes: true,
+  },
   { name: 'delete', method: 'DELETE', path: (type) => `${type}/gone`, success: 204, writes: false },
   { name: 'history', method: 'GET', path: (type) => `${type}/${storedId}/_history`, success: 200, writes: false },
 ];

@@ -112,30 +112,59 @@ interface Row {
   readonly name: string;
   readonly method: string;
   readonly path: (type: string) => string;
-  readonly form?: string;
+  /** A body other than a resource, and its media type. */
+  readonly sent?: { readonly body: string; readonly type: string };
+  /** Id of the resource in the body. */
   readonly id?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Letters that are all needed, `/` between those of which one will do; `*`: only the operator's entry will do. */
   readonly needs: readonly string[];
   readonly success: number;
 }
+
+const byId = { body: '_id=one', type: 'application/x-www-form-urlencoded' };
+const language = {
+  body: '[{"op":"add","path":"/language","value":"en"}]',
+  type: 'application/json-patch+json',
+};
 
 const rows: readonly Row[] = [
   { name: 'read', method: 'GET', path: (type) => `${type}/one`, needs: ['r'], success: 200 },
   { name: 'vread', method: 'GET', path: (type) => `${type}/one/_history/1`, needs: ['r'], success: 200 },
   { name: 'history of an instance', method: 'GET', path: (type) => `${type}/one/_history`, needs: ['r'], success: 200 },
   { name: 'search', method: 'GET', path: (type) => type, needs: ['s'], success: 200 },
+  { name: 'search by POST', method: 'POST', path: (type) => `${type}/_search`, sent: byId, needs: ['s'], success: 200 },
+  { name: 'create', method: 'POST', path: (type) => type, id: 'new', needs: ['c'], success: 201 },
   {
-    name: 'search by POST',
+    name: 'conditional create',
     method: 'POST',
-    path: (type) => `${type}/_search`,
-    form: '_id=one',
-    needs: ['s'],
+    path: (type) => type,
+    id: 'new',
+    headers: { 'if-none-exist': '_id=one' },
+    needs: ['c', 's'],
     success: 200,
   },
-  { name: 'create', method: 'POST', path: (type) => type, id: 'new', needs: ['c'], success: 201 },
   // A PUT replaces the whole resource, so whoever may not see the whole of it may not either.
   { name: 'update', method: 'PUT', path: (type) => `${type}/one`, id: 'one', needs: ['u', 'r/s'], success: 200 },
+  {
+    name: 'conditional update',
+    method: 'PUT',
+    path: (type) => `${type}?_id=one`,
+    id: 'one',
+    needs: ['u', 'r/s', 's'],
+    success: 200,
+  },
+  { name: 'patch', method: 'PATCH', path: (type) => `${type}/one`, sent: language, needs: ['u'], success: 200 },
+  {
+    name: 'conditional patch',
+    method: 'PATCH',
+    path: (type) => `${type}?_id=one`,
+    sent: language,
+    needs: ['u', 's'],
+    success: 200,
+  },
   { name: 'delete', method: 'DELETE', path: (type) => `${type}/gone`, needs: ['*'], success: 204 },
+  { name: 'conditional delete', method: 'DELETE', path: (type) => `${type}?_id=gone`, needs: ['*'], success: 204 },
 ];
 
 function isAllowed(entries: readonly string[], type: string, needs: readonly string[]): boolean {
@@ -148,11 +177,9 @@ function isHeld(entries: readonly string[], type: string, need: string): boolean
 
 type Holder = (typeof holders)[number];
 
-function call({ caller }: Holder, row: Row, type: string): Promise<Answer> {
-  if (row.form !== undefined) {
-    return caller.send(row.method, row.path(type), row.form, { 'content-type': 'application/x-www-form-urlencoded' });
-  }
-  return caller.send(row.method, row.path(type), row.id === undefined ? undefined : bodies[type]?.(row.id));
+function call({ caller }: Holder, { method, path, sent, id, headers = {} }: Row, type: string): Promise<Answer> {
+  if (sent !== undefined) return caller.send(method, path(type), sent.body, { ...headers, 'content-type': sent.type });
+  return caller.send(method, path(type), id === undefined ? undefined : bodies[type]?.(id), headers);
 }
 
 for (const firm of [maple, birch]) {

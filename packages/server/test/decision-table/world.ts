@@ -2,6 +2,7 @@
  * The world of the decision table: three environments in two realms, firms in every relation to an application, and the
  * tokens, keys and places of the table, each with the facts that the oracle judges by.
  */
+import type { JsonWebKey } from 'node:crypto';
 import { issueApiKey, revokeApiKey } from '../../src/oauth/api-keys.ts';
 import { issueClient, revokeClient } from '../../src/oauth/clients.ts';
 import { issueLegacyAccount, revokeLegacyAccount } from '../../src/oauth/legacy-accounts.ts';

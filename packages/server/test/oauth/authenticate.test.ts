@@ -9,7 +9,7 @@ import { newSecret } from '../../src/base/ids.ts';
 import { openSecrets } from '../../src/base/secrets.ts';
 import { issueApiKey, revokeApiKey } from '../../src/oauth/api-keys.ts';
 import { revokeClient } from '../../src/oauth/clients.ts';
-import { signHs256 } from '../../src/oauth/jwt.ts';
+import { decodeJwt, signHs256, signRs256 } from '../../src/oauth/jwt.ts';
 import { resetLegacyPassword, revokeLegacyAccount } from '../../src/oauth/legacy-accounts.ts';
 import type { ApiCredentials, Session } from '../../src/oauth/session.ts';
 import { suspendApplication } from '../../src/tenancy/applications.ts';
@@ -80,6 +80,11 @@ past.clock.advance(-24 * 3_600_000);
 /** A world of another installation: same names, other keys. */
 const foreign = await openWorld(database, { secrets: openSecrets(newSecret()) });
 
+async function signedBySandbox(claims: Readonly<Record<string, unknown>>): Promise<string> {
+  const { kid, privateKey } = await world.keys.signer('sandbox');
+  return await signRs256({ alg: 'RS256', kid }, claims, privateKey);
+}
+
 function tampered(token: string): string {
   const [head, payload, signature = ''] = token.split('.');
   return `${head}.${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`;
@@ -141,6 +146,35 @@ const badTokens: readonly TokenState[] = [
     authorization: bearer(signHs256({ alg: 'HS256' }, {}, world.secrets.key('legacy-token'))),
     code: invalid,
     problem: 'Bearer token lacks a claim of a legacy token',
+  },
+  {
+    name: 'client, without claims',
+    authorization: bearer(await signedBySandbox({ iss: 'https://login.example.com/auth/realms/sandbox' })),
+    code: invalid,
+    problem: 'Bearer token lacks a claim of a client-credentials token',
+  },
+  {
+    name: 'client, with the issuer of another realm than its key’s',
+    authorization: bearer(
+      await signedBySandbox({
+        ...decodeJwt(goodClient)?.claims,
+        iss: 'https://login.example.com/auth/realms/production',
+      }),
+    ),
+    code: invalid,
+    problem: 'Bearer token names an issuer that its key does not sign for',
+  },
+  {
+    name: 'client, of an unknown key',
+    authorization: bearer(
+      await signRs256(
+        { alg: 'RS256', kid: 'x'.repeat(43) },
+        decodeJwt(goodClient)?.claims ?? {},
+        (await world.keys.signer('sandbox')).privateKey,
+      ),
+    ),
+    code: invalid,
+    problem: 'Bearer token is signed with an unknown key (kid): it was made elsewhere or its key is retired',
   },
   {
     name: 'client, expired',
@@ -361,6 +395,15 @@ for (const place of ['query', 'body'] as const) {
     assert.deepEqual(await refusalOf(world.sessions.authenticate(credentials)), refusal(invalid, [problem], true));
   });
 }
+
+test('contract 5.1: a header that is repeated is refused although the first value has a remembered session', async () => {
+  await call(bearer(goodClient), [vendor.clientKey]);
+  const tokens = call([...bearer(goodClient), 'Bearer other'], [vendor.clientKey]);
+  const twoTokens = 'Bearer token is sent more than once: send one Authorization header';
+  assert.deepEqual(await refusalOf(tokens), refusal(invalid, [twoTokens], true));
+  const keys = call(bearer(goodClient), [vendor.clientKey, 'other']);
+  assert.deepEqual(await refusalOf(keys), refusal(invalid, [repeated], true));
+});
 
 test('settled.md: credentials are checked before the firm: a wrong key at an unknown firm is 401', async () => {
   for (const prefix of ['no-such-firm', otherFirm.prefix]) {

@@ -7,7 +7,7 @@ import { resetLegacyPassword, revokeLegacyAccount } from '../../src/oauth/legacy
 import type { TokenReply } from '../../src/oauth/token-endpoint.ts';
 import { suspendApplication } from '../../src/tenancy/applications.ts';
 import { revokeAuthorisation } from '../../src/tenancy/authorisations.ts';
-import { type Firm, resumeFirm, suspendFirm } from '../../src/tenancy/firms.ts';
+import { createFirm, type Firm, resumeFirm, suspendFirm } from '../../src/tenancy/firms.ts';
 import { openTestDatabase } from '../support/database.ts';
 import {
   assertRefused,
@@ -123,6 +123,13 @@ test('contract 5.4: a refresh token is worthless at every other firm, also one t
   for (const firm of [second, others.firm, { ...mine.firm, prefix: 'no-such-firm' }]) {
     assertRefused(await refresh(firm, [mine.vendor.legacyKey], mine.refreshToken), 400, 'invalid_grant', foreign);
   }
+});
+
+test('contract 5.4: a refresh token is worthless at the firm of the same prefix in another environment', async () => {
+  const twin = { environment: 'sandbox', prefix: inTraining.firm.prefix, name: 'Twin', timeZone: 'UTC' };
+  const firm = await createFirm(database, twin);
+  await makeAccount(world, mine.vendor, firm);
+  assertRefused(await refresh(firm, [mine.vendor.legacyKey], inTraining.refreshToken), 400, 'invalid_grant', foreign);
 });
 
 function tampered(token: string, firmPrefix: string): string {

@@ -3,7 +3,14 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { patient } from '../support/records.ts';
 import { assertRefused, insufficientScope } from '../support/refusals.ts';
-import { type Answer, type Caller, makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
+import {
+  type Answer,
+  type Caller,
+  makeApplication,
+  makeFirm,
+  openCaller,
+  openTestService,
+} from '../support/service.ts';
 
 const service = await openTestService({ after });
 const maple = await makeFirm(service, 'maple');
@@ -21,6 +28,9 @@ function outcomeOf({ status, json }: Answer): readonly unknown[] {
   return error === undefined ? [status] : [status, error];
 }
 
+const jsonPatch = { 'content-type': 'application/json-patch+json' };
+const activate = [{ op: 'add', path: '/active', value: true }];
+
 /** Everything that can be asked of a type, by name. */
 async function interactionsOf(caller: Caller): Promise<Record<string, readonly unknown[]>> {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -32,6 +42,7 @@ async function interactionsOf(caller: Caller): Promise<Record<string, readonly u
     searchByPost: () => caller.send('POST', 'Patient/_search', '', form),
     create: () => caller.send('POST', 'Patient', patient('New')),
     update: () => caller.send('PUT', `Patient/${id}`, { ...patient('Quill'), id }),
+    patch: () => caller.send('PATCH', `Patient/${id}`, activate, jsonPatch),
     delete: () => caller.send('DELETE', `Patient/${id}`),
   };
   const outcomes: Record<string, readonly unknown[]> = {};
@@ -47,6 +58,7 @@ const nothing = {
   searchByPost: refused,
   create: refused,
   update: refused,
+  patch: refused,
   delete: refused,
 };
 
@@ -65,7 +77,7 @@ test('settled letters: c is create', async () => {
   assert.deepEqual(await interactionsOf(creator), { ...nothing, create: [201] });
 });
 
-test('settled letters: u is update', async () => {
+test('settled letters: u is update and PATCH', async () => {
   const updater = await enter('Updater', ['acl/pat_u', 'acl/pat_r']);
   assert.deepEqual(await interactionsOf(updater), {
     ...nothing,
@@ -73,7 +85,29 @@ test('settled letters: u is update', async () => {
     vread: [200],
     history: [200],
     update: [200],
+    patch: [200],
   });
+});
+
+test('settled letters: a conditional write needs its own letter and s', async () => {
+  const ifNone = { 'if-none-exist': 'family=Nobody' };
+  const creator = await enter('Creator without s', ['acl/enc_s', 'acl/pat_c', 'acl/pat_r', 'acl/pat_u']);
+  const searching = {
+    status: 403,
+    error: 'access-denied',
+    issue: 'forbidden',
+    diagnostics:
+      'Patient search needs acl/pat_s or acl/pat_s_name_dob_gen or acl/pat_s_id; the practice grants it to the application',
+    challenge: insufficientScope,
+  };
+  assertRefused(await creator.send('POST', 'Patient', patient('Nobody'), ifNone), searching);
+  assertRefused(await creator.send('PUT', 'Patient?family=Quill', patient('Quill')), searching);
+  assertRefused(await creator.send('PATCH', 'Patient?family=Quill', activate, jsonPatch), searching);
+  const searcher = await enter('Searcher without c', ['acl/pat_s']);
+  assert.deepEqual(outcomeOf(await searcher.send('POST', 'Patient', patient('Nobody'), ifNone)), refused);
+  assert.deepEqual(outcomeOf(await searcher.send('PUT', 'Patient?family=Quill', patient('Quill'))), refused);
+  const both = await enter('Creator and searcher', ['acl/pat_c', 'acl/pat_s']);
+  assert.deepEqual(outcomeOf(await both.send('POST', 'Patient', patient('Nobody'), ifNone)), [201]);
 });
 
 test('settled letters: delete and update-as-create need acl/*', async () => {
@@ -136,7 +170,14 @@ test('settled union: filters intersect', async () => {
 });
 
 test('settled opaque: entries with ef and those of unknown meaning grant nothing until an operator says what', async () => {
-  const acl = ['acl/obsv_ef_r', 'acl/obsv_ef_s', 'acl/proc_ef_s', 'acl/pmc_ocu_ef_s', 'acl/fmly_his_ef_c', 'acl/pat_ef_m'];
+  const acl = [
+    'acl/obsv_ef_r',
+    'acl/obsv_ef_s',
+    'acl/proc_ef_s',
+    'acl/pmc_ocu_ef_s',
+    'acl/fmly_his_ef_c',
+    'acl/pat_ef_m',
+  ];
   const opaque = await enter('Opaque', [...acl, 'acl/m_t', 'acl/t_s', 'acl/mynwscp']);
   for (const type of ['Observation', 'Procedure', 'Condition', 'FamilyMemberHistory', 'Patient', 'Basic']) {
     assert.deepEqual(outcomeOf(await opaque.get(type)), refused, type);

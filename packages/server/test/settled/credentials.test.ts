@@ -1,5 +1,7 @@
 /** settled.md "Credentials", by real HTTP. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import test, { after } from 'node:test';
 import { readConfig } from '../../src/base/config.ts';
 import { sql } from '../../src/database/sql.ts';
@@ -161,16 +163,25 @@ test('settled revocation: a revoked key, client, account or password ends the to
   const first = await enter('Revoked keys');
   const { application } = first.application;
   await revokeApiKey(database, application, first.application.clientKeyId);
-  assert.deepEqual([(await first.client.get('Patient')).status, (await first.legacy.get('Patient')).status], [401, 200]);
+  assert.deepEqual(
+    [(await first.client.get('Patient')).status, (await first.legacy.get('Patient')).status],
+    [401, 200],
+  );
   await revokeApiKey(database, application, first.application.legacyKeyId);
   assert.equal((await first.legacy.get('Patient')).status, 401);
   const second = await enter('Revoked client');
   await revokeClient(database, second.application.application, second.application.clientId);
-  assert.deepEqual([(await second.client.get('Patient')).status, (await second.legacy.get('Patient')).status], [401, 200]);
+  assert.deepEqual(
+    [(await second.client.get('Patient')).status, (await second.legacy.get('Patient')).status],
+    [401, 200],
+  );
   const third = await enter('Revoked account');
   const account = third.application.accounts.get('maple');
   await revokeLegacyAccount(database, maple, account?.username ?? '');
-  assert.deepEqual([(await third.client.get('Patient')).status, (await third.legacy.get('Patient')).status], [200, 401]);
+  assert.deepEqual(
+    [(await third.client.get('Patient')).status, (await third.legacy.get('Patient')).status],
+    [200, 401],
+  );
   const fourth = await enter('New password');
   await resetLegacyPassword(database, secrets, maple, fourth.application.accounts.get('maple')?.username ?? '');
   assert.equal((await fourth.legacy.get('Patient')).status, 401);
@@ -252,4 +263,11 @@ test('settled revocation: a token alone outlives nothing: a suspended applicatio
   });
   await resumeApplication(database, application.application);
   assert.match(await clientToken(service, application), /^[\w-]+\.[\w-]+\.[\w-]+$/);
+});
+
+test('settled password-grant: what the contract demands against the security guidance is listed in docs/security.md', () => {
+  const text = readFileSync(path.join(import.meta.dirname, '../../../../docs/security.md'), 'utf8');
+  for (const words of ['RFC 9700 §2.4', 'password grant', 'token without an API key', 'PRAXIS_STRICT']) {
+    assert.ok(text.includes(words), words);
+  }
 });

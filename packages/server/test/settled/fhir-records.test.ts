@@ -58,7 +58,9 @@ test('settled dates: a date without zone is read in the time zone of the firm', 
   assert.deepEqual(await found(inTokyo, 'Appointment?date=2026-11-23'), []);
   assert.deepEqual(await found(inTokyo, 'Appointment?date=2026-11-24'), ['night']);
   assert.deepEqual(await found(caller, 'Appointment?date=ge2026-11-23T21:00:00&date=lt2026-11-23T21:01:00'), ['night']);
-  assert.deepEqual(await found(inTokyo, 'Appointment?date=ge2026-11-24T11:00:00&date=lt2026-11-24T11:01:00'), ['night']);
+  assert.deepEqual(await found(inTokyo, 'Appointment?date=ge2026-11-24T11:00:00&date=lt2026-11-24T11:01:00'), [
+    'night',
+  ]);
 });
 
 test('settled dates: instants are stored in UTC and returned as they were sent', async () => {
@@ -85,7 +87,13 @@ test('settled references: absolute ones in answers are a setting of the applicat
   const absolute = await openCaller(service, application, newYork);
   const comment = 'Not one: "reference":"Patient/9"';
   const contained = [{ resourceType: 'Practitioner', id: 'c1' }];
-  const actors = ['Patient/1', 'Location/2/_history/3', '#c1', 'urn:uuid:01234567-89ab-4def-8123-456789abcdef', ...references];
+  const actors = [
+    'Patient/1',
+    'Location/2/_history/3',
+    '#c1',
+    'urn:uuid:01234567-89ab-4def-8123-456789abcdef',
+    ...references,
+  ];
   const participant = actors.map((reference) => ({ actor: { reference }, status: 'accepted' }));
   const sent = appointment('', '2026-12-02T10:00:00Z', { contained, participant, comment });
   const shown = [
@@ -148,14 +156,24 @@ interface PracticeParameter {
   readonly other: Readonly<Record<string, unknown>>;
 }
 
-const coverage = { status: 'active', beneficiary: { reference: 'Patient/1' }, payor: [{ reference: 'Organization/1' }] };
+const coverage = {
+  status: 'active',
+  beneficiary: { reference: 'Patient/1' },
+  payor: [{ reference: 'Organization/1' }],
+};
 const task = { status: 'ready', intent: 'order' };
 const identified = (system: string, value: string) => [{ system: `https://praxis.health/fhir/sid/${system}`, value }];
 const concept = (code: string) => ({ valueCodeableConcept: { coding: [{ code }] } });
 const referral = 'https://praxis.health/fhir/StructureDefinition/referral-source';
 
 const practiceParameters: readonly PracticeParameter[] = [
-  { type: 'Coverage', parameter: 'order', value: '1', matching: { ...coverage, order: 1 }, other: { ...coverage, order: 2 } },
+  {
+    type: 'Coverage',
+    parameter: 'order',
+    value: '1',
+    matching: { ...coverage, order: 1 },
+    other: { ...coverage, order: 2 },
+  },
   {
     type: 'Coverage',
     parameter: 'reconciliationId',

@@ -4,7 +4,14 @@ import test, { after } from 'node:test';
 import { readConfig } from '../../src/base/config.ts';
 import { patient } from '../support/records.ts';
 import { assertRefused } from '../support/refusals.ts';
-import { type Answer, type Caller, makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
+import {
+  type Answer,
+  type Caller,
+  makeApplication,
+  makeFirm,
+  openCaller,
+  openTestService,
+} from '../support/service.ts';
 
 /** The smallest that the setting takes; the default is checked by itself. */
 const pageRowsMax = 100;
@@ -31,9 +38,12 @@ function linkOf({ json }: Answer, relation: string): string | undefined {
 /** All pages from `path` on, by next links as they are. */
 async function follow(from: Caller, path: string): Promise<Answer[]> {
   const pages: Answer[] = [];
-  for (let next: string | undefined = path; next !== undefined; next = linkOf(pages.at(-1) as Answer, 'next')) {
-    pages.push(await from.get(next));
-    assert.equal(pages.at(-1)?.status, 200);
+  let next: string | undefined = path;
+  while (next !== undefined) {
+    const page = await from.get(next);
+    assert.equal(page.status, 200);
+    pages.push(page);
+    next = linkOf(page, 'next');
   }
   return pages;
 }
@@ -57,7 +67,7 @@ test('settled total: the number of rows of the page is a setting of the applicat
 
 test('settled page: a bare page=N works up to 10,000 rows by default', async () => {
   assert.equal(readConfig({}).pageRowsMax, 10_000);
-  const pages = [];
+  const pages: Answer[] = [];
   for (let page = 1; page <= 10; page += 1) pages.push(await caller.get(`Patient?_count=10&page=${page}`));
   const shown = pages.flatMap(idsOf);
   assert.equal(shown.length, 100);

@@ -138,13 +138,13 @@ test('settled order-of-checks: realm and environment are credentials: 401 before
 });
 
 test('settled order-of-checks: a method that does not apply is told before access entries and media types', async () => {
-  const answer = await caller(narrow).send('PATCH', 'Patient/1', '[]', { 'content-type': 'text/plain' });
+  const answer = await caller(narrow).send('PUT', 'Patient/1/_history', '[]', { 'content-type': 'text/plain' });
   assertRefused(answer, {
     status: 405,
     error: 'method-not-allowed',
     issue: 'not-supported',
-    diagnostics: 'This path takes GET, HEAD, PUT, DELETE',
-    allow: 'GET, HEAD, PUT, DELETE',
+    diagnostics: 'This path takes GET, HEAD',
+    allow: 'GET, HEAD',
   });
 });
 
@@ -180,7 +180,10 @@ test('settled order-of-checks: an unknown or deleted resource is told before its
   const updater = await openCaller(service, application, maple);
   const match = { 'if-match': 'W/"99"' };
   const body = (id: string) => ({ ...patient('Quill'), id });
-  assert.deepEqual(errorOf(await updater.send('PUT', 'Patient/none', body('none'), match)), [404, 'resource-not-found']);
+  assert.deepEqual(errorOf(await updater.send('PUT', 'Patient/none', body('none'), match)), [
+    404,
+    'resource-not-found',
+  ]);
   await caller(wide).send('PUT', 'Patient/gone', body('gone'));
   await caller(wide).send('DELETE', 'Patient/gone');
   assert.deepEqual(errorOf(await updater.send('PUT', 'Patient/gone', body('gone'), match)), [410, 'resource-deleted']);
@@ -188,7 +191,7 @@ test('settled order-of-checks: an unknown or deleted resource is told before its
 
 test('settled firm-refusal: an unknown and an unauthorised firm get the same 403, headers and body', async () => {
   const nowhere = birch.base.replace('birch', 'nowhere');
-  const answers = [];
+  const answers: object[] = [];
   for (const base of [birch.base, nowhere]) {
     const answer = await request(`${base}/Patient`, { headers: caller(wide).headers });
     const { date: _date, 'x-request-id': _id, ...headers } = Object.fromEntries(answer.headers);
@@ -253,8 +256,7 @@ test('settled statuses 412: a failed If-Match changes nothing', async () => {
     status: 412,
     error: 'precondition-failed',
     issue: 'conflict',
-    diagnostics:
-      'If-Match does not name the current version, which is W/"1": read it again and repeat the change',
+    diagnostics: 'If-Match does not name the current version, which is W/"1": read it again and repeat the change',
     expression: ['If-Match'],
   });
   assert.deepEqual((await full.get(path)).json, created.json);
@@ -313,7 +315,11 @@ test('settled open-paths: metadata is the same for every well-formed firm, exist
 test('settled open-paths: everything else needs both credentials', async () => {
   const paths = ['', '/', '/Patient', '/Patient/1', '/Patient/1/_history', '/Patient/1/_history/1', '/Patient/_search'];
   const { 'x-api-key': key, authorization } = caller(wide).headers;
-  const halves: readonly Record<string, string>[] = [{}, { 'x-api-key': `${key}` }, { authorization: `${authorization}` }];
+  const halves: readonly Record<string, string>[] = [
+    {},
+    { 'x-api-key': `${key}` },
+    { authorization: `${authorization}` },
+  ];
   for (const path of [...paths, '/Nonsense', '/metadata/']) {
     for (const headers of halves) {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {

@@ -34,7 +34,7 @@ export interface Firms {
 
 export async function makeFirms(owner: Database): Promise<Firms> {
   const [environment] = await owner.query<{ id: number }>(
-    sql`INSERT INTO environment (name, realm, kind) VALUES ('sandbox', 'sandbox', 'generic') RETURNING id`,
+    sql`INSERT INTO environment (name, realm, kind) VALUES ('sandbox', 'sandbox', 'generic-sandbox') RETURNING id`,
   );
   const firms = await owner.query<{ id: number }>(sql`
     INSERT INTO firm (environment, prefix, name, time_zone)

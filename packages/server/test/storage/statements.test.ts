@@ -86,7 +86,7 @@ test('the store sends what the catalogue holds, and the catalogue holds nothing 
 });
 
 const firmCondition = /\bfirm = \$(\d+)/g;
-const tableNames = new RegExp(`\\b(?:FROM|JOIN)\\s+(${tenantTables.join('|')})\\b`, 'g');
+const tableNames = new RegExp(`\\b(?:FROM|JOIN)\\s+(${[...tenantTables, 'write_lock'].join('|')})\\b`, 'g');
 
 for (const [name, { text, values }] of Object.entries(catalogue)) {
   test(`${name} names the firm as a bound value for every table`, () => {

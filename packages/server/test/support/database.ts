@@ -3,10 +3,11 @@
  * per schema, that is, again whenever a migration changes.
  */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import {
+  type ConnectionParts,
   type Database,
-  type DatabaseConnection,
   type DatabaseOptions,
   openDatabase,
 } from '../../src/database/database.ts';
@@ -17,8 +18,6 @@ import { joinTestCluster, testLog } from './cluster.ts';
 export interface Lifetime {
   after(work: () => Promise<void>): void;
 }
-
-type ConnectionParts = Exclude<DatabaseConnection, { readonly url: string }>;
 
 export interface TestDatabase {
   readonly name: string;
@@ -43,15 +42,15 @@ const statementTimeoutMs = 10_000;
 export async function openTestDatabase(t: Lifetime, options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const { empty, ...limits } = options;
   const cluster = await joinTestCluster();
-  const maintenance = { ...parts(cluster.owner), database: 'postgres' };
+  const maintenance = { ...cluster.owner, database: 'postgres' };
   const name = `test_${randomBytes(8).toString('hex')}`;
   await withClient(maintenance, async (client) => {
     const template = empty === true ? 'template0' : await ensureTemplate(client, maintenance);
     await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY wal_log`);
   });
   const connections = {
-    owner: { ...parts(cluster.owner), database: name },
-    runtime: { ...parts(cluster.runtime), database: name },
+    owner: { ...cluster.owner, database: name },
+    runtime: { ...cluster.runtime, database: name },
   };
   const base = { poolMax, statementTimeoutMs, log: testLog };
   const owner = await openDatabase({ ...base, connection: connections.owner, poolMax: 4, rowSecurity: 'bypassed' });
@@ -59,12 +58,28 @@ export async function openTestDatabase(t: Lifetime, options: TestDatabaseOptions
   t.after(async () => {
     try {
       await Promise.all([owner.close(), runtime.close()]);
-      await withClient(maintenance, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`));
+      await withClient(maintenance, (client) => dropDatabase(client, name));
     } finally {
       await cluster.stop();
     }
   });
   return { name, owner, runtime, connections };
+}
+
+const dropAttemptsMax = 20;
+const dropPauseMs = 100;
+
+/** Ends its connections too; an autovacuum worker in it may not be ended by the owner, but ends itself soon. */
+async function dropDatabase(client: pg.Client, name: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      return;
+    } catch (error) {
+      if (attempt === dropAttemptsMax) throw error;
+      await delay(dropPauseMs);
+    }
+  }
 }
 
 /** Key of the advisory lock: the ASCII bytes of "test". */
@@ -113,9 +128,4 @@ async function withClient<T>(connection: ConnectionParts, work: (client: pg.Clie
   } finally {
     await client.end();
   }
-}
-
-function parts(connection: DatabaseConnection): ConnectionParts {
-  if ('url' in connection) throw new TypeError('the embedded database is reached by parts, not by a URL');
-  return connection;
 }

@@ -10,8 +10,7 @@ import { number, openProgress } from '../progress.ts';
 export const importCommands: readonly Command[] = [
   {
     name: 'import',
-    summary:
-      'Store resources from .ndjson and .json files and directories at a firm; Bundles of type collection, batch and transaction are unpacked',
+    summary: 'Store resources from NDJSON and JSON files, Bundles and directories at a firm',
     arguments: ['FILE|DIR…'],
     options: {
       firm: { kind: 'value', description: 'The firm, by its prefix', required: true },

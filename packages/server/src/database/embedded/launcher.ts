@@ -8,11 +8,11 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigError } from '../../base/config.ts';
 import type { Log } from '../../base/log.ts';
-import type { DatabaseConnection } from '../connection-settings.ts';
+import type { ConnectionParts } from '../connection-settings.ts';
 import { type Account, chooseAccount } from './account.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { type Credentials, createCluster, readCredentials } from './create.ts';
-import { type Layout, layoutIn } from './layout.ts';
+import { type Layout, layoutIn, removeSocketDirectory } from './layout.ts';
 import { findPostmaster, type Postmaster } from './lock-file.ts';
 import { becomePresent, type Presence, serviceConnection } from './presence.ts';
 import { readServerVersion } from './server-version.ts';
@@ -22,9 +22,9 @@ import { stopPostmaster } from './stop-postmaster.ts';
 
 export interface EmbeddedPostgres {
   /** The service's database as its owner, for migrations. */
-  readonly owner: DatabaseConnection;
+  readonly owner: ConnectionParts;
   /** The service's database as the role that row-level security binds. */
-  readonly runtime: DatabaseConnection;
+  readonly runtime: ConnectionParts;
   /** The server's process. */
   readonly pid: number;
   /** Whether this call started the server, rather than finding one running. */
@@ -216,7 +216,9 @@ function keepUsing(ground: Ground, first: Use): { stop(): Promise<void> } {
 
 async function leave(ground: Ground, { postmaster, presence }: Use): Promise<void> {
   try {
-    if (await presence.becomeLast()) await stopPostmaster(ground.layout, ground.binaries, postmaster);
+    if (!(await presence.becomeLast())) return;
+    await stopPostmaster(ground.layout, ground.binaries, postmaster);
+    removeSocketDirectory(ground.layout, postmaster.host);
   } catch (error) {
     ground.log.debug({ err: error }, 'embedded database had ended before');
   } finally {

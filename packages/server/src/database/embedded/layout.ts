@@ -1,6 +1,6 @@
 /** Where the files of the embedded database are, and where its socket is. */
 import { createHash } from 'node:crypto';
-import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, rmdirSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { ConfigError } from '../../base/config.ts';
@@ -43,6 +43,16 @@ export function makeSocketDirectory(layout: Layout, account: Account): string {
   if (Buffer.byteLength(own) <= socketDirectoryBytesMax && isPlain(own)) return makePrivate(own, account);
   const name = `praxis-${createHash('sha256').update(layout.root).digest('hex').slice(0, 16)}`;
   return makePrivate(path.join(os.tmpdir(), name), account);
+}
+
+/** Removes the directory among temporary files, which is empty once its server has ended. */
+export function removeSocketDirectory(layout: Layout, directory: string): void {
+  if (process.platform === 'win32' || directory.startsWith(layout.root)) return;
+  try {
+    rmdirSync(directory);
+  } catch {
+    // Another process has started a server meanwhile.
+  }
 }
 
 /** PostgreSQL reads a comma-separated list with quotes, so other names are not worth the quoting. */

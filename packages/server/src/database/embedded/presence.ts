@@ -2,9 +2,12 @@
  * Who uses the server: every praxis process holds one connection with a shared advisory lock for as long as it does. The lock
  * ends with its process however that ends, so the last one out can tell that it is the last, and stop the server.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import type { ConnectionParts } from '../connection-settings.ts';
 import { type Credentials, databaseName } from './create.ts';
 import type { Postmaster } from './lock-file.ts';
+import { isAlive } from './processes.ts';
 import { markSetting } from './settings.ts';
 
 export interface Presence {
@@ -20,6 +23,10 @@ export interface Presence {
 /** Key of the advisory lock: the ASCII bytes of "pres". */
 const lockKey = 0x70726573;
 const connectTimeoutMs = 10_000;
+/** Followed by the process number. */
+const applicationName = 'praxis presence';
+const noticeMaxMs = 2000;
+const noticePauseMs = 10;
 
 /** Connects to the server. Rejects with pg's error while the server is starting or stopping. */
 export async function becomePresent(postmaster: Postmaster, credentials: Credentials): Promise<Presence> {
@@ -30,7 +37,7 @@ export async function becomePresent(postmaster: Postmaster, credentials: Credent
     database: 'postgres',
     user: 'praxis_owner',
     password: credentials.praxis_owner,
-    application_name: 'praxis presence',
+    application_name: `${applicationName} ${process.pid}`,
     connectionTimeoutMillis: connectTimeoutMs,
   });
   const state = { ending: false, lost: false, handler: (): void => undefined };
@@ -53,10 +60,8 @@ export async function becomePresent(postmaster: Postmaster, credentials: Credent
     },
     async becomeLast() {
       keepsAlive(client, true);
-      const answer = await client.query<{ last: boolean }>(
-        `SELECT pg_try_advisory_lock(${lockKey}) AS last FROM pg_advisory_unlock_shared(${lockKey})`,
-      );
-      return answer.rows[0]?.last === true;
+      await client.query(`SELECT pg_advisory_unlock_shared(${lockKey})`);
+      return await lockAlone(client);
     },
     async end() {
       state.ending = true;
@@ -64,6 +69,24 @@ export async function becomePresent(postmaster: Postmaster, credentials: Credent
       await client.end();
     },
   };
+}
+
+/**
+ * Takes the lock for this process alone; false when another living process holds it. The server may take a moment to notice
+ * that a process has died, so for those it waits.
+ */
+async function lockAlone(client: pg.Client): Promise<boolean> {
+  const deadlineMs = performance.now() + noticeMaxMs;
+  for (;;) {
+    const attempt = await client.query<{ last: boolean }>(`SELECT pg_try_advisory_lock(${lockKey}) AS last`);
+    if (attempt.rows[0]?.last === true) return true;
+    const others = await client.query<{ name: string }>(
+      `SELECT application_name AS name FROM pg_stat_activity WHERE application_name LIKE '${applicationName} %' AND pid <> pg_backend_pid()`,
+    );
+    const alive = others.rows.some(({ name }) => isAlive(Number(name.slice(applicationName.length))));
+    if (alive || performance.now() > deadlineMs) return false;
+    await delay(noticePauseMs);
+  }
 }
 
 /** Whether the open connection keeps this process from ending. pg has the methods, its types lack them. */
@@ -78,6 +101,6 @@ export function serviceConnection(
   postmaster: Postmaster,
   credentials: Credentials,
   user: 'praxis_owner' | 'praxis_runtime',
-) {
+): ConnectionParts {
   return { host: postmaster.host, port: postmaster.port, database: databaseName, user, password: credentials[user] };
 }

@@ -84,6 +84,8 @@ CREATE TABLE index_date (
   PRIMARY KEY (firm, param, lo, hi, rid)
 );
 CREATE INDEX index_date_rid ON index_date (firm, rid, param);
+-- The few ranges longer than 25 h: they may begin long before the day that a search asks for (decision 0032).
+CREATE INDEX index_date_wide ON index_date (firm, param, lo, hi, rid) WHERE lo < hi - 90000000000;
 COMMENT ON TABLE index_date IS 'Values of date search parameters as [lo, hi) in microseconds since 1970-01-01T00:00:00Z';
 
 CREATE TABLE index_string (

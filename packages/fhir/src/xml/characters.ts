@@ -1,0 +1,74 @@
+/**
+ * Characters and references of XML 1.0, for the XML format and for the xhtml of narratives.
+ *
+ * https://www.w3.org/TR/xml/#charsets · https://www.w3.org/TR/xml/#sec-references
+ */
+
+/** Finds what is no character of XML, surrogates aside. */
+export const notXmlCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
+
+/** Whether a code point is a character of XML. */
+export function isXmlCharacter(point: number): boolean {
+  if (point < 0x20) return point === 0x9 || point === 0xa || point === 0xd;
+  return point < 0xd800 || (point > 0xdfff && point < 0xfffe) || (point > 0xffff && point <= 0x10ffff);
+}
+
+/** A reference, or an "&" that begins none. */
+const reference = /&(?:(amp|lt|gt|quot|apos);|#(?:(\d{1,7})|x([0-9A-Fa-f]{1,6}));)?/g;
+
+const characters: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+export interface ReferenceProblem {
+  /** Offset of the "&" in the text. */
+  readonly offset: number;
+  readonly text: string;
+}
+
+/**
+ * What is wrong with the first broken reference of a text; undefined if none is. Only the five entities of XML itself
+ * are known: &nbsp; and the other names of HTML are not, and none can be declared.
+ */
+export function referenceProblem(text: string): ReferenceProblem | undefined {
+  for (const match of text.matchAll(reference)) {
+    const [whole, name, decimal, hexadecimal] = match;
+    if (name !== undefined) continue;
+    if (whole === '&') {
+      const problem = '"&" must begin &amp; &lt; &gt; &quot; &apos; or a character number';
+      return { offset: match.index, text: problem };
+    }
+    if (!isXmlCharacter(pointOf(decimal, hexadecimal))) {
+      return { offset: match.index, text: `${whole} is no character of XML` };
+    }
+  }
+  return undefined;
+}
+
+/** A text whose references are known to be right, with the characters in their place. */
+export function withoutReferences(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(reference, (_, name?: string, decimal?: string, hexadecimal?: string) =>
+    name === undefined ? String.fromCodePoint(pointOf(decimal, hexadecimal)) : (characters[name] ?? ''),
+  );
+}
+
+function pointOf(decimal: string | undefined, hexadecimal: string | undefined): number {
+  return decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
+}
+
+const special = /[&<"\t\n\r\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
+const everySpecial = new RegExp(special, 'g');
+
+/** White space other than single spaces would be read as spaces: https://www.w3.org/TR/xml/#AVNormalize */
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '"': '&quot;',
+  '\t': '&#9;',
+  '\n': '&#10;',
+  '\r': '&#13;',
+};
+
+/** The text as it stands between double quotes. What is no character of XML becomes U+FFFD. */
+export function attributeText(text: string): string {
+  return special.test(text) ? text.replace(everySpecial, (character) => escapes[character] ?? '\ufffd') : text;
+}

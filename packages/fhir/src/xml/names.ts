@@ -1,0 +1,33 @@
+/**
+ * Names of XML: https://www.w3.org/TR/xml/#NT-Name
+ */
+
+const start =
+  ':A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}-\\u{200D}' +
+  '\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}';
+const anyName = new RegExp(`[${start}][${start}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}-\\u{2040}]*`, 'uy');
+
+/** Whether an ASCII character may stand in a name: 1 anywhere, 2 not at its beginning. */
+const asciiName = new Uint8Array(128);
+for (let code = 0; code < 128; code++) {
+  const character = String.fromCharCode(code);
+  if (/[:A-Z_a-z]/.test(character)) asciiName[code] = 1;
+  else if (/[-.0-9]/.test(character)) asciiName[code] = 2;
+}
+
+/** The length of the name at an offset, colons included; 0 if there is none. */
+export function nameLength(text: string, offset: number): number {
+  let at = offset;
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= 0x80) return anyNameLength(text, offset);
+    const kind = asciiName[code];
+    if (kind === 0 || (kind === 2 && at === offset)) break;
+  }
+  return at - offset;
+}
+
+function anyNameLength(text: string, offset: number): number {
+  anyName.lastIndex = offset;
+  return anyName.exec(text)?.[0].length ?? 0;
+}
