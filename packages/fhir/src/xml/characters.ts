@@ -14,7 +14,7 @@ export function isXmlCharacter(point: number): boolean {
 }
 
 /** A reference, or an "&" that begins none. */
-const reference = /&(?:(amp|lt|gt|quot|apos);|#(?:(\d{1,7})|x([0-9A-Fa-f]{1,6}));)?/g;
+const reference = /&(?:(amp|lt|gt|quot|apos);|#(?:0*(\d{1,7})|x0*([0-9A-Fa-f]{1,6}));)?/g;
 
 const characters: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 

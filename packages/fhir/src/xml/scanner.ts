@@ -226,6 +226,7 @@ export function skipInstruction(scanner: Scanner): void {
   if (target === '' || end < 0 || (end > at + 2 + target.length && !/\s/.test(text.charAt(at + 2 + target.length)))) {
     fail(scanner, 'syntax', at, 'a processing instruction must have a target and end with "?>"');
   }
+  if (target.includes(':')) fail(scanner, 'namespace', at, 'the target of a processing instruction may have no colon');
   if (target.toLowerCase() === 'xml') {
     fail(scanner, 'syntax', at, 'the XML declaration may stand at the very beginning of the text only');
   }

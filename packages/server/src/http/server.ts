@@ -39,10 +39,10 @@ export async function openServer(parts: ServerParts): Promise<FastifyInstance> {
     forceCloseConnections: 'idle',
     rewriteUrl: () => '/', // its router refuses broken percent-escapes in words of its own
   });
+  server.setErrorHandler((error, _request, reply) => sendOutcome(reply, toPraxisError(error), parts.log));
   measure(server, parts);
   await allowBrowsers(server, config);
   server.addHook('onRequest', (request, reply) => route(parts, request, reply));
-  server.setErrorHandler((error, _request, reply) => sendOutcome(reply, toPraxisError(error), parts.log));
   return server;
 }
 

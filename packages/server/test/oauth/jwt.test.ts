@@ -63,6 +63,19 @@ test('RFC 8725 §3.1: a token is verified with the algorithm of its kind only', 
   assert.deepEqual([verifyRs256(none, publicKey), verifyHs256(none, secret)], [false, false]);
 });
 
+test('RFC 8725 §3.1: a right signature under a header that names another algorithm is refused', async () => {
+  for (const alg of ['none', 'RS512', 'PS256', 'HS256', 'rs256']) {
+    const jwt = decodeJwt(await signRs256({ alg }, { sub: 's' }, privateKey));
+    assert.ok(jwt);
+    assert.equal(verifyRs256(jwt, publicKey), false, alg);
+  }
+  for (const alg of ['none', 'HS512', 'RS256', 'hs256']) {
+    const jwt = decodeJwt(signHs256({ alg }, { sub: 's' }, secret));
+    assert.ok(jwt);
+    assert.equal(verifyHs256(jwt, secret), false, alg);
+  }
+});
+
 test('property: a token with any character changed is malformed or has a wrong signature', () => {
   for (const [token, verify] of [
     [rs256, (jwt) => verifyRs256(jwt, publicKey)],

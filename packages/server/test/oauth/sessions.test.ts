@@ -421,3 +421,17 @@ for (const { name, at, scope, now, firm: authorised, client, legacy } of rights)
     assert.deepEqual((await world.sessions.authenticate(calls.legacy)).policy.entries, legacy);
   });
 }
+
+test('deny by default: a filter of the application that is not understood closes what it may have narrowed', async () => {
+  const { vendor, client, legacy } = await enter(['acl/pat_s', 'acl/serv_req_s']);
+  await setApplicationAcl(
+    database,
+    vendor.application,
+    ['acl/lab_type_later', 'acl/pat_s', 'acl/serv_req_s'],
+    () => undefined,
+  );
+  for (const credentials of [client, legacy]) {
+    const { policy } = await world.sessions.authenticate(credentials);
+    assert.deepEqual([policy.allows('ServiceRequest', 's'), policy.allows('Patient', 's')], [false, true]);
+  }
+});

@@ -66,7 +66,7 @@ export async function openTestDatabase(t: Lifetime, options: TestDatabaseOptions
   return { name, owner, runtime, connections };
 }
 
-const dropAttemptsMax = 20;
+const dropAttemptsMax = 50;
 const dropPauseMs = 100;
 
 /** Ends its connections too; an autovacuum worker in it may not be ended by the owner, but ends itself soon. */

@@ -140,6 +140,20 @@ test('a change that is refused raises nothing', async () => {
   assert.deepEqual(await epochsOf(made), before);
 });
 
+test('what is revoked cannot be changed again, and nothing is raised', async () => {
+  const made = await square();
+  const account = made.account.username;
+  await revokeApiKey(database, made.a.application, made.a.legacyKeyId);
+  await revokeClient(database, made.a.application, made.a.clientId);
+  await revokeLegacyAccount(database, made.x, account);
+  const before = await epochsOf(made);
+  await assert.rejects(revokeApiKey(database, made.a.application, made.a.legacyKeyId), /has no live API key/);
+  await assert.rejects(revokeClient(database, made.a.application, made.a.clientId), /has no live client/);
+  await assert.rejects(revokeLegacyAccount(database, made.x, account), /has no live account/);
+  await assert.rejects(resetLegacyPassword(database, world.secrets, made.x, account), /has no live account/);
+  assert.deepEqual(await epochsOf(made), before);
+});
+
 test('changes at once raise the epoch once each', async () => {
   const made = await square();
   await Promise.all([
