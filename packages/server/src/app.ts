@@ -148,16 +148,17 @@ export async function startService(platform: Platform): Promise<Service> {
   const server = await openServer(parts);
   const address = await server.listen({ host: config.host, port: config.port });
   listening = address;
-  return { origin: address, parts, drain: () => drain(() => server.close(), config.drainMs) };
+  return { origin: address, parts, drain: () => drain(server, config.drainMs) };
 }
 
-async function drain(close: () => Promise<void>, drainMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, drainMs);
-  });
-  await Promise.race([close(), limit]);
-  clearTimeout(timer);
+/** Connections that are still open after `drainMs` are cut, so that a silent client does not keep the process alive. */
+async function drain(
+  server: { readonly server: { closeAllConnections(): void }; close(): Promise<void> },
+  drainMs: number,
+): Promise<void> {
+  const limit = setTimeout(() => server.server.closeAllConnections(), drainMs);
+  await server.close();
+  clearTimeout(limit);
 }
 
 /** Both roles of a database; `stop` ends what was started for them. */

@@ -10,6 +10,8 @@ import { fail, type Scanner, shown, skipMiscellany } from './scanner.ts';
 const declaration =
   /<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(?:"([^"<]*)"|'([^'<]*)')(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(?:"([A-Za-z][\w.-]*)"|'([A-Za-z][\w.-]*)'))?(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\r\n]*\?>/y;
 
+const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
 /** A scanner at the start tag of the element that the text is. A byte order mark is skipped. */
 export function openScanner(text: string, limits: JsonLimits): Scanner {
   const scanner: Scanner = { text, limits, at: text.charCodeAt(0) === 0xfeff ? 1 : 0, place: undefined };
@@ -18,8 +20,10 @@ export function openScanner(text: string, limits: JsonLimits): Scanner {
     const point = text.charCodeAt(wrong.index).toString(16).toUpperCase().padStart(4, '0');
     fail(scanner, 'syntax', wrong.index, `U+${point} is no character of XML`);
   }
-  if (!text.isWellFormed())
-    fail(scanner, 'syntax', 0, 'half of a surrogate pair stands alone: the text is not Unicode');
+  if (!text.isWellFormed()) {
+    const at = loneSurrogate.exec(text)?.index ?? 0;
+    fail(scanner, 'syntax', at, 'half of a surrogate pair stands alone: the text is not valid Unicode');
+  }
   if (/<\?xml[\s?]/y.test(text.slice(scanner.at, scanner.at + 6))) readDeclaration(scanner);
   if (skipMiscellany(scanner) !== 'start-tag') fail(scanner, 'syntax', scanner.at, 'an element is expected: "<"');
   return scanner;

@@ -87,7 +87,11 @@ export const errorTable = {
     meaning: 'The resource is well-formed but breaks a business rule.',
   },
   'patch-invalid': { status: 400, issue: 'invalid', meaning: 'The patch document is malformed.' },
-  'patch-failed': { status: 422, issue: 'processing', meaning: 'The patch does not fit the resource; nothing was changed.' },
+  'patch-failed': {
+    status: 422,
+    issue: 'processing',
+    meaning: 'The patch does not fit the resource; nothing was changed.',
+  },
   'resource-not-found': { status: 404, issue: 'not-found', meaning: 'No such resource can be seen by this caller.' },
   'resource-deleted': { status: 410, issue: 'deleted', meaning: 'The resource has been deleted.' },
   'precondition-failed': { status: 412, issue: 'conflict', meaning: 'If-Match does not name the current version.' },

@@ -148,7 +148,7 @@ function parseBody(text: string, limits: JsonLimits): JsonValue {
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     return fail('json-malformed', {
-      diagnostics: `${error.message} (line ${error.line}, column ${error.column})`,
+      diagnostics: error.message,
       ...(error.path === '' ? {} : { expression: [error.path] }),
       cause: error,
     });

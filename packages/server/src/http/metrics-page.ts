@@ -4,12 +4,21 @@
 import { createServer } from 'node:http';
 import type { Metrics } from '../base/metrics.ts';
 
-/** Serves `GET /metrics`; resolves when it listens. */
+export interface MetricsPage {
+  /** Where it listens, `http://127.0.0.1:9464`. */
+  readonly origin: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `GET /metrics`; resolves when it listens.
+ * @param port 0 takes a free one
+ */
 export async function openMetricsPage(
   host: string,
   port: number,
   metrics: Metrics,
-): Promise<{ close(): Promise<void> }> {
+): Promise<MetricsPage> {
   const server = createServer(async (request, response) => {
     if (request.url !== '/metrics' || request.method !== 'GET') return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(await metrics.registry.metrics());
@@ -18,7 +27,10 @@ export async function openMetricsPage(
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
+  const address = server.address();
+  const listening = typeof address === 'object' && address !== null ? address.port : port;
   return {
+    origin: `http://${host}:${listening}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

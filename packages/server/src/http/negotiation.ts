@@ -14,7 +14,8 @@ const jsonFormats: ReadonlySet<string> = new Set([
   'application/json+fhir',
   'text/json',
 ]);
-const jsonRanges: ReadonlySet<string> = new Set([...jsonFormats, 'application/*', '*/*', '*']);
+/** Ranges that JSON satisfies, the most specific first. */
+const jsonRanges: readonly ReadonlySet<string>[] = [jsonFormats, new Set(['application/*']), new Set(['*/*', '*'])];
 const bodyTypes: ReadonlySet<string> = new Set(['application/json', 'application/fhir+json', 'application/json+fhir']);
 const formType = 'application/x-www-form-urlencoded';
 
@@ -41,14 +42,28 @@ export function requireJsonAcceptable(accept: string | undefined, query: string)
     });
   }
   if (accept === undefined || accept.trim() === '' || accept === '*/*') return;
-  if (accept.split(',').some(acceptsJson)) return;
+  if (acceptsJson(accept)) return;
   fail('not-acceptable', { diagnostics: 'Accept allows no media type that is served; application/fhir+json is' });
 }
 
-function acceptsJson(range: string): boolean {
-  const quality = /;\s*q=([0-9.]+)/i.exec(range)?.[1];
-  if (quality !== undefined && Number(quality) === 0) return false;
-  return jsonRanges.has(mediaType(range));
+/** The most specific ranges decide, so JSON with `q=0` is refused though any type is taken (RFC 9110 §12.5.1). */
+function acceptsJson(accept: string): boolean {
+  const ranges = accept.split(',').filter((range) => isServedVersion(range));
+  for (const names of jsonRanges) {
+    const matching = ranges.filter((range) => names.has(mediaType(range)));
+    if (matching.length > 0) return matching.some((range) => qualityOf(range) > 0);
+  }
+  return false;
+}
+
+function qualityOf(range: string): number {
+  return Number(/;\s*q=([0-9.]+)/i.exec(range)?.[1] ?? 1);
+}
+
+/** https://hl7.org/fhir/R4/versioning.html#mt-version: the FHIR version that a media type may name. */
+function isServedVersion(type: string): boolean {
+  const version = /;\s*fhirVersion\s*=\s*"?([^";\s]*)/i.exec(type)?.[1];
+  return version === undefined || /^4\.0(?:\.\d+)?$/.test(version);
 }
 
 /**
@@ -62,6 +77,8 @@ export function requireJsonBody(contentType: string | undefined): void {
       diagnostics: `Content-Type must be application/fhir+json (or application/json), ${type === '' ? 'none was sent' : 'not what was sent'}`,
     });
   }
+  if (!isServedVersion(contentType ?? ''))
+    fail('media-type-unsupported', { diagnostics: 'Content-Type must not name a fhirVersion other than 4.0' });
   requireUtf8(contentType);
 }
 

@@ -16,7 +16,6 @@ import { answerFhir } from './fhir-endpoint.ts';
 import { fhirJson } from './negotiation.ts';
 import type { ServerParts } from './parts.ts';
 import { matchPath, unknownPath } from './paths.ts';
-import { decodeTarget } from './request-target.ts';
 import { answerLegacyToken, answerRealm } from './token-endpoints.ts';
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
@@ -39,7 +38,11 @@ export async function openServer(parts: ServerParts): Promise<FastifyInstance> {
     forceCloseConnections: 'idle',
     rewriteUrl: () => '/', // its router refuses broken percent-escapes in words of its own
   });
-  server.setErrorHandler((error, _request, reply) => sendOutcome(reply, toPraxisError(error), parts.log));
+  server.setErrorHandler((thrown, _request, reply) => {
+    const error = toPraxisError(thrown);
+    if (error.status < 500) parts.metrics.denials.inc({ reason: error.code });
+    return sendOutcome(reply, error, parts.log);
+  });
   measure(server, parts);
   await allowBrowsers(server, config);
   server.addHook('onRequest', (request, reply) => route(parts, request, reply));
@@ -92,7 +95,7 @@ async function route(parts: ServerParts, request: FastifyRequest, reply: Fastify
   }
   const at = target.indexOf('?');
   const path = at < 0 ? target : target.slice(0, at);
-  const query = at < 0 ? '' : decodeTarget(target.slice(at + 1));
+  const query = at < 0 ? '' : target.slice(at + 1);
   if (await parts.openPages.answer(path, request, reply)) return reply;
   const match = matchPath(path);
   switch (match?.kind) {

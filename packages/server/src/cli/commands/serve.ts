@@ -1,6 +1,7 @@
 /** `praxis serve`: the service, until SIGTERM or SIGINT. */
-import { startService } from '../../app.ts';
-import { openMetricsPage } from '../../http/metrics-page.ts';
+import { type Service, startService } from '../../app.ts';
+import type { Config } from '../../base/config.ts';
+import { type MetricsPage, openMetricsPage } from '../../http/metrics-page.ts';
 import type { Command } from '../command.ts';
 import { ensureSandbox } from '../sandbox/ensure.ts';
 import { firstCalls } from '../sandbox/first-calls.ts';
@@ -24,10 +25,7 @@ export const serveCommands: readonly Command[] = [
         ? await ensureSandbox(platform, expected, (text) => context.progress(`praxis: seeding ${text}\n`))
         : undefined;
       const service = await startService(platform);
-      const metrics =
-        config.metricsPort === 0
-          ? undefined
-          : await openMetricsPage(config.host, config.metricsPort, service.parts.metrics);
+      const metrics = await openMetrics(config, service);
       context.print(`praxis ready on ${service.origin}`);
       if (sandbox !== undefined) {
         const origin = config.baseUrl || service.origin;
@@ -40,6 +38,17 @@ export const serveCommands: readonly Command[] = [
     },
   },
 ];
+
+/** The page of metrics where one is wanted; without it, nothing is left running that would keep the process alive. */
+async function openMetrics(config: Config, service: Service): Promise<MetricsPage | undefined> {
+  if (config.metricsPort === 0) return undefined;
+  try {
+    return await openMetricsPage(config.host, config.metricsPort, service.parts.metrics);
+  } catch (error) {
+    await service.drain();
+    throw error;
+  }
+}
 
 /** Resolves at the first signal to stop; a second one ends the process at once. */
 function stopSignal(): Promise<NodeJS.Signals> {
