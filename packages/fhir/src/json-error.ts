@@ -38,11 +38,18 @@ interface Place {
 export function locate(text: string, offset: number, keyIncluded = false): Place {
   const lines = text.slice(0, offset).split(/\r\n|\n|\r/);
   return {
-    path: pathAt(text, keyIncluded ? endOfString(text, offset) : offset),
+    path: shortened(pathAt(text, keyIncluded ? endOfString(text, offset) : offset)),
     line: lines.length,
     column: (lines.at(-1)?.length ?? 0) + 1,
   };
 }
+
+/** A path of hundreds of levels would hide what is wrong: its middle is left out. */
+function shortened(path: string): string {
+  return path.length <= pathLengthMax ? path : `${path.slice(0, pathLengthMax / 2)}…${path.slice(-pathLengthMax / 4)}`;
+}
+
+const pathLengthMax = 160;
 
 /** An object or array that is open at the offset: the key or index that is being read in it. */
 interface Level {

@@ -116,7 +116,7 @@ test('the validator names what XML had beside the definitions', () => {
     ['<name/>', 'Patient.name[0]: may not be an empty object: leave the element out'],
     ['<birthDate value="80"/>', 'Patient.birthDate: "80" must be a date as YYYY, YYYY-MM or YYYY-MM-DD'],
     ['<gender value="m"/>', 'Patient.gender: "m" is not in the required value set'],
-    ['<contained><Foo/></contained>', 'Patient.contained[0]: must be a resource'],
+    ['<contained><Foo/></contained>', 'Patient.contained[0]: "Foo" is not a resource type'],
   ];
   for (const [inner, problem] of rows) {
     const [issue] = validateResource(patient(inner));

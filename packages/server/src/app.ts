@@ -14,6 +14,7 @@ import { openSecrets, type Secrets } from './base/secrets.ts';
 import { type Database, type DatabaseConnection, openDatabase } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded/launcher.ts';
 import { migrate } from './database/migrate.ts';
+import { openCompressor } from './http/compression.ts';
 import { openOpenPages } from './http/open-pages.ts';
 import { openOrigins } from './http/origins.ts';
 import type { ServerParts } from './http/parts.ts';
@@ -125,6 +126,7 @@ export async function startService(platform: Platform): Promise<Service> {
   let listening = '';
   const keys = openSigningKeys(database, secrets);
   const origins = openOrigins(config, () => listening);
+  const compressor = openCompressor(config.compressBytesMin);
   const parts: ServerParts = {
     config,
     clock,
@@ -143,7 +145,15 @@ export async function startService(platform: Platform): Promise<Service> {
       arrayLengthMax: config.arrayLengthMax,
       stringLengthMax: config.bodyBytesMax,
     },
-    openPages: openOpenPages({ origins, softwareVersion: version, releaseDate, ready: () => database.isReachable() }),
+    compressor,
+    openPages: openOpenPages({
+      compressor,
+      origins,
+      cors: config.corsOrigins.length > 0,
+      softwareVersion: version,
+      releaseDate,
+      ready: () => database.isReachable(),
+    }),
   };
   const server = await openServer(parts);
   const address = await server.listen({ host: config.host, port: config.port });

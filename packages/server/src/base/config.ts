@@ -165,6 +165,15 @@ export const settings = {
     max: 1048576,
     description: 'Largest token request body, in bytes.',
   },
+  compressBytesMin: {
+    env: 'PRAXIS_COMPRESS_BYTES_MIN',
+    kind: 'integer',
+    default: '4096',
+    min: 0,
+    max: 268435456,
+    description:
+      'Smallest answer of the data API that is compressed for callers who accept gzip or br, in bytes; 0 = none is.',
+  },
   uriBytesMax: {
     env: 'PRAXIS_URI_BYTES_MAX',
     kind: 'integer',
@@ -179,7 +188,7 @@ export const settings = {
     default: '64',
     min: 8,
     max: 512,
-    description: 'Deepest nesting of a JSON body.',
+    description: 'Deepest nesting of a JSON or XML body.',
   },
   arrayLengthMax: {
     env: 'PRAXIS_ARRAY_LENGTH_MAX',
@@ -187,7 +196,15 @@ export const settings = {
     default: '20000',
     min: 100,
     max: 1000000,
-    description: 'Longest array in a JSON body.',
+    description: 'Longest array in a JSON body, most repetitions of an element in an XML body.',
+  },
+  bundleEntriesMax: {
+    env: 'PRAXIS_BUNDLE_ENTRIES_MAX',
+    kind: 'integer',
+    default: '10000',
+    min: 1,
+    max: 100000,
+    description: 'Entries of one batch or transaction.',
   },
   searchValuesMax: {
     env: 'PRAXIS_SEARCH_VALUES_MAX',

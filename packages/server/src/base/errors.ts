@@ -44,6 +44,7 @@ export const errorTable = {
   'uri-too-long': { status: 414, issue: 'too-long', meaning: 'The request line is longer than the limit.' },
   'request-malformed': { status: 400, issue: 'invalid', meaning: 'The HTTP request itself cannot be understood.' },
   'json-malformed': { status: 400, issue: 'structure', meaning: 'The body is not the JSON that FHIR allows.' },
+  'xml-malformed': { status: 400, issue: 'structure', meaning: 'The body is not the XML that FHIR allows.' },
   'resource-invalid': {
     status: 400,
     issue: 'structure',
@@ -86,6 +87,12 @@ export const errorTable = {
     issue: 'business-rule',
     meaning: 'The resource is well-formed but breaks a business rule.',
   },
+  'bundle-invalid': {
+    status: 400,
+    issue: 'invalid',
+    meaning: 'The batch or transaction, or one of its entries, cannot be carried out as it stands.',
+  },
+  'bundle-too-large': { status: 413, issue: 'too-long', meaning: 'The batch or transaction has too many entries.' },
   'patch-invalid': { status: 400, issue: 'invalid', meaning: 'The patch document is malformed.' },
   'patch-failed': {
     status: 422,

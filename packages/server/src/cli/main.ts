@@ -61,6 +61,10 @@ function report(error: unknown): number {
     process.stderr.write(`praxis: ${error.details.diagnostics}\n`);
     return 1;
   }
+  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+    process.stderr.write('praxis: another program listens on that address and port: stop it, or set PRAXIS_PORT\n');
+    return 1;
+  }
   process.stderr.write(`praxis: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   return 1;
 }

@@ -6,7 +6,8 @@ import { textOf } from '../access/disclosure.ts';
 import { PraxisError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { outcomeOf } from '../interactions/outcome.ts';
-import { fhirJson } from './negotiation.ts';
+import { fhirJson, findFormat, formatWishes } from './answer-format.ts';
+import { representationOf } from './representation.ts';
 
 /** The PraxisError of anything thrown: unknown faults become `internal` and keep their cause for the log. */
 export function toPraxisError(error: unknown): PraxisError {
@@ -17,14 +18,15 @@ export function toPraxisError(error: unknown): PraxisError {
   });
 }
 
-/** Sends `error` as an OperationOutcome and logs what went wrong inside. */
+/** Sends `error` as an OperationOutcome in the format that the caller wishes, JSON if none is served, and logs what went wrong inside. */
 export function sendOutcome(reply: FastifyReply, error: PraxisError, log: Log): FastifyReply {
   logFault(error, log, String(reply.request.id));
   if (error.details.headers) reply.headers(error.details.headers);
+  const format = findFormat(formatWishes(reply.request)) ?? fhirJson;
   return reply
     .code(error.status)
-    .header('content-type', fhirJson)
-    .send(textOf(outcomeOf(error)));
+    .header('content-type', format.contentType)
+    .send(representationOf(textOf(outcomeOf(error)), format));
 }
 
 /** Logs faults of the server; refusals are counted, not logged one by one. */

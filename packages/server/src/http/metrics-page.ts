@@ -14,11 +14,7 @@ export interface MetricsPage {
  * Serves `GET /metrics`; resolves when it listens.
  * @param port 0 takes a free one
  */
-export async function openMetricsPage(
-  host: string,
-  port: number,
-  metrics: Metrics,
-): Promise<MetricsPage> {
+export async function openMetricsPage(host: string, port: number, metrics: Metrics): Promise<MetricsPage> {
   const server = createServer(async (request, response) => {
     if (request.url !== '/metrics' || request.method !== 'GET') return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(await metrics.registry.metrics());

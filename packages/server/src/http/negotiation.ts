@@ -1,85 +1,48 @@
 /**
- * Media types of requests and answers (https://hl7.org/fhir/R4/http.html#mime-type, RFC 9110 §12.5.1).
- * The server speaks FHIR JSON; `_format` overrides Accept; a GET's Content-Type is ignored, as existing clients send any.
+ * Media types of request bodies (https://hl7.org/fhir/R4/http.html#mime-type). Those of answers: `answer-format.ts`.
  */
 import { fail } from '../base/errors.ts';
+import type { FormatKind } from './answer-format.ts';
+import { charsetOf, isServedVersion, mediaTypeOf } from './media-types.ts';
 
-export const fhirJson = 'application/fhir+json; charset=utf-8';
-
-/** Names that ask for JSON in `_format` and media types that JSON satisfies in Accept. */
-const jsonFormats: ReadonlySet<string> = new Set([
-  'json',
-  'application/json',
-  'application/fhir+json',
-  'application/json+fhir',
-  'text/json',
+/** Media types of resources; `application/*+fhir` are those of earlier versions of FHIR. */
+const resourceTypes: ReadonlyMap<string, FormatKind> = new Map([
+  ['application/fhir+json', 'json'],
+  ['application/json', 'json'],
+  ['application/json+fhir', 'json'],
+  ['application/fhir+xml', 'xml'],
+  ['application/xml', 'xml'],
+  ['text/xml', 'xml'],
+  ['application/xml+fhir', 'xml'],
 ]);
-/** Ranges that JSON satisfies, the most specific first. */
-const jsonRanges: readonly ReadonlySet<string>[] = [jsonFormats, new Set(['application/*']), new Set(['*/*', '*'])];
-const bodyTypes: ReadonlySet<string> = new Set(['application/json', 'application/fhir+json', 'application/json+fhir']);
+
+/** `application/json` alone does not tell a JSON Patch from a Parameters resource. */
+const genericTypes: ReadonlySet<string> = new Set(['application/json', 'application/xml', 'text/xml']);
 const formType = 'application/x-www-form-urlencoded';
+const jsonPatchType = 'application/json-patch+json';
 
-/** The essence of a media type header: lower case, without parameters. */
-function mediaType(header: string | undefined): string {
-  const text = header ?? '';
-  const end = text.indexOf(';');
-  return (end < 0 ? text : text.slice(0, end)).trim().toLowerCase();
+/** The format of a resource body, and whether its media type says that it is FHIR's; undefined for other types. */
+export function resourceFormat(contentType: string | undefined): { kind: FormatKind; isFhir: boolean } | undefined {
+  const type = mediaTypeOf(contentType);
+  const kind = resourceTypes.get(type);
+  return kind && { kind, isFhir: !genericTypes.has(type) };
 }
 
 /**
- * Checks that the answer may be FHIR JSON.
- * @param query query string, whose other parameters may be broken: that is told later
- * @throws PraxisError `not-acceptable` naming what is served.
- */
-export function requireJsonAcceptable(accept: string | undefined, query: string): void {
-  const format = query.includes('_format') ? new URLSearchParams(query).getAll('_format').at(-1) : undefined;
-  if (format !== undefined && format !== '') {
-    // An unencoded + arrives as a space.
-    if (jsonFormats.has(mediaType(format).replace('fhir json', 'fhir+json'))) return;
-    fail('not-acceptable', {
-      diagnostics: '_format asks for a media type that is not served; application/fhir+json is',
-      expression: ['_format'],
-    });
-  }
-  if (accept === undefined || accept.trim() === '' || accept === '*/*') return;
-  if (acceptsJson(accept)) return;
-  fail('not-acceptable', { diagnostics: 'Accept allows no media type that is served; application/fhir+json is' });
-}
-
-/** The most specific ranges decide, so JSON with `q=0` is refused though any type is taken (RFC 9110 §12.5.1). */
-function acceptsJson(accept: string): boolean {
-  const ranges = accept.split(',').filter((range) => isServedVersion(range));
-  for (const names of jsonRanges) {
-    const matching = ranges.filter((range) => names.has(mediaType(range)));
-    if (matching.length > 0) return matching.some((range) => qualityOf(range) > 0);
-  }
-  return false;
-}
-
-function qualityOf(range: string): number {
-  return Number(/;\s*q=([0-9.]+)/i.exec(range)?.[1] ?? 1);
-}
-
-/** https://hl7.org/fhir/R4/versioning.html#mt-version: the FHIR version that a media type may name. */
-function isServedVersion(type: string): boolean {
-  const version = /;\s*fhirVersion\s*=\s*"?([^";\s]*)/i.exec(type)?.[1];
-  return version === undefined || /^4\.0(?:\.\d+)?$/.test(version);
-}
-
-/**
- * Checks the Content-Type of a resource body.
+ * The format of a resource body.
  * @throws PraxisError `media-type-unsupported`
  */
-export function requireJsonBody(contentType: string | undefined): void {
-  const type = mediaType(contentType);
-  if (!bodyTypes.has(type)) {
+export function requireResourceFormat(contentType: string | undefined): FormatKind {
+  const format = resourceFormat(contentType);
+  if (format === undefined) {
+    const sent = mediaTypeOf(contentType) === '' ? 'none was sent' : 'not what was sent';
     fail('media-type-unsupported', {
-      diagnostics: `Content-Type must be application/fhir+json (or application/json), ${type === '' ? 'none was sent' : 'not what was sent'}`,
+      diagnostics: `Content-Type must be application/fhir+json (or application/json) or application/fhir+xml (or application/xml), ${sent}`,
     });
   }
-  if (!isServedVersion(contentType ?? ''))
-    fail('media-type-unsupported', { diagnostics: 'Content-Type must not name a fhirVersion other than 4.0' });
+  requireServedVersion(contentType);
   requireUtf8(contentType);
+  return format.kind;
 }
 
 /**
@@ -87,32 +50,38 @@ export function requireJsonBody(contentType: string | undefined): void {
  * @throws PraxisError `media-type-unsupported`
  */
 export function requireFormBody(contentType: string | undefined): void {
-  if (mediaType(contentType) !== formType)
+  if (mediaTypeOf(contentType) !== formType)
     fail('media-type-unsupported', { diagnostics: `Content-Type of POST _search must be ${formType}` });
   requireUtf8(contentType);
 }
 
-function requireUtf8(contentType: string | undefined): void {
-  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType ?? '')?.[1];
-  if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
-    fail('media-type-unsupported', { diagnostics: 'Content-Type must not name a charset other than UTF-8' });
-  }
+/** What a PATCH body is. */
+export interface PatchFormat {
+  readonly kind: 'json-patch' | 'fhirpath-patch';
+  readonly format: FormatKind;
 }
-
-const jsonPatchType = 'application/json-patch+json';
 
 /**
  * The kind of patch that a PATCH body is, by its Content-Type (https://hl7.org/fhir/R4/http.html#patch).
  * @throws PraxisError `media-type-unsupported`
  */
-export function requirePatchBody(contentType: string | undefined): 'json-patch' | 'fhirpath-patch' {
-  const type = mediaType(contentType);
-  if (type === jsonPatchType) return 'json-patch';
-  if (fhirBodyTypes.has(type)) return 'fhirpath-patch';
+export function requirePatchFormat(contentType: string | undefined): PatchFormat {
+  if (mediaTypeOf(contentType) === jsonPatchType) return { kind: 'json-patch', format: 'json' };
+  const format = resourceFormat(contentType);
+  if (format?.isFhir) return { kind: 'fhirpath-patch', format: format.kind };
   return fail('media-type-unsupported', {
-    diagnostics: `Content-Type of PATCH must be ${jsonPatchType} (JSON Patch) or application/fhir+json (FHIRPath Patch in Parameters)`,
+    diagnostics: `Content-Type of PATCH must be ${jsonPatchType} (JSON Patch) or application/fhir+json or application/fhir+xml (FHIRPath Patch in Parameters)`,
   });
 }
 
-/** `application/json` alone does not tell a JSON Patch from a Parameters resource. */
-const fhirBodyTypes: ReadonlySet<string> = new Set(['application/fhir+json', 'application/json+fhir']);
+function requireServedVersion(contentType: string | undefined): void {
+  if (!isServedVersion(contentType ?? ''))
+    fail('media-type-unsupported', { diagnostics: 'Content-Type must not name a fhirVersion other than 4.0' });
+}
+
+function requireUtf8(contentType: string | undefined): void {
+  const charset = charsetOf(contentType);
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+    fail('media-type-unsupported', { diagnostics: 'Content-Type must not name a charset other than UTF-8' });
+  }
+}

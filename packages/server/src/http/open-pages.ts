@@ -6,21 +6,30 @@ import { textOf } from '../access/disclosure.ts';
 import { fail } from '../base/errors.ts';
 import { capabilities } from '../interactions/capabilities.ts';
 import type { Environment } from '../tenancy/environments.ts';
+import { formatWishes, requireFormat } from './answer-format.ts';
+import type { Compressor } from './compression.ts';
+import { sendText, varyBy } from './fhir-answer.ts';
 import { frontPage } from './front-page.ts';
-import { fhirJson, requireJsonAcceptable } from './negotiation.ts';
 import { baseUrlOf, type Origins } from './origins.ts';
 import type { TenantPath } from './paths.ts';
 
 export interface OpenPages {
   /** Answers the path when it is one of the open pages; false when it is not. */
   answer(path: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean>;
-  metadata(environment: Environment, path: TenantPath, request: FastifyRequest, reply: FastifyReply): FastifyReply;
+  metadata(
+    environment: Environment,
+    path: TenantPath,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply>;
 }
 
 export interface OpenPagesOptions {
   readonly origins: Origins;
+  readonly cors: boolean;
   readonly softwareVersion: string;
   readonly releaseDate: string;
+  readonly compressor: Compressor;
   /** Whether the next request would be served; asked by `/health/ready`. */
   readonly ready: () => Promise<boolean>;
 }
@@ -60,21 +69,23 @@ function health(reply: FastifyReply, well: boolean): FastifyReply {
   return reply.send(JSON.stringify({ status: well ? 'ok' : 'unavailable' }));
 }
 
-function metadata(
+async function metadata(
   options: OpenPagesOptions,
   environment: Environment,
   path: TenantPath,
   request: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply {
+): Promise<FastifyReply> {
   requireGet(request);
-  const query = request.originalUrl.split('?')[1] ?? '';
-  requireJsonAcceptable(request.headers.accept, query);
+  const format = requireFormat(formatWishes(request));
   const statement = capabilities({
     baseUrl: baseUrlOf(options.origins, path),
     tokenUrl: `${options.origins.ofRealm(environment.realm)}/auth/realms/${environment.realm}/protocol/openid-connect/token`,
+    cors: options.cors,
     softwareVersion: options.softwareVersion,
     date: options.releaseDate,
   });
-  return reply.header('content-type', fhirJson).header('cache-control', 'public, max-age=300').send(textOf(statement));
+  reply.header('cache-control', 'public, max-age=300');
+  varyBy(reply, 'Accept');
+  return sendText(options.compressor, reply, textOf(statement), format);
 }

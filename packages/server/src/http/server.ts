@@ -11,9 +11,9 @@ import type { Config } from '../base/config.ts';
 import { PraxisError } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
 import { outcomeOf } from '../interactions/outcome.ts';
+import { fhirJson } from './answer-format.ts';
 import { sendOutcome, toPraxisError } from './errors.ts';
 import { answerFhir } from './fhir-endpoint.ts';
-import { fhirJson } from './negotiation.ts';
 import type { ServerParts } from './parts.ts';
 import { matchPath, unknownPath } from './paths.ts';
 import { answerLegacyToken, answerRealm } from './token-endpoints.ts';
@@ -65,6 +65,7 @@ async function allowBrowsers(server: FastifyInstance, config: Config): Promise<v
       'If-None-Exist',
       'X-Request-Id',
       'Content-Flag',
+      'X-Security-Context',
     ],
     exposedHeaders: [
       'ETag',
@@ -74,6 +75,7 @@ async function allowBrowsers(server: FastifyInstance, config: Config): Promise<v
       'WWW-Authenticate',
       'X-Request-Id',
       'Retry-After',
+      'X-Security-Context',
     ],
     maxAge: 600,
   };
@@ -158,6 +160,6 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
   const body = textOf(outcomeOf(new PraxisError('request-malformed', { diagnostics })));
   const status = overflow ? '431 Request Header Fields Too Large' : timeout ? '408 Request Timeout' : '400 Bad Request';
   socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: ${fhirJson}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status}\r\ncontent-type: ${fhirJson.contentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
 }

@@ -1,5 +1,5 @@
 /**
- * Bundles as text, joined from texts that are already disclosed: a page of resources is never parsed again
+ * Bundles as text, joined from texts that are already disclosed: what a Bundle carries is never parsed again
  * (https://hl7.org/fhir/R4/bundle.html).
  */
 import { type Disclosed, serverWritten, textOf } from '../access/disclosure.ts';
@@ -10,16 +10,26 @@ export interface BundleLink {
 }
 
 export interface BundleEntry {
-  readonly fullUrl: string;
+  /** Absent in the answer to a batch or transaction where no resource is returned. */
+  readonly fullUrl?: string;
   /** Absent for a deletion in a history. */
   readonly resource?: Disclosed<string>;
   readonly search?: { readonly mode: 'match' | 'include' | 'outcome' };
   readonly request?: { readonly method: string; readonly url: string };
-  readonly response?: { readonly status: string; readonly etag: string; readonly lastModified: string };
+  readonly response?: EntryResponse;
+}
+
+export interface EntryResponse {
+  /** `201 Created`, or the number alone. */
+  readonly status: string;
+  readonly location?: string;
+  readonly etag?: string;
+  readonly lastModified?: string;
+  readonly outcome?: Disclosed<string>;
 }
 
 export interface BundleParts {
-  readonly type: 'searchset' | 'history';
+  readonly type: 'searchset' | 'history' | 'batch-response' | 'transaction-response';
   readonly id: string;
   readonly lastUpdated: string;
   readonly total?: number;
@@ -36,16 +46,25 @@ export function bundleText(parts: BundleParts): Disclosed<string> {
     meta: { lastUpdated },
     type,
     ...(total === undefined ? {} : { total }),
-    link: links,
+    ...(links.length === 0 ? {} : { link: links }), // R4 JSON forbids empty arrays
   });
-  if (entries.length === 0) return serverWritten(shell); // R4 JSON forbids empty arrays
+  if (entries.length === 0) return serverWritten(shell);
   return serverWritten(`${shell.slice(0, -1)},"entry":[${entries.map(entryText).join(',')}]}`);
 }
 
 function entryText(entry: BundleEntry): string {
   const { fullUrl, resource, search, request, response } = entry;
-  const head = `{"fullUrl":${JSON.stringify(fullUrl)}`;
-  const body = resource === undefined ? '' : `,"resource":${textOf(resource)}`;
-  const rest = JSON.stringify({ search, request, response });
-  return rest === '{}' ? `${head}${body}}` : `${head}${body},${rest.slice(1)}`;
+  const members = [
+    fullUrl === undefined ? '' : `"fullUrl":${JSON.stringify(fullUrl)}`,
+    resource === undefined ? '' : `"resource":${textOf(resource)}`,
+    search === undefined ? '' : `"search":${JSON.stringify(search)}`,
+    request === undefined ? '' : `"request":${JSON.stringify(request)}`,
+    response === undefined ? '' : `"response":${responseText(response)}`,
+  ];
+  return `{${members.filter((member) => member !== '').join(',')}}`;
+}
+
+function responseText({ outcome, ...facts }: EntryResponse): string {
+  const text = JSON.stringify(facts);
+  return outcome === undefined ? text : `${text.slice(0, -1)},"outcome":${textOf(outcome)}}`;
 }

@@ -12,6 +12,8 @@ export interface CapabilityFacts {
   readonly baseUrl: string;
   /** Token endpoint of the environment's realm. */
   readonly tokenUrl: string;
+  /** Whether browsers may call from elsewhere. */
+  readonly cors: boolean;
   readonly softwareVersion: string;
   /** When this version was released, a FHIR date. */
   readonly date: string;
@@ -29,18 +31,24 @@ export function capabilities(facts: CapabilityFacts): Disclosed<string> {
       software: { name: 'Praxis', version: facts.softwareVersion },
       implementation: { description: 'Praxis practice-management FHIR service', url: facts.baseUrl },
       fhirVersion: r4Version,
-      format: ['application/fhir+json', 'json'],
+      format: ['application/fhir+json', 'json', 'application/fhir+xml', 'xml'],
       patchFormat: ['application/json-patch+json', 'application/fhir+json'],
       rest: [
-        { mode: 'server', security: security(facts.tokenUrl), resource: resources(), searchParam: commonParameters },
+        {
+          mode: 'server',
+          security: security(facts),
+          resource: resources(),
+          interaction: [{ code: 'transaction' }, { code: 'batch' }],
+          searchParam: commonParameters,
+        },
       ],
     }),
   );
 }
 
-function security(tokenUrl: string): object {
+function security(facts: CapabilityFacts): object {
   return {
-    cors: true,
+    cors: facts.cors,
     service: [
       { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/restful-security-service', code: 'OAuth' }] },
     ],
@@ -48,7 +56,7 @@ function security(tokenUrl: string): object {
     extension: [
       {
         url: 'http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris',
-        extension: [{ url: 'token', valueUri: tokenUrl }],
+        extension: [{ url: 'token', valueUri: facts.tokenUrl }],
       },
     ],
   };

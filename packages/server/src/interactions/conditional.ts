@@ -4,7 +4,7 @@
  * creates exactly one creates.
  */
 import { fail } from '../base/errors.ts';
-import { planPage } from '../search/plan.ts';
+import { planPage, type SearchTarget } from '../search/plan.ts';
 import type { SearchParameters } from '../search/query.ts';
 import type { StoredResource } from '../storage/store.ts';
 import type { InteractionContext } from './context.ts';
@@ -38,15 +38,10 @@ export async function withMatch<T>(
   criteria: SearchParameters,
   work: (context: InteractionContext, match: StoredResource | undefined) => Promise<T>,
 ): Promise<T> {
-  requireGrants(context, type, 's');
-  const conditions = requireCriteria(criteria);
-  const target = planSearch(context, type, [...conditions, ['_count', rowsMax]], {
-    return: undefined,
-    handling: 'strict',
-  });
-  const page = planPage(target);
+  const target = planMatch(context, type, criteria);
+  const { statement } = planPage(target);
   return await context.store.exclusively(context.scope, target.query.canonical, async (store) => {
-    const [match, ...others] = await store.selectPage(context.scope, page.statement);
+    const [match, ...others] = await store.selectPage(context.scope, statement);
     if (others.length > 0) {
       fail('precondition-failed', {
         diagnostics: `Several ${type} resources match the criteria: narrow them until one at most does`,
@@ -54,6 +49,25 @@ export async function withMatch<T>(
     }
     return await work({ ...context, store }, match);
   });
+}
+
+/**
+ * The resources of `type` that match the criteria, two at most: enough to tell "one" from "many".
+ * @throws PraxisError `search-invalid` for missing or unknown criteria, `access-denied`
+ */
+export async function matchesOf(
+  context: InteractionContext,
+  type: string,
+  criteria: SearchParameters,
+): Promise<readonly StoredResource[]> {
+  const { statement } = planPage(planMatch(context, type, criteria));
+  return await context.store.selectPage(context.scope, statement);
+}
+
+function planMatch(context: InteractionContext, type: string, criteria: SearchParameters): SearchTarget {
+  requireGrants(context, type, 's');
+  const parameters: SearchParameters = [...requireCriteria(criteria), ['_count', rowsMax]];
+  return planSearch(context, type, parameters, { return: undefined, handling: 'strict' });
 }
 
 /** The criteria without what only concerns answers; at least one must be left, else every resource would match. */

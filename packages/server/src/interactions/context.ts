@@ -63,7 +63,7 @@ export interface FhirCall {
   readonly open: () => Promise<FhirRequest>;
 }
 
-export interface FhirRequest extends Omit<FhirCall, 'open'> {
+export interface FhirRequest extends Omit<FhirCall, 'interaction' | 'open'> {
   /** Query and form parameters in order. */
   readonly parameters: readonly (readonly [name: string, value: string])[];
   /** Reads and parses the body. */
@@ -75,6 +75,8 @@ export interface FhirRequest extends Omit<FhirCall, 'open'> {
   readonly ifModifiedSince: string | undefined;
   readonly ifNoneExist: string | undefined;
   readonly prefer: Preferences;
+  /** The id of what a create makes, where links lead to it before it is made; absent: a new one. */
+  readonly newId?: string;
 }
 
 /** The body of a PATCH (https://hl7.org/fhir/R4/http.html#patch). */
@@ -101,6 +103,8 @@ export interface Interaction {
 
 export interface FhirResponse {
   readonly status: number;
+  /** Id of the resource that was created, changed, or found instead. */
+  readonly id?: string;
   /** A JSON text, absent for an empty answer. */
   readonly body?: Disclosed<string>;
   readonly versionId?: number;

@@ -11,6 +11,7 @@ import { withMatch } from './conditional.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { requireGrants } from './denials.ts';
 import { discloseReadable } from './disclosing.ts';
+import { kept } from './outcome.ts';
 import { requireWritable } from './writable.ts';
 import { requireResource, resourceWrite, writtenResponse } from './writing.ts';
 
@@ -30,27 +31,36 @@ export const create: Interaction = {
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   const resource = requireResource(await request.body(), request.type);
   if (request.ifNoneExist === undefined) return await createNew(context, request, resource);
-  const criteria = parseParameters(request.ifNoneExist.replace(/^\?/, ''));
+  const criteria = parseParameters(criteriaOf(request.ifNoneExist, request.type));
   return await withMatch(context, request.type, criteria, async (inside, match) =>
-    match === undefined ? await createNew(inside, request, resource) : found(inside, match),
+    match === undefined ? await createNew(inside, request, resource) : found(inside, request, match),
   );
 }
 
-/** Stores `resource` under a new id. */
+/** Stores `resource` under a new id: that of the request if it brings one. */
 export async function createNew(
   context: InteractionContext,
   request: FhirRequest,
   resource: JsonObject,
 ): Promise<FhirResponse> {
-  const write = resourceWrite(context, 'create', request.type, newResourceId(context.clock), resource, 0);
+  const id = request.newId ?? newResourceId(context.clock);
+  const write = resourceWrite(context, 'create', request.type, id, resource, 0);
   const outcome = await context.store.write(context.scope, write);
   if (outcome.outcome !== 'written') fail('conflict', { diagnostics: 'The new id is taken: repeat the request' });
   return writtenResponse(context, request, 'c', write, 201);
 }
 
-function found(context: InteractionContext, match: StoredResource): FhirResponse {
-  const body = discloseReadable(context, match);
+function found(context: InteractionContext, request: FhirRequest, match: StoredResource): FhirResponse {
   const { type, id, versionId, lastUpdatedMs } = match;
   const location = `${context.baseUrl}/${type}/${id}/_history/${versionId}`;
-  return { status: 200, versionId, lastUpdatedMs, location, ...(body === undefined ? {} : { body }) };
+  const facts = { status: 200, id, versionId, lastUpdatedMs, location };
+  if (request.prefer.return === 'minimal') return facts;
+  const body = request.prefer.return === 'OperationOutcome' ? kept(type, id) : discloseReadable(context, match);
+  return body === undefined ? facts : { ...facts, body };
+}
+
+/** The header holds the part after the question mark; some send the whole of `Type?criteria`. */
+function criteriaOf(header: string, type: string): string {
+  const at = header.indexOf('?');
+  return at >= 0 && ['', type].includes(header.slice(0, at)) ? header.slice(at + 1) : header;
 }

@@ -6,7 +6,7 @@ import { fail } from '../base/errors.ts';
 import { emptyIndexRows } from '../search/index-rows.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { refuse } from './denials.ts';
-import { requireMatch } from './preconditions.ts';
+import { requireMatch, requireNoneMatch } from './preconditions.ts';
 import { requireWritable } from './writable.ts';
 import { auditRow } from './writing.ts';
 
@@ -29,6 +29,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
     const current = await context.store.read(context.scope, request.type, request.id);
     const live = current !== undefined && !current.deleted;
     requireMatch(request.ifMatch, live ? current.versionId : undefined);
+    requireNoneMatch(request.ifNoneMatch, live ? current.versionId : undefined);
     if (!live) return { status: 204, ...(current ? { versionId: current.versionId } : {}) };
     const outcome = await context.store.write(context.scope, {
       type: request.type,

@@ -2,8 +2,9 @@
  * The access checks that every interaction begins with, and their refusals: a 403 names the missing entry and who can
  * grant it; what may not be seen is answered like what does not exist.
  */
-import { missingEntries } from '../access/explain.ts';
+import { explainDenial } from '../access/explain.ts';
 import type { Letter } from '../access/policy.ts';
+import { allEntry } from '../access/registry.ts';
 import { fail } from '../base/errors.ts';
 import type { InteractionContext } from './context.ts';
 
@@ -15,18 +16,19 @@ const insufficientScope = { 'www-authenticate': 'Bearer error="insufficient_scop
  */
 export function requireGrants(context: InteractionContext, type: string, letter: Letter): void {
   if (context.policy.grants(type, letter).length > 0) return;
-  refuse(`${type} ${letterNames[letter]}`, missingEntries(context.policy, type, letter));
+  denied(explainDenial(context.policy, type, letter).diagnostics);
 }
-
-const letterNames: Readonly<Record<Letter, string>> = { r: 'read', s: 'search', c: 'create', u: 'update' };
 
 /** Refuses with 403; `entries` are those of which one is needed. */
 export function refuse(what: string, entries: readonly string[]): never {
   const needed = entries.length === 0 ? 'an access entry that this service does not offer' : entries.join(' or ');
-  return fail('access-denied', {
-    diagnostics: `${what} needs ${needed}; the practice grants it to the application`,
-    headers: insufficientScope,
-  });
+  const grantor = entries.includes(allEntry) ? 'the operator of the service' : 'the practice';
+  return denied(`${what} needs ${needed}; ${grantor} grants it to the application`);
+}
+
+/** The 403 of RFC 6750 §3.1. */
+export function denied(diagnostics: string): never {
+  return fail('access-denied', { diagnostics, headers: insufficientScope });
 }
 
 /** The answer for what does not exist and for what may not be seen: one text, so neither can be told from the other. */

@@ -1,5 +1,5 @@
 /**
- * The one door to every interaction: HTTP requests and, later, Bundle entries pass here with the same types.
+ * The one door to every interaction: HTTP requests and Bundle entries pass here with the same types.
  */
 
 import { conditionalDelete } from './conditional-delete.ts';

@@ -24,6 +24,15 @@ export function outcomeOf(error: PraxisError): Disclosed<string> {
 
 /** The OperationOutcome for `Prefer: return=OperationOutcome`. */
 export function written(type: string, id: string): Disclosed<string> {
-  const issue = [{ severity: 'information', code: 'informational', diagnostics: `${type}/${id} was stored` }];
+  return information(`${type}/${id} was stored`);
+}
+
+/** The same for a conditional create that found a match. */
+export function kept(type: string, id: string): Disclosed<string> {
+  return information(`${type}/${id} matches the criteria: nothing was stored`);
+}
+
+function information(diagnostics: string): Disclosed<string> {
+  const issue = [{ severity: 'information', code: 'informational', diagnostics }];
   return serverWritten(JSON.stringify({ resourceType: 'OperationOutcome', issue }));
 }

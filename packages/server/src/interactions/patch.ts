@@ -23,7 +23,7 @@ import type { FhirRequest, FhirResponse, Interaction, InteractionContext, PatchD
 import { notFound, refuse, requireGrants } from './denials.ts';
 import { criterionTest, discloseReadable } from './disclosing.ts';
 import { written } from './outcome.ts';
-import { requireMatch } from './preconditions.ts';
+import { requireMatch, requireNoneMatch } from './preconditions.ts';
 import { deleted } from './read.ts';
 import { readableMember } from './readable-members.ts';
 import { requireRowsCovered } from './update.ts';
@@ -57,6 +57,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
     if (!coversRow(context.policy, 'u', request.type, covered)) return notFound(request.type, request.id);
     requireReadable(context, request.type, change, covered);
     requireMatch(request.ifMatch, current.versionId);
+    requireNoneMatch(request.ifNoneMatch, current.versionId);
     const resource = requireResource(applied(change, current), request.type);
     if (resource.id !== request.id)
       fail('patch-failed', { diagnostics: 'The patch changes the id, which stays as it is', expression: ['id'] });
@@ -123,7 +124,7 @@ function requireReadable(
 function patchedResponse(context: InteractionContext, request: FhirRequest, row: StoredResource): FhirResponse {
   const { type, id, versionId, lastUpdatedMs } = row;
   const location = `${context.baseUrl}/${type}/${id}/_history/${versionId}`;
-  const facts = { status: 200, versionId, lastUpdatedMs, location };
+  const facts = { status: 200, id, versionId, lastUpdatedMs, location };
   if (request.prefer.return === 'minimal') return facts;
   const body = request.prefer.return === 'OperationOutcome' ? written(type, id) : discloseReadable(context, row);
   return body === undefined ? facts : { ...facts, body };

@@ -43,3 +43,17 @@ export function requireMatch(header: string | undefined, currentVersion: number 
     expression: ['If-Match'],
   });
 }
+
+/**
+ * Checks If-None-Match of a write against the current version (RFC 9110 §13.1.2): `*` means "only if there is none".
+ * @throws PraxisError `precondition-failed`
+ */
+export function requireNoneMatch(header: string | undefined, currentVersion: number | undefined): void {
+  const unwanted = parseEntityTags(header, 'If-None-Match');
+  if (unwanted === undefined || currentVersion === undefined) return;
+  if (unwanted !== '*' && !unwanted.includes(currentVersion)) return;
+  fail('precondition-failed', {
+    diagnostics: `If-None-Match forbids the change: there is ${unwanted === '*' ? 'a' : 'the named'} current version`,
+    expression: ['If-None-Match'],
+  });
+}

@@ -15,11 +15,19 @@ export function searchLinks(
   page: SearchPage | undefined,
 ): BundleLink[] {
   const position = query.cursor === undefined ? [] : [['_cursor', query.cursor] as const];
-  const links: BundleLink[] = [{ relation: 'self', url: linkTo(context, request, [...query.applied, ...position]) }];
+  const applied = query.applied.map(([name, value]) =>
+    name === '_count' ? ([name, countOf(query, value)] as const) : ([name, value] as const),
+  );
+  const links: BundleLink[] = [{ relation: 'self', url: linkTo(context, request, [...applied, ...position]) }];
   if (page?.next === undefined) return links;
-  const rest = query.applied.filter(([name]) => name !== 'page');
+  const rest = applied.filter(([name]) => name !== 'page');
   const next = [...rest, ['page', String(page.next.page)] as const, ['_cursor', page.next.cursor] as const];
   return [...links, { relation: 'next', url: linkTo(context, request, next) }];
+}
+
+/** The number of rows that is served: at most the type's maximum. */
+function countOf(query: SearchQuery, asked: string): string {
+  return query.countOnly ? asked : String(query.count);
 }
 
 function linkTo(

@@ -3,13 +3,13 @@
  * everything that is conditional on a search.
  */
 import type { SearchParameter } from '@praxis/fhir';
-import { missingForParameter } from '../access/explain.ts';
+import { explainDenial } from '../access/explain.ts';
 import { type Grant, searchGrants } from '../access/policy.ts';
 import { fail } from '../base/errors.ts';
 import type { SearchTarget } from '../search/plan.ts';
 import { parseSearch, type SearchParameters, type SearchQuery } from '../search/query.ts';
 import type { InteractionContext, Preferences } from './context.ts';
-import { refuse } from './denials.ts';
+import { denied } from './denials.ts';
 
 /**
  * The search of `parameters` on `type` with the caller's row restrictions.
@@ -54,10 +54,6 @@ function refuseUnknown(context: InteractionContext, query: SearchQuery, prefer: 
 function requireUsable(context: InteractionContext, type: string, used: readonly SearchParameter[]): readonly Grant[] {
   const grants = searchGrants(context.policy, type, used);
   if (grants.length > 0) return grants;
-  const denied = used.find((parameter) => searchGrants(context.policy, type, [parameter]).length === 0) ?? used[0];
-  const code = denied?.code ?? '';
-  return refuse(
-    `Searching ${type} by ${code}, which reads elements that the application may not read,`,
-    missingForParameter(context.policy, type, code),
-  );
+  const hidden = used.filter((parameter) => searchGrants(context.policy, type, [parameter]).length === 0);
+  return denied(explainDenial(context.policy, type, hidden.length > 0 ? hidden : used).diagnostics);
 }

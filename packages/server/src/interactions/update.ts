@@ -7,9 +7,9 @@ import { canReadAll } from '../access/policy.ts';
 import { fail } from '../base/errors.ts';
 import type { ResourceWrite, StoredResource } from '../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
-import { notFound, refuse, requireGrants } from './denials.ts';
+import { denied, notFound, refuse, requireGrants } from './denials.ts';
 import { criterionTest } from './disclosing.ts';
-import { requireMatch } from './preconditions.ts';
+import { requireMatch, requireNoneMatch } from './preconditions.ts';
 import { requireWritable } from './writable.ts';
 import { requireResource, requireValidId, resourceWrite, writtenResponse } from './writing.ts';
 
@@ -63,10 +63,7 @@ export async function replace(
 /** A PUT replaces everything, so whoever cannot read everything would destroy what they cannot see. */
 export function requireReadable(context: InteractionContext, type: string): void {
   if (canReadAll(context.policy, type)) return;
-  fail('access-denied', {
-    diagnostics: `PUT replaces the whole ${type}, and the application may not read every element of it: use PATCH`,
-    headers: { 'www-authenticate': 'Bearer error="insufficient_scope"' },
-  });
+  denied(`PUT replaces the whole ${type}, and the application may not read every element of it: use PATCH`);
 }
 
 function requireSameId(resource: JsonObject, id: string): void {
@@ -101,6 +98,7 @@ function requireCurrent(
     notFound(request.type, request.id);
   }
   requireMatch(request.ifMatch, live ? current.versionId : undefined);
+  requireNoneMatch(request.ifNoneMatch, live ? current.versionId : undefined);
   return live;
 }
 

@@ -116,7 +116,8 @@ export function writtenResponse(
   const resource = `${context.baseUrl}/${write.type}/${write.id}`;
   const location = context.settings.unversionedLocation ? resource : `${resource}/_history/${versionId}`;
   const body = writtenBody(context, request, letter, write);
-  return { status, versionId, lastUpdatedMs: write.lastUpdatedMs, location, ...(body === undefined ? {} : { body }) };
+  const facts = { status, id: write.id, versionId, lastUpdatedMs: write.lastUpdatedMs, location };
+  return body === undefined ? facts : { ...facts, body };
 }
 
 function writtenBody(

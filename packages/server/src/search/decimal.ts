@@ -19,7 +19,11 @@ export interface DecimalRange {
 
 /** Longest decimal, and largest power of ten, that a value may have; beyond it is not a measurement. */
 export const decimalLengthMax = 64;
-export const exponentMax = 400;
+export const exponentMax = 300;
+
+/** Values and their precision stay within what a double holds (decision 0021). */
+const magnitudeMax = 1e300;
+const magnitudeMin = 1e-300;
 
 const decimalPattern = /^([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
@@ -32,6 +36,9 @@ export function parseDecimal(text: string): Decimal | undefined {
   const exponent = Number(power ?? 0) - fraction.length;
   if (Math.abs(Number(power ?? 0)) > exponentMax) return undefined;
   const digits = BigInt(whole + fraction);
+  const magnitude = Math.abs(Number(text));
+  if (exponent < -exponentMax || magnitude > magnitudeMax || (digits !== 0n && magnitude < magnitudeMin))
+    return undefined;
   return { digits: sign === '-' ? -digits : digits, exponent, bareExponent: fraction === '' && exponent > 0 };
 }
 

@@ -30,9 +30,22 @@ export function parseParameters(text: string): Parameter[] {
 
 function decode(text: string, parameter?: string): string {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
-  if (!spaced.includes('%')) return spaced;
+  if (!spaced.includes('%')) return withoutNul(spaced, parameter);
+  return withoutNul(unescaped(spaced, parameter), parameter);
+}
+
+/** No FHIR string holds U+0000 (https://hl7.org/fhir/R4/datatypes.html#string), so it can only be an attack or a fault. */
+function withoutNul(text: string, parameter: string | undefined): string {
+  if (!text.includes('\0')) return text;
+  return fail('search-invalid', {
+    diagnostics: `${parameter === undefined ? 'A parameter name' : `The value of ${parameter}`} holds the character U+0000, which no value has`,
+    ...(parameter === undefined ? {} : { expression: [parameter] }),
+  });
+}
+
+function unescaped(text: string, parameter: string | undefined): string {
   try {
-    return decodeURIComponent(spaced);
+    return decodeURIComponent(text);
   } catch (cause) {
     const where = parameter === undefined ? 'A parameter name' : `The value of ${parameter}`;
     return fail('search-invalid', {

@@ -215,7 +215,7 @@ test('contract 5.9 scope is a space-separated list of access entries that limits
     error: 'access-denied',
     issue: 'forbidden',
     diagnostics:
-      'Patient search needs acl/pat_s or acl/pat_s_name_dob_gen or acl/pat_s_id; the practice grants it to the application',
+      'Patient search needs acl/pat_s or acl/pat_s_name_dob_gen or acl/pat_s_id; the practice has granted it, the token does not hold it: request a token with it',
     challenge: insufficientScope,
   });
   assert.equal((await caller.get('Encounter')).status, 200);

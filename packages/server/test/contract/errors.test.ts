@@ -217,7 +217,7 @@ test('contract 7.2 data errors, not shown: OperationOutcomes that name what is w
       expected: [412, 'precondition-failed', 'conflict', /^If-Match /],
     },
     {
-      call: ['POST', 'Patient', '<Patient/>', { 'content-type': 'text/xml' }],
+      call: ['POST', 'Patient', '<Patient/>', { 'content-type': 'text/html' }],
       expected: [415, 'media-type-unsupported', 'not-supported', /^Content-Type must be application\/fhir\+json/],
     },
     {

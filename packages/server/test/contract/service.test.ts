@@ -224,7 +224,7 @@ test('contract 2 resource Encounter is searched with acl/enc_s, which allows not
       status: 403,
       error: 'access-denied',
       issue: 'forbidden',
-      diagnostics: `${what} needs ${entry}; the practice grants it to the application`,
+      diagnostics: `${what} needs ${entry}; ${entry === 'acl/*' ? 'the operator of the service' : 'the practice'} grants it to the application`,
       challenge: insufficientScope,
     });
   }

@@ -160,7 +160,7 @@ test('contract 2 access entries: acl/pat_s_name_dob_gen opens name, birth date a
     error: 'access-denied',
     issue: 'forbidden',
     diagnostics:
-      'Searching Patient by phone, which reads elements that the application may not read, needs acl/pat_s; the practice grants it to the application',
+      'Patient search by phone, which reads Patient.telecom, needs acl/pat_s; the practice grants it to the application',
     challenge: insufficientScope,
   });
   const found = await caller.get('Patient?family=Quill&birthdate=1980-02-29&gender=female');

@@ -14,10 +14,13 @@ import { openRaw, openWire, type RawConnection } from '../support/wire.ts';
 
 const bytesMax = 4096;
 const tokenBytesMax = 512;
-const service = await openTestService({ after }, {
-  PRAXIS_BODY_BYTES_MAX: String(bytesMax),
-  PRAXIS_TOKEN_BODY_BYTES_MAX: String(tokenBytesMax),
-});
+const service = await openTestService(
+  { after },
+  {
+    PRAXIS_BODY_BYTES_MAX: String(bytesMax),
+    PRAXIS_TOKEN_BODY_BYTES_MAX: String(tokenBytesMax),
+  },
+);
 const maple = await makeFirm(service, 'maple');
 const operator = await makeApplication(service, 'Operator', ['acl/*'], [maple]);
 const { headers } = await openCaller(service, operator, maple);
@@ -63,7 +66,12 @@ async function assertUnchanged(work: () => Promise<void>): Promise<void> {
 }
 
 test('a body of the limit passes, one byte more is 413', async () => {
-  const fits = await wire.send({ method: 'POST', path: `${base}/Patient`, headers: fhirJson, body: resourceOfSize(bytesMax) });
+  const fits = await wire.send({
+    method: 'POST',
+    path: `${base}/Patient`,
+    headers: fhirJson,
+    body: resourceOfSize(bytesMax),
+  });
   assert.equal(fits.status, 201);
   await assertUnchanged(async () => {
     const body = resourceOfSize(bytesMax + 1);
@@ -116,7 +124,9 @@ test('token endpoints have a limit of their own, and answer as RFC 6749 does', a
 
 test('without credentials a large body is 401, unread', async () => {
   const raw = await openRaw(service.origin);
-  raw.write(head('POST', `${base}/Patient`, { 'content-type': 'application/fhir+json', 'content-length': '1000000000' }));
+  raw.write(
+    head('POST', `${base}/Patient`, { 'content-type': 'application/fhir+json', 'content-length': '1000000000' }),
+  );
   assert.equal((await raw.answer()).status, 401);
   raw.destroy();
 });
@@ -151,7 +161,7 @@ test('requests that are sent without waiting are answered in order', async () =>
       head('GET', `${base}/Patient`, {}) +
       head('GET', `${base}/Patient?_summary=count`, headers),
   );
-  const statuses = [];
+  const statuses: number[] = [];
   for (let index = 0; index < 4; index += 1) statuses.push((await raw.answer()).status);
   assert.deepEqual(statuses, [404, 200, 401, 200]);
   raw.destroy();
@@ -175,7 +185,10 @@ test('compressed bodies are 415', async () => {
     }
   });
   const identity = { ...fhirJson, 'content-encoding': 'identity' };
-  assert.equal((await wire.send({ method: 'POST', path: `${base}/Patient`, headers: identity, body: small })).status, 201);
+  assert.equal(
+    (await wire.send({ method: 'POST', path: `${base}/Patient`, headers: identity, body: small })).status,
+    201,
+  );
 });
 
 test('a gzip body that says it is JSON is no JSON', async () => {
@@ -215,7 +228,10 @@ test('a slow body is waited for, and delays nobody else', async () => {
     raw.write(character);
     await delay(5);
   }
-  const [slow, other] = await Promise.all([raw.answer(), wire.send({ path: `${base}/Patient?_summary=count`, headers })]);
+  const [slow, other] = await Promise.all([
+    raw.answer(),
+    wire.send({ path: `${base}/Patient?_summary=count`, headers }),
+  ]);
   assert.equal(slow.status, 201);
   assert.equal(other.status, 200);
   raw.destroy();

@@ -18,7 +18,10 @@ interface Browser {
   preflight(origin: string, path: string, method: string): Promise<Answer>;
 }
 
-async function openBrowser(t: Pick<TestContext, 'after'> | { after: typeof after }, corsOrigins?: string): Promise<Browser> {
+async function openBrowser(
+  t: Pick<TestContext, 'after'> | { after: typeof after },
+  corsOrigins?: string,
+): Promise<Browser> {
   const service = await openTestService(
     { after: (work) => t.after(work) },
     corsOrigins === undefined ? {} : { PRAXIS_CORS_ORIGINS: corsOrigins, PRAXIS_BODY_BYTES_MAX: '1024' },
@@ -121,7 +124,13 @@ test('every answer to a listed origin may be read: success, refusals and broken 
     { path: '/health/live', status: 200 },
     { method: 'POST', path: `${base}/Patient`, headers: { ...credentials, ...json }, body: '{', status: 403 },
     { method: 'POST', path: '/auth/realms/sandbox/protocol/openid-connect/token', body: '', status: 400 },
-    { method: 'POST', path: `${base}/Patient/_search`, headers: { ...credentials, 'content-type': 'application/x-www-form-urlencoded' }, body: `name=${'x'.repeat(2000)}`, status: 413 },
+    {
+      method: 'POST',
+      path: `${base}/Patient/_search`,
+      headers: { ...credentials, 'content-type': 'application/x-www-form-urlencoded' },
+      body: `name=${'x'.repeat(2000)}`,
+      status: 413,
+    },
   ];
   for (const { status, headers, ...request } of requests) {
     const answer = await browser.send({ ...request, headers: { ...headers, origin: app } });
@@ -129,7 +138,15 @@ test('every answer to a listed origin may be read: success, refusals and broken 
     assert.equal(answer.headers.get('access-control-allow-origin'), app, request.path);
     assert.ok(listOf(answer, 'vary').includes('origin'), request.path);
     const exposed = listOf(answer, 'access-control-expose-headers');
-    for (const header of ['etag', 'location', 'content-location', 'last-modified', 'www-authenticate', 'x-request-id', 'retry-after'])
+    for (const header of [
+      'etag',
+      'location',
+      'content-location',
+      'last-modified',
+      'www-authenticate',
+      'x-request-id',
+      'retry-after',
+    ])
       assert.ok(exposed.includes(header), header);
   }
 });
@@ -152,7 +169,10 @@ test('preflights are counted like other requests', async () => {
   const { requestsInFlight } = browser.service.service.parts.metrics;
   await browser.preflight(app, `${base}/Patient`, 'GET');
   const { values } = await requestsInFlight.get();
-  assert.deepEqual(values.map(({ value }) => value), [0]);
+  assert.deepEqual(
+    values.map(({ value }) => value),
+    [0],
+  );
 });
 
 test('* lets every origin in, and still no cookies', async (t) => {

@@ -43,12 +43,24 @@ test('the page at / says what this is, without scripts or anything from elsewher
 });
 
 test('every answer has a request id; a well-formed one of the caller is kept', async () => {
-  for (const path of ['/', '/health/live', '/nowhere', `${base}/Patient`, `${base}/metadata`, '/auth/realms/sandbox/protocol/openid-connect/certs']) {
+  for (const path of [
+    '/',
+    '/health/live',
+    '/nowhere',
+    `${base}/Patient`,
+    `${base}/metadata`,
+    '/auth/realms/sandbox/protocol/openid-connect/certs',
+  ]) {
     assert.match((await wire.send({ path })).headers.get('x-request-id') ?? '', uuid, path);
     const kept = await wire.send({ path, headers: { 'x-request-id': 'Trace-1.2_3' } });
     assert.equal(kept.headers.get('x-request-id'), 'Trace-1.2_3', path);
   }
-  const token = await wire.send({ method: 'POST', path: '/auth/realms/sandbox/protocol/openid-connect/token', headers: { 'x-request-id': 'abc' }, body: '' });
+  const token = await wire.send({
+    method: 'POST',
+    path: '/auth/realms/sandbox/protocol/openid-connect/token',
+    headers: { 'x-request-id': 'abc' },
+    body: '',
+  });
   assert.equal(token.headers.get('x-request-id'), 'abc');
 });
 
@@ -62,28 +74,54 @@ test('a request id that could forge a log line or a header is replaced', async (
 });
 
 test('ids of two requests differ', async () => {
-  const ids = await Promise.all(Array.from({ length: 50 }, async () => (await wire.send({ path: '/health/live' })).headers.get('x-request-id')));
+  const ids = await Promise.all(
+    Array.from({ length: 50 }, async () => (await wire.send({ path: '/health/live' })).headers.get('x-request-id')),
+  );
   assert.equal(new Set(ids).size, 50);
 });
 
 test('the id leads to the log line and to the audit row of a write', async () => {
   const sent = { ...caller.headers, ...fhirJson, 'x-request-id': 'find-me-1' };
-  const created = await wire.send({ method: 'POST', path: `${base}/Patient`, headers: sent, body: JSON.stringify(patient('Stone')) });
+  const created = await wire.send({
+    method: 'POST',
+    path: `${base}/Patient`,
+    headers: sent,
+    body: JSON.stringify(patient('Stone')),
+  });
   assert.equal(created.status, 201);
-  const rows = await service.database.owner.query(sql`SELECT interaction, id FROM audit_event WHERE request_id = 'find-me-1'`);
+  const rows = await service.database.owner.query(
+    sql`SELECT interaction, id FROM audit_event WHERE request_id = 'find-me-1'`,
+  );
   assert.deepEqual(rows, [{ interaction: 'create', id: created.json.id }]);
   const line = lines.map((text) => JSON.parse(text)).find(({ requestId }) => requestId === 'find-me-1');
-  assert.deepEqual({ method: line?.method, route: line?.route, status: line?.status }, { method: 'POST', route: 'fhir', status: 201 });
+  assert.deepEqual(
+    { method: line?.method, route: line?.route, status: line?.status },
+    { method: 'POST', route: 'fhir', status: 201 },
+  );
 });
 
 test('logs hold no path of a firm, no query value, no credential', async () => {
   const token = caller.headers['authorization']?.slice('Bearer '.length) ?? '';
   await wire.send({ path: `${base}/Patient?family=Hemoglobin&identifier=12345`, headers: caller.headers });
   await wire.send({ path: `${base}/Patient?access_token=${token}`, headers: { 'x-api-key': vendor.clientKey } });
-  await wire.send({ path: `${base}/Patient/secret-id-1`, headers: { authorization: 'Bearer garbage', 'x-api-key': vendor.clientKey } });
+  await wire.send({
+    path: `${base}/Patient/secret-id-1`,
+    headers: { authorization: 'Bearer garbage', 'x-api-key': vendor.clientKey },
+  });
   const all = lines.join('');
   assert.ok(lines.length > 10);
-  for (const secret of [token, token.slice(0, 40), vendor.clientKey, vendor.clientSecret, 'Hemoglobin', '12345', 'maple', 'secret-id-1', 'Stone', 'garbage'])
+  for (const secret of [
+    token,
+    token.slice(0, 40),
+    vendor.clientKey,
+    vendor.clientSecret,
+    'Hemoglobin',
+    '12345',
+    'maple',
+    'secret-id-1',
+    'Stone',
+    'garbage',
+  ])
     assert.ok(!all.includes(secret), secret);
 });
 
@@ -108,7 +146,12 @@ test('metrics: on a port of their own, counting by route, method, status and rea
     assert.match(text, pattern);
   }
   for (const name of ['maple', 'secret-id', 'Vendor', vendor.clientId]) assert.ok(!text.includes(name), name);
-  for (const [method, path] of [['GET', '/'], ['GET', '/metrics/x'], ['POST', '/metrics'], ['GET', `${base}/metadata`]] as const)
+  for (const [method, path] of [
+    ['GET', '/'],
+    ['GET', '/metrics/x'],
+    ['POST', '/metrics'],
+    ['GET', `${base}/metadata`],
+  ] as const)
     assert.equal((await fetch(page.origin + path, { method })).status, 404, path);
 });
 

@@ -44,20 +44,34 @@ interface Served {
 }
 
 async function serve(settings: Readonly<Record<string, string>> = {}): Promise<Served> {
-  const child = startPraxis({ PRAXIS_DATA_DIR: dataDir, PRAXIS_PORT: '0', PRAXIS_DRAIN_MS: String(drainMs), ...settings }, 'serve');
+  const child = startPraxis(
+    { PRAXIS_DATA_DIR: dataDir, PRAXIS_PORT: '0', PRAXIS_DRAIN_MS: String(drainMs), ...settings },
+    'serve',
+  );
   child.stderr?.resume();
-  const ended = new Promise<readonly [number | null, string | null]>((resolve) => child.once('exit', (...end) => resolve(end)));
+  const ended = new Promise<readonly [number | null, string | null]>((resolve) =>
+    child.once('exit', (...end) => resolve(end)),
+  );
   const origin = await new Promise<string>((resolve, reject) => {
-    if (child.stdout) createInterface({ input: child.stdout }).on('line', (line) => {
-      const [, address] = /^praxis ready on (\S+)/.exec(line) ?? [];
-      if (address !== undefined) resolve(address);
-    });
+    if (child.stdout)
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        const [, address] = /^praxis ready on (\S+)/.exec(line) ?? [];
+        if (address !== undefined) resolve(address);
+      });
     void ended.then((end) => reject(new Error(`ended before it was ready: ${end}`)));
   });
   const { clientId, clientSecret, clientKey } = application;
-  const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret });
+  const body = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: clientId,
+    client_secret: clientSecret,
+  });
   const { json } = await answerOf(
-    await fetch(`${origin}/auth/realms/sandbox/protocol/openid-connect/token`, { method: 'POST', headers: { 'x-api-key': clientKey, connection: 'close' }, body }),
+    await fetch(`${origin}/auth/realms/sandbox/protocol/openid-connect/token`, {
+      method: 'POST',
+      headers: { 'x-api-key': clientKey, connection: 'close' },
+      body,
+    }),
   );
   const headers = { authorization: `Bearer ${json.access_token}`, 'x-api-key': clientKey };
   return { child, origin, postgres: postmasterPid(dataDir) ?? 0, headers, ended };
@@ -84,8 +98,14 @@ const body = JSON.stringify(patient('Stone'));
 /** A create whose body has arrived by half. */
 async function beginCreate({ origin, headers }: Served): Promise<RawConnection> {
   const raw = await openRaw(origin);
-  const lines = Object.entries({ ...headers, 'content-type': 'application/fhir+json', 'content-length': String(body.length) });
-  raw.write(`POST /sandbox/firm/maple/pm/fhir/v2/Patient HTTP/1.1\r\nhost: x\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body.slice(0, 10)}`);
+  const lines = Object.entries({
+    ...headers,
+    'content-type': 'application/fhir+json',
+    'content-length': String(body.length),
+  });
+  raw.write(
+    `POST /sandbox/firm/maple/pm/fhir/v2/Patient HTTP/1.1\r\nhost: x\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body.slice(0, 10)}`,
+  );
   await delay(100);
   return raw;
 }
@@ -109,7 +129,9 @@ test('a running request finishes, new connections are refused, the exit status i
   await raw.closed;
   await assertStopped(served);
   const again = await serve();
-  const found = await fetch(`${again.origin}/sandbox/firm/maple/pm/fhir/v2/Patient/${answer.json.id}`, { headers: again.headers });
+  const found = await fetch(`${again.origin}/sandbox/firm/maple/pm/fhir/v2/Patient/${answer.json.id}`, {
+    headers: again.headers,
+  });
   assert.equal(found.status, 200);
   assert.deepEqual(await found.json(), answer.json);
   again.child.kill('SIGINT');

@@ -116,7 +116,7 @@ test('settled letters: delete and update-as-create need acl/*', async () => {
     status: 403,
     error: 'access-denied',
     issue: 'forbidden',
-    diagnostics: 'Patient delete needs acl/*; the practice grants it to the application',
+    diagnostics: 'Patient delete needs acl/*; the operator of the service grants it to the application',
     challenge: insufficientScope,
   });
   assertRefused(await everyLetter.send('PUT', 'Patient/chosen', { ...patient('New'), id: 'chosen' }), {

@@ -131,7 +131,8 @@ test('settled rights: a call may do what token and firm both allow, at the momen
     status: 403,
     error: 'access-denied',
     issue: 'forbidden',
-    diagnostics: 'Encounter search needs acl/enc_s; the practice grants it to the application',
+    diagnostics:
+      'Encounter search needs acl/enc_s; the token holds it, the practice has not granted it to the application',
     challenge: insufficientScope,
   });
 });

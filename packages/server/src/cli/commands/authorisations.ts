@@ -70,8 +70,16 @@ export const authorisationCommands: readonly Command[] = [
   },
 ];
 
+/** Date.parse rolls dates over that do not exist; a date that is written back otherwise was none. */
 function requireTime(text: string): number {
   const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw new UsageError('--until must be a date such as 2027-01-31 or a time with its zone');
+  const [, day] = /^(\d{4}-\d{2}-\d{2})(?:T|$)/.exec(text) ?? [];
+  const exists =
+    day !== undefined && !Number.isNaN(Date.parse(day)) && new Date(Date.parse(day)).toISOString().startsWith(day);
+  if (Number.isNaN(ms) || !exists) {
+    throw new UsageError(
+      '--until must be a date that exists, such as 2027-01-31, or such a date with a time and its zone',
+    );
+  }
   return ms;
 }

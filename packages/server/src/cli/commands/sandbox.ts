@@ -15,9 +15,14 @@ export const sandboxCommands: readonly Command[] = [
       if (config.databaseUrl !== '')
         throw new UsageError('sandbox reset works on the embedded database alone: unset DATABASE_URL');
       const say = (text: string): void => context.progress(`praxis: seeding ${text}\n`);
-      if (readSandbox(config.dataDir) === undefined)
-        await ensureSandbox(platform, config.baseUrl || `http://${config.host}:${config.port}`, say);
-      else await resetPractices(platform, say);
+      if (readSandbox(config.dataDir) !== undefined) await resetPractices(platform, say);
+      else if (
+        (await ensureSandbox(platform, config.baseUrl || `http://${config.host}:${config.port}`, say)) === undefined
+      ) {
+        throw new UsageError(
+          `nothing was reset: the database holds firms, but ${sandboxFile(config.dataDir)}, which a seeded sandbox has, is missing`,
+        );
+      }
       context.print(`the sandbox is as seeded; credentials: ${sandboxFile(config.dataDir)}`);
     },
   },

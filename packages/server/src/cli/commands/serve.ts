@@ -27,6 +27,11 @@ export const serveCommands: readonly Command[] = [
       const service = await startService(platform);
       const metrics = await openMetrics(config, service);
       context.print(`praxis ready on ${service.origin}`);
+      if (input.flag('sandbox') && sandbox === undefined) {
+        context.print(
+          'no sandbox: the database holds firms already, and none of its own making are listed in sandbox.json',
+        );
+      }
       if (sandbox !== undefined) {
         const origin = config.baseUrl || service.origin;
         context.print(`credentials of the sandbox: ${config.dataDir}/sandbox.json; try:\n`);
@@ -50,14 +55,20 @@ async function openMetrics(config: Config, service: Service): Promise<MetricsPag
   }
 }
 
+/** Signals within this time of the first are repetitions of it. */
+const repeatedSignalMs = 1000;
+
 /** Resolves at the first signal to stop; a second one ends the process at once. */
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
+    let firstMs: number | undefined;
     const stop = (signal: NodeJS.Signals): void => {
-      for (const each of ['SIGTERM', 'SIGINT'] as const) process.once(each, () => process.exit(1));
+      firstMs ??= performance.now();
       resolve(signal);
+      // A signal to the process group comes from npm and the launcher, too: that is one wish to stop, not two.
+      if (performance.now() - firstMs > repeatedSignalMs) process.exit(1);
     };
-    process.once('SIGTERM', stop);
-    process.once('SIGINT', stop);
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
   });
 }

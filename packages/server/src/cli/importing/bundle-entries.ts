@@ -6,7 +6,8 @@
  * An import stores resources and executes nothing: entries that ask for something else than storing are refused.
  */
 import { type JsonObject, type JsonValue, validateResource } from '@praxis/fhir';
-import { isObject, withLinks } from './links.ts';
+import { isObject, type LinkRules, withLinks } from '../../bundle/links.ts';
+import { withPlaceholders } from '../../bundle/shell.ts';
 
 export interface BundleEntry {
   /** `Bundle.entry[3]` */
@@ -52,26 +53,24 @@ export function bundleContent(bundle: JsonObject, newId: () => string): BundleCo
   const targets = new Map<string, string>();
   const distinct = identified.filter((entry) => hasOwnUrl(entry, targets, refuse));
   return {
-    entries: distinct.map(({ path, resource }) => ({ path, resource: withLinks(resource, targets) })),
+    entries: distinct.map(({ path, resource }) => ({ path, resource: linked(resource, targets) })),
     problems,
   };
 }
 
-/** Stands for any entry's resource while the Bundle around them is validated. */
-const placeholder: JsonObject = { resourceType: 'Basic', code: { text: 'entry' } };
+/**
+ * Addresses are links, too. Elements of type uri stay: in stored resources they identify things (Identifier.system,
+ * ValueSet.url) rather than point to them.
+ */
+const linkTypes: LinkRules['types'] = new Set(['url']);
+
+function linked(resource: JsonObject, targets: ReadonlyMap<string, string>): JsonObject {
+  if (targets.size === 0) return resource;
+  return withLinks(resource, { types: linkTypes, target: (link) => targets.get(link) });
+}
 
 function shellProblems(bundle: JsonObject): string[] {
-  const shell = {
-    ...bundle,
-    ...(Array.isArray(bundle.entry)
-      ? {
-          entry: bundle.entry.map((entry) =>
-            isObject(entry) && isObject(entry.resource) ? { ...entry, resource: placeholder } : entry,
-          ),
-        }
-      : {}),
-  };
-  return validateResource(shell, { type: 'Bundle', issuesMax })
+  return validateResource(withPlaceholders(bundle), { type: 'Bundle', issuesMax })
     .filter(({ severity }) => severity === 'error')
     .map(({ diagnostics }) => diagnostics);
 }

@@ -5,11 +5,11 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { JsonError, type JsonObject, parseJson } from '@praxis/fhir';
+import { isObject } from '../../bundle/links.ts';
 import { readLines } from '../lines.ts';
 import type { LoadItem, LoadProblem } from '../loading.ts';
 import { bundleContent, isUnpacked } from './bundle-entries.ts';
 import { type ImportFile, unreadable } from './files.ts';
-import { isObject } from './links.ts';
 
 /** Longest line of an NDJSON file, in bytes. */
 export const lineBytesMax = 64 * 1024 * 1024;

@@ -2,7 +2,7 @@
  * `sandbox.json`: the credentials of the seeded environments, for people and programs that try the service (design: the
  * set-up contract). Only sandboxes that this program seeded have one; it is readable by its owner alone.
  */
-import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 export interface ClientCredentials {
@@ -58,4 +58,20 @@ export function writeSandbox(dataDir: string, content: SandboxFile): void {
   writeFileSync(partial, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
   chmodSync(partial, 0o600);
   renameSync(partial, file);
+}
+
+/** Stands from the beginning of a seeding to its end: what an interrupted one left behind may be removed. */
+const seedingFile = (dataDir: string): string => path.join(path.resolve(dataDir), 'sandbox.seeding');
+
+export function beginSeeding(dataDir: string): void {
+  mkdirSync(path.resolve(dataDir), { recursive: true });
+  writeFileSync(seedingFile(dataDir), '', { mode: 0o600 });
+}
+
+export function endSeeding(dataDir: string): void {
+  rmSync(seedingFile(dataDir), { force: true });
+}
+
+export function isSeeding(dataDir: string): boolean {
+  return existsSync(seedingFile(dataDir));
 }

@@ -2,35 +2,35 @@
  * Bringing the sandbox to its seeded state, whatever an earlier start left behind.
  */
 import type { Platform } from '../../app.ts';
-import { ConfigError } from '../../base/config.ts';
 import { sql } from '../../database/sql.ts';
 import { dayStartMs } from '../../synthetic/zoned-time.ts';
 import { getFirm } from '../../tenancy/firms.ts';
-import { readSandbox, type SandboxFile, writeSandbox } from './credentials.ts';
+import { beginSeeding, endSeeding, isSeeding, readSandbox, type SandboxFile, writeSandbox } from './credentials.ts';
 import { loadPractice } from './practice.ts';
 import { removePractices, removeSandbox } from './remove.ts';
 import { sandboxPlan, sandboxSeed, seedSandbox } from './seed.ts';
 
 /**
- * The credentials of the sandbox, seeding it where no earlier seeding came to its end. The file is written last, so its
- * absence means that what is there may be half of it.
- * @throws ConfigError when the database holds firms that are not the sandbox's
+ * The credentials of the sandbox, seeding it in an empty database or where an earlier seeding was interrupted. Undefined
+ * where the database holds firms but no sandbox was seeded with it, after a restore for instance: nothing is touched then.
  */
 export async function ensureSandbox(
   platform: Platform,
   origin: string,
   onProgress: (text: string) => void,
-): Promise<SandboxFile> {
+): Promise<SandboxFile | undefined> {
   const { dataDir } = platform.config;
   const known = readSandbox(dataDir);
   if (known !== undefined) {
     if (known.origin !== origin) writeSandbox(dataDir, { ...known, origin });
     return { ...known, origin };
   }
-  await requireNoOtherFirms(platform);
-  await removeSandbox(platform);
+  if (isSeeding(dataDir)) await removeSandbox(platform);
+  if (await hasFirms(platform)) return undefined;
+  beginSeeding(dataDir);
   const seeded = await seedSandbox(platform, origin, onProgress);
   writeSandbox(dataDir, seeded);
+  endSeeding(dataDir);
   return seeded;
 }
 
@@ -46,14 +46,6 @@ export async function resetPractices(platform: Platform, onProgress: (text: stri
   }
 }
 
-async function requireNoOtherFirms(platform: Platform): Promise<void> {
-  const planned = sandboxPlan.flatMap((row) => row.firms.map((firm) => `${row.environment}/${firm.prefix}`));
-  const others = await platform.database.query<{ name: string }>(sql`
-    SELECT e.name || '/' || f.prefix AS name FROM firm f JOIN environment e ON e.id = f.environment
-    WHERE NOT (e.name || '/' || f.prefix = ANY(${planned}::text[])) ORDER BY 1 LIMIT 1`);
-  const [other] = others;
-  if (other === undefined) return;
-  throw new ConfigError(
-    `the database holds firm ${other.name}, which is no sandbox firm: start with praxis serve, without --sandbox`,
-  );
+async function hasFirms(platform: Platform): Promise<boolean> {
+  return (await platform.database.query(sql`SELECT 1 AS one FROM firm LIMIT 1`)).length > 0;
 }

@@ -4,7 +4,7 @@
  */
 import type { JsonValue, TypedValue } from '@praxis/fhir';
 import { sql } from '../../database/sql.ts';
-import { boundedKey, boundedPrefix } from '../bounded-key.ts';
+import { boundedKey, boundedPrefix, keyBytesMax } from '../bounded-key.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
 import { textOf, textsOf } from '../json-values.ts';
 import { type Parameter, type Reading, type SearchKind, shares, type Test, type ValueContext } from '../kind.ts';
@@ -116,7 +116,12 @@ function addText(text: string, number: number, rows: IndexRowBuilder): void {
 /** R4: either "Carreno" or "Quinones" should match the family name "Carreno Quinones". `:exact` and sorting do not. */
 function addWords(family: string, number: number, rows: IndexRowBuilder): void {
   const folded = foldText(family);
-  for (let space = folded.indexOf(' '); space >= 0; space = folded.indexOf(' ', space + 1)) {
-    rows.string(number, folded.slice(space + 1), '');
+  let words = 1;
+  for (let space = folded.indexOf(' '); space >= 0 && words < familyWordsMax; space = folded.indexOf(' ', space + 1)) {
+    rows.string(number, folded.slice(space + 1, space + 1 + keyBytesMax), '');
+    words += 1;
   }
 }
+
+/** Words of one family name that it is found by; more would let one long name cost more than all other work. */
+const familyWordsMax = 20;

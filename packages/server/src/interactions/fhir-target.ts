@@ -1,10 +1,11 @@
 /**
  * What a FHIR path asks for, before the method and the type are looked at (https://hl7.org/fhir/R4/http.html#summary).
- * A shape outside this table is no path of the API: 404 without credentials being read.
+ * A shape outside this table is no path of the API: 404 without credentials being read. Requests and the entries of
+ * batches and transactions are read by the same table.
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { type ErrorCode, fail } from '../base/errors.ts';
-import type { InteractionName } from '../interactions/context.ts';
+import type { InteractionName } from './context.ts';
 
 export interface FhirTarget {
   readonly shape: 'system' | 'metadata' | 'type' | 'search' | 'instance' | 'history' | 'version';
@@ -39,9 +40,12 @@ export function fhirTarget(segments: readonly string[]): FhirTarget | undefined 
   return segments.length === 4 && idPattern.test(fourth) ? target('version', second, fourth) : undefined;
 }
 
+/** An interaction, or a batch or transaction of them, which stands above `dispatch`. */
+export type TargetName = InteractionName | 'bundle';
+
 /** Shape → method → interaction; HEAD is GET without a body (RFC 9110 §9.3.2). */
-const methods: Readonly<Record<FhirTarget['shape'], Readonly<Record<string, InteractionName>>>> = {
-  system: {},
+const methods: Readonly<Record<FhirTarget['shape'], Readonly<Record<string, TargetName>>>> = {
+  system: { POST: 'bundle' },
   metadata: {},
   type: {
     GET: 'search-type',
@@ -63,7 +67,7 @@ const served: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
  * The interaction of a method on a target.
  * @throws PraxisError `type-unknown`, `method-not-allowed` (with Allow)
  */
-export function interactionOf(target: FhirTarget, method: string): InteractionName {
+export function interactionOf(target: FhirTarget, method: string): TargetName {
   if (target.type !== '' && !served.has(target.type)) {
     fail('type-unknown', { diagnostics: `${target.type} is not a resource type with an endpoint in FHIR R4` });
   }

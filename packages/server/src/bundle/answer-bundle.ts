@@ -1,0 +1,108 @@
+/**
+ * POST of a Bundle to the base: batch and transaction (https://hl7.org/fhir/R4/http.html#transaction).
+ *
+ * What is checked, in this order: that the body is such a Bundle, of a size that is taken, each entry a request that exists;
+ * then the rights of the whole and of each entry; then the resources in it. So a refusal of access tells nothing of data.
+ */
+import type { JsonObject, JsonValue } from '@praxis/fhir';
+import { fail, type PraxisError } from '../base/errors.ts';
+import type { FhirRequest, FhirResponse, InteractionContext, Preferences } from '../interactions/context.ts';
+import { requireGrants } from '../interactions/denials.ts';
+import { interactions } from '../interactions/dispatch.ts';
+import { requireResource } from '../interactions/writing.ts';
+import { runBatch } from './batch.ts';
+import { entryCall } from './entry-call.ts';
+import { conditionalReferences } from './entry-links.ts';
+import { forEntry } from './entry-problem.ts';
+import { type EntryRequest, readEntry } from './entry-request.ts';
+import { answeredEntry, bundleResponse, entryPreferences } from './entry-response.ts';
+import { requireDistinctUrls } from './identities.ts';
+import { isObject } from './links.ts';
+import { withPlaceholders } from './shell.ts';
+import { runTransaction } from './transaction.ts';
+import { requireTransactionRight } from './transaction-right.ts';
+
+export interface BundleOptions {
+  /** Entries at most. */
+  readonly entriesMax: number;
+  /** Makes anything thrown an error that may be told, and logs what is a fault of the server. */
+  readonly faultOf: (error: unknown) => PraxisError;
+}
+
+/**
+ * 200 with a Bundle that answers every entry, in order.
+ * @throws PraxisError for a batch: `resource-type-mismatch`, `bundle-invalid`, `bundle-too-large`, `resource-invalid` of the
+ *   Bundle itself; for a transaction also whatever an entry fails with, in which case nothing was changed
+ */
+export async function answerBundle(
+  context: InteractionContext,
+  request: FhirRequest,
+  options: BundleOptions,
+): Promise<FhirResponse> {
+  const bundle = requireBundle(await request.body(), options.entriesMax);
+  const prefer = entryPreferences(request.prefer);
+  const entries = entriesOf(bundle);
+  if (bundle.type === 'transaction') return await answerTransaction(context, bundle, entries, prefer);
+  const answers = await runBatch(context, entries, { prefer, faultOf: options.faultOf });
+  return bundleResponse(context, 'batch-response', answers);
+}
+
+async function answerTransaction(
+  context: InteractionContext,
+  bundle: JsonObject,
+  entries: readonly JsonObject[],
+  prefer: Preferences,
+): Promise<FhirResponse> {
+  const requests: EntryRequest[] = [];
+  for (const [index, entry] of entries.entries()) {
+    requests.push(await forEntry(index, async () => readEntry(context, entry, index)));
+  }
+  requireTransactionRight(context, requests);
+  for (const request of requests) await forEntry(request.index, async () => authorize(context, request, prefer));
+  for (const { index, type } of conditionalReferences(requests)) {
+    await forEntry(index, async () => requireGrants(context, type, 's'));
+  }
+  requireDistinctUrls(requests);
+  requireResource(bundle, 'Bundle');
+  const answered = await runTransaction(context, requests, prefer);
+  const answers = answered.map(({ entry, response }) => answeredEntry(context, entry, response, prefer));
+  return bundleResponse(context, 'transaction-response', answers);
+}
+
+/** @throws PraxisError `access-denied`, `method-not-allowed` */
+function authorize(context: InteractionContext, entry: EntryRequest, prefer: Preferences): void {
+  interactions[entry.interaction].authorize(context, entryCall(entry, { prefer }));
+  if (entry.ifNoneExist !== undefined) requireGrants(context, entry.type, 's');
+}
+
+const typesTaken: ReadonlySet<string> = new Set(['batch', 'transaction']);
+
+function requireBundle(body: JsonValue, entriesMax: number): JsonObject {
+  if (!isObject(body) || body.resourceType !== 'Bundle') {
+    return fail('resource-type-mismatch', {
+      diagnostics:
+        'resourceType must be Bundle: the base takes a batch or a transaction, other resources go to their type',
+      expression: ['resourceType'],
+    });
+  }
+  if (typeof body.type === 'string' && !typesTaken.has(body.type)) {
+    fail('bundle-invalid', {
+      diagnostics:
+        'Bundle.type must be batch or transaction here; other Bundles, such as documents, are stored by POST to Bundle',
+      expression: ['Bundle.type'],
+    });
+  }
+  const count = Array.isArray(body.entry) ? body.entry.length : 0;
+  if (count > entriesMax) {
+    fail('bundle-too-large', {
+      diagnostics: `Bundle.entry has ${count} entries; at most ${entriesMax} are taken: send several Bundles`,
+      expression: ['Bundle.entry'],
+    });
+  }
+  requireResource(withPlaceholders(body), 'Bundle');
+  return body;
+}
+
+function entriesOf({ entry }: JsonObject): readonly JsonObject[] {
+  return Array.isArray(entry) ? entry.filter(isObject) : [];
+}

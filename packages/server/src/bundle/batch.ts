@@ -1,0 +1,67 @@
+/**
+ * batch (https://hl7.org/fhir/R4/http.html#brules): entries that have nothing to do with each other, each with its own
+ * rights, its own outcome and its own database transaction. They are carried out one after another in the order of a
+ * transaction, and answered in their own.
+ */
+import type { JsonObject } from '@praxis/fhir';
+import { fail, type PraxisError } from '../base/errors.ts';
+import type { BundleEntry } from '../interactions/bundle-text.ts';
+import type { InteractionContext, Preferences } from '../interactions/context.ts';
+import { dispatch } from '../interactions/dispatch.ts';
+import { entryCall } from './entry-call.ts';
+import { inEntry } from './entry-problem.ts';
+import { type EntryRequest, readEntry } from './entry-request.ts';
+import { answeredEntry, refusedEntry } from './entry-response.ts';
+import { withLinks } from './links.ts';
+import { rankOf } from './transaction.ts';
+
+export interface BatchOptions {
+  readonly prefer: Preferences;
+  /** Makes anything thrown an error that may be told, and logs what is a fault of the server. */
+  readonly faultOf: (error: unknown) => PraxisError;
+}
+
+/** The entries of the answer. @throws PraxisError `stale-access`, before anything is done */
+export async function runBatch(
+  context: InteractionContext,
+  entries: readonly JsonObject[],
+  options: BatchOptions,
+): Promise<readonly BundleEntry[]> {
+  // A batch cannot be repeated with new rights once an entry is carried out, so their age is looked at first.
+  await context.store.currentVersions(context.scope, []);
+  const answers: BundleEntry[] = entries.map(() => ({}));
+  const requests: EntryRequest[] = [];
+  const attempt = async (index: number, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      answers[index] = refusedEntry(inEntry(options.faultOf(error), index));
+    }
+  };
+  for (const [index, entry] of entries.entries()) {
+    await attempt(index, async () => void requests.push(readEntry(context, entry, index)));
+  }
+  const urns = new Set(requests.map(({ fullUrl }) => fullUrl ?? '').filter((url) => url.startsWith('urn:')));
+  for (const entry of requests.toSorted((a, b) => rankOf(a) - rankOf(b))) {
+    await attempt(entry.index, async () => {
+      requireIndependent(entry, urns);
+      const response = await dispatch(context, entryCall(entry, { prefer: options.prefer }));
+      answers[entry.index] = answeredEntry(context, entry, response, options.prefer);
+    });
+  }
+  return answers;
+}
+
+/** R4: entries of a batch must not refer to each other, since no id is known that such a link could become. */
+function requireIndependent({ resource }: EntryRequest, urns: ReadonlySet<string>): void {
+  if (resource === undefined || urns.size === 0) return;
+  const target = (link: string): undefined => {
+    if (urns.has(link)) {
+      fail('bundle-invalid', {
+        diagnostics:
+          'The resource refers to an entry of the same batch: send entries that belong together as a transaction',
+      });
+    }
+  };
+  withLinks(resource, { types: new Set(), target });
+}

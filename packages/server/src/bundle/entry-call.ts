@@ -1,0 +1,60 @@
+/**
+ * An entry as a call of `dispatch`: what HTTP carries in headers and body, an entry carries in its request and resource.
+ */
+import { JsonError, type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
+import { fail } from '../base/errors.ts';
+import type { FhirCall, PatchDocument, Preferences } from '../interactions/context.ts';
+import { parseParameters } from '../search/query-string.ts';
+import type { EntryRequest } from './entry-request.ts';
+
+export interface CallOptions {
+  readonly prefer: Preferences;
+  /** The resource with its links replaced; absent: as it was sent. */
+  readonly resource?: JsonObject;
+  /** Replaces links in a JSON Patch. */
+  readonly patchLinks?: (document: JsonValue) => JsonValue;
+  readonly newId?: string;
+}
+
+/** The call that the entry makes. */
+export function entryCall(entry: EntryRequest, options: CallOptions): FhirCall {
+  const { interaction, type, id, versionId, query, ifMatch, ifNoneMatch, ifModifiedSince, ifNoneExist } = entry;
+  const { prefer, newId } = options;
+  const resource = options.resource ?? entry.resource ?? null;
+  return {
+    interaction,
+    type,
+    id,
+    versionId,
+    open: async () => ({
+      type,
+      id,
+      versionId,
+      parameters: parseParameters(query),
+      body: async () => resource,
+      patch: async () => patchOf(resource, options.patchLinks ?? ((document) => document)),
+      ifMatch,
+      ifNoneMatch,
+      ifModifiedSince,
+      ifNoneExist,
+      prefer,
+      ...(newId === undefined ? {} : { newId }),
+    }),
+  };
+}
+
+/** Parameters hold a FHIRPath Patch, a Binary holds a JSON Patch (https://hl7.org/fhir/R4/http.html#patch). */
+function patchOf(resource: JsonObject | null, links: (document: JsonValue) => JsonValue): PatchDocument {
+  if (resource?.resourceType !== 'Binary') return { kind: 'fhirpath-patch', document: resource };
+  const { contentType, data } = resource;
+  if (contentType !== jsonPatchType || typeof data !== 'string')
+    fail('patch-invalid', { diagnostics: `A Binary that patches must have contentType ${jsonPatchType}, and data` });
+  try {
+    return { kind: 'json-patch', document: links(parseJson(Buffer.from(data, 'base64').toString('utf8'))) };
+  } catch (cause) {
+    if (!(cause instanceof JsonError)) throw cause;
+    return fail('json-malformed', { diagnostics: `The data of the Binary: ${cause.message}`, cause });
+  }
+}
+
+const jsonPatchType = 'application/json-patch+json';

@@ -1,0 +1,105 @@
+/**
+ * What an entry of a batch or transaction asks for (https://hl7.org/fhir/R4/bundle.html#transaction): method and URL are
+ * read by the table that reads requests, so an entry reaches what a request of its own would reach and nothing else.
+ */
+import type { JsonObject } from '@praxis/fhir';
+import { fail } from '../base/errors.ts';
+import type { InteractionContext, InteractionName } from '../interactions/context.ts';
+import { type FhirTarget, fhirTarget, interactionOf } from '../interactions/fhir-target.ts';
+import { isObject } from './links.ts';
+
+export interface EntryRequest {
+  /** Position in Bundle.entry. */
+  readonly index: number;
+  readonly fullUrl: string | undefined;
+  readonly method: string;
+  readonly interaction: InteractionName;
+  readonly type: string;
+  readonly id: string;
+  readonly versionId: string;
+  /** Text after the `?` of the URL. */
+  readonly query: string;
+  readonly resource: JsonObject | undefined;
+  readonly ifMatch: string | undefined;
+  readonly ifNoneMatch: string | undefined;
+  readonly ifModifiedSince: string | undefined;
+  /** Criteria alone, without a type before them. */
+  readonly ifNoneExist: string | undefined;
+}
+
+/** Methods that carry a resource. */
+const carrying: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
+/**
+ * Reads an entry of a Bundle whose shell is valid.
+ * @throws PraxisError `bundle-invalid`, `path-unknown`, `type-unknown`, `method-not-allowed`
+ */
+export function readEntry(context: InteractionContext, entry: JsonObject, index: number): EntryRequest {
+  const { request, resource, fullUrl } = entry;
+  if (!isObject(request)) return fail('bundle-invalid', { diagnostics: 'request is missing: it says what to do' });
+  const method = String(request.method); // the shell is valid, so both are there
+  const { target, query } = readUrl(context, String(request.url));
+  const interaction = interactionOf(target, method);
+  if (interaction === 'bundle') return refuseUrl('is empty: a batch or transaction cannot stand inside another');
+  if (carrying.has(method) && !isObject(resource))
+    fail('bundle-invalid', { diagnostics: `resource is missing: ${method} needs one` });
+  return {
+    index,
+    fullUrl: text(fullUrl),
+    method,
+    interaction,
+    type: target.type,
+    id: target.id,
+    versionId: target.versionId,
+    query,
+    resource: carrying.has(method) && isObject(resource) ? resource : undefined,
+    ifMatch: text(request.ifMatch),
+    ifNoneMatch: text(request.ifNoneMatch),
+    ifModifiedSince: text(request.ifModifiedSince),
+    ifNoneExist: interaction === 'create' ? criteriaOf(text(request.ifNoneExist), target.type) : undefined,
+  };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function readUrl(context: InteractionContext, url: string): { target: FhirTarget; query: string } {
+  const local = withoutBase(context, url);
+  const at = local.indexOf('?');
+  const path = at < 0 ? local : local.slice(0, at);
+  if (path === '') return refuseUrl('is empty: a batch or transaction cannot stand inside another');
+  if (path.includes('$')) return refuseUrl('names an operation, which an entry cannot call: send it alone');
+  const target = fhirTarget(path.split('/'));
+  if (target === undefined)
+    return fail('path-unknown', {
+      diagnostics: 'request.url must be Type, Type/id, Type?criteria or Type/id/_history',
+    });
+  if (target.shape === 'metadata') return refuseUrl('is metadata, which needs no rights: read it alone');
+  if (target.shape === 'search') return refuseUrl('ends in _search: in an entry, search by GET');
+  return { target, query: at < 0 ? '' : local.slice(at + 1) };
+}
+
+/** R4's URLs are relative to the base, also those of its examples that begin with a slash; absolute ones must be below it. */
+function withoutBase({ baseUrl }: InteractionContext, url: string): string {
+  if (url === baseUrl) return '';
+  if (url.startsWith(`${baseUrl}/`)) return url.slice(baseUrl.length + 1);
+  if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(url) || url.startsWith('//'))
+    return refuseUrl('is of another server: use URLs relative to the base, such as Patient/1');
+  return url.startsWith('/') ? url.slice(1) : url;
+}
+
+function refuseUrl(problem: string): never {
+  return fail('bundle-invalid', { diagnostics: `request.url ${problem}` });
+}
+
+/** R4 wants what stands behind the `?`; its own examples have `?` and type before it, too. */
+function criteriaOf(ifNoneExist: string | undefined, type: string): string | undefined {
+  const [whole, named] = /^([A-Za-z]*)\?/.exec(ifNoneExist ?? '') ?? [];
+  if (ifNoneExist === undefined || whole === undefined) return ifNoneExist;
+  if (named !== '' && named !== type)
+    fail('bundle-invalid', {
+      diagnostics: `request.ifNoneExist must be criteria of ${type}, the type that is created`,
+    });
+  return ifNoneExist.slice(whole.length);
+}

@@ -1,0 +1,77 @@
+/**
+ * What each entry is answered with (https://hl7.org/fhir/R4/http.html#transaction-response): status, location, ETag and
+ * time of the version. Reads return their resource; writes return theirs, or an OperationOutcome, only where Prefer asks.
+ */
+import { toInstant } from '../base/clock.ts';
+import type { PraxisError } from '../base/errors.ts';
+import { newUuid } from '../base/ids.ts';
+import { type BundleEntry, bundleText } from '../interactions/bundle-text.ts';
+import type { FhirResponse, InteractionContext, Preferences } from '../interactions/context.ts';
+import { outcomeOf } from '../interactions/outcome.ts';
+import { etagOf } from '../interactions/preconditions.ts';
+import type { EntryRequest } from './entry-request.ts';
+
+/** The preferences of entries: without one, writes return nothing, since the sender has what it sent. */
+export function entryPreferences(prefer: Preferences): Preferences {
+  return { ...prefer, return: prefer.return ?? 'minimal' };
+}
+
+/** The entry of the answer for `entry`, whose call was answered with `response`. */
+export function answeredEntry(
+  context: InteractionContext,
+  entry: EntryRequest,
+  response: FhirResponse,
+  prefer: Preferences,
+): BundleEntry {
+  const { status, body, versionId, lastUpdatedMs, location } = response;
+  const facts = {
+    status: statusText(status),
+    ...(location === undefined ? {} : { location }),
+    ...(versionId === undefined ? {} : { etag: etagOf(versionId) }),
+    ...(lastUpdatedMs === undefined ? {} : { lastModified: toInstant(lastUpdatedMs) }),
+  };
+  if (body === undefined || entry.method === 'HEAD') return { response: facts };
+  if (entry.method !== 'GET' && prefer.return === 'OperationOutcome') return { response: { ...facts, outcome: body } };
+  const id = entry.method === 'GET' ? entry.id : (response.id ?? '');
+  const isResource = id !== '' && entry.interaction !== 'history-instance';
+  const fullUrl = isResource ? { fullUrl: `${context.baseUrl}/${entry.type}/${id}` } : {};
+  return { ...fullUrl, resource: body, response: facts };
+}
+
+/** The entry of the answer for one that failed. */
+export function refusedEntry(error: PraxisError): BundleEntry {
+  return { response: { status: statusText(error.status), outcome: outcomeOf(error) } };
+}
+
+/** The whole answer; `entries` in the order of those that were sent. */
+export function bundleResponse(
+  context: InteractionContext,
+  type: 'batch-response' | 'transaction-response',
+  entries: readonly BundleEntry[],
+): FhirResponse {
+  const lastUpdated = toInstant(context.clock.now());
+  return { status: 200, body: bundleText({ type, id: newUuid(), lastUpdated, links: [], entries }) };
+}
+
+/** Reason phrases (RFC 9110 §15), which R4 wants behind the number. */
+const reasons: Readonly<Record<number, string>> = {
+  200: 'OK',
+  201: 'Created',
+  204: 'No Content',
+  304: 'Not Modified',
+  400: 'Bad Request',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  409: 'Conflict',
+  410: 'Gone',
+  412: 'Precondition Failed',
+  422: 'Unprocessable Content',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+};
+
+function statusText(status: number): string {
+  const reason = reasons[status];
+  return reason === undefined ? String(status) : `${status} ${reason}`;
+}

@@ -1,0 +1,17 @@
+/**
+ * Who may post a transaction (decision 0046): holders of `trans_bndl_post`, of a kind of Bundle that carries one of the
+ * types it writes, or of `acl/*`. Every entry needs its own access entry beside that.
+ */
+import { bundleEntries } from '../access/registry.ts';
+import type { InteractionContext } from '../interactions/context.ts';
+import { refuse } from '../interactions/denials.ts';
+import type { EntryRequest } from './entry-request.ts';
+
+/** @throws PraxisError `access-denied` naming the access entries of which one is needed */
+export function requireTransactionRight(context: InteractionContext, entries: readonly EntryRequest[]): void {
+  const written = new Set(entries.filter(({ resource }) => resource !== undefined).map(({ type }) => type));
+  const opening = bundleEntries.filter(({ payload }) => payload === undefined || written.has(payload));
+  if (opening.some(({ code }) => context.policy.bundles.has(code))) return;
+  const needed = opening.map(({ code }) => `acl/${code}`);
+  refuse('Posting this transaction', needed);
+}

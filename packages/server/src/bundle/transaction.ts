@@ -1,0 +1,212 @@
+/**
+ * transaction (https://hl7.org/fhir/R4/http.html#transaction): all entries or none, in one database transaction.
+ *
+ * R4's order of work is DELETE, POST, PUT and PATCH, GET and HEAD; the order of the entries must not matter, so those
+ * that depend on a search come after those of their kind that do not. Conditional references are resolved at the end,
+ * when all is written, and yet each resource is written once, with its links in place: a run begins with what searches find
+ * before it, and when the end shows that something was found elsewhere (an entry made it), all is undone and run again
+ * with what was learned.
+ */
+import { PraxisError } from '../base/errors.ts';
+import { newResourceId } from '../base/ids.ts';
+import type { FhirResponse, InteractionContext, Preferences } from '../interactions/context.ts';
+import { dispatch } from '../interactions/dispatch.ts';
+import { entryCall } from './entry-call.ts';
+import {
+  type ConditionalReference,
+  conditionalReferences,
+  type EntryLinks,
+  entryLinks,
+  type Identity,
+} from './entry-links.ts';
+import { forEntry } from './entry-problem.ts';
+import type { EntryRequest } from './entry-request.ts';
+import { gatherWrites } from './gathered-writes.ts';
+import { identitiesOf, requireDistinct } from './identities.ts';
+import { type Located, locate, requireLocated } from './reference-search.ts';
+
+/** Runs until what was assumed must hold; each run learns all that was wrong in it. */
+const runsMax = 4;
+
+export interface AnsweredRequest {
+  readonly entry: EntryRequest;
+  readonly response: FhirResponse;
+}
+
+interface Plan {
+  readonly entries: readonly EntryRequest[];
+  readonly references: readonly ConditionalReference[];
+  /** By index, for what an entry may create. */
+  readonly newIds: readonly string[];
+  readonly prefer: Preferences;
+}
+
+/** What a run goes by. */
+interface Knowledge {
+  readonly identities: ReadonlyMap<number, Identity>;
+  /** Conditional reference → `Type/id`. */
+  readonly references: ReadonlyMap<string, string>;
+}
+
+/** Undoes a run that went by wrong assumptions. */
+class Mistaken extends Error {
+  readonly learned: Knowledge;
+
+  constructor(learned: Knowledge) {
+    super('A transaction is run again with what it has learned');
+    this.learned = learned;
+  }
+}
+
+/**
+ * Carries out all entries or none. Returns them with their responses, in their order.
+ * @param entries authorised and valid
+ * @throws PraxisError of the entry that failed, `bundle-invalid` (a resource occurs twice), `precondition-failed` (a
+ *   conditional reference), `conflict`
+ */
+export async function runTransaction(
+  context: InteractionContext,
+  entries: readonly EntryRequest[],
+  prefer: Preferences,
+): Promise<readonly AnsweredRequest[]> {
+  const newIds = entries.map(() => newResourceId(context.clock));
+  const plan: Plan = { entries, references: conditionalReferences(entries), newIds, prefer };
+  let known: Knowledge = { identities: new Map(), references: new Map() };
+  for (let run = 1; run <= runsMax; run += 1) {
+    try {
+      return await context.store.transaction(context.scope, async (store) => {
+        const gathered = gatherWrites(context.scope, store);
+        return await runOnce({ ...context, store: gathered.store }, gathered.flush, plan, known);
+      });
+    } catch (error) {
+      if (!(error instanceof Mistaken)) throw error;
+      known = error.learned;
+    }
+  }
+  const diagnostics = 'Conditional entries or references find other resources in every run: name them by id or fullUrl';
+  throw new PraxisError('conflict', { diagnostics });
+}
+
+async function runOnce(
+  context: InteractionContext,
+  flush: () => Promise<void>,
+  plan: Plan,
+  known: Knowledge,
+): Promise<readonly AnsweredRequest[]> {
+  const { entries, references, newIds } = plan;
+  const responses = new Map<number, FhirResponse>();
+  const identities = await identitiesOf(context, entries, newIds, known.identities);
+  requireDistinct(entries, identities, newIds);
+  const steps = inOrder(entries);
+  const nothing = entryLinks([], new Map(), new Map(), context.baseUrl);
+  await carryOut(context, plan, steps.deletes, nothing, responses);
+  const targets = await assumedTargets(context, references, known);
+  const links = entryLinks(entries, identities, targets, context.baseUrl);
+  await carryOut(context, plan, steps.writes, links, responses);
+  await flush();
+  const located = await locate(context, references);
+  requireAssumed(plan, { identities, references: targets }, links, responses, located);
+  requireLocated(references, located);
+  await carryOut(context, plan, steps.reads, nothing, responses);
+  return entries.flatMap((entry) => {
+    const response = responses.get(entry.index);
+    return response === undefined ? [] : [{ entry, response }];
+  });
+}
+
+async function carryOut(
+  context: InteractionContext,
+  { prefer, newIds }: Plan,
+  entries: readonly EntryRequest[],
+  links: EntryLinks,
+  responses: Map<number, FhirResponse>,
+): Promise<void> {
+  for (const entry of entries) {
+    const { index } = entry;
+    const resource = links.resource(entry);
+    const newId = newIds[index];
+    const call = entryCall(entry, {
+      prefer,
+      ...(resource === undefined ? {} : { resource }),
+      ...(newId === undefined ? {} : { newId }),
+      patchLinks: (document) => links.patch(entry, document),
+    });
+    responses.set(index, await forEntry(index, () => dispatch(context, call)));
+  }
+}
+
+/** What the conditional references are taken to lead to; where nothing is found yet, to an id that nothing has. */
+async function assumedTargets(
+  context: InteractionContext,
+  references: readonly ConditionalReference[],
+  known: Knowledge,
+): Promise<ReadonlyMap<string, string>> {
+  const unknown = references.filter(({ text }) => !known.references.has(text));
+  const found = await locate(context, unknown);
+  const place = newResourceId(context.clock);
+  const missing = unknown.map(({ text, type }) => [text, found.get(text)?.target ?? `${type}/${place}`] as const);
+  return new Map([...known.references, ...missing]);
+}
+
+/** @throws Mistaken when links were written that lead elsewhere than they should */
+function requireAssumed(
+  { entries }: Plan,
+  assumed: Knowledge,
+  links: EntryLinks,
+  responses: ReadonlyMap<number, FhirResponse>,
+  located: ReadonlyMap<string, Located>,
+): void {
+  const identities = new Map(assumed.identities);
+  let isMistaken = false;
+  for (const { index, type } of entries) {
+    const { id, versionId } = responses.get(index) ?? {};
+    const identity = assumed.identities.get(index);
+    if (id === undefined || identity === undefined) continue;
+    const isOther = identity.id !== id || (links.versionsUsed.has(index) && (identity.versionId ?? 1) !== versionId);
+    isMistaken ||= isOther;
+    identities.set(index, { type, id, versionId });
+  }
+  const references = new Map(assumed.references);
+  for (const [text, { target }] of located) {
+    isMistaken ||= target !== undefined && target !== assumed.references.get(text);
+    if (target !== undefined) references.set(text, target);
+  }
+  if (isMistaken) throw new Mistaken({ identities, references });
+}
+
+interface Steps {
+  readonly deletes: readonly EntryRequest[];
+  readonly writes: readonly EntryRequest[];
+  readonly reads: readonly EntryRequest[];
+}
+
+function inOrder(entries: readonly EntryRequest[]): Steps {
+  const ordered = entries.toSorted((a, b) => rankOf(a) - rankOf(b) || compare(lockOf(a), lockOf(b)));
+  return {
+    deletes: ordered.filter(({ method }) => method === 'DELETE'),
+    writes: ordered.filter(({ resource }) => resource !== undefined),
+    reads: ordered.filter(({ method }) => method === 'GET' || method === 'HEAD'),
+  };
+}
+
+/**
+ * What an entry keeps others from changing until the end; all transactions take these in the same order, so that few wait
+ * for each other in a circle. New resources keep nobody waiting.
+ */
+function lockOf({ interaction, type, id, query, ifNoneExist }: EntryRequest): string {
+  if (ifNoneExist !== undefined) return `${type}?${ifNoneExist}`;
+  return interaction === 'create' ? '' : `${type}/${id}?${query}`;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** R4's order of methods. */
+const methodRanks: Readonly<Record<string, number>> = { DELETE: 0, POST: 2, PUT: 4, PATCH: 4, GET: 6, HEAD: 6 };
+
+/** The lower, the earlier; conditional entries follow the others of their method. */
+export function rankOf({ method, interaction, ifNoneExist }: EntryRequest): number {
+  const isConditional = ifNoneExist !== undefined || interaction.startsWith('conditional-');
+  return (methodRanks[method] ?? 0) + (isConditional ? 1 : 0);
+}

@@ -1,0 +1,67 @@
+/**
+ * Compression of answers (RFC 9110 §12.5.3), with node:zlib in its thread pool.
+ *
+ * Only answers of the data API are compressed. Those of the token endpoints hold secrets and are not; neither is the raw
+ * content of a Binary, which mostly is compressed already.
+ */
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+type Coding = 'br' | 'gzip';
+
+const compressGzip = promisify(gzip);
+const compressBrotli = promisify(brotliCompress);
+
+/** Coding → compression, at the level where more time buys little. */
+const codings: Readonly<Record<Coding, (text: string) => Promise<Buffer>>> = {
+  br: (text) => compressBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+  gzip: (text) => compressGzip(text, { level: 4 }),
+};
+
+/** Answers compressed at the same time; further ones are sent as they are, so that a busy server does not fall behind. */
+const compressionsMax = 8;
+
+export interface Compressed {
+  readonly coding: Coding;
+  readonly bytes: Buffer;
+}
+
+export interface Compressor {
+  /** Whether an answer depends on Accept-Encoding. */
+  applies(text: string): boolean;
+  /** The text in the coding that the caller prefers; undefined when it is to be sent as it is. */
+  compress(text: string, acceptEncoding: string | undefined): Promise<Compressed | undefined>;
+}
+
+/** Compresses texts of `bytesMin` characters and more; 0 = none. */
+export function openCompressor(bytesMin: number): Compressor {
+  let running = 0;
+  const applies = (text: string): boolean => bytesMin > 0 && text.length >= bytesMin;
+  return {
+    applies,
+    async compress(text, acceptEncoding) {
+      if (acceptEncoding === undefined || !applies(text) || running >= compressionsMax) return undefined;
+      const coding = preferredCoding(acceptEncoding);
+      if (coding === undefined) return undefined;
+      running += 1;
+      try {
+        return { coding, bytes: await codings[coding](text) };
+      } finally {
+        running -= 1;
+      }
+    },
+  };
+}
+
+/** The coding with the highest weight; brotli among equals. */
+function preferredCoding(acceptEncoding: string): Coding | undefined {
+  const weights = new Map<string, number>();
+  for (const part of acceptEncoding.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim());
+    const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+    weights.set(name, quality === undefined ? 1 : Number(quality));
+  }
+  const weightOf = (coding: Coding): number => weights.get(coding) ?? weights.get('*') ?? 0;
+  const best = weightOf('gzip') > weightOf('br') ? 'gzip' : 'br';
+  return weightOf(best) > 0 ? best : undefined;
+}

@@ -1,0 +1,109 @@
+/**
+ * What a FHIR request asks for: parameters, preconditions, body, and the format of the answer.
+ */
+
+import type { JsonValue } from '@praxis/fhir';
+import type { FastifyRequest } from 'fastify';
+import type { FhirCall, FhirRequest, PatchDocument } from '../interactions/context.ts';
+import type { FhirTarget } from '../interactions/fhir-target.ts';
+import { parseParameters } from '../search/query-string.ts';
+import { formatWishes, rememberForm, requireFormat } from './answer-format.ts';
+import { mayWantContent, readBinaryBody, wantsContentOnly } from './binary.ts';
+import { decodeUtf8, readBytes } from './body.ts';
+import { requireFormBody, requirePatchFormat, requireResourceFormat } from './negotiation.ts';
+import type { ServerParts } from './parts.ts';
+import { parsePrefer } from './prefer.ts';
+import { parseBody } from './resource-body.ts';
+
+/** Reads of Binary are answered with its content unless the resource is asked for. */
+export function readsBinary({ type, shape }: FhirTarget, method: string): boolean {
+  return type === 'Binary' && (shape === 'instance' || shape === 'version') && (method === 'GET' || method === 'HEAD');
+}
+
+/** What the request asks for, to be opened once access is settled: 406, then 413, 415, 400 (settled.md "Order of checks"). */
+export function fhirCall(
+  parts: ServerParts,
+  target: FhirTarget,
+  query: string,
+  request: FastifyRequest,
+): Omit<FhirCall, 'interaction'> {
+  const { headers, raw } = request;
+  const { type, id, versionId } = target;
+  const bytes = memoised(() => readBytes(raw, parts.config.bodyBytesMax));
+  return {
+    type,
+    id,
+    versionId,
+    async open(): Promise<FhirRequest> {
+      requireAnswerable(target, request);
+      const form = target.shape === 'search' ? await searchForm(request, bytes) : '';
+      return {
+        type,
+        id,
+        versionId,
+        parameters: parametersOf(target, query, form, request),
+        body: async () => readBody(parts, target, await bytes(), request),
+        patch: async () => readPatch(parts, await bytes(), request),
+        ifMatch: headers['if-match'],
+        ifNoneMatch: headers['if-none-match'],
+        ifModifiedSince: headers['if-modified-since'],
+        ifNoneExist: single(headers['if-none-exist']),
+        prefer: parsePrefer(single(headers.prefer)),
+      };
+    },
+  };
+}
+
+/** @throws PraxisError `not-acceptable`; for a Binary the media type of its content decides, which is not known yet */
+function requireAnswerable(target: FhirTarget, request: FastifyRequest): void {
+  const wishes = formatWishes(request);
+  if (!(readsBinary(target, request.method) && mayWantContent(wishes))) requireFormat(wishes);
+}
+
+/** The form of a POST _search; its parameters follow those of the query, and its `_format` counts. */
+async function searchForm(request: FastifyRequest, body: () => Promise<Buffer>): Promise<string> {
+  const bytes = await body();
+  if (bytes.length > 0) requireFormBody(request.headers['content-type']);
+  const form = decodeUtf8(bytes).trim();
+  if (form !== '') {
+    rememberForm(request, form);
+    requireFormat(formatWishes(request));
+  }
+  return form;
+}
+
+function parametersOf(
+  target: FhirTarget,
+  query: string,
+  form: string,
+  request: FastifyRequest,
+): FhirRequest['parameters'] {
+  const parameters = [...parseParameters(query), ...parseParameters(form)];
+  const isContent = readsBinary(target, request.method) && wantsContentOnly(formatWishes(request));
+  return isContent ? parameters.filter(([name]) => name !== '_summary') : parameters;
+}
+
+/** @throws PraxisError `media-type-unsupported`, `request-malformed`, `json-malformed`, `xml-malformed` */
+function readBody(parts: ServerParts, target: FhirTarget, bytes: Buffer, { headers }: FastifyRequest): JsonValue {
+  if (target.type === 'Binary') return readBinaryBody(bytes, headers, target.id, parts.jsonLimits);
+  const format = requireResourceFormat(headers['content-type']);
+  return parseBody(decodeUtf8(bytes), format, parts.jsonLimits);
+}
+
+/** @throws PraxisError as `readBody` */
+function readPatch(parts: ServerParts, bytes: Buffer, { headers }: FastifyRequest): PatchDocument {
+  const { kind, format } = requirePatchFormat(headers['content-type']);
+  return { kind, document: parseBody(decodeUtf8(bytes), format, parts.jsonLimits) };
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(', ') : header;
+}
+
+function memoised<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
