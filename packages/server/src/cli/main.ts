@@ -62,7 +62,7 @@ function report(error: unknown): number {
     return 1;
   }
   if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-    process.stderr.write('praxis: another program listens on that address and port: stop it, or set PRAXIS_PORT\n');
+    process.stderr.write(`praxis: ${error.message}: another program listens there; stop it, or set another port\n`);
     return 1;
   }
   process.stderr.write(`praxis: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
