@@ -11,14 +11,16 @@ export interface Serving {
   /** Where it listens. */
   readonly origin: string;
   readonly ended: Promise<void>;
+  /** The lines it has printed. */
+  readonly said: readonly string[];
 }
 
 const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const ready = 'praxis ready on ';
 
 /** Starts the service in a process group of its own; resolves when it is ready. */
-export async function serve(dataDir: string): Promise<Serving> {
-  const child = spawn(process.execPath, [program, 'serve'], {
+export async function serve(dataDir: string, options: readonly string[] = []): Promise<Serving> {
+  const child = spawn(process.execPath, [program, 'serve', ...options], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
@@ -34,11 +36,13 @@ export async function serve(dataDir: string): Promise<Serving> {
   child.stderr.on('data', (chunk: Buffer) => {
     complaints += chunk.toString();
   });
+  const said: string[] = [];
   const origin = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
+      said.push(line);
       if (line.startsWith(ready)) resolve(line.slice(ready.length));
     });
     void ended.then(() => reject(new Error(`praxis serve ended before it was ready: ${complaints}`)));
   });
-  return { child, pid: child.pid ?? 0, origin, ended };
+  return { child, pid: child.pid ?? 0, origin, ended, said };
 }
