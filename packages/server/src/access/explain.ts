@@ -2,7 +2,7 @@
  * Why something is refused, in words that help: the missing access entry, the elements that need it, and who grants it.
  * Speaks only of the registry and of the caller's own entries, never of data.
  */
-import { type SearchParameter, searchParametersOf } from '@praxis/fhir';
+import type { SearchParameter } from '@praxis/fhir';
 import { parseEntry } from './grammar.ts';
 import type { OperatorRows } from './operator-rows.ts';
 import type { AccessPolicy, Letter } from './policy.ts';
@@ -54,12 +54,6 @@ function isList(need: SearchParameter | readonly SearchParameter[]): need is rea
 /** The entries of which one would grant the letter on the type, the widest first. */
 export function missingEntries(policy: AccessPolicy, type: string, letter: Letter): readonly string[] {
   return entriesGranting(policy.source.operatorRows, type, letter, []);
-}
-
-/** The entries of which one would make the search parameter usable on the type, the widest first. */
-export function missingForParameter(policy: AccessPolicy, type: string, code: string): readonly string[] {
-  const parameter = searchParametersOf(type).get(code);
-  return parameter ? entriesGranting(policy.source.operatorRows, type, 's', [parameter]) : [];
 }
 
 /** Only `acl/*` where no published entry grants it. */

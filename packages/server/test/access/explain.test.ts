@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type SearchParameter, searchParametersOf } from '@praxis/fhir';
-import { type Denial, explainDenial, missingEntries, missingForParameter } from '../../src/access/explain.ts';
+import { type Denial, explainDenial, missingEntries } from '../../src/access/explain.ts';
 import { compilePolicy } from '../../src/access/policy.ts';
 
 function parameter(type: string, code: string): SearchParameter {
@@ -175,12 +175,4 @@ test('entries with an operator row are named, those without are not', () => {
   const operatorRows = new Map([['obsv_ef', { criteria: [{ parameter: 'category', values: ['exam'] }] }]]);
   assert.deepEqual(missingEntries(compilePolicy([], [], { operatorRows }), 'Observation', 's'), ['acl/obsv_ef_s']);
   assert.deepEqual(missingEntries(compilePolicy([], []), 'Observation', 's'), ['acl/*']);
-});
-
-test('a parameter that does not exist has no entry', () => {
-  assert.deepEqual(missingForParameter(compilePolicy([], []), 'Patient', 'shoe-size'), []);
-  assert.deepEqual(missingForParameter(compilePolicy([], []), 'Patient', 'gender'), [
-    'acl/pat_s',
-    'acl/pat_s_name_dob_gen',
-  ]);
 });
