@@ -18,6 +18,7 @@ export const serveCommands: readonly Command[] = [
       },
     },
     async run(context, input) {
+      const stopped = stopSignal(); // from now on, so that a signal during the start drains, too
       const platform = await context.platform();
       const { config, log } = platform;
       const expected = config.baseUrl || `http://${config.host}:${config.port}`;
@@ -26,18 +27,16 @@ export const serveCommands: readonly Command[] = [
         : undefined;
       const service = await startService(platform);
       const metrics = await openMetrics(config, service);
-      context.print(`praxis ready on ${service.origin}`);
       if (input.flag('sandbox') && sandbox === undefined) {
-        context.print(
-          'no sandbox: the database holds firms already, and none of its own making are listed in sandbox.json',
-        );
+        context.print('no sandbox: the database holds firms already, and no sandbox.json names credentials for them');
       }
+      context.print(`praxis ready on ${service.origin}`);
       if (sandbox !== undefined) {
         const origin = config.baseUrl || service.origin;
         context.print(`credentials of the sandbox: ${config.dataDir}/sandbox.json; try:\n`);
         for (const call of firstCalls({ ...sandbox, origin })) context.print(`${call}\n`);
       }
-      const signal = await stopSignal();
+      const signal = await stopped;
       log.info({ signal }, 'draining');
       await Promise.all([service.drain(), metrics?.close()]);
     },
