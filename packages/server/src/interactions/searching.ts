@@ -16,12 +16,12 @@ import { denied } from './denials.ts';
  * @throws PraxisError `search-invalid`, `access-denied` (a parameter touches what may not be read), `cursor-invalid`,
  *   `page-too-deep`
  */
-export function planSearch(
+export async function planSearch(
   context: InteractionContext,
   type: string,
   parameters: SearchParameters,
   prefer: Preferences,
-): SearchTarget {
+): Promise<SearchTarget> {
   const query = parseSearch(type, parameters, {
     timeZone: context.scope.timeZone,
     baseUrl: context.baseUrl,
