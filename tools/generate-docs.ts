@@ -7,6 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accessEntryTables } from './docs/access-entries.ts';
 import { commandHelp } from './docs/commands.ts';
+import { conformanceBlocks } from './docs/conformance.ts';
 import { apiErrorTable, tokenErrorTable } from './docs/errors.ts';
 import { withBlocks } from './docs/markers.ts';
 import { settingsTable } from './docs/settings.ts';
@@ -16,6 +17,7 @@ const documents: Readonly<Record<string, Readonly<Record<string, () => string>>>
   'README.md': { settings: settingsTable },
   'docs/acl.md': { 'access-entries': accessEntryTables },
   'docs/cli.md': { commands: commandHelp },
+  'docs/conformance.md': conformanceBlocks,
   'docs/errors.md': { 'api-errors': apiErrorTable, 'token-errors': tokenErrorTable },
 };
 

@@ -4,14 +4,20 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { errata } from '../packages/fhir/src/errata.ts';
+import { constraintTexts } from './generate-fhir/constraints.ts';
 import { definitionTexts, primitivePatterns, requiredValueSets } from './generate-fhir/definitions.ts';
 import {
   baseStructureDefinitions,
+  codeSystems,
+  compartmentDefinitions,
   expandedValueSets,
-  patientCompartmentDefinition,
+  officialProfiles,
+  valueSets as publishedValueSets,
   searchParameters,
 } from './generate-fhir/packages.ts';
+import { profileTexts } from './generate-fhir/profiles.ts';
 import { compartmentTexts, searchParameterTexts } from './generate-fhir/search-parameters.ts';
+import { codeSystemTexts, valueSetDefinitionTexts } from './generate-fhir/terminology.ts';
 import { typescriptText } from './generate-fhir/typescript.ts';
 import { valueSetTexts } from './generate-fhir/value-sets.ts';
 
@@ -21,18 +27,36 @@ const folder = fileURLToPath(new URL('../packages/fhir/src/generated/', import.m
 export function generatedFiles(): ReadonlyMap<string, string> {
   const definitions = baseStructureDefinitions();
   const definitionTable = definitionTexts(definitions, errata);
-  const valueSets = valueSetTexts(requiredValueSets(definitions), expandedValueSets());
+  const expanded = expandedValueSets();
+  const valueSets = valueSetTexts(requiredValueSets(definitions), expanded);
+  const systems = codeSystems();
+  const systemTexts = codeSystemTexts(systems, expanded);
+  const composes = valueSetDefinitionTexts(publishedValueSets(), systems);
   const endpointTypes = definitions
     .filter((definition) => definition.kind === 'resource' && !definition.abstract && definition.type !== 'Parameters')
     .map((definition) => definition.type);
   const parameters = searchParameterTexts(searchParameters(), errata, endpointTypes);
-  const compartment = compartmentTexts(patientCompartmentDefinition());
+  const compartments = compartmentTexts(compartmentDefinitions());
   return new Map([
     ...table('definitions', 'typeTexts', 'Type name → head line and one line per element.', definitionTable),
     ...table('primitives', 'primitivePatterns', 'Primitive type → regular expression.', primitivePatterns(definitions)),
     ...table('value-sets', 'valueSetTexts', 'Value set → one line per code system.', valueSets),
+    ...table('code-systems', 'codeSystemTexts', 'Code system → head line and one line per concept.', systemTexts),
+    ...table('value-set-definitions', 'valueSetDefinitionTexts', 'Value set → JSON of its definition.', composes),
     ...table('search-parameters', 'searchParameterTexts', 'Search parameter id → JSON.', parameters),
-    ...table('patient-compartment', 'compartmentTexts', 'Resource type → search parameter codes.', compartment),
+    ...table(
+      'constraints',
+      'constraintTexts',
+      'Element path → one line of JSON per invariant.',
+      constraintTexts(definitions),
+    ),
+    ...table(
+      'profiles',
+      'profileTexts',
+      'Canonical URL → JSON of the profile.',
+      profileTexts(officialProfiles(), definitions),
+    ),
+    ...table('compartments', 'compartmentTexts', 'Compartment → one line per type in it.', compartments),
     ['types.ts', typescriptText(definitions, valueSets)],
   ]);
 }

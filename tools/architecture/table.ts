@@ -199,13 +199,13 @@ export const makers: readonly Maker[] = [
   {
     name: 'serverWritten',
     file: disclosure,
-    callers: ['interactions', 'http'],
+    callers: ['interactions', 'operations', 'http'],
     reason: 'answers that hold nothing of a tenant, or only what was disclosed before',
   },
   {
     name: 'textOf',
     file: disclosure,
-    callers: ['interactions', 'http', 'cli'],
+    callers: ['interactions', 'operations', 'http', 'cli'],
     reason: 'where answers are assembled and sent',
   },
 ];

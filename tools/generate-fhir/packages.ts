@@ -15,7 +15,15 @@ export interface PublishedType {
   readonly extension?: readonly Extension[];
 }
 
+export interface PublishedConstraint {
+  readonly key: string;
+  readonly severity: 'error' | 'warning';
+  readonly expression?: string;
+  readonly human: string;
+}
+
 export interface PublishedElement {
+  readonly id?: string;
   readonly path: string;
   readonly short: string;
   readonly min: number;
@@ -26,6 +34,8 @@ export interface PublishedElement {
   readonly isSummary?: boolean;
   readonly isModifier?: boolean;
   readonly binding?: { readonly strength: string; readonly valueSet?: string };
+  readonly constraint?: readonly PublishedConstraint[];
+  readonly slicing?: { readonly description?: string };
 }
 
 export interface StructureDefinition {
@@ -54,12 +64,57 @@ export interface PublishedSearchParameter {
 export interface ExpansionEntry {
   readonly system?: string;
   readonly code?: string;
+  readonly display?: string;
   readonly abstract?: boolean;
   readonly contains?: readonly ExpansionEntry[];
 }
 
+export interface PublishedConcept {
+  readonly code: string;
+  readonly display?: string;
+  readonly property?: readonly {
+    readonly code: string;
+    readonly valueCode?: string;
+    readonly valueString?: string;
+    readonly valueBoolean?: boolean;
+  }[];
+  readonly concept?: readonly PublishedConcept[];
+}
+
+export interface PublishedCodeSystem {
+  readonly id: string;
+  readonly url: string;
+  readonly version?: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly content: 'complete' | 'example' | 'fragment' | 'not-present' | 'supplement';
+  readonly caseSensitive?: boolean;
+  readonly hierarchyMeaning?: string;
+  readonly concept?: readonly PublishedConcept[];
+}
+
+/** `ValueSet.compose.include` and `exclude`. */
+export interface PublishedCompose {
+  readonly system?: string;
+  readonly version?: string;
+  readonly concept?: readonly { readonly code: string; readonly display?: string }[];
+  readonly filter?: readonly { readonly property: string; readonly op: string; readonly value: string }[];
+  readonly valueSet?: readonly string[];
+}
+
+export interface PublishedValueSet {
+  readonly id: string;
+  readonly url: string;
+  readonly version?: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly status: string;
+  readonly compose: { readonly include: readonly PublishedCompose[]; readonly exclude?: readonly PublishedCompose[] };
+}
+
 export interface ExpandedValueSet {
   readonly url: string;
+  readonly compose?: PublishedValueSet['compose'];
   readonly expansion?: {
     readonly extension?: readonly Extension[];
     readonly contains?: readonly ExpansionEntry[];
@@ -67,8 +122,13 @@ export interface ExpandedValueSet {
 }
 
 export interface CompartmentDefinition {
+  /** The type of the resource that the compartment belongs to. */
+  readonly code: string;
   readonly resource: readonly { readonly code: string; readonly param?: readonly string[] }[];
 }
+
+/** Ids of definitions that only show how such a resource looks. */
+const exampleId = /^example(-|$)/;
 
 const typeUrlPrefix = 'http://hl7.org/fhir/StructureDefinition/';
 
@@ -80,13 +140,24 @@ export function baseStructureDefinitions(): readonly StructureDefinition[] {
     .sort((a, b) => order(a.type, b.type));
 }
 
+/** The official profiles of R4's types, extensions included, that have a snapshot. Sorted by URL. */
+export function officialProfiles(): readonly StructureDefinition[] {
+  return filesOf<Partial<Pick<StructureDefinition, 'snapshot'>> & Omit<StructureDefinition, 'snapshot'>>(
+    'hl7.fhir.r4.examples',
+    'StructureDefinition-',
+  )
+    .filter(({ kind, derivation }) => kind !== 'logical' && derivation === 'constraint')
+    .flatMap((definition) => (definition.snapshot ? [{ ...definition, snapshot: definition.snapshot }] : []))
+    .sort((a, b) => order(a.url, b.url));
+}
+
 /**
  * R4's search parameters, sorted by URL. Three files are examples of the resource SearchParameter, and ten (of
  * CodeSystem and ValueSet extensions) name no type that they apply to: neither kind is part of R4's search.
  */
 export function searchParameters(): readonly (PublishedSearchParameter & { readonly base: readonly string[] })[] {
   return filesOf<PublishedSearchParameter>('hl7.fhir.r4.examples', 'SearchParameter-')
-    .filter((parameter) => !/^example(-|$)/.test(parameter.id))
+    .filter(({ id }) => !exampleId.test(id))
     .flatMap((parameter) => (parameter.base?.length ? [{ ...parameter, base: parameter.base }] : []))
     .sort((a, b) => order(a.url, b.url));
 }
@@ -97,11 +168,34 @@ export function expandedValueSets(): ReadonlyMap<string, ExpandedValueSet> {
   return new Map(valueSets.map((valueSet) => [valueSet.url, valueSet]));
 }
 
-/** The definition of the patient compartment. https://hl7.org/fhir/R4/compartmentdefinition-patient.html */
-export function patientCompartmentDefinition(): CompartmentDefinition {
-  const [definition] = filesOf<CompartmentDefinition>('hl7.fhir.r4.examples', 'CompartmentDefinition-patient.json');
-  if (definition === undefined) throw new Error('hl7.fhir.r4.examples holds no CompartmentDefinition-patient.json');
-  return definition;
+/** R4's code systems, sorted by URL; without those that are examples of the resource CodeSystem. */
+export function codeSystems(): readonly PublishedCodeSystem[] {
+  return filesOf<PublishedCodeSystem>('hl7.fhir.r4.examples', 'CodeSystem-')
+    .filter(({ id }) => !exampleId.test(id))
+    .sort((a, b) => order(a.url, b.url));
+}
+
+/** R4's value sets, expanded or not, sorted by URL; without those that are examples of the resource ValueSet. */
+export function valueSets(): readonly PublishedValueSet[] {
+  const packages = ['hl7.fhir.r4.expansions', 'hl7.fhir.r4.examples'];
+  const published = packages.flatMap((name) => filesOf<PublishedValueSet>(name, 'ValueSet-'));
+  return [...new Map(published.map((valueSet) => [valueSet.url, valueSet])).values()]
+    .filter(({ id }) => !exampleId.test(id))
+    .sort((a, b) => order(a.url, b.url));
+}
+
+const tooCostly = 'http://hl7.org/fhir/StructureDefinition/valueset-toocostly';
+
+/** Whether an expansion lists some of its codes only. */
+export function isCutOff(expansion: ExpandedValueSet['expansion']): boolean {
+  return expansion?.extension?.some(({ url }) => url === tooCostly) ?? false;
+}
+
+/** The definitions of R4's compartments. https://hl7.org/fhir/R4/compartmentdefinition.html. Sorted by their type. */
+export function compartmentDefinitions(): readonly CompartmentDefinition[] {
+  return filesOf<CompartmentDefinition & { readonly id: string }>('hl7.fhir.r4.examples', 'CompartmentDefinition-')
+    .filter(({ id }) => !exampleId.test(id))
+    .sort((a, b) => order(a.code, b.code));
 }
 
 /** Order of code points: the same on every machine. */

@@ -31,11 +31,17 @@ export function searchParameterTexts(
   );
 }
 
-/** Resource type → codes, separated by spaces, of the search parameters that make a resource part of a patient's compartment. */
-export function compartmentTexts(compartment: CompartmentDefinition): ReadonlyMap<string, string> {
-  return new Map(
-    compartment.resource.flatMap(({ code, param }) => (param?.length ? [[code, param.join(' ')] as const] : [])),
-  );
+/**
+ * Compartment → one line per resource type in it: the type, then the codes of the search parameters that make a resource
+ * part of the compartment; none where only the resource is in it that the compartment belongs to (`{def}`).
+ */
+export function compartmentTexts(compartments: readonly CompartmentDefinition[]): ReadonlyMap<string, string> {
+  return new Map(compartments.map(({ code, resource }) => [code, resource.flatMap(compartmentLine).join('\n')]));
+}
+
+function compartmentLine({ code, param = [] }: CompartmentDefinition['resource'][number]): string[] {
+  if (param.length === 0) return [];
+  return [[code, ...param.filter((each) => each !== '{def}')].join(' ')];
 }
 
 function applied(parameter: PublishedParameter, { name, change }: Erratum): PublishedParameter {

@@ -1,9 +1,7 @@
 // Writes the codes of the value sets that R4 binds as required: one text per value set, one line per code system:
 // system, then its codes, all separated by spaces.
 // https://hl7.org/fhir/R4/terminologies.html#required
-import { type ExpandedValueSet, type ExpansionEntry, order } from './packages.ts';
-
-const tooCostly = 'http://hl7.org/fhir/StructureDefinition/valueset-toocostly';
+import { type ExpandedValueSet, type ExpansionEntry, isCutOff, order } from './packages.ts';
 
 /**
  * Canonical URL → text, for the value sets whose codes can be listed. Left out are those that no package expands or
@@ -16,7 +14,7 @@ export function valueSetTexts(
   const texts = new Map<string, string>();
   for (const url of urls) {
     const expansion = expanded.get(url)?.expansion;
-    if (expansion === undefined || expansion.extension?.some((extension) => extension.url === tooCostly)) continue;
+    if (expansion === undefined || isCutOff(expansion)) continue;
     const text = textOf(url, expansion.contains ?? []);
     if (text !== '') texts.set(url, text);
   }

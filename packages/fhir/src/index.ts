@@ -24,6 +24,7 @@ export { referencedType } from './fhirpath/referenced-type.ts';
 // The interfaces of R4's types by name. Those of ElementDefinition and SearchParameter give way to the types of this
 // package; as resources they are ResourceTypes['SearchParameter'] and so on.
 export type * from './generated/types.ts';
+export { type DefinedRules, type Invariant, loadDefinedRules } from './invariants.ts';
 export {
   decimalText,
   isRawDecimal,
@@ -39,6 +40,7 @@ export { patchOperationsMax, readJsonPatch } from './patch/json-patch.ts';
 export { type Patch, PatchError, type PatchTouch } from './patch/patch.ts';
 export { practiceExtensions, practiceIdentifierSystems } from './practice-search-parameters.ts';
 export {
+  compartments,
   compositeExtractor,
   elementsOfParameter,
   extractor,
@@ -50,6 +52,14 @@ export {
   searchParametersOf,
   touchedElements,
 } from './search-parameters.ts';
+export {
+  loadTerminology,
+  type PublishedCodeSystem,
+  type PublishedComposePart,
+  type PublishedConcept,
+  type PublishedTerminology,
+  type PublishedValueSet,
+} from './terminology.ts';
 export { type ValidationIssue, validateResource } from './validate.ts';
 export { parseXml } from './xml/parse-xml.ts';
 export { toXml, type XmlOptions } from './xml/to-xml.ts';

@@ -3,7 +3,7 @@
 import { resourceTypesWithEndpoint, typeDefinition } from './definitions.ts';
 import { type CompiledExpression, compileFhirPath } from './fhirpath/compile.ts';
 import type { TypedValue } from './fhirpath/focus.ts';
-import { compartmentTexts } from './generated/patient-compartment.js';
+import { compartmentTexts } from './generated/compartments.js';
 import { searchParameterTexts } from './generated/search-parameters.js';
 import type { JsonObject } from './json.ts';
 import { practiceSearchParameters } from './practice-search-parameters.ts';
@@ -135,12 +135,24 @@ export function compositeExtractor(
 }
 
 /**
- * Resource type → codes of the search parameters by which a resource belongs to the compartment of a patient.
- * https://hl7.org/fhir/R4/compartmentdefinition-patient.html
+ * Type of the resource that a compartment belongs to → resource type → codes of the search parameters by which a resource
+ * of that type is in the compartment; none: only the resource itself that the compartment belongs to is.
+ * https://hl7.org/fhir/R4/compartmentdefinition.html
  */
-export const patientCompartment: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries(compartmentTexts).map(([type, codes]) => [type, codes.split(' ')]),
+export const compartments: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>> = new Map(
+  Object.entries(compartmentTexts).map(([compartment, text]) => [
+    compartment,
+    new Map(
+      text
+        .split('\n')
+        .map((line) => line.split(' '))
+        .map(([type = '', ...codes]) => [type, codes]),
+    ),
+  ]),
 );
+
+/** The compartment of a patient, as `compartments` has it. */
+export const patientCompartment: ReadonlyMap<string, readonly string[]> = compartments.get('Patient') ?? new Map();
 
 function loadRows(): ReadonlyMap<string, readonly LoadedRow[]> {
   const loaded: LoadedRow[] = [];

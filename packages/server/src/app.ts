@@ -25,6 +25,7 @@ import { openSigningKeys } from './oauth/signing-keys.ts';
 import { openTokenEndpoints } from './oauth/token-endpoint.ts';
 import { openStore, type ResourceStore } from './storage/store.ts';
 import { ensureDefaultEnvironments, openEnvironmentDirectory } from './tenancy/environments.ts';
+import { openValidator } from './validation/validation.ts';
 import { releaseDate, version } from './version.ts';
 
 /** Database, secrets and store: open until `close`. */
@@ -146,6 +147,7 @@ export async function startService(platform: Platform): Promise<Service> {
       stringLengthMax: config.bodyBytesMax,
     },
     compressor,
+    validator: openValidator(),
     openPages: openOpenPages({
       compressor,
       origins,
@@ -158,7 +160,14 @@ export async function startService(platform: Platform): Promise<Service> {
   const server = await openServer(parts);
   const address = await server.listen({ host: config.host, port: config.port });
   listening = address;
-  return { origin: address, parts, drain: () => drain(server, config.drainMs) };
+  return {
+    origin: address,
+    parts,
+    async drain() {
+      await drain(server, config.drainMs);
+      await parts.validator.close();
+    },
+  };
 }
 
 /** Connections that are still open after `drainMs` are cut, so that a silent client does not keep the process alive. */

@@ -33,6 +33,7 @@ export const errorTable = {
     issue: 'not-supported',
     meaning: 'The path exists, the method does not apply to it.',
   },
+  'operation-unknown': { status: 404, issue: 'not-supported', meaning: 'No such operation is served at this path.' },
   'access-denied': { status: 403, issue: 'forbidden', meaning: 'No access entry of the token at this firm allows it.' },
   'not-acceptable': {
     status: 406,
@@ -67,6 +68,11 @@ export const errorTable = {
     issue: 'invalid',
     meaning: 'A search parameter, modifier, prefix or value is wrong.',
   },
+  'operation-parameter-invalid': {
+    status: 400,
+    issue: 'invalid',
+    meaning: 'A parameter of an operation is unknown, missing, repeated or of a wrong type or value.',
+  },
   'cursor-invalid': {
     status: 400,
     issue: 'value',
@@ -98,6 +104,32 @@ export const errorTable = {
     status: 422,
     issue: 'processing',
     meaning: 'The patch does not fit the resource; nothing was changed.',
+  },
+  'profile-unknown': {
+    status: 422,
+    issue: 'not-found',
+    meaning: 'No profile with this URL is known, or one that this caller can see, or it has no usable snapshot.',
+  },
+  'value-set-unknown': {
+    status: 404,
+    issue: 'not-found',
+    meaning: 'No value set with this URL is loaded, or one that this caller can see.',
+  },
+  'code-system-unknown': {
+    status: 404,
+    issue: 'not-found',
+    meaning: 'No code system with this URL is loaded, or one that this caller can see.',
+  },
+  'code-unknown': { status: 404, issue: 'not-found', meaning: 'The code system has no such code.' },
+  'value-set-invalid': {
+    status: 422,
+    issue: 'processing',
+    meaning: 'The definition of a value set cannot be evaluated as it stands.',
+  },
+  'expansion-too-costly': {
+    status: 422,
+    issue: 'too-costly',
+    meaning: 'The value set has more codes than can be listed.',
   },
   'resource-not-found': { status: 404, issue: 'not-found', meaning: 'No such resource can be seen by this caller.' },
   'resource-deleted': { status: 410, issue: 'deleted', meaning: 'The resource has been deleted.' },

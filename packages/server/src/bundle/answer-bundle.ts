@@ -8,10 +8,9 @@ import type { JsonObject, JsonValue } from '@praxis/fhir';
 import { fail, type PraxisError } from '../base/errors.ts';
 import type { FhirRequest, FhirResponse, InteractionContext, Preferences } from '../interactions/context.ts';
 import { requireGrants } from '../interactions/denials.ts';
-import { interactions } from '../interactions/dispatch.ts';
 import { requireResource } from '../interactions/writing.ts';
+import { authorizeEntry } from './answer-entry.ts';
 import { runBatch } from './batch.ts';
-import { entryCall } from './entry-call.ts';
 import { conditionalReferences } from './entry-links.ts';
 import { forEntry } from './entry-problem.ts';
 import { type EntryRequest, readEntry } from './entry-request.ts';
@@ -69,9 +68,9 @@ async function answerTransaction(
   return bundleResponse(context, 'transaction-response', answers);
 }
 
-/** @throws PraxisError `access-denied`, `method-not-allowed` */
+/** @throws PraxisError `access-denied`, `method-not-allowed`, `operation-unknown` */
 function authorize(context: InteractionContext, entry: EntryRequest, prefer: Preferences): void {
-  interactions[entry.interaction].authorize(context, entryCall(entry, { prefer }));
+  authorizeEntry(context, entry, prefer);
   if (entry.ifNoneExist !== undefined) requireGrants(context, entry.type, 's');
 }
 

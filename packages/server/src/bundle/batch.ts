@@ -7,8 +7,7 @@ import type { JsonObject } from '@praxis/fhir';
 import { fail, type PraxisError } from '../base/errors.ts';
 import type { BundleEntry } from '../interactions/bundle-text.ts';
 import type { InteractionContext, Preferences } from '../interactions/context.ts';
-import { dispatch } from '../interactions/dispatch.ts';
-import { entryCall } from './entry-call.ts';
+import { answerEntry } from './answer-entry.ts';
 import { inEntry } from './entry-problem.ts';
 import { type EntryRequest, readEntry } from './entry-request.ts';
 import { answeredEntry, refusedEntry } from './entry-response.ts';
@@ -45,7 +44,7 @@ export async function runBatch(
   for (const entry of requests.toSorted((a, b) => rankOf(a) - rankOf(b))) {
     await attempt(entry.index, async () => {
       requireIndependent(entry, urns);
-      const response = await dispatch(context, entryCall(entry, { prefer: options.prefer }));
+      const response = await answerEntry(context, entry, { prefer: options.prefer });
       answers[entry.index] = answeredEntry(context, entry, response, options.prefer);
     });
   }

@@ -16,20 +16,24 @@ export interface CallOptions {
   readonly newId?: string;
 }
 
-/** The call that the entry makes. */
-export function entryCall(entry: EntryRequest, options: CallOptions): FhirCall {
-  const { interaction, type, id, versionId, query, ifMatch, ifNoneMatch, ifModifiedSince, ifNoneExist } = entry;
+/** What an operation without parameters is sent. */
+const noParameters: JsonObject = { resourceType: 'Parameters' };
+
+/** The call that the entry makes, but for what it asks for. */
+export function entryCall(entry: EntryRequest, options: CallOptions): Omit<FhirCall, 'interaction'> {
+  const { type, id, versionId, compartment, query, ifMatch, ifNoneMatch, ifModifiedSince, ifNoneExist } = entry;
   const { prefer, newId } = options;
-  const resource = options.resource ?? entry.resource ?? null;
+  const resource = options.resource ?? entry.resource ?? (entry.interaction === 'operation' ? noParameters : null);
   return {
-    interaction,
     type,
     id,
     versionId,
+    compartment,
     open: async () => ({
       type,
       id,
       versionId,
+      compartment,
       parameters: parseParameters(query),
       body: async () => resource,
       patch: async () => patchOf(resource, options.patchLinks ?? ((document) => document)),

@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
-import type { InteractionContext, InteractionName } from '../interactions/context.ts';
+import type { CompartmentOwner, InteractionContext, InteractionName } from '../interactions/context.ts';
 import { type FhirTarget, fhirTarget, interactionOf } from '../interactions/fhir-target.ts';
 import { isObject } from './links.ts';
 
@@ -13,10 +13,13 @@ export interface EntryRequest {
   readonly index: number;
   readonly fullUrl: string | undefined;
   readonly method: string;
-  readonly interaction: InteractionName;
+  readonly interaction: InteractionName | 'operation';
+  /** Name of the operation, without its `$`; '' for interactions. */
+  readonly operation: string;
   readonly type: string;
   readonly id: string;
   readonly versionId: string;
+  readonly compartment: CompartmentOwner | undefined;
   /** Text after the `?` of the URL. */
   readonly query: string;
   readonly resource: JsonObject | undefined;
@@ -41,16 +44,18 @@ export function readEntry(context: InteractionContext, entry: JsonObject, index:
   const { target, query } = readUrl(context, String(request.url));
   const interaction = interactionOf(target, method);
   if (interaction === 'bundle') return refuseUrl('is empty: a batch or transaction cannot stand inside another');
-  if (carrying.has(method) && !isObject(resource))
+  if (carrying.has(method) && !isObject(resource) && interaction !== 'operation')
     fail('bundle-invalid', { diagnostics: `resource is missing: ${method} needs one` });
   return {
     index,
     fullUrl: text(fullUrl),
     method,
     interaction,
+    operation: target.operation,
     type: target.type,
     id: target.id,
     versionId: target.versionId,
+    compartment: target.compartment,
     query,
     resource: carrying.has(method) && isObject(resource) ? resource : undefined,
     ifMatch: text(request.ifMatch),
@@ -68,21 +73,22 @@ function readUrl(context: InteractionContext, url: string): { target: FhirTarget
   const local = withoutBase(context, url);
   const at = local.indexOf('?');
   const path = at < 0 ? local : local.slice(0, at);
-  if (path === '') return refuseUrl('is empty: a batch or transaction cannot stand inside another');
-  if (path.includes('$')) return refuseUrl('names an operation, which an entry cannot call: send it alone');
-  const target = fhirTarget(path.split('/'));
+  if (path === '' && at < 0) return refuseUrl('is empty: a batch or transaction cannot stand inside another');
+  const target = fhirTarget(path === '' ? [] : path.split('/'));
   if (target === undefined)
     return fail('path-unknown', {
-      diagnostics: 'request.url must be Type, Type/id, Type?criteria or Type/id/_history',
+      diagnostics: 'request.url must be Type, Type/id, Type?criteria, Type/id/_history or one of them with $operation',
     });
   if (target.shape === 'metadata') return refuseUrl('is metadata, which needs no rights: read it alone');
-  if (target.shape === 'search') return refuseUrl('ends in _search: in an entry, search by GET');
+  if (searchShapes.has(target.shape)) return refuseUrl('ends in _search: in an entry, search by GET');
   return { target, query: at < 0 ? '' : local.slice(at + 1) };
 }
 
+const searchShapes: ReadonlySet<FhirTarget['shape']> = new Set(['search', 'system-search', 'compartment-search']);
+
 /** R4's URLs are relative to the base, also those of its examples that begin with a slash; absolute ones must be below it. */
 function withoutBase({ baseUrl }: InteractionContext, url: string): string {
-  if (url === baseUrl) return '';
+  if (url === baseUrl || url.startsWith(`${baseUrl}?`)) return url.slice(baseUrl.length);
   if (url.startsWith(`${baseUrl}/`)) return url.slice(baseUrl.length + 1);
   if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(url) || url.startsWith('//'))
     return refuseUrl('is of another server: use URLs relative to the base, such as Patient/1');

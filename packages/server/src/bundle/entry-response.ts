@@ -33,10 +33,13 @@ export function answeredEntry(
   if (body === undefined || entry.method === 'HEAD') return { response: facts };
   if (entry.method !== 'GET' && prefer.return === 'OperationOutcome') return { response: { ...facts, outcome: body } };
   const id = entry.method === 'GET' ? entry.id : (response.id ?? '');
-  const isResource = id !== '' && entry.interaction !== 'history-instance';
+  const isResource = id !== '' && !noResources.has(entry.interaction);
   const fullUrl = isResource ? { fullUrl: `${context.baseUrl}/${entry.type}/${id}` } : {};
   return { ...fullUrl, resource: body, response: facts };
 }
+
+/** What is answered with something other than the resource of the path. */
+const noResources: ReadonlySet<string> = new Set(['history-instance', 'operation']);
 
 /** The entry of the answer for one that failed. */
 export function refusedEntry(error: PraxisError): BundleEntry {

@@ -9,7 +9,8 @@ import type { EntryRequest } from './entry-request.ts';
 
 /** @throws PraxisError `access-denied` naming the access entries of which one is needed */
 export function requireTransactionRight(context: InteractionContext, entries: readonly EntryRequest[]): void {
-  const written = new Set(entries.filter(({ resource }) => resource !== undefined).map(({ type }) => type));
+  const writing = entries.filter(({ resource, interaction }) => resource !== undefined && interaction !== 'operation');
+  const written = new Set(writing.map(({ type }) => type));
   const opening = bundleEntries.filter(({ payload }) => payload === undefined || written.has(payload));
   if (opening.some(({ code }) => context.policy.bundles.has(code))) return;
   const needed = opening.map(({ code }) => `acl/${code}`);

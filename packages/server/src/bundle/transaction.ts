@@ -10,8 +10,8 @@
 import { PraxisError } from '../base/errors.ts';
 import { newResourceId } from '../base/ids.ts';
 import type { FhirResponse, InteractionContext, Preferences } from '../interactions/context.ts';
-import { dispatch } from '../interactions/dispatch.ts';
-import { entryCall } from './entry-call.ts';
+import { answerEntry } from './answer-entry.ts';
+import type { CallOptions } from './entry-call.ts';
 import {
   type ConditionalReference,
   conditionalReferences,
@@ -125,13 +125,13 @@ async function carryOut(
     const { index } = entry;
     const resource = links.resource(entry);
     const newId = newIds[index];
-    const call = entryCall(entry, {
+    const options: CallOptions = {
       prefer,
       ...(resource === undefined ? {} : { resource }),
       ...(newId === undefined ? {} : { newId }),
       patchLinks: (document) => links.patch(entry, document),
-    });
-    responses.set(index, await forEntry(index, () => dispatch(context, call)));
+    };
+    responses.set(index, await forEntry(index, () => answerEntry(context, entry, options)));
   }
 }
 
@@ -184,7 +184,7 @@ function inOrder(entries: readonly EntryRequest[]): Steps {
   const ordered = entries.toSorted((a, b) => rankOf(a) - rankOf(b) || compare(lockOf(a), lockOf(b)));
   return {
     deletes: ordered.filter(({ method }) => method === 'DELETE'),
-    writes: ordered.filter(({ resource }) => resource !== undefined),
+    writes: ordered.filter(({ method, resource }) => resource !== undefined || method === 'POST'),
     reads: ordered.filter(({ method }) => method === 'GET' || method === 'HEAD'),
   };
 }

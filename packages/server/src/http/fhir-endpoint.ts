@@ -8,6 +8,7 @@ import type { FhirResponse, InteractionContext } from '../interactions/context.t
 import { dispatch } from '../interactions/dispatch.ts';
 import { fhirTarget, interactionOf } from '../interactions/fhir-target.ts';
 import type { ApiCredentials, Session } from '../oauth/session.ts';
+import { answerOperation } from '../operations/answer-operation.ts';
 import { logFault, toPraxisError } from './errors.ts';
 import { sendAnswer } from './fhir-answer.ts';
 import { fhirCall, readsBinary } from './fhir-request.ts';
@@ -43,6 +44,9 @@ export async function answerFhir(
     parts.rateLimit.count(session.principal.apiKeyId);
     const interaction = interactionOf(target, request.method);
     const context = interactionContext(parts, route, session, request);
+    if (interaction === 'operation') {
+      return answerOperation(context, { ...call, operation: target.operation, method: request.method });
+    }
     if (interaction !== 'bundle') return dispatch(context, { ...call, interaction });
     return answerBundle(context, await call.open(), {
       entriesMax: parts.config.bundleEntriesMax,
@@ -109,6 +113,7 @@ function interactionContext(
     store: parts.store,
     clock: parts.clock,
     secrets: parts.secrets,
+    validator: parts.validator,
     limits: parts.config,
     baseUrl: baseUrlOf(parts.origins, route),
   };

@@ -10,6 +10,7 @@ import { parseParameters } from '../search/query-string.ts';
 import { formatWishes, rememberForm, requireFormat } from './answer-format.ts';
 import { mayWantContent, readBinaryBody, wantsContentOnly } from './binary.ts';
 import { decodeUtf8, readBytes } from './body.ts';
+import { parseContentFlags } from './content-flag.ts';
 import { requireFormBody, requirePatchFormat, requireResourceFormat } from './negotiation.ts';
 import type { ServerParts } from './parts.ts';
 import { parsePrefer } from './prefer.ts';
@@ -28,19 +29,21 @@ export function fhirCall(
   request: FastifyRequest,
 ): Omit<FhirCall, 'interaction'> {
   const { headers, raw } = request;
-  const { type, id, versionId } = target;
+  const { type, id, versionId, compartment } = target;
   const bytes = memoised(() => readBytes(raw, parts.config.bodyBytesMax));
   return {
     type,
     id,
     versionId,
+    compartment,
     async open(): Promise<FhirRequest> {
       requireAnswerable(target, request);
-      const form = target.shape === 'search' ? await searchForm(request, bytes) : '';
+      const form = formShapes.has(target.shape) ? await searchForm(request, bytes) : '';
       return {
         type,
         id,
         versionId,
+        compartment,
         parameters: parametersOf(target, query, form, request),
         body: async () => readBody(parts, target, await bytes(), request),
         patch: async () => readPatch(parts, await bytes(), request),
@@ -49,10 +52,14 @@ export function fhirCall(
         ifModifiedSince: headers['if-modified-since'],
         ifNoneExist: single(headers['if-none-exist']),
         prefer: parsePrefer(single(headers.prefer)),
+        contentFlags: parseContentFlags(single(headers['content-flag'])),
       };
     },
   };
 }
+
+/** Searches whose parameters may come as a form. */
+const formShapes: ReadonlySet<FhirTarget['shape']> = new Set(['search', 'system-search', 'compartment-search']);
 
 /** @throws PraxisError `not-acceptable`; for a Binary the media type of its content decides, which is not known yet */
 function requireAnswerable(target: FhirTarget, request: FastifyRequest): void {
@@ -85,7 +92,10 @@ function parametersOf(
 
 /** @throws PraxisError `media-type-unsupported`, `request-malformed`, `json-malformed`, `xml-malformed` */
 function readBody(parts: ServerParts, target: FhirTarget, bytes: Buffer, { headers }: FastifyRequest): JsonValue {
-  if (target.type === 'Binary') return readBinaryBody(bytes, headers, target.id, parts.jsonLimits);
+  // An operation without parameters needs no body (https://hl7.org/fhir/R4/operations.html#request).
+  if (target.shape === 'operation' && bytes.length === 0) return { resourceType: 'Parameters' };
+  if (target.type === 'Binary' && target.shape !== 'operation')
+    return readBinaryBody(bytes, headers, target.id, parts.jsonLimits);
   const format = requireResourceFormat(headers['content-type']);
   return parseBody(decodeUtf8(bytes), format, parts.jsonLimits);
 }

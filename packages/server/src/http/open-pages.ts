@@ -1,10 +1,12 @@
 /**
  * What is answered without credentials (settled.md "Order of checks"): health, the front page, metadata.
  */
+import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { textOf } from '../access/disclosure.ts';
 import { fail } from '../base/errors.ts';
 import { capabilities } from '../interactions/capabilities.ts';
+import { operations } from '../operations/list.ts';
 import type { Environment } from '../tenancy/environments.ts';
 import { formatWishes, requireFormat } from './answer-format.ts';
 import type { Compressor } from './compression.ts';
@@ -78,14 +80,21 @@ async function metadata(
 ): Promise<FastifyReply> {
   requireGet(request);
   const format = requireFormat(formatWishes(request));
-  const statement = capabilities({
+  const facts = {
     baseUrl: baseUrlOf(options.origins, path),
     tokenUrl: `${options.origins.ofRealm(environment.realm)}/auth/realms/${environment.realm}/protocol/openid-connect/token`,
     cors: options.cors,
     softwareVersion: options.softwareVersion,
     date: options.releaseDate,
-  });
-  reply.header('cache-control', 'public, max-age=300');
+  };
+  const statement = capabilities(facts, operations);
+  const text = textOf(statement);
+  reply.header('cache-control', 'public, max-age=300').header('etag', entityTag(text));
   varyBy(reply, 'Accept');
-  return sendText(options.compressor, reply, textOf(statement), format);
+  return sendText(options.compressor, reply, text, format);
+}
+
+/** An ETag that changes with the text (https://hl7.org/fhir/R4/http.html#capabilities), weak, since formats share it. */
+function entityTag(text: string): string {
+  return `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
 }

@@ -12,6 +12,7 @@ import type { SigningKeys } from '../oauth/signing-keys.ts';
 import type { TokenEndpoints } from '../oauth/token-endpoint.ts';
 import type { ResourceStore } from '../storage/store.ts';
 import type { EnvironmentDirectory } from '../tenancy/environments.ts';
+import type { Validator } from '../validation/validation.ts';
 import type { Compressor } from './compression.ts';
 import type { OpenPages } from './open-pages.ts';
 import type { Origins } from './origins.ts';
@@ -34,4 +35,5 @@ export interface ServerParts {
   readonly jsonLimits: JsonLimits;
   readonly openPages: OpenPages;
   readonly compressor: Compressor;
+  readonly validator: Validator;
 }

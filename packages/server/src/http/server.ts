@@ -20,6 +20,9 @@ import { answerLegacyToken, answerRealm } from './token-endpoints.ts';
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
+/** Longest request id of a client that comes back where it got another one (https://hl7.org/fhir/R4/http.html#custom). */
+const correlationLengthMax = 256;
+
 /** The server, not listening yet. */
 export async function openServer(parts: ServerParts): Promise<FastifyInstance> {
   const { config } = parts;
@@ -74,6 +77,7 @@ async function allowBrowsers(server: FastifyInstance, config: Config): Promise<v
       'Last-Modified',
       'WWW-Authenticate',
       'X-Request-Id',
+      'X-Correlation-Id',
       'Retry-After',
       'X-Security-Context',
     ],
@@ -118,6 +122,9 @@ function measure(server: FastifyInstance, parts: ServerParts): void {
   server.addHook('onRequest', (request, reply, done) => {
     metrics.requestsInFlight.inc();
     reply.header('x-request-id', request.id);
+    const given = request.headers['x-request-id'];
+    if (typeof given === 'string' && given !== request.id && given.length <= correlationLengthMax)
+      reply.header('x-correlation-id', given);
     done();
   });
   server.addHook('onResponse', (request, reply, done) => {

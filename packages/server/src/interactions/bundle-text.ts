@@ -29,9 +29,14 @@ export interface EntryResponse {
 }
 
 export interface BundleParts {
-  readonly type: 'searchset' | 'history' | 'batch-response' | 'transaction-response';
+  readonly type: 'searchset' | 'history' | 'batch-response' | 'transaction-response' | 'document';
   readonly id: string;
   readonly lastUpdated: string;
+  /** Of a document: what names it everywhere, and when it was put together. */
+  readonly document?: {
+    readonly identifier: { readonly system: string; readonly value: string };
+    readonly timestamp: string;
+  };
   readonly total?: number;
   readonly links: readonly BundleLink[];
   readonly entries: readonly BundleEntry[];
@@ -39,12 +44,14 @@ export interface BundleParts {
 
 /** The Bundle's JSON text. */
 export function bundleText(parts: BundleParts): Disclosed<string> {
-  const { type, id, lastUpdated, total, links, entries } = parts;
+  const { type, id, lastUpdated, document, total, links, entries } = parts;
   const shell = JSON.stringify({
     resourceType: 'Bundle',
     id,
     meta: { lastUpdated },
+    ...(document === undefined ? {} : { identifier: document.identifier }),
     type,
+    ...(document === undefined ? {} : { timestamp: document.timestamp }),
     ...(total === undefined ? {} : { total }),
     ...(links.length === 0 ? {} : { link: links }), // R4 JSON forbids empty arrays
   });

@@ -1,8 +1,9 @@
 /**
  * capabilities: the CapabilityStatement, derived from the registries (https://hl7.org/fhir/R4/http.html#capabilities).
  */
-import { r4Version, resourceTypesWithEndpoint, searchParametersOf } from '@praxis/fhir';
+import { compartments, r4Version, resourceTypesWithEndpoint, searchParametersOf } from '@praxis/fhir';
 import { type Disclosed, serverWritten } from '../access/disclosure.ts';
+import { supportedIncludes, supportedRevincludes } from '../search/includes/supported.ts';
 import { isSearchable } from '../search/query.ts';
 import { interactions } from './dispatch.ts';
 import { isWritable } from './writable.ts';
@@ -19,8 +20,17 @@ export interface CapabilityFacts {
   readonly date: string;
 }
 
+/** What the statement tells of an operation (operations/operation.ts declares them). */
+export interface OperationFacts {
+  readonly name: string;
+  /** Canonical URL of its OperationDefinition. */
+  readonly url: string;
+  readonly levels: readonly ('system' | 'type' | 'instance')[];
+  readonly types: readonly string[] | 'all';
+}
+
 /** The CapabilityStatement's JSON text. */
-export function capabilities(facts: CapabilityFacts): Disclosed<string> {
+export function capabilities(facts: CapabilityFacts, operations: readonly OperationFacts[]): Disclosed<string> {
   return serverWritten(
     JSON.stringify({
       resourceType: 'CapabilityStatement',
@@ -36,15 +46,22 @@ export function capabilities(facts: CapabilityFacts): Disclosed<string> {
       rest: [
         {
           mode: 'server',
+          documentation: integrity,
           security: security(facts),
-          resource: resources(),
-          interaction: [{ code: 'transaction' }, { code: 'batch' }],
+          resource: resources(operations),
+          interaction: ['transaction', 'batch', ...interactionNames.filter(isOfSystem)].map((code) => ({ code })),
           searchParam: commonParameters,
+          ...operationList(operations.filter(({ levels }) => levels.includes('system'))),
+          compartment: [...compartments.keys()].map(compartmentUrl),
         },
       ],
     }),
   );
 }
+
+/** https://hl7.org/fhir/R4/http.html#conformance-rules */
+const integrity =
+  'Each change, and each transaction as a whole, is one database transaction. Resources are stored and returned as they were sent, but for id, versionId and lastUpdated; what cannot be stored so is refused. If-Match is honoured by update, patch and delete.';
 
 function security(facts: CapabilityFacts): object {
   return {
@@ -72,8 +89,26 @@ const commonParameters = [
 
 let resourceList: readonly object[] | undefined;
 
+/** Canonical URL of R4's definition of a type's compartment. */
+function compartmentUrl(type: string): string {
+  return `http://hl7.org/fhir/CompartmentDefinition/${type.charAt(0).toLowerCase()}${type.slice(1)}`;
+}
+
+/** `operation` of the statement or of one type; nothing where there are none, since R4 JSON forbids empty arrays. */
+function operationList(operations: readonly OperationFacts[]): object {
+  if (operations.length === 0) return {};
+  return { operation: operations.map(({ name, url }) => ({ name, definition: url })) };
+}
+
+/** Those asked of the type or of its instances. */
+function operationsOf(operations: readonly OperationFacts[], type: string): readonly OperationFacts[] {
+  return operations.filter(
+    ({ levels, types }) => levels.some((level) => level !== 'system') && (types === 'all' || types.includes(type)),
+  );
+}
+
 /** One entry a type; made at the first request, since it is the same for the life of the process. */
-function resources(): readonly object[] {
+function resources(operations: readonly OperationFacts[]): readonly object[] {
   resourceList ??= resourceTypesWithEndpoint.map((type) => ({
     type,
     profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
@@ -86,16 +121,26 @@ function resources(): readonly object[] {
     conditionalUpdate: isWritable(type),
     conditionalDelete: isWritable(type) ? 'single' : 'not-supported',
     referencePolicy: ['literal'],
+    searchInclude: supportedIncludes(type),
+    searchRevInclude: supportedRevincludes(type),
     searchParam: searchParameters(type),
+    ...operationList(operationsOf(operations, type)),
   }));
   return resourceList;
 }
 
 function interactionCodes(type: string): string[] {
   const writes: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
-  return Object.keys(interactions).filter(
-    (name) => !name.startsWith('conditional-') && (isWritable(type) || !writes.has(name)),
+  return interactionNames.filter(
+    (name) => !name.startsWith('conditional-') && !isOfSystem(name) && (isWritable(type) || !writes.has(name)),
   );
+}
+
+const interactionNames = Object.keys(interactions);
+
+/** R4's codes of interactions with all types end so (https://hl7.org/fhir/R4/valueset-system-restful-interaction.html). */
+function isOfSystem(name: string): boolean {
+  return name.endsWith('-system');
 }
 
 function searchParameters(type: string): object[] {

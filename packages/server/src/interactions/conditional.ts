@@ -64,11 +64,7 @@ export async function matchesOf(
   return await context.store.selectPage(context.scope, statement);
 }
 
-async function planMatch(
-  context: InteractionContext,
-  type: string,
-  criteria: SearchParameters,
-): Promise<SearchTarget> {
+async function planMatch(context: InteractionContext, type: string, criteria: SearchParameters): Promise<SearchTarget> {
   requireGrants(context, type, 's');
   const parameters: SearchParameters = [...requireCriteria(criteria), ['_count', rowsMax]];
   return await planSearch(context, type, parameters, { return: undefined, handling: 'strict' });
@@ -77,7 +73,7 @@ async function planMatch(
 /** The criteria without what only concerns answers; at least one must be left, else every resource would match. */
 function requireCriteria(criteria: SearchParameters): SearchParameters {
   const conditions = criteria.filter(([name]) => name !== '_format' && name !== '_pretty');
-  const result = conditions.find(([name]) => resultParameters.has(name));
+  const result = conditions.find(([name]) => resultParameters.has(name.split(':')[0] ?? ''));
   if (result !== undefined) {
     fail('search-invalid', {
       diagnostics: `${result[0]} says how results are shown and is no criterion`,

@@ -9,6 +9,7 @@ import type { Secrets } from '../base/secrets.ts';
 import type { ResourceStore } from '../storage/store.ts';
 import type { ApplicationSettings } from '../tenancy/application-settings.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
+import type { Validator } from '../validation/validation.ts';
 
 /** Who calls, for the audit row of a write. */
 export interface Caller {
@@ -32,6 +33,7 @@ export interface InteractionContext {
   readonly store: ResourceStore;
   readonly clock: Clock;
   readonly secrets: Secrets;
+  readonly validator: Validator;
   readonly limits: InteractionLimits;
   /** The FHIR base of this firm, absolute, without a trailing slash. */
   readonly baseUrl: string;
@@ -45,10 +47,19 @@ export type InteractionName =
   | 'patch'
   | 'delete'
   | 'history-instance'
+  | 'history-type'
+  | 'history-system'
   | 'search-type'
+  | 'search-system'
   | 'conditional-update'
   | 'conditional-patch'
   | 'conditional-delete';
+
+/** Whose compartment a search stays inside (https://hl7.org/fhir/R4/compartmentdefinition.html). */
+export interface CompartmentOwner {
+  readonly type: string;
+  readonly id: string;
+}
 
 /** What a request wants done to what: all that access is decided by. */
 export interface FhirCall {
@@ -56,6 +67,8 @@ export interface FhirCall {
   readonly type: string;
   readonly id: string;
   readonly versionId: string;
+  /** Of a search inside a compartment; absent: of all that is stored. */
+  readonly compartment?: CompartmentOwner | undefined;
   /**
    * The request in full; called only after the access check.
    * @throws PraxisError when the answer cannot be sent in a form the caller takes, or the parameters cannot be read
@@ -75,9 +88,15 @@ export interface FhirRequest extends Omit<FhirCall, 'interaction' | 'open'> {
   readonly ifModifiedSince: string | undefined;
   readonly ifNoneExist: string | undefined;
   readonly prefer: Preferences;
+  /** What the header Content-flag asks for; absent: nothing. */
+  readonly contentFlags?: ReadonlySet<ContentFlag>;
   /** The id of what a create makes, where links lead to it before it is made; absent: a new one. */
   readonly newId?: string;
 }
+
+/** Values of the header Content-flag. The first: `total` is that of all pages, and a searchset has the link `last`. */
+export const contentFlags = ['Pagination_optimization_disabled'] as const;
+export type ContentFlag = (typeof contentFlags)[number];
 
 /** The body of a PATCH (https://hl7.org/fhir/R4/http.html#patch). */
 export interface PatchDocument {

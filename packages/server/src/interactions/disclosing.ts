@@ -7,7 +7,7 @@ import { contentOf, type Disclosed, type Stored } from '../access/disclosure.ts'
 import { disclose, type ElementFilter } from '../access/mask.ts';
 import type { Criterion, Letter } from '../access/policy.ts';
 import { fail } from '../base/errors.ts';
-import { type IndexRows, indexResource } from '../search/index-rows.ts';
+import { type IndexRows, indexElements } from '../search/index-rows.ts';
 import { matchesToken } from '../search/match.ts';
 import type { StoredResource } from '../storage/store.ts';
 import type { FhirRequest, InteractionContext } from './context.ts';
@@ -41,7 +41,7 @@ export function criterionTest(
 ): (criterion: Criterion) => boolean {
   let rows: IndexRows | undefined;
   return (criterion) => {
-    rows ??= indexResource(type, parseJson(contentOf(content)) as JsonObject, {
+    rows ??= indexElements(type, parseJson(contentOf(content)) as JsonObject, {
       timeZone: context.scope.timeZone,
       baseUrl: context.baseUrl,
     });

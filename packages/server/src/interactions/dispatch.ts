@@ -9,8 +9,10 @@ import type { FhirCall, FhirResponse, Interaction, InteractionContext, Interacti
 import { create } from './create.ts';
 import { deleteResource } from './delete.ts';
 import { historyInstance } from './history-instance.ts';
+import { historySystem, historyType } from './history-type.ts';
 import { patch } from './patch.ts';
 import { read } from './read.ts';
+import { searchSystem } from './search-system.ts';
 import { searchType } from './search-type.ts';
 import { update } from './update.ts';
 import { vread } from './vread.ts';
@@ -24,7 +26,10 @@ export const interactions: Readonly<Record<InteractionName, Interaction>> = {
   patch,
   delete: deleteResource,
   'history-instance': historyInstance,
+  'history-type': historyType,
+  'history-system': historySystem,
   'search-type': searchType,
+  'search-system': searchSystem,
   'conditional-update': conditionalUpdate,
   'conditional-patch': conditionalPatch,
   'conditional-delete': conditionalDelete,

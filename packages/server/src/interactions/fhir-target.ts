@@ -5,13 +5,31 @@
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { type ErrorCode, fail } from '../base/errors.ts';
-import type { InteractionName } from './context.ts';
+import { compartmentScope, hasCompartment } from './compartment.ts';
+import type { CompartmentOwner, InteractionName } from './context.ts';
 
 export interface FhirTarget {
-  readonly shape: 'system' | 'metadata' | 'type' | 'search' | 'instance' | 'history' | 'version';
+  readonly shape:
+    | 'system'
+    | 'system-search'
+    | 'system-history'
+    | 'metadata'
+    | 'type'
+    | 'search'
+    | 'type-history'
+    | 'instance'
+    | 'history'
+    | 'version'
+    | 'compartment'
+    | 'compartment-search'
+    | 'operation';
   readonly type: string;
   readonly id: string;
   readonly versionId: string;
+  /** Name of the operation, without its `$`; '' for other shapes. */
+  readonly operation: string;
+  /** Of a search inside a compartment; `type` is the searched type then, and `id` is empty. */
+  readonly compartment?: CompartmentOwner;
 }
 
 /** A type name as R4 spells them; whether the type exists is said only to callers with credentials. */
@@ -19,33 +37,75 @@ const typePattern = /^[A-Z][A-Za-z]{2,40}$/;
 /** R4's id characters and the encoded bar of foreign ids (`CHG%7C1722`), which exist in links of other services. */
 const idPattern = /^[A-Za-z0-9\-.]{1,64}$/;
 
+/** `$name`; clients that encode the dollar sign (RFC 3986 leaves it to them) are understood. */
+const operationPattern = /^(?:\$|%24)([a-z][A-Za-z0-9-]{0,63})$/;
+
 /** The target of the segments after `/fhir/v2`, or undefined when they have no meaning. */
 export function fhirTarget(segments: readonly string[]): FhirTarget | undefined {
-  const [first = '', second, third, fourth] = segments;
-  const target = (shape: FhirTarget['shape'], id = '', versionId = ''): FhirTarget => ({
+  const operation = operationPattern.exec(segments.at(-1) ?? '')?.[1];
+  return operation === undefined ? plainTarget(segments) : operationTarget(segments.slice(0, -1), operation);
+}
+
+/** An operation is asked of the base, a type, an instance or a version. */
+function operationTarget(segments: readonly string[], operation: string): FhirTarget | undefined {
+  const of = segments.includes('') ? undefined : plainTarget(segments);
+  return of && operable.has(of.shape) ? { ...of, shape: 'operation', operation } : undefined;
+}
+
+const operable: ReadonlySet<string> = new Set(['system', 'type', 'instance', 'version']);
+
+type TargetMaker = (shape: FhirTarget['shape'], id?: string, versionId?: string) => FhirTarget;
+
+function plainTarget(segments: readonly string[]): FhirTarget | undefined {
+  const [first = '', second] = segments;
+  const target: TargetMaker = (shape, id = '', versionId = '') => ({
     shape,
     type: first,
     id,
     versionId,
+    operation: '',
   });
   if (segments.length === 0) return target('system');
   if (segments.length === 1 && first === 'metadata') return target('metadata');
+  if (segments.length === 1 && first === '_search') return { ...target('system-search'), type: '' };
+  if (segments.length === 1 && first === '_history') return { ...target('system-history'), type: '' };
   if (!typePattern.test(first)) return undefined;
   if (second === undefined || (second === '' && segments.length === 2)) return target('type');
   if (segments.length === 2 && second === '_search') return target('search');
-  if (!idPattern.test(second) || /^\.+$/.test(second)) return undefined;
-  if (third === undefined) return target('instance', second);
-  if (third !== '_history') return undefined;
-  if (fourth === undefined) return target('history', second);
-  return segments.length === 4 && idPattern.test(fourth) ? target('version', second, fourth) : undefined;
+  if (segments.length === 2 && second === '_history') return target('type-history');
+  return instanceTarget(target, segments);
 }
 
-/** An interaction, or a batch or transaction of them, which stands above `dispatch`. */
-export type TargetName = InteractionName | 'bundle';
+/** What begins with type and id: the instance, its history, and what is in its compartment. */
+function instanceTarget(target: TargetMaker, segments: readonly string[]): FhirTarget | undefined {
+  const [type = '', id = '', third, fourth] = segments;
+  if (!idPattern.test(id) || /^\.+$/.test(id)) return undefined;
+  if (third === undefined) return target('instance', id);
+  if (typePattern.test(third) && segments.length <= 4)
+    return compartmentTarget(target('compartment'), { type, id }, segments);
+  if (third !== '_history') return undefined;
+  if (fourth === undefined) return target('history', id);
+  return segments.length === 4 && idPattern.test(fourth) ? target('version', id, fourth) : undefined;
+}
+
+/** `/Patient/1/Observation`, and with `_search` behind it. */
+function compartmentTarget(
+  target: FhirTarget,
+  compartment: CompartmentOwner,
+  [, , type = '', last]: readonly string[],
+): FhirTarget | undefined {
+  if (!hasCompartment(compartment.type) || (last !== undefined && last !== '_search')) return undefined;
+  return { ...target, shape: last === undefined ? 'compartment' : 'compartment-search', type, compartment };
+}
+
+/** An interaction, or what stands above `dispatch`: a batch or transaction of them, an operation. */
+export type TargetName = InteractionName | 'bundle' | 'operation';
 
 /** Shape → method → interaction; HEAD is GET without a body (RFC 9110 §9.3.2). */
 const methods: Readonly<Record<FhirTarget['shape'], Readonly<Record<string, TargetName>>>> = {
-  system: { POST: 'bundle' },
+  system: { GET: 'search-system', HEAD: 'search-system', POST: 'bundle' },
+  'system-search': { POST: 'search-system' },
+  'system-history': { GET: 'history-system', HEAD: 'history-system' },
   metadata: {},
   type: {
     GET: 'search-type',
@@ -56,9 +116,13 @@ const methods: Readonly<Record<FhirTarget['shape'], Readonly<Record<string, Targ
     DELETE: 'conditional-delete',
   },
   search: { POST: 'search-type' },
+  'type-history': { GET: 'history-type', HEAD: 'history-type' },
   instance: { GET: 'read', HEAD: 'read', PUT: 'update', PATCH: 'patch', DELETE: 'delete' },
   history: { GET: 'history-instance', HEAD: 'history-instance' },
   version: { GET: 'vread', HEAD: 'vread' },
+  compartment: { GET: 'search-type', HEAD: 'search-type' },
+  'compartment-search': { POST: 'search-type' },
+  operation: {},
 };
 
 const served: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
@@ -71,6 +135,11 @@ export function interactionOf(target: FhirTarget, method: string): TargetName {
   if (target.type !== '' && !served.has(target.type)) {
     fail('type-unknown', { diagnostics: `${target.type} is not a resource type with an endpoint in FHIR R4` });
   }
+  const { type, compartment } = target;
+  if (compartment !== undefined && compartmentScope(compartment.type, compartment.id, type) === undefined) {
+    fail('type-unknown', { diagnostics: `${type} is not in the compartment of ${compartment.type} in FHIR R4` });
+  }
+  if (target.shape === 'operation') return 'operation'; // its declaration says which methods it takes
   const name = methods[target.shape][method];
   if (name !== undefined) return name;
   const allow = Object.keys(methods[target.shape]).join(', ');

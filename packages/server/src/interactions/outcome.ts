@@ -32,6 +32,17 @@ export function kept(type: string, id: string): Disclosed<string> {
   return information(`${type}/${id} matches the criteria: nothing was stored`);
 }
 
+/** A warning about an answer that is not all it could be; `code` is of http://hl7.org/fhir/ValueSet/issue-type. */
+export function warned(code: 'too-costly', diagnostics: string): Disclosed<string> {
+  const issue = [{ severity: 'warning', code, diagnostics }];
+  return serverWritten(JSON.stringify({ resourceType: 'OperationOutcome', issue }));
+}
+
+/** That `total` of the Bundle is no count. */
+export function estimated(how: string): Disclosed<string> {
+  return information(`Bundle.total is an estimate: ${how}; _total=accurate counts`);
+}
+
 function information(diagnostics: string): Disclosed<string> {
   const issue = [{ severity: 'information', code: 'informational', diagnostics }];
   return serverWritten(JSON.stringify({ resourceType: 'OperationOutcome', issue }));

@@ -23,6 +23,7 @@ import type { FhirRequest, FhirResponse, Interaction, InteractionContext, PatchD
 import { notFound, refuse, requireGrants } from './denials.ts';
 import { criterionTest, discloseReadable } from './disclosing.ts';
 import { written } from './outcome.ts';
+import { withSafeNarrative } from './patched-narrative.ts';
 import { requireMatch, requireNoneMatch } from './preconditions.ts';
 import { deleted } from './read.ts';
 import { readableMember } from './readable-members.ts';
@@ -49,30 +50,44 @@ export const patch: Interaction = {
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   requireValidId(request.id);
   const change = readPatch(await request.patch());
+  return patchedResponse(context, request, await changeResource(context, request, change));
+}
+
+export interface ChangeOptions {
+  /** A change that leaves everything as it was makes no version. */
+  readonly keepsUnchanged?: true;
+}
+
+/**
+ * The current version with `change` applied, after any number of concurrent changes that it fits, as it was stored.
+ * @throws PraxisError as `answer`
+ */
+export async function changeResource(
+  context: InteractionContext,
+  request: FhirRequest,
+  change: Patch,
+  options: ChangeOptions = {},
+): Promise<StoredResource> {
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const current = await context.store.read(context.scope, request.type, request.id);
     if (current === undefined) return notFound(request.type, request.id);
     if (current.deleted) return deleted(context, current);
     const covered = criterionTest(context, request.type, current.content);
     if (!coversRow(context.policy, 'u', request.type, covered)) return notFound(request.type, request.id);
-    requireReadable(context, request.type, change, covered);
+    const readable = readableMember(context.policy, request.type, covered);
+    requireReadable(context, request.type, change, readable);
     requireMatch(request.ifMatch, current.versionId);
     requireNoneMatch(request.ifNoneMatch, current.versionId);
-    const resource = requireResource(applied(change, current), request.type);
+    const resource = requireResource(applied(change, current, readable('text')), request.type);
     if (resource.id !== request.id)
       fail('patch-failed', { diagnostics: 'The patch changes the id, which stays as it is', expression: ['id'] });
+    if (options.keepsUnchanged === true && JSON.stringify(resource) === contentOf(current.content)) return current;
     const write = resourceWrite(context, 'patch', request.type, request.id, resource, current.versionId);
     requireRowsCovered(context, write);
     const outcome = await context.store.write(context.scope, write);
     if (outcome.outcome === 'conflict') continue;
     const { versionId } = outcome;
-    const row: StoredResource = {
-      ...current,
-      versionId,
-      lastUpdatedMs: write.lastUpdatedMs,
-      content: write.content ?? current.content,
-    };
-    return patchedResponse(context, request, row);
+    return { ...current, versionId, lastUpdatedMs: write.lastUpdatedMs, content: write.content ?? current.content };
   }
   return fail('conflict', { diagnostics: `${request.type}/${request.id} is being changed by others: try again` });
 }
@@ -91,9 +106,11 @@ function requireParameters(document: JsonValue): JsonObject {
 }
 
 /** The patched resource. @throws PraxisError `patch-failed` */
-function applied(change: Patch, current: StoredResource): JsonValue {
+function applied(change: Patch, current: StoredResource, mayReadText: boolean): JsonValue {
   const resource = parseJson(contentOf(current.content)) as JsonObject; // storage holds objects only
-  return refusing(() => change.apply(resource));
+  const patched = refusing(() => change.apply(resource));
+  const isObject = patched !== null && typeof patched === 'object' && !Array.isArray(patched);
+  return isObject ? withSafeNarrative(resource, patched as JsonObject, mayReadText) : patched;
 }
 
 function refusing<T>(work: () => T): T {
@@ -109,9 +126,8 @@ function requireReadable(
   context: InteractionContext,
   type: string,
   change: Patch,
-  covered: ReturnType<typeof criterionTest>,
+  readable: ReturnType<typeof readableMember>,
 ): void {
-  const readable = readableMember(context.policy, type, covered);
   const hidden = change.touches.find(({ member, blind }) => !(blind && member !== undefined) && !readable(member));
   if (hidden === undefined) return;
   const what =

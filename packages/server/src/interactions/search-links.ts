@@ -1,28 +1,44 @@
 /**
  * Links of a searchset (https://hl7.org/fhir/R4/search.html#selflink, http.html#paging): absolute, built from settings and
- * the parameters that were used. `next` carries the sealed cursor, and `page=N` beside it for clients that take only that.
+ * the parameters that were used. Links to other pages carry the sealed cursor, and `page=N` beside it for clients that take
+ * only that.
  */
-import type { SearchPage } from '../search/plan.ts';
+import type { PageStart, SearchPage } from '../search/plan.ts';
 import type { SearchQuery } from '../search/query.ts';
 import type { BundleLink } from './bundle-text.ts';
 import type { FhirRequest, InteractionContext } from './context.ts';
 
-/** `self` echoes what was searched for, without parameters that were ignored; `next` where there are more rows. */
+/** The pages that links lead to. */
+export interface LinkedPages extends Pick<SearchPage, 'previous' | 'next'> {
+  readonly last?: PageStart | undefined;
+}
+
+/**
+ * `self` echoes what was searched for, without parameters that were ignored; `previous` and `next` where there are rows
+ * before and after, and `first` beside either.
+ */
 export function searchLinks(
   context: InteractionContext,
   request: FhirRequest,
   query: SearchQuery,
-  page: SearchPage | undefined,
+  pages: LinkedPages | undefined,
 ): BundleLink[] {
   const position = query.cursor === undefined ? [] : [['_cursor', query.cursor] as const];
   const applied = query.applied.map(([name, value]) =>
     name === '_count' ? ([name, countOf(query, value)] as const) : ([name, value] as const),
   );
   const links: BundleLink[] = [{ relation: 'self', url: linkTo(context, request, [...applied, ...position]) }];
-  if (page?.next === undefined) return links;
+  const { previous, next, last } = pages ?? {};
+  if (previous === undefined && next === undefined) return links;
   const rest = applied.filter(([name]) => name !== 'page');
-  const next = [...rest, ['page', String(page.next.page)] as const, ['_cursor', page.next.cursor] as const];
-  return [...links, { relation: 'next', url: linkTo(context, request, next) }];
+  links.push({ relation: 'first', url: linkTo(context, request, rest) });
+  const others = [['previous', previous] as const, ['next', next] as const, ['last', last] as const];
+  for (const [relation, start] of others) {
+    if (start === undefined) continue;
+    const begin = [['page', String(start.page)] as const, ['_cursor', start.cursor] as const];
+    links.push({ relation, url: linkTo(context, request, [...rest, ...begin]) });
+  }
+  return links;
 }
 
 /** The number of rows that is served: at most the type's maximum. */
@@ -35,9 +51,16 @@ function linkTo(
   request: FhirRequest,
   parameters: readonly (readonly [string, string])[],
 ): string {
-  const query = parameters.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');
-  const base = `${context.baseUrl}/${request.type}`;
+  const query = encodeQuery(parameters);
+  const { type, compartment } = request;
+  const path = compartment === undefined ? type : `${compartment.type}/${compartment.id}/${type}`;
+  const base = `${context.baseUrl}/${path}`;
   return query === '' ? base : `${base}?${query}`;
+}
+
+/** Parameters as the query of a URL. */
+export function encodeQuery(parameters: readonly (readonly [string, string])[]): string {
+  return parameters.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');
 }
 
 /** Percent-encoding that leaves `:`, `,` and `/` as people write them; all three are allowed in a query (RFC 3986 §3.4). */

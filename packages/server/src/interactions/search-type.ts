@@ -3,14 +3,17 @@
  */
 import { toInstant } from '../base/clock.ts';
 import { newUuid } from '../base/ids.ts';
-import { planCount, planPage, type SearchPage } from '../search/plan.ts';
+import { planCount, planPage } from '../search/plan.ts';
 import type { SearchQuery } from '../search/query.ts';
 import type { StoredResource } from '../storage/store.ts';
 import { type BundleEntry, bundleText } from './bundle-text.ts';
+import { scopeOf } from './compartment.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { requireGrants } from './denials.ts';
 import { discloseRow, requestedElements } from './disclosing.ts';
+import { includedEntries, requireIncludes } from './including.ts';
 import { searchLinks } from './search-links.ts';
+import { totalOf } from './search-total.ts';
 import { planSearch } from './searching.ts';
 
 export const searchType: Interaction = {
@@ -20,42 +23,33 @@ export const searchType: Interaction = {
 
 /**
  * A searchset Bundle. `total` is the number of all matches where it is known without counting or was asked for;
- * `next` continues exactly after the last row of this page.
+ * `next` continues exactly after the last row of this page, `previous` ends exactly before the first.
  * @throws PraxisError `search-invalid`, `access-denied` (a parameter touches what may not be read), `cursor-invalid`,
  *   `page-too-deep`, `statement-timeout`
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
-  const target = await planSearch(context, request.type, request.parameters, request.prefer);
+  const target = await planSearch(context, request.type, request.parameters, request.prefer, scopeOf(request));
   const { query } = target;
+  requireIncludes(context, query);
   if (query.countOnly)
     return countOnly(context, request, query, await context.store.selectCount(context.scope, planCount(target)));
   const page = planPage(target);
   const rows = await context.store.selectPage(context.scope, page.statement);
   const result = page.cut(rows);
-  const total = await totalOf(context, query, result, () =>
-    context.store.selectCount(context.scope, planCount(target)),
-  );
+  const { total, pages, outcomes } = await totalOf(context, request, target, page, result);
   const body = bundleText({
     type: 'searchset',
     id: newUuid(),
     lastUpdated: toInstant(context.clock.now()),
     ...(total === undefined ? {} : { total }),
-    links: searchLinks(context, request, query, result),
-    entries: entries(context, request, result.rows),
+    links: searchLinks(context, request, query, pages),
+    entries: [
+      ...entries(context, request, result.rows),
+      ...(await includedEntries(context, query, result.rows, request.parameters)),
+      ...outcomes,
+    ],
   });
   return { status: 200, body };
-}
-
-async function totalOf(
-  context: InteractionContext,
-  query: SearchQuery,
-  page: SearchPage,
-  count: () => Promise<number>,
-): Promise<number | undefined> {
-  if (context.settings.totalOfPage) return page.rows.length;
-  if (query.total === 'none') return undefined;
-  if (page.total !== undefined) return page.total;
-  return query.total === 'accurate' ? count() : undefined;
 }
 
 function entries(context: InteractionContext, request: FhirRequest, rows: readonly StoredResource[]): BundleEntry[] {

@@ -6,10 +6,15 @@ import type { SearchParameter } from '@praxis/fhir';
 import { explainDenial } from '../access/explain.ts';
 import { type Grant, searchGrants } from '../access/policy.ts';
 import { fail } from '../base/errors.ts';
+import { resolveCodes } from '../search/codes.ts';
+import type { CompartmentScope } from '../search/compartment-scope.ts';
+import type { SearchRights } from '../search/parse-condition.ts';
 import type { SearchTarget } from '../search/plan.ts';
 import { parseSearch, type SearchParameters, type SearchQuery } from '../search/query.ts';
+import { openTerminology } from '../terminology/terminology.ts';
 import type { InteractionContext, Preferences } from './context.ts';
 import { denied } from './denials.ts';
+import { firmTerminology } from './firm-terminology.ts';
 
 /**
  * The search of `parameters` on `type` with the caller's row restrictions.
@@ -21,13 +26,24 @@ export async function planSearch(
   type: string,
   parameters: SearchParameters,
   prefer: Preferences,
+  compartment?: CompartmentScope,
 ): Promise<SearchTarget> {
-  const query = parseSearch(type, parameters, {
-    timeZone: context.scope.timeZone,
-    baseUrl: context.baseUrl,
-    nowMs: context.clock.now(),
-    limits: context.limits,
-  });
+  const terminology = openTerminology(
+    firmTerminology(context, (kind, asked) => planSearch(context, kind, asked, prefer)),
+  );
+  const query = parseSearch(
+    type,
+    parameters,
+    {
+      timeZone: context.scope.timeZone,
+      baseUrl: context.baseUrl,
+      nowMs: context.clock.now(),
+      limits: context.limits,
+      rights: rightsOf(context),
+      codes: await resolveCodes(parameters, terminology),
+    },
+    compartment,
+  );
   refuseUnknown(context, query, prefer);
   const grants = requireUsable(context, type, query.usedParameters);
   return {
@@ -38,10 +54,28 @@ export async function planSearch(
   };
 }
 
+/** What the caller may search by on the types that a chain or a reverse chain leads to. */
+export function rightsOf(context: InteractionContext): SearchRights {
+  return {
+    rowsOf(type, used) {
+      const grants = searchGrants(context.policy, type, used);
+      return grants.length === 0 ? undefined : grants.map((grant) => grant.criteria);
+    },
+    refuse: (type, used) => refuseSearch(context, type, used),
+  };
+}
+
 /** Unknown parameters are refused unless the caller or the application's setting asks for lenience. */
 function refuseUnknown(context: InteractionContext, query: SearchQuery, prefer: Preferences): void {
   const [first] = query.unknown;
   if (first === undefined) return;
+  // https://hl7.org/fhir/R4/search.html#query: a named query that is not known is an error, whoever is lenient.
+  if (query.unknown.includes('_query')) {
+    fail('search-invalid', {
+      diagnostics: '_query names a query; no named queries are defined here',
+      expression: ['_query'],
+    });
+  }
   const lenient = prefer.handling === 'lenient' || (prefer.handling === undefined && context.settings.lenientSearch);
   if (lenient) return;
   fail('search-invalid', {
@@ -54,6 +88,11 @@ function refuseUnknown(context: InteractionContext, query: SearchQuery, prefer: 
 function requireUsable(context: InteractionContext, type: string, used: readonly SearchParameter[]): readonly Grant[] {
   const grants = searchGrants(context.policy, type, used);
   if (grants.length > 0) return grants;
+  return refuseSearch(context, type, used);
+}
+
+function refuseSearch(context: InteractionContext, type: string, used: readonly SearchParameter[]): never {
+  if (!context.policy.allows(type, 's')) denied(explainDenial(context.policy, type, 's').diagnostics);
   const hidden = used.filter((parameter) => searchGrants(context.policy, type, [parameter]).length === 0);
   return denied(explainDenial(context.policy, type, hidden.length > 0 ? hidden : used).diagnostics);
 }

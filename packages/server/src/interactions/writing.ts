@@ -10,6 +10,7 @@ import { toInstant } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import { indexResource } from '../search/index-rows.ts';
 import type { ResourceWrite } from '../storage/store.ts';
+import { requireCollectedEntries } from './collected-entries.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from './context.ts';
 import { written } from './outcome.ts';
 import { withReferencesFor } from './references.ts';
@@ -51,7 +52,9 @@ export function requireResource(body: JsonValue, type: string, advice?: string):
       more: more.map(toErrorIssue),
     });
   }
-  return body as JsonObject; // a valid resource is an object
+  const resource = body as JsonObject; // a valid resource is an object
+  if (type === 'Bundle') requireCollectedEntries(resource);
+  return resource;
 }
 
 function toErrorIssue(issue: ValidationIssue) {

@@ -5,7 +5,9 @@
 import type { Parameter, SearchTable, Test, ValueContext } from './kind.ts';
 import { refuseValue, splitUnescaped } from './search-values.ts';
 
+/** A condition on the resource's own rows in an index table. */
 export interface Criterion {
+  readonly kind: 'rows';
   readonly parameter: Parameter;
   readonly table: SearchTable;
   /** Number under which the rows lie. */
@@ -34,21 +36,42 @@ export function parseCriterion(
   limits: CriterionLimits,
 ): Criterion {
   const { parameter, name } = context;
-  if (modifier === 'missing') return missing(text, context);
+  if (modifier === 'missing' && !parameter.kind.whole) return missing(text, context);
   const reading = parameter.kind.reading(parameter, modifier);
   if (reading === undefined) {
-    const known = ['missing', ...parameter.kind.modifiers(parameter)].map((word) => `:${word}`).join(', ');
-    refuseValue(name, `has a modifier that ${parameter.code} of ${parameter.type} does not take; it takes ${known}`);
+    refuseValue(
+      name,
+      `has a modifier that ${parameter.code} of ${parameter.type} does not take; it takes ${modifiersOf(parameter)}`,
+    );
   }
   const values = splitUnescaped(text, ',');
   if (values.length > limits.searchValuesMax) {
     refuseValue(name, `has ${values.length} values; at most ${limits.searchValuesMax} are taken in one parameter`);
   }
   const tests = [...new Set(values)].map((value) => reading.parse(value, context));
-  return { parameter, table: reading.table, number: reading.number, negated: reading.negated === true, tests };
+  return {
+    kind: 'rows',
+    parameter,
+    table: reading.table,
+    number: reading.number,
+    negated: reading.negated === true,
+    tests,
+  };
+}
+
+function modifiersOf(parameter: Parameter): string {
+  const known = [...(parameter.kind.whole ? [] : ['missing']), ...parameter.kind.modifiers(parameter)];
+  return known.length === 0 ? 'none' : known.map((word) => `:${word}`).join(', ');
 }
 
 function missing(text: string, { parameter, name }: ValueContext): Criterion {
   if (text !== 'true' && text !== 'false') refuseValue(name, 'takes true or false');
-  return { parameter, table: parameter.kind.table, number: parameter.number, negated: text === 'true', tests: [] };
+  return {
+    kind: 'rows',
+    parameter,
+    table: parameter.kind.table,
+    number: parameter.number,
+    negated: text === 'true',
+    tests: [],
+  };
 }

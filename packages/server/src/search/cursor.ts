@@ -1,18 +1,20 @@
 /**
- * Where the next page begins, as a text in its link. It is sealed: only this server reads it, and only for the same
+ * Where another page begins, as a text in its link. It is sealed: only this server reads it, and only for the same
  * firm, application, access policy and search. It holds values of sort keys, which may be personal data.
  */
 import { fail } from '../base/errors.ts';
 import type { Secrets } from '../base/secrets.ts';
+import type { Direction, RowPlace } from './keyset.ts';
 
-/** The last row of the page before. */
 export interface Cursor {
-  /** Its values in the columns of the order, as text; null where it has none. */
-  readonly keys: readonly (string | null)[];
-  /** Number of its resource. */
-  readonly rid: number;
-  /** Number of the page that begins after it. */
+  /** Forward: the page begins after the row; backward: it ends before it. */
+  readonly direction: Direction;
+  /** Absent: the beginning of the result, or backward its end. */
+  readonly row: RowPlace | undefined;
+  /** Number of the page. */
   readonly page: number;
+  /** Rows of the page, where they are fewer than asked for: the last page holds what full ones before it leave over. */
+  readonly rowsMax: number | undefined;
 }
 
 /** To whom and for what a cursor is given. */
@@ -29,12 +31,15 @@ export interface CursorBinding {
 const cursorPattern = /^([0-9a-z]{1,9})\.([A-Za-z0-9_-]+)$/;
 const base = 36;
 
+/** Raised with the form of what is sealed: links of a version before it are refused, not misread. */
+const cursorForm = 2;
+
 /** Longest cursor that is looked at: keys are at most 1,000 bytes each. */
 const cursorLengthMax = 12_000;
 
 /** The sealed cursor, in characters that need no percent-encoding. */
 export function sealCursor(secrets: Secrets, cursor: Cursor, binding: CursorBinding): string {
-  const plain = Buffer.from(JSON.stringify([cursor.keys, cursor.rid, cursor.page]));
+  const plain = Buffer.from(JSON.stringify(cursor));
   const sealed = secrets.seal('page-link', plain, contextOf(binding));
   return `${binding.nowMs.toString(base)}.${sealed.toString('base64url')}`;
 }
@@ -54,8 +59,8 @@ export function cursorTime(text: string): number {
 export function openCursor(secrets: Secrets, text: string, binding: CursorBinding): Cursor {
   const plain = secrets.open('page-link', Buffer.from(partsOf(text).sealed, 'base64url'), contextOf(binding));
   if (plain === undefined) return refuseCursor();
-  const [keys, rid, page]: [(string | null)[], number, number] = JSON.parse(plain.toString());
-  return { keys, rid, page };
+  const cursor: Cursor = JSON.parse(plain.toString());
+  return { direction: cursor.direction, row: cursor.row, page: cursor.page, rowsMax: cursor.rowsMax };
 }
 
 function partsOf(text: string): { readonly time: string; readonly sealed: string } {
@@ -64,13 +69,13 @@ function partsOf(text: string): { readonly time: string; readonly sealed: string
 }
 
 function contextOf({ firm, application, policyFingerprint, canonical, nowMs }: CursorBinding): string {
-  return JSON.stringify([firm, application, policyFingerprint, canonical, nowMs]);
+  return JSON.stringify([cursorForm, firm, application, policyFingerprint, canonical, nowMs]);
 }
 
 function refuseCursor(): never {
   return fail('cursor-invalid', {
     diagnostics:
-      '_cursor belongs to another search or caller, or was altered: follow next links as they are, or begin again without it',
+      '_cursor belongs to another search or caller, or was altered: follow page links as they are, or begin again without it',
     expression: ['_cursor'],
   });
 }

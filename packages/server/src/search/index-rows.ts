@@ -22,8 +22,21 @@ const indexersByType = new Map<string, readonly Indexer[]>();
  * @param type its resource type
  */
 export function indexResource(type: string, resource: JsonObject, context: IndexContext): IndexRows {
+  return rowsOf(indexersOf(type), resource, context);
+}
+
+/** The rows of its elements, without those of its words: enough to test criteria on, in a third of the time. */
+export function indexElements(type: string, resource: JsonObject, context: IndexContext): IndexRows {
+  return rowsOf(
+    indexersOf(type).filter(({ parameter }) => !parameter.kind.whole),
+    resource,
+    context,
+  );
+}
+
+function rowsOf(indexers: readonly Indexer[], resource: JsonObject, context: IndexContext): IndexRows {
   const builder = new IndexRowBuilder();
-  for (const { parameter, extract } of indexersOf(type)) {
+  for (const { parameter, extract } of indexers) {
     for (const value of extract(resource)) parameter.kind.index(value, parameter, context, builder);
   }
   return builder.rows;
@@ -34,10 +47,17 @@ function indexersOf(type: string): readonly Indexer[] {
   if (known) return known;
   const indexers: Indexer[] = [];
   for (const parameter of parametersOf(type).values()) {
-    const { expression } = parameter.definition;
-    if (expression === undefined || parameter.kind.table === 'resource') continue;
-    indexers.push({ parameter, extract: extractor(type, expression) });
+    const { expression, components } = parameter.definition;
+    if (parameter.kind.table === 'resource') continue;
+    const selects = expression === undefined || components !== undefined ? undefined : extractor(type, expression);
+    indexers.push({ parameter, extract: selects ?? itself });
   }
   indexersByType.set(type, indexers);
   return indexers;
+}
+
+/** What parameters without an expression read, and composites, which select tuples by themselves. */
+function itself(resource: JsonObject): TypedValue[] {
+  const type = String(resource['resourceType']);
+  return [{ type, value: resource, path: type }];
 }

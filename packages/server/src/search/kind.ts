@@ -4,6 +4,7 @@
  */
 import type { SearchParameter, TypedValue } from '@praxis/fhir';
 import type { Sql } from '../database/sql.ts';
+import type { ResolvedCodes } from './codes.ts';
 import type { Microseconds } from './date-range.ts';
 import type { IndexRowBuilder } from './index-row-builder.ts';
 
@@ -31,6 +32,8 @@ export interface Parameter {
   readonly definition: SearchParameter;
   readonly kind: SearchKind;
   readonly facts: ParameterFacts;
+  /** Of a composite the parameters that it is made of; else none. */
+  readonly parts: readonly Parameter[];
 }
 
 /** Where the values of a resource or of a query come from. */
@@ -47,6 +50,8 @@ export interface ValueContext extends IndexContext {
   readonly name: string;
   /** Milliseconds since 1970; `ap` widens a date by its distance from now. */
   readonly nowMs: number;
+  /** What value sets and hierarchies that the query names stand for. */
+  readonly codes?: ResolvedCodes | undefined;
 }
 
 /**
@@ -92,6 +97,13 @@ export interface Reading {
 
 export interface SearchKind {
   readonly table: SearchTable;
+  /**
+   * Its parameters ask about the resource itself and have no expression. `:missing` and `_sort` have no meaning for them,
+   * and only those may use them who read every element.
+   */
+  readonly whole?: true;
+  /** False: its rows are in no order that would mean something to a person. */
+  readonly sortable?: false;
   /** Modifiers that the parameter takes beside `:missing`, for messages. */
   modifiers(parameter: Parameter): readonly string[];
   /** The reading for a modifier, `''` for none; undefined when the kind does not know it. */

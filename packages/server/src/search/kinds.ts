@@ -4,14 +4,19 @@
  */
 import type { SearchParameter, SearchParameterKind } from '@praxis/fhir';
 import type { SearchKind } from './kind.ts';
+import { age } from './types/age.ts';
+import { composite } from './types/composite.ts';
 import { date } from './types/date.ts';
+import { near } from './types/near.ts';
 import { number } from './types/number.ts';
+import { phonetic } from './types/phonetic.ts';
 import { quantity } from './types/quantity.ts';
 import { reference } from './types/reference.ts';
 import { lastUpdated, resourceId } from './types/resource-columns.ts';
 import { string } from './types/string.ts';
 import { token } from './types/token.ts';
 import { uri } from './types/uri.ts';
+import { content, narrative } from './types/words.ts';
 
 const kinds: Partial<Record<SearchParameterKind, SearchKind>> = {
   string,
@@ -21,6 +26,7 @@ const kinds: Partial<Record<SearchParameterKind, SearchKind>> = {
   number,
   quantity,
   uri,
+  composite,
 };
 
 /** Parameters whose values stand in the `resource` table itself. */
@@ -29,7 +35,17 @@ const columns: Readonly<Record<string, SearchKind>> = {
   _lastUpdated: lastUpdated,
 };
 
-/** The kind that serves the parameter; undefined when none does (composite, special). */
+/** Parameters of R4 that work in a way of their own: https://hl7.org/fhir/R4/search.html#text and #special. */
+const ownKinds: Readonly<Record<string, SearchKind>> = {
+  'string _content': content,
+  'string _text': narrative,
+  'string phonetic': phonetic,
+  'special near': near,
+};
+
+/** The kind that serves the parameter; undefined when none does (special ones). */
 export function kindOf(definition: SearchParameter): SearchKind | undefined {
-  return columns[definition.code] ?? kinds[definition.type];
+  const { code, type, expression } = definition;
+  if (code === 'age' && expression === undefined) return age;
+  return columns[code] ?? ownKinds[`${type} ${code}`] ?? kinds[type];
 }

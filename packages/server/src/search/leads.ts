@@ -3,66 +3,53 @@
  * each of them. The server chooses it, not the database's planner: a wrong one costs a hundredfold (docs/decisions/0030).
  */
 import { type Sql, sql } from '../database/sql.ts';
+import { type Condition, isCriterion } from './condition.ts';
 import type { Criterion } from './criteria.ts';
 import { compareMoments, type Microseconds } from './date-range.ts';
-import { type RowOrder, type SearchTable, shares, type Test } from './kind.ts';
+import type { Wanted } from './found.ts';
+import { type RowOrder, shares, type Test } from './kind.ts';
+import { allOfType, type Lead, shareOfAll } from './lead.ts';
+import { leadOfChain, leadOfCombination, leadOfHas } from './link-leads.ts';
 import { anyTest } from './probes.ts';
-import { idOrder, type OrderColumn, orderOf, type SortKey } from './sorting.ts';
+import { orderOf, type SortKey } from './sorting.ts';
 import { shareOfSpan } from './types/date.ts';
-
-export interface Lead {
-  readonly table: SearchTable;
-  readonly number: number;
-  /** What rows have to pass. */
-  readonly where: Sql;
-  /** The same as alternatives that each read one stretch of the primary key. */
-  readonly branches: readonly Sql[];
-  readonly order: RowOrder;
-  /** Columns in whose order the table yields rows, before the resource's number; none where that is the order. */
-  readonly columns: readonly OrderColumn[];
-  /** Whether one resource can have several of the rows. */
-  readonly repeats: boolean;
-  /** Rank among leads: the smaller, the fewer rows. */
-  readonly share: number;
-  /** Criteria that every row meets; the others have to be looked up. */
-  readonly covered: ReadonlySet<Criterion>;
-}
 
 /** Stretches of the primary key that are read apart and merged, at most. */
 const branchesMax = 8;
 
-/** Rank of a walk through all resources of the type. */
-const shareOfAll = shares.most + 1;
-
-/** The lead that lets the fewest rows through, by the kinds of the criteria; all of the type when none can lead. */
-export function chooseLead(criteria: readonly Criterion[]): Lead {
-  return leadsOf(criteria).reduce((best, lead) => (rank(lead) < rank(best) ? lead : best), allOfType);
+/** The lead that lets the fewest rows through, by the kinds of the conditions; all of the type when none can lead. */
+export function chooseLead({ firm, criteria }: Pick<Wanted, 'firm' | 'criteria'>): Lead {
+  return leadsOf(firm, criteria).reduce((best, lead) => (rank(lead) < rank(best) ? lead : best), allOfType);
 }
 
-function leadsOf(criteria: readonly Criterion[]): readonly Lead[] {
-  return [...criteria.filter(canLead).map(leadOf), ...mergedLeads(criteria)];
+function leadsOf(firm: number, conditions: readonly Condition[]): readonly Lead[] {
+  const criteria = conditions.filter(isCriterion);
+  const others = conditions.filter((condition) => !isCriterion(condition));
+  return [
+    ...criteria.filter(canLead).map(leadOf),
+    ...mergedLeads(criteria),
+    ...others.flatMap((condition) => leadOfOther(firm, condition) ?? []),
+  ];
 }
 
-/** All resources of the type, by id: an order in which updates move nothing. */
-export const allOfType: Lead = {
-  table: 'resource',
-  number: 0,
-  where: sql`true`,
-  branches: [sql`true`],
-  order: 'value',
-  columns: idOrder,
-  repeats: false,
-  share: shareOfAll,
-  covered: new Set(),
-};
+function leadOfOther(firm: number, condition: Exclude<Condition, Criterion>): Lead | undefined {
+  switch (condition.kind) {
+    case 'chain':
+      return leadOfChain(firm, condition, chooseLead);
+    case 'has':
+      return leadOfHas(firm, condition, chooseLead);
+    default:
+      return leadOfCombination(firm, condition, chooseLead);
+  }
+}
 
 /**
  * The lead that yields rows in the order of a sort key: the search's own lead or another criterion's, where it reads just
  * the rows that resources are sorted by, else all rows of the key.
  */
-export function leadOfSort(key: SortKey, lead: Lead, criteria: readonly Criterion[]): Lead {
+export function leadOfSort(key: SortKey, lead: Lead, { firm, criteria }: Pick<Wanted, 'firm' | 'criteria'>): Lead {
   const { table, number, sortable, columns, parameter } = key;
-  const fitting = [lead, ...leadsOf(criteria)].filter((candidate) => readsKey(candidate, key));
+  const fitting = [lead, ...leadsOf(firm, criteria)].filter((candidate) => readsKey(candidate, key));
   const [first, ...others] = fitting;
   if (first !== undefined)
     return { ...others.reduce((best, other) => (rank(other) < rank(best) ? other : best), first), columns };

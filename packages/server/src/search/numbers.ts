@@ -10,8 +10,12 @@ import { canonicalSystem } from './code-systems.ts';
 /** The number of "no system", and of systems in rows that have none. */
 export const noSystem = '0';
 
-/** Names of value spaces beside a parameter's own: `subject:identifier` holds the identifiers of `subject`. */
-export type DerivedSpace = 'identifier';
+/**
+ * Names of value spaces beside a parameter's own: `subject:identifier` holds the identifiers of `subject`, `code:text` the
+ * texts beside its codes, `identifier:of-type` the identifiers with their types.
+ */
+export type DerivedSpace = (typeof derivedSpaces)[number];
+export const derivedSpaces = ['identifier', 'text', 'of-type'] as const;
 
 /** Systems whose numbers are remembered; practices use a few hundred. */
 const systemsMax = 10_000;

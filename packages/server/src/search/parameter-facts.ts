@@ -16,11 +16,12 @@ import type { ParameterFacts } from './kind.ts';
 import { systemNumber } from './numbers.ts';
 
 /**
- * Datatypes of which one value can leave several rows: a concept its codes, a name its parts, a quantity its code and its
- * unit, a reference or canonical itself with version and without.
+ * Datatypes of which one value can leave several rows: a concept its codes, an identifier those of its type, a name its
+ * parts, a quantity its code and its unit, a reference or canonical itself with version and without.
  */
 const manifold: ReadonlySet<string> = new Set([
   'CodeableConcept',
+  'Identifier',
   'HumanName',
   'Address',
   'Reference',
@@ -48,6 +49,14 @@ export function factsOf(type: string, expression: string, kind: SearchParameterK
     codeSystems: codeSystemsOf(ways),
   };
 }
+
+/** Of parameters without an expression, which read the resource itself. */
+export const factsOfWhole: ParameterFacts = {
+  dataTypes: new Set(['*']),
+  repeats: true,
+  required: false,
+  codeSystems: new Map(),
+};
 
 type Ways = readonly (readonly ElementDefinition[] | undefined)[];
 

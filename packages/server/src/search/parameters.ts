@@ -6,13 +6,14 @@ import { type SearchParameter, searchParametersOf } from '@praxis/fhir';
 import type { Parameter, ParameterFacts } from './kind.ts';
 import { kindOf } from './kinds.ts';
 import { parameterNumber } from './numbers.ts';
-import { factsOf } from './parameter-facts.ts';
+import { factsOf, factsOfWhole } from './parameter-facts.ts';
 
 const byType = new Map<string, ReadonlyMap<string, Parameter>>();
 
-/** Whether the server can search by the parameter: its kind is served and it says which elements it reads. */
+/** Whether the server can search by the parameter: its kind is served, and knows which elements it reads. */
 export function isSearchable(definition: SearchParameter): boolean {
-  return kindOf(definition) !== undefined && definition.expression !== undefined;
+  const kind = kindOf(definition);
+  return kind !== undefined && (definition.expression !== undefined || kind.whole === true);
 }
 
 /** The parameters that a type can be searched by, by code. Empty for names that are no resource type. */
@@ -31,8 +32,9 @@ export function parametersOf(type: string): ReadonlyMap<string, Parameter> {
 function compile(type: string, definition: SearchParameter): Parameter | undefined {
   const kind = kindOf(definition);
   const { code, expression } = definition;
-  if (kind === undefined || expression === undefined) return undefined;
+  if (kind === undefined || (expression === undefined && !kind.whole)) return undefined;
   let facts: ParameterFacts | undefined;
+  let parts: readonly Parameter[] | undefined;
   return {
     type,
     code,
@@ -40,8 +42,18 @@ function compile(type: string, definition: SearchParameter): Parameter | undefin
     definition,
     kind,
     get facts() {
-      facts ??= factsOf(type, expression, definition.type);
+      facts ??= expression === undefined ? factsOfWhole : factsOf(type, expression, definition.type);
       return facts;
     },
+    get parts() {
+      parts ??= (definition.components ?? []).map((component) => partOf(type, component.definition));
+      return parts;
+    },
   };
+}
+
+function partOf(type: string, url: string): Parameter {
+  const part = [...parametersOf(type).values()].find(({ definition }) => definition.url === url);
+  if (part === undefined) throw new TypeError(`${type} has no search parameter ${url}`);
+  return part;
 }

@@ -4,18 +4,20 @@
  *
  * The order is part of what is asked. With `_sort` it is that of the sort keys; without, it is the one in which the
  * leading index yields the matches (docs/decisions/0031). Either way the resource's number makes it total, and a page
- * continues after the last row of the one before it, or, for a bare `page=N`, after a number of rows.
+ * continues after the last row of the one before it, ends before the first row of the one after it, or, for a bare
+ * `page=N`, begins after a number of rows (docs/decisions/0110).
  */
 import type { Secrets } from '../base/secrets.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
-import { resourcesOf, type Wanted } from './candidates.ts';
 import { type Cursor, type CursorBinding, openCursor, sealCursor } from './cursor.ts';
-import { orderBy, ridColumn } from './keyset.ts';
+import { estimate } from './estimate.ts';
+import { resourcesOf, type Wanted } from './found.ts';
+import { type Direction, orderBy, ridColumn, walkedIn } from './keyset.ts';
 import { shares } from './kind.ts';
 import { chooseLead } from './leads.ts';
-import { mandatoryGroups, type RowCriterion } from './probes.ts';
 import type { SearchQuery } from './query.ts';
+import { mandatoryGroups, type RowCriterion } from './row-criteria.ts';
 import { select } from './selection.ts';
 import { columnName } from './sort-columns.ts';
 
@@ -44,8 +46,16 @@ export interface SearchPage<Row = unknown> {
   readonly page: number;
   /** The number of all matches, where this page tells it: it is the first and the last one. */
   readonly total: number | undefined;
-  /** Present when more rows follow: the sealed `_cursor` and the number of the next page. */
-  readonly next: { readonly cursor: string; readonly page: number } | undefined;
+  /** Present when more rows follow. */
+  readonly next: PageStart | undefined;
+  /** Present when there are rows before the page. */
+  readonly previous: PageStart | undefined;
+}
+
+/** How another page is asked for: the sealed `_cursor`, and the number of the page. */
+export interface PageStart {
+  readonly cursor: string;
+  readonly page: number;
 }
 
 export interface PlannedPage {
@@ -54,8 +64,10 @@ export interface PlannedPage {
    * row at all when firm and application have no access epoch.
    */
   readonly statement: Sql;
-  /** The page, of the rows that the statement selected; the row beyond it only tells that there is a next one. */
+  /** The page, of the rows that the statement selected; the row beyond it only tells that there is a further one. */
   cut<Row extends RankedRow>(rows: readonly Row[]): SearchPage<Row>;
+  /** The last of the pages that `total` matches fill, found from the end of the result; none where one page holds all. */
+  last(total: number): PageStart | undefined;
 }
 
 /**
@@ -71,38 +83,68 @@ export function planPage(target: SearchTarget): PlannedPage {
     canonical: query.canonical,
     nowMs: query.nowMs,
   };
-  const cursor = query.cursor === undefined ? undefined : openCursor(target.cursor.secrets, query.cursor, binding);
-  const page = query.page ?? cursor?.page ?? 1;
+  const { secrets } = target.cursor;
+  const cursor = query.cursor === undefined ? undefined : openCursor(secrets, query.cursor, binding);
+  const start = (begin: Cursor): PageStart => ({ cursor: sealCursor(secrets, begin, binding), page: begin.page });
   return {
     statement: pageStatement(target, cursor),
-    cut(rows) {
-      const shown = rows.slice(0, query.count);
-      const last = shown.at(-1);
-      const more = rows.length > query.count && last !== undefined;
-      const whole = !more && cursor === undefined && (shown.length > 0 || query.offset === 0);
-      return {
-        rows: shown,
-        page,
-        total: whole ? query.offset + shown.length : undefined,
-        next: more
-          ? {
-              cursor: sealCursor(target.cursor.secrets, { keys: last.keys, rid: last.rid, page: page + 1 }, binding),
-              page: page + 1,
-            }
-          : undefined,
-      };
+    cut: (rows) => cutPage(query, cursor, rows, start),
+    last(total) {
+      const page = Math.ceil(total / query.count);
+      if (page < 2) return undefined;
+      return start({ direction: 'backward', row: undefined, page, rowsMax: total - (page - 1) * query.count });
     },
   };
+}
+
+function cutPage<Row extends RankedRow>(
+  query: SearchQuery,
+  cursor: Cursor | undefined,
+  rows: readonly Row[],
+  start: (begin: Cursor) => PageStart,
+): SearchPage<Row> {
+  const size = sizeOf(query, cursor);
+  const page = query.page ?? cursor?.page ?? 1;
+  const back = cursor?.direction === 'backward';
+  const shown = back ? rows.slice(0, size).toReversed() : rows.slice(0, size);
+  const more = rows.length > size;
+  const begun = cursor?.row !== undefined || query.offset > 0;
+  const whole = !more && cursor === undefined && (shown.length > 0 || query.offset === 0);
+  const step = (direction: Direction, row: Row | undefined): PageStart => {
+    const number = direction === 'forward' ? page + 1 : Math.max(1, page - 1);
+    const place = row && { keys: row.keys, rid: row.rid };
+    return start({ direction, row: place, page: number, rowsMax: undefined });
+  };
+  return {
+    rows: shown,
+    page,
+    total: whole ? query.offset + shown.length : undefined,
+    next: (back ? begun : more) ? step('forward', shown.at(-1)) : undefined,
+    previous: (back ? more : begun) ? step('backward', shown[0]) : undefined,
+  };
+}
+
+function sizeOf(query: SearchQuery, cursor: Cursor | undefined): number {
+  return Math.min(query.count, cursor?.rowsMax ?? query.count);
 }
 
 /** The number of matches. Columns: epoch, total. No row when firm and application have no access epoch. */
 export function planCount(target: SearchTarget): Sql {
   const wanted = wantedOf(target);
   const { firm, application } = target.scope;
-  const lead = chooseLead(wanted.criteria);
+  const lead = chooseLead(wanted);
   const found = resourcesOf(wanted, lead, [], lead.share < shares.part ? 'look-up' : 'join');
   return sql`
     SELECT e.epoch, c.total FROM access_epoch e CROSS JOIN (SELECT count(*) AS total FROM (${found}) f) c
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+/** The number of matches, roughly. Columns: epoch, total, sampled, bounded (search/estimate.ts). No row as for a count. */
+export function planEstimate(target: SearchTarget): Sql {
+  const wanted = wantedOf(target);
+  const { firm, application } = target.scope;
+  return sql`
+    SELECT e.epoch, c.total, c.sampled, c.bounded FROM access_epoch e CROSS JOIN (${estimate(wanted, chooseLead(wanted))}) c
     WHERE e.firm = ${firm} AND e.application = ${application}`;
 }
 
@@ -118,9 +160,10 @@ function wantedOf({ scope, query, mandatory }: SearchTarget): Wanted {
 function pageStatement(target: SearchTarget, cursor: Cursor | undefined): Sql {
   const { scope, query } = target;
   const wanted = wantedOf(target);
-  const limit = query.count + 1;
-  const selection = select(wanted, query.sort, { cursor, limit: query.offset + limit });
-  const order = [...selection.order, ridColumn(sql`page.rid`, selection.order)];
+  const limit = sizeOf(query, cursor) + 1;
+  const direction = cursor?.direction ?? 'forward';
+  const selection = select(wanted, query.sort, { direction, row: cursor?.row, limit: query.offset + limit });
+  const order = walkedIn(direction, [...selection.order, ridColumn(sql`page.rid`, selection.order)]);
   const offset = query.offset > 0 ? sql` OFFSET ${query.offset}` : sql.empty;
   const keys = selection.order.map((_column, place) => sql`, page.${columnName(place)}::text AS ${columnName(place)}`);
   return sql`

@@ -3,9 +3,13 @@
  * here; `plan.ts` makes statements of the result.
  */
 import type { SearchParameter } from '@praxis/fhir';
-import { type Criterion, type CriterionLimits, parseCriterion } from './criteria.ts';
+import type { ResolvedCodes } from './codes.ts';
+import { type CompartmentScope, withinCompartment } from './compartment-scope.ts';
+import type { Condition } from './condition.ts';
+import type { CriterionLimits } from './criteria.ts';
 import { cursorTime } from './cursor.ts';
-import { parametersOf } from './parameters.ts';
+import { isIncludeName } from './includes/include.ts';
+import { type ParsedCondition, parseCondition, type SearchRights } from './parse-condition.ts';
 import { type ResultParameters, readResultParameters, resultParameterNames } from './result-parameters.ts';
 import { refuseValue } from './search-values.ts';
 
@@ -26,6 +30,9 @@ export interface SearchContext {
   /** Milliseconds since 1970. */
   readonly nowMs: number;
   readonly limits: SearchLimits;
+  readonly rights: SearchRights;
+  /** What value sets and hierarchies that the parameters name stand for: `resolveCodes`. */
+  readonly codes?: ResolvedCodes | undefined;
 }
 
 export type SearchParameters = readonly (readonly [name: string, value: string])[];
@@ -33,7 +40,7 @@ export type SearchParameters = readonly (readonly [name: string, value: string])
 export interface SearchQuery extends ResultParameters {
   readonly type: string;
   /** ANDed. */
-  readonly criteria: readonly Criterion[];
+  readonly criteria: readonly Condition[];
   /** Names, as given, of parameters that the type does not have or the server does not serve. */
   readonly unknown: readonly string[];
   /** The parameters that were understood, in the order given: what a self link has to show. Without `_cursor`. */
@@ -49,48 +56,65 @@ export interface SearchQuery extends ResultParameters {
 /**
  * The search that the parameters ask of a type. Repeated parameters are ANDed, comma-separated values ORed.
  * @param parameters decoded names and values, in order
- * @throws PraxisError `search-invalid` (names the parameter and what would be right), `page-too-deep`, `cursor-invalid`
+ * @param compartment only resources inside it
+ * @throws PraxisError `search-invalid` (names the parameter and what would be right), `access-denied` (a link leads to what
+ *   the caller may not search), `page-too-deep`, `cursor-invalid`
  */
-export function parseSearch(type: string, parameters: SearchParameters, context: SearchContext): SearchQuery {
+export function parseSearch(
+  type: string,
+  parameters: SearchParameters,
+  context: SearchContext,
+  compartment?: CompartmentScope,
+): SearchQuery {
   requireFew(parameters, context.limits);
   const result = readResultParameters(type, parameters, context.limits);
   const nowMs = result.cursor === undefined ? context.nowMs : cursorTime(result.cursor);
-  const known = parametersOf(type);
-  const criteria: Criterion[] = [];
+  const within = compartment && withinCompartment(type, compartment, { ...context, nowMs });
+  const parsed: ParsedCondition[] = within === undefined ? [] : [within];
   const unknown: string[] = [];
   const applied: (readonly [string, string])[] = [];
   const conditions: string[] = [];
   for (const [name, value] of parameters) {
-    const colon = name.indexOf(':');
-    const code = colon < 0 ? name : name.slice(0, colon);
-    const modifier = colon < 0 ? '' : name.slice(colon + 1);
-    if (resultParameterNames.has(code)) {
-      if (colon >= 0) refuseValue(name, `has a modifier, which ${code} does not take`);
-      if (code !== '_cursor') applied.push([name, value]);
+    if (isResultParameter(name)) {
+      if (name !== '_cursor') applied.push([name, value]);
       continue;
     }
-    const parameter = known.get(code);
-    if (parameter === undefined) {
+    const condition = parseCondition(type, name, value, { ...context, nowMs });
+    if (condition === undefined) {
       unknown.push(name);
       continue;
     }
-    if (colon >= 0 && modifier === '') refuseValue(name, 'ends in a colon: a modifier has to follow, or nothing');
-    criteria.push(parseCriterion(modifier, value, { ...context, parameter, name, nowMs }, context.limits));
+    parsed.push(condition);
     applied.push([name, value]);
     conditions.push(`${name}=${value}`);
   }
-  const used = [...criteria.map(({ parameter }) => parameter), ...result.sort.map(({ parameter }) => parameter)];
   const order = result.sort.map(({ parameter, descending }) => (descending ? `-${parameter.code}` : parameter.code));
+  const inside = compartment === undefined ? [] : [`${compartment.type}/${compartment.id}`];
   return {
     ...result,
     type,
-    criteria,
+    criteria: parsed.map(({ condition }) => condition),
     unknown,
     applied,
-    usedParameters: [...new Set(used)].map(({ definition }) => definition),
-    canonical: JSON.stringify([type, conditions.sort(), order]),
+    usedParameters: [
+      ...new Set([
+        ...parsed.flatMap(({ used }) => used),
+        ...result.sort.map(({ parameter: { definition } }) => definition),
+      ]),
+    ],
+    canonical: JSON.stringify([type, conditions.sort(), order, ...inside]),
     nowMs,
   };
+}
+
+/** @throws PraxisError `search-invalid` for one with a modifier */
+function isResultParameter(name: string): boolean {
+  if (isIncludeName(name)) return true;
+  const colon = name.indexOf(':');
+  const code = colon < 0 ? name : name.slice(0, colon);
+  if (!resultParameterNames.has(code)) return false;
+  if (colon >= 0) refuseValue(name, `has a modifier, which ${code} does not take`);
+  return true;
 }
 
 function requireFew(parameters: SearchParameters, { searchParametersMax }: SearchLimits): void {

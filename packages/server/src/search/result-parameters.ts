@@ -3,6 +3,7 @@
  */
 import { elementByJsonName, typeDefinition } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
+import { type Include, parseIncludes } from './includes/include.ts';
 import { pageRowsMaxOf } from './page-limits.ts';
 import { refuseValue } from './search-values.ts';
 import { parseSort, type SortKey } from './sorting.ts';
@@ -10,7 +11,7 @@ import { parseSort, type SortKey } from './sorting.ts';
 export const summaries = ['true', 'text', 'data', 'count', 'false'] as const;
 export type Summary = (typeof summaries)[number];
 
-/** An estimate is answered accurately, which R4 allows. */
+/** How exactly `Bundle.total` has to be known: https://hl7.org/fhir/R4/search.html#total */
 export const totals = ['none', 'estimate', 'accurate'] as const;
 export type Total = (typeof totals)[number];
 
@@ -28,6 +29,8 @@ export interface ResultParameters {
   readonly summary: Summary | undefined;
   /** Names of top-level elements. */
   readonly elements: readonly string[] | undefined;
+  /** `_include` and `_revinclude`. */
+  readonly includes: readonly Include[];
   /** The sealed cursor of a page link, unopened. */
   readonly cursor: string | undefined;
 }
@@ -73,8 +76,21 @@ export function readResultParameters(
     total: oneOf(given, '_total', totals),
     summary,
     elements: elementsOf(type, given.get('_elements')),
+    includes: includesBeside(summary, parameters),
     cursor,
   };
+}
+
+/** R4: _include and _revinclude cannot be mixed with _summary=text. */
+function includesBeside(
+  summary: Summary | undefined,
+  parameters: readonly (readonly [name: string, value: string])[],
+): readonly Include[] {
+  const includes = parseIncludes(parameters);
+  if (summary === 'text' && includes.length > 0) {
+    refuseValue('_summary', 'takes no text beside _include or _revinclude; true and data go with them');
+  }
+  return includes;
 }
 
 function singleValues(parameters: readonly (readonly [name: string, value: string])[]): ReadonlyMap<string, string> {

@@ -8,24 +8,26 @@ import {
   firstByNumber,
   firstBySortKeys,
   firstLacking,
+  hasKey,
   lacksKey,
-  leadsFew,
   nextByColumns,
   type Stretch,
-  type Wanted,
 } from './candidates.ts';
+import { isCriterion } from './condition.ts';
+import { leadsFew, type Wanted } from './found.ts';
 import type { Ordered } from './keyset.ts';
 import { shares } from './kind.ts';
-import { allOfType, areSame, chooseLead, type Lead, leadOfSort } from './leads.ts';
+import { allOfType, type Lead } from './lead.ts';
+import { areSame, chooseLead, leadOfSort } from './leads.ts';
 import { columnName } from './sort-columns.ts';
-import type { SortKey } from './sorting.ts';
+import { parseSort, type SortKey } from './sorting.ts';
 
 export interface Selection {
   /** Common table expressions that `page` reads, each `name AS …`. */
   readonly parts: readonly Sql[];
   /** Yields `rid`, `k0`, `k1`, …; perhaps more rows than asked for. */
   readonly page: Sql;
-  /** The order of the page's columns; the resource's number follows. */
+  /** The order of the page's columns, as it is walked forward; the resource's number follows. */
   readonly order: readonly Ordered[];
 }
 
@@ -40,10 +42,14 @@ const gatheredInGroupsMax = 2000;
 
 /** The selection of the stretch of a search, in the order of `sort`, or without one in the order of the lead. */
 export function select(wanted: Wanted, sort: readonly SortKey[], stretch: Stretch): Selection {
-  const lead = chooseLead(wanted.criteria);
+  const lead = chooseLead(wanted);
   const [first, ...more] = sort;
-  if (first === undefined) return inOrderOfLead(wanted, lead, stretch);
-  const walk = leadOfSort(first, lead, wanted.criteria);
+  if (first === undefined) {
+    // What is gathered may be much or little: by id, either way of finding it gives the same order.
+    const byId = lead.gathersFew !== undefined && lead.share >= shares.some;
+    return byId ? select(wanted, parseSort(wanted.type, '_id'), stretch) : inOrderOfLead(wanted, lead, stretch);
+  }
+  const walk = leadOfSort(first, lead, wanted);
   if (areSame(walk, lead) || lead === allOfType) return walked(wanted, walk, lead, first, more, stretch);
   if (lead.share < shares.some) {
     return { parts: [], page: firstBySortKeys(wanted, lead, sort, stretch, []), order: orderOfKeys(sort) };
@@ -59,7 +65,7 @@ function inOrderOfLead(wanted: Wanted, lead: Lead, stretch: Stretch): Selection 
   return {
     parts: [],
     page,
-    order: pageColumns(lead.columns.map(({ cast }) => ({ cast, descending: false, nullable: false }))),
+    order: pageColumns(lead.columns.map(({ cast }) => ({ cast, descending: false, nulls: 'none' }))),
   };
 }
 
@@ -72,58 +78,69 @@ function walked(
   more: readonly SortKey[],
   stretch: Stretch,
 ): Selection {
-  const keys = [first, ...more];
-  if (neverLacking(wanted, first)) {
-    const page = firstByColumns(wanted, { lead: walk, descending: first.descending, more, gate: [] }, stretch);
-    return { parts: [], page, order: orderOfKeys(keys) };
-  }
-  if (lead === allOfType && more.length === 0) return walkedThenById(wanted, walk, first, stretch);
-  return walkedThenSorted(wanted, walk, lead, keys, stretch, []);
+  const byId = lead === allOfType && more.length === 0 && !neverLacking(wanted, first);
+  if (byId) return walkedThenById(wanted, walk, first, stretch);
+  return walkedThenSorted(wanted, walk, lead, [first, ...more], stretch, []);
 }
 
 /** With a last column for the id, by which resources without the key are ordered: so they can be walked, too. */
-function walkedThenById(wanted: Wanted, walk: Lead, first: SortKey, { cursor, limit }: Stretch): Selection {
-  const order = pageColumns([...columnsOf(first), { cast: sql`::text`, descending: false, nullable: true }]);
-  if (cursor?.keys[0] === null) return { parts: [], page: firstLacking(wanted, first, { cursor, limit }, []), order };
-  const begin = cursor && { ...cursor, keys: cursor.keys.slice(0, -1) };
-  const having = firstByColumns(
-    wanted,
-    { lead: walk, descending: first.descending, more: [], gate: [] },
-    { cursor: begin, limit },
-  );
-  const lacking = firstLacking(wanted, first, { cursor: undefined, limit }, [unfilled(limit)]);
-  return {
-    parts: [sql`walked AS MATERIALIZED (${having})`, sql`rest AS MATERIALIZED (${lacking})`],
-    page: sql`SELECT *, NULL::text AS ${columnName(order.length - 1)} FROM walked UNION ALL SELECT * FROM rest`,
-    order,
-  };
+function walkedThenById(wanted: Wanted, walk: Lead, first: SortKey, stretch: Stretch): Selection {
+  const order = pageColumns([...columnsOf(first), { cast: sql`::text`, descending: false, nulls: 'last' }]);
+  const noId = sql`NULL::text AS ${columnName(order.length - 1)}`;
+  const found = inStages(stretch, {
+    having(from, gate) {
+      const row = from.row && { ...from.row, keys: from.row.keys.slice(0, -1) };
+      const walking = { lead: walk, descending: first.descending, more: [], gate };
+      return sql`SELECT *, ${noId} FROM (${firstByColumns(wanted, walking, { ...from, row })}) h`;
+    },
+    lacking: (from, gate) => firstLacking(wanted, first, from, gate),
+  });
+  return { ...found, order };
 }
 
 function walkedThenSorted(
   wanted: Wanted,
   walk: Lead,
   lead: Lead,
-  keys: readonly SortKey[],
-  { cursor, limit }: Stretch,
+  keys: readonly [SortKey, ...SortKey[]],
+  stretch: Stretch,
   gate: readonly Sql[],
 ): Selection {
   const [first, ...more] = keys;
+  const having = (from: Stretch, also: readonly Sql[]): Sql =>
+    firstByColumns(wanted, { lead: walk, descending: first.descending, more, gate: [...gate, ...also] }, from);
+  const lacking = (from: Stretch, also: readonly Sql[]): Sql =>
+    firstBySortKeys(wanted, lead, keys, from, [...gate, ...also, lacksKey(wanted.firm, first)]);
   const order = orderOfKeys(keys);
-  if (first === undefined) return { parts: [], page: sql.empty, order };
-  const lacks = lacksKey(wanted.firm, first);
-  if (cursor?.keys[0] === null) {
-    const rest = firstBySortKeys(wanted, lead, keys, { cursor, limit }, [...gate, lacks]);
-    return { parts: [], page: sql`(${rest})`, order };
-  }
-  const having = firstByColumns(wanted, { lead: walk, descending: first.descending, more, gate }, { cursor, limit });
-  const parts = [sql`walked AS MATERIALIZED (${having})`];
-  if (neverLacking(wanted, first)) return { parts, page: sql`SELECT * FROM walked`, order };
-  const rest = firstBySortKeys(wanted, lead, keys, { cursor: undefined, limit }, [...gate, unfilled(limit), lacks]);
+  if (neverLacking(wanted, first)) return { parts: [], page: sql`(${having(stretch, [])})`, order };
+  return { ...inStages(stretch, { having, lacking }), order };
+}
+
+type Stage = 'having' | 'lacking';
+
+/**
+ * Resources that have the first key come before those that lack it; walked backward, after them. The stretch begins among
+ * those to which the row before it belongs, and goes on among the others only if these do not fill it.
+ */
+function inStages(
+  stretch: Stretch,
+  find: Readonly<Record<Stage, (from: Stretch, gate: readonly Sql[]) => Sql>>,
+): Omit<Selection, 'order'> {
+  const [begun, following] = stagesOf(stretch);
+  const start = find[begun](stretch, []);
+  if (following === undefined) return { parts: [], page: sql`(${start})` };
+  const rest = find[following]({ ...stretch, row: undefined }, [unfilled(sql`begun`, stretch.limit)]);
   return {
-    parts: [...parts, sql`rest AS MATERIALIZED (${rest})`],
-    page: sql`SELECT * FROM walked UNION ALL SELECT * FROM rest`,
-    order,
+    parts: [sql`begun AS MATERIALIZED (${start})`, sql`rest AS MATERIALIZED (${rest})`],
+    page: sql`SELECT * FROM begun UNION ALL SELECT * FROM rest`,
   };
+}
+
+/** The stages that the stretch can hold resources of, in the order of the walk. */
+function stagesOf({ direction, row }: Stretch): readonly [Stage, Stage?] {
+  const lacks = row?.keys[0] === null;
+  if (direction === 'forward') return lacks ? ['lacking'] : ['having', 'lacking'];
+  return row === undefined || lacks ? ['lacking', 'having'] : ['having'];
 }
 
 /**
@@ -131,20 +148,25 @@ function walkedThenSorted(
  * matters: few are sorted. Many are likely to fill the page among the next rows of the sort key's index; if they do not,
  * they are sorted as well. Parts that are not needed are not executed.
  */
-function triedWalk(wanted: Wanted, walk: Lead, lead: Lead, first: SortKey, { cursor, limit }: Stretch): Selection {
+function triedWalk(wanted: Wanted, walk: Lead, lead: Lead, first: SortKey, stretch: Stretch): Selection {
   const order = orderOfKeys([first]);
-  if (cursor?.keys[0] === null) {
-    const rest = firstBySortKeys(wanted, lead, [first], { cursor, limit }, [lacksKey(wanted.firm, first)]);
-    return { parts: [], page: rest, order };
+  const { limit } = stretch;
+  if (stagesOf(stretch)[0] === 'lacking') {
+    const sorted = (from: Stretch, gate: readonly Sql[]): Sql => firstBySortKeys(wanted, lead, [first], from, gate);
+    const found = inStages(stretch, {
+      having: (from, gate) => sorted(from, [...gate, hasKey(wanted.firm, first)]),
+      lacking: (from, gate) => sorted(from, [...gate, lacksKey(wanted.firm, first)]),
+    });
+    return { ...found, order };
   }
   const many = [sql`(SELECT NOT few FROM gate)`];
   const next = nextByColumns(
     wanted,
     { lead: walk, descending: first.descending, more: [], gate: many },
-    { cursor, limit },
+    stretch,
     walkedMax,
   );
-  const sorted = firstBySortKeys(wanted, lead, [first], { cursor, limit }, [unfilled(limit)]);
+  const sorted = firstBySortKeys(wanted, lead, [first], stretch, [unfilled(sql`walked`, limit)]);
   return {
     parts: [sql`gate AS MATERIALIZED (${leadsFew(wanted, lead, gatheredMax)})`, sql`walked AS MATERIALIZED (${next})`],
     page: sql`SELECT * FROM walked WHERE (SELECT count(*) FROM walked) >= ${limit} UNION ALL (${sorted})`,
@@ -161,7 +183,7 @@ function gatedWalk(
   more: readonly SortKey[],
   stretch: Stretch,
 ): Selection {
-  const keys = [first, ...more];
+  const keys = [first, ...more] as const;
   const selection = walkedThenSorted(wanted, walk, lead, keys, stretch, [sql`(SELECT NOT few FROM gate)`]);
   const sorted = firstBySortKeys(wanted, lead, keys, stretch, [sql`(SELECT few FROM gate)`]);
   return {
@@ -171,15 +193,17 @@ function gatedWalk(
   };
 }
 
-function unfilled(limit: number): Sql {
-  return sql`(SELECT count(*) FROM walked) < ${limit}`;
+function unfilled(part: Sql, limit: number): Sql {
+  return sql`(SELECT count(*) FROM ${part}) < ${limit}`;
 }
 
 /** Whether every match has the key: R4 requires the element, or a criterion asks for a value of it. */
 function neverLacking({ criteria }: Wanted, { parameter, number, always }: SortKey): boolean {
   return (
     always ||
-    criteria.some((criterion) => criterion.parameter === parameter && criterion.number === number && !criterion.negated)
+    criteria
+      .filter(isCriterion)
+      .some((criterion) => criterion.parameter === parameter && criterion.number === number && !criterion.negated)
   );
 }
 
@@ -188,7 +212,7 @@ function orderOfKeys(keys: readonly SortKey[]): readonly Ordered[] {
 }
 
 function columnsOf({ columns, descending, always }: SortKey): readonly Omit<Ordered, 'expression'>[] {
-  return columns.map(({ cast }) => ({ cast, descending, nullable: !always }));
+  return columns.map(({ cast }) => ({ cast, descending, nulls: always ? 'none' : 'last' }));
 }
 
 function pageColumns(columns: readonly Omit<Ordered, 'expression'>[]): readonly Ordered[] {

@@ -14,7 +14,7 @@ export function columnName(place: number): Sql {
 
 /** Columns of the walked table `d`, whose rows all have a value. */
 export function walkedColumns(columns: readonly OrderColumn[], descending: boolean): readonly Ordered[] {
-  return columns.map(({ name, cast }) => ({ expression: sql`d.${name}`, cast, descending, nullable: false }));
+  return columns.map(({ name, cast }) => ({ expression: sql`d.${name}`, cast, descending, nulls: 'none' }));
 }
 
 export interface LookedUp {
@@ -50,7 +50,12 @@ export function lookedUpColumns(firm: number, keys: readonly SortKey[], rid: Sql
       sql` LEFT JOIN LATERAL (SELECT ${list} ${rows} AND ${key.sortable} ORDER BY ${order} LIMIT 1) ${table} ON true`,
     );
     for (const { name, cast } of own) {
-      columns.push({ expression: sql`${table}.${name}`, cast, descending: key.descending, nullable: !key.always });
+      columns.push({
+        expression: sql`${table}.${name}`,
+        cast,
+        descending: key.descending,
+        nulls: key.always ? 'none' : 'last',
+      });
     }
   }
   return { joins: sql.join(joins, sql.empty), columns };

@@ -6,6 +6,7 @@ import { type Sql, sql } from '../database/sql.ts';
 import type { Parameter, SearchTable } from './kind.ts';
 import { parametersOf } from './parameters.ts';
 import { refuseValue } from './search-values.ts';
+import { asWritten } from './types/quantity.ts';
 
 /** A column that rows are ordered by. */
 export interface OrderColumn {
@@ -66,7 +67,7 @@ const orders: Readonly<Record<Exclude<SearchTable, 'resource'>, TableOrder>> = {
       { name: sql`hi`, cast: double },
     ],
     decisive: 1,
-    sortable: always,
+    sortable: asWritten,
   },
 };
 
@@ -102,6 +103,9 @@ function sortKey(type: string, word: string, alone: boolean): SortKey {
       '_sort',
       `takes search parameters of ${type}, separated by commas, each with - before it for descending order`,
     );
+  }
+  if (parameter.kind.whole || parameter.kind.sortable === false) {
+    refuseValue('_sort', `names ${code}, whose values have no order to sort by`);
   }
   const { table } = parameter.kind;
   const { columns, decisive, sortable } = orderOf(table, code);

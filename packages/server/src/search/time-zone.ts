@@ -39,6 +39,12 @@ export function utcFromLocal(timeZone: string, localMs: number): number {
   return localMs - offsetMs;
 }
 
+/** Year, month (1 to 12) and day that the calendar of the zone shows at a moment in milliseconds since 1970. */
+export function localDate(timeZone: string, utcMs: number): readonly [year: number, month: number, day: number] {
+  const local = new Date(utcMs + zoneOf(timeZone).offsetAt(utcMs));
+  return [local.getUTCFullYear(), local.getUTCMonth() + 1, local.getUTCDate()];
+}
+
 function zoneOf(timeZone: string): Zone {
   const known = zones.get(timeZone);
   if (known) return known;

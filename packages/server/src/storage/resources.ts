@@ -20,6 +20,46 @@ export interface StoredResource {
   readonly method?: WriteInteraction;
 }
 
+/** Which versions of a history are wanted, in milliseconds since 1970. */
+export interface HistoryPeriod {
+  /** Only versions made at this moment or later. */
+  readonly sinceMs?: number;
+  /** Only versions made before this moment. */
+  readonly beforeMs?: number;
+  /** Only versions that were still current after this moment, and deletions made at it or later. */
+  readonly currentAfterMs?: number;
+}
+
+/** A page of the history of many resources. */
+export interface HistoryWalk extends HistoryPeriod {
+  /** Versions at most. */
+  readonly limit: number;
+  /** Where the page before ended; absent: the first page. */
+  readonly after?: HistoryPosition;
+}
+
+/** A place in a history, and the moment whose history it is: that of the first page. */
+export interface HistoryPosition {
+  readonly lastUpdatedMs: number;
+  /** Number of the version among all changes. */
+  readonly seq: number;
+  readonly moment: {
+    /** The order epoch (storage/order-epoch.ts). */
+    readonly epoch: number;
+    /** The transactions that had ended, as PostgreSQL writes a pg_snapshot. */
+    readonly snapshot: string;
+    /** The transaction that asked, which sees what it wrote; null outside of one that writes. */
+    readonly own: string | null;
+  };
+}
+
+/** Versions newest first. */
+export interface HistoryVersions {
+  readonly versions: readonly StoredResource[];
+  /** Present when older versions follow. */
+  readonly next: HistoryPosition | undefined;
+}
+
 /** A row of a search page. */
 export interface PageRow extends StoredResource {
   /** Number of the resource in its firm, the last sort key. */

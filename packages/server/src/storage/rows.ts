@@ -7,7 +7,7 @@ import { stored } from '../access/disclosure.ts';
 import type { WriteInteraction } from '../audit/audit-row.ts';
 import { fail } from '../base/errors.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
-import type { PageRow, StoredResource, WriteOutcome } from './resources.ts';
+import type { HistoryPosition, PageRow, StoredResource, WriteOutcome } from './resources.ts';
 
 export interface EpochRow {
   readonly epoch: number;
@@ -31,6 +31,16 @@ export interface ResourceRow extends EpochRow {
   readonly content: string | null;
   /** k0, k1, …: sort keys of a search page. */
   readonly [key: `k${number}`]: string | null;
+}
+
+/** A version in the history of many resources; null columns: there is none. */
+export interface HistoryRow extends VersionRow {
+  readonly rtype: number;
+  readonly id: string;
+  readonly seq: number;
+  readonly order_epoch: number;
+  readonly snapshot: string;
+  readonly own: string | null;
 }
 
 /** What the write function returns, see 0002-storage.sql. */
@@ -68,6 +78,12 @@ export function versionOf(type: string, id: string, row: VersionRow | undefined)
     content: stored(row.content ?? ''),
     ...(method === undefined ? {} : { method }),
   };
+}
+
+/** The place of a version in a history; the moment of the history is that of its first page. */
+export function positionOf(row: HistoryRow, first: HistoryPosition | undefined): HistoryPosition {
+  const moment = first?.moment ?? { epoch: row.order_epoch, snapshot: row.snapshot, own: row.own };
+  return { lastUpdatedMs: row.lu, seq: row.seq, moment };
 }
 
 /** Whether the row holds a resource; the one row of an empty result does not. */

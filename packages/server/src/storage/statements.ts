@@ -13,12 +13,15 @@ import { type Sql, sql } from '../database/sql.ts';
 import { typeNumber } from '../search/numbers.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { indexArrays, integerArray, textArray } from './index-arrays.ts';
-import type { ResourceKey, ResourceWrite } from './resources.ts';
+import type { HistoryPeriod, HistoryWalk, ResourceKey, ResourceWrite } from './resources.ts';
 
 /** Largest version id that the column can hold. */
 export const versionIdMax = 2 ** 31 - 1;
 
-export interface HistoryPage {
+/** Beyond every moment of a version, in milliseconds. */
+const endOfTimeMs = 2 ** 53 - 1;
+
+export interface HistoryPage extends HistoryPeriod {
   /** Rows at most. */
   readonly limit: number;
   /** Only versions below this one. */
@@ -65,11 +68,20 @@ export const statements = {
     return sql`
       SELECT e.epoch, r.vid, r.lu, r.content, r.method
       FROM access_epoch e LEFT JOIN LATERAL (
-        SELECT vid, lu, content, method FROM resource_version
+        SELECT vid, lu, content, method FROM resource_version v
         WHERE firm = ${firm} AND rtype = ${typeNumber(type)} AND id = ${id} AND vid <= ${(page.beforeVersion ?? versionIdMax + 1) - 1}
+          AND lu >= ${page.sinceMs ?? 0} AND lu < ${page.beforeMs ?? endOfTimeMs} AND ${currentAfter(firm, page.currentAfterMs)}
         ORDER BY vid DESC LIMIT ${page.limit}) r ON true
       WHERE e.firm = ${firm} AND e.application = ${application}
       ORDER BY r.vid DESC`;
+  },
+
+  typeHistory(scope: TenantScope, type: string, walk: HistoryWalk): Sql {
+    return walkStatement(scope, walk, sql`rtype = ${typeNumber(type)} AND `);
+  },
+
+  systemHistory(scope: TenantScope, walk: HistoryWalk): Sql {
+    return walkStatement(scope, walk, sql.empty);
   },
 
   currentVersions({ firm, application }: TenantScope, keys: readonly ResourceKey[]): Sql {
@@ -132,3 +144,35 @@ export const statements = {
         number_system => ${number[4]}, number_code => ${number[5]})`;
   },
 } as const;
+
+/**
+ * A page of versions by time, newest first. Row comparison and period are conditions of the index; the first page says of
+ * which moment it is, and the later ones show what was visible then: nothing is lost or repeated, whatever commits between
+ * them. Versions of an epoch before the walk's are older than any snapshot of it.
+ */
+function walkStatement({ firm, application }: TenantScope, walk: HistoryWalk, ofType: Sql): Sql {
+  const { after, limit } = walk;
+  const { moment } = after ?? {};
+  const last = after ?? { lastUpdatedMs: walk.beforeMs ?? endOfTimeMs, seq: 0 };
+  return sql`
+    SELECT e.epoch, r.rtype, r.id, r.vid, r.lu, r.content, r.method, r.seq, r.order_epoch, r.snapshot, r.own
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT rtype, id, vid, lu, content, method, seq, (SELECT o.epoch FROM order_epoch o) AS order_epoch,
+        pg_current_snapshot()::text AS snapshot, pg_current_xact_id_if_assigned()::text AS own
+      FROM resource_version v
+      WHERE firm = ${firm} AND ${ofType}lu >= ${walk.sinceMs ?? 0} AND (lu, seq) < (${last.lastUpdatedMs}::bigint, ${last.seq}::bigint)
+        AND CASE WHEN ${moment?.snapshot ?? null}::pg_snapshot IS NULL THEN true ELSE epoch < ${moment?.epoch ?? null}::int
+          OR (epoch = ${moment?.epoch ?? null}::int
+            AND (pg_visible_in_snapshot(xid, ${moment?.snapshot ?? null}::pg_snapshot) OR xid = ${moment?.own ?? null}::xid8)) END
+        AND ${currentAfter(firm, walk.currentAfterMs)}
+      ORDER BY lu DESC, seq DESC LIMIT ${limit}) r ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY r.lu DESC, r.seq DESC`;
+}
+
+/** Of the version `v`: whether it was current later than the moment; a deletion is an event, and never current. */
+function currentAfter(firm: number, moment: number | undefined): Sql {
+  return sql`CASE WHEN ${moment ?? null}::bigint IS NULL THEN true WHEN content IS NULL THEN lu >= ${moment ?? null}::bigint
+    ELSE NOT EXISTS (SELECT FROM resource_version WHERE firm = ${firm} AND rtype = v.rtype AND id = v.id AND vid = v.vid + 1
+      AND lu <= ${moment ?? null}::bigint) END`;
+}

@@ -9,13 +9,24 @@
 import type { Database, QueryOptions } from '../database/database.ts';
 import type { Sql } from '../database/sql.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
-import type { CurrentVersion, PageRow, ResourceKey, ResourceWrite, StoredResource, WriteOutcome } from './resources.ts';
+import type {
+  CurrentVersion,
+  HistoryVersions,
+  HistoryWalk,
+  PageRow,
+  ResourceKey,
+  ResourceWrite,
+  StoredResource,
+  WriteOutcome,
+} from './resources.ts';
 import {
   type EpochRow,
+  type HistoryRow,
   isFound,
   type OutcomeRow,
   outcomeOf,
   pageRowOf,
+  positionOf,
   type ResourceRow,
   requireFresh,
   resourceOf,
@@ -25,7 +36,18 @@ import {
 } from './rows.ts';
 import { type HistoryPage, statements, versionIdMax } from './statements.ts';
 
-export type { CurrentVersion, PageRow, ResourceKey, ResourceWrite, StoredResource, WriteOutcome } from './resources.ts';
+export type {
+  CurrentVersion,
+  HistoryPeriod,
+  HistoryPosition,
+  HistoryVersions,
+  HistoryWalk,
+  PageRow,
+  ResourceKey,
+  ResourceWrite,
+  StoredResource,
+  WriteOutcome,
+} from './resources.ts';
 export type { HistoryPage } from './statements.ts';
 
 /** Resources that one `writeMany` or `currentVersions` takes. */
@@ -33,6 +55,15 @@ export const batchMax = 1000;
 
 /** Rows that `stream` holds in memory at once, at most. */
 const streamRows = 200;
+
+/** A number of matches that is cheap to tell. */
+export interface Estimate {
+  readonly total: number;
+  /** Not all were asked whether they match. */
+  readonly sampled: boolean;
+  /** There are more than were counted. */
+  readonly bounded: boolean;
+}
 
 export interface ResourceStore {
   /** The current version, also of a deleted resource; undefined when there never was one. */
@@ -46,6 +77,15 @@ export interface ResourceStore {
 
   /** Versions newest first, deletions included, with their methods; [] when there are none (below `beforeVersion`). */
   history(scope: TenantScope, type: string, id: string, page: HistoryPage): Promise<StoredResource[]>;
+
+  /**
+   * The versions of all resources of a type, newest first, deletions included, with their methods. All pages of a walk show
+   * the history of one moment, that of its first page, so none is lost or repeated while others write.
+   */
+  typeHistory(scope: TenantScope, type: string, walk: HistoryWalk): Promise<HistoryVersions>;
+
+  /** The same of all resources of the firm. */
+  systemHistory(scope: TenantScope, walk: HistoryWalk): Promise<HistoryVersions>;
 
   /** The current versions of those of `keys` (at most `batchMax`) that exist, deleted ones too, in no order. */
   currentVersions(scope: TenantScope, keys: readonly ResourceKey[]): Promise<CurrentVersion[]>;
@@ -80,6 +120,9 @@ export interface ResourceStore {
 
   /** The number that a planned count finds (search/plan.ts). */
   selectCount(scope: TenantScope, statement: Sql): Promise<number>;
+
+  /** What a planned estimate finds (search/plan.ts). */
+  selectEstimate(scope: TenantScope, statement: Sql): Promise<Estimate>;
 
   /**
    * All live resources of the firm, or those of `types`, in the order of their creation; memory stays bounded whatever their
@@ -153,6 +196,11 @@ function storeOver(send: Send): Omit<ResourceStore, 'transaction' | 'exclusively
       return requireFresh(rows, scope).flatMap((row) => versionOf(type, id, row) ?? []);
     },
 
+    typeHistory: (scope, type, walk) =>
+      walkHistory(send, scope, walk, (page) => statements.typeHistory(scope, type, page)),
+
+    systemHistory: (scope, walk) => walkHistory(send, scope, walk, (page) => statements.systemHistory(scope, page)),
+
     async currentVersions(scope, keys) {
       requireBatch(keys);
       const rows = await send<ResourceRow & { readonly deleted: boolean }>(
@@ -187,7 +235,31 @@ function storeOver(send: Send): Omit<ResourceStore, 'transaction' | 'exclusively
       return row?.total ?? 0;
     },
 
+    async selectEstimate(scope, statement) {
+      const [row] = requireFresh(await send<EpochRow & Estimate>(scope, statement, longRead), scope);
+      return { total: row?.total ?? 0, sampled: row?.sampled ?? false, bounded: row?.bounded ?? false };
+    },
+
     stream: (scope, options = {}) => streamOf(send, scope, options.types),
+  };
+}
+
+/** One row more than wanted tells whether there are more. */
+async function walkHistory(
+  send: Send,
+  scope: TenantScope,
+  walk: HistoryWalk,
+  statement: (page: HistoryWalk) => Sql,
+): Promise<HistoryVersions> {
+  const rows = requireFresh(
+    await send<HistoryRow>(scope, statement({ ...walk, limit: walk.limit + 1 }), longRead),
+    scope,
+  );
+  const shown = rows.slice(0, walk.limit);
+  const last = rows.length > walk.limit ? shown.at(-1) : undefined;
+  return {
+    versions: shown.flatMap((row) => (row.vid === null ? [] : (versionOf(typeName(row.rtype), row.id, row) ?? []))),
+    next: last && positionOf(last, walk.after),
   };
 }
 

@@ -98,11 +98,11 @@ const entries: Readonly<Record<string, Omit<Refusal, 'bundle'> & { readonly entr
     code: 'bundle-invalid',
     says: /cannot stand inside another/,
   },
-  'an operation': {
-    entry: entry('POST', 'Patient/$validate', patient('Stone')),
-    status: 400,
-    code: 'bundle-invalid',
-    says: /names an operation/,
+  'an operation that is not served': {
+    entry: entry('POST', 'Patient/$nonsense', patient('Stone')),
+    status: 404,
+    code: 'operation-unknown',
+    says: /\$nonsense is no operation of this path/,
   },
   'another server': {
     entry: entry('PUT', 'https://example.org/fhir/Patient/one', one),

@@ -132,6 +132,7 @@ const rows: readonly Row[] = [
   { name: 'read', method: 'GET', path: (type) => `${type}/one`, needs: ['r'], success: 200 },
   { name: 'vread', method: 'GET', path: (type) => `${type}/one/_history/1`, needs: ['r'], success: 200 },
   { name: 'history of an instance', method: 'GET', path: (type) => `${type}/one/_history`, needs: ['r'], success: 200 },
+  { name: 'history of a type', method: 'GET', path: (type) => `${type}/_history`, needs: ['*'], success: 200 },
   { name: 'search', method: 'GET', path: (type) => type, needs: ['s'], success: 200 },
   { name: 'search by POST', method: 'POST', path: (type) => `${type}/_search`, sent: byId, needs: ['s'], success: 200 },
   { name: 'create', method: 'POST', path: (type) => type, id: 'new', needs: ['c'], success: 201 },

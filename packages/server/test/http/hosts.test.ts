@@ -218,7 +218,7 @@ test('forged headers reach neither link nor Location nor issuer', async () => {
   );
   assert.deepEqual(
     answers[4]?.json.link.map(({ relation }: { relation: string }) => relation),
-    ['self', 'next'],
+    ['self', 'first', 'next'],
   );
 });
 

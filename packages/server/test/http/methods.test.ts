@@ -29,6 +29,9 @@ const fhirPaths: readonly { readonly path: string; readonly allow: string; reado
   { path: `${base}/Patient/_search`, allow: 'POST', refused: ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH'] },
   { path: `${base}/Patient/one`, allow: 'GET, HEAD, PUT, PATCH, DELETE', refused: ['POST'] },
   { path: `${base}/Patient/one/_history`, allow: 'GET, HEAD', refused: ['POST', 'PUT', 'DELETE', 'PATCH'] },
+  { path: `${base}/Patient/_history`, allow: 'GET, HEAD', refused: ['POST', 'PUT', 'DELETE', 'PATCH'] },
+  { path: `${base}/_search`, allow: 'POST', refused: ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH'] },
+  { path: `${base}/_history`, allow: 'GET, HEAD', refused: ['POST', 'PUT', 'DELETE', 'PATCH'] },
   { path: `${base}/Patient/one/_history/1`, allow: 'GET, HEAD', refused: ['POST', 'PUT', 'DELETE', 'PATCH'] },
 ];
 

@@ -32,7 +32,7 @@ const patient = (id: string, gender: string, family = 'Garcia') => ({
 
 const invalidCursor = new PraxisError('cursor-invalid', {
   diagnostics:
-    '_cursor belongs to another search or caller, or was altered: follow next links as they are, or begin again without it',
+    '_cursor belongs to another search or caller, or was altered: follow page links as they are, or begin again without it',
   expression: ['_cursor'],
 });
 
@@ -202,14 +202,16 @@ function altered(cursor: string): string {
 
 test('a cursor tells nothing of the values it holds', () => {
   const binding = { firm: 1, application: 2, policyFingerprint: 'p', canonical: 'q', nowMs };
-  const sealed = sealCursor(secrets, { keys: ['Garcia', null], rid: 7, page: 3 }, binding);
+  const row = { keys: ['Garcia', null], rid: 7 };
+  const cursor = { direction: 'backward', row, page: 3, rowsMax: 2 } as const;
+  const sealed = sealCursor(secrets, cursor, binding);
   assert.match(sealed, /^[0-9a-z]+\.[A-Za-z0-9_-]+$/);
   assert.ok(
     !Buffer.from(sealed.split('.')[1] ?? '', 'base64url')
       .toString('latin1')
       .includes('Garcia'),
   );
-  assert.deepEqual(openCursor(secrets, sealed, binding), { keys: ['Garcia', null], rid: 7, page: 3 });
+  assert.deepEqual(openCursor(secrets, sealed, binding), cursor);
 });
 
 test('"approximately now" keeps its meaning from page to page', async (t) => {

@@ -67,11 +67,17 @@ function queriesFor(parameter: SearchParameter, value: TypedValue): readonly Que
   ];
   switch (parameter.type) {
     case 'token':
-      return [present, ...tokenTexts(value).map((text): Query => [[parameter.code, text]])];
+      return [
+        present,
+        ...tokenTexts(value).map((text): Query => [[parameter.code, text]]),
+        ...textsBeside(value).map((text): Query => [[`${parameter.code}:text`, escaped(text)]]),
+        ...typedTexts(value).map((text): Query => [[`${parameter.code}:of-type`, text]]),
+      ];
     case 'string':
+      if (parameter.code === 'phonetic') return [present, ...soundQueries(value)];
       return [present, ...stringTexts(value).flatMap((text) => stringQueries(parameter.code, escaped(text)))];
     case 'uri':
-      return one(escaped(String(value.value)));
+      return [...one(escaped(String(value.value))), ...placeQueries(parameter.code, String(value.value))];
     case 'number':
       return one(numberText(value.value));
     case 'quantity':
@@ -83,6 +89,50 @@ function queriesFor(parameter: SearchParameter, value: TypedValue): readonly Que
     default:
       return [];
   }
+}
+
+/** Texts that stand beside codes: CodeableConcept.text, Coding.display, Identifier.type.text. */
+function textsBeside({ type, value }: TypedValue): string[] {
+  const texts =
+    type === 'CodeableConcept'
+      ? [textPart(value, 'text'), ...codingsOf(value).map((coding) => textPart(coding, 'display'))]
+      : [
+          ...(type === 'Coding' ? [textPart(value, 'display')] : []),
+          ...(type === 'Identifier' ? [textPart(part(value, 'type'), 'text')] : []),
+        ];
+  return texts.flatMap((text) => (text !== undefined && /[\p{L}\p{N}]/u.test(text) ? [text] : []));
+}
+
+function typedTexts({ type, value }: TypedValue): string[] {
+  const identifier = textPart(value, 'value');
+  if (type !== 'Identifier' || identifier === undefined) return [];
+  return codingsOf(part(value, 'type')).flatMap((coding) => {
+    const [system, code] = [textPart(coding, 'system'), textPart(coding, 'code')];
+    return system === undefined || code === undefined ? [] : [[system, code, identifier].map(escaped).join('|')];
+  });
+}
+
+function codingsOf(value: JsonValue | undefined): readonly JsonValue[] {
+  const codings = part(value, 'coding');
+  return Array.isArray(codings) ? codings : [];
+}
+
+/** Each word of a name by itself, and the family name in another case. */
+function soundQueries(value: TypedValue): readonly Query[] {
+  return ['given', 'family', 'text']
+    .flatMap((name) => part(value.value, name) ?? [])
+    .flatMap((text) => (typeof text === 'string' ? [[['phonetic', escaped(text.toUpperCase())]] as Query] : []));
+}
+
+/** A URL is below and above itself, and below the host it is at. */
+function placeQueries(code: string, address: string): readonly Query[] {
+  const host = /^https?:\/\/[^/]+/.exec(address)?.[0];
+  if (host === undefined) return [];
+  return [
+    [[`${code}:below`, escaped(address)]],
+    [[`${code}:above`, escaped(address)]],
+    [[`${code}:below`, escaped(host)]],
+  ];
 }
 
 function stringQueries(code: string, text: string): readonly Query[] {
@@ -114,12 +164,8 @@ function tokenTexts({ type, value }: TypedValue): string[] {
   if (type === 'Identifier') return pair(textPart(value, 'system'), textPart(value, 'value'));
   if (type === 'ContactPoint')
     return [textPart(value, 'value')].flatMap((text) => (text === undefined ? [] : [escaped(text)]));
-  if (type === 'CodeableConcept') {
-    const codings = part(value, 'coding');
-    return (Array.isArray(codings) ? codings : []).flatMap((coding) =>
-      pair(textPart(coding, 'system'), textPart(coding, 'code')),
-    );
-  }
+  if (type === 'CodeableConcept')
+    return codingsOf(value).flatMap((coding) => pair(textPart(coding, 'system'), textPart(coding, 'code')));
   return typeof value === 'object' ? [] : [escaped(String(value))];
 }
 

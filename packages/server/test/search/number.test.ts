@@ -86,20 +86,20 @@ const observations = [
 
 const quantityTable: Golden = [
   // "a value of 5.4(+/-0.05) mg where mg is understood as a UCUM unit"
-  [`value-quantity=5.4|${ucum}|mg`, ['mg-5-4', 'mg-5-44']],
+  [`value-quantity=5.4|${ucum}|mg`, ['mg-5-4', 'mg-5-44', 'g']],
   // "a value of 0.0054(+/-0.000005) g"
-  [`value-quantity=5.40e-3|${ucum}|g`, ['g']],
+  [`value-quantity=5.40e-3|${ucum}|g`, ['mg-5-4', 'g']],
   // "where the unit - either the code or the stated human unit are "mg""
   ['value-quantity=5.4||mg', ['mg-5-4', 'mg-5-44', 'unit']],
   ['value-quantity=5.4||milligram', ['mg-5-4', 'mg-5-44']],
   // "irrespective of the unit"
   ['value-quantity=5.4', ['mg-5-4', 'mg-5-44', 'unit', 'bare']],
-  [`value-quantity=le5.4|${ucum}|mg`, ['mg-5-4', 'below']],
+  [`value-quantity=le5.4|${ucum}|mg`, ['mg-5-4', 'g', 'below']],
   [`value-quantity=lt5.4|${ucum}|mg`, ['below']],
   [`value-quantity=ge5.45|${ucum}|mg`, ['mg-5-45', 'above']],
   [`value-quantity=gt5.45|${ucum}|mg`, ['above']],
   // "typically, within 10% of the value"
-  [`value-quantity=ap5|${ucum}|mg`, ['mg-5-4', 'mg-5-44', 'mg-5-45', 'below']],
+  [`value-quantity=ap5|${ucum}|mg`, ['mg-5-4', 'mg-5-44', 'mg-5-45', 'g', 'below']],
   [`value-quantity=ne5.4|${ucum}|mg`, ['mg-5-45', 'below', 'above']],
   [`value-quantity=sa5.4|${ucum}|mg`, ['mg-5-44', 'mg-5-45', 'above']],
   [`value-quantity=eb5.4|${ucum}|mg`, ['below']],
@@ -110,7 +110,7 @@ const quantityTable: Golden = [
   ['value-quantity=66.899999999999991', ['fine']],
   ['value-quantity=66.9', ['fine']],
   ['value-quantity:missing=true', ['without']],
-  [`value-quantity=5.4|${ucum}|mg,5.4||mV`, ['mg-5-4', 'mg-5-44']],
+  [`value-quantity=5.4|${ucum}|mg,5.4||mV`, ['mg-5-4', 'mg-5-44', 'g']],
 ];
 
 test('quantities, with and without unit', async (t) => {

@@ -4,13 +4,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { resourceTypes, searchParametersOf } from '@praxis/fhir';
-import { isResourceType, parameterNumber, systemNumber, typeNumber } from '../../src/search/numbers.ts';
+import { derivedSpaces, isResourceType, parameterNumber, systemNumber, typeNumber } from '../../src/search/numbers.ts';
 
 test('no two search parameters have the same number', () => {
   const names = new Map<number, string>();
   for (const type of resourceTypes) {
     for (const code of searchParametersOf(type).keys()) {
-      for (const space of [undefined, 'identifier'] as const) {
+      for (const space of [undefined, ...derivedSpaces]) {
         const name = `${type}.${code}${space === undefined ? '' : `:${space}`}`;
         const number = parameterNumber(type, code, space);
         assert.equal(names.get(number), undefined, `${name} and ${names.get(number)}`);

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { sql } from '../../src/database/sql.ts';
-import { planCount, planPage } from '../../src/search/plan.ts';
+import { type Sql, sql } from '../../src/database/sql.ts';
+import { planCount, planEstimate, planPage, type SearchTarget } from '../../src/search/plan.ts';
 import { encodeQuery } from './golden.ts';
 import { openSearchWorld, parametersOfQuery, type SearchWorld, targetOf } from './world.ts';
 
@@ -60,7 +60,7 @@ test('every table of a tenant is read with the firm', () => {
       mandatory: [[{ parameter: 'status', values: ['booked'] }]],
     });
     const named = { ...target, scope: { ...scope, application: 1 } };
-    for (const { text, values } of [planPage(named).statement, planCount(named)]) {
+    for (const { text, values } of [planPage(named).statement, planCount(named), planEstimate(named)]) {
       const reads = [...text.matchAll(/FROM (?:index_[a-z]+|resource|access_epoch)\b(?: ([a-z]+))?/g)];
       assert.ok(reads.length > 1, text);
       for (const read of reads) {
@@ -81,7 +81,14 @@ interface PlanNode {
 }
 
 async function explain(world: SearchWorld, query: string): Promise<PlanNode> {
-  const { statement } = planPage(targetOf(world.scope, 'Appointment', parametersOfQuery(encodeQuery(query))));
+  return await explained(world, planPage(appointmentsBy(world, query)).statement);
+}
+
+function appointmentsBy(world: SearchWorld, query: string): SearchTarget {
+  return targetOf(world.scope, 'Appointment', parametersOfQuery(encodeQuery(query)));
+}
+
+async function explained(world: SearchWorld, statement: Sql): Promise<PlanNode> {
   const [row] = await world.database.runtime
     .forFirm(world.scope.firm)
     .query<{ 'QUERY PLAN': readonly { Plan: PlanNode }[] }>(sql`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement}`);
@@ -128,19 +135,43 @@ test('a selective search reads no more pages of ten times the data', { timeout: 
   }
 });
 
-test('page 40 by cursor reads as many pages as page 2', { timeout: 60_000 }, async (t) => {
+test('page 40 by cursor, the one before it and the last one read as many pages as page 2', {
+  timeout: 60_000,
+}, async (t) => {
   const world = await openSearchWorld(t);
   await world.load(appointments(4000), { bare: true });
   await world.database.owner.query(sql`VACUUM ANALYZE`);
   for (const query of ['', 'status=booked', '_sort=date', '_sort=-created', '_sort=-_lastUpdated', 'practitioner=d3']) {
     const at = (cursor: string): string =>
       [query, '_count=8', `_cursor=${cursor}`].filter((part) => part !== '').join('&');
+    let previous: string | undefined;
     let cursor =
       (await world.page('Appointment', [query, '_count=8'].filter((part) => part !== '').join('&'))).next?.cursor ?? '';
     const second = pagesOf(await explain(world, at(cursor)));
-    for (let page = 2; page < 40; page += 1)
-      cursor = (await world.page('Appointment', at(cursor))).next?.cursor ?? assert.fail(query);
-    const fortieth = pagesOf(await explain(world, at(cursor)));
-    assert.ok(fortieth <= second * 1.5 + 10, `${query}: ${second} pages, then ${fortieth}`);
+    for (let page = 2; page < 40; page += 1) {
+      const found = await world.page('Appointment', at(cursor));
+      cursor = found.next?.cursor ?? assert.fail(query);
+      previous = found.previous?.cursor;
+    }
+    const last = planPage(appointmentsBy(world, [query, '_count=8'].join('&'))).last(400)?.cursor;
+    for (const [name, further] of Object.entries({ cursor, previous, last })) {
+      const pages = pagesOf(await explain(world, at(further ?? assert.fail(name))));
+      // What lacks the key stands last and is looked for among all, whichever way the end is reached.
+      if (name === 'last' && /_sort=-?(date|created)/.test(query)) continue;
+      assert.ok(pages <= second * 1.5 + 10, `${query}, ${name}: ${second} pages, then ${pages}`);
+    }
+  }
+});
+
+test('an estimate reads no more pages than a page of the search', { timeout: 60_000 }, async (t) => {
+  const world = await openSearchWorld(t);
+  await world.load(appointments(9000), { bare: true });
+  await world.database.owner.query(sql`VACUUM ANALYZE`);
+  for (const query of broad) {
+    const target = appointmentsBy(world, query);
+    const page = pagesOf(await explained(world, planPage(target).statement));
+    const estimate = pagesOf(await explained(world, planEstimate(target)));
+    t.diagnostic(`${query}: ${page} and ${estimate} pages`);
+    assert.ok(estimate <= page, `${query}: ${page} pages, estimate ${estimate}`);
   }
 });

@@ -1,6 +1,7 @@
 /**
  * Searches against a real database: a firm, an application with an epoch, the store, and the way from parameters to ids.
  */
+import assert from 'node:assert/strict';
 import type { JsonObject } from '@praxis/fhir';
 import { contentOf, stored } from '../../src/access/disclosure.ts';
 import { fixedClock } from '../../src/base/clock.ts';
@@ -8,9 +9,10 @@ import { newSecret } from '../../src/base/ids.ts';
 import { openSecrets } from '../../src/base/secrets.ts';
 import { sql } from '../../src/database/sql.ts';
 import { indexResource } from '../../src/search/index-rows.ts';
-import { planCount, planPage, type SearchPage, type SearchTarget } from '../../src/search/plan.ts';
-import type { RowCriterion } from '../../src/search/probes.ts';
+import type { SearchRights } from '../../src/search/parse-condition.ts';
+import { type PageStart, planCount, planPage, type SearchPage, type SearchTarget } from '../../src/search/plan.ts';
 import { parseSearch, type SearchParameters } from '../../src/search/query.ts';
+import type { RowCriterion } from '../../src/search/row-criteria.ts';
 import { openStore, type PageRow, type ResourceStore, type ResourceWrite } from '../../src/storage/store.ts';
 import { createApplication } from '../../src/tenancy/applications.ts';
 import { authorise } from '../../src/tenancy/authorisations.ts';
@@ -23,7 +25,12 @@ export const nowMs = Date.UTC(2026, 0, 15, 12);
 export const baseUrl = 'https://api.example.com/sandbox/firm/maple/pm/fhir';
 export const timeZone = 'America/New_York';
 export const limits = { searchValuesMax: 500, searchParametersMax: 50, pageRowsMax: 10_000 };
-export const context = { timeZone, baseUrl, nowMs, limits };
+/** Everything may be searched. */
+const rights: SearchRights = {
+  rowsOf: () => [[]],
+  refuse: () => assert.fail('nothing is refused'),
+};
+export const context = { timeZone, baseUrl, nowMs, limits, rights };
 export const secrets = openSecrets(newSecret());
 
 const batchRows = 500;
@@ -38,6 +45,8 @@ export interface SearchWorld {
   page(type: string, query: string, options?: PageOptions): Promise<SearchPage<PageRow>>;
   /** Ids of all pages, by following `next`. */
   ids(type: string, query: string): Promise<string[]>;
+  /** The pages before and with the last one, by following `previous` from there, each in its own order; the last first. */
+  pagesBack(type: string, query: string): Promise<SearchPage<PageRow>[]>;
   count(type: string, query: string): Promise<number>;
 }
 
@@ -76,6 +85,19 @@ export async function joinSearchWorld(database: TestDatabase, prefix: string): P
         next = result.next && [query, `_cursor=${result.next.cursor}`].filter((part) => part !== '').join('&');
       }
       return found;
+    },
+    async pagesBack(type, query) {
+      const target = targetOf(scope, type, parametersOfQuery(query));
+      const total = await store.selectCount(scope, planCount(target));
+      const last = planPage(target).last(total);
+      if (last === undefined) return [await page(type, query)];
+      const pages: SearchPage<PageRow>[] = [];
+      for (let start: PageStart | undefined = last; start !== undefined; ) {
+        const found: SearchPage<PageRow> = await page(type, `${query}&_cursor=${start.cursor}`);
+        pages.push(found);
+        start = found.previous;
+      }
+      return pages;
     },
     count: (type, query) => store.selectCount(scope, planCount(targetOf(scope, type, parametersOfQuery(query)))),
   };

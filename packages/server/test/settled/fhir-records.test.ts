@@ -143,7 +143,7 @@ test('settled audit-events: never writable, not even with acl/*', async () => {
   const row = json.rest[0].resource.find(({ type }: { type: string }) => type === 'AuditEvent');
   assert.deepEqual(
     row.interaction.map(({ code }: { code: string }) => code),
-    ['read', 'vread', 'history-instance', 'search-type'],
+    ['read', 'vread', 'history-instance', 'history-type', 'search-type'],
   );
 });
 

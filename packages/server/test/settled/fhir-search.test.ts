@@ -104,7 +104,7 @@ test('settled page: a cursor is sealed: altered, or for another search or caller
     error: 'cursor-invalid',
     issue: 'value',
     diagnostics:
-      '_cursor belongs to another search or caller, or was altered: follow next links as they are, or begin again without it',
+      '_cursor belongs to another search or caller, or was altered: follow page links as they are, or begin again without it',
     expression: ['_cursor'],
   };
   const flipped = cursor.slice(0, -6) + (cursor.at(-6) === 'A' ? 'B' : 'A') + cursor.slice(-5);

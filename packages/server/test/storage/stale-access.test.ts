@@ -19,6 +19,10 @@ await store.write(maple, resourceWrite('known', 0, { index: indexRows('known') }
 const pageOf = ({ firm, application }: TenantScope): Sql => sql`
   SELECT e.epoch, r.rtype, r.id, r.vid, r.lu, r.content, r.rid
   FROM access_epoch e LEFT JOIN resource r ON r.firm = ${firm} WHERE e.firm = ${firm} AND e.application = ${application}`;
+const estimateOf = ({ firm, application }: TenantScope): Sql => sql`
+  SELECT epoch, 1::bigint AS total, false AS sampled, false AS bounded
+  FROM access_epoch WHERE firm = ${firm} AND application = ${application}`;
+
 const countOf = ({ firm, application }: TenantScope): Sql => sql`
   SELECT e.epoch, (SELECT count(*) FROM resource WHERE firm = ${firm}) AS total
   FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
@@ -37,6 +41,8 @@ const calls: Record<keyof ResourceStore, Call> = {
   exists: (on, scope) => on.exists(scope, 'Patient', 'known'),
   readVersion: (on, scope) => on.readVersion(scope, 'Patient', 'known', 1),
   history: (on, scope) => on.history(scope, 'Patient', 'known', { limit: 10 }),
+  typeHistory: (on, scope) => on.typeHistory(scope, 'Patient', { limit: 10 }),
+  systemHistory: (on, scope) => on.systemHistory(scope, { limit: 10 }),
   currentVersions: (on, scope) => on.currentVersions(scope, [{ type: 'Patient', id: 'known' }]),
   write: (on, scope) => on.write(scope, resourceWrite('new', 0, { index: indexRows('new') })),
   writeMany: (on, scope) => on.writeMany(scope, [resourceWrite('new'), resourceWrite('known', 1)]),
@@ -44,6 +50,7 @@ const calls: Record<keyof ResourceStore, Call> = {
   exclusively: (on, scope) => on.exclusively(scope, 'name', (inside) => inside.write(scope, resourceWrite('new'))),
   selectPage: (on, scope) => on.selectPage(scope, pageOf(scope)),
   selectCount: (on, scope) => on.selectCount(scope, countOf(scope)),
+  selectEstimate: (on, scope) => on.selectEstimate(scope, estimateOf(scope)),
   stream: (on, scope) => collect(on.stream(scope)),
 };
 

@@ -9,7 +9,7 @@ import { type Sql, sql } from '../../src/database/sql.ts';
 import { statements } from '../../src/storage/statements.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { openTestDatabase } from '../support/database.ts';
-import { indexRows, makeFirms, resourceDelete, resourceWrite, tenantTables } from './fixture.ts';
+import { indexRows, makeFirms, nowMs, resourceDelete, resourceWrite, tenantTables } from './fixture.ts';
 
 const { owner, runtime } = await openTestDatabase({ after });
 const { maple, cedar } = await makeFirms(owner);
@@ -58,6 +58,9 @@ async function tour(): Promise<Sql[]> {
   await store.readVersion(maple, 'Patient', 'one', 2);
   await store.history(maple, 'Patient', 'one', { limit: 5 });
   await store.history(maple, 'Patient', 'one', { limit: 5, beforeVersion: 3 });
+  const { next } = await store.typeHistory(maple, 'Patient', { limit: 2 });
+  await store.typeHistory(maple, 'Patient', { limit: 2, ...(next === undefined ? {} : { after: next }) });
+  await store.systemHistory(maple, { limit: 2, sinceMs: 0, beforeMs: nowMs + 9, currentAfterMs: nowMs });
   await store.currentVersions(maple, [{ type: 'Patient', id: 'two' }]);
   for await (const _resource of store.stream(maple));
   for await (const _resource of store.stream(maple, { types: ['Patient'] }));
@@ -72,6 +75,8 @@ const catalogue: Record<keyof typeof statements, Sql> = {
   exists: statements.exists(maple, 'Patient', 'two'),
   readVersion: statements.readVersion(maple, 'Patient', 'two', 1),
   history: statements.history(maple, 'Patient', 'two', { limit: 5 }),
+  typeHistory: statements.typeHistory(maple, 'Patient', { limit: 5 }),
+  systemHistory: statements.systemHistory(maple, { limit: 5 }),
   currentVersions: statements.currentVersions(maple, [{ type: 'Patient', id: 'two' }]),
   stream: statements.stream(maple, { afterRid: 0, limit: 5, types: undefined }),
   lock: statements.lock(maple, 'name'),

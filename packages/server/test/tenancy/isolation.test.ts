@@ -182,7 +182,15 @@ test('read, vread and history are of the own firm', async () => {
   for (const { name, firm, other, caller } of callers) {
     const versions = firm === cedar ? 3 : 1;
     for (const { resourceType } of resources('')) {
-      for (const path of [`${resourceType}/one`, `${resourceType}/one/_history/1`, `${resourceType}/one/_history`]) {
+      for (const path of [
+        `${resourceType}/one`,
+        `${resourceType}/one/_history/1`,
+        `${resourceType}/one/_history`,
+        `${resourceType}/_history`,
+        '_history',
+        `?_type=${resourceType}`,
+        '?_id=one',
+      ]) {
         const answer = await caller.get(path);
         assert.equal(answer.status, 200, `${name}: ${path}`);
         assert.ok(answer.text.includes(secretOf(firm)));

@@ -166,6 +166,13 @@ async function sweep(caller: Caller): Promise<void> {
     'Task/one',
     'Patient/one/_history',
     'Patient/one/_history?_count=1',
+    'Patient/one/_history?_since=2026&_at=2026-11',
+    'Patient/_history',
+    'Patient/_history?_count=1&_since=2026&_at=2026-11',
+    '_history',
+    '?_type=Patient,Encounter&_total=accurate&_count=1',
+    '?_lastUpdated=ge2000&_summary=count',
+    '?_type=Patient,Task&_total=estimate&_count=1',
     'Patient/one/_history/1',
     'Patient/one/_history/99',
     'Parameters',
@@ -181,6 +188,8 @@ async function sweep(caller: Caller): Promise<void> {
   for (const search of [
     'Patient?_sort=family&_count=1',
     'Patient?_count=1',
+    'Patient/_history?_count=1',
+    '_history?_count=2&_at=2026-11-21',
     'Patient?gender:not=male&_count=1&_sort=-_lastUpdated',
   ])
     await walk(caller, search);

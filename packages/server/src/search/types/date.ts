@@ -94,7 +94,7 @@ function widened(range: DateRange, nowMs: number): DateRange {
 type Condition = Pick<Test, 'where' | 'branches'>;
 
 /** The condition on `lo` and `hi` of a row, by prefix; [from, to) is the range of the search value. */
-function conditionOf(prefix: Prefix, { lo: from, hi: to }: DateRange, points: boolean): Condition {
+export function conditionOf(prefix: Prefix, { lo: from, hi: to }: DateRange, points: boolean): Condition {
   switch (prefix) {
     case 'eq':
       return { where: sql`lo >= ${from} AND lo < ${to} AND hi <= ${to}` };

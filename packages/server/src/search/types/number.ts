@@ -29,7 +29,7 @@ export const number: SearchKind = {
 
 function parseNumberTest(text: string, { name }: ValueContext): Test {
   const { prefix, decimal } = parseNumberValue(unescapeValue(text, name), name);
-  return { where: numberCondition(prefix, decimal), order: 'value', share: shareOfPrefix(prefix) };
+  return { where: numberCondition(prefix, boundsOf(prefix, decimal)), order: 'value', share: shareOfPrefix(prefix) };
 }
 
 /**
@@ -45,10 +45,18 @@ export function parseNumberValue(text: string, name: string): { readonly prefix:
   return { prefix, decimal };
 }
 
+/** A search value as texts of numbers: itself, and the range that its precision or `ap` gives it. */
+export interface NumberBounds extends DecimalRange {
+  readonly point: string;
+}
+
+export function boundsOf(prefix: Prefix, decimal: Decimal): NumberBounds {
+  const range = prefix === 'ap' ? approximateRange(decimal) : impliedRange(decimal);
+  return { point: numericText(decimal), ...range };
+}
+
 /** The condition on `lo` and `hi` of a row, closed at both ends. Only eq, ne and ap look at the value's precision. */
-export function numberCondition(prefix: Prefix, decimal: Decimal): Sql {
-  const point = numericText(decimal);
-  const { lo, hi } = prefix === 'ap' ? approximateRange(decimal) : impliedRange(decimal);
+export function numberCondition(prefix: Prefix, { point, lo, hi }: NumberBounds): Sql {
   switch (prefix) {
     case 'eq':
       return sql`lo >= ${lo}::float8 AND ${below(sql`lo`, point, hi)} AND ${below(sql`hi`, point, hi)}`;

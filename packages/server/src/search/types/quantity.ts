@@ -2,18 +2,28 @@
  * quantity: numbers with a unit, and ranges of them. https://hl7.org/fhir/R4/search.html#quantity
  *
  * A value leaves one row under its system and code, and one more under its unit text where that differs: `5.4||mg` asks
- * for either, `5.4|http://unitsofmeasure.org|mg` for the code alone.
+ * for either, `5.4|http://unitsofmeasure.org|mg` for the code alone. A value with a unit of UCUM leaves another row in
+ * base units, and that is the one which a search with a unit of UCUM compares with (docs/decisions/0120).
  */
 import type { JsonObject, JsonValue, TypedValue } from '@praxis/fhir';
-import { sql } from '../../database/sql.ts';
+import { type Sql, sql } from '../../database/sql.ts';
 import { boundedKey } from '../bounded-key.ts';
 import type { DecimalRange } from '../decimal.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
 import { objectOf, propertyOf, textOf } from '../json-values.ts';
 import type { Parameter, SearchKind, Test, ValueContext } from '../kind.ts';
 import { noSystem, systemNumber } from '../numbers.ts';
+import type { Prefix } from '../prefixes.ts';
 import { refuseValue, splitUnescaped, unescapeValue } from '../search-values.ts';
-import { numberCondition, parseNumberValue, pointOfNumber, shareOfPrefix } from './number.ts';
+import { type CanonicalUnit, canonicalUnit, inUnit, ucumSystem } from '../ucum.ts';
+import {
+  boundsOf,
+  type NumberBounds,
+  numberCondition,
+  parseNumberValue,
+  pointOfNumber,
+  shareOfPrefix,
+} from './number.ts';
 
 const currencies = 'urn:iso:std:iso:4217';
 
@@ -39,12 +49,38 @@ function parseQuantityTest(text: string, { name }: ValueContext): Test {
     );
   }
   const { prefix, decimal } = parseNumberValue(amount, name);
-  const amountTest = numberCondition(prefix, decimal);
-  const test = { order: 'value', share: shareOfPrefix(prefix) } as const;
-  if (code === '') return { where: amountTest, ...test };
+  const bounds = boundsOf(prefix, decimal);
+  return { where: conditionOf(prefix, bounds, system, code), order: 'value', share: shareOfPrefix(prefix) };
+}
+
+function conditionOf(prefix: Prefix, bounds: NumberBounds, system: string, code: string): Sql {
+  const unit = ucumUnit(system, code);
+  const converted = unit && inBaseUnits(bounds, unit);
+  if (unit !== undefined && converted !== undefined) {
+    return sql`${numberCondition(prefix, converted)} AND code = ${unit.base} AND system = ${baseUnits}::bigint`;
+  }
+  const amount = numberCondition(prefix, bounds);
+  if (code === '') return sql`${amount} AND ${asWritten}`;
   const key = boundedKey(code);
-  if (system === '') return { where: sql`${amountTest} AND code = ${key}`, ...test };
-  return { where: sql`${amountTest} AND code = ${key} AND system = ${systemNumber(system)}::bigint`, ...test };
+  if (system === '') return sql`${amount} AND code = ${key} AND ${asWritten}`;
+  return sql`${amount} AND code = ${key} AND system = ${systemNumber(system)}::bigint`;
+}
+
+/** Number of the system of rows in base units. */
+const baseUnits = systemNumber(`${ucumSystem}#base`);
+
+/** Rows of values as they are written, which alone are found without a unit of UCUM, and sorted by. */
+export const asWritten: Sql = sql`system <> ${baseUnits}::bigint`;
+
+function ucumUnit(system: string, code: string): CanonicalUnit | undefined {
+  return system === ucumSystem ? canonicalUnit(code) : undefined;
+}
+
+/** The bounds in base units; undefined where one of them is beyond a double. */
+function inBaseUnits({ point, lo, hi }: NumberBounds, unit: CanonicalUnit): NumberBounds | undefined {
+  const [valueThere, loThere, hiThere] = [point, lo, hi].map((text) => inUnit(text, unit));
+  if (valueThere === undefined || loThere === undefined || hiThere === undefined) return undefined;
+  return { point: valueThere, lo: loThere, hi: hiThere };
 }
 
 /** Adds the rows of one selected value. */
@@ -78,8 +114,13 @@ function addMeasure(
 ): void {
   const code = textOf(unitBearer, 'code') ?? '';
   const unit = textOf(unitBearer, 'unit') ?? '';
-  if (code !== '' || unit === '') rows.number(number, range, systemNumber(textOf(unitBearer, 'system') ?? ''), code);
+  const system = textOf(unitBearer, 'system') ?? '';
+  if (code !== '' || unit === '') rows.number(number, range, systemNumber(system), code);
   if (unit !== '' && unit !== code) rows.number(number, range, noSystem, unit);
+  const canonical = ucumUnit(system, code);
+  const lo = canonical && inUnit(range.lo, canonical);
+  const hi = canonical && inUnit(range.hi, canonical);
+  if (canonical && lo !== undefined && hi !== undefined) rows.number(number, { lo, hi }, baseUnits, canonical.base);
 }
 
 /** A side that is missing is open: https://hl7.org/fhir/R4/datatypes.html#Range */

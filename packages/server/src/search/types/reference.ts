@@ -3,8 +3,8 @@
  * https://hl7.org/fhir/R4/search.html#reference
  */
 import type { JsonValue, TypedValue } from '@praxis/fhir';
-import { sql } from '../../database/sql.ts';
-import { boundedKey } from '../bounded-key.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import { boundedKey, keptBytes } from '../bounded-key.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
 import { objectOf, textOf } from '../json-values.ts';
 import {
@@ -39,6 +39,11 @@ const broadTargets: ReadonlySet<string> = new Set([
   'Medication',
 ]);
 
+/** Whether very many resources refer to one of the type. */
+export function isBroadTarget(type: string): boolean {
+  return broadTargets.has(type);
+}
+
 /** Types of targets up to which each is looked up by itself, in the order of the index. */
 const branchesMax = 6;
 
@@ -52,7 +57,11 @@ const identifierFacts: ParameterFacts = {
 
 export const reference: SearchKind = {
   table: 'reference',
-  modifiers: (parameter) => [...(hasIdentifiers(parameter) ? ['identifier'] : []), ...parameter.definition.targets],
+  modifiers: (parameter) => [
+    ...(hasIdentifiers(parameter) ? ['identifier'] : []),
+    ...(hasCanonicals(parameter) ? ['below'] : []),
+    ...parameter.definition.targets,
+  ],
   reading: readingOf,
   index: indexReference,
 };
@@ -62,8 +71,13 @@ function hasIdentifiers({ facts }: Parameter): boolean {
   return facts.dataTypes.has('Reference');
 }
 
+function hasCanonicals({ facts }: Parameter): boolean {
+  return facts.dataTypes.has('canonical');
+}
+
 function readingOf(parameter: Parameter, modifier: string): Reading | undefined {
   const { number, definition } = parameter;
+  if (modifier === 'below' && hasCanonicals(parameter)) return { table: 'reference', number, parse: parseBelow };
   if (modifier === '') return { table: 'reference', number, parse: (text, context) => parseReference(text, context) };
   if (modifier === 'identifier' && hasIdentifiers(parameter)) {
     const reading = tokenReading(identifierNumber(parameter), '');
@@ -78,8 +92,8 @@ function identifierNumber({ type, code }: Parameter): number {
 }
 
 function asIdentifier(context: ValueContext): ValueContext {
-  const { type, code, number, definition, kind } = context.parameter;
-  return { ...context, parameter: { type, code, number, definition, kind, facts: identifierFacts } };
+  const { type, code, number, definition, kind, parts } = context.parameter;
+  return { ...context, parameter: { type, code, number, definition, kind, facts: identifierFacts, parts } };
 }
 
 /** `Type/id`, with a version or without. */
@@ -111,6 +125,31 @@ function parseReference(text: string, context: ValueContext, onlyType?: string):
     );
   }
   return testOfTarget(elsewhere, boundedKey(local), shares.one);
+}
+
+/**
+ * A canonical in any business version or, after `|`, in those that begin with one: `|1` finds `|1.0` and `|1.1`.
+ * https://hl7.org/fhir/R4/search.html#versions
+ */
+function parseBelow(text: string, context: ValueContext): Test {
+  const literal = unescapeValue(text, context.name);
+  const bar = literal.indexOf('|');
+  if (bar < 0) return parseReference(text, context);
+  const canonical = withoutBase(literal, context);
+  if (bar === 0 || bar === literal.length - 1)
+    refuseValue(context.name, 'takes a canonical URL, alone or with | and the beginning of a version');
+  if (Buffer.byteLength(canonical) >= keptBytes)
+    refuseValue(context.name, `takes a canonical of fewer than ${keptBytes} bytes`);
+  const there = (id: Sql): Sql => sql`target_rtype = ${elsewhere} AND ${id}`;
+  const itself = there(sql`target_id = ${canonical}`);
+  // The character after '.' ends the range of what begins with it.
+  const inside = there(sql`target_id >= ${`${canonical}.`} AND target_id < ${`${canonical}/`}`);
+  return {
+    where: sql`(${itself} OR ${inside})`,
+    branches: [itself, inside],
+    order: 'value',
+    share: shares.few,
+  };
 }
 
 /** R4: "a relative reference resolving to the same value as a specified absolute URL, or vice versa, qualifies". */
@@ -145,7 +184,7 @@ function testOfTarget(type: number, id: string, share: Share): Test {
 }
 
 function shareOf(types: readonly string[]): Share {
-  return types.every((type) => broadTargets.has(type)) ? shares.part : shares.few;
+  return types.every(isBroadTarget) ? shares.part : shares.few;
 }
 
 /** Adds the rows of one selected value: of the reference itself, and of its identifier. */

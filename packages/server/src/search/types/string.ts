@@ -26,16 +26,17 @@ const tests: Readonly<Record<string, (literal: string, name: string) => Test>> =
 export const string: SearchKind = {
   table: 'string',
   modifiers: () => ['exact', 'contains'],
-  reading: readingOf,
+  reading: ({ number }, modifier) => stringReading(number, modifier),
   index: indexString,
 };
 
-function readingOf(parameter: Parameter, modifier: string): Reading | undefined {
+/** How texts are read that lie under `number`: a parameter's own, or those that stand beside codes. */
+export function stringReading(number: number, modifier: string): Reading | undefined {
   const test = Object.hasOwn(tests, modifier) ? tests[modifier] : undefined;
   if (test === undefined) return undefined;
   return {
     table: 'string',
-    number: parameter.number,
+    number,
     parse: (text: string, { name }: ValueContext) => test(unescapeValue(text, name), name),
   };
 }
@@ -107,6 +108,11 @@ function indexName(name: JsonValue, number: number, rows: IndexRowBuilder): void
   addWords(family, number, rows);
   const given = textsOf(name, 'given');
   if (given.length > 0) rows.string(number, foldText([...given, family].join(' ')), '');
+}
+
+/** Adds the row of a text, if there is one. */
+export function indexText(text: string | undefined, number: number, rows: IndexRowBuilder): void {
+  if (text !== undefined) addText(text, number, rows);
 }
 
 function addText(text: string, number: number, rows: IndexRowBuilder): void {

@@ -7,8 +7,6 @@
  */
 import type { JsonObject, JsonValue, TypedValue } from '@praxis/fhir';
 import { type Sql, sql } from '../../database/sql.ts';
-import { boundedKey } from '../bounded-key.ts';
-import { isCaseSensitiveSystem } from '../code-systems.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
 import { objectsOf, textOf } from '../json-values.ts';
 import {
@@ -24,6 +22,8 @@ import {
 import { noSystem, systemNumber } from '../numbers.ts';
 import { refuseValue, splitUnescaped, unescapeValue } from '../search-values.ts';
 import { foldCase } from '../text-folding.ts';
+import { codeForms, codingForm, contactForm, plainCode } from './token-forms.ts';
+import { indexModified, modifiedReading, tokenModifiers } from './token-modifiers.ts';
 
 /** What a token of a query asks for. */
 export interface Token {
@@ -38,8 +38,8 @@ const presence = '';
 
 export const token: SearchKind = {
   table: 'token',
-  modifiers: () => ['not'],
-  reading: (parameter, modifier) => tokenReading(parameter.number, modifier),
+  modifiers: (parameter) => ['not', ...tokenModifiers(parameter)],
+  reading: (parameter, modifier) => tokenReading(parameter.number, modifier) ?? modifiedReading(parameter, modifier),
   index: indexToken,
 };
 
@@ -105,54 +105,6 @@ function systemsOfNone(facts: ParameterFacts): readonly string[] {
   return [noSystem, ...new Set(facts.codeSystems.values())];
 }
 
-/**
- * The forms in which rows can hold `code`: as it is where case counts, folded where it does not. R4: case-sensitive
- * unless the semantics say otherwise; `string` is not; in doubt (identifiers, systems unknown to us) it is not.
- * @param system undefined: any; empty: none
- */
-export function codeForms(code: string, system: string | undefined, facts: ParameterFacts): readonly string[] {
-  const forms = new Set<string>();
-  for (const type of facts.dataTypes) {
-    for (const form of formsOfType(type, code, system, facts)) forms.add(boundedKey(form));
-  }
-  return [...forms];
-}
-
-function formsOfType(type: string, code: string, system: string | undefined, facts: ParameterFacts): readonly string[] {
-  switch (type) {
-    case 'Identifier':
-    case 'string':
-    case 'markdown':
-      return [foldCase(code)];
-    case 'ContactPoint':
-      return [contactForm(code)];
-    case 'code':
-      return [plainCode(code, facts)];
-    case 'Coding':
-    case 'CodeableConcept':
-      return system === undefined ? [code, foldCase(code)] : [codingForm(code, system)];
-    case '*':
-      return [code, foldCase(code), contactForm(code)];
-    default:
-      return [code];
-  }
-}
-
-function codingForm(code: string, system: string): string {
-  return isCaseSensitiveSystem(system) ? code : foldCase(code);
-}
-
-/** Codes of closed value sets are HL7's and case-sensitive; open ones hold languages and media types, which are not. */
-function plainCode(code: string, facts: ParameterFacts): string {
-  return facts.codeSystems.size > 0 ? code : foldCase(code);
-}
-
-/** Telephone numbers without their punctuation; other contacts without their case. */
-export function contactForm(value: string): string {
-  if (!/^[\d\s()+./-]*\d[\d\s()+./-]*$/.test(value)) return foldCase(value.trim());
-  return value.replace(/\D/g, '');
-}
-
 /** The token as a condition on rows of `index_token`. */
 export function tokenTest(asked: Token, facts: ParameterFacts): Test {
   const bySystem =
@@ -187,6 +139,7 @@ export function tokenMatches(asked: Token, system: string, code: string): boolea
 /** Adds the rows of one selected value. */
 export function indexToken(value: TypedValue, parameter: Parameter, _context: unknown, rows: IndexRowBuilder): void {
   addRows(value.type, value.value, parameter, rows);
+  indexModified(value.type, value.value, parameter, rows);
 }
 
 function addRows(type: string, value: JsonValue, parameter: Parameter, rows: IndexRowBuilder): void {

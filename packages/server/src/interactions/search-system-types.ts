@@ -1,0 +1,135 @@
+/**
+ * Which types a search of several is about, and by what they can be searched together
+ * (https://hl7.org/fhir/R4/search.html#searching, http.html#search): parameters that all of them have.
+ */
+import { resourceTypesWithEndpoint } from '@praxis/fhir';
+import { fail } from '../base/errors.ts';
+import { isIncludeName } from '../search/includes/include.ts';
+import type { SearchTarget } from '../search/plan.ts';
+import type { SearchParameters } from '../search/query.ts';
+import { resultParameterNames } from '../search/result-parameters.ts';
+import { refuseValue } from '../search/search-values.ts';
+import type { FhirRequest, InteractionContext, Preferences } from './context.ts';
+import { requireGrants } from './denials.ts';
+import { planSearch } from './searching.ts';
+
+/** The same search on each of several types. */
+export interface SystemSearch {
+  /** One for each type that the caller may search, in the order of their names; at least one. */
+  readonly targets: readonly SearchTarget[];
+  /** The parameters that were understood, `_type` with the types that are searched. Without `_cursor`. */
+  readonly applied: SearchParameters;
+  /** The sealed place where the page begins, unopened. */
+  readonly cursor: string | undefined;
+}
+
+/** What every resource has: by these all types can be searched at once. */
+const ofEveryResource: ReadonlySet<string> = new Set([
+  '_id',
+  '_lastUpdated',
+  '_tag',
+  '_profile',
+  '_security',
+  '_source',
+]);
+
+const endpoints: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
+
+/**
+ * The search that a request asks of several types. Types that the caller may not search are left out.
+ * @param startMs what "now" means in it
+ * @throws PraxisError `search-invalid`, `access-denied` (none of the types may be searched, or a parameter touches what
+ *   may not be read)
+ */
+export async function planSystemSearch(
+  context: InteractionContext,
+  { parameters, prefer }: FhirRequest,
+  startMs: number,
+): Promise<SystemSearch> {
+  const { named, cursor, rest } = split(parameters);
+  if (named === undefined) requireOfEveryResource(rest);
+  const types = allowedTypes(context, named);
+  requireServed(rest, types);
+  const atStart = { ...context, clock: { now: () => startMs } };
+  const planAll = (given: SearchParameters) =>
+    Promise.all(types.map((type) => planSearch(atStart, type, given, ignoringUnknown)));
+  const planned = await planAll(rest);
+  const unknown = new Set(planned.flatMap(({ query }) => query.unknown));
+  if (unknown.size > 0) requireLenience(context, prefer, planned);
+  const known = rest.filter(([name]) => !unknown.has(name));
+  return {
+    // What one type does not know is ignored for all: else that type alone would be found whole.
+    targets: unknown.size > 0 ? await planAll(known) : planned,
+    applied: [...(named === undefined ? [] : [['_type', types.join(',')] as const]), ...known],
+    cursor,
+  };
+}
+
+/** Whether a type knows a parameter is asked of all types first. */
+const ignoringUnknown: Preferences = { return: undefined, handling: 'lenient' };
+
+interface Given {
+  /** The value of `_type`. */
+  readonly named: string | undefined;
+  readonly cursor: string | undefined;
+  readonly rest: SearchParameters;
+}
+
+function split(parameters: SearchParameters): Given {
+  const single = (name: string): string | undefined => {
+    const values = new Set(parameters.filter(([given]) => given === name).map(([, value]) => value));
+    if (values.size > 1) refuseValue(name, 'is given twice with different values');
+    return [...values][0];
+  };
+  return {
+    named: single('_type'),
+    cursor: single('_cursor'),
+    rest: parameters.filter(([name]) => name !== '_type' && name !== '_cursor'),
+  };
+}
+
+function allowedTypes(context: InteractionContext, named: string | undefined): readonly string[] {
+  const types = named === undefined ? resourceTypesWithEndpoint : [...new Set(named.split(','))];
+  for (const type of types) {
+    if (!endpoints.has(type))
+      refuseValue('_type', 'takes names of resource types with an endpoint, separated by commas: Patient,Encounter');
+  }
+  const allowed = types.filter((type) => context.policy.allows(type, 's'));
+  if (allowed.length === 0) requireGrants(context, types[0] ?? '', 's');
+  return allowed.toSorted();
+}
+
+function requireOfEveryResource(parameters: SearchParameters): void {
+  for (const [name] of parameters) {
+    const code = name.split(':')[0] ?? '';
+    if (ofEveryResource.has(code) || resultParameterNames.has(code) || isIncludeName(name)) continue;
+    refuseValue(
+      name,
+      `needs _type, the types that are searched: without it, all types are searched by ${[...ofEveryResource].join(', ')} alone`,
+    );
+  }
+}
+
+/** What needs one order over all types, or counts pages without a cursor, is of the search of one type. */
+function requireServed(parameters: SearchParameters, types: readonly string[]): void {
+  for (const [name] of parameters) {
+    if (isIncludeName(name)) refuseValue(name, 'is served where one type is searched, at its own path');
+    if (name === 'page') refuseValue(name, 'is served where one type is searched: follow next links here');
+    if (name === '_sort' && types.length > 1)
+      refuseValue(name, 'is served where one type is searched: several come one after another');
+  }
+}
+
+function requireLenience(
+  { settings }: InteractionContext,
+  { handling }: Preferences,
+  planned: readonly SearchTarget[],
+): void {
+  if (handling === 'lenient' || (handling === undefined && settings.lenientSearch)) return;
+  const { query } = planned.find((target) => target.query.unknown.length > 0) ?? {};
+  const name = query?.unknown[0] ?? '';
+  fail('search-invalid', {
+    diagnostics: `${name} is not a search parameter of ${query?.type}; types are searched together by what all of them have (Prefer: handling=lenient ignores unknown ones)`,
+    expression: [name],
+  });
+}

@@ -1,0 +1,98 @@
+/**
+ * From a path with `$name` to the operation and its answer (https://hl7.org/fhir/R4/operations.html#executing). What is
+ * checked, in this order: that the operation exists there, the method, access, then parameters.
+ */
+import { fail } from '../base/errors.ts';
+import type { FhirRequest, FhirResponse, InteractionContext } from '../interactions/context.ts';
+import { operations } from './list.ts';
+import type { Operation, OperationLevel, OperationPlace } from './operation.ts';
+import { readInput } from './read-input.ts';
+
+/** A request for an operation. */
+export interface OperationCall {
+  /** Without the `$`. */
+  readonly operation: string;
+  readonly method: string;
+  readonly type: string;
+  readonly id: string;
+  readonly versionId: string;
+  /** As that of a FhirCall: called after the access check. */
+  readonly open: () => Promise<FhirRequest>;
+}
+
+/**
+ * The operation's answer.
+ * @throws PraxisError `operation-unknown`, `method-not-allowed`, `access-denied`, `operation-parameter-invalid`, and what
+ *   the operation itself refuses with
+ */
+export async function answerOperation(context: InteractionContext, call: OperationCall): Promise<FhirResponse> {
+  const place = placeOf(call);
+  const operation = requireOperation(call, place);
+  operation.authorize(context, place);
+  const request = await call.open();
+  const input = await readInput(operation, call.method, request);
+  return operation.answer(context, { ...request, ...place, input });
+}
+
+/** @throws PraxisError `operation-unknown`, `method-not-allowed`, `access-denied` */
+export function authorizeOperation(context: InteractionContext, call: OperationCall): void {
+  const place = placeOf(call);
+  requireOperation(call, place).authorize(context, place);
+}
+
+function placeOf({ type, id, versionId }: OperationCall): OperationPlace {
+  const level: OperationLevel = type === '' ? 'system' : id === '' ? 'type' : 'instance';
+  return { level, type, id, versionId };
+}
+
+/**
+ * The operation of a call, looked at before access: which operations there are is no secret.
+ * @throws PraxisError `operation-unknown`, `method-not-allowed`
+ */
+function requireOperation(call: OperationCall, place: OperationPlace): Operation {
+  const named = operations.filter(({ name }) => name === call.operation).filter((each) => isOf(each, place.type));
+  if (named.length === 0) return unknown(call, place);
+  const operation = named.find((each) => isAt(each, place));
+  if (operation === undefined) return wrongLevel(call, place, named);
+  const methods = methodsOf(operation);
+  if (methods.includes(call.method)) return operation;
+  return fail('method-not-allowed', {
+    diagnostics: `$${operation.name} ${operation.affectsState ? 'changes what is stored and ' : ''}takes ${methods.join(', ')}`,
+    headers: { allow: methods.join(', ') },
+  });
+}
+
+/** The methods that an operation takes; HEAD is GET without a body. */
+export function methodsOf({ affectsState }: Operation): readonly string[] {
+  return affectsState ? ['POST'] : ['GET', 'HEAD', 'POST'];
+}
+
+/** Whether the operation is defined on the type; at system level all are looked at. */
+function isOf({ types }: Operation, type: string): boolean {
+  return type === '' || types === 'all' || types.includes(type);
+}
+
+function isAt({ levels, ofVersions }: Operation, { level, versionId }: OperationPlace): boolean {
+  return levels.includes(level) && (versionId === '' || ofVersions === true);
+}
+
+function unknown({ operation }: OperationCall, place: OperationPlace): never {
+  const served = operations.filter((each) => isOf(each, place.type) && isAt(each, place)).map(({ name }) => `$${name}`);
+  const list =
+    served.length === 0 ? 'none is' : `${[...new Set(served)].join(', ')} ${served.length === 1 ? 'is' : 'are'}`;
+  return fail('operation-unknown', { diagnostics: `$${operation} is no operation of this path; served here: ${list}` });
+}
+
+function wrongLevel({ operation }: OperationCall, place: OperationPlace, named: readonly Operation[]): never {
+  const paths = named.flatMap((each) => each.levels.map((level) => pathAt(each, level, place.type)));
+  return fail('method-not-allowed', {
+    diagnostics: `$${operation} is not asked of this path but of ${[...new Set(paths)].join(' or ')}`,
+    headers: { allow: '' },
+  });
+}
+
+function pathAt({ name, types }: Operation, level: OperationLevel, asked: string): string {
+  if (level === 'system') return `/$${name}`;
+  const type = asked !== '' ? asked : types === 'all' || types.length > 1 ? '{Type}' : types[0];
+  return level === 'type' ? `/${type}/$${name}` : `/${type}/{id}/$${name}`;
+}

@@ -1,0 +1,173 @@
+/**
+ * $document: a Composition with all that it refers to, as one document
+ * (https://hl7.org/fhir/R4/composition-operation-document.html, https://hl7.org/fhir/R4/documents.html).
+ */
+import { parseJson } from '@praxis/fhir';
+import { type Disclosed, textOf } from '../access/disclosure.ts';
+import { toInstant } from '../base/clock.ts';
+import { fail } from '../base/errors.ts';
+import { newUuid } from '../base/ids.ts';
+import { type BundleEntry, bundleText } from '../interactions/bundle-text.ts';
+import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
+import { requireGrants } from '../interactions/denials.ts';
+import { discloseReadable } from '../interactions/disclosing.ts';
+import { dispatch } from '../interactions/dispatch.ts';
+import { localReferences } from '../interactions/linked-resources.ts';
+import { read } from '../interactions/read.ts';
+import { booleanInput, textInput } from './input.ts';
+import type { Operation, OperationRequest } from './operation.ts';
+import { refuseParameter } from './parameter-problem.ts';
+import { resourceResponse } from './result.ts';
+
+/** Resources of one document, at most. */
+const resourcesMax = 500;
+
+/** References followed one after another from the Composition. */
+const depthMax = 3;
+
+export const document: Operation = {
+  name: 'document',
+  url: 'http://hl7.org/fhir/OperationDefinition/Composition-document',
+  levels: ['type', 'instance'],
+  types: ['Composition'],
+  affectsState: false,
+  parameters: [
+    {
+      name: 'id',
+      use: 'in',
+      min: 0,
+      max: 1,
+      type: 'uri',
+      documentation: 'Id or URL of the Composition, at type level.',
+    },
+    { name: 'persist', use: 'in', min: 0, max: 1, type: 'boolean', documentation: 'Whether to store it as a Bundle.' },
+    { name: 'return', use: 'out', min: 1, max: 1, type: 'Bundle', documentation: 'The document.' },
+  ],
+  authorize: (context) => requireGrants(context, 'Composition', 'r'),
+  answer,
+};
+
+/**
+ * 200 with the document; with `persist` the location of the Bundle that was stored.
+ * @throws PraxisError `resource-not-found`, `resource-deleted`, `access-denied` (a type that the Composition refers to, or
+ *   storing Bundles), `rule-broken` (a reference that leads nowhere the caller can see, too many resources)
+ */
+async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
+  const id = compositionId(context, request);
+  const { body: composition } = await read.answer(context, {
+    ...request,
+    id,
+    parameters: [],
+    ifNoneMatch: undefined,
+    ifModifiedSince: undefined,
+  });
+  if (composition === undefined) throw new TypeError('a read without conditions has a body');
+  const persist = booleanInput(request.input, 'persist') === true;
+  const resources = await withReferences(context, `Composition/${id}`, composition);
+  const now = toInstant(context.clock.now());
+  const bundleId = newUuid();
+  const body = bundleText({
+    type: 'document',
+    id: bundleId,
+    lastUpdated: now,
+    document: { identifier: { system: 'urn:ietf:rfc:3986', value: `urn:uuid:${bundleId}` }, timestamp: now },
+    links: [],
+    entries: [...resources].map(
+      ([name, resource]): BundleEntry => ({ fullUrl: `${context.baseUrl}/${name}`, resource }),
+    ),
+  });
+  return persist ? stored(context, request, body) : resourceResponse(body);
+}
+
+/** R4: an id or a URL, and at type level only. @throws PraxisError `operation-parameter-invalid` */
+function compositionId({ baseUrl }: InteractionContext, { level, id, input }: OperationRequest): string {
+  const asked = textInput(input, 'id');
+  if (level === 'instance') {
+    return asked === undefined
+      ? id
+      : refuseParameter('id', 'is taken at type level only: the path names the Composition');
+  }
+  if (asked === undefined) return refuseParameter('id', 'is missing: it names the Composition');
+  const own = asked.startsWith(`${baseUrl}/Composition/`)
+    ? asked.slice(baseUrl.length + '/Composition/'.length)
+    : asked;
+  if (!/^[A-Za-z0-9\-.]{1,64}$/.test(own)) refuseParameter('id', 'takes the id of a Composition, or its URL here');
+  return own;
+}
+
+/** `Type/id` → the resource as the caller may read it, the Composition first. */
+async function withReferences(
+  context: InteractionContext,
+  name: string,
+  composition: Disclosed<string>,
+): Promise<ReadonlyMap<string, Disclosed<string>>> {
+  const resources = new Map([[name, composition]]);
+  let from: readonly Disclosed<string>[] = [composition];
+  for (let depth = 1; depth <= depthMax && from.length > 0; depth += 1) {
+    const names = new Set(
+      from.flatMap((text) => localReferences(context, text)).filter((each) => !resources.has(each)),
+    );
+    const found: Disclosed<string>[] = [];
+    for (const each of names) {
+      // What the Composition itself refers to has to be there; what lies behind it comes as far as it can be seen.
+      const resource = await readable(context, each, depth === 1);
+      if (resource === undefined) continue;
+      if (resources.size >= resourcesMax) tooMany();
+      resources.set(each, resource);
+      found.push(resource);
+    }
+    from = found;
+  }
+  return resources;
+}
+
+async function readable(
+  context: InteractionContext,
+  name: string,
+  isRequired: boolean,
+): Promise<Disclosed<string> | undefined> {
+  const [type = '', id = ''] = name.split('/');
+  const isOpen = context.policy.allows(type, 'r') || context.policy.allows(type, 's');
+  if (!isOpen && isRequired) requireGrants(context, type, 'r'); // says which entry is missing
+  if (!isOpen) return undefined;
+  const row = await context.store.read(context.scope, type, id);
+  const resource = row === undefined || row.deleted ? undefined : discloseReadable(context, row);
+  if (resource === undefined && isRequired) {
+    fail('rule-broken', {
+      diagnostics: `The Composition refers to ${name}, which is not known: a document has to hold all that its Composition refers to`,
+      expression: ['Composition'],
+    });
+  }
+  return resource;
+}
+
+function tooMany(): never {
+  return fail('rule-broken', {
+    diagnostics: `The document would hold more than ${resourcesMax} resources, the limit of one document`,
+    expression: ['Composition'],
+  });
+}
+
+/** Stores the document by the interaction that stores any Bundle, with its rights and checks. */
+async function stored(
+  context: InteractionContext,
+  request: OperationRequest,
+  body: Disclosed<string>,
+): Promise<FhirResponse> {
+  const bundle = parseJson(textOf(body));
+  const created = await dispatch(context, {
+    interaction: 'create',
+    type: 'Bundle',
+    id: '',
+    versionId: '',
+    open: async () => ({
+      ...request,
+      type: 'Bundle',
+      id: '',
+      versionId: '',
+      ifNoneExist: undefined,
+      body: async () => bundle,
+    }),
+  });
+  return { ...created, status: 200 };
+}

@@ -1,0 +1,95 @@
+/**
+ * $everything: the record of a patient or an encounter
+ * (https://hl7.org/fhir/R4/patient-operation-everything.html, https://hl7.org/fhir/R4/encounter-operation-everything.html).
+ * What it returns and in which pages: docs/decisions/0096.
+ */
+import { toInstant } from '../../base/clock.ts';
+import { newUuid } from '../../base/ids.ts';
+import { type BundleLink, bundleText } from '../../interactions/bundle-text.ts';
+import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
+import { notFound, requireGrants } from '../../interactions/denials.ts';
+import { encodeQuery } from '../../interactions/search-links.ts';
+import type { Operation, OperationParameter, OperationRequest } from '../operation.ts';
+import { resourceResponse } from '../result.ts';
+import { appliedParameters, type EverythingAsked, readAsked } from './asked.ts';
+import { openPosition, type Position, sealPosition } from './position.ts';
+import { type ShownRow, shownRow, supportingRows } from './supporting.ts';
+import { firstPosition, walk } from './walk.ts';
+
+const dates: readonly OperationParameter[] = [
+  { name: 'start', use: 'in', min: 0, max: 1, type: 'date', documentation: 'Care on this date or after it.' },
+  { name: 'end', use: 'in', min: 0, max: 1, type: 'date', documentation: 'Care on this date or before it.' },
+];
+
+const parameters: readonly OperationParameter[] = [
+  { name: '_since', use: 'in', min: 0, max: 1, type: 'instant', documentation: 'Resources changed after this moment.' },
+  { name: '_type', use: 'in', min: 0, max: '*', type: 'code', documentation: 'Types to return, separated by commas.' },
+  { name: '_count', use: 'in', min: 0, max: 1, type: 'integer', documentation: 'Matches of a page.' },
+  { name: '_cursor', use: 'in', min: 0, max: 1, type: 'string', documentation: 'Where a next link continues.' },
+  { name: 'return', use: 'out', min: 1, max: 1, type: 'Bundle', documentation: 'A searchset.' },
+];
+
+export const patientEverything: Operation = {
+  name: 'everything',
+  url: 'http://hl7.org/fhir/OperationDefinition/Patient-everything',
+  levels: ['type', 'instance'],
+  types: ['Patient'],
+  affectsState: false,
+  parameters: [...dates, ...parameters],
+  authorize: (context) => requireGrants(context, 'Patient', 's'),
+  answer,
+};
+
+export const encounterEverything: Operation = {
+  name: 'everything',
+  url: 'http://hl7.org/fhir/OperationDefinition/Encounter-everything',
+  levels: ['instance'],
+  types: ['Encounter'],
+  affectsState: false,
+  parameters,
+  authorize: (context) => requireGrants(context, 'Encounter', 's'),
+  answer,
+};
+
+/**
+ * A searchset: what is in the compartment as matches, what that refers to as includes.
+ * @throws PraxisError `resource-not-found` (also for what the caller may not see), `cursor-invalid`,
+ *   `operation-parameter-invalid`
+ */
+async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
+  const asked = readAsked(request);
+  const first = await firstPosition(context, asked);
+  if (first === undefined && asked.id !== '') return notFound(asked.type, asked.id);
+  const position = asked.cursor === undefined ? first : openPosition(context, asked, asked.cursor);
+  const page = position === undefined ? { rows: [], next: undefined } : await walk(context, asked, position);
+  const matches = page.rows.flatMap(({ row }) => shownRow(context, row));
+  const compartments = [...new Set(page.rows.map(({ of }) => of))];
+  const supporting = await supportingRows(context, asked, matches, compartments);
+  const isWhole = asked.cursor === undefined && page.next === undefined;
+  const body = bundleText({
+    type: 'searchset',
+    id: newUuid(),
+    lastUpdated: toInstant(context.clock.now()),
+    ...(isWhole ? { total: matches.length } : {}),
+    links: linksOf(context, asked, page.next),
+    entries: [
+      ...matches.map((shown) => entryOf(context, shown, 'match')),
+      ...supporting.map((shown) => entryOf(context, shown, 'include')),
+    ],
+  });
+  return resourceResponse(body);
+}
+
+function entryOf(context: InteractionContext, { row, resource }: ShownRow, mode: 'match' | 'include') {
+  return { fullUrl: `${context.baseUrl}/${row.type}/${row.id}`, resource, search: { mode } };
+}
+
+function linksOf(context: InteractionContext, asked: EverythingAsked, next: Position | undefined): BundleLink[] {
+  const path = asked.id === '' ? asked.type : `${asked.type}/${asked.id}`;
+  const linkTo = (cursor: string | undefined): string => {
+    const all = [...appliedParameters(asked), ...(cursor === undefined ? [] : [['_cursor', cursor] as const])];
+    return `${context.baseUrl}/${path}/$everything?${encodeQuery(all)}`;
+  };
+  const self: BundleLink = { relation: 'self', url: linkTo(asked.cursor) };
+  return next === undefined ? [self] : [self, { relation: 'next', url: linkTo(sealPosition(context, asked, next)) }];
+}

@@ -1,0 +1,65 @@
+/**
+ * The parts of a compartment that a caller may see, type by type.
+ */
+import { searchGrants } from '../../access/policy.ts';
+import { compartmentScope, typesInCompartment } from '../../interactions/compartment.ts';
+import type { InteractionContext } from '../../interactions/context.ts';
+import type { CompartmentScope } from '../../search/compartment-scope.ts';
+import { parametersOf } from '../../search/parameters.ts';
+import type { SearchParameters } from '../../search/query.ts';
+import type { EverythingAsked } from './asked.ts';
+import { careDates } from './care-dates.ts';
+
+/** What is searched for in one type. */
+export interface Section {
+  readonly type: string;
+  readonly scope: CompartmentScope;
+  readonly parameters: SearchParameters;
+}
+
+/**
+ * The sections of the compartment of `id`: its own type first, then the others in the order of the alphabet. Types that were
+ * not asked for are left out, and types that the caller may not search by everything that its section is searched by: they
+ * are absent from the answer as they would be if nothing of them were stored.
+ */
+export function sectionsOf(context: InteractionContext, asked: EverythingAsked, id: string): readonly Section[] {
+  const others = typesInCompartment(asked.type).filter((type) => type !== asked.type);
+  return [asked.type, ...others].flatMap((type) => {
+    if (asked.types?.has(type) === false) return [];
+    const dates = type === asked.type ? [] : dateParameters(asked, type);
+    const parameters = [...sinceParameters(asked), ...dates];
+    const names = parameters.map(([name]) => name);
+    const scope = scopesOf(asked.type, id, type).find(({ codes }) =>
+      isSearchableBy(context, type, [...codes, ...names]),
+    );
+    return scope === undefined ? [] : [{ type, scope, parameters }];
+  });
+}
+
+/** How a type is in the compartment; the resource itself is there also for those who may not see what links to it. */
+function scopesOf(compartment: string, id: string, type: string): readonly CompartmentScope[] {
+  const scope = compartmentScope(compartment, id, type);
+  if (scope === undefined) return [];
+  return type === compartment ? [scope, { ...scope, codes: ['_id'] }] : [scope];
+}
+
+/** Resources changed after the moment, as `gt` of a search finds them. */
+export function sinceParameters({ since }: EverythingAsked): SearchParameters {
+  return since === undefined ? [] : [['_lastUpdated', `gt${since}`]];
+}
+
+function dateParameters({ start, end }: EverythingAsked, type: string): SearchParameters {
+  const date = careDates[type];
+  if (date === undefined) return [];
+  return [
+    ...(start === undefined ? [] : [[date, `ge${start}`] as const]),
+    ...(end === undefined ? [] : [[date, `le${end}`] as const]),
+  ];
+}
+
+/** Whether the caller may search the type by all of the parameters at once. */
+export function isSearchableBy(context: InteractionContext, type: string, codes: readonly string[]): boolean {
+  const known = parametersOf(type);
+  const used = codes.flatMap((code) => known.get(code)?.definition ?? []);
+  return searchGrants(context.policy, type, used).length > 0;
+}

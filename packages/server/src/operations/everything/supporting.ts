@@ -1,0 +1,75 @@
+/**
+ * What supports the rows of a page: the practitioners, organizations, locations, medications and so on that they refer to.
+ */
+import type { Disclosed } from '../../access/disclosure.ts';
+import { compartmentScope, isInCompartment } from '../../interactions/compartment.ts';
+import type { InteractionContext } from '../../interactions/context.ts';
+import { discloseRow } from '../../interactions/disclosing.ts';
+import { findNamed, localReferences } from '../../interactions/linked-resources.ts';
+import type { StoredResource } from '../../storage/store.ts';
+import type { EverythingAsked } from './asked.ts';
+import { isSearchableBy } from './sections.ts';
+
+/** References followed from a row, one after another: a role, its practitioner. */
+const depthMax = 2;
+
+/** Supporting resources of a page, at most. */
+const supportingMax = 500;
+
+export interface ShownRow {
+  readonly row: StoredResource;
+  readonly resource: Disclosed<string>;
+}
+
+/**
+ * The resources that the shown rows refer to, and those that these refer to. What is in one of the compartments that the
+ * page shows is left to its own place in the walk; what was not changed after `_since`, or is of a type that was not asked
+ * for, is left out.
+ */
+export async function supportingRows(
+  context: InteractionContext,
+  asked: EverythingAsked,
+  shown: readonly ShownRow[],
+  compartments: readonly string[],
+): Promise<readonly ShownRow[]> {
+  const seen = new Set(shown.map(({ row }) => `${row.type}/${row.id}`));
+  const supporting: ShownRow[] = [];
+  let from = shown;
+  for (let depth = 0; depth < depthMax && from.length > 0; depth += 1) {
+    const names = new Set(
+      from.flatMap(({ resource }) => localReferences(context, resource)).filter((name) => !seen.has(name)),
+    );
+    const wanted = [...names].filter((name) => mayBeWanted(asked, name)).slice(0, supportingMax - supporting.length);
+    for (const name of wanted) seen.add(name);
+    const rows = (await findNamed(context, wanted)).filter((row) => !isInside(context, asked, row, compartments));
+    from = rows.flatMap((row) => shownRow(context, row));
+    supporting.push(...from);
+  }
+  return supporting.filter(({ row }) => asked.types?.has(row.type) !== false && isNew(asked, row));
+}
+
+/** The row as the caller may see it. */
+export function shownRow(context: InteractionContext, row: StoredResource): ShownRow[] {
+  const resource = discloseRow(context, 's', row, {});
+  return resource === undefined ? [] : [{ row, resource }];
+}
+
+/** Other resources that have such compartments, other patients, come with their own record only. */
+function mayBeWanted({ type }: EverythingAsked, name: string): boolean {
+  return !(type === 'Patient' && name.startsWith('Patient/'));
+}
+
+function isNew({ since }: EverythingAsked, row: StoredResource): boolean {
+  return since === undefined || row.lastUpdatedMs > Date.parse(since);
+}
+
+function isInside(
+  context: InteractionContext,
+  { type }: EverythingAsked,
+  row: StoredResource,
+  ids: readonly string[],
+): boolean {
+  const scope = compartmentScope(type, '', row.type);
+  if (scope === undefined || !isSearchableBy(context, row.type, scope.codes)) return false;
+  return ids.some((id) => isInCompartment(context, row, { ...scope, id }));
+}

@@ -1,0 +1,108 @@
+/**
+ * One page of a $everything: the compartment's types one after another, and at type level the compartments one after
+ * another. Each step is a search with the caller's rights, so nothing comes that a search would not show.
+ */
+import type { InteractionContext } from '../../interactions/context.ts';
+import { planSearch } from '../../interactions/searching.ts';
+import type { CompartmentScope } from '../../search/compartment-scope.ts';
+import { planPage } from '../../search/plan.ts';
+import type { SearchParameters } from '../../search/query.ts';
+import type { StoredResource } from '../../storage/store.ts';
+import type { EverythingAsked } from './asked.ts';
+import type { Position } from './position.ts';
+import { sectionsOf } from './sections.ts';
+
+/** Compartments that one page looks into, at most: one that finds little ends short, with a next link. */
+const compartmentsPerPageMax = 20;
+
+/** What was found, and where the next page begins. */
+export interface WalkedPage {
+  /** With the id of the resource in whose compartment each is. */
+  readonly rows: readonly { readonly row: StoredResource; readonly of: string }[];
+  readonly next: Position | undefined;
+}
+
+interface FoundRows {
+  readonly rows: readonly StoredResource[];
+  readonly next: string | undefined;
+}
+
+/** The first page of all that the caller may see; undefined when there is no resource whose compartment it would be. */
+export async function firstPosition(
+  context: InteractionContext,
+  asked: EverythingAsked,
+  cursor?: string,
+): Promise<Position | undefined> {
+  const { type, id } = asked;
+  const { rows, next } = await search(context, type, [...(id === '' ? [] : [['_id', id] as const])], 1, cursor);
+  const [first] = rows;
+  return first && { of: first.id, following: id === '' ? next : undefined, type, within: undefined };
+}
+
+/** The page that begins at `position`. */
+export async function walk(
+  context: InteractionContext,
+  asked: EverythingAsked,
+  position: Position,
+): Promise<WalkedPage> {
+  const rows: { row: StoredResource; of: string }[] = [];
+  let at: Position | undefined = position;
+  for (let compartments = 0; at !== undefined && compartments < compartmentsPerPageMax; compartments += 1) {
+    const inside = await walkCompartment(context, asked, at, asked.count - rows.length);
+    const { of, following }: Position = at;
+    rows.push(...inside.rows.map((row) => ({ row, of })));
+    if (inside.next !== undefined) return { rows, next: inside.next };
+    at = following === undefined ? undefined : await firstPosition(context, asked, following);
+    if (rows.length >= asked.count) break;
+  }
+  return { rows, next: at };
+}
+
+/** At most `room` rows of one compartment; `next` is in the same one. */
+async function walkCompartment(
+  context: InteractionContext,
+  asked: EverythingAsked,
+  position: Position,
+  room: number,
+): Promise<{ readonly rows: readonly StoredResource[]; readonly next: Position | undefined }> {
+  const sections = sectionsOf(context, asked, position.of);
+  const rows: StoredResource[] = [];
+  let within = position.within;
+  for (const section of sections.slice(placeOf(sections, position.type, asked.type))) {
+    do {
+      const { type, parameters, scope } = section;
+      const isFull = rows.length >= room;
+      const found = await search(context, type, parameters, isFull ? 1 : room - rows.length, within, scope);
+      // One more row tells that there is a next page; without any, the walk goes on to see whether this is the end.
+      if (isFull && found.rows.length > 0) return { rows, next: { ...position, type, within } };
+      if (!isFull) rows.push(...found.rows);
+      within = found.next;
+    } while (within !== undefined);
+  }
+  return { rows, next: undefined };
+}
+
+/** Where the walk goes on: at the section of the type, or at the first when the type is that of the compartment. */
+function placeOf(sections: readonly { readonly type: string }[], type: string, own: string): number {
+  const place = sections.findIndex((section) => section.type === type);
+  return place < 0 && type !== own ? sections.length : Math.max(place, 0);
+}
+
+async function search(
+  context: InteractionContext,
+  type: string,
+  parameters: SearchParameters,
+  count: number,
+  cursor: string | undefined,
+  scope?: CompartmentScope,
+): Promise<FoundRows> {
+  const all = [
+    ...parameters,
+    ['_count', String(count)] as const,
+    ...(cursor === undefined ? [] : [['_cursor', cursor] as const]),
+  ];
+  const target = await planSearch(context, type, all, { return: undefined, handling: 'strict' }, scope);
+  const page = planPage(target);
+  const { rows, next } = page.cut(await context.store.selectPage(context.scope, page.statement));
+  return { rows, next: next?.cursor };
+}

@@ -1,0 +1,151 @@
+/**
+ * $lastn: the most recent observations of each code (https://hl7.org/fhir/R4/observation-operation-lastn.html).
+ */
+import { parseJson } from '@praxis/fhir';
+import { type Disclosed, textOf } from '../access/disclosure.ts';
+import { toInstant } from '../base/clock.ts';
+import { fail } from '../base/errors.ts';
+import { newUuid } from '../base/ids.ts';
+import { bundleText } from '../interactions/bundle-text.ts';
+import type { FhirRequest, FhirResponse, InteractionContext } from '../interactions/context.ts';
+import { requireGrants } from '../interactions/denials.ts';
+import { discloseRow, requestedElements } from '../interactions/disclosing.ts';
+import { encodeQuery } from '../interactions/search-links.ts';
+import { planSearch } from '../interactions/searching.ts';
+import { parametersOf } from '../search/parameters.ts';
+import { planPage } from '../search/plan.ts';
+import type { StoredResource } from '../storage/store.ts';
+import { groupsOf } from './code-groups.ts';
+import { integerInput, isJsonObject } from './input.ts';
+import type { Operation, OperationRequest } from './operation.ts';
+import { refuseParameter } from './parameter-problem.ts';
+import { resourceResponse } from './result.ts';
+
+/** Observations that are looked at, at most. */
+const observationsMax = 5000;
+
+export const lastn: Operation = {
+  name: 'lastn',
+  url: 'http://hl7.org/fhir/OperationDefinition/Observation-lastn',
+  levels: ['type'],
+  types: ['Observation'],
+  affectsState: false,
+  further: 'search',
+  parameters: [
+    {
+      name: 'max',
+      use: 'in',
+      min: 0,
+      max: 1,
+      type: 'positiveInt',
+      documentation: 'Observations of each code; 1 if absent.',
+    },
+    { name: 'return', use: 'out', min: 1, max: 1, type: 'Bundle', documentation: 'A searchset, most recent first.' },
+  ],
+  authorize: (context) => requireGrants(context, 'Observation', 's'),
+  answer,
+};
+
+interface Found {
+  readonly row: StoredResource;
+  /** Equal for observations of the same time. */
+  readonly time: string | null;
+  readonly resource: Disclosed<string>;
+}
+
+/**
+ * A searchset of all that is found, in one page.
+ * @throws PraxisError `operation-parameter-invalid`, `rule-broken` (too many observations), and as a search
+ */
+async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
+  const criteria = request.parameters.filter(([name]) => name !== 'max' && !formParameters.has(name));
+  requireScope(criteria);
+  const found = await observations(context, request, criteria);
+  const groups = groupsOf(found.map(({ resource }) => codeOf(resource)));
+  const last = mostRecent(found, groups, integerInput(request.input, 'max') ?? 1);
+  const filter = requestedElements(request.parameters);
+  const query = encodeQuery(request.parameters.filter(([name]) => !formParameters.has(name)));
+  const body = bundleText({
+    type: 'searchset',
+    id: newUuid(),
+    lastUpdated: toInstant(context.clock.now()),
+    total: last.length,
+    links: [{ relation: 'self', url: `${context.baseUrl}/Observation/$lastn?${query}` }],
+    entries: last.flatMap(({ row }) => {
+      const resource = discloseRow(context, 's', row, filter);
+      const fullUrl = `${context.baseUrl}/Observation/${row.id}`;
+      return resource === undefined ? [] : [{ fullUrl, resource, search: { mode: 'match' as const } }];
+    }),
+  });
+  return resourceResponse(body);
+}
+
+const formParameters: ReadonlySet<string> = new Set(['_format', '_pretty']);
+
+/** Parameters of a search that would change its order or cut it: the operation has its own. */
+const notTaken: readonly string[] = ['_sort', '_count', '_cursor', 'page', '_include', '_revinclude', '_total'];
+
+/** R4: a subject, and a category or a parameter that reads a code. @throws PraxisError `operation-parameter-invalid` */
+function requireScope(criteria: FhirRequest['parameters']): void {
+  const codes = new Set(criteria.map(([name]) => name.split(/[:.]/)[0] ?? ''));
+  const refused = notTaken.find((name) => codes.has(name));
+  if (refused !== undefined) refuseParameter(refused, 'is not taken: the operation has an order and an end of its own');
+  if (!codes.has('patient') && !codes.has('subject')) {
+    refuseParameter('patient', 'is missing: patient or subject says whose observations are meant');
+  }
+  if (![...codes].some((code) => code === 'category' || readsCode(code))) {
+    refuseParameter('category', 'is missing: category or a parameter such as code says which observations are meant');
+  }
+}
+
+function readsCode(name: string): boolean {
+  return /code/.test(parametersOf('Observation').get(name)?.definition.expression ?? '');
+}
+
+/** All that the search finds, most recent first. */
+async function observations(
+  context: InteractionContext,
+  request: OperationRequest,
+  criteria: FhirRequest['parameters'],
+): Promise<readonly Found[]> {
+  const found: Found[] = [];
+  let cursor: string | undefined;
+  do {
+    const position = cursor === undefined ? [] : [['_cursor', cursor] as const];
+    const parameters = [...criteria, ['_sort', '-date'] as const, ...position];
+    const page = planPage(await planSearch(context, 'Observation', parameters, request.prefer));
+    const { rows, next } = page.cut(await context.store.selectPage(context.scope, page.statement));
+    for (const row of rows) {
+      const resource = discloseRow(context, 's', row, {});
+      if (resource !== undefined) found.push({ row, time: row.keys[0] ?? null, resource });
+    }
+    if (found.length > observationsMax) tooMany();
+    cursor = next?.cursor;
+  } while (cursor !== undefined);
+  return found;
+}
+
+function tooMany(): never {
+  return fail('rule-broken', {
+    issue: 'too-costly',
+    diagnostics: `More than ${observationsMax} observations fit: narrow them, for instance by date`,
+  });
+}
+
+/** What the caller sees of the code; the groups go by that, so they tell nothing of what is hidden. */
+function codeOf(resource: Disclosed<string>) {
+  const observation = parseJson(textOf(resource));
+  return isJsonObject(observation) && isJsonObject(observation.code) ? observation.code : {};
+}
+
+/** The first `max` of each group, and those of the same time as the last of them. */
+function mostRecent(found: readonly Found[], groups: readonly number[], max: number): readonly Found[] {
+  const taken = new Map<number, { count: number; time: string | null }>();
+  return found.filter(({ time }, at) => {
+    const group = groups[at] ?? at;
+    const before = taken.get(group) ?? { count: 0, time: null };
+    if (before.count >= max && (time === null || time !== before.time)) return false;
+    taken.set(group, { count: before.count + 1, time });
+    return true;
+  });
+}

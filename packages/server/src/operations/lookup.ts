@@ -1,0 +1,133 @@
+/**
+ * $lookup: what a code system says about one code (https://hl7.org/fhir/R4/codesystem-operation-lookup.html).
+ */
+import type { JsonValue } from '@praxis/fhir';
+import { fail } from '../base/errors.ts';
+import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
+import { requireGrants } from '../interactions/denials.ts';
+import { terminologyOf } from '../interactions/own-terminology.ts';
+import { type Concept, conceptOf } from '../terminology/terminology.ts';
+import { isJsonObject, objectInput, textInput, textInputs } from './input.ts';
+import type { Operation, OperationInput, OperationRequest } from './operation.ts';
+import { refuseParameter } from './parameter-problem.ts';
+import { type OutputParameter, parametersResponse } from './result.ts';
+
+export const lookup: Operation = {
+  name: 'lookup',
+  url: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-lookup',
+  levels: ['type'],
+  types: ['CodeSystem'],
+  affectsState: false,
+  parameters: [
+    { name: 'code', use: 'in', min: 0, max: 1, type: 'code', documentation: 'The code, with `system`.' },
+    { name: 'system', use: 'in', min: 0, max: 1, type: 'uri', documentation: 'The code system of `code`.' },
+    { name: 'version', use: 'in', min: 0, max: 1, type: 'string', documentation: 'The version of the system.' },
+    { name: 'coding', use: 'in', min: 0, max: 1, type: 'Coding', documentation: 'Instead of code and system.' },
+    {
+      name: 'property',
+      use: 'in',
+      min: 0,
+      max: '*',
+      type: 'code',
+      documentation: 'Properties to return; absent: all.',
+    },
+    { name: 'name', use: 'out', min: 1, max: 1, type: 'string', documentation: 'A name for the code system.' },
+    { name: 'version', use: 'out', min: 0, max: 1, type: 'string', documentation: 'The version of the system.' },
+    { name: 'display', use: 'out', min: 1, max: 1, type: 'string', documentation: 'The display of the code.' },
+    {
+      name: 'designation',
+      use: 'out',
+      min: 0,
+      max: '*',
+      documentation: 'Further displays.',
+      parts: [
+        { name: 'language', use: 'out', min: 0, max: 1, type: 'code', documentation: 'Its language.' },
+        { name: 'use', use: 'out', min: 0, max: 1, type: 'Coding', documentation: 'What it is for.' },
+        { name: 'value', use: 'out', min: 1, max: 1, type: 'string', documentation: 'The display.' },
+      ],
+    },
+    {
+      name: 'property',
+      use: 'out',
+      min: 0,
+      max: '*',
+      documentation: 'What the system says about the code.',
+      parts: [
+        { name: 'code', use: 'out', min: 1, max: 1, type: 'code', documentation: 'The property.' },
+        { name: 'value', use: 'out', min: 0, max: 1, type: 'string', documentation: 'Its value.' },
+      ],
+    },
+  ],
+  authorize: (context) => requireGrants(context, 'CodeSystem', 's'),
+  answer,
+};
+
+/**
+ * 200 with name, display, designations and properties.
+ * @throws PraxisError `operation-parameter-invalid`, `code-system-unknown`, `code-unknown`
+ */
+async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
+  const { code, system: url, version } = asked(request.input);
+  const canonical = version === undefined ? url : `${url}|${version}`;
+  const system = await terminologyOf(context).requireCodeSystem(canonical);
+  const concept = conceptOf(system, code);
+  if (concept === undefined) {
+    const part = system.isComplete ? '' : ', as far as it is loaded here';
+    return fail('code-unknown', { diagnostics: `The code is not in the code system ${system.url}${part}` });
+  }
+  return parametersResponse([
+    { name: 'name', type: 'string', value: system.name },
+    ...(system.version === undefined ? [] : [{ name: 'version', type: 'string', value: system.version }]),
+    { name: 'display', type: 'string', value: concept.display ?? concept.code },
+    ...concept.designations.flatMap(designationOf),
+    ...propertiesOf(concept, new Set(textInputs(request.input, 'property'))),
+  ]);
+}
+
+function asked(input: OperationInput): { code: string; system: string; version: string | undefined } {
+  const coding = objectInput(input, 'coding');
+  const given = textInput(input, 'code');
+  if (coding !== undefined && given !== undefined) refuseParameter('coding', 'cannot be given together with code');
+  const code = given ?? textOf(coding?.['code']);
+  const system = textInput(input, 'system') ?? textOf(coding?.['system']);
+  if (code === undefined) refuseParameter('code', 'is missing: code and system, or coding, say what to look up');
+  if (system === undefined) refuseParameter('system', 'is missing: it says which code system the code is of');
+  return { code, system, version: textInput(input, 'version') ?? textOf(coding?.['version']) };
+}
+
+function designationOf(designation: JsonValue): OutputParameter[] {
+  if (!isJsonObject(designation)) return [];
+  const { language, use, value } = designation;
+  if (typeof value !== 'string') return [];
+  const parts: OutputParameter[] = [];
+  if (typeof language === 'string') parts.push({ name: 'language', type: 'code', value: language });
+  if (use !== undefined) parts.push({ name: 'use', type: 'Coding', value: use });
+  return [{ name: 'designation', parts: [...parts, { name: 'value', type: 'string', value }] }];
+}
+
+/** The properties that R4 defines for every system, then those of this one. */
+function propertiesOf(concept: Concept, wanted: ReadonlySet<string>): OutputParameter[] {
+  const all: [name: string, type: string, value: JsonValue][] = [
+    ['inactive', 'boolean', concept.isInactive],
+    ['abstract', 'boolean', concept.isAbstract],
+    ...concept.parents.map((code): [string, string, string] => ['parent', 'code', code]),
+    ...concept.children.map((code): [string, string, string] => ['child', 'code', code]),
+  ];
+  const told = new Set(all.map(([name]) => name));
+  for (const [name, values] of concept.properties) {
+    if (!told.has(name)) all.push(...values.map((value): [string, string, string] => [name, 'string', value]));
+  }
+  return all
+    .filter(([name]) => wanted.size === 0 || wanted.has(name))
+    .map(([name, type, value]) => ({
+      name: 'property',
+      parts: [
+        { name: 'code', type: 'code', value: name },
+        { name: 'value', type, value },
+      ],
+    }));
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,148 @@
+/**
+ * $meta, $meta-add and $meta-delete: profiles, tags and security labels of a resource
+ * (https://hl7.org/fhir/R4/resource-operation-meta.html, …-meta-add.html, …-meta-delete.html). A change is a version of its
+ * own, as a PATCH of `meta` would be: docs/decisions/0095.
+ */
+import { type JsonObject, type JsonValue, type Patch, parseJson } from '@praxis/fhir';
+import { type Disclosed, textOf } from '../access/disclosure.ts';
+import { toInstant } from '../base/clock.ts';
+import type { FhirRequest, FhirResponse, InteractionContext } from '../interactions/context.ts';
+import { requireGrants } from '../interactions/denials.ts';
+import { discloseReadable } from '../interactions/disclosing.ts';
+import { changeResource } from '../interactions/patch.ts';
+import { read } from '../interactions/read.ts';
+import { vread } from '../interactions/vread.ts';
+import { requireWritable } from '../interactions/writable.ts';
+import { requireValidId } from '../interactions/writing.ts';
+import { isJsonObject, objectInput } from './input.ts';
+import type { Operation, OperationParameter, OperationRequest } from './operation.ts';
+import { refuseParameter } from './parameter-problem.ts';
+import { parametersResponse } from './result.ts';
+
+const result: OperationParameter = {
+  name: 'return',
+  use: 'out',
+  min: 1,
+  max: 1,
+  type: 'Meta',
+  documentation: 'The meta of the resource.',
+};
+
+export const meta: Operation = {
+  name: 'meta',
+  url: 'http://hl7.org/fhir/OperationDefinition/Resource-meta',
+  levels: ['instance'],
+  types: 'all',
+  ofVersions: true,
+  affectsState: false,
+  parameters: [result],
+  authorize: (context, { type }) => requireGrants(context, type, 'r'),
+  async answer(context, request) {
+    const reading = request.versionId === '' ? read : vread;
+    const { body } = await reading.answer(context, withoutConditions(request));
+    return metaResponse(metaOf(body));
+  },
+};
+
+export const metaAdd = changing('meta-add', 'Profiles, tags and security labels to add.', added);
+export const metaDelete = changing('meta-delete', 'Profiles, tags and security labels to take away.', withoutThose);
+
+/** What a change does to the list of one member of meta. */
+type Change = (kept: readonly JsonValue[], given: readonly JsonValue[]) => readonly JsonValue[];
+
+function changing(name: string, documentation: string, change: Change): Operation {
+  return {
+    name,
+    url: `http://hl7.org/fhir/OperationDefinition/Resource-${name}`,
+    levels: ['instance'],
+    types: 'all',
+    affectsState: true,
+    parameters: [{ name: 'meta', use: 'in', min: 1, max: 1, type: 'Meta', documentation }, result],
+    authorize(context, { type }) {
+      requireWritable(type);
+      requireGrants(context, type, 'u');
+    },
+    answer: (context, request) => answerChange(context, request, change),
+  };
+}
+
+/**
+ * 200 with the meta of the new version; of the current one when nothing changes.
+ * @throws PraxisError `operation-parameter-invalid`, and as a PATCH
+ */
+async function answerChange(
+  context: InteractionContext,
+  request: OperationRequest,
+  change: Change,
+): Promise<FhirResponse> {
+  requireValidId(request.id);
+  const given = objectInput(request.input, 'meta') ?? {};
+  const other = Object.keys(given).find((member) => !changeable.has(member));
+  if (other !== undefined) refusePart(other);
+  const patch: Patch = {
+    touches: [{ member: 'meta', blind: false }],
+    apply: (resource) => ({ ...resource, meta: changedMeta(resource.meta, given, change) }),
+  };
+  const row = await changeResource(context, request, patch, { keepsUnchanged: true });
+  const { versionId, lastUpdatedMs } = row;
+  const shown = discloseReadable(context, row);
+  const own = { versionId: String(versionId), lastUpdated: toInstant(lastUpdatedMs) };
+  return { ...metaResponse(shown === undefined ? own : metaOf(shown)), versionId, lastUpdatedMs };
+}
+
+const labels = ['profile', 'security', 'tag'] as const;
+
+/** The server's members may be sent, since meta is read and sent back; they change nothing. */
+const changeable: ReadonlySet<string> = new Set([...labels, 'versionId', 'lastUpdated', 'source']);
+
+function refusePart(member: string): never {
+  return refuseParameter('meta', `has ${member.slice(0, 64)}; only profile, security and tag can be changed`);
+}
+
+function changedMeta(current: JsonValue | undefined, given: JsonObject, change: Change): JsonObject {
+  const before = isJsonObject(current) ? current : {};
+  const after: JsonObject = { ...before };
+  for (const member of labels) {
+    const list = change(listOf(before[member]), listOf(given[member]));
+    if (list.length > 0) after[member] = [...list];
+    else delete after[member];
+  }
+  return after;
+}
+
+function added(kept: readonly JsonValue[], given: readonly JsonValue[]): readonly JsonValue[] {
+  const list = [...kept];
+  const known = new Set(kept.map(identityOf));
+  for (const label of given) {
+    if (!known.has(identityOf(label))) list.push(label);
+    known.add(identityOf(label));
+  }
+  return list;
+}
+
+function withoutThose(kept: readonly JsonValue[], given: readonly JsonValue[]): readonly JsonValue[] {
+  const gone = new Set(given.map(identityOf));
+  return kept.filter((label) => !gone.has(identityOf(label)));
+}
+
+/** R4: system and code of a tag or label, the whole URL of a profile. */
+function identityOf(label: JsonValue): string {
+  return isJsonObject(label) ? JSON.stringify([label.system ?? '', label.code ?? '']) : JSON.stringify(label);
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function metaOf(body: Disclosed<string> | undefined): JsonObject {
+  const resource = body === undefined ? {} : parseJson(textOf(body));
+  return isJsonObject(resource) && isJsonObject(resource.meta) ? resource.meta : {};
+}
+
+function metaResponse(value: JsonObject): FhirResponse {
+  return parametersResponse([{ name: 'return', type: 'Meta', value }]);
+}
+
+function withoutConditions(request: OperationRequest): FhirRequest {
+  return { ...request, parameters: [], ifNoneMatch: undefined, ifModifiedSince: undefined };
+}

@@ -1,0 +1,80 @@
+/**
+ * An operation (https://hl7.org/fhir/R4/operations.html), declared once: its routes, the checks of its parameters and its
+ * lines in the CapabilityStatement derive from the declaration. `list.ts` names them all.
+ */
+import type { JsonValue } from '@praxis/fhir';
+import type { FhirRequest, FhirResponse, InteractionContext } from '../interactions/context.ts';
+
+/** `/$name`, `/{Type}/$name`, `/{Type}/{id}/$name`. */
+export type OperationLevel = 'system' | 'type' | 'instance';
+
+/** https://hl7.org/fhir/R4/operationdefinition-definitions.html#OperationDefinition.parameter */
+export interface OperationParameter {
+  readonly name: string;
+  readonly use: 'in' | 'out';
+  /** Times it has to occur. */
+  readonly min: number;
+  /** Times it may occur. */
+  readonly max: number | '*';
+  /** A datatype, a resource type, or `Resource` for any; absent for parameters that consist of `parts`. */
+  readonly type?: string;
+  readonly documentation: string;
+  readonly parts?: readonly OperationParameter[];
+  /** A resource that is handed on as it was sent: the operation itself judges it. Others are valid when they arrive. */
+  readonly unchecked?: true;
+}
+
+export interface Operation {
+  /** Without the `$`. */
+  readonly name: string;
+  /** Canonical URL of its OperationDefinition. */
+  readonly url: string;
+  readonly levels: readonly OperationLevel[];
+  /** The types it is defined on at type and instance level. */
+  readonly types: readonly string[] | 'all';
+  /** Whether it can be asked of a version: `/{Type}/{id}/_history/{vid}/$name`. */
+  readonly ofVersions?: true;
+  /** Whether it changes anything: only operations that do not answer GET. */
+  readonly affectsState: boolean;
+  readonly parameters: readonly OperationParameter[];
+  /**
+   * `search`: a GET takes search parameters beside its own; the operation reads them from `request.parameters`, where
+   * all parameters of the query stand, and refuses those that it does not know.
+   */
+  readonly further?: 'search';
+  /**
+   * Called before anything is said about media types, parameters or the body.
+   * @throws PraxisError `access-denied`, `method-not-allowed`
+   */
+  readonly authorize: (context: InteractionContext, place: OperationPlace) => void;
+  readonly answer: (context: InteractionContext, request: OperationRequest) => Promise<FhirResponse>;
+}
+
+/** What an operation is asked of. */
+export interface OperationPlace {
+  readonly level: OperationLevel;
+  /** '' at system level. */
+  readonly type: string;
+  /** '' but at instance level. */
+  readonly id: string;
+  /** '' but for versions. */
+  readonly versionId: string;
+}
+
+/** One occurrence of an in-parameter. */
+export interface InputValue {
+  /** The datatype or resource type that was sent. */
+  readonly type: string;
+  /** The primitive, datatype or resource; null where there are parts instead. */
+  readonly value: JsonValue;
+  /** Checked like the whole; empty unless the declaration has parts. */
+  readonly parts: OperationInput;
+}
+
+/** The in-parameters by name; those that were not sent are absent. */
+export type OperationInput = ReadonlyMap<string, readonly InputValue[]>;
+
+export interface OperationRequest extends FhirRequest, OperationPlace {
+  /** Names, cardinalities and types are those of the declaration. */
+  readonly input: OperationInput;
+}

@@ -1,0 +1,59 @@
+/**
+ * Primitive values of in-parameters: as text of a query, or as a value of Parameters whose type is a near relation of the
+ * declared one (https://hl7.org/fhir/R4/datatypes.html#primitive).
+ */
+import { isPrimitiveType, type JsonValue, primitivePattern } from '@praxis/fhir';
+import { refuseParameter } from './parameter-problem.ts';
+
+/** Longest text that is matched against the pattern of a type. */
+const patternTextMax = 100_000;
+
+/** Types whose values are written alike: one may be sent for another when its text is right for that. */
+const families: readonly ReadonlySet<string>[] = [
+  new Set(['string', 'code', 'id', 'markdown']),
+  new Set(['uri', 'url', 'canonical', 'uuid', 'oid', 'string']),
+  new Set(['integer', 'positiveInt', 'unsignedInt']),
+  new Set(['date', 'dateTime', 'instant']),
+];
+
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+]);
+const integers: ReadonlySet<string> = new Set(['integer', 'positiveInt', 'unsignedInt']);
+const integerMax = 2 ** 31 - 1;
+
+/**
+ * The value that a text of the query stands for.
+ * @throws PraxisError `operation-parameter-invalid`
+ */
+export function parsePrimitive(name: string, type: string, text: string): JsonValue {
+  const value = valueOfText(type, text);
+  return value ?? refuseParameter(name, `takes ${type === 'boolean' ? 'true or false' : `a value of type ${type}`}`);
+}
+
+/** A value of type `sent` as one of `type`; undefined when it cannot be. The value is valid as `sent`. */
+export function primitiveAs(type: string, sent: string, value: JsonValue): JsonValue | undefined {
+  if (type === sent) return value;
+  if (!isPrimitiveType(sent) || !families.some((family) => family.has(type) && family.has(sent))) return undefined;
+  return valueOfText(type, String(value));
+}
+
+function valueOfText(type: string, text: string): JsonValue | undefined {
+  if (type === 'boolean') return booleans.get(text);
+  if (!fits(type, text)) return undefined;
+  if (integers.has(type)) return Math.abs(Number(text)) <= integerMax ? Number(text) : undefined;
+  return type === 'decimal' ? decimalOf(text) : text;
+}
+
+function decimalOf(text: string): JsonValue {
+  return String(Number(text)) === text ? Number(text) : JSON.rawJSON(text);
+}
+
+/** R4's pattern of base64Binary and markdown is slow on long values, and theirs say nothing about short ones. */
+function fits(type: string, text: string): boolean {
+  if (text === '' || text.length > patternTextMax) return false;
+  if (type === 'string' || type === 'markdown') return text.trim() !== '';
+  if (type === 'base64Binary') return /^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text);
+  return new RegExp(`^(?:${primitivePattern(type)})$`).test(text);
+}

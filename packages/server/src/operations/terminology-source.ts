@@ -1,0 +1,52 @@
+/**
+ * Which value set or code system a terminology operation is asked about: the resource of the path, a canonical URL, or a
+ * resource that was sent (https://hl7.org/fhir/R4/valueset-operation-expand.html).
+ */
+import type { JsonObject } from '@praxis/fhir';
+import type { InteractionContext } from '../interactions/context.ts';
+import { readOwn } from '../interactions/own-terminology.ts';
+import type { TerminologyKind } from '../terminology/terminology.ts';
+import { objectInput, textInput } from './input.ts';
+import type { OperationRequest } from './operation.ts';
+import { refuseParameter } from './parameter-problem.ts';
+
+/** The names of the parameters that say it. */
+export interface SourceParameters {
+  readonly kind: TerminologyKind;
+  /** A canonical URL. */
+  readonly url: string;
+  readonly version: string;
+  /** A resource. */
+  readonly resource: string;
+}
+
+/**
+ * The canonical URL or the resource; undefined where nothing says it.
+ * @throws PraxisError `operation-parameter-invalid` when more than one thing says it; `resource-not-found`,
+ *   `resource-deleted` as `read`
+ */
+export async function sourceOf(
+  context: InteractionContext,
+  request: OperationRequest,
+  names: SourceParameters,
+): Promise<string | JsonObject | undefined> {
+  const url = textInput(request.input, names.url);
+  const version = textInput(request.input, names.version);
+  const resource = objectInput(request.input, names.resource);
+  if (request.level === 'instance') {
+    const second = url !== undefined ? names.url : resource !== undefined ? names.resource : undefined;
+    if (second !== undefined)
+      refuseParameter(second, `cannot be given with an id: the path says which ${names.kind} is meant`);
+    return readOwn(context, names.kind, request.id);
+  }
+  if (url !== undefined && resource !== undefined) {
+    refuseParameter(
+      names.resource,
+      `cannot be given together with ${names.url}: one of them says which ${names.kind} is meant`,
+    );
+  }
+  if (url === undefined) return resource;
+  if (version !== undefined && url.includes('|'))
+    refuseParameter(names.version, `cannot be given twice: ${names.url} ends with one`);
+  return version === undefined ? url : `${url}|${version}`;
+}

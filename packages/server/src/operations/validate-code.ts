@@ -1,0 +1,136 @@
+/**
+ * $validate-code: whether a code is in a value set (https://hl7.org/fhir/R4/valueset-operation-validate-code.html), or in
+ * a code system (https://hl7.org/fhir/R4/codesystem-operation-validate-code.html).
+ */
+import type { JsonObject } from '@praxis/fhir';
+import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
+import { requireGrants } from '../interactions/denials.ts';
+import { terminologyOf } from '../interactions/own-terminology.ts';
+import { type CodeSystem, codeSystemOf, conceptOf, type Terminology } from '../terminology/terminology.ts';
+import { booleanInput, textInput } from './input.ts';
+import type { Operation, OperationRequest } from './operation.ts';
+import { refuseParameter } from './parameter-problem.ts';
+import { type SourceParameters, sourceOf } from './terminology-source.ts';
+import {
+  type AskedCoding,
+  askedCodings,
+  bestOf,
+  codingParameters,
+  type Judgement,
+  judgeDisplay,
+} from './validated-coding.ts';
+
+const valueSetSource: SourceParameters = {
+  kind: 'ValueSet',
+  url: 'url',
+  version: 'valueSetVersion',
+  resource: 'valueSet',
+};
+
+export const validateCodeInValueSet: Operation = {
+  name: 'validate-code',
+  url: 'http://hl7.org/fhir/OperationDefinition/ValueSet-validate-code',
+  levels: ['type', 'instance'],
+  types: ['ValueSet'],
+  affectsState: false,
+  parameters: [
+    { name: 'url', use: 'in', min: 0, max: 1, type: 'uri', documentation: 'Canonical URL of the value set.' },
+    { name: 'valueSet', use: 'in', min: 0, max: 1, type: 'ValueSet', documentation: 'The value set itself.' },
+    { name: 'valueSetVersion', use: 'in', min: 0, max: 1, type: 'string', documentation: 'Version of `url`.' },
+    { name: 'system', use: 'in', min: 0, max: 1, type: 'uri', documentation: 'Code system of `code`; absent: any.' },
+    ...codingParameters,
+  ],
+  authorize: (context, { level }) => requireGrants(context, 'ValueSet', level === 'instance' ? 'r' : 's'),
+  answer: answerForValueSet,
+};
+
+const codeSystemSource: SourceParameters = {
+  kind: 'CodeSystem',
+  url: 'url',
+  version: 'version',
+  resource: 'codeSystem',
+};
+
+export const validateCodeInCodeSystem: Operation = {
+  name: 'validate-code',
+  url: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-validate-code',
+  levels: ['type', 'instance'],
+  types: ['CodeSystem'],
+  affectsState: false,
+  parameters: [
+    { name: 'url', use: 'in', min: 0, max: 1, type: 'uri', documentation: 'Canonical URL of the code system.' },
+    { name: 'codeSystem', use: 'in', min: 0, max: 1, type: 'CodeSystem', documentation: 'The code system itself.' },
+    { name: 'version', use: 'in', min: 0, max: 1, type: 'string', documentation: 'Version of `url`.' },
+    ...codingParameters,
+  ],
+  authorize: (context, { level }) => requireGrants(context, 'CodeSystem', level === 'instance' ? 'r' : 's'),
+  answer: answerForCodeSystem,
+};
+
+/**
+ * 200 with `result`, and `message` where it is false.
+ * @throws PraxisError `operation-parameter-invalid`, `value-set-unknown`, `value-set-invalid`, `resource-not-found`,
+ *   `resource-deleted`
+ */
+async function answerForValueSet(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
+  const codings = askedCodings(request.input, textInput(request.input, 'system'));
+  const valueSet = await sourceOf(context, request, valueSetSource);
+  if (valueSet === undefined) refuseParameter('url', 'is missing: url or valueSet says which value set is meant');
+  const terminology = terminologyOf(context);
+  const abstractAllowed = booleanInput(request.input, 'abstract') ?? false;
+  const judgements: Judgement[] = [];
+  for (const coding of codings) judgements.push(await inValueSet(terminology, valueSet, coding, abstractAllowed));
+  return bestOf(judgements);
+}
+
+async function inValueSet(
+  terminology: Terminology,
+  valueSet: string | JsonObject,
+  coding: AskedCoding,
+  abstractAllowed: boolean,
+): Promise<Judgement> {
+  const membership = await terminology.contains(valueSet, coding);
+  if (membership.is === 'not-member') return { result: false, message: 'The code is not in the value set' };
+  if (membership.is === 'undecided') {
+    return { result: false, message: `It cannot be said: ${membership.system} is not loaded here, or only in part` };
+  }
+  return membership.isAbstract && !abstractAllowed ? abstractCode : judgeDisplay(coding, membership);
+}
+
+const abstractCode: Judgement = {
+  result: false,
+  message: 'The code is abstract: it groups others (abstract=true allows it)',
+};
+
+/**
+ * As for value sets.
+ * @throws PraxisError `operation-parameter-invalid`, `code-system-unknown`, `resource-not-found`, `resource-deleted`
+ */
+async function answerForCodeSystem(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
+  const codings = askedCodings(request.input, undefined);
+  const source = await sourceOf(context, request, codeSystemSource);
+  const terminology = terminologyOf(context);
+  const abstractAllowed = booleanInput(request.input, 'abstract') ?? false;
+  const judgements: Judgement[] = [];
+  for (const coding of codings) {
+    const asked = source ?? coding.system;
+    if (asked === undefined) refuseParameter('url', 'is missing: url, codeSystem or coding.system says which is meant');
+    const system = typeof asked === 'string' ? await terminology.requireCodeSystem(asked) : codeSystemOf(asked);
+    judgements.push(inCodeSystem(system, coding, abstractAllowed));
+  }
+  return bestOf(judgements);
+}
+
+function inCodeSystem(system: CodeSystem, coding: AskedCoding, abstractAllowed: boolean): Judgement {
+  if (coding.system !== undefined && coding.system !== system.url) {
+    return { result: false, message: 'The coding is of another code system' };
+  }
+  const concept = conceptOf(system, coding.code);
+  if (concept !== undefined) {
+    return concept.isAbstract && !abstractAllowed ? abstractCode : judgeDisplay(coding, concept);
+  }
+  const message = system.isComplete
+    ? 'The code is not in the code system'
+    : 'The code is not in the part of the code system that is loaded here';
+  return { result: false, message };
+}

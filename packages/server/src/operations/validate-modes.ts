@@ -1,0 +1,83 @@
+/**
+ * What the modes of $validate ask beside the content: whether an update or a delete would be carried out, and the stored
+ * resource where none is sent. Each learns no more than the interaction itself would tell.
+ *
+ * https://hl7.org/fhir/R4/valueset-resource-validation-mode.html
+ */
+import type { JsonObject } from '@praxis/fhir';
+import { coversRow } from '../access/mask.ts';
+import { PraxisError } from '../base/errors.ts';
+import type { InteractionContext } from '../interactions/context.ts';
+import { notFound } from '../interactions/denials.ts';
+import { criterionTest } from '../interactions/disclosing.ts';
+import { requireReadable, requireRowsCovered } from '../interactions/update.ts';
+import { readWhole } from '../interactions/whole-resource.ts';
+import { requireValidId, resourceWrite } from '../interactions/writing.ts';
+import type { Finding } from '../validation/validation.ts';
+import type { OperationRequest } from './operation.ts';
+import { refuseParameter } from './parameter-problem.ts';
+
+/**
+ * The stored resource of the path.
+ * @throws PraxisError `operation-parameter-invalid` at a type, `resource-not-found`, `access-denied`
+ */
+export async function storedResource(context: InteractionContext, request: OperationRequest): Promise<JsonObject> {
+  if (request.id === '')
+    refuseParameter('resource', 'is missing: only an instance can be validated without sending it');
+  return readWhole(context, request.type, request.id);
+}
+
+/** Whether a delete would be carried out: who may delete at all may delete every row. */
+export async function wouldDelete(context: InteractionContext, { type, id }: OperationRequest): Promise<Finding[]> {
+  if (id === '') refuseParameter('mode', 'delete is asked of an instance: the id stands in the path');
+  requireValidId(id);
+  const row = await context.store.read(context.scope, type, id);
+  if (row !== undefined && !row.deleted) return [];
+  const text = `${type}/${id} does not exist: deleting it would change nothing`;
+  return [{ severity: 'information', code: 'informational', path: type, rule: 'exists', diagnostics: text }];
+}
+
+/**
+ * Whether a PUT of the resource would be carried out: its id, its target, the caller's rows and elements.
+ * @param isSound whether nothing is wrong with the content: else the caller's rows cannot be told
+ */
+export async function wouldUpdate(
+  context: InteractionContext,
+  request: OperationRequest,
+  resource: JsonObject,
+  isSound: boolean,
+): Promise<Finding[]> {
+  const { type } = request;
+  const id = request.id === '' ? resource.id : request.id;
+  if (typeof id !== 'string' || resource.id !== id) {
+    const rule = 'the body of an update carries the id of the path';
+    const problem = resource.id === undefined ? 'is missing' : 'differs from the id in the path';
+    return [issue('value', `${type}.id`, 'id', `id ${problem}: ${rule}`)];
+  }
+  return refusals(type, async () => {
+    requireValidId(id);
+    requireReadable(context, type);
+    const current = await context.store.read(context.scope, type, id);
+    const isLive = current !== undefined && !current.deleted;
+    const isCovered = isLive && coversRow(context.policy, 'u', type, criterionTest(context, type, current.content));
+    if (!isCovered && (isLive || !context.policy.mayUpdateAsCreate)) notFound(type, id);
+    if (isSound) requireRowsCovered(context, resourceWrite(context, 'update', type, id, resource, 0));
+  });
+}
+
+/** What an update would be refused with, as issues. */
+async function refusals(type: string, attempt: () => Promise<void>): Promise<Finding[]> {
+  try {
+    await attempt();
+    return [];
+  } catch (error) {
+    if (!(error instanceof PraxisError) || error.status >= 500) throw error;
+    return error.issues.map(({ diagnostics, issue: code }) =>
+      issue(code ?? 'processing', type, error.code, diagnostics),
+    );
+  }
+}
+
+function issue(code: string, path: string, rule: string, diagnostics: string): Finding {
+  return { severity: 'error', code, path, rule, diagnostics };
+}

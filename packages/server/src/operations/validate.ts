@@ -1,0 +1,145 @@
+/**
+ * $validate: whether a resource would be accepted, and what is wrong with it
+ * (https://hl7.org/fhir/R4/resource-operation-validate.html). What is checked and who may ask: docs/decisions/0101, 0102.
+ */
+import type { JsonObject } from '@praxis/fhir';
+import { PraxisError } from '../base/errors.ts';
+import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
+import { denied, refuse, requireGrants } from '../interactions/denials.ts';
+import { requireWritable } from '../interactions/writable.ts';
+import { openTerminology } from '../terminology/terminology.ts';
+import { type Finding, validate as findingsOf, type ValueSetMembership } from '../validation/validation.ts';
+import { findCanonical } from './firm-canonicals.ts';
+import { objectInput, textInput } from './input.ts';
+import type { Operation, OperationPlace, OperationRequest } from './operation.ts';
+import { refuseParameter } from './parameter-problem.ts';
+import { ownResourceResponse } from './result.ts';
+import { storedResource, wouldDelete, wouldUpdate } from './validate-modes.ts';
+
+/** https://hl7.org/fhir/R4/valueset-resource-validation-mode.html */
+const modes = ['create', 'update', 'delete', 'profile'] as const;
+type Mode = (typeof modes)[number];
+
+const ruleSystem = 'https://praxis.health/fhir/CodeSystem/validation-rule';
+
+export const validate: Operation = {
+  name: 'validate',
+  url: 'http://hl7.org/fhir/OperationDefinition/Resource-validate',
+  levels: ['type', 'instance'],
+  types: 'all',
+  affectsState: false,
+  parameters: [
+    {
+      name: 'resource',
+      use: 'in',
+      min: 0,
+      max: 1,
+      type: 'Resource',
+      unchecked: true,
+      documentation: 'What to validate; without it, at an instance, the stored resource.',
+    },
+    { name: 'mode', use: 'in', min: 0, max: 1, type: 'code', documentation: `What it is for: ${modes.join(', ')}.` },
+    {
+      name: 'profile',
+      use: 'in',
+      min: 0,
+      max: 1,
+      type: 'uri',
+      documentation:
+        'Canonical URL of a profile that the resource has to conform to, beside those in its meta.profile.',
+    },
+    {
+      name: 'return',
+      use: 'out',
+      min: 1,
+      max: 1,
+      type: 'OperationOutcome',
+      documentation: 'Every issue; one of severity information when there is none.',
+    },
+  ],
+  authorize: requireSomeRight,
+  answer,
+};
+
+/** Which right it takes depends on the mode, which is read later: here at least one of them. */
+function requireSomeRight(context: InteractionContext, { type }: OperationPlace): void {
+  const { policy } = context;
+  if (policy.mayDelete || (['c', 'u', 's'] as const).some((letter) => policy.allows(type, letter))) return;
+  requireGrants(context, type, 's');
+}
+
+/**
+ * 200 with an OperationOutcome, whatever is wrong with the resource.
+ * @throws PraxisError `access-denied`, `method-not-allowed` (a type that only the server writes), `resource-not-found`,
+ *   `operation-parameter-invalid`, `profile-unknown`, `unavailable`
+ */
+async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
+  const mode = modeOf(textInput(request.input, 'mode'));
+  requireRight(context, request.type, mode);
+  if (mode === 'delete') return outcome(await wouldDelete(context, request));
+  const resource = objectInput(request.input, 'resource') ?? (await storedResource(context, request));
+  const findings = await judged(context, request, resource);
+  if (mode !== 'update') return outcome(findings);
+  const isSound = findings.every(({ severity }) => severity !== 'error');
+  return outcome([...findings, ...(await wouldUpdate(context, request, resource, isSound))]);
+}
+
+async function judged(
+  context: InteractionContext,
+  { type, input }: OperationRequest,
+  resource: JsonObject,
+): Promise<readonly Finding[]> {
+  const profile = textInput(input, 'profile');
+  return findingsOf(context.validator, resource, {
+    type,
+    profiles: profile === undefined ? [] : [profile],
+    lookup: (canonical) => findCanonical(context, 'StructureDefinition', canonical),
+    isMember: membership(context),
+  });
+}
+
+function modeOf(text: string | undefined): Mode | undefined {
+  if (text === undefined) return undefined;
+  return modes.find((mode) => mode === text) ?? refuseParameter('mode', `must be one of ${modes.join(', ')}`);
+}
+
+function requireRight(context: InteractionContext, type: string, mode: Mode | undefined): void {
+  if (mode === 'create' || mode === 'update') {
+    requireWritable(type);
+    requireGrants(context, type, mode === 'create' ? 'c' : 'u');
+  } else if (mode === 'delete') {
+    requireWritable(type);
+    if (!context.policy.mayDelete) refuse(`${type} delete`, ['acl/*']);
+  } else if (!(['c', 'u', 's'] as const).some((letter) => context.policy.allows(type, letter))) {
+    denied(`$validate of ${type} needs an access entry to create, change or search it; the practice grants it`);
+  }
+}
+
+/** What cannot be evaluated here is no answer. */
+function membership(context: InteractionContext): ValueSetMembership {
+  const terminology = openTerminology((kind, url, version) =>
+    findCanonical(context, kind, version === undefined ? url : `${url}|${version}`),
+  );
+  return async (valueSet, code) => {
+    try {
+      const { is } = await terminology.contains(valueSet, code);
+      return is === 'undecided' ? undefined : is === 'member';
+    } catch (error) {
+      if (error instanceof PraxisError && error.status < 500) return undefined;
+      throw error;
+    }
+  };
+}
+
+/** R4 wants every issue told apart by severity; a sound resource gets one issue that says so. */
+function outcome(findings: readonly Finding[]): FhirResponse {
+  const issue = findings.map(({ severity, code, path, rule, diagnostics }) => ({
+    severity,
+    code,
+    details: { coding: [{ system: ruleSystem, code: rule }], text: diagnostics },
+    diagnostics,
+    expression: [path],
+  }));
+  const sound = { severity: 'information', code: 'informational', diagnostics: 'No issues were found' };
+  return ownResourceResponse({ resourceType: 'OperationOutcome', issue: issue.length === 0 ? [sound] : issue });
+}

@@ -1,0 +1,129 @@
+/**
+ * `_include` and `_revinclude`: which resources come with the matches of a page
+ * (https://hl7.org/fhir/R4/search.html#revinclude). A value is `Type:parameter` or `Type:parameter:Target`; `*` stands for
+ * every reference parameter, of the type or, alone, of every type.
+ */
+import { resourceTypesWithEndpoint } from '@praxis/fhir';
+import type { Parameter } from '../kind.ts';
+import { parametersOf } from '../parameters.ts';
+import { refuseValue } from '../search-values.ts';
+
+/** Different `_include` and `_revinclude` of one search at most. */
+export const includesMax = 30;
+
+export const includeNames = ['_include', '_revinclude'] as const;
+export type IncludeName = (typeof includeNames)[number];
+
+export interface Include {
+  /** `_include` follows references from a resource, `_revinclude` those that lead to it. */
+  readonly name: IncludeName;
+  /** Whether it is followed from included resources, too. */
+  readonly iterate: boolean;
+  /** Type of the resources whose references are followed; undefined: all. */
+  readonly source: string | undefined;
+  /** The parameter that selects the references; undefined: each reference parameter of the source. */
+  readonly parameter: Parameter | undefined;
+  /** The only type of resources that the references are followed to; undefined: all. */
+  readonly target: string | undefined;
+}
+
+const served: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
+const wild = '*';
+
+/** Whether a search parameter of this name, modifier included, is one of these. */
+export function isIncludeName(name: string): boolean {
+  const [code] = name.split(':', 1);
+  return includeNames.some((include) => include === code);
+}
+
+/**
+ * The includes among all parameters of a search, each once, in the order given.
+ * @throws PraxisError `search-invalid` (names the parameter and what would be right)
+ */
+export function parseIncludes(parameters: readonly (readonly [name: string, value: string])[]): readonly Include[] {
+  const includes = new Map<string, Include>();
+  for (const [name, value] of parameters) {
+    if (isIncludeName(name)) includes.set(`${name}=${value}`, parseInclude(name, value));
+  }
+  if (includes.size > includesMax) {
+    refuseValue('_include', `and _revinclude are given ${includes.size} times; at most ${includesMax} are taken`);
+  }
+  return [...includes.values()];
+}
+
+function parseInclude(given: string, value: string): Include {
+  const colon = given.indexOf(':');
+  const name = given.startsWith('_include') ? '_include' : '_revinclude';
+  const iterate = colon >= 0 && isIterate(given, name, given.slice(colon + 1));
+  const [source = '', code = '', target, ...more] = value.split(':');
+  if (value === wild) return { name, iterate, source: undefined, parameter: undefined, target: undefined };
+  if (value.includes(',')) {
+    refuseValue(given, `takes one value; repeat ${name} for more`);
+  }
+  if (more.length > 0 || source === '' || code === '' || target === '') {
+    refuseValue(given, 'takes Type:parameter, Type:parameter:Target, Type:* or *, such as Encounter:subject:Patient');
+  }
+  if (!served.has(source))
+    refuseValue(given, 'begins with what is not a resource type of R4, or * with more behind it');
+  const parameter = code === wild ? undefined : referenceParameter(given, source, code);
+  if (target !== undefined) requireTarget(given, source, parameter, target);
+  return { name, iterate, source, parameter, target };
+}
+
+function isIterate(given: string, name: IncludeName, modifier: string): boolean {
+  if (modifier === 'iterate') return true;
+  if (modifier === 'recurse') refuseValue(given, `has the name of an earlier FHIR; R4 calls it ${name}:iterate`);
+  return refuseValue(given, `takes no modifier but ${name}:iterate`);
+}
+
+function referenceParameter(given: string, source: string, code: string): Parameter {
+  const parameter = parametersOf(source).get(code);
+  if (parameter === undefined) {
+    return refuseValue(given, `names no search parameter of ${source}; ${choiceOf(source)}`);
+  }
+  if (!isReference(parameter)) {
+    return refuseValue(
+      given,
+      `takes reference parameters, and ${code} of ${source} is a ${parameter.definition.type}; ${choiceOf(source)}`,
+    );
+  }
+  return parameter;
+}
+
+function choiceOf(source: string): string {
+  const codes = referenceParameters(source).map(({ code }) => code);
+  return codes.length === 0 ? 'it has no reference parameters' : `its reference parameters are ${codes.join(', ')}`;
+}
+
+function requireTarget(given: string, source: string, parameter: Parameter | undefined, target: string): void {
+  if (!served.has(target)) refuseValue(given, 'ends with what is not a resource type of R4');
+  const possible = parameter === undefined ? referenceParameters(source) : [parameter];
+  if (possible.some(({ definition }) => definition.targets.includes(target))) return;
+  const subject = parameter === undefined ? `no reference of ${source}` : `${parameter.code} of ${source} does not`;
+  const leads = parameter === undefined ? 'leads' : 'lead';
+  const right = parameter === undefined ? '' : `, but to ${parameter.definition.targets.join(', ')}`;
+  refuseValue(given, `ends with ${target}, to which ${subject} ${leads}${right}`);
+}
+
+function isReference({ definition }: Parameter): boolean {
+  return definition.type === 'reference';
+}
+
+const ofType = new Map<string, readonly Parameter[]>();
+
+/** The reference parameters of a type. */
+export function referenceParameters(type: string): readonly Parameter[] {
+  const known = ofType.get(type);
+  if (known) return known;
+  const parameters = [...parametersOf(type).values()].filter(isReference);
+  if (parameters.length > 0) ofType.set(type, parameters);
+  return parameters;
+}
+
+/**
+ * Whether the parameter selects references, rather than resources that stand in the element itself
+ * (`Bundle.entry.resource`), which are in the answer already.
+ */
+export function refersElsewhere({ facts }: Parameter): boolean {
+  return facts.dataTypes.has('Reference') || facts.dataTypes.has('canonical') || facts.dataTypes.has('uri');
+}

@@ -1,0 +1,114 @@
+/**
+ * The definition of a value set, read from a ValueSet resource.
+ * https://hl7.org/fhir/R4/valueset.html#compositions
+ */
+import type { JsonObject, JsonValue } from '@praxis/fhir';
+import { fail } from '../base/errors.ts';
+import { nameOf } from './definitions.ts';
+import { elements, flagOf, objectOf, textOfElement, texts } from './elements.ts';
+
+/** `include` and `exclude` of one definition, at most. */
+export const partsMax = 500;
+
+export interface Filter {
+  /** For messages: `ValueSet.compose.include[0].filter[1]`. */
+  readonly path: string;
+  readonly property: string;
+  readonly op: string;
+  readonly value: string;
+}
+
+export interface ListedConcept {
+  readonly code: string;
+  readonly display?: string;
+  readonly designations: readonly JsonValue[];
+}
+
+/** One include or exclude: what is in all that it names. */
+export interface ComposePart {
+  readonly path: string;
+  /** Canonical: `url` or `url|version`. */
+  readonly system?: string;
+  /** Codes listed one by one; empty where the system as a whole or filters are meant. */
+  readonly concepts: readonly ListedConcept[];
+  readonly filters: readonly Filter[];
+  readonly valueSets: readonly string[];
+}
+
+export interface Compose {
+  readonly include: readonly ComposePart[];
+  readonly exclude: readonly ComposePart[];
+  /** Whether inactive codes are in it. */
+  readonly inactive: boolean;
+}
+
+/**
+ * The definition; for a value set that has none but holds an expansion, what that lists.
+ * @throws PraxisError `value-set-invalid`
+ */
+export function composeOf(valueSet: JsonObject): Compose {
+  const compose = objectOf(valueSet['compose']);
+  if (compose === undefined) return { include: expansionParts(valueSet), exclude: [], inactive: true };
+  const include = partsOf(compose['include'], 'ValueSet.compose.include');
+  const exclude = partsOf(compose['exclude'], 'ValueSet.compose.exclude');
+  if (include.length + exclude.length > partsMax) {
+    invalid(valueSet, `has more than ${partsMax} includes and excludes`, 'ValueSet.compose');
+  }
+  return { include, exclude, inactive: flagOf(compose['inactive']) ?? true };
+}
+
+/** Throws `value-set-invalid`: `The value set … <problem>`. */
+export function invalid(valueSet: JsonObject, problem: string, path: string): never {
+  return fail('value-set-invalid', { diagnostics: `The value set ${nameOf(valueSet)} ${problem}`, expression: [path] });
+}
+
+function partsOf(value: JsonValue | undefined, path: string): readonly ComposePart[] {
+  return elements(value).map((part, index) => partOf(part, `${path}[${index}]`));
+}
+
+function partOf(part: JsonObject, path: string): ComposePart {
+  const system = textOfElement(part['system']);
+  const version = textOfElement(part['version']);
+  return {
+    path,
+    ...(system === undefined ? {} : { system: version === undefined ? system : `${system}|${version}` }),
+    concepts: elements(part['concept']).flatMap(listedConcept),
+    filters: elements(part['filter']).map((filter, index) => ({
+      path: `${path}.filter[${index}]`,
+      property: textOfElement(filter['property']) ?? '',
+      op: textOfElement(filter['op']) ?? '',
+      value: textOfElement(filter['value']) ?? '',
+    })),
+    valueSets: texts(part['valueSet']),
+  };
+}
+
+function listedConcept(concept: JsonObject): ListedConcept[] {
+  const code = textOfElement(concept['code']);
+  const display = textOfElement(concept['display']);
+  if (code === undefined) return [];
+  return [{ code, ...(display === undefined ? {} : { display }), designations: elements(concept['designation']) }];
+}
+
+function expansionParts(valueSet: JsonObject): readonly ComposePart[] {
+  const expansion = objectOf(valueSet['expansion']);
+  if (expansion === undefined) invalid(valueSet, 'has no definition (compose) to go by', 'ValueSet.compose');
+  const bySystem = new Map<string, ListedConcept[]>();
+  const visit = (entry: JsonObject) => {
+    const system = textOfElement(entry['system']);
+    if (system !== undefined && flagOf(entry['abstract']) !== true) {
+      const listed = bySystem.get(system) ?? [];
+      listed.push(...listedConcept(entry));
+      bySystem.set(system, listed);
+    }
+    for (const child of elements(entry['contains'])) visit(child);
+  };
+  for (const entry of elements(expansion['contains'])) visit(entry);
+  return [...bySystem].map(([system, concepts]) => ({
+    path: 'ValueSet.expansion',
+    system,
+    concepts,
+    filters: [],
+    valueSets: [],
+  }));
+}

@@ -1,0 +1,151 @@
+/**
+ * Finds value sets and code systems by canonical URL: R4's own first, then the firm's. So nobody can change what R4 means,
+ * and a system that R4 holds in part only (examples, fragments) can be completed by the firm.
+ * https://hl7.org/fhir/R4/references.html#canonical
+ */
+import { type JsonObject, loadTerminology, type PublishedValueSet } from '@praxis/fhir';
+import { fail } from '../base/errors.ts';
+import { type CodeSystem, codeSystemOf, publishedCodeSystem } from './code-system.ts';
+import { textOfElement } from './elements.ts';
+
+export type TerminologyKind = 'ValueSet' | 'CodeSystem';
+
+/**
+ * The firm's resource with the canonical `url` (and `version`, if given) that the caller may see, masked for the caller;
+ * undefined when there is none. Of several versions the one that was changed last.
+ */
+export type TerminologyLookup = (
+  kind: TerminologyKind,
+  url: string,
+  version: string | undefined,
+) => Promise<JsonObject | undefined>;
+
+/** Firm resources that one request may look up by canonical, at most: each costs a statement. */
+export const lookupsMax = 100;
+
+export interface Definitions {
+  /** @throws PraxisError `value-set-unknown`, `expansion-too-costly` */
+  valueSet(canonical: string): Promise<JsonObject>;
+  /** @throws PraxisError `expansion-too-costly` */
+  codeSystem(canonical: string): Promise<CodeSystem | undefined>;
+  /** @throws PraxisError `code-system-unknown`, `expansion-too-costly` */
+  requireCodeSystem(canonical: string): Promise<CodeSystem>;
+}
+
+/** What `lookup` finds is asked for once. */
+export function openDefinitions(lookup: TerminologyLookup): Definitions {
+  const find = boundedLookup(lookup);
+  const valueSets = new Map<string, Promise<JsonObject | undefined>>();
+  const codeSystems = new Map<string, Promise<CodeSystem | undefined>>();
+  const codeSystem = (canonical: string) => once(codeSystems, canonical, () => findCodeSystem(find, canonical));
+  return {
+    async valueSet(canonical) {
+      const found = await once(valueSets, canonical, () => findValueSet(find, canonical));
+      return found ?? unknown('value-set-unknown', 'value set', canonical);
+    },
+    codeSystem,
+    requireCodeSystem: async (canonical) =>
+      (await codeSystem(canonical)) ?? unknown('code-system-unknown', 'code system', canonical),
+  };
+}
+
+/** `url|version` → both. */
+export function canonicalParts(canonical: string): readonly [url: string, version: string | undefined] {
+  const at = canonical.indexOf('|');
+  return at < 0 ? [canonical, undefined] : [canonical.slice(0, at), canonical.slice(at + 1)];
+}
+
+async function findValueSet(find: TerminologyLookup, canonical: string): Promise<JsonObject | undefined> {
+  const [url, version] = canonicalParts(canonical);
+  const published = (await loadTerminology()).valueSet(url);
+  if (published !== undefined && fits(published, version)) return resourceOf(published);
+  return find('ValueSet', url, version);
+}
+
+/** Parsed code systems of R4: every process holds each of them once. */
+const publishedCodeSystems = new Map<string, CodeSystem>();
+
+async function findCodeSystem(find: TerminologyLookup, canonical: string): Promise<CodeSystem | undefined> {
+  // The URLs of two systems of R4 (tables of HL7 v2) end with |2.7 and |2.3.1.
+  const whole = await publishedSystem(canonical);
+  if (whole?.isComplete) return whole;
+  const [url, version] = canonicalParts(canonical);
+  const published = await publishedSystem(url);
+  const fitting = published !== undefined && fits(published, version) ? published : undefined;
+  if (fitting?.isComplete) return fitting;
+  const own = await find('CodeSystem', url, version);
+  return own === undefined ? fitting : codeSystemOf(own);
+}
+
+async function publishedSystem(url: string): Promise<CodeSystem | undefined> {
+  const known = publishedCodeSystems.get(url);
+  if (known !== undefined) return known;
+  const published = (await loadTerminology()).codeSystem(url);
+  if (published === undefined) return undefined;
+  const parsed = publishedCodeSystem(published);
+  publishedCodeSystems.set(url, parsed);
+  return parsed;
+}
+
+function fits(published: { readonly version?: string }, version: string | undefined): boolean {
+  return version === undefined || version === published.version;
+}
+
+function resourceOf({ url, version, name, title, status, compose }: PublishedValueSet): JsonObject {
+  const part = ({
+    system,
+    version: of,
+    concept,
+    filter,
+    valueSet,
+  }: PublishedValueSet['compose']['include'][number]) => ({
+    ...(system === undefined ? {} : { system }),
+    ...(of === undefined ? {} : { version: of }),
+    ...(concept === undefined ? {} : { concept: concept.map((entry) => ({ ...entry })) }),
+    ...(filter === undefined ? {} : { filter: filter.map((entry) => ({ ...entry })) }),
+    ...(valueSet === undefined ? {} : { valueSet: [...valueSet] }),
+  });
+  return {
+    resourceType: 'ValueSet',
+    url,
+    ...(version === undefined ? {} : { version }),
+    name,
+    ...(title === undefined ? {} : { title }),
+    status,
+    compose: {
+      include: compose.include.map(part),
+      ...(compose.exclude === undefined ? {} : { exclude: compose.exclude.map(part) }),
+    },
+  };
+}
+
+function boundedLookup(lookup: TerminologyLookup): TerminologyLookup {
+  let lookups = 0;
+  return async (kind, url, version) => {
+    if (url === '') return undefined;
+    lookups += 1;
+    if (lookups > lookupsMax) {
+      fail('expansion-too-costly', {
+        diagnostics: `More than ${lookupsMax} value sets and code systems of the firm would have to be read`,
+      });
+    }
+    return lookup(kind, url, version);
+  };
+}
+
+function once<T>(known: Map<string, Promise<T>>, key: string, find: () => Promise<T>): Promise<T> {
+  const value = known.get(key) ?? find();
+  known.set(key, value);
+  return value;
+}
+
+function unknown(code: 'value-set-unknown' | 'code-system-unknown', what: string, canonical: string): never {
+  return fail(code, {
+    diagnostics: `There is no ${what} ${canonical} here: neither in R4 nor among those you can see`,
+  });
+}
+
+/** The canonical URL of a ValueSet resource, for messages; 'the value set that was sent' when it has none. */
+export function nameOf(valueSet: JsonObject): string {
+  return textOfElement(valueSet['url']) ?? 'the value set that was sent';
+}

@@ -1,0 +1,34 @@
+/**
+ * Reads elements of resources that others wrote: what is missing or of another type counts as absent.
+ * https://hl7.org/fhir/R4/json.html
+ */
+import { decimalText, isRawDecimal, type JsonObject, type JsonValue } from '@praxis/fhir';
+
+/** The value when it is a JSON object; else undefined. */
+export function objectOf(value: JsonValue | undefined): JsonObject | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || isRawDecimal(value)) return undefined;
+  return value;
+}
+
+/** The objects of a repeating element. */
+export function elements(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.map(objectOf).filter((entry) => entry !== undefined) : [];
+}
+
+/** The text of a primitive; undefined for anything else. */
+export function textOfElement(value: JsonValue | undefined): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'number' || isRawDecimal(value)) return decimalText(value);
+  return undefined;
+}
+
+/** The texts of a repeating primitive. */
+export function texts(value: JsonValue | undefined): readonly string[] {
+  return Array.isArray(value) ? value.flatMap((entry) => textOfElement(entry) ?? []) : [];
+}
+
+/** A boolean; undefined for anything else. */
+export function flagOf(value: JsonValue | undefined): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined;
+}

@@ -1,0 +1,119 @@
+/**
+ * Filters of a value set's definition: which concepts of a code system they choose.
+ * https://hl7.org/fhir/R4/valueset-filter-operator.html · https://hl7.org/fhir/R4/codesystem.html#defined-props
+ */
+import type { JsonObject } from '@praxis/fhir';
+import { ancestorsOf, type CodeSystem, type Concept, conceptOf, descendantsOf } from './code-system.ts';
+import { type Filter, invalid } from './compose.ts';
+import type { Spend } from './effort.ts';
+import { compilePattern, PatternError } from './regular-expression.ts';
+
+export type ConceptTest = (concept: Concept) => boolean;
+
+/** A filter with what it is about. */
+interface Filtered {
+  readonly valueSet: JsonObject;
+  readonly system: CodeSystem;
+  readonly filter: Filter;
+  readonly spend: Spend;
+}
+
+/** Operator → test. `concept` and `code` stand for the concept itself. */
+const operators: Readonly<Record<string, (filtered: Filtered) => ConceptTest>> = {
+  '=': (filtered) => {
+    const values = valuesOf(filtered);
+    return (concept) => values(concept).includes(filtered.filter.value);
+  },
+  'is-a': (filtered) => within(new Set(beneath(filtered))),
+  'descendent-of': (filtered) => {
+    const [self, ...codes] = beneath(filtered);
+    return within(new Set(codes.filter((code) => code !== self)));
+  },
+  'is-not-a': (filtered) => {
+    const codes = new Set(beneath(filtered));
+    return ({ code }) => !codes.has(code);
+  },
+  generalizes: (filtered) => within(new Set(ancestorsOf(filtered.system, requireCode(filtered)))),
+  regex: (filtered) => {
+    const values = valuesOf(filtered);
+    const matches = patternOf(filtered);
+    return (concept) => values(concept).some(matches);
+  },
+  in: (filtered) => {
+    const values = valuesOf(filtered);
+    const wanted = listOf(filtered);
+    return (concept) => values(concept).some((value) => wanted.has(value));
+  },
+  'not-in': (filtered) => {
+    const values = valuesOf(filtered);
+    const unwanted = listOf(filtered);
+    return (concept) => !values(concept).some((value) => unwanted.has(value));
+  },
+  exists: (filtered) => {
+    const { value, path } = filtered.filter;
+    if (value !== 'true' && value !== 'false')
+      invalid(filtered.valueSet, 'has a filter exists that is neither true nor false', path);
+    const values = valuesOf(filtered);
+    return (concept) => values(concept).length > 0 === (value === 'true');
+  },
+};
+
+/**
+ * Tests whether a concept of `system` passes `filter`.
+ * @throws PraxisError `value-set-invalid` when the operator, the property, the code or the pattern is not understood
+ */
+export function filterTest(valueSet: JsonObject, system: CodeSystem, filter: Filter, spend: Spend): ConceptTest {
+  const operator = Object.hasOwn(operators, filter.op) ? operators[filter.op] : undefined;
+  if (operator === undefined) {
+    return invalid(valueSet, `has a filter operator that is none of ${Object.keys(operators).join(', ')}`, filter.path);
+  }
+  return operator({ valueSet, system, filter, spend });
+}
+
+function within(codes: ReadonlySet<string>): ConceptTest {
+  return ({ code }) => codes.has(code);
+}
+
+/** The filter's code and those beneath it. */
+function beneath(filtered: Filtered): readonly string[] {
+  const codes = descendantsOf(filtered.system, requireCode(filtered));
+  filtered.spend(codes.length);
+  return codes;
+}
+
+function requireCode({ valueSet, system, filter }: Filtered): string {
+  const found = conceptOf(system, filter.value);
+  return found?.code ?? invalid(valueSet, `has a filter by a code that ${system.url} does not hold`, filter.path);
+}
+
+const builtIn: Readonly<Record<string, (concept: Concept) => readonly string[]>> = {
+  concept: ({ code }) => [code],
+  code: ({ code }) => [code],
+  display: ({ display }) => (display === undefined ? [] : [display]),
+  parent: ({ parents }) => parents,
+  child: ({ children }) => children,
+};
+
+/** The values that a concept has of the filter's property. */
+function valuesOf({ valueSet, system, filter }: Filtered): (concept: Concept) => readonly string[] {
+  const { property } = filter;
+  const known = Object.hasOwn(builtIn, property) ? builtIn[property] : undefined;
+  if (known !== undefined) return known;
+  if (!system.propertyNames.has(property)) {
+    return invalid(valueSet, `has a filter by a property that no code of ${system.url} has`, filter.path);
+  }
+  return ({ properties }) => properties.get(property) ?? [];
+}
+
+function listOf({ filter }: Filtered): ReadonlySet<string> {
+  return new Set(filter.value.split(',').map((value) => value.trim()));
+}
+
+function patternOf({ valueSet, filter, spend }: Filtered): (text: string) => boolean {
+  try {
+    return compilePattern(filter.value, spend);
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    return invalid(valueSet, `has a filter whose regular expression ${error.message}`, filter.path);
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * Whether one code is in a value set, decided without listing the set.
+ * https://hl7.org/fhir/R4/valueset.html#compositions
+ */
+import type { JsonObject, JsonValue } from '@praxis/fhir';
+import { type Concept, conceptOf, type SystemCode } from './code-system.ts';
+import { type ComposePart, composeOf, invalid } from './compose.ts';
+import { canonicalParts, type Definitions, nameOf } from './definitions.ts';
+import { openEffort, type Spend } from './effort.ts';
+import { requireNoCycle } from './expand.ts';
+import { filterTest } from './filters.ts';
+
+/** `undecided`: a code system that it depends on is not loaded here, or not all of it. */
+export type Membership =
+  | {
+      readonly is: 'member';
+      readonly system: string;
+      readonly code: string;
+      readonly display?: string;
+      /** It only groups others: no value to be chosen, unless the context says so. */
+      readonly isAbstract: boolean;
+      readonly designations: readonly JsonValue[];
+    }
+  | { readonly is: 'not-member' }
+  | { readonly is: 'undecided'; readonly system: string };
+
+const notMember: Membership = { is: 'not-member' };
+
+/** Value sets that one question may walk through. */
+export const walkedMax = 1000;
+
+interface Work {
+  readonly definitions: Definitions;
+  readonly coding: SystemCode;
+  /** Answers on the way, by canonical. */
+  readonly known: Map<string, Membership>;
+  readonly spend: Spend;
+}
+
+/** See `Terminology.contains`. */
+export async function memberOf(
+  definitions: Definitions,
+  valueSet: string | JsonObject,
+  coding: SystemCode,
+): Promise<Membership> {
+  const definition = typeof valueSet === 'string' ? await definitions.valueSet(valueSet) : valueSet;
+  const path = typeof valueSet === 'string' ? [valueSet] : [nameOf(valueSet)];
+  return inValueSet({ definitions, coding, known: new Map(), spend: openEffort() }, definition, path);
+}
+
+async function inValueSet(work: Work, valueSet: JsonObject, path: readonly string[]): Promise<Membership> {
+  const compose = composeOf(valueSet);
+  let found = notMember;
+  for (const part of compose.include) {
+    const membership = await inPart(work, valueSet, part, path);
+    if (membership.is !== 'not-member') found = membership;
+    if (membership.is === 'member') break;
+  }
+  if (found.is === 'member' && !compose.inactive && (await isInactive(work.definitions, found))) return notMember;
+  for (const part of found.is === 'not-member' ? [] : compose.exclude) {
+    const excluded = await inPart({ ...work, coding: codingFor(work.coding, found) }, valueSet, part, path);
+    if (excluded.is === 'member') return notMember;
+    if (excluded.is === 'undecided') found = excluded;
+  }
+  return found;
+}
+
+/** A code that was asked for without system is excluded only in the system that it was found in. */
+function codingFor(coding: SystemCode, found: Membership): SystemCode {
+  return found.is === 'member' ? { system: found.system, code: found.code } : coding;
+}
+
+async function isInactive(definitions: Definitions, { system, code }: { system: string; code: string }) {
+  const codeSystem = await definitions.codeSystem(system);
+  return (codeSystem && conceptOf(codeSystem, code)?.isInactive) ?? false;
+}
+
+/** In all that the part names. */
+async function inPart(
+  work: Work,
+  valueSet: JsonObject,
+  part: ComposePart,
+  path: readonly string[],
+): Promise<Membership> {
+  const answers: Membership[] = [];
+  if (part.system !== undefined) answers.push(await inSystem(work, valueSet, part, part.system));
+  for (const canonical of part.valueSets) {
+    if (answers.some(({ is }) => is === 'not-member')) return notMember;
+    answers.push(await inImported(work, valueSet, part, canonical, path));
+  }
+  const [first] = answers;
+  if (first === undefined) return invalid(valueSet, 'has a part with neither system nor valueSet', part.path);
+  return answers.find(({ is }) => is === 'not-member') ?? answers.find(({ is }) => is === 'undecided') ?? first;
+}
+
+async function inImported(
+  work: Work,
+  valueSet: JsonObject,
+  part: ComposePart,
+  canonical: string,
+  path: readonly string[],
+): Promise<Membership> {
+  requireNoCycle(path, canonical, valueSet, part.path);
+  const key = [canonical, work.coding.system ?? '', work.coding.code].join('\n');
+  const known = work.known.get(key);
+  if (known !== undefined) return known;
+  if (work.known.size >= walkedMax) invalid(valueSet, `imports more than ${walkedMax} value sets`, part.path);
+  const answer = await inValueSet(work, await work.definitions.valueSet(canonical), [...path, canonical]);
+  work.known.set(key, answer);
+  return answer;
+}
+
+async function inSystem(
+  { definitions, coding, spend }: Work,
+  valueSet: JsonObject,
+  part: ComposePart,
+  canonical: string,
+): Promise<Membership> {
+  const [url] = canonicalParts(canonical);
+  if (coding.system !== undefined && coding.system !== url) return notMember;
+  const system = await definitions.codeSystem(canonical);
+  const concept = system && conceptOf(system, coding.code);
+  if (part.concepts.length > 0) {
+    const listed = part.concepts.find(({ code }) => code === (concept?.code ?? coding.code));
+    return listed === undefined ? notMember : member(url, { ...concept, ...listed });
+  }
+  if (system === undefined) return { is: 'undecided', system: url };
+  if (concept === undefined) return system.isComplete ? notMember : { is: 'undecided', system: url };
+  const passes = part.filters.every((filter) => filterTest(valueSet, system, filter, spend)(concept));
+  return passes ? member(url, concept) : notMember;
+}
+
+function member(system: string, concept: Pick<Concept, 'code'> & Partial<Concept>): Membership {
+  const { code, display, isAbstract = false, designations = [] } = concept;
+  return { is: 'member', system, code, ...(display === undefined ? {} : { display }), isAbstract, designations };
+}

@@ -1,0 +1,86 @@
+/**
+ * The terminology that a caller can use: the code systems and value sets of R4 (@praxis/fhir) and, through a callback, the
+ * firm's own ValueSet and CodeSystem resources. Made per request: what the callback found is remembered as long as it lives.
+ *
+ * https://hl7.org/fhir/R4/terminologies-systems.html · https://hl7.org/fhir/R4/terminology-service.html
+ */
+import type { JsonObject } from '@praxis/fhir';
+import { ancestorsOf, type CodeSystem, conceptOf, descendantsOf, type SystemCode } from './code-system.ts';
+import { openDefinitions, type TerminologyLookup } from './definitions.ts';
+import { type Expansion, type ExpansionOptions, expandValueSet } from './expand.ts';
+import { type Membership, memberOf } from './membership.ts';
+
+export { type CodeSystem, type Concept, codeSystemOf, conceptOf, type SystemCode } from './code-system.ts';
+export type { TerminologyKind, TerminologyLookup } from './definitions.ts';
+export type { ExpandedCoding, Expansion, ExpansionOptions } from './expand.ts';
+export type { Membership } from './membership.ts';
+
+export interface Terminology {
+  /**
+   * The value set `canonical` (`url` or `url|version`), as a ValueSet resource.
+   * @throws PraxisError `value-set-unknown`
+   */
+  valueSet(canonical: string): Promise<JsonObject>;
+
+  /** The code system `canonical` (`url` or `url|version`); undefined when it is not loaded here. */
+  codeSystem(canonical: string): Promise<CodeSystem | undefined>;
+
+  /** As `codeSystem`. @throws PraxisError `code-system-unknown` */
+  requireCodeSystem(canonical: string): Promise<CodeSystem>;
+
+  /**
+   * All codes of a value set with their displays, in the order of its definition, each once.
+   * @throws PraxisError `value-set-unknown`, `code-system-unknown`, `value-set-invalid`, `expansion-too-costly`
+   */
+  expand(valueSet: string | JsonObject, options?: ExpansionOptions): Promise<Expansion>;
+
+  /**
+   * Whether `coding` is in the value set. Never expands what is only asked about, so it also answers for value sets that
+   * are too large to expand. Without `system` any system will do.
+   * @throws PraxisError `value-set-unknown`, `value-set-invalid`
+   */
+  contains(valueSet: string | JsonObject, coding: SystemCode): Promise<Membership>;
+
+  /**
+   * The codes that the search modifiers `:in` and `:not-in` stand for (https://hl7.org/fhir/R4/search.html#token).
+   * @throws PraxisError as `expand`
+   */
+  codings(canonical: string): Promise<readonly Required<SystemCode>[]>;
+
+  /**
+   * `:below`: the code and everything that it subsumes.
+   * @throws PraxisError `code-system-unknown`, `code-unknown`
+   */
+  descendants(system: string, code: string): Promise<readonly string[]>;
+
+  /**
+   * `:above`: the code and everything that subsumes it.
+   * @throws PraxisError `code-system-unknown`, `code-unknown`
+   */
+  ancestors(system: string, code: string): Promise<readonly string[]>;
+
+  /** The display of a code; undefined when the system or the code is not loaded, or has none. */
+  display(system: string, code: string): Promise<string | undefined>;
+}
+
+/** Loaded terminology alone: `openTerminology()`. */
+export function openTerminology(lookup?: TerminologyLookup): Terminology {
+  const definitions = openDefinitions(lookup ?? (async () => undefined));
+  return {
+    valueSet: definitions.valueSet,
+    codeSystem: definitions.codeSystem,
+    requireCodeSystem: definitions.requireCodeSystem,
+    expand: (valueSet, options) => expandValueSet(definitions, valueSet, options),
+    contains: (valueSet, coding) => memberOf(definitions, valueSet, coding),
+    async codings(canonical) {
+      const { codings } = await expandValueSet(definitions, canonical);
+      return codings.map(({ system, code }) => ({ system, code }));
+    },
+    descendants: async (system, code) => descendantsOf(await definitions.requireCodeSystem(system), code),
+    ancestors: async (system, code) => ancestorsOf(await definitions.requireCodeSystem(system), code),
+    async display(system, code) {
+      const codeSystem = await definitions.codeSystem(system);
+      return codeSystem && conceptOf(codeSystem, code)?.display;
+    },
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * A resource against the invariants of the base definitions and against profiles. Pure and synchronous: it runs where it
+ * can be stopped (worker.ts), since expressions of profiles may run for ever.
+ *
+ * https://hl7.org/fhir/R4/validation.html
+ */
+import type { DefinedRules } from '@praxis/fhir';
+import type { BindingCheck } from './bindings.ts';
+import { checkElement } from './conform.ts';
+import {
+  childNodes,
+  type ElementNode,
+  isPlainObject,
+  isResourceNode,
+  type PlainObject,
+  resourceNode,
+} from './element-node.ts';
+import { type Finding, find } from './finding.ts';
+import { checkInvariants } from './invariants.ts';
+import { statedProfiles } from './plain.ts';
+import type { LoadedProfiles } from './profiles.ts';
+import { checkProfile, type Run } from './run.ts';
+
+export interface Examination {
+  readonly findings: readonly Finding[];
+  /** Codes to look up in value sets. */
+  readonly bindings: readonly BindingCheck[];
+}
+
+/** What is found in a resource of a known type; `profiles`: canonicals that it has to conform to beside its own. */
+export function examine(
+  rules: DefinedRules,
+  resource: PlainObject,
+  profiles: readonly string[],
+  { profiles: known, problems }: LoadedProfiles,
+  findingsMax: number,
+): Examination {
+  const findings = { list: [], max: findingsMax };
+  const run: Run = { rules, findings, profiles: known, bindings: [], check: checkElement };
+  const root = resourceNode(resource);
+  if (root === undefined) return { findings: [], bindings: [] };
+  for (const canonical of profiles) {
+    const profile = known.get(canonical);
+    if (profile !== undefined) checkProfile(run, profile, root);
+  }
+  walk(run, root, problems);
+  return { findings: run.findings.list, bindings: run.bindings };
+}
+
+/** The canonicals that a resource names: in meta.profile, of extensions, also inside. */
+export function namedProfiles(resource: PlainObject): readonly string[] {
+  const root = resourceNode(resource);
+  const names = new Set<string>();
+  const visit = (node: ElementNode) => {
+    if (isResourceNode(node) && isPlainObject(node.value)) {
+      for (const canonical of statedProfiles(node.value)) names.add(canonical);
+    }
+    const url = extensionUrl(node);
+    if (url !== undefined) names.add(url);
+    for (const child of childNodes(node)) visit(child);
+  };
+  if (root !== undefined) visit(root);
+  return [...names];
+}
+
+function walk(run: Run, node: ElementNode, problems: ReadonlyMap<string, string>): void {
+  if (run.findings.list.length >= run.findings.max) return;
+  checkInvariants(run.findings, run.rules, node);
+  if (isResourceNode(node) && isPlainObject(node.value)) checkStated(run, node, node.value, problems);
+  const url = extensionUrl(node);
+  const extension = url === undefined ? undefined : run.profiles.get(url);
+  if (extension !== undefined) checkProfile(run, extension, node);
+  for (const child of childNodes(node)) walk(run, child, problems);
+}
+
+/** A profile that the resource itself claims to conform to, but that is not known here, is a warning. */
+function checkStated(run: Run, node: ElementNode, resource: PlainObject, problems: ReadonlyMap<string, string>): void {
+  for (const [index, canonical] of statedProfiles(resource).entries()) {
+    const profile = run.profiles.get(canonical);
+    if (profile !== undefined) checkProfile(run, profile, node);
+    else {
+      const problem = `conformance to ${canonical} was not checked: ${problems.get(canonical) ?? 'it was not loaded'}`;
+      const path = `${node.path}.meta.profile[${index}]`;
+      find(run.findings, 'profile-unknown', path, problem, undefined, 'warning');
+    }
+  }
+}
+
+/** Extensions inside of extensions have names instead of URLs. */
+function extensionUrl({ type, value }: ElementNode): string | undefined {
+  if (type !== 'Extension' || !isPlainObject(value)) return undefined;
+  return typeof value.url === 'string' && value.url.includes(':') ? value.url : undefined;
+}

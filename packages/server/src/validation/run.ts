@@ -1,0 +1,63 @@
+/**
+ * One validation against profiles while it runs, and what its parts ask of each other.
+ */
+import { type DefinedRules, isSubtypeOf } from '@praxis/fhir';
+import type { BindingCheck } from './bindings.ts';
+import type { ElementNode } from './element-node.ts';
+import { type Findings, find } from './finding.ts';
+import type { Profile, ProfileElement } from './profile.ts';
+
+export interface Run {
+  readonly rules: DefinedRules;
+  readonly findings: Findings;
+  /** By canonical URL as it was asked for: all that were found. */
+  readonly profiles: ReadonlyMap<string, Profile>;
+  /** Codes to look up in value sets afterwards. */
+  readonly bindings: BindingCheck[];
+  /** Adds what keeps an element from being what a snapshot says of it and of everything inside (conform.ts). */
+  readonly check: (run: Run, rule: ProfileElement, node: ElementNode, profile: string) => void;
+}
+
+/** Adds what keeps an element from conforming to a profile. */
+export function checkProfile(run: Run, profile: Profile, node: ElementNode): void {
+  if (!isSubtypeOf(node.type, profile.type)) {
+    const problem = `must be a ${profile.type} to conform to the profile: it is a ${node.type}`;
+    find(run.findings, 'profile-type', node.path, problem, profile.url);
+    return;
+  }
+  run.check(run, profile.root, node, profile.url);
+}
+
+/** Whether an element conforms to a profile; nothing is added. */
+export function conforms(run: Run, profile: Profile, node: ElementNode): boolean {
+  const trial = trialOf(run);
+  checkProfile(trial, profile, node);
+  return !failed(trial);
+}
+
+/** The same with an account of its own, for finding out whether something conforms. */
+export function trialOf(run: Run): Run {
+  return { ...run, findings: { list: [], max: 1, errorsOnly: true }, bindings: [] };
+}
+
+/** Whether a trial found an error. */
+export function failed({ findings }: Run): boolean {
+  return findings.list.length > 0;
+}
+
+const baseTypePrefix = 'http://hl7.org/fhir/StructureDefinition/';
+
+/** The resource type of a target profile; undefined when the profile is not known here. */
+export function targetType(run: Run, canonical: string): string | undefined {
+  const profile = run.profiles.get(canonical);
+  if (profile !== undefined) return profile.type;
+  const url = urlOf(canonical);
+  const name = url.startsWith(baseTypePrefix) ? url.slice(baseTypePrefix.length) : '';
+  return isSubtypeOf(name, 'Resource') ? name : undefined;
+}
+
+/** A canonical without its version. */
+export function urlOf(canonical: string): string {
+  const bar = canonical.indexOf('|');
+  return bar < 0 ? canonical : canonical.slice(0, bar);
+}

@@ -1,0 +1,89 @@
+/**
+ * A resource against everything that R4 and profiles ask of it: structure, invariants, profiles, bindings.
+ *
+ * https://hl7.org/fhir/R4/validation.html
+ */
+import { isSubtypeOf, type JsonObject, type JsonValue, loadDefinedRules, validateResource } from '@praxis/fhir';
+import { fail } from '../base/errors.ts';
+import { type BindingCheck, checkBindings, type ValueSetMembership } from './bindings.ts';
+import { namedProfiles } from './examine.ts';
+import { type Finding, find } from './finding.ts';
+import { plainOf } from './plain.ts';
+import { loadProfiles, type ProfileLookup } from './profiles.ts';
+import type { Validator } from './validator.ts';
+
+export type { BoundCode, ValueSetMembership } from './bindings.ts';
+export type { Finding } from './finding.ts';
+export type { ProfileLookup } from './profiles.ts';
+export { openValidator, type Validator } from './validator.ts';
+
+export interface ValidationOptions {
+  /** The resource type that is expected; any when absent. */
+  readonly type?: string;
+  /** Canonicals that the resource has to conform to, beside those in its meta.profile. */
+  readonly profiles: readonly string[];
+  /** Finds profiles that do not come with R4. */
+  readonly lookup: ProfileLookup;
+  readonly isMember: ValueSetMembership;
+}
+
+/** Findings of one validation, at most; those after them are left out. */
+export const findingsMax = 500;
+
+/**
+ * What is wrong with a resource or deserves a remark: structure first, then in the order of its elements.
+ * @throws PraxisError `profile-unknown` for one of `profiles` that cannot be used, `unavailable`
+ */
+export async function validate(
+  validator: Validator,
+  resource: JsonValue,
+  options: ValidationOptions,
+): Promise<readonly Finding[]> {
+  const expected = options.type === undefined ? {} : { type: options.type };
+  const structure = validateResource(resource, { ...expected, issuesMax: findingsMax }).map(
+    ({ severity, code, path, rule, diagnostics }): Finding => ({ severity, code, path, rule, diagnostics }),
+  );
+  if (!isResource(resource, options.type)) return structure;
+  const found = await findingsOfRules(validator, resource, options);
+  const more = found.filter(({ path, code }) => !structure.some((same) => same.path === path && same.code === code));
+  return [...structure, ...more].slice(0, findingsMax);
+}
+
+async function findingsOfRules(
+  validator: Validator,
+  resource: JsonObject,
+  { profiles, lookup, isMember }: ValidationOptions,
+): Promise<readonly Finding[]> {
+  const plain = plainOf(resource);
+  const named = namedProfiles(plain);
+  const loaded = await loadProfiles(await loadDefinedRules(), [...profiles, ...named], lookup);
+  requireKnown(profiles, loaded.problems);
+  const definitions = [...loaded.definitions];
+  const examination = await validator.examine({ resource: plain, profiles, named, definitions, findingsMax });
+  const findings = { list: [...(examination?.findings ?? [])], max: findingsMax };
+  if (examination === undefined) {
+    const problem = 'invariants and profiles were not checked: evaluating them takes longer than allowed';
+    find(findings, 'too-costly', String(resource.resourceType), problem, undefined);
+  }
+  const bindings: readonly BindingCheck[] = examination?.bindings ?? [];
+  await checkBindings(findings, bindings, isMember);
+  return findings.list;
+}
+
+function requireKnown(profiles: readonly string[], problems: ReadonlyMap<string, string>): void {
+  for (const canonical of profiles) {
+    const problem = problems.get(canonical);
+    if (problem === undefined) continue;
+    fail('profile-unknown', {
+      diagnostics: `profile ${canonical.slice(0, 200)} cannot be validated against: ${problem}`,
+      expression: ['profile'],
+    });
+  }
+}
+
+/** Whether there is a type to go by, and the one that is expected. */
+function isResource(resource: JsonValue, expected: string | undefined): resource is JsonObject {
+  if (typeof resource !== 'object' || resource === null || Array.isArray(resource)) return false;
+  const type = 'resourceType' in resource ? resource.resourceType : undefined;
+  return typeof type === 'string' && isSubtypeOf(type, 'Resource') && (expected === undefined || type === expected);
+}

@@ -1,0 +1,110 @@
+/**
+ * Examines resources in a thread of its own, one after another: expressions of profiles come from outside and may run for
+ * ever or take all memory. What takes too long ends the thread; the next task gets a new one.
+ */
+import { Worker } from 'node:worker_threads';
+import type { JsonObject } from '@praxis/fhir';
+import { fail } from '../base/errors.ts';
+import type { PlainObject } from './element-node.ts';
+import type { Examination } from './examine.ts';
+
+export interface ExaminationTask {
+  readonly resource: PlainObject;
+  /** Canonicals that the resource has to conform to, beside those it states itself. */
+  readonly profiles: readonly string[];
+  /** Canonicals that the resource states or that its extensions have. */
+  readonly named: readonly string[];
+  /** Profiles that do not come with the server: canonical, StructureDefinition. */
+  readonly definitions: readonly (readonly [canonical: string, definition: JsonObject])[];
+  readonly findingsMax: number;
+}
+
+export interface Validator {
+  /**
+   * What is found; undefined when it takes longer than `examinationMsMax` or more memory than `memoryMbMax`.
+   * @throws PraxisError `unavailable` when too many wait
+   */
+  examine(task: ExaminationTask): Promise<Examination | undefined>;
+  /** Ends the thread. Tasks that wait are answered undefined. */
+  close(): Promise<void>;
+}
+
+/** One examination, start of the thread not included. R4's largest definitions (1.2 MB) take 0.4 s. */
+export const examinationMsMax = 5_000;
+/** Heap of the thread. */
+export const memoryMbMax = 256;
+/** Examinations that wait, at most. */
+export const waitingMax = 64;
+
+/** A validator without a thread yet: the first task starts it. It does not keep the process alive. */
+export function openValidator(limits: { readonly examinationMsMax: number } = { examinationMsMax }): Validator {
+  let worker: Worker | undefined;
+  let waiting = 0;
+  let isClosed = false;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function run(task: ExaminationTask): Promise<Examination | undefined> {
+    if (isClosed) return undefined;
+    worker ??= await startWorker();
+    const answer = await ask(worker, task, limits.examinationMsMax);
+    if (answer === undefined) {
+      await worker.terminate();
+      worker = undefined;
+    }
+    return answer;
+  }
+
+  return {
+    async examine(task) {
+      if (waiting >= waitingMax) fail('unavailable', { diagnostics: 'Too many validations are waiting: try again' });
+      waiting += 1;
+      const mine = last.then(() => run(task));
+      last = mine.catch(() => undefined);
+      try {
+        return await mine;
+      } finally {
+        waiting -= 1;
+      }
+    },
+    async close() {
+      isClosed = true;
+      await worker?.terminate();
+      await last;
+    },
+  };
+}
+
+function startWorker(): Promise<Worker> {
+  const worker = new Worker(new URL('./validator-worker.ts', import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: memoryMbMax },
+  });
+  return new Promise((resolve, reject) => {
+    worker.once('online', () => {
+      worker.unref();
+      resolve(worker);
+    });
+    worker.once('error', reject);
+  });
+}
+
+/** Undefined: not in time, or the thread died. @throws Error what the thread could not cope with */
+function ask(worker: Worker, task: ExaminationTask, timeoutMs: number): Promise<Examination | undefined> {
+  return new Promise((resolve, reject) => {
+    const settle = (answer: () => void) => {
+      clearTimeout(timer);
+      worker.unref();
+      worker.removeAllListeners();
+      worker.on('error', () => undefined); // it may still die of the task that is given up
+      answer();
+    };
+    const timer = setTimeout(() => settle(() => resolve(undefined)), timeoutMs);
+    worker.ref();
+    worker.removeAllListeners();
+    worker.on('message', (message: Examination | { readonly failure: string }) =>
+      settle(() => ('failure' in message ? reject(new Error(message.failure)) : resolve(message))),
+    );
+    worker.on('error', () => settle(() => resolve(undefined)));
+    worker.on('exit', () => settle(() => resolve(undefined)));
+    worker.postMessage(task);
+  });
+}

@@ -1,0 +1,11 @@
+/** All pages of R4 whose clauses are accounted for; docs/conformance.md has a table of each. */
+import { bundle } from './bundle.ts';
+import type { Page } from './clause.ts';
+import { fhirpatch } from './fhirpatch.ts';
+import { http } from './http.ts';
+import { json } from './json.ts';
+import { operations } from './operations.ts';
+import { search } from './search.ts';
+import { xml } from './xml.ts';
+
+export const pages: readonly Page[] = [http, search, json, xml, bundle, operations, fhirpatch];

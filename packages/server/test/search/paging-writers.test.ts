@@ -1,0 +1,118 @@
+/**
+ * Over the official examples and a synthetic practice: pages of every size, forward and backward, are the unpaged result,
+ * while others write at the same time. Rows that nobody writes to appear exactly once and in their order.
+ */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { JsonObject } from '@praxis/fhir';
+import type { SearchPage } from '../../src/search/plan.ts';
+import type { PageRow } from '../../src/storage/store.ts';
+import { syntheticPractice } from '../../src/synthetic/practice.ts';
+import { officialExamples } from './official-examples.ts';
+import { createOf, nowMs, openSearchWorld, type SearchWorld, timeZone } from './world.ts';
+
+const sizes = [1, 2, 3, 7, 50];
+
+test('the official examples of every type, by every order that all types have', { timeout: 120_000 }, async (t) => {
+  const world = await openSearchWorld(t);
+  const examples = officialExamples();
+  await world.load(examples, { bare: true });
+  const types = Map.groupBy(examples, ({ resourceType }) => String(resourceType));
+  const large = [...types].filter(([, resources]) => resources.length > 7).map(([type]) => type);
+  assert.ok(large.length > 10, `${large.length} types`);
+  for (const type of large) {
+    for (const sort of ['', '_sort=-_id', '_sort=_lastUpdated']) {
+      const whole = await world.ids(type, sort);
+      assert.equal(whole.length, types.get(type)?.length);
+      for (const size of [3, 7]) {
+        const query = [sort, `_count=${size}`].filter((part) => part !== '').join('&');
+        assert.deepEqual(await world.ids(type, query), whole, `${type}?${query}`);
+        assert.deepEqual(forward(await world.pagesBack(type, query)), whole, `${type}?${query} back`);
+      }
+    }
+  }
+});
+
+const searches: readonly (readonly [type: string, query: string])[] = [
+  ['Appointment', ''],
+  ['Appointment', 'status=booked,fulfilled'],
+  ['Appointment', '_sort=-date'],
+  ['Appointment', 'status:not=cancelled&_sort=date'],
+  ['Appointment', '_sort=status,-date'],
+  ['Patient', '_sort=family,birthdate'],
+  ['Patient', '_sort=-email'],
+  ['Patient', 'gender=female&_sort=-birthdate'],
+];
+
+test('a synthetic practice, both ways, under writers', { timeout: 120_000 }, async (t) => {
+  const world = await openSearchWorld(t);
+  const practice: JsonObject[] = [
+    ...syntheticPractice({ seed: 'pages', firm: 'maple', name: 'Maple', timeZone, patients: 40, todayMs: nowMs }),
+  ].filter(({ resourceType }) => resourceType === 'Appointment' || resourceType === 'Patient');
+  const idle = practice.filter((_, index) => index % 5 !== 0);
+  await world.load(practice, { bare: true });
+  const steady = new Set(idle.map(({ id }) => String(id)));
+  const ofIdle = (ids: readonly string[]): string[] => ids.filter((id) => steady.has(id));
+  const before = new Map<string, string[]>();
+  for (const [type, query] of searches) before.set(`${type}?${query}`, ofIdle(await world.ids(type, query)));
+
+  const writers = openWriters(
+    world,
+    practice.filter((resource) => !idle.includes(resource)),
+  );
+  try {
+    for (const [place, [type, query]] of searches.entries()) {
+      const expected = before.get(`${type}?${query}`);
+      assert.ok(expected !== undefined && expected.length > 10, query);
+      for (const size of [sizes[place % 3] ?? 1, 7, 50]) {
+        const sized = [query, `_count=${size}`].filter((part) => part !== '').join('&');
+        assert.deepEqual(ofIdle(await world.ids(type, sized)), expected, `${type}?${sized}`);
+        assert.deepEqual(ofIdle(forward(await world.pagesBack(type, sized))), expected, `${type}?${sized} back`);
+      }
+    }
+  } finally {
+    const written = await writers.stop();
+    t.diagnostic(`${written} writes meanwhile`);
+    assert.ok(written > 50, `${written} writes`);
+  }
+});
+
+/** Two writers that update, delete and revive the resources, and create copies of them, until they are stopped. */
+function openWriters(world: SearchWorld, resources: readonly JsonObject[]): { stop(): Promise<number> } {
+  let stopped = false;
+  let written = 0;
+  const write = async (half: number): Promise<void> => {
+    for (let turn = half; !stopped; turn += 2) {
+      const resource = resources[turn % resources.length];
+      const other = resources[(turn * 7 + 3) % resources.length];
+      if (resource === undefined || other === undefined) return;
+      await change(world, resource, other, turn);
+      written += 1;
+    }
+  };
+  const running = Promise.all([write(0), write(1)]);
+  return {
+    async stop() {
+      stopped = true;
+      await running;
+      return written;
+    },
+  };
+}
+
+/** A resource takes the content of another of its type, or is deleted, or a new one is made. */
+async function change(world: SearchWorld, resource: JsonObject, other: JsonObject, turn: number): Promise<void> {
+  const type = String(resource['resourceType']);
+  const id = String(resource['id']);
+  if (turn % 4 === 0) return await world.load([{ ...resource, id: `new-${turn}` }], { bare: true });
+  const current = await world.store.read(world.scope, type, id);
+  const content = other['resourceType'] === type ? other : resource;
+  const write = { ...createOf({ ...content, id }, true), expectedVersion: current?.versionId ?? 0 };
+  const gone = turn % 4 === 1 && current?.deleted === false;
+  const { index } = createOf({ resourceType: 'Basic', id: 'x' });
+  await world.store.write(world.scope, gone ? { ...write, content: null, index } : write);
+}
+
+function forward(pages: readonly SearchPage<PageRow>[]): string[] {
+  return pages.toReversed().flatMap(({ rows }) => rows.map(({ id }) => id));
+}
