@@ -163,7 +163,9 @@ test('page 40 by cursor, the one before it and the last one read as many pages a
   }
 });
 
-test('an estimate reads no more pages than a page of the search', { timeout: 60_000 }, async (t) => {
+test('an estimate reads about as many pages as the search, whatever the number of matches', {
+  timeout: 60_000,
+}, async (t) => {
   const world = await openSearchWorld(t);
   await world.load(appointments(9000), { bare: true });
   await world.database.owner.query(sql`VACUUM ANALYZE`);
@@ -172,6 +174,7 @@ test('an estimate reads no more pages than a page of the search', { timeout: 60_
     const page = pagesOf(await explained(world, planPage(target).statement));
     const estimate = pagesOf(await explained(world, planEstimate(target)));
     t.diagnostic(`${query}: ${page} and ${estimate} pages`);
-    assert.ok(estimate <= page, `${query}: ${page} pages, estimate ${estimate}`);
+    // Of the rows that are counted, the visibility map may send some to the table; look-ups for all would be ten times that.
+    assert.ok(estimate <= 2 * page + 1500, `${query}: ${page} pages, estimate ${estimate}`);
   }
 });
