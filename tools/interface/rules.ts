@@ -82,6 +82,19 @@ export const settledRules: readonly Rule[] = [
 
 /** Habits of existing clients of services like this one, as public client code shows them. */
 export const clientRules: readonly Rule[] = [
-  ...each('clients', 'paging', 'count', 'tokens', 'headers', 'location', 'values', 'links', 'errors', 'slots', 'put'),
+  ...each(
+    'clients',
+    'paging',
+    'libraries',
+    'count',
+    'tokens',
+    'headers',
+    'location',
+    'values',
+    'links',
+    'errors',
+    'slots',
+    'put',
+  ),
   { id: 'clients attachment links', later: practice },
 ];

@@ -31,7 +31,7 @@ function asFound<T extends object>(resource: T): T & Found {
   return JSON.parse(JSON.stringify(resource));
 }
 
-test('fhir-kit-client', async () => {
+test('clients libraries: fhir-kit-client', async () => {
   const client = new Client({ baseUrl: maple.base, customHeaders: { ...headers } });
   const ids: string[] = [];
   for (const family of ['Kit0', 'Kit1', 'Kit2'])
@@ -58,7 +58,7 @@ test('fhir-kit-client', async () => {
   assert.equal(answer.entry[0]?.resource.total, 3);
 });
 
-test('@medplum/core', async () => {
+test('clients libraries: @medplum/core', async () => {
   const base = new URL(maple.base);
   const client = new MedplumClient({
     baseUrl: `${base.origin}/`,
@@ -85,7 +85,7 @@ test('@medplum/core', async () => {
   assert.equal(answer.entry?.[0]?.response?.status.slice(0, 3), '200');
 });
 
-test('fhirclient', async () => {
+test('clients libraries: fhirclient', async () => {
   const accessToken = (headers['authorization'] ?? '').replace('Bearer ', '');
   // What an express application would give it: a session in which it keeps its state.
   const incoming = Object.assign(new IncomingMessage(new Socket()), { session: {} });
