@@ -42,6 +42,14 @@ const records = [
     subject: { reference: 'Patient/insured' },
   },
   {
+    resourceType: 'Observation',
+    id: 'pressure',
+    status: 'final',
+    code: { coding: [{ code: '8480-6' }] },
+    subject: { reference: 'Patient/insured' },
+    valueQuantity: { value: 120 },
+  },
+  {
     resourceType: 'List',
     id: 'chosen',
     status: 'current',
@@ -73,6 +81,8 @@ const refusals: readonly (readonly [application: typeof operator, path: string, 
   [restricted, 'Patient?_filter=name+co+stone+or+telecom+eq+x', /^Patient search by telecom, which reads/],
   [restricted, 'Patient?_filter=organization.name+eq+maple', /^Organization search needs acl\/org_s/],
   [restricted, 'Encounter?_filter=patient[email+eq+x].name+co+stone', /^Patient search by email, which reads/],
+  [restricted, 'Observation?code-value-quantity=8480-6$gt1', /^Observation search needs/],
+  [restricted, 'Patient?_has:Observation:patient:code-value-quantity=8480-6$gt1', /^Observation search needs/],
   [restricted, 'Patient?_list=chosen', /^List search needs acl\/\*/],
   [restricted, 'Encounter?_list=chosen', /^List search needs acl\/\*/],
   [visits, 'Encounter?patient.name=stone', /^Patient search needs acl\/pat_s/],
@@ -121,6 +131,7 @@ test('no link leads into another firm', async () => {
     'Organization?_has:Patient:organization:family=stone',
     'Patient?_list=chosen',
     'Patient?_filter=name+co+stone',
+    'Observation?code-value-quantity=8480-6$gt1',
     'Encounter?_filter=patient.name+co+stone',
   ]) {
     const answer = await caller.get(path);
