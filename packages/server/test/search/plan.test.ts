@@ -163,7 +163,7 @@ test('page 40 by cursor, the one before it and the last one read as many pages a
   }
 });
 
-test('an estimate reads about as many pages as the search, whatever the number of matches', {
+test('an estimate reads at most twice the pages that a page of the search reads', {
   timeout: 60_000,
 }, async (t) => {
   const world = await openSearchWorld(t);
@@ -174,7 +174,8 @@ test('an estimate reads about as many pages as the search, whatever the number o
     const page = pagesOf(await explained(world, planPage(target).statement));
     const estimate = pagesOf(await explained(world, planEstimate(target)));
     t.diagnostic(`${query}: ${page} and ${estimate} pages`);
-    // Of the rows that are counted, the visibility map may send some to the table; look-ups for all would be ten times that.
-    assert.ok(estimate <= 2 * page + 1500, `${query}: ${page} pages, estimate ${estimate}`);
+    // An open range of dates leads by an index that does not hold all it needs: 5,000 rows are looked at in the table.
+    const limit = query.startsWith('date=ge') ? 2 * page + 1500 : 2 * page;
+    assert.ok(estimate <= limit, `${query}: ${page} pages, estimate ${estimate}`);
   }
 });
