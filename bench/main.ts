@@ -1,82 +1,22 @@
 /**
- * `npm run bench`: the service by real HTTP beside its floor, all from one run on one machine, so that each figure is a
- * ratio. Floor and product take turns round by round; the median round of each counts.
- *
- *     npm run bench [-- --rounds 3 --seconds 2 --connections 16 --patients 2000]
+ * `npm run bench [-- [service | scale] [options]]`: each bench tells its options at its top.
  */
-import { fork } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import { parseArgs } from 'node:util';
-import { type Figures, run, type Server, type Workload } from './service/load.ts';
-import { prepareFirm } from './service/prepare.ts';
-import type { Listening } from './service/protocol.ts';
-import { rowsOf } from './service/report.ts';
-import { floorWorkloads, productWorkloads } from './service/workloads.ts';
+import { benchScale } from './scale/bench-scale.ts';
+import { benchService } from './service/bench-service.ts';
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '2' },
-    connections: { type: 'string', default: '16' },
-    patients: { type: 'string', default: '2000' },
-  },
-});
-const [rounds, seconds, connections, patients] = [
-  values.rounds,
-  values.seconds,
-  values.connections,
-  values.patients,
-].map(Number) as [number, number, number, number];
+const benches: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
+  /** The service by HTTP beside the floor of the machine. */
+  service: benchService,
+  /** Searches in small practices beside large ones. */
+  scale: benchScale,
+};
 
-const dataDir = mkdtempSync(path.join(os.tmpdir(), 'praxis-bench-'));
-const servers: Server[] = [];
-try {
-  await bench();
-} finally {
-  for (const { process: child } of servers) child.disconnect();
-  await Promise.all(servers.map(({ process: child }) => new Promise((resolve) => child.once('exit', resolve))));
-  rmSync(dataDir, { recursive: true, force: true });
-}
-
-async function bench(): Promise<void> {
-  console.log(
-    `${os.cpus().length} × ${os.cpus()[0]?.model}, Node ${process.version}, ${connections} connections, ${rounds} rounds of ${seconds} s`,
-  );
-  const prepared = await prepareFirm(dataDir, patients);
-  console.log(`${prepared.resources} resources in the firm\n`);
-  const product = await start('product.ts', {
-    PRAXIS_DATA_DIR: dataDir,
-    PRAXIS_PORT: '0',
-    PRAXIS_RATE_LIMIT: '0',
-    PRAXIS_LOG_LEVEL: 'warn',
-  });
-  const floor = await start('floor.ts', prepared.floorEnvironment);
-  const pairs = await productWorkloads(product.origin, prepared);
-  const floors = floorWorkloads(prepared);
-  const figures = new Map<Workload, Figures[]>();
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const workload of [...floors, ...pairs.map((pair) => pair.workload)]) {
-      const server = floors.includes(workload) ? floor : product;
-      // Round 0 warms up.
-      const measured = await run(server, workload, connections, round === 0 ? Math.min(1, seconds) : seconds);
-      if (round > 0) figures.set(workload, [...(figures.get(workload) ?? []), measured]);
-    }
-  }
-  for (const line of rowsOf(floors, pairs, figures)) console.log(line);
-}
-
-async function start(script: string, environment: Readonly<Record<string, string>>): Promise<Server> {
-  const child = fork(path.join(import.meta.dirname, 'service', script), {
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-  const { origin } = await new Promise<Listening>((resolve, reject) => {
-    child.once('message', (message) => resolve(message as Listening));
-    child.once('exit', (code) => reject(new Error(`${script} ended with ${code}`)));
-  });
-  const server = { origin, process: child };
-  servers.push(server);
-  return server;
+const [first = '', ...rest] = process.argv.slice(2);
+const isNamed = first !== '' && !first.startsWith('-');
+const bench = benches[isNamed ? first : 'service'];
+if (bench === undefined) {
+  console.error(`There is no bench ${first}: ${Object.keys(benches).join(', ')}`);
+  process.exitCode = 2;
+} else {
+  process.exitCode = await bench(isNamed ? rest : process.argv.slice(2));
 }

@@ -227,7 +227,15 @@ async function prepare(owner: Database): Promise<TenantScope> {
   await owner.query(
     sql`INSERT INTO access_epoch (firm, application, epoch) VALUES (${ids.firm}, ${ids.application}, 1)`,
   );
-  return openScope({ ...ids, epoch: 1, environment: 'bench', firmPrefix: 'bench', product: 'pm', timeZone: 'UTC' });
+  return openScope({
+    ...ids,
+    epoch: 1,
+    environment: 'bench',
+    firmPrefix: 'bench',
+    product: 'pm',
+    timeZone: 'UTC',
+    searchParameters: [],
+  });
 }
 
 function percentile(sorted: readonly number[], share: number): string {

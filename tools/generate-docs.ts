@@ -6,6 +6,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accessEntryTables } from './docs/access-entries.ts';
+import { adminActionTables } from './docs/admin-actions.ts';
 import { commandHelp } from './docs/commands.ts';
 import { conformanceBlocks } from './docs/conformance.ts';
 import { apiErrorTable, tokenErrorTable } from './docs/errors.ts';
@@ -16,6 +17,7 @@ import { settingsTable } from './docs/settings.ts';
 const documents: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'README.md': { settings: settingsTable },
   'docs/acl.md': { 'access-entries': accessEntryTables },
+  'docs/admin.md': { 'admin-actions': adminActionTables },
   'docs/cli.md': { commands: commandHelp },
   'docs/conformance.md': conformanceBlocks,
   'docs/errors.md': { 'api-errors': apiErrorTable, 'token-errors': tokenErrorTable },

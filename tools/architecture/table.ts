@@ -59,8 +59,9 @@ export const tiers: readonly Tier[] = [
       [
         { name: 'access', purpose: 'access entries, policies, the field mask' },
         { name: 'search', purpose: 'search parameters: parse, index, match; query plans; page links' },
-        { name: 'audit', purpose: 'what was done by whom, written with the change itself' },
+        { name: 'audit', purpose: 'the ledger of who did or was refused what, its seals and their verification' },
         { name: 'jobs', purpose: 'work that outlives a request' },
+        { name: 'limits', purpose: 'how much a caller may ask for, counted by all processes together' },
         { name: 'terminology', purpose: 'code systems and value sets: expansion, membership, subsumption' },
       ],
       [{ name: 'validation', purpose: 'profiles, invariants, slicing, terminology bindings' }],
@@ -73,6 +74,7 @@ export const tiers: readonly Tier[] = [
         { name: 'storage', purpose: 'resources, versions, index rows, change feed' },
         { name: 'oauth', purpose: 'grants, clients, keys, tokens' },
       ],
+      [{ name: 'indexing', purpose: 'index rows of what was stored before a search parameter was defined' }],
     ],
   },
   {
@@ -130,15 +132,16 @@ export const dependencyImporters: Readonly<Record<string, readonly string[]>> = 
   pg: ['database'],
   pino: ['base'],
   'prom-client': ['base'],
+  'swagger-ui-dist': ['http'],
 };
 
 /** Node modules → the modules of the server that may import them; those that are not listed are open to all. */
 export const builtinImporters: Readonly<Record<string, readonly string[]>> = {
   'node:child_process': ['database', 'cli'],
-  'node:http': ['http', 'cli'],
+  'node:http': ['http', 'cli', 'oauth'],
   'node:http2': [],
-  'node:https': [],
-  'node:net': ['database', 'http', 'cli'],
+  'node:https': ['oauth'],
+  'node:net': ['database', 'http', 'cli', 'oauth'],
   'node:tls': ['database', 'http'],
 };
 
@@ -186,7 +189,7 @@ export const makers: readonly Maker[] = [
   {
     name: 'contentOf',
     file: disclosure,
-    callers: ['access', 'storage', 'interactions', 'cli'],
+    callers: ['access', 'storage', 'indexing', 'interactions', 'cli'],
     reason: 'reads stored content inside the server; what it returns must not be sent',
   },
   {

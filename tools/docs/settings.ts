@@ -1,5 +1,5 @@
 /** The configuration table of README.md, from the settings of the server. */
-import { settings } from '../../packages/server/src/base/config.ts';
+import { settings } from '../../packages/server/src/base/settings.ts';
 import { code, table } from './markdown.ts';
 
 /** One row per environment variable, in the order of the settings. */

@@ -144,7 +144,7 @@ const refusals: readonly (readonly [name: string, path: string, text: string, ex
     'HTTP in the FHIR API',
     `${server}/interactions/read.ts`,
     "import type { IncomingMessage } from 'node:http';\n",
-    ':1 import of "node:http": only http, cli may import it',
+    ':1 import of "node:http": only http, cli, oauth may import it',
   ],
   [
     'a package that is not declared',

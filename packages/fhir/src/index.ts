@@ -39,6 +39,7 @@ export { readFhirPathPatch } from './patch/fhirpath-patch.ts';
 export { patchOperationsMax, readJsonPatch } from './patch/json-patch.ts';
 export { type Patch, PatchError, type PatchTouch } from './patch/patch.ts';
 export { practiceExtensions, practiceIdentifierSystems } from './practice-search-parameters.ts';
+export type { SearchParameterRow } from './search-parameter-rows.ts';
 export {
   compartments,
   compositeExtractor,
@@ -48,6 +49,7 @@ export {
   resultTypes,
   type SearchParameter,
   type SearchParameterKind,
+  searchParameterFrom,
   searchParameterKinds,
   searchParametersOf,
   touchedElements,

@@ -48,6 +48,9 @@ interface LoadedRow {
   readonly row: SearchParameterRow;
 }
 
+/** Expressions kept compiled per type; R4's and ours are fewer than 100, so those that come and go cannot use up memory. */
+const compiledMax = 500;
+
 const parametersByType = new Map<string, ReadonlyMap<string, SearchParameter>>();
 const compiledByType = new Map<string, Map<string, CompiledForType>>();
 let rowsByBase: ReadonlyMap<string, readonly LoadedRow[]> | undefined;
@@ -75,8 +78,16 @@ export function searchParametersOf(type: string): ReadonlyMap<string, SearchPara
 }
 
 /**
+ * A search parameter that is in no table, as one of its base types has it.
+ * Throws FhirPathError for an expression beyond the subset, and Error for an unknown kind.
+ */
+export function searchParameterFrom(url: string, row: SearchParameterRow, type: string): SearchParameter {
+  return parameterOf({ url, row }, type);
+}
+
+/**
  * The function that finds what an expression selects in a resource of a type. Compiled once for each type and
- * expression and kept for good, so expressions have to come from tables, not from callers.
+ * expression, as long as not too many others follow.
  * `type` may also be the type of a TypedValue, to evaluate the component of a composite over that value.
  * Throws FhirPathError for unknown elements and unsupported syntax. The extractor itself never throws.
  */
@@ -209,6 +220,8 @@ function compiled(type: string, expression: string): CompiledForType {
   if (found === undefined) {
     const { select, results, touched } = compileFhirPath(type, expression);
     found = { select, results, touched, extract: (resource) => select(resource, resource, type) };
+    const [oldest] = byExpression.size < compiledMax ? [] : byExpression.keys();
+    if (oldest !== undefined) byExpression.delete(oldest);
     byExpression.set(expression, found);
   }
   return found;

@@ -5,6 +5,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { verifyEntries } from './access/verify-entries.ts';
+import { type Administration, type AdministrationOptions, openAdministration } from './admin/administration.ts';
+import { openPasswords } from './admin/passwords.ts';
+import { openHeadFiles } from './audit/head-files.ts';
+import { type Ledger, openLedger } from './audit/ledger.ts';
+import { openProver } from './audit/proof.ts';
+import { openSealingKey } from './audit/seal.ts';
+import { auditSealing } from './audit/sealing.ts';
 import type { Clock } from './base/clock.ts';
 import { type Config, ConfigError } from './base/config.ts';
 import { newSecret } from './base/ids.ts';
@@ -14,15 +21,26 @@ import { openSecrets, type Secrets } from './base/secrets.ts';
 import { type Database, type DatabaseConnection, openDatabase } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded/launcher.ts';
 import { migrate } from './database/migrate.ts';
-import { openCompressor } from './http/compression.ts';
-import { openOpenPages } from './http/open-pages.ts';
-import { openOrigins } from './http/origins.ts';
+import { type Compressor, openCompressor } from './http/compression.ts';
+import { openDocumentation } from './http/documentation.ts';
+import { type OpenPages, openOpenPages } from './http/open-pages.ts';
+import { baseUrlOf, type Origins, openOrigins } from './http/origins.ts';
 import type { ServerParts } from './http/parts.ts';
-import { openRateLimit } from './http/rate-limit.ts';
 import { openServer } from './http/server.ts';
+import { parameterIndexing } from './indexing/firm-parameters.ts';
+import { type Job, type Jobs, openJobs } from './jobs/jobs.ts';
+import { openGuessLimit } from './limits/guess-limit.ts';
+import { openRateLimit } from './limits/rate-limit.ts';
+import { openSharedCounters } from './limits/shared-counters.ts';
+import { openCredentialUses } from './oauth/credential-uses.ts';
+import { openLegacyUse } from './oauth/legacy-use.ts';
+import { openRemoteKeys } from './oauth/remote-keys.ts';
 import { openSessions } from './oauth/sessions.ts';
 import { openSigningKeys } from './oauth/signing-keys.ts';
 import { openTokenEndpoints } from './oauth/token-endpoint.ts';
+import { openTokenScopes } from './oauth/token-scopes.ts';
+import { completenessSteps } from './storage/completeness.ts';
+import { keyExpiry } from './storage/kept-answers.ts';
 import { openStore, type ResourceStore } from './storage/store.ts';
 import { ensureDefaultEnvironments, openEnvironmentDirectory } from './tenancy/environments.ts';
 import { openValidator } from './validation/validation.ts';
@@ -73,7 +91,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       log,
       secrets,
       database,
-      store: openStore(database),
+      store: openStore(database, openProver(secrets)),
       asOwner: (work) => withOwner(connections.owner, log, work),
       async close() {
         await database.close();
@@ -112,11 +130,19 @@ async function withOwner<T>(
 /** Sessions remembered by one process: one per token, key and firm. */
 const sessionsMax = 50_000;
 
+/** Time from a row of the audit ledger to its statement; with the statement itself, rows of reads are written within 200 ms. */
+const auditFlushMs = 100;
+
+/** Accounts that one address may guess at in a minute before it is refused at all of them. */
+const guessingAccountsMax = 10;
+
 /** A running service. */
 export interface Service {
   /** Where it listens, `http://127.0.0.1:8080`. */
   readonly origin: string;
   readonly parts: ServerParts;
+  /** Work that goes on beside the requests. */
+  readonly jobs: Jobs;
   /** Stops taking requests, waits for running ones at most `drainMs`. */
   drain(): Promise<void>;
 }
@@ -125,9 +151,16 @@ export interface Service {
 export async function startService(platform: Platform): Promise<Service> {
   const { config, clock, log, secrets, database, store } = platform;
   let listening = '';
-  const keys = openSigningKeys(database, secrets);
+  const stopping = new AbortController();
+  const keys = openSigningKeys(database, secrets, clock);
+  const uses = openCredentialUses(database, clock, log);
   const origins = openOrigins(config, () => listening);
+  const counters = openSharedCounters(database, clock);
   const compressor = openCompressor(config.compressBytesMin);
+  const remoteKeys = openRemoteKeys(clock, { loopback: config.jwksLoopback });
+  const legacyUse = openLegacyUse({ database, clock, log });
+  const onLegacyUse = legacyUse.count;
+  const ledger = openLedger({ database, log, prove: openProver(secrets), flushMs: auditFlushMs });
   const parts: ServerParts = {
     config,
     clock,
@@ -137,37 +170,112 @@ export async function startService(platform: Platform): Promise<Service> {
     origins,
     environments: openEnvironmentDirectory(database),
     signingKeys: keys,
-    sessions: openSessions({ database, secrets, clock, keys, sessionsMax }),
-    tokens: openTokenEndpoints({ database, secrets, clock, keys, originOfRealm: origins.ofRealm, settings: config }),
+    sessions: openSessions({ database, secrets, clock, keys, uses, sessionsMax, onLegacyUse }),
+    tokens: openTokenEndpoints({
+      database,
+      secrets,
+      clock,
+      keys,
+      uses,
+      guesses: openGuessLimit(counters, secrets, clock, {
+        perAccount: config.guessLimit,
+        perAddress: config.guessLimit * guessingAccountsMax,
+      }),
+      remoteKeys,
+      scopes: openTokenScopes(database, clock, config.tokenScopeCharactersMax),
+      originOfRealm: origins.ofRealm,
+      settings: config,
+      onLegacyUse,
+    }),
+    legacyUse,
     store,
-    rateLimit: openRateLimit(config.rateLimit, clock),
+    ledger,
+    rateLimit: openRateLimit(config, counters, clock, secrets),
     jsonLimits: {
       depthMax: config.jsonDepthMax,
       arrayLengthMax: config.arrayLengthMax,
       stringLengthMax: config.bodyBytesMax,
     },
     compressor,
+    administration: administrationOf(platform, { counters, remoteKeys, ledger, originOfRealm: origins.ofRealm }),
     validator: openValidator(),
-    openPages: openOpenPages({
-      compressor,
-      origins,
-      cors: config.corsOrigins.length > 0,
-      softwareVersion: version,
-      releaseDate,
-      ready: () => database.isReachable(),
-    }),
+    stopping: stopping.signal,
+    openPages: openPagesOf(platform, origins, compressor),
   };
   const server = await openServer(parts);
   const address = await server.listen({ host: config.host, port: config.port });
   listening = address;
+  const jobs = openJobs([...jobsOf(platform, origins, ledger), counters.exchange], log);
   return {
     origin: address,
     parts,
+    jobs,
     async drain() {
+      stopping.abort();
       await drain(server, config.drainMs);
+      await jobs.stop();
+      await parts.ledger.close();
+      await legacyUse.close();
       await parts.validator.close();
+      await uses.close();
     },
   };
+}
+
+/** Work beside the requests, but for that of parts with a lifetime of their own. */
+function jobsOf(platform: Platform, origins: Origins, ledger: Ledger): readonly Job[] {
+  const { config, database, clock } = platform;
+  return [
+    keyExpiry(database, () => clock.now()),
+    ...(config.completeLagMs === 0 ? [] : [completenessSteps(database, () => clock.now(), config.completeLagMs)]),
+    parameterIndexing({ database, baseUrlOf: (firm) => baseUrlOfFirm(origins, firm) }),
+    ...(config.auditSealMs === 0 ? [] : [sealing(platform, ledger)]),
+  ];
+}
+
+function openPagesOf({ config, database }: Platform, origins: Origins, compressor: Compressor): OpenPages {
+  return openOpenPages({
+    compressor,
+    documentation: openDocumentation({ ...config, softwareVersion: version }, compressor),
+    origins,
+    cors: config.corsOrigins.length > 0,
+    softwareVersion: version,
+    releaseDate,
+    ready: () => database.isReachable(),
+  });
+}
+
+function administrationOf(
+  { database, secrets, clock, store, config }: Platform,
+  shared: Pick<AdministrationOptions, 'counters' | 'remoteKeys' | 'ledger' | 'originOfRealm'>,
+): Administration {
+  return openAdministration({
+    ...shared,
+    database,
+    secrets,
+    clock,
+    store,
+    guessLimit: openGuessLimit(shared.counters, secrets, clock),
+    passwords: openPasswords(secrets),
+    prove: openProver(secrets),
+    jwksLoopback: config.jwksLoopback,
+  });
+}
+
+/** Where this machine keeps the heads of the audit ledgers' seals. */
+export function auditHeadsDirectory({ dataDir }: Pick<Config, 'dataDir'>): string {
+  return path.join(path.resolve(dataDir), 'audit-heads');
+}
+
+function sealing({ config, clock, log, secrets, database }: Platform, ledger: Ledger) {
+  const heads = openHeadFiles(auditHeadsDirectory(config));
+  const key = openSealingKey(secrets);
+  return auditSealing({ database, clock, log, key, heads, ledger, pauseMs: config.auditSealMs });
+}
+
+/** The firm's base under the product that every firm has, as imports write it. */
+function baseUrlOfFirm(origins: Origins, firm: { readonly environment: string; readonly prefix: string }): string {
+  return baseUrlOf(origins, { environment: firm.environment, firm: firm.prefix, product: 'pm' });
 }
 
 /** Connections that are still open after `drainMs` are cut, so that a silent client does not keep the process alive. */

@@ -10,11 +10,13 @@ import {
   booleanFocus,
   type Compilation,
   type Continuation,
+  countStep,
   type Focus,
   focusOfType,
   isPolymorphic,
   narrowed,
   type Run,
+  requireFewSteps,
   runtimeType,
   type Step,
   type TypedValue,
@@ -36,7 +38,8 @@ export interface CompiledExpression {
   readonly touched: readonly string[];
 }
 
-// Many parameters belong to several types: 'clinical-patient' to 32.
+// Many parameters belong to several types: 'clinical-patient' to 32. Of all tables together there are about 1,000.
+const treesMax = 2_000;
 const trees = new Map<string, Expression>();
 
 /**
@@ -50,6 +53,7 @@ export function compileFhirPath(typeName: string, expression: string): CompiledE
   const compilation: Compilation = {
     expression,
     root: focusOfType(typeName.replace(/\..*/, '')),
+    steps: 0,
     touched: new Set(),
     compile: (part, focus, then) => compile(part, focus, compilation, then),
   };
@@ -59,6 +63,7 @@ export function compileFhirPath(typeName: string, expression: string): CompiledE
     touch(compilation, focus);
     return { visit: foundVisit(focus), usesSibling: false };
   });
+  requireFewSteps(compilation); // a branch that failed for it may have been left out as one without the element
   return {
     select: (value, root, path) => {
       const run: Run = { root, found: [], held: [] };
@@ -74,12 +79,15 @@ function treeOf(expression: string): Expression {
   const known = trees.get(expression);
   if (known !== undefined) return known;
   const tree = parseFhirPath(expression);
+  const [oldest] = trees.size < treesMax ? [] : trees.keys();
+  if (oldest !== undefined) trees.delete(oldest);
   trees.set(expression, tree);
   return tree;
 }
 
 // Undefined when the definitions rule out that anything is selected.
 function compile(expression: Expression, input: Focus, compilation: Compilation, then: Continuation): Step | undefined {
+  countStep(compilation);
   if (isBoolean(expression)) return compileComputed(expression, input, compilation, then);
   switch (expression.kind) {
     case 'this':

@@ -5,6 +5,7 @@ import { FhirPathError } from './fhirpath-error.ts';
 import {
   type Compilation,
   type Continuation,
+  countStep,
   type Focus,
   focusOfElement,
   property,
@@ -28,6 +29,7 @@ export function compileElement(
   const failures: FhirPathError[] = [];
   let step: Step | undefined;
   for (const type of element.types) {
+    countStep(compilation);
     const next = continued(focusOfElement(type, element.children, elementPath), then, failures);
     if (next !== undefined) step = both(step, elementStep(jsonNameOf(element, type), `.${name}`, next));
   }

@@ -2,6 +2,7 @@
 import type { ElementType, TypeDefinition } from '../definitions.ts';
 import { isPrimitiveType, isSubtypeOf, typeDefinition } from '../definitions.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
+import { FhirPathError } from './fhirpath-error.ts';
 import type { Expression } from './parse.ts';
 
 /** A value that an expression selects. */
@@ -108,6 +109,8 @@ export interface Compilation {
   readonly expression: string;
   /** %resource: the resource that the values belong to; undefined when the type of values does not tell it. */
   readonly root: Focus | undefined;
+  /** Steps compiled so far: elements that can have many types multiply them. */
+  steps: number;
   /** Element paths read so far. */
   readonly touched: Set<string>;
   /** Compiles an expression whose values go to `then`. Undefined when the definitions rule out that it selects any. */
@@ -117,4 +120,18 @@ export interface Compilation {
 /** Records that the values of a focus are read. */
 export function touch(compilation: Compilation, focus: Focus): void {
   if (focus.elementPath !== undefined) compilation.touched.add(focus.elementPath);
+}
+
+/** Steps of one compilation at most; the longest of R4's own expressions takes fewer than 1,000 for one type. */
+const stepsMax = 10_000;
+
+/** Counts a step. Throws FhirPathError when there are too many. */
+export function countStep(compilation: Compilation): void {
+  compilation.steps += 1;
+  requireFewSteps(compilation);
+}
+
+/** Throws FhirPathError when a compilation took too many steps. */
+export function requireFewSteps({ steps, expression }: Compilation): void {
+  if (steps > stepsMax) throw new FhirPathError('Elements of many types follow each other too often', expression);
 }

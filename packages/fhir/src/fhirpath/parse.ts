@@ -36,19 +36,34 @@ interface Cursor {
   readonly expression: string;
   readonly tokens: readonly Token[];
   next: number;
+  /** Expressions that are open around the next token. */
+  depth: number;
 }
+
+/** Expressions inside each other at most: parentheses, criteria. */
+const depthMax = 50;
 
 const binaryLevels: readonly (readonly BinaryOperator[])[] = [['or'], ['and'], ['=', '!='], ['|']];
 
 /** The syntax tree of an expression. Throws FhirPathError when the expression is malformed or uses other syntax. */
 export function parseFhirPath(expression: string): Expression {
-  const cursor: Cursor = { expression, tokens: tokenize(expression), next: 0 };
+  const cursor: Cursor = { expression, tokens: tokenize(expression), next: 0, depth: 0 };
   const tree = parseBinary(cursor, 0);
   if (peek(cursor).kind !== 'end') throw unexpected(cursor);
   return tree;
 }
 
 function parseBinary(cursor: Cursor, level: number): Expression {
+  if (level > 0) return parseOperators(cursor, level);
+  cursor.depth += 1;
+  if (cursor.depth > depthMax)
+    throw new FhirPathError(`More than ${depthMax} expressions inside each other`, cursor.expression);
+  const tree = parseOperators(cursor, level);
+  cursor.depth -= 1;
+  return tree;
+}
+
+function parseOperators(cursor: Cursor, level: number): Expression {
   const operators = binaryLevels[level];
   if (operators === undefined) return parseTypeOperation(cursor);
   let left = parseBinary(cursor, level + 1);

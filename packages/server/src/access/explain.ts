@@ -4,10 +4,11 @@
  */
 import type { SearchParameter } from '@praxis/fhir';
 import { parseEntry } from './grammar.ts';
-import type { OperatorRows } from './operator-rows.ts';
+import { noOperatorRows, type OperatorRows } from './operator-rows.ts';
 import type { AccessPolicy, Letter } from './policy.ts';
 import { searchGrants } from './policy.ts';
 import { allEntry, knownEntries } from './registry.ts';
+import { remembered } from './remember.ts';
 import { covers, type Meaning, meaningOf, type Right } from './rights.ts';
 import { elementsReadBy, isUsable } from './usable-parameters.ts';
 
@@ -56,23 +57,43 @@ export function missingEntries(policy: AccessPolicy, type: string, letter: Lette
   return entriesGranting(policy.source.operatorRows, type, letter, []);
 }
 
-/** Only `acl/*` where no published entry grants it. */
+/** Entries that are named of the many that would do. */
+const namedMax = 3;
+
+/** The first published entries that grant a search of one of the types, and how the others end. */
+export function searchEntriesOf(types: readonly string[]): readonly string[] {
+  const granting = types.flatMap((type) =>
+    entriesGranting(noOperatorRows, type, 's', []).filter((text) => text !== allEntry && !text.startsWith('system/')),
+  );
+  const named = [...new Set(granting)].slice(0, namedMax);
+  return [...named, 'another entry to search one of them'];
+}
+
+/** Where no published entry grants it, the scope of SMART that does, and `acl/*`. */
 function entriesGranting(
   operatorRows: OperatorRows,
   type: string,
   letter: Letter,
   parameters: readonly SearchParameter[],
 ): readonly string[] {
-  const granting = knownEntries
-    .map((text) => meaning(text, operatorRows))
-    .flatMap(
-      (known) =>
-        known?.rights
-          .filter((right) => grantsNeed(right, type, letter, parameters))
-          .map((right) => ({ right, text: known.text })) ?? [],
-    )
+  const granting = knownRights(operatorRows)
+    .filter(({ right }) => grantsNeed(right, type, letter, parameters))
     .toSorted((a, b) => width(b.right) - width(a.right) || (a.text < b.text ? -1 : 1));
-  return granting.length === 0 ? [allEntry] : granting.map(({ text }) => text);
+  return granting.length === 0 ? [`system/${type}.${letter}`, allEntry] : granting.map(({ text }) => text);
+}
+
+interface KnownRight {
+  readonly text: string;
+  readonly right: Right;
+}
+
+const rightsByRows = new WeakMap<OperatorRows, readonly KnownRight[]>();
+
+/** The rights of the published entries, under the rows of one authorisation. */
+function knownRights(operatorRows: OperatorRows): readonly KnownRight[] {
+  return remembered(rightsByRows, operatorRows, () =>
+    knownEntries.flatMap((text) => meaning(text, operatorRows)?.rights.map((right) => ({ text, right })) ?? []),
+  );
 }
 
 function grantsNeed(right: Right, type: string, letter: Letter, parameters: readonly SearchParameter[]): boolean {
@@ -120,12 +141,26 @@ function describe(policy: AccessPolicy, what: string, elements: readonly string[
       missing,
       elements,
       heldBy: 'practice',
-      diagnostics: `${needs}; the practice has granted it, the token does not hold it: request a token with it`,
+      diagnostics: `${needs}; the practice has granted it, ${tokenLacks(policy, missing)}`,
     };
   const grantor = missing.includes(allEntry) ? 'the operator of the service' : 'the practice';
   return { missing, elements, heldBy: 'neither', diagnostics: `${needs}; ${grantor} grants it to the application` };
 }
 
+/** Why a token does not hold what the practice has granted. */
+function tokenLacks({ source }: AccessPolicy, missing: readonly string[]): string {
+  const { origin, operatorRows } = source;
+  return origin === undefined || holdsOne(origin.applicationEntries, missing, operatorRows)
+    ? 'the token does not hold it: request a token with it'
+    : 'the application itself no longer holds it: the operator of the service gives it back';
+}
+
+/** Whether `held` covers the entry: all that it grants is granted by one of them. */
+export function isCovered(policy: AccessPolicy, held: readonly string[], entry: string): boolean {
+  return holdsOne(held, [entry], policy.source.operatorRows);
+}
+
+/** Whether one of `held` covers one of `missing`. */
 function holdsOne(held: readonly string[], missing: readonly string[], operatorRows: OperatorRows): boolean {
   const wanted = missing.flatMap((text) => meaning(text, operatorRows) ?? []);
   return held.some((text) => {

@@ -8,10 +8,15 @@
  *     filter     = "lab_type_" order type
  *     opaque     = a published word of unknown meaning
  *
- * Codes, letters, fields and kinds are rows of the registry (`registry.ts`). What is not understood grants nothing.
+ * or a SMART v2 scope of a system (`smart-scopes.ts`). Codes, letters, fields and kinds are rows of the registry
+ * (`registry.ts`). What is not understood grants nothing.
  */
 import type { BundleEntry, FilterEntry, OpaqueEntry, ResourceEntry } from './entries/definition.ts';
+import { type EntryRefusal, refusal } from './refusal.ts';
 import { allEntry, bundleEntries, filterEntries, opaqueEntries, resourceEntries } from './registry.ts';
+import { isSmartLike, parseSmartScope, type SmartScope } from './smart-scopes.ts';
+
+export type { EntryRefusal, RefusalRule } from './refusal.ts';
 
 /** Characters of one entry; the longest published one has 31. */
 export const entryCharactersMax = 100;
@@ -40,18 +45,8 @@ export type Entry =
     }
   | { readonly kind: 'bundle'; readonly text: string; readonly row: BundleEntry }
   | { readonly kind: 'filter'; readonly text: string; readonly row: FilterEntry }
-  | { readonly kind: 'opaque'; readonly text: string; readonly row: OpaqueEntry };
-
-export type RefusalRule = 'prefix' | 'too-long' | 'code' | 'letter' | 'field' | 'bundle' | 'filter';
-
-/** Why a text is not an access entry. */
-export interface EntryRefusal {
-  readonly kind: 'refused';
-  readonly text: string;
-  readonly rule: RefusalRule;
-  /** For whoever wrote the entry: what is wrong, and what would be right. */
-  readonly diagnostics: string;
-}
+  | { readonly kind: 'opaque'; readonly text: string; readonly row: OpaqueEntry }
+  | SmartScope;
 
 const prefix = 'acl/';
 const filterPrefix = 'lab_type_';
@@ -59,10 +54,11 @@ const bundlePrefix = 'trans_bndl_';
 
 /** The entry that a text such as `acl/pat_s_id` stands for, or the refusal. Entries are case-sensitive. */
 export function parseEntry(text: string): Entry | EntryRefusal {
+  if (isSmartLike(text)) return parseSmartScope(text);
   if (text.length > entryCharactersMax) {
     return refusal(text, 'too-long', `an access entry has ${entryCharactersMax} characters at most`);
   }
-  if (!text.startsWith(prefix)) return refusal(text, 'prefix', `an access entry begins with "${prefix}"`);
+  if (!text.startsWith(prefix)) return refusal(text, 'prefix', `an access entry begins with "${prefix}" or "system/"`);
   if (text === allEntry) return { kind: 'all', text };
   const word = text.slice(prefix.length);
   if (word.startsWith(filterPrefix)) return parseFilter(text, word);
@@ -162,11 +158,6 @@ export function parseScope(scope: string): readonly string[] | ScopeRefusal {
 /** The refusals among some entries, for whoever is about to store them; empty when all are understood. */
 export function refusedEntries(entries: readonly string[]): readonly EntryRefusal[] {
   return entries.map(parseEntry).filter((entry): entry is EntryRefusal => entry.kind === 'refused');
-}
-
-function refusal(text: string, rule: RefusalRule, problem: string): EntryRefusal {
-  const shown = JSON.stringify(text.length > entryCharactersMax ? `${text.slice(0, entryCharactersMax)}…` : text);
-  return { kind: 'refused', text, rule, diagnostics: `${shown} is not an access entry: ${problem}` };
 }
 
 function listed(words: readonly string[]): string {

@@ -1,5 +1,5 @@
 /**
- * A grant: the elements that can be read on the rows that meet some criteria.
+ * A grant: the elements that can be read, or written, on the rows that meet some criteria.
  */
 import type { Criterion } from './entries/definition.ts';
 import { criteriaInclude, criterionKey, type Elements, elementsInclude } from './rights.ts';

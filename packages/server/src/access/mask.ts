@@ -19,7 +19,7 @@ export type { ElementFilter } from './kept-members.ts';
  * What the caller may see of a resource, as JSON text; undefined: nothing, answer as if it did not exist.
  *
  * `r` and `s` are for whatever is read or found. `c` and `u` are for the answer to a create or PUT alone, whose content
- * the caller has just sent whole (PATCH answers under `r` or `s`).
+ * the caller has just sent whole, whatever elements it may change (PATCH answers under `r` or `s`).
  * @param matches whether the resource meets a row criterion; asked only where grants have criteria
  * @param filter what the caller asked to leave out; pass one object for all rows of an answer
  * @throws PraxisError `internal` when the content is of another type
@@ -65,7 +65,7 @@ function readableMembers(
   let readable: Kept | undefined;
   for (const grant of policy.grants(type, letter)) {
     if (!covers(grant, matches)) continue;
-    if (grant.elements === 'all') return 'all';
+    if (grant.elements === 'all' || letter === 'c' || letter === 'u') return 'all';
     const members = membersOf(type, grant, grant.elements);
     readable = readable ? new Map([...readable, ...members]) : members;
   }
@@ -76,6 +76,27 @@ const membersByGrant = new WeakMap<Grant, Kept>();
 
 function membersOf(type: string, grant: Grant, elements: ReadonlySet<string>): Kept {
   return remembered(membersByGrant, grant, () => keptByElements(type, elements));
+}
+
+/**
+ * Whether the grants of a write letter that cover the row let a top-level member be written, `_` siblings included; undefined
+ * when none covers it. `id` is nobody's to write. `meta` is written by those whose grants name it or reach all elements.
+ */
+export function writableMember(
+  policy: AccessPolicy,
+  letter: 'c' | 'u',
+  type: string,
+  matches: (criterion: Criterion) => boolean,
+): ((member: string) => boolean) | undefined {
+  const covering = policy.grants(type, letter).filter((grant) => covers(grant, matches));
+  if (covering.length === 0) return undefined;
+  return (member) => covering.some((grant) => writes(grant, type, member));
+}
+
+function writes(grant: Grant, type: string, member: string): boolean {
+  if (grant.elements === 'all') return true;
+  if (member === 'meta' || member === '_meta') return grant.elements.has(`${type}.meta`);
+  return member !== 'id' && member !== 'resourceType' && membersOf(type, grant, grant.elements).has(member);
 }
 
 /** A mask made for one type must not be laid on another. */

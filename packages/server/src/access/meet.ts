@@ -2,9 +2,10 @@
  * The meet of two sets of entries: of a token, and of what a firm authorised. Of two entries, one of each side, the
  * narrower is effective where one covers the other, else none.
  */
-import { type EntryRefusal, isFilterLike, parseEntry } from './grammar.ts';
+import { type Entry, type EntryRefusal, isFilterLike, parseEntry } from './grammar.ts';
 import type { OperatorRows } from './operator-rows.ts';
 import { covers, type Meaning, meaningOf } from './rights.ts';
+import { scopePerLetter } from './smart-scopes.ts';
 
 /** The entries of a token or of an authorisation. */
 export interface Side {
@@ -24,9 +25,14 @@ export function readSide(texts: readonly string[], operatorRows: OperatorRows): 
     const entry = parseEntry(text);
     if (entry.kind === 'refused') refused.push(entry);
     else if (entry.kind === 'filter') filters.push(text);
-    else meanings.push(meaningOf(entry, operatorRows));
+    else meanings.push(...entriesPerLetter(entry).map((each) => meaningOf(each, operatorRows)));
   }
   return { meanings, filters, closed: refused.some((entry) => isFilterLike(entry.text)), refused };
+}
+
+/** An entry of several letters meets letter by letter: of `.rs` and `.cr`, `.r` is left. */
+function entriesPerLetter(entry: Entry): readonly Entry[] {
+  return entry.kind === 'smart' ? scopePerLetter(entry) : [entry];
 }
 
 /** What both sides hold, sorted by text. Commutative; nothing in the result is wider than what either side holds. */

@@ -6,7 +6,8 @@ import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { type Criterion, type Letter, letters } from './entries/definition.ts';
 import { type Grant, mergeGrants } from './grants.ts';
 import { allEntry } from './registry.ts';
-import { criterionKey, type Meaning, type Right } from './rights.ts';
+import { criterionKey, type Meaning, type Right, reachesType } from './rights.ts';
+import { everyType } from './smart-scopes.ts';
 
 export const endpointTypes: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
 
@@ -27,7 +28,7 @@ export function grantsOf(open: OpenRights, type: string, letter: Letter): readon
     ? [{ right: everything, entry: allEntry }]
     : open.met.flatMap(({ rights, text }) =>
         rights
-          .filter((right) => right.type === type && right.letter === letter)
+          .filter((right) => reachesType(right, type) && right.letter === letter)
           .map((right) => ({ right, entry: text })),
       );
   return mergeGrants(
@@ -55,8 +56,9 @@ export function fingerprintOf(
   uploadUrl: boolean,
   grants: (type: string, letter: Letter) => readonly Grant[],
 ): string {
+  const named = open.met.flatMap((meaning) => meaning.rights.map((right) => right.type));
   const types = new Set([
-    ...open.met.flatMap((meaning) => meaning.rights.map((right) => right.type)),
+    ...(named.includes(everyType) ? endpointTypes : named),
     ...(open.all ? open.filterCriteria.keys() : []),
   ]);
   const rights = [...types]

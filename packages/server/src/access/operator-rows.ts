@@ -15,12 +15,14 @@ export interface OperatorRow {
   readonly letters?: string;
   /** Rows reached; all criteria must hold. */
   readonly criteria?: readonly Criterion[];
-  /** Top-level elements reached, by name (`birthDate`, `value`). Such an entry creates and updates nothing. */
+  /** Top-level elements reached, by name (`birthDate`, `value`): read under `r` and `s`, written under `c` and `u`. */
   readonly elements?: readonly string[];
 }
 
 /** Code (`obsv_ef`, `m_t`) → what the operator says about it. */
 export type OperatorRows = ReadonlyMap<string, OperatorRow>;
+
+export const noOperatorRows: OperatorRows = new Map();
 
 /**
  * What is wrong with an operator row, for whoever writes it; empty when it can be used. Entries of a code whose row is
@@ -37,6 +39,37 @@ export function operatorRowProblems(code: string, row: OperatorRow): readonly st
     ...(row.criteria ?? []).flatMap((criterion) => criterionProblems(type, criterion)),
     ...elementProblems(type, row.elements ?? []),
   ].map((problem) => `${code}: ${problem}`);
+}
+
+/**
+ * The rows that an authorisation stores. One that is not of the form of a row is read as one without limits, which is wrong,
+ * so that the entries of its code grant nothing.
+ */
+export function readOperatorRows(value: unknown): OperatorRows {
+  if (!isObject(value) || Object.keys(value).length === 0) return noOperatorRows;
+  return new Map(Object.entries(value).map(([code, row]) => [code, isRow(row) ? row : {}]));
+}
+
+function isRow(value: unknown): value is OperatorRow {
+  if (!isObject(value)) return false;
+  const { type, letters, criteria, elements } = value;
+  return (
+    [type, letters].every((text) => text === undefined || typeof text === 'string') &&
+    (elements === undefined || isTexts(elements)) &&
+    (criteria === undefined || (Array.isArray(criteria) && criteria.every(isCriterion)))
+  );
+}
+
+function isCriterion(value: unknown): boolean {
+  return isObject(value) && typeof value.parameter === 'string' && isTexts(value.values);
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function shapeProblems(definition: ResourceEntry | OpaqueEntry, row: OperatorRow): string[] {

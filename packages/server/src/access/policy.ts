@@ -8,7 +8,7 @@ import type { EntryRefusal } from './grammar.ts';
 import type { Grant } from './grants.ts';
 import { meet, readSide } from './meet.ts';
 import { criteriaByType, endpointTypes, fingerprintOf, grantsOf, type OpenRights } from './open-rights.ts';
-import type { OperatorRows } from './operator-rows.ts';
+import { noOperatorRows, type OperatorRows } from './operator-rows.ts';
 import { filterEntries } from './registry.ts';
 import { remembered } from './remember.ts';
 import { criteriaInclude, type Meaning } from './rights.ts';
@@ -52,11 +52,21 @@ export interface PolicySource {
   readonly tokenEntries: readonly string[];
   readonly firmEntries: readonly string[];
   readonly operatorRows: OperatorRows;
+  /** Where `tokenEntries` come from, when they are what remains of more. */
+  readonly origin?: TokenOrigin;
+}
+
+/** What `tokenEntries` were met from. */
+export interface TokenOrigin {
+  /** Those that the token carries; undefined for tokens that carry none. */
+  readonly carried: readonly string[] | undefined;
+  readonly applicationEntries: readonly string[];
 }
 
 export interface PolicyOptions {
   /** What operators say about the entries of some codes. */
   readonly operatorRows?: OperatorRows;
+  readonly origin?: TokenOrigin;
 }
 
 /**
@@ -68,7 +78,7 @@ export function compilePolicy(
   firmEntries: readonly string[],
   options: PolicyOptions = {},
 ): AccessPolicy {
-  const operatorRows = options.operatorRows ?? new Map();
+  const operatorRows = options.operatorRows ?? noOperatorRows;
   const token = readSide(tokenEntries, operatorRows);
   const firm = readSide(firmEntries, operatorRows);
   const met = meet(token.meanings, firm.meanings);
@@ -78,6 +88,7 @@ export function compilePolicy(
     tokenEntries,
     firmEntries,
     operatorRows,
+    ...(options.origin === undefined ? {} : { origin: options.origin }),
   });
 }
 

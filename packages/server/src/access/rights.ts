@@ -5,12 +5,14 @@ import type { Criterion, Letter } from './entries/definition.ts';
 import type { Entry } from './grammar.ts';
 import { type OperatorRow, type OperatorRows, operatorRowProblems } from './operator-rows.ts';
 import { bundleEntries } from './registry.ts';
+import { everyType, type SmartScope } from './smart-scopes.ts';
 
-/** Elements that can be read: all, or top-level ones as paths without `[x]` (`Patient.name`). */
+/** Elements that can be read (`r`, `s`) or written (`c`, `u`): all, or top-level ones as paths without `[x]` (`Patient.name`). */
 export type Elements = 'all' | ReadonlySet<string>;
 
 /** One letter on one type. */
 export interface Right {
+  /** A resource type, or `*` for every one. */
   readonly type: string;
   readonly letter: Letter;
   readonly elements: Elements;
@@ -47,6 +49,8 @@ export function meaningOf(entry: Entry, operatorRows: OperatorRows): Meaning {
       return { text, ...nothing, rights: crudRights(entry, operatorRows) };
     case 'restricted':
       return { text, ...nothing, ...restrictedMeaning(entry, operatorRows) };
+    case 'smart':
+      return { text, ...nothing, rights: smartRights(entry) };
   }
 }
 
@@ -67,6 +71,10 @@ function restrictedMeaning(entry: Entry & { kind: 'restricted' }, operatorRows: 
     entry.fields.flatMap((field) => row.fields?.[field] ?? []).map((element) => `${row.type}.${element}`),
   );
   return { rights: narrowed({ type: row.type, letter, elements, criteria: row.rows ?? [] }, operatorRows, row.code) };
+}
+
+function smartRights({ type, letters, criteria }: SmartScope): readonly Right[] {
+  return letters.map((letter) => ({ type, letter, elements: 'all', criteria }));
 }
 
 /** The rights of an entry whose type or letters only the operator knows. */
@@ -93,8 +101,6 @@ function narrowed(right: Right, operatorRows: OperatorRows, code: string): reado
   if (!row) return [right];
   if (operatorRowProblems(code, row).length > 0) return [];
   const elements = narrowedElements(right, row);
-  const writes = right.letter === 'c' || right.letter === 'u';
-  if (writes && elements !== 'all') return [];
   return [{ ...right, elements, criteria: [...right.criteria, ...(row.criteria ?? [])] }];
 }
 
@@ -124,11 +130,16 @@ export function covers(wide: Meaning, narrow: Meaning): boolean {
 
 function rightCovers(wide: Right, narrow: Right): boolean {
   return (
-    wide.type === narrow.type &&
+    reachesType(wide, narrow.type) &&
     wide.letter === narrow.letter &&
     elementsInclude(wide.elements, narrow.elements) &&
     criteriaInclude(narrow.criteria, wide.criteria)
   );
+}
+
+/** Whether a right is about the type, or about all of them. */
+export function reachesType(right: Right, type: string): boolean {
+  return right.type === type || right.type === everyType;
 }
 
 /** Whether `wide` holds every element of `narrow`. */

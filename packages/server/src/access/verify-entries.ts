@@ -104,11 +104,15 @@ export function criterionProblems(type: string, criterion: Criterion): readonly 
   if (!parameter) return [`${type} has no search parameter ${criterion.parameter}`];
   if (parameter.type !== 'token')
     return [`${criterion.parameter} is a ${parameter.type} parameter; row criteria are tokens`];
+  if (notOfRows.has(criterion.parameter)) return [`${criterion.parameter} does not limit rows: use another parameter`];
   if (criterion.values.length === 0 || criterion.values.some((value) => !isTokenValue(value))) {
     return [`${criterion.parameter} needs values such as code or system|code`];
   }
   return [];
 }
+
+/** Tokens that no index row holds: one names rows instead of saying what is in them, the other names a query. */
+const notOfRows: ReadonlySet<string> = new Set(['_id', '_query']);
 
 /** `code`, `system|code` or `|code`, with nothing that the search syntax would split or unescape. */
 function isTokenValue(value: string): boolean {

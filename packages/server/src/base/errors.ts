@@ -25,6 +25,16 @@ export const errorTable = {
     meaning: 'The token or the API key is wrong, expired or revoked.',
   },
   'credentials-expired': { status: 401, issue: 'expired', meaning: 'The token has expired: request a new one.' },
+  'legacy-ended': {
+    status: 401,
+    issue: 'expired',
+    meaning: 'The legacy flow has ended: request a token by client credentials.',
+  },
+  'legacy-paused': {
+    status: 503,
+    issue: 'transient',
+    meaning: 'A planned brown-out of the legacy flow: it returns at the time that is given.',
+  },
   'firm-forbidden': { status: 403, issue: 'forbidden', meaning: 'No such firm has authorised this application.' },
   'rate-exceeded': { status: 429, issue: 'throttled', meaning: 'Too many requests in the current minute.' },
   'type-unknown': { status: 404, issue: 'not-supported', meaning: 'The resource type has no endpoint.' },
@@ -35,6 +45,11 @@ export const errorTable = {
   },
   'operation-unknown': { status: 404, issue: 'not-supported', meaning: 'No such operation is served at this path.' },
   'access-denied': { status: 403, issue: 'forbidden', meaning: 'No access entry of the token at this firm allows it.' },
+  'role-missing': {
+    status: 403,
+    issue: 'forbidden',
+    meaning: 'The role of the administrator, or an API token, does not allow this action.',
+  },
   'not-acceptable': {
     status: 406,
     issue: 'not-supported',
@@ -78,6 +93,11 @@ export const errorTable = {
     issue: 'value',
     meaning: 'The page link was not made for this search and this caller.',
   },
+  'feed-ended': {
+    status: 410,
+    issue: 'expired',
+    meaning: 'The place in the change feed no longer holds: rights have changed or data was restored. Begin anew.',
+  },
   'page-too-deep': {
     status: 400,
     issue: 'too-costly',
@@ -87,6 +107,11 @@ export const errorTable = {
     status: 422,
     issue: 'invariant',
     meaning: 'Each element is right by itself, but they break a rule between elements.',
+  },
+  'search-parameter-unservable': {
+    status: 422,
+    issue: 'not-supported',
+    meaning: 'An active SearchParameter defines what cannot be searched by here.',
   },
   'rule-broken': {
     status: 422,
@@ -99,6 +124,11 @@ export const errorTable = {
     meaning: 'The batch or transaction, or one of its entries, cannot be carried out as it stands.',
   },
   'bundle-too-large': { status: 413, issue: 'too-long', meaning: 'The batch or transaction has too many entries.' },
+  'input-invalid': {
+    status: 400,
+    issue: 'invalid',
+    meaning: 'A field of an administration request is unknown, missing or of another form.',
+  },
   'patch-invalid': { status: 400, issue: 'invalid', meaning: 'The patch document is malformed.' },
   'patch-failed': {
     status: 422,
@@ -131,9 +161,19 @@ export const errorTable = {
     issue: 'too-costly',
     meaning: 'The value set has more codes than can be listed.',
   },
+  'labels-too-many': {
+    status: 422,
+    issue: 'too-costly',
+    meaning: 'More profiles, tags and security labels are in use than $meta tells.',
+  },
   'resource-not-found': { status: 404, issue: 'not-found', meaning: 'No such resource can be seen by this caller.' },
   'resource-deleted': { status: 410, issue: 'deleted', meaning: 'The resource has been deleted.' },
   'precondition-failed': { status: 412, issue: 'conflict', meaning: 'If-Match does not name the current version.' },
+  'key-reused': {
+    status: 422,
+    issue: 'conflict',
+    meaning: 'The Idempotency-Key was used for another request.',
+  },
   conflict: { status: 409, issue: 'conflict', meaning: 'Another change came first.' },
   duplicate: { status: 409, issue: 'duplicate', meaning: 'A resource with this business key exists.' },
   'statement-timeout': { status: 503, issue: 'timeout', meaning: 'The query took longer than allowed: narrow it.' },

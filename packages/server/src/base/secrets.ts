@@ -18,6 +18,13 @@ type Purpose =
   | 'page-link'
   | 'legacy-token'
   | 'unknown-credential'
+  | 'address'
+  | 'admin-session'
+  | 'admin-password'
+  | 'idempotency-key'
+  | 'kept-answer'
+  | 'audit-row'
+  | 'audit-seal'
   | 'backup';
 
 export interface Secrets {

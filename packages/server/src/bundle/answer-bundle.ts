@@ -8,6 +8,7 @@ import type { JsonObject, JsonValue } from '@praxis/fhir';
 import { fail, type PraxisError } from '../base/errors.ts';
 import type { FhirRequest, FhirResponse, InteractionContext, Preferences } from '../interactions/context.ts';
 import { requireGrants } from '../interactions/denials.ts';
+import { oncePerKey } from '../interactions/once.ts';
 import { requireResource } from '../interactions/writing.ts';
 import { authorizeEntry } from './answer-entry.ts';
 import { runBatch } from './batch.ts';
@@ -38,11 +39,25 @@ export async function answerBundle(
   request: FhirRequest,
   options: BundleOptions,
 ): Promise<FhirResponse> {
+  return await oncePerKey(context, { ...request, type: 'Bundle' }, (once) => answerOnce(once, request, options));
+}
+
+async function answerOnce(
+  context: InteractionContext,
+  request: FhirRequest,
+  options: BundleOptions,
+): Promise<FhirResponse> {
   const bundle = requireBundle(await request.body(), options.entriesMax);
+  // Entries wait for nothing: each would hold up those behind it.
+  const { pause: _pause, ...inside } = context;
   const prefer = entryPreferences(request.prefer);
   const entries = entriesOf(bundle);
-  if (bundle.type === 'transaction') return await answerTransaction(context, bundle, entries, prefer);
-  const answers = await runBatch(context, entries, { prefer, faultOf: options.faultOf });
+  if (bundle.type === 'transaction') return await answerTransaction(inside, bundle, entries, prefer);
+  const answers = await runBatch(inside, entries, {
+    prefer,
+    faultOf: options.faultOf,
+    isOneTransaction: request.idempotency !== undefined,
+  });
   return bundleResponse(context, 'batch-response', answers);
 }
 

@@ -1,6 +1,6 @@
 /**
  * batch (https://hl7.org/fhir/R4/http.html#brules): entries that have nothing to do with each other, each with its own
- * rights, its own outcome and its own database transaction. They are carried out one after another in the order of a
+ * rights, its own outcome and its own database transaction (or, with an Idempotency-Key, its own part of one). They are carried out one after another in the order of a
  * transaction, and answered in their own.
  */
 import type { JsonObject } from '@praxis/fhir';
@@ -18,6 +18,8 @@ export interface BatchOptions {
   readonly prefer: Preferences;
   /** Makes anything thrown an error that may be told, and logs what is a fault of the server. */
   readonly faultOf: (error: unknown) => PraxisError;
+  /** All runs in one transaction, and what an entry that fails has done is undone alone. */
+  readonly isOneTransaction: boolean;
 }
 
 /** The entries of the answer. @throws PraxisError `stale-access`, before anything is done */
@@ -44,7 +46,10 @@ export async function runBatch(
   for (const entry of requests.toSorted((a, b) => rankOf(a) - rankOf(b))) {
     await attempt(entry.index, async () => {
       requireIndependent(entry, urns);
-      const response = await answerEntry(context, entry, { prefer: options.prefer });
+      const answer = (inside: InteractionContext) => answerEntry(inside, entry, { prefer: options.prefer });
+      const response = options.isOneTransaction
+        ? await context.store.transaction(context.scope, (store) => answer({ ...context, store }))
+        : await answer(context);
       answers[entry.index] = answeredEntry(context, entry, response, options.prefer);
     });
   }

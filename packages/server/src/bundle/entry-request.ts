@@ -84,7 +84,12 @@ function readUrl(context: InteractionContext, url: string): { target: FhirTarget
   return { target, query: at < 0 ? '' : local.slice(at + 1) };
 }
 
-const searchShapes: ReadonlySet<FhirTarget['shape']> = new Set(['search', 'system-search', 'compartment-search']);
+const searchShapes: ReadonlySet<FhirTarget['shape']> = new Set([
+  'search',
+  'system-search',
+  'compartment-search',
+  'compartment-types-search',
+]);
 
 /** R4's URLs are relative to the base, also those of its examples that begin with a slash; absolute ones must be below it. */
 function withoutBase({ baseUrl }: InteractionContext, url: string): string {

@@ -72,9 +72,11 @@ export async function runTransaction(
   const newIds = entries.map(() => newResourceId(context.clock));
   const plan: Plan = { entries, references: conditionalReferences(entries), newIds, prefer };
   let known: Knowledge = { identities: new Map(), references: new Map() };
+  const trailBefore = context.trail.length;
   for (let run = 1; run <= runsMax; run += 1) {
     try {
       return await context.store.transaction(context.scope, async (store) => {
+        context.trail.length = trailBefore; // a run that is undone has shown nothing
         const gathered = gatherWrites(context.scope, store);
         return await runOnce({ ...context, store: gathered.store }, gathered.flush, plan, known);
       });

@@ -15,7 +15,7 @@ export interface OptionSpec {
 }
 
 export interface Command {
-  /** One or two words, `firm create`. */
+  /** One to three words, `firm create`. */
   readonly name: string;
   readonly summary: string;
   /** Names of the positional arguments, all required; a last one ending in `…` takes the rest. */
@@ -49,7 +49,10 @@ export interface CommandInput {
 /** The command line is wrong; the message says what is right. Exit status 2. */
 export class UsageError extends ConfigError {}
 
-/** `--acl "acl/pat_r acl/pat_s" --acl acl/appmt_s` and comma-separated lists alike, as one list. */
+/**
+ * `--acl "acl/pat_r acl/pat_s" --acl acl/appmt_s` and comma-separated lists alike, as one list. A comma inside the query of a
+ * SMART scope parts values, so one parts entries only where the next begins or nothing follows.
+ */
 export function splitEntries(values: readonly string[]): string[] {
-  return values.flatMap((value) => value.split(/[\s,]+/)).filter((entry) => entry !== '');
+  return values.flatMap((value) => value.split(/\s+|,+(?=\s|$|(?:acl|system)\/)/)).filter((entry) => entry !== '');
 }

@@ -7,6 +7,7 @@ import { systemClock } from '../base/clock.ts';
 import { ConfigError, readConfig } from '../base/config.ts';
 import { PraxisError } from '../base/errors.ts';
 import { openLog } from '../base/log.ts';
+import { runAudited } from './audited.ts';
 import { type CommandContext, UsageError } from './command.ts';
 import { commands } from './commands.ts';
 import { helpLines } from './help.ts';
@@ -42,7 +43,7 @@ async function run(line: readonly string[]): Promise<number> {
       progress: (text) => void process.stderr.write(text),
       interactive: process.stdout.isTTY === true && existsSync('/dev/tty'),
     };
-    await found.command.run(context, parseInput(found.command, found.rest));
+    await runAudited(found.command, context, parseInput(found.command, found.rest));
     return Number(process.exitCode ?? 0);
   } catch (error) {
     return report(error);

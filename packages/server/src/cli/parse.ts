@@ -9,7 +9,7 @@ export function findCommand(
   commands: readonly Command[],
   words: readonly string[],
 ): { command: Command; rest: string[] } | undefined {
-  for (const count of [2, 1]) {
+  for (const count of [3, 2, 1]) {
     const name = words.slice(0, count).join(' ');
     const command = words.length >= count ? commands.find((candidate) => candidate.name === name) : undefined;
     if (command) return { command, rest: words.slice(count) };

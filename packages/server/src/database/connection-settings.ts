@@ -86,6 +86,8 @@ function sessionOptions(session: SessionSettings, role: string | undefined): str
     TimeZone: 'UTC',
     DateStyle: 'ISO',
     client_min_messages: 'warning',
+    // Statements say themselves how they are run, so a plan per execution finds no better one and takes longer than most run.
+    plan_cache_mode: 'force_generic_plan',
     statement_timeout: session.statementTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
   };

@@ -44,7 +44,7 @@ export interface FirmConnection extends Queryable {
 export interface Database extends FirmConnection {
   /** Statement without a firm: control-plane tables only, tenant tables show no rows. */
   query<R>(statement: Sql, options?: QueryOptions): Promise<R[]>;
-  /** A handle whose statements run as `firm`; costs nothing, need not be kept. */
+  /** A handle whose statements run as `firm` (0: as none, yet shown rows of that number); costs nothing, need not be kept. */
   forFirm(firm: number): FirmConnection;
   /** Runs `work` in a transaction as `firm` (or as none), see runTransaction for when it runs again. */
   transaction<T>(
@@ -189,7 +189,7 @@ function runStatement(lane: Lane, firm: FirmValue, statement: Sql, idempotent: b
 }
 
 function firmValue(firm: number): FirmValue {
-  if (!Number.isSafeInteger(firm) || firm < 1) throw new TypeError(`${firm} is not the number of a firm`);
+  if (!Number.isSafeInteger(firm) || firm < 0) throw new TypeError(`${firm} is not the number of a firm`);
   return String(firm);
 }
 

@@ -80,6 +80,12 @@ export function conditionOf(error: unknown): Condition {
   return conditions[server.code] ?? conditions[server.code.slice(0, 2)] ?? 'refused';
 }
 
+/** Whether what `throwable` has made says that a lock was not to be had within lock_timeout. */
+export function isLockTimeout(error: unknown): boolean {
+  const cause = error instanceof PraxisError ? error.details.cause : undefined;
+  return cause instanceof Error && cause.message.startsWith('SQLSTATE 55P03:');
+}
+
 /** Whether the database server ended the session along with the error. */
 export function isFatal(error: unknown): boolean {
   const severity = serverMessageOf(error)?.severity;
@@ -99,11 +105,16 @@ export function throwable(error: unknown, statementText: string): Error {
     return error;
   const condition = conditionOf(error);
   const server = serverMessageOf(error);
+  if (server?.code === tooLate) return praxisError('unavailable', tooLateText, error, statementText);
   if (condition === 'refused' && server !== undefined) return new StatementError(server, statementText);
   return condition === 'timeout'
     ? praxisError('statement-timeout', 'Query took longer than the service allows: narrow it', error, statementText)
     : praxisError('unavailable', unavailableTexts[condition], error, statementText);
 }
+
+/** configuration_limit_exceeded: raised where a version comes after searches of its time were said to be complete. */
+const tooLate = '53400';
+const tooLateText = 'The change took too long, or the clock of the server is behind: try again';
 
 const unavailableTexts: Readonly<Record<Condition, string>> = {
   serialization: 'Too many concurrent changes of the same data: try again',

@@ -1,7 +1,8 @@
 /**
  * The format of an answer, by `_format` and Accept (https://hl7.org/fhir/R4/http.html#mime-type, RFC 9110 §12.5.1).
  * `_format` overrides Accept; a GET's Content-Type is ignored, as existing clients send any. Where JSON and XML are equally
- * welcome, a body in XML is answered in XML, and everything else in JSON.
+ * welcome, a body in XML is answered in XML, and everything else in JSON. Lists are also served as lines, NDJSON, to those
+ * who name it (docs/decisions/0139).
  */
 import type { FastifyRequest } from 'fastify';
 import { fail } from '../base/errors.ts';
@@ -9,6 +10,7 @@ import { acceptedRanges, type MediaRange, mediaTypeOf } from './media-types.ts';
 
 export type FormatKind = 'json' | 'xml';
 
+/** Of one resource. */
 export interface AnswerFormat {
   readonly kind: FormatKind;
   readonly contentType: string;
@@ -16,9 +18,15 @@ export interface AnswerFormat {
   readonly pretty: boolean;
 }
 
+/** Of a list: a resource a line. */
+export interface LinesFormat {
+  readonly kind: 'ndjson';
+  readonly contentType: string;
+}
+
 /** A media type in which a format is answered. */
-interface Representation {
-  readonly kind: FormatKind;
+interface Representation<Kind = FormatKind> {
+  readonly kind: Kind;
   readonly type: string;
   /** Those that R4 names answer wildcards, too; the generic ones answer where they are named themselves. */
   readonly isFhirType: boolean;
@@ -32,6 +40,12 @@ const representations: readonly Representation[] = [
   { kind: 'xml', type: 'application/fhir+xml', isFhirType: true },
   { kind: 'xml', type: 'application/xml', isFhirType: false },
   { kind: 'xml', type: 'text/xml', isFhirType: false },
+];
+
+/** Lists alone have these. Wildcards mean a Bundle. */
+const lines: readonly Representation<'ndjson'>[] = [
+  { kind: 'ndjson', type: 'application/fhir+ndjson', isFhirType: false },
+  { kind: 'ndjson', type: 'application/ndjson', isFhirType: false },
 ];
 
 /** Types of earlier versions of FHIR, which R4 encourages servers to take. */
@@ -90,19 +104,49 @@ export function formatWishes(request: FastifyRequest): FormatWishes {
 /** Accept headers that leave nothing to weigh, for requests without `_format`, `_pretty` and XML. */
 const plainAccepts: ReadonlySet<string | undefined> = new Set([undefined, '', '*/*', 'application/fhir+json']);
 
-/** The format of the answer; undefined when none is wished that is served. */
+/** The format of one resource as an answer; undefined when none is wished that is served. */
 export function findFormat(wishes: FormatWishes): AnswerFormat | undefined {
   const { accept, query, contentType } = wishes;
-  const isPlain = plainAccepts.has(accept) && !query.includes('_format') && !query.includes('_pretty');
-  if (isPlain && contentType?.includes('xml') !== true) return fhirJson;
+  if (isPlain(wishes)) return fhirJson;
   const pretty = lastValue(query, '_pretty') === 'true';
   const named = requestedFormat(query);
   if (named !== undefined) {
     const kind = formatNames.get(named);
     return kind && answerFormat(`application/fhir+${kind}`, kind, pretty);
   }
-  const best = acceptedRepresentation(accept ?? '', mediaTypeOf(contentType).includes('xml') ? 'xml' : 'json');
+  const best = acceptedRepresentation(accept ?? '', preferredKind(contentType));
   return best && answerFormat(best.type, best.kind, pretty);
+}
+
+/** The format of a list as an answer; undefined when none is wished that is served. */
+export function findListFormat(wishes: FormatWishes): AnswerFormat | LinesFormat | undefined {
+  const { accept, query, contentType } = wishes;
+  if (!namesLines(wishes)) return findFormat(wishes);
+  const named = requestedFormat(query);
+  if (named !== undefined) {
+    const isNamed = named === 'ndjson' || lines.some(({ type }) => type === named);
+    return isNamed ? linesFormat('application/fhir+ndjson') : findFormat(wishes);
+  }
+  const ranges = acceptedRanges(accept ?? '');
+  const best = bestRepresentation(ranges, preferredKind(contentType), [...lines, ...representations]);
+  return best?.kind === 'ndjson' ? linesFormat(best.type) : findFormat(wishes);
+}
+
+function linesFormat(type: string): LinesFormat {
+  return { kind: 'ndjson', contentType: `${type}; charset=utf-8` };
+}
+
+function namesLines({ accept = '', query }: FormatWishes): boolean {
+  return accept.toLowerCase().includes('ndjson') || query.includes('ndjson');
+}
+
+function isPlain({ accept, query, contentType }: FormatWishes): boolean {
+  if (!plainAccepts.has(accept) || contentType?.includes('xml') === true) return false;
+  return !query.includes('_format') && !query.includes('_pretty');
+}
+
+function preferredKind(contentType: string | undefined): FormatKind {
+  return mediaTypeOf(contentType).includes('xml') ? 'xml' : 'json';
 }
 
 /** What Accept headers that were met before came to, since a client sends the same one again and again. */
@@ -113,20 +157,31 @@ const weighedLengthMax = 512;
 function acceptedRepresentation(accept: string, preferred: FormatKind): Representation | undefined {
   const key = `${preferred} ${accept}`;
   if (weighedBefore.has(key)) return weighedBefore.get(key);
-  const best = bestRepresentation(acceptedRanges(accept.trim() === '' ? '*/*' : accept), preferred);
+  const best = bestRepresentation(acceptedRanges(accept.trim() === '' ? '*/*' : accept), preferred, representations);
   if (weighedBefore.size === weighedMax) weighedBefore.clear();
   if (key.length <= weighedLengthMax) weighedBefore.set(key, best);
   return best;
 }
 
 /**
- * The format of the answer.
+ * The format of one resource as an answer.
  * @throws PraxisError `not-acceptable` naming what is served
  */
 export function requireFormat(wishes: FormatWishes): AnswerFormat {
-  const format = findFormat(wishes);
-  if (format !== undefined) return format;
-  const served = 'application/fhir+json and application/fhir+xml are';
+  const lists = namesLines(wishes) ? ' (application/fhir+ndjson of searches and histories alone)' : '';
+  return findFormat(wishes) ?? refuseFormat(wishes, `application/fhir+json and application/fhir+xml are${lists}`);
+}
+
+/**
+ * The format of a list as an answer.
+ * @throws PraxisError `not-acceptable` naming what is served
+ */
+export function requireListFormat(wishes: FormatWishes): AnswerFormat | LinesFormat {
+  const served = 'application/fhir+json, application/fhir+xml and application/fhir+ndjson are';
+  return findListFormat(wishes) ?? refuseFormat(wishes, served);
+}
+
+function refuseFormat(wishes: FormatWishes, served: string): never {
   if (requestedFormat(wishes.query) === undefined) {
     fail('not-acceptable', { diagnostics: `Accept allows no media type that is served; ${served}` });
   }
@@ -148,8 +203,12 @@ function lastValue(query: string, name: string): string | undefined {
 }
 
 /** The representation of the highest quality; among equals one that is named, then one of the preferred format. */
-function bestRepresentation(ranges: readonly MediaRange[], preferred: FormatKind): Representation | undefined {
-  const [best] = representations
+function bestRepresentation<Kind>(
+  ranges: readonly MediaRange[],
+  preferred: FormatKind,
+  served: readonly Representation<Kind>[],
+): Representation<Kind> | undefined {
+  const [best] = served
     .map((representation) => ({ representation, ...qualityOfRepresentation(ranges, representation) }))
     .filter(({ quality }) => quality > 0)
     .sort(
@@ -164,7 +223,7 @@ function bestRepresentation(ranges: readonly MediaRange[], preferred: FormatKind
 /** The most specific ranges decide, so a type with `q=0` is refused though any type is taken (RFC 9110 §12.5.1). */
 function qualityOfRepresentation(
   ranges: readonly MediaRange[],
-  { type, isFhirType }: Representation,
+  { type, isFhirType }: Pick<Representation, 'type' | 'isFhirType'>,
 ): { quality: number; isNamed: boolean } {
   const exact = ranges.filter((range) => (formerNames.get(range.type) ?? range.type) === type);
   if (exact.length > 0) return { quality: highest(exact), isNamed: true };

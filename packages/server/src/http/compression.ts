@@ -1,13 +1,13 @@
 /**
  * Compression of answers (RFC 9110 §12.5.3), with node:zlib in its thread pool.
  *
- * Only answers of the data API are compressed. Those of the token endpoints hold secrets and are not; neither is the raw
+ * Only answers of the data API and the documentation are compressed. Those of the token endpoints hold secrets and are not; neither is the raw
  * content of a Binary, which mostly is compressed already.
  */
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-type Coding = 'br' | 'gzip';
+export type Coding = 'br' | 'gzip';
 
 const compressGzip = promisify(gzip);
 const compressBrotli = promisify(brotliCompress);
@@ -53,8 +53,8 @@ export function openCompressor(bytesMin: number): Compressor {
   };
 }
 
-/** The coding with the highest weight; brotli among equals. */
-function preferredCoding(acceptEncoding: string): Coding | undefined {
+/** The coding with the highest weight; brotli among equals. Undefined when the text is to be sent as it is. */
+export function preferredCoding(acceptEncoding: string): Coding | undefined {
   const weights = new Map<string, number>();
   for (const part of acceptEncoding.toLowerCase().split(',')) {
     const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim());

@@ -29,9 +29,14 @@ export function sendOutcome(reply: FastifyReply, error: PraxisError, log: Log): 
     .send(representationOf(textOf(outcomeOf(error)), format));
 }
 
+/** Whether the answer is meant: a 4xx, or a brown-out that an operator planned. */
+export function isRefusal(error: PraxisError): boolean {
+  return error.status < 500 || error.code === 'legacy-paused';
+}
+
 /** Logs faults of the server; refusals are counted, not logged one by one. */
 export function logFault(error: PraxisError, log: Log, requestId: string): void {
-  if (error.status < 500) return;
+  if (isRefusal(error)) return;
   log.error(
     { requestId, code: error.code, err: describe(error.details.cause), ...error.details.log },
     'request failed',

@@ -1,20 +1,28 @@
 /**
- * Answers in the format that the caller wishes: JSON as it was disclosed, XML, or the content of a Binary; compressed where
- * that is worth it (https://hl7.org/fhir/R4/http.html#mime-type, #general).
+ * Answers in the format that the caller wishes: JSON as it was disclosed, XML, lines of a list, or the content of a Binary;
+ * compressed where that is worth it (https://hl7.org/fhir/R4/http.html#mime-type, #general).
  */
 import type { FastifyReply } from 'fastify';
 import { textOf } from '../access/disclosure.ts';
-import type { FhirResponse } from '../interactions/context.ts';
-import { type AnswerFormat, formatWishes, requireFormat } from './answer-format.ts';
+import type { FhirList, FhirResponse } from '../interactions/context.ts';
+import {
+  type AnswerFormat,
+  type FormatWishes,
+  formatWishes,
+  requireFormat,
+  requireListFormat,
+} from './answer-format.ts';
 import { nativeContent } from './binary.ts';
 import type { Compressor } from './compression.ts';
+import { linesOf, listHeadersOf } from './ndjson.ts';
 import { responseHeaders } from './outgoing.ts';
 import { representationOf } from './representation.ts';
 
 /**
  * Sends an answer of the data API.
  * @param isBinaryRead whether the content of a Binary may be what is wanted
- * @throws PraxisError `not-acceptable` when a Binary's content is of no type that the caller takes
+ * @throws PraxisError `not-acceptable` when a Binary's content is of no type that the caller takes, or the links of a list
+ *   that is wished as lines are too long for a header
  */
 export async function sendAnswer(
   compressor: Compressor,
@@ -25,14 +33,31 @@ export async function sendAnswer(
   const wishes = formatWishes(reply.request);
   const json = response.body === undefined ? undefined : textOf(response.body);
   const content = isBinaryRead && json !== undefined ? nativeContent(json, wishes) : undefined;
-  const format = json === undefined || content !== undefined ? undefined : requireFormat(wishes);
+  const written = json === undefined || content !== undefined ? undefined : writtenAs(json, response.list, wishes);
   reply.code(response.status).headers(responseHeaders(response));
   // Answers depend on both credentials and must not rest in shared caches; CORS has its own line of Vary.
   reply.header('cache-control', 'private, no-cache');
   varyBy(reply, 'Accept, Authorization, X-Api-Key');
   if (content !== undefined) return reply.headers(content.headers).send(content.bytes);
-  if (json === undefined || format === undefined) return reply.send();
-  return sendText(compressor, reply, json, format);
+  return written === undefined ? reply.send() : sendWritten(compressor, reply, written);
+}
+
+/** A text to send, and the headers that say what it is. */
+interface Written {
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** @throws PraxisError `not-acceptable` */
+function writtenAs(json: string, list: FhirList | undefined, wishes: FormatWishes): Written {
+  if (list === undefined) return writtenIn(requireFormat(wishes), json);
+  const format = requireListFormat(wishes);
+  if (format.kind !== 'ndjson') return writtenIn(format, json);
+  return { text: linesOf(list), headers: { 'content-type': format.contentType, ...listHeadersOf(list) } };
+}
+
+function writtenIn(format: AnswerFormat, json: string): Written {
+  return { text: representationOf(json, format), headers: { 'content-type': format.contentType } };
 }
 
 /** Sends a disclosed JSON text in a format. To HEAD, Node sends the length of the text and not the text (RFC 9110 §8.6). */
@@ -42,8 +67,17 @@ export async function sendText(
   json: string,
   format: AnswerFormat,
 ): Promise<FastifyReply> {
-  const text = representationOf(json, format);
-  reply.header('content-type', format.contentType);
+  return sendWritten(compressor, reply, writtenIn(format, json));
+}
+
+async function sendWritten(
+  compressor: Compressor,
+  reply: FastifyReply,
+  { text, headers }: Written,
+): Promise<FastifyReply> {
+  const { link, ...others } = headers;
+  reply.headers(others);
+  if (link !== undefined) reply.header('link', [link, reply.getHeader('link') ?? []].flat().join(', '));
   if (!compressor.applies(text)) return reply.send(text);
   varyBy(reply, 'Accept-Encoding');
   const compressed = await compressor.compress(text, reply.request.headers['accept-encoding']?.toString());

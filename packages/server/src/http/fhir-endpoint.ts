@@ -6,15 +6,21 @@ import { PraxisError } from '../base/errors.ts';
 import { answerBundle } from '../bundle/answer-bundle.ts';
 import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { dispatch } from '../interactions/dispatch.ts';
-import { fhirTarget, interactionOf } from '../interactions/fhir-target.ts';
+import { type FhirTarget, fhirTarget, interactionOf } from '../interactions/fhir-target.ts';
+import { usableOwnParameters } from '../interactions/own-parameters.ts';
+import { legacyHeaderNames } from '../oauth/legacy-sunset.ts';
 import type { ApiCredentials, Session } from '../oauth/session.ts';
 import { answerOperation } from '../operations/answer-operation.ts';
+import { type Attempt, withLedger } from './audit-trail.ts';
 import { logFault, toPraxisError } from './errors.ts';
 import { sendAnswer } from './fhir-answer.ts';
 import { fhirCall, readsBinary } from './fhir-request.ts';
-import { baseUrlOf } from './origins.ts';
+import type { OwnParameters } from './open-pages.ts';
+import { baseUrlOf, resourceMetadataUrlOf } from './origins.ts';
 import type { ServerParts } from './parts.ts';
 import { type Route, unknownPath } from './paths.ts';
+import { pauseOf } from './pause.ts';
+import { charging } from './rate-cost.ts';
 import { requireTenantPath } from './tenant.ts';
 
 type FhirRoute = Extract<Route, { kind: 'fhir' }>;
@@ -30,31 +36,83 @@ export async function answerFhir(
   const environment = await requireTenantPath(parts, route, request);
   const target = fhirTarget(route.segments);
   if (target === undefined) return unknownPath();
-  if (target.shape === 'metadata') return parts.openPages.metadata(environment, route, request, reply);
   const credentials: ApiCredentials = {
     environment,
     product: route.product,
     firmPrefix: route.firm,
     authorization: request.raw.headersDistinct.authorization ?? [],
     apiKey: request.raw.headersDistinct['x-api-key'] ?? [],
+    userAgent: request.headers['user-agent'],
+    resourceMetadataUrl: resourceMetadataUrlOf(parts.origins, route),
     ...(tokenInQuery.test(query) ? { tokenElsewhere: 'query' } : {}),
   };
+  if (target.shape === 'metadata') {
+    const own = await ownParameters(parts, credentials, reply);
+    return parts.openPages.metadata(environment, route, request, reply, own);
+  }
   const call = fhirCall(parts, target, query, request);
-  const attempt = async (session: Session): Promise<FhirResponse> => {
-    parts.rateLimit.count(session.principal.apiKeyId);
-    const interaction = interactionOf(target, request.method);
+  const attempt = async (session: Session, begin: (attempt: Attempt) => void): Promise<FhirResponse> => {
+    announceLegacyEnd(reply, session);
     const context = interactionContext(parts, route, session, request);
+    begin({ context, asked: { interaction: askedFor(target, request.method), type: target.type, id: target.id } });
+    const subject = { apiKey: session.principal.apiKeyId, firm: session.scope.firm, address: request.ip };
+    reply.headers(parts.rateLimit.count(subject));
+    const interaction = interactionOf(target, request.method);
+    const charge = (units: number): void => parts.rateLimit.charge(subject, units);
     if (interaction === 'operation') {
-      return answerOperation(context, { ...call, operation: target.operation, method: request.method });
+      const charged = charging(call, `$${target.operation}`, charge);
+      return answerOperation(context, { ...charged, operation: target.operation, method: request.method });
     }
-    if (interaction !== 'bundle') return dispatch(context, { ...call, interaction });
-    return answerBundle(context, await call.open(), {
+    const charged = charging(call, interaction, charge);
+    if (interaction !== 'bundle') return dispatch(context, { ...charged, interaction });
+    return answerBundle(context, await charged.open(), {
       entriesMax: parts.config.bundleEntriesMax,
       faultOf: (error) => loggedFault(parts, error, request),
     });
   };
-  const response = await withCurrentRights(parts, credentials, attempt);
+  const response = await withLedger(parts, request, credentials, (begin) =>
+    withCurrentRights(parts, credentials, (session) => attempt(session, begin)),
+  );
   return sendAnswer(parts.compressor, reply, response, readsBinary(target, request.method));
+}
+
+/**
+ * What the metadata tell beside what holds at every firm. They are open (settled.md "Order of checks"), so whoever is not
+ * let in is not refused either, and learns nothing about the firm.
+ */
+async function ownParameters(
+  parts: ServerParts,
+  credentials: ApiCredentials,
+  reply: FastifyReply,
+): Promise<OwnParameters | undefined> {
+  if (credentials.authorization.length === 0 || credentials.apiKey.length === 0) return undefined;
+  try {
+    const known = await parts.sessions.authenticate(credentials);
+    const session = (await parts.sessions.current(known)) ? known : await parts.sessions.recheck(credentials);
+    announceLegacyEnd(reply, session);
+    return usableOwnParameters(session.policy, session.scope.searchParameters);
+  } catch (error) {
+    if (error instanceof PraxisError && error.code !== 'unavailable') return undefined;
+    throw error;
+  }
+}
+
+/** The interaction in the words of the ledger, also where the method has no meaning at the path. */
+function askedFor(target: FhirTarget, method: string): string {
+  if (target.shape === 'operation') return `$${target.operation}`;
+  try {
+    const interaction = interactionOf(target, method);
+    return interaction === 'bundle' ? 'transaction' : interaction;
+  } catch (error) {
+    if (!(error instanceof PraxisError)) throw error;
+    return 'unknown';
+  }
+}
+
+/** Set before anything can fail, so that errors carry the headers, too; a second attempt may have others. */
+function announceLegacyEnd(reply: FastifyReply, { legacyHeaders }: Session): void {
+  for (const name of legacyHeaderNames) reply.removeHeader(name);
+  if (legacyHeaders) reply.headers(legacyHeaders);
 }
 
 /** What an entry of a batch is answered with when it fails, while the others go on. */
@@ -116,5 +174,7 @@ function interactionContext(
     validator: parts.validator,
     limits: parts.config,
     baseUrl: baseUrlOf(parts.origins, route),
+    trail: [],
+    pause: pauseOf(request.raw, parts.stopping),
   };
 }

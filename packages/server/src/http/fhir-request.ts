@@ -5,12 +5,14 @@
 import type { JsonValue } from '@praxis/fhir';
 import type { FastifyRequest } from 'fastify';
 import type { FhirCall, FhirRequest, PatchDocument } from '../interactions/context.ts';
-import type { FhirTarget } from '../interactions/fhir-target.ts';
+import { type FhirTarget, interactionOf, type TargetName } from '../interactions/fhir-target.ts';
+import { answersList } from '../operations/answer-operation.ts';
 import { parseParameters } from '../search/query-string.ts';
-import { formatWishes, rememberForm, requireFormat } from './answer-format.ts';
+import { formatWishes, rememberForm, requireFormat, requireListFormat } from './answer-format.ts';
 import { mayWantContent, readBinaryBody, wantsContentOnly } from './binary.ts';
 import { decodeUtf8, readBytes } from './body.ts';
 import { parseContentFlags } from './content-flag.ts';
+import { idempotencyOf } from './idempotency-key.ts';
 import { requireFormBody, requirePatchFormat, requireResourceFormat } from './negotiation.ts';
 import type { ServerParts } from './parts.ts';
 import { parsePrefer } from './prefer.ts';
@@ -38,6 +40,7 @@ export function fhirCall(
     compartment,
     async open(): Promise<FhirRequest> {
       requireAnswerable(target, request);
+      const idempotency = idempotencyOf(request, bytes);
       const form = formShapes.has(target.shape) ? await searchForm(request, bytes) : '';
       return {
         type,
@@ -52,6 +55,7 @@ export function fhirCall(
         ifModifiedSince: headers['if-modified-since'],
         ifNoneExist: single(headers['if-none-exist']),
         prefer: parsePrefer(single(headers.prefer)),
+        ...(idempotency === undefined ? {} : { idempotency }),
         contentFlags: parseContentFlags(single(headers['content-flag'])),
       };
     },
@@ -59,12 +63,28 @@ export function fhirCall(
 }
 
 /** Searches whose parameters may come as a form. */
-const formShapes: ReadonlySet<FhirTarget['shape']> = new Set(['search', 'system-search', 'compartment-search']);
+const formShapes: ReadonlySet<FhirTarget['shape']> = new Set([
+  'search',
+  'system-search',
+  'compartment-search',
+  'compartment-types-search',
+]);
+
+/** What is answered with a list of resources. */
+const lists: ReadonlySet<TargetName> = new Set([
+  'search-type',
+  'search-system',
+  'history-instance',
+  'history-type',
+  'history-system',
+]);
 
 /** @throws PraxisError `not-acceptable`; for a Binary the media type of its content decides, which is not known yet */
 function requireAnswerable(target: FhirTarget, request: FastifyRequest): void {
   const wishes = formatWishes(request);
-  if (!(readsBinary(target, request.method) && mayWantContent(wishes))) requireFormat(wishes);
+  const isList = lists.has(interactionOf(target, request.method)) || answersList(target.operation);
+  if (isList) requireListFormat(wishes);
+  else if (!(readsBinary(target, request.method) && mayWantContent(wishes))) requireFormat(wishes);
 }
 
 /** The form of a POST _search; its parameters follow those of the query, and its `_format` counts. */
@@ -74,7 +94,7 @@ async function searchForm(request: FastifyRequest, body: () => Promise<Buffer>):
   const form = decodeUtf8(bytes).trim();
   if (form !== '') {
     rememberForm(request, form);
-    requireFormat(formatWishes(request));
+    requireListFormat(formatWishes(request));
   }
   return form;
 }

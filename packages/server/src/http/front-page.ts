@@ -35,6 +35,10 @@ export function frontPage(version: string): string {
 <dd><code>GET /{environment}/firm/{firm}/{product}/fhir/v2/metadata</code> (no credentials needed)</dd>
 <dt>Discovery</dt>
 <dd><code>GET /auth/realms/{realm}/.well-known/openid-configuration</code></dd>
+<dt>Reference</dt>
+<dd><a href="/docs">/docs</a>, as OpenAPI 3.1: <a href="/openapi.json">/openapi.json</a></dd>
+<dt>Administration</dt>
+<dd><code>/admin/api</code>, as OpenAPI 3.1: <a href="/admin/openapi.json">/admin/openapi.json</a></dd>
 <dt>Health</dt>
 <dd><a href="/health/live">/health/live</a> · <a href="/health/ready">/health/ready</a></dd>
 </dl>

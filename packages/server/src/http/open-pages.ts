@@ -1,19 +1,20 @@
 /**
- * What is answered without credentials (settled.md "Order of checks"): health, the front page, metadata.
+ * What is answered without credentials (settled.md "Order of checks"): health, the front page, documentation, metadata.
  */
-import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { textOf } from '../access/disclosure.ts';
 import { fail } from '../base/errors.ts';
-import { capabilities } from '../interactions/capabilities.ts';
+import { type CapabilityFacts, capabilities } from '../interactions/capabilities.ts';
 import { operations } from '../operations/list.ts';
 import type { Environment } from '../tenancy/environments.ts';
 import { formatWishes, requireFormat } from './answer-format.ts';
 import type { Compressor } from './compression.ts';
+import type { Documentation } from './documentation.ts';
 import { sendText, varyBy } from './fhir-answer.ts';
 import { frontPage } from './front-page.ts';
 import { baseUrlOf, type Origins } from './origins.ts';
 import type { TenantPath } from './paths.ts';
+import { entityTag } from './text-file.ts';
 
 export interface OpenPages {
   /** Answers the path when it is one of the open pages; false when it is not. */
@@ -23,8 +24,12 @@ export interface OpenPages {
     path: TenantPath,
     request: FastifyRequest,
     reply: FastifyReply,
+    own: OwnParameters | undefined,
   ): Promise<FastifyReply>;
 }
+
+/** The search parameters of a firm's own that the caller may search by, by type. */
+export type OwnParameters = NonNullable<CapabilityFacts['own']>;
 
 export interface OpenPagesOptions {
   readonly origins: Origins;
@@ -32,6 +37,7 @@ export interface OpenPagesOptions {
   readonly softwareVersion: string;
   readonly releaseDate: string;
   readonly compressor: Compressor;
+  readonly documentation: Documentation;
   /** Whether the next request would be served; asked by `/health/ready`. */
   readonly ready: () => Promise<boolean>;
 }
@@ -49,12 +55,12 @@ export function openOpenPages(options: OpenPagesOptions): OpenPages {
   return {
     async answer(path, request, reply) {
       const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-      if (page === undefined) return false;
+      if (page === undefined && !options.documentation.has(path)) return false;
       requireGet(request);
-      await page(reply);
+      await (page === undefined ? options.documentation.send(path, request, reply) : page(reply));
       return true;
     },
-    metadata: (environment, path, request, reply) => metadata(options, environment, path, request, reply),
+    metadata: (environment, path, request, reply, own) => metadata(options, environment, path, request, reply, own),
   };
 }
 
@@ -77,6 +83,7 @@ async function metadata(
   path: TenantPath,
   request: FastifyRequest,
   reply: FastifyReply,
+  own: OwnParameters | undefined,
 ): Promise<FastifyReply> {
   requireGet(request);
   const format = requireFormat(formatWishes(request));
@@ -86,15 +93,14 @@ async function metadata(
     cors: options.cors,
     softwareVersion: options.softwareVersion,
     date: options.releaseDate,
+    ...(own === undefined ? {} : { own }),
   };
   const statement = capabilities(facts, operations);
   const text = textOf(statement);
-  reply.header('cache-control', 'public, max-age=300').header('etag', entityTag(text));
-  varyBy(reply, 'Accept');
+  // An ETag that changes with the text: https://hl7.org/fhir/R4/http.html#capabilities
+  reply
+    .header('cache-control', own === undefined ? 'public, max-age=300' : 'private, no-cache')
+    .header('etag', entityTag(text));
+  for (const header of ['Accept', 'Authorization', 'x-api-key']) varyBy(reply, header);
   return sendText(options.compressor, reply, text, format);
-}
-
-/** An ETag that changes with the text (https://hl7.org/fhir/R4/http.html#capabilities), weak, since formats share it. */
-function entityTag(text: string): string {
-  return `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
 }

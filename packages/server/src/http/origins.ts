@@ -32,6 +32,13 @@ export function baseUrlOf(origins: Origins, path: TenantPath): string {
   return `${origins.ofEnvironment(path.environment)}/${path.environment}/firm/${path.firm}/${path.product}/fhir/v2`;
 }
 
+/** Where the metadata of a firm's FHIR base is (https://www.rfc-editor.org/rfc/rfc9728#section-3.1). */
+export function resourceMetadataUrlOf(origins: Origins, path: TenantPath): string {
+  const base = baseUrlOf(origins, path);
+  const origin = origins.ofEnvironment(path.environment);
+  return `${origin}/.well-known/oauth-protected-resource${base.slice(origin.length)}`;
+}
+
 /** A Host header may name the default port, which a URL leaves out (RFC 9110 §4.2.3). */
 function sameHost({ host, port, protocol }: URL, sent: string): boolean {
   return sent === host || (port === '' && sent === `${host}:${protocol === 'https:' ? 443 : 80}`);

@@ -1,10 +1,11 @@
 /**
  * Header names and values of answers (https://hl7.org/fhir/R4/http.html#general).
  */
+import { toInstant } from '../base/clock.ts';
 import type { FhirResponse } from '../interactions/context.ts';
 import { etagOf } from '../interactions/preconditions.ts';
 
-/** ETag, Last-Modified, Location and Content-Location of a FHIR answer. */
+/** ETag, Last-Modified, Location and Content-Location of a FHIR answer, and up to when it is complete (decision 0172). */
 export function responseHeaders(response: FhirResponse): Record<string, string> {
   const headers: Record<string, string> = {};
   if (response.versionId !== undefined) headers.etag = etagOf(response.versionId);
@@ -13,5 +14,7 @@ export function responseHeaders(response: FhirResponse): Record<string, string> 
     headers.location = response.location;
     headers['content-location'] = response.location;
   }
+  if (response.completeUntilMs !== undefined) headers['x-complete-until'] = toInstant(response.completeUntilMs);
+  if (response.isReplayed === true) headers['idempotent-replayed'] = 'true';
   return headers;
 }

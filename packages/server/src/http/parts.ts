@@ -2,11 +2,15 @@
  * What the endpoints share.
  */
 import type { JsonLimits } from '@praxis/fhir';
+import type { Administration } from '../admin/administration.ts';
+import type { Ledger } from '../audit/ledger.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Secrets } from '../base/secrets.ts';
+import type { RateLimit } from '../limits/rate-limit.ts';
+import type { LegacyUseCounter } from '../oauth/legacy-use.ts';
 import type { Sessions } from '../oauth/sessions.ts';
 import type { SigningKeys } from '../oauth/signing-keys.ts';
 import type { TokenEndpoints } from '../oauth/token-endpoint.ts';
@@ -16,7 +20,6 @@ import type { Validator } from '../validation/validation.ts';
 import type { Compressor } from './compression.ts';
 import type { OpenPages } from './open-pages.ts';
 import type { Origins } from './origins.ts';
-import type { RateLimit } from './rate-limit.ts';
 
 /** What the endpoints work with; made once by `app.ts`. */
 export interface ServerParts {
@@ -30,10 +33,15 @@ export interface ServerParts {
   readonly sessions: Sessions;
   readonly signingKeys: SigningKeys;
   readonly tokens: TokenEndpoints;
+  readonly legacyUse: LegacyUseCounter;
   readonly store: ResourceStore;
+  readonly ledger: Ledger;
   readonly rateLimit: RateLimit;
   readonly jsonLimits: JsonLimits;
   readonly openPages: OpenPages;
+  readonly administration: Administration;
   readonly compressor: Compressor;
   readonly validator: Validator;
+  /** Aborted when the process stops taking requests: what waits for something is answered at once. */
+  readonly stopping: AbortSignal;
 }

@@ -4,9 +4,12 @@
  *
  *     /{environment}/firm/{firm}/{product}/fhir/v2[/…]                  contract 4.4
  *     /{environment}/firm/{firm}/{product}/ws/oauth2/grant              contract 4.1
+ *     /{environment}/firm/{firm}/{product}/fhir/v2/.well-known/smart-configuration            SMART App Launch
+ *     /.well-known/oauth-protected-resource/{environment}/firm/{firm}/{product}/fhir/v2      RFC 9728 §3.1
  *     /auth/realms/{realm}/protocol/openid-connect/{endpoint}           contract 4.3
  *     /auth/realms/{realm}/.well-known/openid-configuration             OIDC Discovery §4
  *     /.well-known/oauth-authorization-server/auth/realms/{realm}       RFC 8414 §3
+ *     /admin/api/…, /admin/openapi.json                                 administration
  */
 
 import { fail } from '../base/errors.ts';
@@ -26,20 +29,40 @@ export type Route =
       readonly segments: readonly string[];
     } & TenantPath)
   | ({ readonly kind: 'legacy-token' } & TenantPath)
-  | { readonly kind: 'realm'; readonly realm: string; readonly endpoint: RealmEndpoint };
+  | ({ readonly kind: 'smart-configuration' | 'protected-resource' } & TenantPath)
+  | { readonly kind: 'realm'; readonly realm: string; readonly endpoint: RealmEndpoint }
+  | { readonly kind: 'administration' /** After `/admin`, undecoded. */; readonly path: string };
 
-export type RealmEndpoint = 'token' | 'certs' | 'openid-configuration' | 'oauth-authorization-server';
+export type RealmEndpoint =
+  | 'token'
+  | 'introspect'
+  | 'revoke'
+  | 'certs'
+  | 'openid-configuration'
+  | 'oauth-authorization-server';
 
 const fhirPattern = new RegExp(`^/(${name})/firm/(${name})/(${name})/fhir/v2((?:/[^/]*)*)$`);
 const legacyPattern = new RegExp(`^/(${name})/firm/(${name})/(${name})/ws/oauth2/grant$`);
 const realmPattern = new RegExp(
-  `^/auth/realms/(${name})/(protocol/openid-connect/token|protocol/openid-connect/certs|\\.well-known/openid-configuration)$`,
+  `^/auth/realms/(${name})/(protocol/openid-connect/(?:token|token/introspect|revoke|certs)|\\.well-known/openid-configuration)$`,
 );
 const serverMetadataPattern = new RegExp(`^/\\.well-known/oauth-authorization-server/auth/realms/(${name})$`);
 
+const smartPattern = new RegExp(`^/(${name})/firm/(${name})/(${name})/fhir/v2/\\.well-known/smart-configuration$`);
+const protectedResourcePattern = new RegExp(
+  `^/\\.well-known/oauth-protected-resource/(${name})/firm/(${name})/(${name})/fhir/v2$`,
+);
+
 /** The route of a raw path (without query), or undefined when no rule of the grammar matches. */
 export function matchPath(path: string): Route | undefined {
-  return matchFhir(path) ?? matchLegacyToken(path) ?? matchRealm(path);
+  return (
+    matchWellKnown(path) ?? matchFhir(path) ?? matchLegacyToken(path) ?? matchRealm(path) ?? matchAdministration(path)
+  );
+}
+
+function matchAdministration(path: string): Route | undefined {
+  const [, rest] = /^\/admin(\/openapi\.json|\/api\/.*)$/.exec(path) ?? [];
+  return rest === undefined ? undefined : { kind: 'administration', path: rest };
 }
 
 function matchFhir(path: string): Route | undefined {
@@ -48,6 +71,15 @@ function matchFhir(path: string): Route | undefined {
   const [, environment = '', firm = '', product = '', rest = ''] = match;
   const segments = rest === '' || rest === '/' ? [] : rest.slice(1).split('/');
   return { kind: 'fhir', environment, firm, product, segments };
+}
+
+function matchWellKnown(path: string): Route | undefined {
+  if (!path.includes('/.well-known/')) return undefined;
+  const smart = smartPattern.exec(path);
+  const match = smart ?? protectedResourcePattern.exec(path);
+  if (!match) return undefined;
+  const [, environment = '', firm = '', product = ''] = match;
+  return { kind: smart ? 'smart-configuration' : 'protected-resource', environment, firm, product };
 }
 
 function matchLegacyToken(path: string): Route | undefined {

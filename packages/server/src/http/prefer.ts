@@ -1,11 +1,11 @@
 /**
- * The Prefer header (RFC 7240 §2; https://hl7.org/fhir/R4/http.html#ops). Unknown preferences are ignored, as RFC 7240 demands.
+ * The Prefer header (RFC 7240 §2; https://hl7.org/fhir/R4/http.html#ops), `wait` included (§4.3). Unknown preferences are ignored, as RFC 7240 demands.
  */
 import type { Preferences } from '../interactions/context.ts';
 
 const none: Preferences = { return: undefined, handling: undefined };
 
-/** The preferences R4 names; the first of repeated ones counts. */
+/** The preferences that mean something here; the first of repeated ones counts. */
 export function parsePrefer(header: string | undefined): Preferences {
   if (header === undefined) return none;
   const given = new Map<string, string>();
@@ -13,7 +13,9 @@ export function parsePrefer(header: string | undefined): Preferences {
     const [name = '', value = ''] = part.split('=').map((piece) => piece.trim().replace(/^"(.*)"$/, '$1'));
     if (!given.has(name.toLowerCase())) given.set(name.toLowerCase(), value);
   }
+  const wait = given.get('wait') ?? '';
   return {
+    ...(/^\d{1,5}$/.test(wait) ? { waitSeconds: Number(wait) } : {}),
     return: oneOf(given.get('return'), ['minimal', 'representation', 'OperationOutcome']),
     handling: oneOf(given.get('handling'), ['strict', 'lenient']),
   };

@@ -11,12 +11,15 @@ import type { Config } from '../base/config.ts';
 import { PraxisError } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
 import { outcomeOf } from '../interactions/outcome.ts';
+import { answerAdministration } from './admin-endpoint.ts';
 import { fhirJson } from './answer-format.ts';
-import { sendOutcome, toPraxisError } from './errors.ts';
+import { isRefusal, sendOutcome, toPraxisError } from './errors.ts';
 import { answerFhir } from './fhir-endpoint.ts';
+import { listHeaders } from './ndjson.ts';
 import type { ServerParts } from './parts.ts';
 import { matchPath, unknownPath } from './paths.ts';
 import { answerLegacyToken, answerRealm } from './token-endpoints.ts';
+import { answerWellKnown } from './well-known.ts';
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
@@ -43,7 +46,7 @@ export async function openServer(parts: ServerParts): Promise<FastifyInstance> {
   });
   server.setErrorHandler((thrown, _request, reply) => {
     const error = toPraxisError(thrown);
-    if (error.status < 500) parts.metrics.denials.inc({ reason: error.code });
+    if (isRefusal(error)) parts.metrics.denials.inc({ reason: error.code });
     return sendOutcome(reply, error, parts.log);
   });
   measure(server, parts);
@@ -68,6 +71,7 @@ async function allowBrowsers(server: FastifyInstance, config: Config): Promise<v
       'If-None-Exist',
       'X-Request-Id',
       'Content-Flag',
+      'Idempotency-Key',
       'X-Security-Context',
     ],
     exposedHeaders: [
@@ -79,7 +83,14 @@ async function allowBrowsers(server: FastifyInstance, config: Config): Promise<v
       'X-Request-Id',
       'X-Correlation-Id',
       'Retry-After',
+      'RateLimit',
+      'RateLimit-Policy',
       'X-Security-Context',
+      ...listHeaders,
+      'Idempotent-Replayed',
+      'X-Complete-Until',
+      'Deprecation',
+      'Sunset',
     ],
     maxAge: 600,
   };
@@ -109,8 +120,13 @@ async function route(parts: ServerParts, request: FastifyRequest, reply: Fastify
       return answerFhir(parts, match, query, request, reply);
     case 'legacy-token':
       return answerLegacyToken(parts, match, request, reply);
+    case 'smart-configuration':
+    case 'protected-resource':
+      return answerWellKnown(parts, match, request, reply);
     case 'realm':
       return answerRealm(parts, match, request, reply);
+    case 'administration':
+      return answerAdministration(parts, match, query, request, reply);
     case undefined:
       return unknownPath();
   }

@@ -2,9 +2,12 @@
  * HTTP around the token service: contract 4.1 to 4.3, JWK Sets and discovery documents. Errors here are RFC 6749 bodies.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { serviceLedger } from '../audit/audit-row.ts';
 import { fail, PraxisError } from '../base/errors.ts';
 import { authorizationServerMetadata, jwkSet, openIdConfiguration } from '../oauth/discovery.ts';
+import { jwkSetSecondsMax } from '../oauth/signing-key-rotation.ts';
 import { refusedReply, type TokenReply, type TokenRequest } from '../oauth/token-endpoint.ts';
+import { tokenRow } from './audit-trail.ts';
 import { readBytes } from './body.ts';
 import { logFault, toPraxisError } from './errors.ts';
 import type { ServerParts } from './parts.ts';
@@ -19,7 +22,7 @@ export async function answerLegacyToken(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const environment = await requireTenantPath(parts, route, request);
-  return answerToken(parts, request, reply, (received) =>
+  return answerToken(parts, request, reply, `${environment.name}/${route.firm}`, (received) =>
     parts.tokens.legacy({ environment, firmPrefix: route.firm }, received),
   );
 }
@@ -35,19 +38,26 @@ export async function answerRealm(
   if (!parts.origins.realmAnswersOn(realm, request.host) || !(await parts.environments.hasRealm(realm)))
     return unknownPath();
   if (endpoint === 'token')
-    return answerToken(parts, request, reply, (received) => parts.tokens.client(realm, received));
+    return answerToken(parts, request, reply, realm, (received) => parts.tokens.client(realm, received));
+  if (endpoint === 'introspect')
+    return answerPost(parts, request, reply, (received) => parts.tokens.introspect(realm, received));
+  if (endpoint === 'revoke')
+    return answerPost(parts, request, reply, (received) => parts.tokens.revoke(realm, received));
   if (request.method !== 'GET' && request.method !== 'HEAD')
     fail('method-not-allowed', { diagnostics: 'This path takes GET', headers: { allow: 'GET, HEAD' } });
   const document = await realmDocuments[endpoint](parts, realm);
   // Short, so that a new signing key is known before it signs.
   return reply
     .header('content-type', 'application/json; charset=utf-8')
-    .header('cache-control', 'public, max-age=60')
+    .header('cache-control', `public, max-age=${jwkSetSecondsMax}`)
     .send(JSON.stringify(document));
 }
 
 const realmDocuments: Readonly<
-  Record<Exclude<RealmEndpoint, 'token'>, (parts: ServerParts, realm: string) => object | Promise<object>>
+  Record<
+    Exclude<RealmEndpoint, 'token' | 'introspect' | 'revoke'>,
+    (parts: ServerParts, realm: string) => object | Promise<object>
+  >
 > = {
   certs: (parts, realm) => jwkSet(parts.signingKeys, realm),
   'openid-configuration': (parts, realm) => openIdConfiguration(parts.origins.ofRealm(realm), realm),
@@ -58,13 +68,27 @@ async function answerToken(
   parts: ServerParts,
   request: FastifyRequest,
   reply: FastifyReply,
+  place: string,
   issue: (received: TokenRequest) => Promise<TokenReply>,
+): Promise<FastifyReply> {
+  return await answerPost(parts, request, reply, issue, async (answer) => {
+    parts.metrics.tokensIssued.inc({ flow: answer.record.grantType ?? 'unknown', outcome: answer.record.outcome });
+    await parts.ledger.keep(serviceLedger, [tokenRow(parts, request, place, answer)]);
+  });
+}
+
+async function answerPost(
+  parts: ServerParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  handle: (received: TokenRequest) => Promise<TokenReply>,
+  settle: (answer: TokenReply) => Promise<void> = async () => undefined,
 ): Promise<FastifyReply> {
   if (request.method !== 'POST')
     fail('method-not-allowed', { diagnostics: 'A token endpoint takes POST', headers: { allow: 'POST' } });
-  const answer = await issueFromBody(parts, request, issue);
+  const answer = await issueFromBody(parts, request, handle);
   if (answer.fault !== undefined) logFault(toPraxisError(answer.fault), parts.log, String(request.id));
-  parts.metrics.tokensIssued.inc({ flow: answer.record.grantType ?? 'unknown', outcome: answer.record.outcome });
+  await settle(answer);
   return reply.code(answer.status).headers(answer.headers).send(answer.body);
 }
 
@@ -80,6 +104,8 @@ async function issueFromBody(
       contentType: headersDistinct['content-type'] ?? [],
       authorization: headersDistinct.authorization ?? [],
       apiKey: headersDistinct['x-api-key'] ?? [],
+      userAgent: request.headers['user-agent'],
+      address: request.ip,
       body,
     });
   } catch (error) {

@@ -1,7 +1,13 @@
 /**
  * capabilities: the CapabilityStatement, derived from the registries (https://hl7.org/fhir/R4/http.html#capabilities).
  */
-import { compartments, r4Version, resourceTypesWithEndpoint, searchParametersOf } from '@praxis/fhir';
+import {
+  compartments,
+  r4Version,
+  resourceTypesWithEndpoint,
+  type SearchParameter,
+  searchParametersOf,
+} from '@praxis/fhir';
 import { type Disclosed, serverWritten } from '../access/disclosure.ts';
 import { supportedIncludes, supportedRevincludes } from '../search/includes/supported.ts';
 import { isSearchable } from '../search/query.ts';
@@ -18,6 +24,8 @@ export interface CapabilityFacts {
   readonly softwareVersion: string;
   /** When this version was released, a FHIR date. */
   readonly date: string;
+  /** For whoever calls: the search parameters of the firm's own that it may search by, by type. None: nobody known does. */
+  readonly own?: ReadonlyMap<string, readonly SearchParameter[]>;
 }
 
 /** What the statement tells of an operation (operations/operation.ts declares them). */
@@ -41,14 +49,14 @@ export function capabilities(facts: CapabilityFacts, operations: readonly Operat
       software: { name: 'Praxis', version: facts.softwareVersion },
       implementation: { description: 'Praxis practice-management FHIR service', url: facts.baseUrl },
       fhirVersion: r4Version,
-      format: ['application/fhir+json', 'json', 'application/fhir+xml', 'xml'],
+      format: ['application/fhir+json', 'json', 'application/fhir+xml', 'xml', 'application/fhir+ndjson'],
       patchFormat: ['application/json-patch+json', 'application/fhir+json'],
       rest: [
         {
           mode: 'server',
           documentation: integrity,
           security: security(facts),
-          resource: resources(operations),
+          resource: resources(operations).map((resource) => withOwn(resource, facts.own)),
           interaction: ['transaction', 'batch', ...interactionNames.filter(isOfSystem)].map((code) => ({ code })),
           searchParam: commonParameters,
           ...operationList(operations.filter(({ levels }) => levels.includes('system'))),
@@ -87,7 +95,18 @@ const commonParameters = [
   { name: '_total', type: 'token', documentation: 'none or accurate.' },
 ];
 
-let resourceList: readonly object[] | undefined;
+let resourceList: readonly ResourceEntry[] | undefined;
+
+interface ResourceEntry {
+  readonly type: string;
+  readonly searchParam: readonly object[];
+}
+
+function withOwn(entry: ResourceEntry, own: CapabilityFacts['own']): ResourceEntry {
+  const parameters = own?.get(entry.type);
+  if (parameters === undefined) return entry;
+  return { ...entry, searchParam: [...entry.searchParam, ...parameters.map(entryOf)] };
+}
 
 /** Canonical URL of R4's definition of a type's compartment. */
 function compartmentUrl(type: string): string {
@@ -108,7 +127,7 @@ function operationsOf(operations: readonly OperationFacts[], type: string): read
 }
 
 /** One entry a type; made at the first request, since it is the same for the life of the process. */
-function resources(operations: readonly OperationFacts[]): readonly object[] {
+function resources(operations: readonly OperationFacts[]): readonly ResourceEntry[] {
   resourceList ??= resourceTypesWithEndpoint.map((type) => ({
     type,
     profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
@@ -144,12 +163,9 @@ function isOfSystem(name: string): boolean {
 }
 
 function searchParameters(type: string): object[] {
-  return [...searchParametersOf(type).values()]
-    .filter((parameter) => isSearchable(parameter))
-    .map((parameter) => ({
-      name: parameter.code,
-      definition: parameter.url,
-      type: parameter.type,
-      documentation: parameter.description,
-    }));
+  return [...searchParametersOf(type).values()].filter((parameter) => isSearchable(parameter)).map(entryOf);
+}
+
+function entryOf({ code, url, type, description }: SearchParameter): object {
+  return { name: code, definition: url, type, documentation: description };
 }

@@ -5,9 +5,9 @@
 import { compartments, type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf } from '../access/disclosure.ts';
 import type { CompartmentScope } from '../search/compartment-scope.ts';
-import { indexResource } from '../search/index-rows.ts';
+import { indexElements } from '../search/index-rows.ts';
 import { parameterNumber, typeNumber } from '../search/numbers.ts';
-import { isSearchable, parametersOf } from '../search/parameters.ts';
+import { isSearchable, standardParametersOf } from '../search/parameters.ts';
 import type { StoredResource } from '../storage/store.ts';
 import type { FhirRequest, InteractionContext } from './context.ts';
 
@@ -30,13 +30,18 @@ export function typesInCompartment(type: string): readonly string[] {
 export function compartmentScope(type: string, id: string, member: string): CompartmentScope | undefined {
   const listed = compartments.get(type)?.get(member);
   if (listed === undefined && type !== member) return undefined;
-  const known = parametersOf(member);
+  const known = standardParametersOf(member);
   const links = (listed ?? []).filter((code) => {
     const parameter = known.get(code);
     return parameter?.definition.type === 'reference' && isSearchable(parameter.definition);
   });
   const codes = type === member ? [...links, '_id'] : links;
   return codes.length === 0 ? undefined : { type, id, codes };
+}
+
+/** The types of a compartment, that of its owner included, in alphabetical order. */
+export function typesOfCompartment(type: string): readonly string[] {
+  return [...new Set([type, ...typesInCompartment(type)])].sort();
 }
 
 /** The compartment that a search stays inside, if any; `interactionOf` has seen that the type can be in it. */
@@ -55,7 +60,7 @@ export function isInCompartment(
 ): boolean {
   if (row.type === type && row.id === id) return true;
   const resource = parseJson(contentOf(row.content)) as JsonObject; // storage holds objects only
-  const rows = indexResource(row.type, resource, { timeZone, baseUrl });
+  const rows = indexElements(row.type, resource, { timeZone, baseUrl });
   const numbers = new Set(codes.map((code) => parameterNumber(row.type, code)));
   const target = typeNumber(type);
   return rows.referenceParam.some(

@@ -10,6 +10,8 @@ import type { ResourceStore } from '../storage/store.ts';
 import type { ApplicationSettings } from '../tenancy/application-settings.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import type { Validator } from '../validation/validation.ts';
+import type { AccessNote, Trail } from './access-note.ts';
+import type { BundleLink } from './bundle-text.ts';
 
 /** Who calls, for the audit row of a write. */
 export interface Caller {
@@ -37,6 +39,15 @@ export interface InteractionContext {
   readonly limits: InteractionLimits;
   /** The FHIR base of this firm, absolute, without a trailing slash. */
   readonly baseUrl: string;
+  /** What the request leaves in the audit ledger. */
+  readonly trail: Trail;
+  /** Of the interaction or operation under way. */
+  readonly note?: AccessNote;
+  /**
+   * Waits; false: there is no sense in waiting any longer, since nobody is there to be answered or the process stops. Absent
+   * where there is no waiting.
+   */
+  readonly pause?: (ms: number) => Promise<boolean>;
 }
 
 export type InteractionName =
@@ -90,8 +101,17 @@ export interface FhirRequest extends Omit<FhirCall, 'interaction' | 'open'> {
   readonly prefer: Preferences;
   /** What the header Content-flag asks for; absent: nothing. */
   readonly contentFlags?: ReadonlySet<ContentFlag>;
+  /** The request takes effect once (docs/decisions/0173); absent: each time that it comes. */
+  readonly idempotency?: IdempotencyKey;
   /** The id of what a create makes, where links lead to it before it is made; absent: a new one. */
   readonly newId?: string;
+}
+
+/** The header Idempotency-Key (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/). */
+export interface IdempotencyKey {
+  readonly key: string;
+  /** All that makes two requests the same one: method, URL, preconditions and body. */
+  readonly asked: () => Promise<string>;
 }
 
 /** Values of the header Content-flag. The first: `total` is that of all pages, and a searchset has the link `last`. */
@@ -108,6 +128,8 @@ export interface PatchDocument {
 export interface Preferences {
   readonly return: 'minimal' | 'representation' | 'OperationOutcome' | undefined;
   readonly handling: 'strict' | 'lenient' | undefined;
+  /** Seconds that the caller would wait for an answer with something in it (RFC 7240 §4.3). */
+  readonly waitSeconds?: number;
 }
 
 /**
@@ -116,7 +138,7 @@ export interface Preferences {
  */
 export interface Interaction {
   /** @throws PraxisError `access-denied`, `method-not-allowed` */
-  readonly authorize: (context: InteractionContext, call: FhirCall) => void;
+  readonly authorize: (context: Pick<InteractionContext, 'policy'>, call: Omit<FhirCall, 'open'>) => void;
   readonly answer: (context: InteractionContext, request: FhirRequest) => Promise<FhirResponse>;
 }
 
@@ -126,8 +148,23 @@ export interface FhirResponse {
   readonly id?: string;
   /** A JSON text, absent for an empty answer. */
   readonly body?: Disclosed<string>;
+  /** What the Bundle in `body` is made of, where the answer is a list. */
+  readonly list?: FhirList;
   readonly versionId?: number;
   readonly lastUpdatedMs?: number;
   /** Absolute, of a created or updated version. */
   readonly location?: string;
+  /** What the answer tells is complete up to this moment: nothing last updated before it is yet to come. */
+  readonly completeUntilMs?: number;
+  /** The answer was given before, to a request with the same Idempotency-Key. */
+  readonly isReplayed?: true;
+}
+
+export interface FhirList {
+  /** JSON texts without line breaks: the resources of the entries, in order. */
+  readonly resources: readonly Disclosed<string>[];
+  /** Entries without a resource: deletions in a history. */
+  readonly omitted: number;
+  readonly links: readonly BundleLink[];
+  readonly total?: number;
 }

@@ -13,6 +13,7 @@ import { requireGrants } from './denials.ts';
 import { discloseReadable } from './disclosing.ts';
 import { kept } from './outcome.ts';
 import { requireWritable } from './writable.ts';
+import { requireCreatable } from './write-rights.ts';
 import { requireResource, resourceWrite, writtenResponse } from './writing.ts';
 
 export const create: Interaction = {
@@ -26,7 +27,8 @@ export const create: Interaction = {
 /**
  * 201 with Location; an id in the body is ignored, as R4 demands. With If-None-Exist: 200 with the one resource that
  * matches its criteria, as far as the caller may read it, instead of a second one.
- * @throws PraxisError `resource-type-mismatch`, `resource-invalid`, `invariant-broken`, `precondition-failed`
+ * @throws PraxisError `resource-type-mismatch`, `resource-invalid`, `invariant-broken`, `precondition-failed`, `access-denied`
+ *   (rows or elements that the caller may not create)
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   const resource = requireResource(await request.body(), request.type);
@@ -45,6 +47,7 @@ export async function createNew(
 ): Promise<FhirResponse> {
   const id = request.newId ?? newResourceId(context.clock);
   const write = resourceWrite(context, 'create', request.type, id, resource, 0);
+  requireCreatable(context, write);
   const outcome = await context.store.write(context.scope, write);
   if (outcome.outcome !== 'written') fail('conflict', { diagnostics: 'The new id is taken: repeat the request' });
   return writtenResponse(context, request, 'c', write, 201);

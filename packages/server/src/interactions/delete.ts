@@ -2,6 +2,7 @@
  * delete (https://hl7.org/fhir/R4/http.html#delete): operator-only; earlier versions stay in the history.
  */
 
+import { contentOf } from '../access/disclosure.ts';
 import { fail } from '../base/errors.ts';
 import { emptyIndexRows } from '../search/index-rows.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
@@ -38,7 +39,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
       lastUpdatedMs: context.clock.now(),
       content: null,
       index: emptyIndexRows(),
-      audit: auditRow(context, 'delete'),
+      audit: auditRow(context, 'delete', { type: request.type, id: request.id, text: contentOf(current.content) }),
     });
     if (outcome.outcome === 'written') return { status: 204, versionId: outcome.versionId };
   }

@@ -8,13 +8,16 @@ import { allEntry } from '../access/registry.ts';
 import { fail } from '../base/errors.ts';
 import type { InteractionContext } from './context.ts';
 
+/** All that a check of access looks at. */
+export type RightsContext = Pick<InteractionContext, 'policy'>;
+
 const insufficientScope = { 'www-authenticate': 'Bearer error="insufficient_scope"' };
 
 /**
  * Passes when the caller may do `letter` on some rows of `type`.
  * @throws PraxisError `access-denied` naming the entries that would allow it.
  */
-export function requireGrants(context: InteractionContext, type: string, letter: Letter): void {
+export function requireGrants(context: RightsContext, type: string, letter: Letter): void {
   if (context.policy.grants(type, letter).length > 0) return;
   denied(explainDenial(context.policy, type, letter).diagnostics);
 }

@@ -22,7 +22,26 @@ export function discloseRow(
 ): Disclosed<string> | undefined {
   const test = criterionTest(context, row.type, row.content);
   const disclosed = disclose(context.policy, letter, row.type, row.content, test, filter);
-  return disclosed && withReferencesFor(context, disclosed);
+  if (disclosed === undefined) return undefined;
+  noteShown(context, letter, row, filter, test);
+  return withReferencesFor(context, disclosed);
+}
+
+/** For the audit ledger: what was shown, about whom, and under which grants. */
+function noteShown(
+  { policy, note, baseUrl }: InteractionContext,
+  letter: Letter,
+  { type, id, content }: StoredResource,
+  filter: ElementFilter,
+  test: (criterion: Criterion) => boolean,
+): void {
+  if (note === undefined) return;
+  note.shown += 1;
+  note.patients.addOf(type, id, contentOf(content), baseUrl);
+  const grants = policy.grants(type, letter);
+  for (const grant of grants) {
+    if (grants.length === 1 || grant.criteria.every(test)) note.grants.set(grant, { type, filter });
+  }
 }
 
 /**

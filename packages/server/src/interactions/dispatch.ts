@@ -10,10 +10,12 @@ import { create } from './create.ts';
 import { deleteResource } from './delete.ts';
 import { historyInstance } from './history-instance.ts';
 import { historySystem, historyType } from './history-type.ts';
+import { oncePerKey } from './once.ts';
 import { patch } from './patch.ts';
 import { read } from './read.ts';
 import { searchSystem } from './search-system.ts';
 import { searchType } from './search-type.ts';
+import { audited, noteAsked } from './trail.ts';
 import { update } from './update.ts';
 import { vread } from './vread.ts';
 
@@ -35,9 +37,25 @@ export const interactions: Readonly<Record<InteractionName, Interaction>> = {
   'conditional-delete': conditionalDelete,
 };
 
-/** Answers `call` with the rights of `context`; throws PraxisError for every refusal. */
+/** Those that change what is stored. */
+const writes: ReadonlySet<InteractionName> = new Set<InteractionName>([
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'conditional-update',
+  'conditional-patch',
+  'conditional-delete',
+]);
+
+/** Answers `call` with the rights of `context`, and leaves a row for the ledger; throws PraxisError for every refusal. */
 export async function dispatch(context: InteractionContext, call: FhirCall): Promise<FhirResponse> {
   const interaction = interactions[call.interaction];
-  interaction.authorize(context, call);
-  return interaction.answer(context, await call.open());
+  return await audited(context, call, async (inside) => {
+    interaction.authorize(inside, call);
+    const request = await call.open();
+    noteAsked(inside, request);
+    if (!writes.has(call.interaction)) return await interaction.answer(inside, request);
+    return await oncePerKey(inside, request, (once) => interaction.answer(once, request));
+  });
 }

@@ -22,13 +22,15 @@ export interface FhirTarget {
     | 'version'
     | 'compartment'
     | 'compartment-search'
+    | 'compartment-types'
+    | 'compartment-types-search'
     | 'operation';
   readonly type: string;
   readonly id: string;
   readonly versionId: string;
   /** Name of the operation, without its `$`; '' for other shapes. */
   readonly operation: string;
-  /** Of a search inside a compartment; `type` is the searched type then, and `id` is empty. */
+  /** Of a search inside a compartment; `type` is the searched type then, empty for several, and `id` is empty. */
   readonly compartment?: CompartmentOwner;
 }
 
@@ -81,28 +83,40 @@ function instanceTarget(target: TargetMaker, segments: readonly string[]): FhirT
   const [type = '', id = '', third, fourth] = segments;
   if (!idPattern.test(id) || /^\.+$/.test(id)) return undefined;
   if (third === undefined) return target('instance', id);
-  if (typePattern.test(third) && segments.length <= 4)
+  if ((typePattern.test(third) || isEveryType(third)) && segments.length <= 4)
     return compartmentTarget(target('compartment'), { type, id }, segments);
   if (third !== '_history') return undefined;
   if (fourth === undefined) return target('history', id);
   return segments.length === 4 && idPattern.test(fourth) ? target('version', id, fourth) : undefined;
 }
 
-/** `/Patient/1/Observation`, and with `_search` behind it. */
+/** `*`, also where a client encodes it, which RFC 3986 §2.2 leaves to it. */
+function isEveryType(segment: string): boolean {
+  return segment === '*' || segment === '%2A';
+}
+
+/** `/Patient/1/Observation` and, of all types, `/Patient/1/*`; both also with `_search` behind. */
 function compartmentTarget(
   target: FhirTarget,
   compartment: CompartmentOwner,
   [, , type = '', last]: readonly string[],
 ): FhirTarget | undefined {
   if (!hasCompartment(compartment.type) || (last !== undefined && last !== '_search')) return undefined;
+  if (isEveryType(type))
+    return {
+      ...target,
+      shape: last === undefined ? 'compartment-types' : 'compartment-types-search',
+      type: '',
+      compartment,
+    };
   return { ...target, shape: last === undefined ? 'compartment' : 'compartment-search', type, compartment };
 }
 
 /** An interaction, or what stands above `dispatch`: a batch or transaction of them, an operation. */
 export type TargetName = InteractionName | 'bundle' | 'operation';
 
-/** Shape → method → interaction; HEAD is GET without a body (RFC 9110 §9.3.2). */
-const methods: Readonly<Record<FhirTarget['shape'], Readonly<Record<string, TargetName>>>> = {
+/** Shape → method → interaction; HEAD is GET without a body (RFC 9110 §9.3.2). The OpenAPI document derives from it. */
+export const methods: Readonly<Record<FhirTarget['shape'], Readonly<Record<string, TargetName>>>> = {
   system: { GET: 'search-system', HEAD: 'search-system', POST: 'bundle' },
   'system-search': { POST: 'search-system' },
   'system-history': { GET: 'history-system', HEAD: 'history-system' },
@@ -122,6 +136,8 @@ const methods: Readonly<Record<FhirTarget['shape'], Readonly<Record<string, Targ
   version: { GET: 'vread', HEAD: 'vread' },
   compartment: { GET: 'search-type', HEAD: 'search-type' },
   'compartment-search': { POST: 'search-type' },
+  'compartment-types': { GET: 'search-system', HEAD: 'search-system' },
+  'compartment-types-search': { POST: 'search-system' },
   operation: {},
 };
 
@@ -136,7 +152,11 @@ export function interactionOf(target: FhirTarget, method: string): TargetName {
     fail('type-unknown', { diagnostics: `${target.type} is not a resource type with an endpoint in FHIR R4` });
   }
   const { type, compartment } = target;
-  if (compartment !== undefined && compartmentScope(compartment.type, compartment.id, type) === undefined) {
+  if (
+    compartment !== undefined &&
+    type !== '' &&
+    compartmentScope(compartment.type, compartment.id, type) === undefined
+  ) {
     fail('type-unknown', { diagnostics: `${type} is not in the compartment of ${compartment.type} in FHIR R4` });
   }
   if (target.shape === 'operation') return 'operation'; // its declaration says which methods it takes

@@ -6,10 +6,11 @@ import type { ElementFilter } from '../access/mask.ts';
 import { toInstant } from '../base/clock.ts';
 import { newUuid } from '../base/ids.ts';
 import type { StoredResource } from '../storage/store.ts';
-import { type BundleEntry, type BundleLink, bundleText } from './bundle-text.ts';
+import type { BundleEntry, BundleLink } from './bundle-text.ts';
 import type { FhirResponse, InteractionContext } from './context.ts';
 import { discloseRow, requestedElements } from './disclosing.ts';
 import type { HistoryParameters } from './history-parameters.ts';
+import { listResponse } from './list-response.ts';
 import { etagOf } from './preconditions.ts';
 import { seesAllRows } from './read.ts';
 
@@ -44,7 +45,7 @@ export function historyResponse(
   entries: readonly BundleEntry[],
 ): FhirResponse {
   const isWhole = place.position === undefined && place.next === undefined;
-  const body = bundleText({
+  return listResponse({
     type: 'history',
     id: newUuid(),
     lastUpdated: toInstant(context.clock.now()),
@@ -52,7 +53,6 @@ export function historyResponse(
     links: links(context, place),
     entries,
   });
-  return { status: 200, body };
 }
 
 function links(context: InteractionContext, { path, parameters, position, next }: HistoryPlace): BundleLink[] {

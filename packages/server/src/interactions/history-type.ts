@@ -3,7 +3,7 @@
  * first, deletions included. All pages of a walk show the history of one moment (docs/decisions/0105).
  */
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
-import { refuse } from './denials.ts';
+import { type RightsContext, refuse } from './denials.ts';
 import { historyEntries, historyResponse } from './history-bundle.ts';
 import { openPosition, sealPosition } from './history-cursor.ts';
 import { readHistoryParameters } from './history-parameters.ts';
@@ -13,7 +13,7 @@ export const historyType: Interaction = { authorize: (context, { type }) => auth
 export const historySystem: Interaction = { authorize: (context) => authorize(context, ''), answer };
 
 /** Deletions and former versions would tell of rows that a narrower entry hides. */
-function authorize(context: InteractionContext, type: string): void {
+function authorize(context: RightsContext, type: string): void {
   if (!context.policy.mayTypeHistory) refuse(`${type === '' ? 'System' : type} history`, ['acl/*']);
 }
 

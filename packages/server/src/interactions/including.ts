@@ -130,14 +130,13 @@ interface Links {
 
 /** What the includes follow from the rows. */
 function linksOf(context: InteractionContext, includes: readonly Include[], rows: readonly PageRow[]): Links {
-  const { policy } = context;
   const forward = includes.filter(({ name }) => name === '_include');
   const reverse = includes.filter(({ name }) => name === '_revinclude');
   const sources = new Map<number, IncomingParameter>();
   const byType = new Map<string, readonly IncomingParameter[]>();
   const incoming: Incoming[] = [];
   for (const { type, id } of reverse.length === 0 ? [] : rows) {
-    const leading = byType.get(type) ?? reverse.flatMap((include) => incomingParameters(policy, include, type));
+    const leading = byType.get(type) ?? reverse.flatMap((include) => incomingParameters(context, include, type));
     byType.set(type, leading);
     for (const source of leading) {
       sources.set(source.parameter, source);
@@ -157,7 +156,7 @@ function outgoingOf(context: InteractionContext, forward: readonly Include[], ro
   if (asked.length === 0) return [];
   const readable = readableOn(context, row);
   return asked.flatMap(({ parameter, target }) =>
-    (parameter === undefined ? referenceParameters(row.type) : [parameter])
+    (parameter === undefined ? referenceParameters(row.type, context.scope.searchParameters) : [parameter])
       .filter((possible) => refersElsewhere(possible) && readable(possible))
       .map(({ number }) => ({ rid: row.rid, parameter: number, target })),
   );
@@ -174,11 +173,16 @@ function readableOn(context: InteractionContext, row: PageRow): (parameter: Para
 }
 
 /** The parameters by which resources that the caller may search can refer to one of the type. */
-function incomingParameters(policy: AccessPolicy, include: Include, type: string): IncomingParameter[] {
+function incomingParameters(
+  { policy, scope }: InteractionContext,
+  include: Include,
+  type: string,
+): IncomingParameter[] {
   if (include.target !== undefined && include.target !== type) return [];
   const types = include.source === undefined ? resourceTypesWithEndpoint : [include.source];
   return types.flatMap((source) => {
-    const all = include.parameter === undefined ? referenceParameters(source) : [include.parameter];
+    const all =
+      include.parameter === undefined ? referenceParameters(source, scope.searchParameters) : [include.parameter];
     const leading =
       include.source === undefined ? all.filter(({ definition }) => definition.targets.includes(type)) : all;
     return leading.flatMap(({ number, definition }) => {

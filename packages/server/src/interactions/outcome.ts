@@ -32,6 +32,13 @@ export function kept(type: string, id: string): Disclosed<string> {
   return information(`${type}/${id} matches the criteria: nothing was stored`);
 }
 
+/** In place of the body of a first answer that is not told again. */
+export function withheld(): Disclosed<string> {
+  return information(
+    'The request with this Idempotency-Key was carried out; its answer is not repeated, since rights have changed since or it was too long to keep: read what it concerns',
+  );
+}
+
 /** A warning about an answer that is not all it could be; `code` is of http://hl7.org/fhir/ValueSet/issue-type. */
 export function warned(code: 'too-costly', diagnostics: string): Disclosed<string> {
   const issue = [{ severity: 'warning', code, diagnostics }];

@@ -16,7 +16,6 @@ import {
 } from '@praxis/fhir';
 import { contentOf } from '../access/disclosure.ts';
 import { missingEntries } from '../access/explain.ts';
-import { coversRow } from '../access/mask.ts';
 import { fail } from '../base/errors.ts';
 import type { StoredResource } from '../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext, PatchDocument } from './context.ts';
@@ -27,8 +26,8 @@ import { withSafeNarrative } from './patched-narrative.ts';
 import { requireMatch, requireNoneMatch } from './preconditions.ts';
 import { deleted } from './read.ts';
 import { readableMember } from './readable-members.ts';
-import { requireRowsCovered } from './update.ts';
 import { requireWritable } from './writable.ts';
+import { requireTouchable, requireTouched } from './write-rights.ts';
 import { requireResource, requireValidId, resourceWrite } from './writing.ts';
 
 /** Attempts of a patch without If-Match before a concurrent change is reported. */
@@ -44,8 +43,8 @@ export const patch: Interaction = {
 
 /**
  * 200 with the new version as far as the caller may read it.
- * @throws PraxisError `patch-invalid`, `patch-failed`, `access-denied` (an element that may not be read, or rows that the
- *   caller may not update), `resource-invalid`, `resource-not-found`, `precondition-failed`, `conflict`
+ * @throws PraxisError `patch-invalid`, `patch-failed`, `access-denied` (an element that may not be read or written, or rows
+ *   that the caller may not update), `resource-invalid`, `resource-not-found`, `precondition-failed`, `conflict`
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   requireValidId(request.id);
@@ -68,12 +67,13 @@ export async function changeResource(
   change: Patch,
   options: ChangeOptions = {},
 ): Promise<StoredResource> {
+  const touched = change.touches.map(({ member }) => member);
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const current = await context.store.read(context.scope, request.type, request.id);
     if (current === undefined) return notFound(request.type, request.id);
     if (current.deleted) return deleted(context, current);
     const covered = criterionTest(context, request.type, current.content);
-    if (!coversRow(context.policy, 'u', request.type, covered)) return notFound(request.type, request.id);
+    requireTouchable(context, request, covered, touched);
     const readable = readableMember(context.policy, request.type, covered);
     requireReadable(context, request.type, change, readable);
     requireMatch(request.ifMatch, current.versionId);
@@ -83,7 +83,7 @@ export async function changeResource(
       fail('patch-failed', { diagnostics: 'The patch changes the id, which stays as it is', expression: ['id'] });
     if (options.keepsUnchanged === true && JSON.stringify(resource) === contentOf(current.content)) return current;
     const write = resourceWrite(context, 'patch', request.type, request.id, resource, current.versionId);
-    requireRowsCovered(context, write);
+    requireTouched(context, write, touched);
     const outcome = await context.store.write(context.scope, write);
     if (outcome.outcome === 'conflict') continue;
     const { versionId } = outcome;

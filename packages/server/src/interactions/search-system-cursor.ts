@@ -8,7 +8,7 @@ import type { InteractionContext } from './context.ts';
 
 export interface SystemPosition {
   readonly type: string;
-  /** The cursor inside the type; absent: its first row. */
+  /** The cursor inside the type, absent: its first row; with `_sort`, keys and number of the last row, which is of the type. */
   readonly within: string | undefined;
 }
 

@@ -4,13 +4,17 @@
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
+import type { CompartmentScope } from '../search/compartment-scope.ts';
 import { isIncludeName } from '../search/includes/include.ts';
 import type { SearchTarget } from '../search/plan.ts';
 import type { SearchParameters } from '../search/query.ts';
 import { resultParameterNames } from '../search/result-parameters.ts';
 import { refuseValue } from '../search/search-values.ts';
-import type { FhirRequest, InteractionContext, Preferences } from './context.ts';
+import { compartmentScope, typesOfCompartment } from './compartment.ts';
+import { refuseScope, usableScope } from './compartment-types.ts';
+import type { CompartmentOwner, FhirRequest, InteractionContext, Preferences } from './context.ts';
 import { requireGrants } from './denials.ts';
+import { requireOneOrder } from './search-system-order.ts';
 import { planSearch } from './searching.ts';
 
 /** The same search on each of several types. */
@@ -19,6 +23,8 @@ export interface SystemSearch {
   readonly targets: readonly SearchTarget[];
   /** The parameters that were understood, `_type` with the types that are searched. Without `_cursor`. */
   readonly applied: SearchParameters;
+  /** Below the base: `Patient/1/*`, or '' for a search of all that is stored. */
+  readonly path: string;
   /** The sealed place where the page begins, unopened. */
   readonly cursor: string | undefined;
 }
@@ -43,17 +49,19 @@ const endpoints: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
  */
 export async function planSystemSearch(
   context: InteractionContext,
-  { parameters, prefer }: FhirRequest,
+  { parameters, prefer, compartment }: FhirRequest,
   startMs: number,
 ): Promise<SystemSearch> {
   const { named, cursor, rest } = split(parameters);
   if (named === undefined) requireOfEveryResource(rest);
-  const types = allowedTypes(context, named);
-  requireServed(rest, types);
+  const searched = searchedTypes(context, named, compartment);
+  const types = searched.map(({ type }) => type);
+  requireServed(rest);
   const atStart = { ...context, clock: { now: () => startMs } };
   const planAll = (given: SearchParameters) =>
-    Promise.all(types.map((type) => planSearch(atStart, type, given, ignoringUnknown)));
+    Promise.all(searched.map(({ type, scope }) => planSearch(atStart, type, given, ignoringUnknown, scope)));
   const planned = await planAll(rest);
+  requireOneOrder(planned);
   const unknown = new Set(planned.flatMap(({ query }) => query.unknown));
   if (unknown.size > 0) requireLenience(context, prefer, planned);
   const known = rest.filter(([name]) => !unknown.has(name));
@@ -61,6 +69,7 @@ export async function planSystemSearch(
     // What one type does not know is ignored for all: else that type alone would be found whole.
     targets: unknown.size > 0 ? await planAll(known) : planned,
     applied: [...(named === undefined ? [] : [['_type', types.join(',')] as const]), ...known],
+    path: compartment === undefined ? '' : `${compartment.type}/${compartment.id}/*`,
     cursor,
   };
 }
@@ -88,15 +97,41 @@ function split(parameters: SearchParameters): Given {
   };
 }
 
-function allowedTypes(context: InteractionContext, named: string | undefined): readonly string[] {
-  const types = named === undefined ? resourceTypesWithEndpoint : [...new Set(named.split(','))];
+interface SearchedType {
+  readonly type: string;
+  /** How it is in the compartment that the search stays inside, if any. */
+  readonly scope: CompartmentScope | undefined;
+}
+
+/** Those of the types that the caller may search, and may search inside the compartment, by name. */
+function searchedTypes(
+  context: InteractionContext,
+  named: string | undefined,
+  owner: CompartmentOwner | undefined,
+): readonly SearchedType[] {
+  const types = named === undefined ? allTypes(owner) : namedTypes(named, owner);
+  const allowed = types.filter((type) => context.policy.allows(type, 's'));
+  const first = allowed[0] ?? types[0] ?? '';
+  if (allowed.length === 0) requireGrants(context, first, 's');
+  if (owner === undefined) return allowed.toSorted().map((type) => ({ type, scope: undefined }));
+  const inside = allowed.toSorted().map((type) => ({ type, scope: usableScope(context, owner, type) }));
+  const usable = inside.filter(({ scope }) => scope !== undefined);
+  return usable.length === 0 ? refuseScope(context, owner, first) : usable;
+}
+
+function allTypes(owner: CompartmentOwner | undefined): readonly string[] {
+  return owner === undefined ? resourceTypesWithEndpoint : typesOfCompartment(owner.type);
+}
+
+function namedTypes(named: string, owner: CompartmentOwner | undefined): readonly string[] {
+  const types = [...new Set(named.split(','))];
   for (const type of types) {
     if (!endpoints.has(type))
       refuseValue('_type', 'takes names of resource types with an endpoint, separated by commas: Patient,Encounter');
+    if (owner !== undefined && compartmentScope(owner.type, owner.id, type) === undefined)
+      refuseValue('_type', `names ${type}, which is not in the compartment of ${owner.type} in FHIR R4`);
   }
-  const allowed = types.filter((type) => context.policy.allows(type, 's'));
-  if (allowed.length === 0) requireGrants(context, types[0] ?? '', 's');
-  return allowed.toSorted();
+  return types;
 }
 
 function requireOfEveryResource(parameters: SearchParameters): void {
@@ -110,13 +145,10 @@ function requireOfEveryResource(parameters: SearchParameters): void {
   }
 }
 
-/** What needs one order over all types, or counts pages without a cursor, is of the search of one type. */
-function requireServed(parameters: SearchParameters, types: readonly string[]): void {
+/** What counts pages without a cursor is of the search of one type. */
+function requireServed(parameters: SearchParameters): void {
   for (const [name] of parameters) {
-    if (isIncludeName(name)) refuseValue(name, 'is served where one type is searched, at its own path');
     if (name === 'page') refuseValue(name, 'is served where one type is searched: follow next links here');
-    if (name === '_sort' && types.length > 1)
-      refuseValue(name, 'is served where one type is searched: several come one after another');
   }
 }
 

@@ -1,16 +1,22 @@
 /**
- * search over several types at once (https://hl7.org/fhir/R4/http.html#search): `GET /?_type=A,B&…`, `POST /_search`.
- * The types come one after another by name, each in the order of its own search (docs/decisions/0107).
+ * search over several types at once (https://hl7.org/fhir/R4/http.html#vsearch): `GET /?_type=A,B&…`, `POST /_search`, and
+ * inside a compartment, `GET /Patient/1/*?…` (docs/decisions/0138). Without `_sort` the types come one after another by
+ * name, each in the order of its own search (docs/decisions/0107).
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
+import { searchEntriesOf } from '../access/explain.ts';
 import { toInstant } from '../base/clock.ts';
 import { newUuid } from '../base/ids.ts';
 import { planCount, planEstimate, planPage, type SearchTarget } from '../search/plan.ts';
 import type { PageRow } from '../storage/store.ts';
-import { type BundleEntry, type BundleLink, bundleText } from './bundle-text.ts';
+import type { BundleEntry, BundleLink } from './bundle-text.ts';
+import { typesOfCompartment } from './compartment.ts';
+import { tellingCompleteness } from './completeness.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { refuse } from './denials.ts';
 import { discloseRow, requestedElements } from './disclosing.ts';
+import { includedEntries, requireIncludes } from './including.ts';
+import { listResponse } from './list-response.ts';
 import { estimated } from './outcome.ts';
 import { encodeQuery } from './search-links.ts';
 import {
@@ -19,14 +25,15 @@ import {
   sealSystemPosition,
   systemCursorTime,
 } from './search-system-cursor.ts';
+import { mergedPage } from './search-system-order.ts';
 import { planSystemSearch, type SystemSearch } from './search-system-types.ts';
 
 export const searchSystem: Interaction = {
-  authorize({ policy }) {
-    if (!resourceTypesWithEndpoint.some((type) => policy.allows(type, 's')))
-      refuse('Search of several types', ['an access entry to search one of them']);
+  authorize({ policy }, { compartment }) {
+    const types = compartment === undefined ? resourceTypesWithEndpoint : typesOfCompartment(compartment.type);
+    if (!types.some((type) => policy.allows(type, 's'))) refuse('Search of several types', searchEntriesOf(types));
   },
-  answer,
+  answer: tellingCompleteness(answer),
 };
 
 /** Rows of one page, in order, and where the next one begins. */
@@ -44,14 +51,33 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   const startMs = cursor === undefined ? context.clock.now() : systemCursorTime(cursor);
   const search = await planSystemSearch(context, request, startMs);
   const { targets } = search;
+  const [first] = targets;
+  if (first === undefined) throw new TypeError('a search of several types has one at least');
+  requireIncludes(context, first.query);
   if (targets.some(({ query }) => query.countOnly))
     return searchset(context, search, { total: await countAll(context, targets), entries: [] });
   const start = search.cursor === undefined ? undefined : openSystemPosition(context, targets, startMs, search.cursor);
-  const page = await walk(context, targets, start);
+  const page =
+    first.query.sort.length > 0 ? await inOneOrder(context, targets, start) : await walk(context, targets, start);
   const { total, outcomes } = await totalOf(context, request, search, page);
   const next = page.next && sealSystemPosition(context, targets, startMs, page.next);
-  const entries = [...matches(context, request, page.rows), ...outcomes];
+  // Includes name the types that they lead from themselves, so those of one target are those of all.
+  const included = await includedEntries(context, first.query, page.rows, request.parameters);
+  const entries = [...matches(context, request, page.rows), ...included, ...outcomes];
   return searchset(context, search, { total, next, entries });
+}
+
+/** One page of all types in the order of `_sort`; the position holds the last row. */
+async function inOneOrder(
+  context: InteractionContext,
+  targets: readonly SearchTarget[],
+  start: SystemPosition | undefined,
+): Promise<SystemPage> {
+  const from = start?.within === undefined ? undefined : { ...JSON.parse(start.within), type: start.type };
+  const { rows, last } = await mergedPage(context, targets, from);
+  if (last === undefined) return { rows, next: undefined };
+  const { type, keys, rid } = last;
+  return { rows, next: { type, within: JSON.stringify({ keys, rid }) } };
 }
 
 /** One page: what the types hold from the position on, until it is full. */
@@ -136,7 +162,7 @@ interface Found {
 }
 
 function searchset(context: InteractionContext, search: SystemSearch, { total, next, entries }: Found): FhirResponse {
-  const body = bundleText({
+  return listResponse({
     type: 'searchset',
     id: newUuid(),
     lastUpdated: toInstant(context.clock.now()),
@@ -144,13 +170,17 @@ function searchset(context: InteractionContext, search: SystemSearch, { total, n
     links: links(context, search, next),
     entries,
   });
-  return { status: 200, body };
 }
 
-function links(context: InteractionContext, { applied, cursor }: SystemSearch, next: string | undefined): BundleLink[] {
+function links(
+  context: InteractionContext,
+  { applied, path, cursor }: SystemSearch,
+  next: string | undefined,
+): BundleLink[] {
+  const base = path === '' ? context.baseUrl : `${context.baseUrl}/${path}`;
   const linkTo = (position: string | undefined): string => {
     const query = encodeQuery(position === undefined ? applied : [...applied, ['_cursor', position]]);
-    return `${context.baseUrl}${query === '' ? '' : `?${query}`}`;
+    return `${base}${query === '' ? '' : `?${query}`}`;
   };
   const found: BundleLink[] = [{ relation: 'self', url: linkTo(cursor) }];
   if (cursor !== undefined || next !== undefined) found.push({ relation: 'first', url: linkTo(undefined) });

@@ -6,19 +6,22 @@ import { newUuid } from '../base/ids.ts';
 import { planCount, planPage } from '../search/plan.ts';
 import type { SearchQuery } from '../search/query.ts';
 import type { StoredResource } from '../storage/store.ts';
-import { type BundleEntry, bundleText } from './bundle-text.ts';
+import type { BundleEntry } from './bundle-text.ts';
 import { scopeOf } from './compartment.ts';
+import { tellingCompleteness } from './completeness.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { requireGrants } from './denials.ts';
 import { discloseRow, requestedElements } from './disclosing.ts';
 import { includedEntries, requireIncludes } from './including.ts';
+import { listResponse } from './list-response.ts';
+import { searchLedger } from './search-ledger.ts';
 import { searchLinks } from './search-links.ts';
 import { totalOf } from './search-total.ts';
 import { planSearch } from './searching.ts';
 
 export const searchType: Interaction = {
   authorize: (context, request) => requireGrants(context, request.type, 's'),
-  answer,
+  answer: tellingCompleteness(answer),
 };
 
 /**
@@ -28,6 +31,7 @@ export const searchType: Interaction = {
  *   `page-too-deep`, `statement-timeout`
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
+  if (request.type === 'AuditEvent') return await searchLedger(context, request);
   const target = await planSearch(context, request.type, request.parameters, request.prefer, scopeOf(request));
   const { query } = target;
   requireIncludes(context, query);
@@ -37,7 +41,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   const rows = await context.store.selectPage(context.scope, page.statement);
   const result = page.cut(rows);
   const { total, pages, outcomes } = await totalOf(context, request, target, page, result);
-  const body = bundleText({
+  return listResponse({
     type: 'searchset',
     id: newUuid(),
     lastUpdated: toInstant(context.clock.now()),
@@ -49,7 +53,6 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
       ...outcomes,
     ],
   });
-  return { status: 200, body };
 }
 
 function entries(context: InteractionContext, request: FhirRequest, rows: readonly StoredResource[]): BundleEntry[] {
@@ -63,7 +66,7 @@ function entries(context: InteractionContext, request: FhirRequest, rows: readon
 
 /** `_summary=count` and `_count=0`: the number of matches alone. */
 function countOnly(context: InteractionContext, request: FhirRequest, query: SearchQuery, total: number): FhirResponse {
-  const body = bundleText({
+  return listResponse({
     type: 'searchset',
     id: newUuid(),
     lastUpdated: toInstant(context.clock.now()),
@@ -71,5 +74,4 @@ function countOnly(context: InteractionContext, request: FhirRequest, query: Sea
     links: searchLinks(context, request, query, undefined),
     entries: [],
   });
-  return { status: 200, body };
 }

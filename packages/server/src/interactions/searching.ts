@@ -8,13 +8,16 @@ import { type Grant, searchGrants } from '../access/policy.ts';
 import { fail } from '../base/errors.ts';
 import { resolveCodes } from '../search/codes.ts';
 import type { CompartmentScope } from '../search/compartment-scope.ts';
+import { resolveHierarchies } from '../search/hierarchies.ts';
 import type { SearchRights } from '../search/parse-condition.ts';
 import type { SearchTarget } from '../search/plan.ts';
 import { parseSearch, type SearchParameters, type SearchQuery } from '../search/query.ts';
 import { openTerminology } from '../terminology/terminology.ts';
 import type { InteractionContext, Preferences } from './context.ts';
-import { denied } from './denials.ts';
+import { denied, type RightsContext } from './denials.ts';
 import { firmTerminology } from './firm-terminology.ts';
+import { hierarchySteps } from './hierarchy-steps.ts';
+import { knownOwnParameters } from './own-parameters.ts';
 
 /**
  * The search of `parameters` on `type` with the caller's row restrictions.
@@ -31,6 +34,9 @@ export async function planSearch(
   const terminology = openTerminology(
     firmTerminology(context, (kind, asked) => planSearch(context, kind, asked, prefer)),
   );
+  const steps = hierarchySteps(context, (kind, asked) => planSearch(context, kind, asked, prefer));
+  const codes = await resolveCodes(parameters, terminology);
+  const hierarchies = await resolveHierarchies(parameters, context.baseUrl, steps);
   const query = parseSearch(
     type,
     parameters,
@@ -39,8 +45,9 @@ export async function planSearch(
       baseUrl: context.baseUrl,
       nowMs: context.clock.now(),
       limits: context.limits,
+      searchParameters: knownOwnParameters(context.policy, context.scope.searchParameters),
       rights: rightsOf(context),
-      codes: await resolveCodes(parameters, terminology),
+      codes: hierarchies === undefined ? codes : new Map([...(codes ?? []), ...hierarchies]),
     },
     compartment,
   );
@@ -55,7 +62,7 @@ export async function planSearch(
 }
 
 /** What the caller may search by on the types that a chain or a reverse chain leads to. */
-export function rightsOf(context: InteractionContext): SearchRights {
+export function rightsOf(context: RightsContext): SearchRights {
   return {
     rowsOf(type, used) {
       const grants = searchGrants(context.policy, type, used);
@@ -78,6 +85,15 @@ function refuseUnknown(context: InteractionContext, query: SearchQuery, prefer: 
   }
   const lenient = prefer.handling === 'lenient' || (prefer.handling === undefined && context.settings.lenientSearch);
   if (lenient) return;
+  const isOwn = context.scope.searchParameters.some(
+    ({ definition }) => definition.code === first && definition.base.includes(query.type),
+  );
+  if (isOwn) {
+    fail('search-invalid', {
+      diagnostics: `${first} is being indexed: SearchParameter/$status tells how far it is`,
+      expression: [first],
+    });
+  }
   fail('search-invalid', {
     diagnostics: `${first} is not a search parameter of ${query.type}; metadata lists those that are (Prefer: handling=lenient ignores unknown ones)`,
     expression: [first],
@@ -91,7 +107,7 @@ function requireUsable(context: InteractionContext, type: string, used: readonly
   return refuseSearch(context, type, used);
 }
 
-function refuseSearch(context: InteractionContext, type: string, used: readonly SearchParameter[]): never {
+function refuseSearch(context: RightsContext, type: string, used: readonly SearchParameter[]): never {
   if (!context.policy.allows(type, 's')) denied(explainDenial(context.policy, type, 's').diagnostics);
   const hidden = used.filter((parameter) => searchGrants(context.policy, type, [parameter]).length === 0);
   return denied(explainDenial(context.policy, type, hidden.length > 0 ? hidden : used).diagnostics);

@@ -2,15 +2,17 @@
  * update: a new version of a resource, or its creation under a client's id (https://hl7.org/fhir/R4/http.html#update).
  */
 import type { JsonObject } from '@praxis/fhir';
+import { missingEntries } from '../access/explain.ts';
 import { coversRow } from '../access/mask.ts';
 import { canReadAll } from '../access/policy.ts';
 import { fail } from '../base/errors.ts';
-import type { ResourceWrite, StoredResource } from '../storage/store.ts';
+import type { StoredResource } from '../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
-import { denied, notFound, refuse, requireGrants } from './denials.ts';
+import { denied, notFound, type RightsContext, requireGrants } from './denials.ts';
 import { criterionTest } from './disclosing.ts';
 import { requireMatch, requireNoneMatch } from './preconditions.ts';
 import { requireWritable } from './writable.ts';
+import { requireReplaceable } from './write-rights.ts';
 import { requireResource, requireValidId, resourceWrite, writtenResponse } from './writing.ts';
 
 /** For those who send only what they want to change. */
@@ -30,7 +32,7 @@ export const update: Interaction = {
 
 /**
  * 200 with the new version, 201 when it came into being.
- * @throws PraxisError `access-denied` (the new version leaves the caller's rows), `resource-id-mismatch`,
+ * @throws PraxisError `access-denied` (the new version leaves the caller's rows or elements), `resource-id-mismatch`,
  *   `resource-invalid`, `invariant-broken`, `resource-not-found`, `precondition-failed`, `conflict`
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
@@ -50,7 +52,7 @@ export async function replace(
     const current = await context.store.read(context.scope, request.type, request.id);
     const exists = requireCurrent(context, request, current);
     const write = resourceWrite(context, 'update', request.type, request.id, resource, current?.versionId ?? 0);
-    requireRowsCovered(context, write);
+    requireReplaceable(context, exists ? current?.content : undefined, write);
     const outcome = await context.store.write(context.scope, write);
     if (outcome.outcome === 'written') return writtenResponse(context, request, 'u', write, exists ? 200 : 201);
     if (request.ifMatch !== undefined) requireMatch(request.ifMatch, outcome.currentVersion);
@@ -61,9 +63,12 @@ export async function replace(
 }
 
 /** A PUT replaces everything, so whoever cannot read everything would destroy what they cannot see. */
-export function requireReadable(context: InteractionContext, type: string): void {
-  if (canReadAll(context.policy, type)) return;
-  denied(`PUT replaces the whole ${type}, and the application may not read every element of it: use PATCH`);
+export function requireReadable({ policy }: RightsContext, type: string): void {
+  if (canReadAll(policy, type)) return;
+  const entries = missingEntries(policy, type, 'r').join(' or ');
+  denied(
+    `PUT replaces the whole ${type}, and the application may not read every element of it: use PATCH, or ask the practice for ${entries}`,
+  );
 }
 
 function requireSameId(resource: JsonObject, id: string): void {
@@ -100,14 +105,4 @@ function requireCurrent(
   requireMatch(request.ifMatch, live ? current.versionId : undefined);
   requireNoneMatch(request.ifNoneMatch, live ? current.versionId : undefined);
   return live;
-}
-
-/** The new version must stay inside the rows the caller may update. */
-export function requireRowsCovered(context: InteractionContext, write: ResourceWrite): void {
-  if (
-    write.content === null ||
-    coversRow(context.policy, 'u', write.type, criterionTest(context, write.type, write.content))
-  )
-    return;
-  refuse(`Changing ${write.type} out of the rows the application may update`, []);
 }

@@ -4,7 +4,7 @@
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { notFound, requireGrants } from './denials.ts';
 import { discloseRow, requestedElements } from './disclosing.ts';
-import { deleted } from './read.ts';
+import { deleted, seesAllRows } from './read.ts';
 
 const versionPattern = /^[1-9]\d{0,8}$/;
 
@@ -22,9 +22,11 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   const row = versionPattern.test(request.versionId)
     ? await context.store.readVersion(context.scope, request.type, request.id, Number(request.versionId))
     : undefined;
-  if (!row) return notFound(request.type, `${request.id}/_history/${request.versionId}`);
+  const unknown = (): never => notFound(request.type, `${request.id}/_history/${request.versionId}`);
+  // A deletion carries nothing to hold the caller's criteria against: with criteria it is answered as if it were not there.
+  if (!row || (row.deleted && !seesAllRows(context, request.type))) return unknown();
   if (row.deleted) return deleted(context, row);
   const body = discloseRow(context, 'r', row, filter);
-  if (body === undefined) return notFound(request.type, `${request.id}/_history/${request.versionId}`);
+  if (body === undefined) return unknown();
   return { status: 200, body, versionId: row.versionId, lastUpdatedMs: row.lastUpdatedMs };
 }

@@ -4,6 +4,7 @@
 import type { JsonObject } from '@praxis/fhir';
 import { parseJson } from '@praxis/fhir';
 import { contentOf } from '../access/disclosure.ts';
+import { missingEntries } from '../access/explain.ts';
 import type { InteractionContext } from './context.ts';
 import { denied, notFound } from './denials.ts';
 import { criterionTest } from './disclosing.ts';
@@ -16,7 +17,12 @@ export async function readWhole(context: InteractionContext, type: string, id: s
   const { policy } = context;
   const grants = [...policy.grants(type, 'r'), ...policy.grants(type, 's')];
   const whole = grants.filter(({ elements }) => elements === 'all');
-  if (whole.length === 0) denied(`Judging a stored ${type} needs an access entry to read all of its elements`);
+  if (whole.length === 0) {
+    const entries = missingEntries(policy, type, 'r').join(' or ');
+    denied(
+      `Judging a stored ${type} needs all of its elements, so ${entries}; the practice grants it to the application`,
+    );
+  }
   const row = await context.store.read(context.scope, type, id);
   if (row === undefined || row.deleted) return notFound(type, id);
   const test = criterionTest(context, type, row.content);

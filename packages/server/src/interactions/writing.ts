@@ -5,9 +5,12 @@ import { type JsonObject, type JsonValue, type ValidationIssue, validateResource
 import { type Disclosed, stored } from '../access/disclosure.ts';
 import { disclose } from '../access/mask.ts';
 import type { Letter } from '../access/policy.ts';
+import { allEntry } from '../access/registry.ts';
 import type { AuditRow } from '../audit/audit-row.ts';
+import { patientsOf } from '../audit/patients.ts';
 import { toInstant } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
+import { requireServable } from '../search/firm-parameter.ts';
 import { indexResource } from '../search/index-rows.ts';
 import type { ResourceWrite } from '../storage/store.ts';
 import { requireCollectedEntries } from './collected-entries.ts';
@@ -30,7 +33,8 @@ export function requireValidId(id: string): void {
 /**
  * The body as a valid resource of `type`.
  * @param advice added to the first issue when a required element is missing
- * @throws PraxisError `resource-type-mismatch`, `resource-invalid`, `invariant-broken` (all issues, each with path and rule)
+ * @throws PraxisError `resource-type-mismatch`, `resource-invalid`, `invariant-broken` (all issues, each with path and rule),
+ *   `search-parameter-unservable`
  */
 export function requireResource(body: JsonValue, type: string, advice?: string): JsonObject {
   const named = typeof body === 'object' && body !== null && 'resourceType' in body ? body.resourceType : undefined;
@@ -54,6 +58,7 @@ export function requireResource(body: JsonValue, type: string, advice?: string):
   }
   const resource = body as JsonObject; // a valid resource is an object
   if (type === 'Bundle') requireCollectedEntries(resource);
+  if (type === 'SearchParameter') requireServable(resource);
   return resource;
 }
 
@@ -73,8 +78,9 @@ function stamp(resource: JsonObject, id: string, versionId: number, lastUpdatedM
   };
 }
 
-/** What a write needs of its context; imports and seeds have no policy or request. */
-export type WritingContext = Pick<InteractionContext, 'scope' | 'clock' | 'caller' | 'baseUrl'>;
+/** What a write needs of its context; imports and seeds have no policy or request, and the operator's rights. */
+export type WritingContext = Pick<InteractionContext, 'scope' | 'clock' | 'caller' | 'baseUrl'> &
+  Partial<Pick<InteractionContext, 'policy' | 'note'>>;
 
 /** The write of `resource` as version `expectedVersion + 1` of `type`/`id`. */
 export function resourceWrite(
@@ -86,26 +92,45 @@ export function resourceWrite(
   expectedVersion: number,
 ): ResourceWrite {
   const lastUpdatedMs = context.clock.now();
+  const { timeZone, searchParameters } = context.scope;
   const content = stamp(resource, id, expectedVersion + 1, lastUpdatedMs);
+  const text = JSON.stringify(content);
   return {
     type,
     id,
     expectedVersion,
     lastUpdatedMs,
-    content: stored(JSON.stringify(content)),
-    index: indexResource(type, content, { timeZone: context.scope.timeZone, baseUrl: context.baseUrl }),
-    audit: auditRow(context, interaction),
+    content: stored(text),
+    index: indexResource(type, content, { timeZone, searchParameters, baseUrl: context.baseUrl }),
+    audit: auditRow(context, interaction, { type, id, text }),
   };
 }
 
-/** The audit row of a write by this caller. */
+/** The audit row of a write by this caller. @param written the new version, or the one that is deleted */
 export function auditRow(
-  context: Pick<InteractionContext, 'clock' | 'caller'>,
+  context: WritingContext,
   interaction: AuditRow['interaction'],
+  written: { readonly type: string; readonly id: string; readonly text: string },
 ): AuditRow {
-  const { tokenId, subject, requestId } = context.caller;
-  return { atMs: context.clock.now(), interaction, tokenId, subject, requestId };
+  const { clock, policy, baseUrl, note } = context;
+  if (note !== undefined) note.wrote = true;
+  const { flow, tokenId, subject, requestId } = context.caller;
+  const grants = interaction === 'delete' ? [] : policy?.grants(written.type, writeLetters[interaction]);
+  const entries = grants?.flatMap((grant) => grant.entries) ?? [];
+  const patients = patientsOf(written.type, written.id, written.text, baseUrl);
+  return {
+    atMs: clock.now(),
+    interaction,
+    flow,
+    tokenId,
+    subject,
+    requestId,
+    entries: entries.length === 0 ? [allEntry] : [...new Set(entries)],
+    ...(patients === undefined ? {} : { patients }),
+  };
 }
+
+const writeLetters = { create: 'c', update: 'u', patch: 'u' } as const;
 
 /** The answer to a create or update: status, headers, and the body that Prefer asks for (default: the resource). */
 export function writtenResponse(

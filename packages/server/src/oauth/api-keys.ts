@@ -9,6 +9,7 @@ import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import type { Application } from '../tenancy/applications.ts';
 import { changing } from '../tenancy/epochs.ts';
+import { liveCredentialsMax } from './client-secrets.ts';
 
 /** `legacy`: password grant and its tokens; `client`: client credentials and their tokens. */
 export type Flow = 'legacy' | 'client';
@@ -19,6 +20,8 @@ export interface ApiKey {
   readonly label: string;
   readonly state: 'active' | 'revoked';
   readonly createdAtMs: number;
+  /** True to a minute; null: never. */
+  readonly lastUsedAtMs: number | null;
 }
 
 export interface IssuedApiKey {
@@ -27,7 +30,11 @@ export interface IssuedApiKey {
   readonly apiKey: string;
 }
 
-/** Makes a key of `application` for `flow`. */
+/**
+ * Makes a key of `application` for `flow`. Two may be live, so that an application changes from the old to the new without a
+ * request that fails.
+ * @throws PraxisError `rule-broken` when two keys of the flow are live
+ */
 export async function issueApiKey(
   database: Database,
   secrets: Secrets,
@@ -36,10 +43,20 @@ export async function issueApiKey(
   label: string,
 ): Promise<IssuedApiKey> {
   const apiKey = newSecret();
-  const rows = await database.query<{ id: number }>(sql`
-    INSERT INTO api_key (hash, application, flow, state, label)
-    VALUES (${secrets.hash('api-key', apiKey)}, ${application.id}, ${flow}, 'active', ${label}) RETURNING id`);
-  const [row] = rows;
+  const [row] = await database.transaction(undefined, async (tx) => {
+    await tx.query(sql`SELECT id FROM application WHERE id = ${application.id} FOR NO KEY UPDATE`); // two at once count each other's
+    const live = await tx.query(
+      sql`SELECT id FROM api_key WHERE application = ${application.id} AND flow = ${flow} AND state = 'active'`,
+    );
+    if (live.length >= liveCredentialsMax) {
+      fail('rule-broken', {
+        diagnostics: `application ${application.name} has ${live.length} live ${flow} keys: revoke one of them before another is issued`,
+      });
+    }
+    return await tx.query<{ id: number }>(sql`
+      INSERT INTO api_key (hash, application, flow, state, label)
+      VALUES (${secrets.hash('api-key', apiKey)}, ${application.id}, ${flow}, 'active', ${label}) RETURNING id`);
+  });
   return row ? { id: row.id, apiKey } : fail('internal', { diagnostics: 'The API key was not stored' });
 }
 
@@ -59,6 +76,6 @@ export async function revokeApiKey(database: Database, application: Application,
 /** The keys of an application, newest first; never the keys themselves. */
 export async function listApiKeys(database: Database, application: Application): Promise<ApiKey[]> {
   return await database.query<ApiKey>(sql`
-    SELECT id, flow, label, state, created_at AS "createdAtMs"
+    SELECT id, flow, label, state, created_at AS "createdAtMs", last_used_at AS "lastUsedAtMs"
     FROM api_key WHERE application = ${application.id} ORDER BY id DESC`);
 }

@@ -14,10 +14,14 @@ import { headerProblem, keyProblem, readApiKeyHeader } from './api-key-header.ts
 import type { Flow } from './api-keys.ts';
 import { bearerChallenge, readBearer } from './bearer.ts';
 import { type CallerFacts, findCaller } from './caller.ts';
+import { type LegacySessionPart, openLegacyCall, withLegacyHeaders } from './legacy-calls.ts';
+import { type LegacyTerms, termsWithoutFirm } from './legacy-sunset.ts';
 import { credentialOf } from './legacy-tokens.ts';
+import type { OnLegacyUse } from './legacy-use.ts';
 import type { Policies } from './policies.ts';
 import type { ApiCredentials, Principal, Session } from './session.ts';
 import type { SigningKeys } from './signing-keys.ts';
+import type { CarriedScope } from './token-scopes.ts';
 
 export interface AuthenticationContext {
   readonly database: Database;
@@ -25,13 +29,33 @@ export interface AuthenticationContext {
   readonly clock: Clock;
   readonly keys: SigningKeys;
   readonly policies: Policies;
+  readonly onLegacyUse?: OnLegacyUse;
+}
+
+/** What has become known of a legacy token's caller, for the headers of a refusal. */
+interface Learned {
+  terms?: LegacyTerms;
 }
 
 /**
  * The session of a call, read in one statement.
- * @throws PraxisError `credentials-missing`, `credentials-invalid`, `credentials-expired`, `firm-forbidden`
+ * @throws PraxisError `credentials-missing`, `credentials-invalid`, `credentials-expired`, `firm-forbidden`, and for legacy
+ *   tokens `legacy-paused`, `legacy-ended`
  */
 export async function authenticate(context: AuthenticationContext, credentials: ApiCredentials): Promise<Session> {
+  const learned: Learned = {};
+  try {
+    return await authenticateCall(context, credentials, learned);
+  } catch (error) {
+    throw await withLegacyHeaders(context, credentials, learned.terms, error);
+  }
+}
+
+async function authenticateCall(
+  context: AuthenticationContext,
+  credentials: ApiCredentials,
+  learned: Learned,
+): Promise<Session> {
   const nowMs = context.clock.now();
   const token = await requireToken(context, credentials, nowMs);
   const apiKey = readApiKeyHeader(credentials.apiKey);
@@ -45,7 +69,9 @@ export async function authenticate(context: AuthenticationContext, credentials: 
     keyHash: context.secrets.hash('api-key', apiKey.apiKey),
     environment: credentials.environment.id,
     firmPrefix: credentials.firmPrefix,
+    nowMs,
   });
+  learned.terms = termsWithoutFirm(facts.legacyTerms, facts.application);
   const problems = [holderProblem(token, facts), apiKeyProblem(token.flow, facts, credentials)];
   const named = problems.filter((problem) => problem !== undefined);
   if (named.length > 0) refuse(credentials, 'credentials-invalid', named);
@@ -75,6 +101,12 @@ async function requireToken(
 /** What stands against the holder of the token, as it is in the database now. */
 function holderProblem(token: AccessToken, facts: CallerFacts): string | undefined {
   const holder = token.flow === 'client' ? 'client' : 'account';
+  if (facts.tokenRevoked) return 'Bearer token has been revoked: request a new one';
+  if (token.flow === 'client' && (facts.signingKeyState ?? 'retired') === 'retired')
+    return 'Bearer token is signed with a retired key: request a new one';
+  if (facts.secretState === 'revoked') return 'Bearer token was got with a revoked secret: request a new one';
+  if (token.flow === 'client' && entriesOf(token.scope, facts) === undefined)
+    return 'Bearer token refers to a scope that is not known: request a new one';
   if (facts.holderState === null) return `Bearer token names an unknown ${holder}`;
   if (facts.holderState !== 'active') return `Bearer token belongs to a revoked ${holder}`;
   if (
@@ -85,6 +117,11 @@ function holderProblem(token: AccessToken, facts: CallerFacts): string | undefin
   }
   if (facts.applicationState !== 'active') return 'Bearer token belongs to a suspended application';
   return undefined;
+}
+
+/** The entries of a client-credentials token, its own or those that it refers to. */
+function entriesOf(scope: CarriedScope, { tokenEntries }: CallerFacts): readonly string[] | undefined {
+  return 'entries' in scope ? scope.entries : (tokenEntries ?? undefined);
 }
 
 /** The key's environment and application are compared; so the application's environment is, too. */
@@ -114,6 +151,11 @@ function openSession(
     fail('firm-forbidden', { diagnostics: 'Firm is not open to this application: no such firm has authorised it' });
   if (application === null || applicationName === null || keyId === null)
     fail('internal', { diagnostics: 'Caller without application' });
+  const user = { firm: firm.id, application };
+  const legacy: LegacySessionPart =
+    token.flow === 'legacy'
+      ? openLegacyCall(context, credentials, user, facts.legacyTerms, nowMs)
+      : { changesAtMs: Number.POSITIVE_INFINITY };
   const principal: Principal = {
     application,
     applicationName,
@@ -134,14 +176,17 @@ function openSession(
       firmPrefix,
       product,
       timeZone: firm.timeZone,
+      searchParameters: firm.searchParameters,
     }),
     policy: context.policies.effective(
-      token.flow === 'client' ? token.entries : undefined,
+      token.flow === 'client' ? entriesOf(token.scope, facts) : undefined,
       facts.acl,
       authorisation.acl,
+      authorisation.operatorRows,
     ),
     settings: readSettings(facts.settings),
-    expiresAtMs: Math.min(token.expiresAtMs, authorisation.expiresAt ?? Number.POSITIVE_INFINITY),
+    expiresAtMs: Math.min(token.expiresAtMs, authorisation.expiresAt ?? Number.POSITIVE_INFINITY, legacy.changesAtMs),
+    ...(legacy.legacyHeaders ? { legacyHeaders: legacy.legacyHeaders } : {}),
   };
 }
 
@@ -159,6 +204,12 @@ function refuse(
   return fail(code, {
     diagnostics: first,
     more: more.map((diagnostics) => ({ diagnostics })),
-    headers: { 'www-authenticate': bearerChallenge(credentials.environment.realm, noToken ? undefined : first) },
+    headers: {
+      'www-authenticate': bearerChallenge(
+        credentials.environment.realm,
+        noToken ? undefined : first,
+        credentials.resourceMetadataUrl,
+      ),
+    },
   });
 }

@@ -45,9 +45,11 @@ export function readBearer(authorization: readonly string[], elsewhere?: TokenPl
 /**
  * The WWW-Authenticate value of a 401 (RFC 6750 §3). Without `description` no token was sent, and so no error is named.
  * @param description may hold any characters; those that RFC 6750 does not allow are replaced
+ * @param resourceMetadataUrl tells clients where to learn who issues tokens (https://www.rfc-editor.org/rfc/rfc9728#section-5.1)
  */
-export function bearerChallenge(realm: string, description?: string): string {
-  const challenge = `Bearer realm="${realm}"`;
+export function bearerChallenge(realm: string, description?: string, resourceMetadataUrl?: string): string {
+  const metadata = resourceMetadataUrl === undefined ? '' : `, resource_metadata="${resourceMetadataUrl}"`;
+  const challenge = `Bearer realm="${realm}"${metadata}`;
   if (description === undefined) return challenge;
   return `${challenge}, error="invalid_token", error_description="${description.replaceAll(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?')}"`;
 }

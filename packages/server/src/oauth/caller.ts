@@ -4,8 +4,11 @@
  */
 import type { Database } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
+import { type FirmSearchParameters, readSearchParameters, searchParametersJson } from '../tenancy/search-parameters.ts';
 import type { AccessToken } from './access-token.ts';
 import type { ApiKeyFacts } from './api-key-header.ts';
+import type { LegacyTerms } from './legacy-sunset.ts';
+import { type LegacyTermsRow, legacyTermsColumns, noTermsColumns, toLegacyTerms } from './legacy-terms.ts';
 
 const pointRead = { short: true, idempotent: true } as const;
 
@@ -14,11 +17,20 @@ export interface CallerQuestion {
   readonly keyHash: Buffer;
   readonly environment: number;
   readonly firmPrefix: string;
+  readonly nowMs: number;
 }
 
 export interface CallerFacts extends ApiKeyFacts {
   /** Of the client or the legacy account; null when there is none. */
   readonly holderState: string | null;
+  /** Whether the token, or the refresh token that it was got with, was revoked. */
+  readonly tokenRevoked: boolean;
+  /** Of the key that signed a client-credentials token. */
+  readonly signingKeyState: string | null;
+  /** Of the client's secret that the token was got with. */
+  readonly secretState: string | null;
+  /** Of a token that carries a reference instead. */
+  readonly tokenEntries: readonly string[] | null;
   /** Of a legacy account. */
   readonly username: string | null;
   readonly accountFirm: number | null;
@@ -30,24 +42,37 @@ export interface CallerFacts extends ApiKeyFacts {
   readonly acl: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
   /** The firm of the path. */
-  readonly firm?: { readonly id: number; readonly state: string; readonly timeZone: string };
+  readonly firm?: {
+    readonly id: number;
+    readonly state: string;
+    readonly timeZone: string;
+    readonly searchParameters: FirmSearchParameters;
+  };
   /** Of the firm for the holder's application. */
   readonly authorisation?: {
     readonly state: string;
     readonly acl: readonly string[];
+    /** What operators say about entries there, as stored. */
+    readonly operatorRows: unknown;
     readonly expiresAt: number | null;
     readonly epoch: number;
   };
+  /** All that fit a legacy token's application at the firm, whether or not the caller may know them; none for other flows. */
+  readonly legacyTerms: LegacyTerms;
 }
 
-interface CallerRow extends Omit<CallerFacts, 'acl' | 'settings' | 'firm' | 'authorisation'> {
+interface CallerRow
+  extends Omit<CallerFacts, 'acl' | 'settings' | 'firm' | 'authorisation' | 'legacyTerms'>,
+    LegacyTermsRow {
   readonly acl: readonly string[] | null;
   readonly settings: Readonly<Record<string, unknown>> | null;
   readonly firmId: number | null;
   readonly firmState: string | null;
   readonly timeZone: string | null;
+  readonly searchParameters: string | null;
   readonly authorisationState: string | null;
   readonly authorisedAcl: readonly string[] | null;
+  readonly operatorRows: unknown;
   readonly expiresAt: number | null;
   readonly epoch: number | null;
 }
@@ -59,8 +84,11 @@ export async function findCaller(database: Database, question: CallerQuestion): 
     SELECT k.id AS "keyId", k.flow AS "keyFlow", k.state AS "keyState", k.application AS "keyApplication", ka.environment AS "keyEnvironment",
            h.state AS "holderState", h.username, h.firm AS "accountFirm", h.password_hash AS "passwordHash",
            a.id AS application, a.name AS "applicationName", a.state AS "applicationState", a.acl, a.settings,
+           ${tokenFacts(question.token)},
            f.id AS "firmId", f.state AS "firmState", f.time_zone AS "timeZone",
-           z.state AS "authorisationState", z.acl AS "authorisedAcl", z.expires_at AS "expiresAt", e.epoch
+           ${searchParametersJson(sql`f.id`)} AS "searchParameters",
+           z.state AS "authorisationState", z.acl AS "authorisedAcl", z.operator_rows AS "operatorRows", z.expires_at AS "expiresAt", e.epoch,
+           ${termsColumns(question)}
     FROM (VALUES (1)) AS request(one)
     LEFT JOIN api_key k ON k.hash = ${question.keyHash}
     LEFT JOIN application ka ON ka.id = k.application
@@ -75,6 +103,17 @@ export async function findCaller(database: Database, question: CallerQuestion): 
   return toFacts(row);
 }
 
+/** What the database says about the token itself. */
+function tokenFacts(token: AccessToken): Sql {
+  const ids = token.flow === 'client' ? [token.tokenId] : [token.tokenId, token.grantId];
+  const reference = token.flow === 'client' && 'reference' in token.scope ? token.scope.reference : null;
+  return sql`
+           EXISTS (SELECT FROM revoked_token r WHERE r.token_id = ANY (${ids}::text[])) AS "tokenRevoked",
+           (SELECT g.state FROM signing_key g WHERE g.kid = ${token.flow === 'client' ? token.kid : null}) AS "signingKeyState",
+           (SELECT s.state FROM client_secret s WHERE s.id = ${(token.flow === 'client' ? token.secretId : undefined) ?? null}) AS "secretState",
+           (SELECT t.entries FROM token_scope t WHERE t.reference = ${reference}) AS "tokenEntries"`;
+}
+
 /** The account or client that the token names. */
 function holder(token: AccessToken): Sql {
   return token.flow === 'client'
@@ -82,19 +121,27 @@ function holder(token: AccessToken): Sql {
     : sql`SELECT application, state, username, firm, password_hash FROM legacy_account WHERE subject = ${token.subject}`;
 }
 
+function termsColumns({ token, environment, nowMs }: CallerQuestion): Sql {
+  const caller = { environment: sql`${environment}`, firm: sql`f.id`, application: sql`a.id` };
+  return token.flow === 'legacy' ? legacyTermsColumns(caller, nowMs) : noTermsColumns;
+}
+
 function toFacts(row: CallerRow): CallerFacts {
-  const { acl, settings, firmId, firmState, timeZone, authorisationState, authorisedAcl, expiresAt, epoch, ...facts } =
-    row;
+  const { acl, settings, firmId, firmState, timeZone, searchParameters, sunsets, brownOuts, ...others } = row;
+  const { authorisationState, authorisedAcl, operatorRows, expiresAt, epoch, ...facts } = others;
   const firm =
-    firmId !== null && firmState !== null && timeZone !== null ? { id: firmId, state: firmState, timeZone } : undefined;
+    firmId !== null && firmState !== null && timeZone !== null
+      ? { id: firmId, state: firmState, timeZone, searchParameters: readSearchParameters(searchParameters) }
+      : undefined;
   const authorisation =
     authorisationState !== null && authorisedAcl !== null && epoch !== null
-      ? { state: authorisationState, acl: authorisedAcl, expiresAt, epoch }
+      ? { state: authorisationState, acl: authorisedAcl, operatorRows, expiresAt, epoch }
       : undefined;
   return {
     ...facts,
     acl: acl ?? [],
     settings: settings ?? {},
+    legacyTerms: toLegacyTerms({ sunsets, brownOuts }),
     ...(firm ? { firm } : {}),
     ...(authorisation ? { authorisation } : {}),
   };

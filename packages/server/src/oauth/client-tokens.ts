@@ -6,26 +6,38 @@ import { newUuid } from '../base/ids.ts';
 import { type Claims, type DecodedJwt, dateClaim, signRs256, textClaim, verifyRs256 } from './jwt.ts';
 import type { SigningKey, SigningKeys } from './signing-keys.ts';
 import type { TokenProblem } from './token-problem.ts';
+import type { CarriedScope } from './token-scopes.ts';
 
 /** Whom a token is for, read from the database. */
 export interface ClientHolder {
   readonly clientId: string;
   readonly subject: string;
   readonly environment: string;
-  readonly entries: readonly string[];
+  readonly scope: CarriedScope;
+  /** The client's secret that it was got with; undefined for one got with an assertion. */
+  readonly secretId: number | undefined;
   /** Whether the token request carried the application's API key; without it the token opens nothing (contract 7.1). */
   readonly keyed: boolean;
 }
 
 export interface ClientToken extends ClientHolder {
   readonly realm: string;
+  readonly issuer: string;
+  /** The key that signed it; whether it still counts is in the database. */
+  readonly kid: string;
   readonly tokenId: string;
+  readonly issuedAtMs: number;
   readonly expiresAtMs: number;
 }
 
 /** Path of a realm below its origin; the issuer is origin + path. */
 export function realmPath(realm: string): string {
   return `/auth/realms/${realm}`;
+}
+
+/** Path of an endpoint below its issuer. */
+export function endpointPath(endpoint: string): string {
+  return `/protocol/openid-connect/${endpoint}`;
 }
 
 /** A signed token of `holder` that is valid for `seconds` from `nowMs`. */
@@ -46,8 +58,11 @@ export async function makeClientToken(
     jti: newUuid(),
     iat,
     exp: iat + seconds,
-    scope: holder.entries.join(' '),
+    ...('reference' in holder.scope
+      ? { scope_reference: holder.scope.reference }
+      : { scope: holder.scope.entries.join(' ') }),
     api_key: holder.keyed,
+    ...(holder.secretId === undefined ? {} : { secret_id: holder.secretId }),
   };
   return await signRs256({ alg: 'RS256', typ: 'JWT', kid: key.kid }, claims, key.privateKey);
 }
@@ -61,8 +76,10 @@ export async function readClientToken(
   jwt: DecodedJwt,
   nowMs: number,
 ): Promise<ClientToken | TokenProblem> {
-  const key = jwt.header.kid === undefined ? undefined : await keys.verifier(jwt.header.kid);
-  if (!key) return { problem: 'is signed with an unknown key (kid): it was made elsewhere or its key is retired' };
+  const { kid } = jwt.header;
+  const key = kid === undefined ? undefined : await keys.verifier(kid);
+  if (!key || kid === undefined)
+    return { problem: 'is signed with an unknown key (kid): it was made elsewhere or its key is retired' };
   if (!verifyRs256(jwt, key.publicKey)) return { problem: 'has a wrong signature: it was altered or made elsewhere' };
   const { claims } = jwt;
   const { realm } = key;
@@ -72,7 +89,9 @@ export async function readClientToken(
   const clientId = textClaim(claims, 'client_id');
   const tokenId = textClaim(claims, 'jti');
   const expiresAtMs = dateClaim(claims, 'exp');
-  const { scope, api_key: keyed } = claims;
+  const issuedAtMs = dateClaim(claims, 'iat');
+  const scope = readScope(claims);
+  const { api_key: keyed, secret_id: secret } = claims;
   if (!issuer?.endsWith(realmPath(realm))) return { problem: 'names an issuer that its key does not sign for' };
   if (
     !subject ||
@@ -80,12 +99,34 @@ export async function readClientToken(
     !clientId ||
     !tokenId ||
     expiresAtMs === undefined ||
-    typeof scope !== 'string' ||
+    issuedAtMs === undefined ||
+    scope === undefined ||
     typeof keyed !== 'boolean'
   ) {
     return { problem: 'lacks a claim of a client-credentials token' };
   }
   if (nowMs >= expiresAtMs) return { problem: 'has expired: request a new one', expired: true };
-  const entries = scope === '' ? [] : scope.split(' ');
-  return { realm, subject, environment, clientId, tokenId, expiresAtMs, entries, keyed };
+  const secretId = typeof secret === 'number' ? secret : undefined;
+  return {
+    realm,
+    issuer,
+    kid,
+    secretId,
+    subject,
+    environment,
+    clientId,
+    tokenId,
+    issuedAtMs,
+    expiresAtMs,
+    scope,
+    keyed,
+  };
+}
+
+function readScope(claims: Claims): CarriedScope | undefined {
+  const reference = textClaim(claims, 'scope_reference');
+  if (reference !== undefined) return { reference };
+  const { scope } = claims;
+  if (typeof scope !== 'string') return undefined;
+  return { entries: scope === '' ? [] : scope.split(' ') };
 }

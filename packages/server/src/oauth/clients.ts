@@ -1,20 +1,26 @@
 /**
- * OAuth clients of the client-credentials grant (contract 4.3). A client belongs to one application. Secrets are generated
- * with 256 bits, so a keyed hash stores them safely (settled.md "Credentials").
+ * OAuth clients of the client-credentials grant (contract 4.3). A client belongs to one application; its secrets are in
+ * `client-secrets.ts`, its public keys in `client-keys.ts`. Secrets are generated with 256 bits, so a keyed hash stores them
+ * safely (settled.md "Credentials").
  */
 import { fail } from '../base/errors.ts';
-import { newSecret, newUuid } from '../base/ids.ts';
+import { newUuid } from '../base/ids.ts';
 import type { Secrets } from '../base/secrets.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Queryable } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import type { Application } from '../tenancy/applications.ts';
 import { changing } from '../tenancy/epochs.ts';
+import { insertClientSecret } from './client-secrets.ts';
 
 export interface Client {
   readonly clientId: string;
   /** UUID of the client's service account: the `sub` of its tokens. */
   readonly subject: string;
   readonly state: 'active' | 'revoked';
+  /** Live ones. */
+  readonly secrets: number;
+  /** Where its public keys are; `jwks` = stored here. */
+  readonly keys: string | null;
   readonly createdAtMs: number;
 }
 
@@ -24,18 +30,30 @@ export interface IssuedClient {
   readonly clientSecret: string;
 }
 
-/** Makes a client of `application`. */
+/** Makes a client of `application` that has a secret. */
 export async function issueClient(
   database: Database,
   secrets: Secrets,
   application: Application,
 ): Promise<IssuedClient> {
+  return await database.transaction(undefined, async (tx) => {
+    const clientId = await insertClient(tx, application);
+    const { clientSecret } = await insertClientSecret(tx, secrets, clientId);
+    return { clientId, clientSecret };
+  });
+}
+
+/** Makes a client of `application` without a secret: it will authenticate with its own key (`client-keys.ts`). */
+export async function issueKeyedClient(database: Database, application: Application): Promise<string> {
+  return await insertClient(database, application);
+}
+
+async function insertClient(tx: Queryable, application: Application): Promise<string> {
   const clientId = newUuid();
-  const clientSecret = newSecret();
-  await database.query(sql`
-    INSERT INTO client (client_id, application, secret_hash, state)
-    VALUES (${clientId}, ${application.id}, ${secrets.hash('client-secret', clientSecret)}, 'active')`);
-  return { clientId, clientSecret };
+  await tx.query(
+    sql`INSERT INTO client (client_id, application, state) VALUES (${clientId}, ${application.id}, 'active')`,
+  );
+  return clientId;
 }
 
 /**
@@ -55,6 +73,8 @@ export async function revokeClient(database: Database, application: Application,
 /** The clients of an application, newest first; never their secrets. */
 export async function listClients(database: Database, application: Application): Promise<Client[]> {
   return await database.query<Client>(sql`
-    SELECT client_id AS "clientId", subject, state, created_at AS "createdAtMs"
+    SELECT client_id AS "clientId", subject, state, created_at AS "createdAtMs",
+      (SELECT count(*) FROM client_secret s WHERE s.client = client_id AND s.state = 'active') AS secrets,
+      CASE WHEN jwks IS NOT NULL THEN 'jwks' ELSE jwks_uri END AS keys
     FROM client WHERE application = ${application.id} ORDER BY created_at DESC, client_id`);
 }

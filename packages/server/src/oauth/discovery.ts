@@ -1,11 +1,14 @@
 /**
  * What a realm offers, for programs: OpenID Connect Discovery 1.0 §3 and RFC 8414 §2 share these fields
  * (https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata, https://www.rfc-editor.org/rfc/rfc8414).
- * It lists what exists and nothing else: there is no authorization endpoint, so `response_types_supported` is empty.
+ * SMART's document (https://hl7.org/fhir/smart-app-launch/conformance.html) and that of a protected resource
+ * (https://www.rfc-editor.org/rfc/rfc9728) lead from a FHIR base to it. They list what exists and nothing else: there is no
+ * authorization endpoint, so `response_types_supported` and `code_challenge_methods_supported` are empty.
  */
 import { knownEntries } from '../access/registry.ts';
+import { assertionAlgorithmNames } from './assertion-algorithms.ts';
 import { clientAuthenticationMethods } from './client-authentication.ts';
-import { realmPath } from './client-tokens.ts';
+import { endpointPath, realmPath } from './client-tokens.ts';
 import { clientGrants } from './grants/list.ts';
 import type { PublicJwk, SigningKeys } from './signing-keys.ts';
 
@@ -13,9 +16,16 @@ export interface RealmMetadata {
   readonly issuer: string;
   readonly token_endpoint: string;
   readonly jwks_uri: string;
+  readonly introspection_endpoint: string;
+  readonly revocation_endpoint: string;
   readonly grant_types_supported: readonly string[];
   readonly response_types_supported: readonly string[];
   readonly token_endpoint_auth_methods_supported: readonly string[];
+  readonly token_endpoint_auth_signing_alg_values_supported: readonly string[];
+  readonly introspection_endpoint_auth_methods_supported: readonly string[];
+  readonly introspection_endpoint_auth_signing_alg_values_supported: readonly string[];
+  readonly revocation_endpoint_auth_methods_supported: readonly string[];
+  readonly revocation_endpoint_auth_signing_alg_values_supported: readonly string[];
   readonly scopes_supported: readonly string[];
 }
 
@@ -33,11 +43,18 @@ export function authorizationServerMetadata(origin: string, realm: string): Real
   const issuer = origin + realmPath(realm);
   return {
     issuer,
-    token_endpoint: `${issuer}/protocol/openid-connect/token`,
-    jwks_uri: `${issuer}/protocol/openid-connect/certs`,
+    token_endpoint: issuer + endpointPath('token'),
+    jwks_uri: issuer + endpointPath('certs'),
+    introspection_endpoint: issuer + endpointPath('token/introspect'),
+    revocation_endpoint: issuer + endpointPath('revoke'),
     grant_types_supported: clientGrants.map((grant) => grant.grantType),
     response_types_supported: [],
     token_endpoint_auth_methods_supported: clientAuthenticationMethods,
+    token_endpoint_auth_signing_alg_values_supported: assertionAlgorithmNames,
+    introspection_endpoint_auth_methods_supported: clientAuthenticationMethods,
+    introspection_endpoint_auth_signing_alg_values_supported: assertionAlgorithmNames,
+    revocation_endpoint_auth_methods_supported: clientAuthenticationMethods,
+    revocation_endpoint_auth_signing_alg_values_supported: assertionAlgorithmNames,
     scopes_supported: knownEntries,
   };
 }
@@ -49,6 +66,63 @@ export function openIdConfiguration(origin: string, realm: string): OpenIdConfig
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['RS256'],
     claims_supported: ['iss', 'sub', 'aud', 'azp', 'client_id', 'jti', 'iat', 'exp', 'scope'],
+  };
+}
+
+export type SmartConfiguration = Pick<
+  RealmMetadata,
+  | 'token_endpoint'
+  | 'jwks_uri'
+  | 'introspection_endpoint'
+  | 'revocation_endpoint'
+  | 'grant_types_supported'
+  | 'response_types_supported'
+  | 'token_endpoint_auth_methods_supported'
+  | 'token_endpoint_auth_signing_alg_values_supported'
+  | 'scopes_supported'
+> & {
+  readonly code_challenge_methods_supported: readonly string[];
+  readonly capabilities: readonly string[];
+};
+
+/**
+ * The document at `{FHIR base}/.well-known/smart-configuration`, for Backend Services. It names no `issuer`, which SMART
+ * reserves to servers that identify users.
+ */
+export function smartConfiguration(origin: string, realm: string): SmartConfiguration {
+  const metadata = authorizationServerMetadata(origin, realm);
+  return {
+    token_endpoint: metadata.token_endpoint,
+    jwks_uri: metadata.jwks_uri,
+    introspection_endpoint: metadata.introspection_endpoint,
+    revocation_endpoint: metadata.revocation_endpoint,
+    grant_types_supported: metadata.grant_types_supported,
+    response_types_supported: metadata.response_types_supported,
+    token_endpoint_auth_methods_supported: metadata.token_endpoint_auth_methods_supported,
+    token_endpoint_auth_signing_alg_values_supported: metadata.token_endpoint_auth_signing_alg_values_supported,
+    scopes_supported: metadata.scopes_supported,
+    code_challenge_methods_supported: [],
+    capabilities: ['client-confidential-symmetric', 'client-confidential-asymmetric'],
+  };
+}
+
+export interface ProtectedResourceMetadata {
+  readonly resource: string;
+  readonly authorization_servers: readonly string[];
+  readonly bearer_methods_supported: readonly string[];
+  readonly scopes_supported: readonly string[];
+}
+
+/**
+ * The document at `/.well-known/oauth-protected-resource{path of the FHIR base}` (RFC 9728 §2).
+ * @param resource the FHIR base, exactly as the document's own URL names it (RFC 9728 §3.3)
+ */
+export function protectedResourceMetadata(resource: string, issuer: string): ProtectedResourceMetadata {
+  return {
+    resource,
+    authorization_servers: [issuer],
+    bearer_methods_supported: ['header'],
+    scopes_supported: knownEntries,
   };
 }
 

@@ -13,9 +13,14 @@ export const oauthErrorTable = {
   invalid_request: { status: 400, meaning: 'The request is malformed, repeats a parameter, or lacks one.' },
   invalid_client: { status: 401, meaning: 'The API key or the client credentials are missing or wrong.' },
   invalid_grant: { status: 400, meaning: 'The username, password or refresh token is wrong, expired or revoked.' },
-  unauthorized_client: { status: 400, meaning: 'The client is known but may not use this grant.' },
+  unauthorized_client: { status: 400, meaning: 'The client is known but may not use this grant, or no longer.' },
   unsupported_grant_type: { status: 400, meaning: 'The endpoint does not offer this grant_type.' },
   invalid_scope: { status: 400, meaning: 'The scope names an entry that the application does not hold.' },
+  // Not of RFC 6749 §5.2: who guesses secrets is slowed (RFC 6585 §4).
+  too_many_attempts: {
+    status: 429,
+    meaning: 'Too many wrong attempts at this account or from this address; Retry-After says how long to wait.',
+  },
   // Not of RFC 6749 §5.2: what a client of the token endpoint gets when the server itself fails.
   temporarily_unavailable: { status: 503, meaning: 'The service cannot answer now: try again.' },
   server_error: { status: 500, meaning: 'An unexpected fault; the request id finds it in the log.' },
@@ -23,17 +28,27 @@ export const oauthErrorTable = {
 
 export type OAuthErrorCode = keyof typeof oauthErrorTable;
 
+/** What a refusal may say beside code and description. */
+export interface OAuthErrorExtras {
+  /** `error_uri`: a page for people. */
+  readonly uri?: string;
+  /** Retry-After of a 429 or 503. */
+  readonly retryAfterSeconds?: number;
+}
+
 /** A refused token request; the token endpoint answers it. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   readonly code: OAuthErrorCode;
   /** For the caller: printable ASCII without `"` and `\`; useful words first, no secrets. */
   readonly description: string;
+  readonly extras: OAuthErrorExtras;
 
-  constructor(code: OAuthErrorCode, description: string, cause?: unknown) {
+  constructor(code: OAuthErrorCode, description: string, cause?: unknown, extras: OAuthErrorExtras = {}) {
     super(`${code}: ${description}`, { cause });
     this.code = code;
     this.description = description;
+    this.extras = extras;
   }
 
   get status(): number {
@@ -42,6 +57,11 @@ export class OAuthError extends Error {
 }
 
 /** Refuses a token request with the error of the table row `code`. */
-export function refuse(code: OAuthErrorCode, description: string, cause?: unknown): never {
-  throw new OAuthError(code, description, cause);
+export function refuse(
+  code: OAuthErrorCode,
+  description: string,
+  cause?: unknown,
+  extras: OAuthErrorExtras = {},
+): never {
+  throw new OAuthError(code, description, cause, extras);
 }

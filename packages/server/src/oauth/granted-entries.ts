@@ -3,7 +3,7 @@
  * (https://www.rfc-editor.org/rfc/rfc6749#section-3.3).
  */
 import { parseScope } from '../access/grammar.ts';
-import { compilePolicy } from '../access/policy.ts';
+import { selectEntries } from '../access/select-entries.ts';
 import { refuse } from './errors.ts';
 
 /**
@@ -16,8 +16,7 @@ export function grantedEntries(held: readonly string[], scope: string | undefine
   if (scope === undefined) return held;
   const asked = parseScope(scope);
   if ('diagnostics' in asked) refuse('invalid_scope', asked.diagnostics);
-  const granted = compilePolicy(asked, held).entries;
-  const missing = asked.find((entry) => !granted.includes(entry));
-  if (missing !== undefined) refuse('invalid_scope', `${missing} is not held by the application`);
-  return granted;
+  const selection = selectEntries(asked, held);
+  if ('diagnostics' in selection) refuse('invalid_scope', selection.diagnostics);
+  return selection.entries;
 }

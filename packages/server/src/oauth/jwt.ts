@@ -14,6 +14,8 @@ export interface JwtHeader {
   readonly alg: string;
   readonly typ?: string;
   readonly kid?: string;
+  /** Where the signer says that its keys are; believed by nobody, only compared. */
+  readonly jku?: string;
 }
 
 export type Claims = Readonly<Record<string, unknown>>;
@@ -28,6 +30,7 @@ export interface DecodedJwt {
 }
 
 const signInThreadPool = promisify(sign);
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** A JWT of `claims` signed with RS256 in the thread pool, so that the event loop goes on answering meanwhile. */
 export async function signRs256(header: JwtHeader, claims: Claims, privateKey: KeyObject): Promise<string> {
@@ -68,9 +71,14 @@ export function decodeJwt(token: string): DecodedJwt | undefined {
   const claims = decodeObject(payload);
   const signature = decodeBase64url(signatureText);
   if (!header || !claims || !signature || typeof header['alg'] !== 'string' || 'crit' in header) return undefined;
-  const { alg, typ, kid } = header;
+  const { alg, typ, kid, jku } = header;
   return {
-    header: { alg, ...(typeof typ === 'string' ? { typ } : {}), ...(typeof kid === 'string' ? { kid } : {}) },
+    header: {
+      alg,
+      ...(typeof typ === 'string' ? { typ } : {}),
+      ...(typeof kid === 'string' ? { kid } : {}),
+      ...(typeof jku === 'string' ? { jku } : {}),
+    },
     claims,
     signingInput: `${head}.${payload}`,
     signature,
@@ -101,10 +109,10 @@ function decodeObject(segment: string): Record<string, unknown> | undefined {
   const bytes = decodeBase64url(segment);
   if (!bytes) return undefined;
   try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    const value: unknown = JSON.parse(strictUtf8.decode(bytes));
     return isObject(value) ? value : undefined;
   } catch {
-    return undefined; // not JSON: malformed like everything else that is refused here
+    return undefined; // not UTF-8 or not JSON: malformed like everything else that is refused here
   }
 }
 

@@ -6,6 +6,9 @@ import { type Sql, sql } from '../database/sql.ts';
 import { type ApiKeyFacts, headerProblem, keyProblem } from './api-key-header.ts';
 import { refuse } from './errors.ts';
 import type { LegacyRequest } from './grants/grant.ts';
+import { requireOpenGrant } from './legacy-refusal.ts';
+import { decideLegacy, type LegacyTerms, termsWithoutFirm } from './legacy-sunset.ts';
+import { type LegacyTermsRow, legacyTermsColumns, toLegacyTerms } from './legacy-terms.ts';
 import type { LegacyHolder } from './legacy-tokens.ts';
 import type { TokenService } from './token-service.ts';
 
@@ -22,12 +25,17 @@ export interface LegacyAccountFacts {
 export interface LegacyCaller extends ApiKeyFacts {
   readonly keyApplicationName: string | null;
   readonly keyApplicationState: string | null;
+  readonly firm: number | null;
   readonly firmState: string | null;
   /** Of the firm for the key's application. */
   readonly authorisationState: string | null;
   readonly authorisationVersion: number | null;
   readonly authorisationExpiresAt: number | null;
+  /** Whether the refresh token of the request was revoked. */
+  readonly tokenRevoked: boolean;
   readonly account?: LegacyAccountFacts;
+  /** All that fit environment, firm and the key's application, whether or not the caller may know them. */
+  readonly terms: LegacyTerms;
   readonly nowMs: number;
 }
 
@@ -37,7 +45,7 @@ export interface LegacyApplication {
   readonly name: string;
 }
 
-interface CallerRow extends Omit<LegacyCaller, 'account' | 'nowMs'> {
+interface CallerRow extends Omit<LegacyCaller, 'account' | 'terms' | 'nowMs'>, LegacyTermsRow {
   readonly subject: string | null;
   readonly username: string | null;
   readonly accountApplication: number | null;
@@ -46,21 +54,26 @@ interface CallerRow extends Omit<LegacyCaller, 'account' | 'nowMs'> {
 }
 
 /**
- * All facts of a request in one round trip.
+ * All facts of a request in one round trip; the exchange learns the terms that the caller may know.
  * @param which condition on `legacy_account` that finds the account among those of the firm
+ * @param tokenId of the request's refresh token, if it has one
  */
 export async function findLegacyCaller(
   service: TokenService,
   request: LegacyRequest,
   which: Sql,
+  tokenId?: string,
 ): Promise<LegacyCaller> {
   const keyHash = request.apiKey.kind === 'sent' ? service.secrets.hash('api-key', request.apiKey.apiKey) : null;
+  const nowMs = service.clock.now();
+  const termsOf = { environment: sql`${request.environment.id}`, firm: sql`f.id`, application: sql`k.application` };
   const [row] = await service.database.query<CallerRow>(
     sql`
     SELECT k.id AS "keyId", k.flow AS "keyFlow", k.state AS "keyState", k.application AS "keyApplication",
            a.environment AS "keyEnvironment", a.name AS "keyApplicationName", a.state AS "keyApplicationState",
-           f.state AS "firmState",
+           f.id AS firm, f.state AS "firmState", ${legacyTermsColumns(termsOf, nowMs)},
            z.state AS "authorisationState", z.version AS "authorisationVersion", z.expires_at AS "authorisationExpiresAt",
+           EXISTS (SELECT FROM revoked_token r WHERE r.token_id = ${tokenId ?? null}) AS "tokenRevoked",
            l.subject, l.username, l.application AS "accountApplication", l.state AS "accountState", l.password_hash AS "passwordHash"
     FROM (VALUES (1)) AS request(one)
     LEFT JOIN api_key k ON k.hash = ${keyHash}
@@ -71,8 +84,10 @@ export async function findLegacyCaller(
     pointRead,
   );
   if (!row) throw new Error('a statement without conditions gave no row');
-  const { subject, username, accountApplication, accountState, passwordHash, ...facts } = row;
-  const nowMs = service.clock.now();
+  const { subject, username, accountApplication, accountState, passwordHash, sunsets, brownOuts, ...rest } = row;
+  const facts = { ...rest, terms: toLegacyTerms({ sunsets, brownOuts }), nowMs };
+  const keyIsRight = keyProblem(facts, 'legacy', request.environment.id) === undefined;
+  request.exchange.terms = termsWithoutFirm(facts.terms, keyIsRight ? facts.keyApplication : null);
   if (
     subject === null ||
     username === null ||
@@ -80,10 +95,9 @@ export async function findLegacyCaller(
     accountState === null ||
     passwordHash === null
   )
-    return { ...facts, nowMs };
+    return facts;
   return {
     ...facts,
-    nowMs,
     account: { subject, username, application: accountApplication, state: accountState, passwordHash },
   };
 }
@@ -104,7 +118,7 @@ export function requireLegacyKey(request: LegacyRequest, caller: LegacyCaller): 
 /**
  * The account as holder of tokens. Callers have proved that the account is theirs, so they may learn what stands against it.
  * @throws OAuthError `invalid_client` when the key is another application's, `invalid_grant` when account, firm or
- *   authorisation are not live
+ *   authorisation are not live, `temporarily_unavailable` and `unauthorized_client` when the legacy flow is paused or ended
  */
 export function requireLiveHolder(
   request: LegacyRequest,
@@ -121,6 +135,9 @@ export function requireLiveHolder(
   if (authorisationState !== 'active' || authorisationVersion === null || expired) {
     refuse('invalid_grant', 'firm does not authorise this application, or no longer');
   }
+  if (caller.firm !== null) request.exchange.user = { firm: caller.firm, application: application.id };
+  request.exchange.terms = caller.terms;
+  requireOpenGrant(decideLegacy(caller.terms, caller.nowMs), caller.nowMs);
   return {
     environment: request.environment.name,
     firmPrefix: request.firmPrefix,

@@ -28,6 +28,9 @@ export interface LegacyHolder {
 export interface LegacyToken {
   readonly tokenType: LegacyTokenType;
   readonly tokenId: string;
+  /** `jti` of the refresh token that came with it, or of itself: what was got together ends together. */
+  readonly grantId: string;
+  readonly issuedAtMs: number;
   readonly subject: string;
   readonly environment: string;
   readonly firmPrefix: string;
@@ -36,11 +39,15 @@ export interface LegacyToken {
   readonly expiresAtMs: number;
 }
 
-/** A signed token of `holder` that is valid for `seconds` from `nowMs`. */
+/**
+ * A signed token of `holder` that is valid for `seconds` from `nowMs`.
+ * @param grantId `jti` of a refresh token; an access token names it as its `sid`
+ */
 export function makeLegacyToken(
   secrets: Secrets,
   holder: LegacyHolder,
   tokenType: LegacyTokenType,
+  grantId: string,
   nowMs: number,
   seconds: number,
 ): string {
@@ -54,7 +61,7 @@ export function makeLegacyToken(
     tokenType,
     pol: holder.authorisationVersion,
     cred: credentialOf(holder.passwordHash),
-    jti: newUuid(),
+    ...(tokenType === 'access' ? { jti: newUuid(), sid: grantId } : { jti: grantId }),
     iat,
     exp: iat + seconds,
   };
@@ -68,16 +75,19 @@ export function readLegacyToken(secrets: Secrets, jwt: DecodedJwt, nowMs: number
   const { claims } = jwt;
   const tokenType = textClaim(claims, 'tokenType');
   const tokenId = textClaim(claims, 'jti');
+  const issuedAtMs = dateClaim(claims, 'iat');
   const subject = textClaim(claims, 'sub');
   const environment = textClaim(claims, 'aud');
   const firmPrefix = textClaim(claims, 'urlPrefix');
   const credential = textClaim(claims, 'cred');
   const expiresAtMs = dateClaim(claims, 'exp');
-  if (!tokenId || !subject || !environment || !firmPrefix || !credential || expiresAtMs === undefined)
+  if (!tokenId || !subject || !environment || !firmPrefix || !credential)
     return { problem: 'lacks a claim of a legacy token' };
+  if (expiresAtMs === undefined || issuedAtMs === undefined) return { problem: 'lacks a claim of a legacy token' };
   if (tokenType !== 'access' && tokenType !== 'refresh') return { problem: 'lacks a claim of a legacy token' };
   if (nowMs >= expiresAtMs) return { problem: 'has expired: request a new one', expired: true };
-  return { tokenType, tokenId, subject, environment, firmPrefix, credential, expiresAtMs };
+  const grantId = textClaim(claims, 'sid') ?? tokenId;
+  return { tokenType, tokenId, grantId, subject, environment, firmPrefix, credential, issuedAtMs, expiresAtMs };
 }
 
 /** What binds a token to a password without telling anything about it: a hash of its keyed hash. */

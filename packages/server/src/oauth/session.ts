@@ -19,6 +19,10 @@ export interface ApiCredentials {
   readonly authorization: readonly string[];
   /** Every value of the x-api-key header. */
   readonly apiKey: readonly string[];
+  /** The User-Agent header, for counting who uses the legacy flow. */
+  readonly userAgent?: string | undefined;
+  /** Where the metadata of the firm's FHIR base is; a 401 names it (RFC 9728 §5.1). */
+  readonly resourceMetadataUrl?: string;
   /** Where the request has an `access_token` parameter, if it has one; it is refused. */
   readonly tokenElsewhere?: TokenPlace;
 }
@@ -43,6 +47,8 @@ export interface Session {
   readonly scope: TenantScope;
   readonly policy: AccessPolicy;
   readonly settings: ApplicationSettings;
-  /** When the token or the firm's authorisation ends, whichever is first; ms since 1970. */
+  /** When the token or the firm's authorisation ends or the legacy flow is refused, whichever is first; ms since 1970. */
   readonly expiresAtMs: number;
+  /** Deprecation, Sunset and Link of every answer to a legacy token; absent when nothing is announced. */
+  readonly legacyHeaders?: Readonly<Record<string, string>>;
 }

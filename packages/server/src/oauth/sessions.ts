@@ -12,6 +12,8 @@ import type { Secrets } from '../base/secrets.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { authenticate } from './authenticate.ts';
+import type { CredentialUses } from './credential-uses.ts';
+import type { OnLegacyUse } from './legacy-use.ts';
 import { openPolicies } from './policies.ts';
 import { openRecentMap } from './recent-map.ts';
 import type { ApiCredentials, Session } from './session.ts';
@@ -20,7 +22,8 @@ import type { SigningKeys } from './signing-keys.ts';
 export interface Sessions {
   /**
    * The session of a call: remembered, or read in one statement.
-   * @throws PraxisError `credentials-missing`, `credentials-invalid`, `credentials-expired` (401), `firm-forbidden` (403)
+   * @throws PraxisError `credentials-missing`, `credentials-invalid`, `credentials-expired` (401), `firm-forbidden` (403),
+   *   `legacy-paused` (503), `legacy-ended` (401)
    */
   authenticate(credentials: ApiCredentials): Promise<Session>;
   /** The same, always read from the database; for stale access and before a refusal. */
@@ -36,8 +39,11 @@ export interface SessionOptions {
   readonly secrets: Secrets;
   readonly clock: Clock;
   readonly keys: SigningKeys;
+  readonly uses: CredentialUses;
   /** Sessions remembered by this process. */
   readonly sessionsMax: number;
+  /** Told of each call with a legacy token of a caller who may act at the firm. */
+  readonly onLegacyUse?: OnLegacyUse;
 }
 
 /** Policies remembered by one process: far fewer than sessions, since many applications hold the same entries. */
@@ -58,12 +64,23 @@ export function openSessions(options: SessionOptions): Sessions {
     return session;
   };
 
+  const find = async (credentials: ApiCredentials): Promise<Session> => {
+    const name = nameOf(credentials);
+    const known = name === undefined ? undefined : sessions.get(name);
+    if (known && clock.now() < known.expiresAtMs) return known;
+    return await read(credentials, name ?? '');
+  };
+
   return {
     async authenticate(credentials) {
-      const name = nameOf(credentials);
-      const known = name === undefined ? undefined : sessions.get(name);
-      if (known && clock.now() < known.expiresAtMs) return known;
-      return await read(credentials, name ?? '');
+      const session = await find(credentials);
+      const { scope, principal } = session;
+      options.uses.note('api_key', principal.apiKeyId);
+      if (principal.flow === 'legacy') {
+        const { firm, application } = scope;
+        options.onLegacyUse?.({ firm, application, kind: 'call', userAgent: credentials.userAgent });
+      }
+      return session;
     },
     recheck: (credentials) => read(credentials, nameOf(credentials) ?? ''),
     forget(session) {

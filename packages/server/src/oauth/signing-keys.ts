@@ -1,7 +1,8 @@
 /**
  * The keys that sign client-credentials tokens: RSA of 2048 bits for RS256 (contract 5.9), one active key per realm, in the
  * database, so that every process signs with the same key and verifies what another has signed. The private half is sealed
- * with the installation's secret key. A key's id is its thumbprint (https://www.rfc-editor.org/rfc/rfc7638).
+ * with the installation's secret key. A key's id is its thumbprint (https://www.rfc-editor.org/rfc/rfc7638). How a key is
+ * changed for the next is in `signing-key-rotation.ts`.
  */
 import {
   createHash,
@@ -12,6 +13,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { promisify } from 'node:util';
+import { type Clock, systemClock } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import type { Secrets } from '../base/secrets.ts';
 import type { Database } from '../database/database.ts';
@@ -44,9 +46,15 @@ export interface PublicJwk {
 }
 
 export interface SigningKeys {
-  /** The realm's active key; the first caller of an installation makes it. In memory from the second call on. */
+  /**
+   * The realm's active key; the first caller of an installation makes it. Remembered for `signerRememberedMs`, so a process
+   * may sign with the one before for so long after a change.
+   */
   signer(realm: string): Promise<SigningKey>;
-  /** The key that signed a token with this `kid`, also one that another process has just made; undefined when unknown. */
+  /**
+   * The key that signed a token with this `kid`, also one that another process has just made; undefined when unknown. Who
+   * verifies asks the database besides whether it was retired meanwhile.
+   */
   verifier(kid: string): Promise<VerificationKey | undefined>;
   /** The realm's public keys, newest first, read at every call; at least one. */
   published(realm: string): Promise<PublicJwk[]>;
@@ -54,19 +62,26 @@ export interface SigningKeys {
 
 const makeKeyPair = promisify(generateKeyPair);
 
+/** How long a process signs with a key without asking whether it is still the active one. */
+export const signerRememberedMs = 10_000;
+
 /** The signing keys of an installation. Reads nothing until it is asked. */
-export function openSigningKeys(database: Database, secrets: Secrets): SigningKeys {
-  const signers = new Map<string, Promise<SigningKey>>();
+export function openSigningKeys(database: Database, secrets: Secrets, clock: Clock = systemClock): SigningKeys {
+  const signers = new Map<string, { readonly key: Promise<SigningKey>; readonly readAtMs: number }>();
   const verifiers = new Map<string, VerificationKey>();
 
   const signer = (realm: string): Promise<SigningKey> => {
     const known = signers.get(realm);
-    if (known !== undefined) return known;
-    const opening = openSigner(database, secrets, realm);
-    signers.set(realm, opening);
+    const nowMs = clock.now();
+    if (known !== undefined && nowMs - known.readAtMs < signerRememberedMs) return known.key;
+    const key = openSigner(database, secrets, realm);
+    const opened = { key, readAtMs: nowMs };
+    signers.set(realm, opened);
     // A failure is the caller's to report; the next caller tries again.
-    opening.catch(() => signers.delete(realm));
-    return opening;
+    key.catch(() => {
+      if (signers.get(realm) === opened) signers.delete(realm);
+    });
+    return key;
   };
 
   return {
@@ -114,18 +129,25 @@ async function readSigner(database: Database, secrets: Secrets, realm: string): 
 
 /** Makes and stores a key, unless another process was first: then its key is the realm's. */
 async function makeSigner(database: Database, secrets: Secrets, realm: string): Promise<SigningKey | undefined> {
-  const { privateKey, publicKey } = await makeKeyPair('rsa', { modulusLength: modulusBits });
-  const jwk = publicJwk(publicKey);
-  const sealed = secrets.seal(
-    'signing-key',
-    privateKey.export({ format: 'der', type: 'pkcs8' }),
-    sealContext(realm, jwk.kid),
-  );
+  const { jwk, sealed } = await makeSealedKey(secrets, realm);
   await database.query(sql`
     INSERT INTO signing_key (kid, realm, algorithm, public_jwk, private_sealed, state)
     VALUES (${jwk.kid}, ${realm}, ${algorithm}, ${sql.json(jwk)}, ${sealed}, 'active')
     ON CONFLICT (realm) WHERE state = 'active' DO NOTHING`);
   return await readSigner(database, secrets, realm);
+}
+
+/** A new key of the realm as it is stored. */
+export async function makeSealedKey(
+  secrets: Secrets,
+  realm: string,
+): Promise<{ readonly jwk: PublicJwk; readonly sealed: Buffer }> {
+  const { privateKey, publicKey } = await makeKeyPair('rsa', { modulusLength: modulusBits });
+  const jwk = publicJwk(publicKey);
+  // On a command line it would be an option.
+  if (jwk.kid.startsWith('-')) return await makeSealedKey(secrets, realm);
+  const der = privateKey.export({ format: 'der', type: 'pkcs8' });
+  return { jwk, sealed: secrets.seal('signing-key', der, sealContext(realm, jwk.kid)) };
 }
 
 async function readVerifier(database: Database, kid: string): Promise<VerificationKey | undefined> {

@@ -1,14 +1,19 @@
 /**
- * The two token endpoints (contract §4; https://www.rfc-editor.org/rfc/rfc6749#section-5): from the pieces of a POST to an
- * answer. Which grants each offers is `grants/list.ts`.
+ * The two token endpoints (contract §4; https://www.rfc-editor.org/rfc/rfc6749#section-5), introspection and revocation: from
+ * the pieces of a POST to an answer. Which grants the token endpoints offer is `grants/list.ts`.
  */
 import { PraxisError } from '../base/errors.ts';
 import type { Environment } from '../tenancy/environments.ts';
-import { readApiKeyHeader } from './api-key-header.ts';
+import { type ApiKeyHeader, readApiKeyHeader } from './api-key-header.ts';
 import { OAuthError, type OAuthErrorCode, refuse } from './errors.ts';
-import { parseForm } from './form.ts';
-import type { Grant, Issued } from './grants/grant.ts';
+import { type Form, parseForm } from './form.ts';
+import type { ClientRequest, Grant, Issued } from './grants/grant.ts';
 import { clientGrants, legacyGrants } from './grants/list.ts';
+import { type Guess, guarded } from './guess-guard.ts';
+import { introspect } from './introspection.ts';
+import { decodeJwt, textClaim } from './jwt.ts';
+import { exchangeHeaders, type LegacyExchange } from './legacy-exchange.ts';
+import { revoke } from './revocation.ts';
 import type { TokenService } from './token-service.ts';
 
 /** A POST as it was received: every value of each header, in order. */
@@ -16,6 +21,10 @@ export interface TokenRequest {
   readonly contentType: readonly string[];
   readonly authorization: readonly string[];
   readonly apiKey: readonly string[];
+  /** The User-Agent header, for counting who uses the legacy flow. */
+  readonly userAgent?: string | undefined;
+  /** Where it comes from. */
+  readonly address: string;
   readonly body: Uint8Array;
 }
 
@@ -33,9 +42,11 @@ export interface TokenReply {
 export interface TokenRecord {
   /** The endpoint's grant that answered; undefined when the request named none of them. */
   readonly grantType: string | undefined;
-  readonly outcome: 'issued' | 'issued-without-key' | OAuthErrorCode;
+  readonly outcome: 'issued' | 'issued-without-key' | 'answered' | OAuthErrorCode;
   readonly subject?: string;
   readonly application?: number;
+  /** `jti` of the access token. */
+  readonly tokenId?: string;
 }
 
 export interface TokenEndpoints {
@@ -46,6 +57,10 @@ export interface TokenEndpoints {
   ): Promise<TokenReply>;
   /** POST {auth_url}; the realm exists. */
   client(realm: string, request: TokenRequest): Promise<TokenReply>;
+  /** POST to the introspection endpoint of a realm that exists (RFC 7662 §2). */
+  introspect(realm: string, request: TokenRequest): Promise<TokenReply>;
+  /** POST to the revocation endpoint of a realm that exists (RFC 7009 §2). */
+  revoke(realm: string, request: TokenRequest): Promise<TokenReply>;
 }
 
 /** Answers of a token endpoint are never stored (RFC 6749 §5.1). */
@@ -54,24 +69,62 @@ const headers = {
   'cache-control': 'no-store',
   pragma: 'no-cache',
 } as const;
-const retryAfterSeconds = '1';
+const retryAfterSeconds = 1;
 
 /** The token endpoints of `service`. Every request is answered; nothing is thrown. */
 export function openTokenEndpoints(service: TokenService): TokenEndpoints {
   return {
-    legacy: (place, request) => {
+    legacy: async (place, request) => {
       const challenge = `ApiKey realm="${place.environment.name}", header="x-api-key"`;
-      return answer(service, legacyGrants, challenge, request, { ...place, apiKey: readApiKeyHeader(request.apiKey) });
+      const [apiKey, exchange]: [ApiKeyHeader, LegacyExchange] = [readApiKeyHeader(request.apiKey), {}];
+      const where = `${place.environment.name}/${place.firmPrefix}`;
+      const reply = await answer(service, legacyGrants, challenge, where, request, { ...place, apiKey, exchange });
+      const kind = reply.status === 200 ? 'token' : 'refused';
+      if (exchange.user) service.onLegacyUse?.({ ...exchange.user, kind, userAgent: request.userAgent });
+      if (reply.fault !== undefined) return reply;
+      const announced = await exchangeHeaders(service, place.environment, apiKey, exchange);
+      return { ...reply, headers: { ...reply.headers, ...announced } };
     },
-    client: (realm, request) => {
-      const challenge = `Basic realm="${realm}", charset="UTF-8"`;
-      return answer(service, clientGrants, challenge, request, {
-        realm,
-        authorization: request.authorization,
-        apiKey: readApiKeyHeader(request.apiKey),
-      });
-    },
+    client: (realm, request) =>
+      answer(service, clientGrants, basicChallenge(realm), realm, request, clientRequest(realm, 'token', request)),
+    introspect: (realm, request) =>
+      answerForm(service, realm, request, async (form) =>
+        JSON.stringify(await introspect(service, clientRequest(realm, 'token/introspect', request), form)),
+      ),
+    revoke: (realm, request) =>
+      answerForm(service, realm, request, async (form) => {
+        await revoke(service, clientRequest(realm, 'revoke', request), form);
+        return '';
+      }),
   };
+}
+
+function basicChallenge(realm: string): string {
+  return `Basic realm="${realm}", charset="UTF-8"`;
+}
+
+function clientRequest(realm: string, endpoint: string, { authorization, apiKey }: TokenRequest): ClientRequest {
+  return { realm, endpoint, authorization, apiKey: readApiKeyHeader(apiKey) };
+}
+
+/** @param handle the body of the answer to a form; an empty one has no type */
+async function answerForm(
+  service: TokenService,
+  realm: string,
+  received: TokenRequest,
+  handle: (form: Form) => Promise<string>,
+): Promise<TokenReply> {
+  try {
+    const form = parseForm(received.contentType, received.body);
+    const body = await guarded(service, guessOf(realm, received, form), () => handle(form));
+    const { 'content-type': _type, ...untyped } = headers;
+    const record = { grantType: undefined, outcome: 'answered' } as const;
+    return { status: 200, headers: body === '' ? untyped : headers, body, record };
+  } catch (error) {
+    const challenge = basicChallenge(realm);
+    if (error instanceof OAuthError) return errorReply(error, undefined, challenge);
+    return { ...errorReply(toOAuthError(error), undefined, challenge), fault: error };
+  }
 }
 
 /**
@@ -86,6 +139,7 @@ async function answer<R>(
   service: TokenService,
   grants: readonly Grant<R>[],
   challenge: string,
+  place: string,
   received: TokenRequest,
   request: R,
 ): Promise<TokenReply> {
@@ -100,11 +154,17 @@ async function answer<R>(
         'unsupported_grant_type',
         `grant_type must be ${grants.map((offered) => offered.grantType).join(' or ')} at this endpoint`,
       );
-    return issuedReply(await grant.issue(service, request, form), grant.grantType);
+    const { issue, grantType: named } = grant;
+    const issued = await guarded(service, guessOf(place, received, form), () => issue(service, request, form));
+    return issuedReply(issued, named);
   } catch (error) {
     if (error instanceof OAuthError) return errorReply(error, grant?.grantType, challenge);
     return { ...errorReply(toOAuthError(error), grant?.grantType, challenge), fault: error };
   }
+}
+
+function guessOf(place: string, { authorization, apiKey, address }: TokenRequest, form: Form): Guess {
+  return { place, authorization, apiKey: readApiKeyHeader(apiKey), form, address };
 }
 
 function issuedReply(issued: Issued, grantType: string): TokenReply {
@@ -114,18 +174,28 @@ function issuedReply(issued: Issued, grantType: string): TokenReply {
     status: 200,
     headers,
     body: JSON.stringify(issued.response),
-    record: { grantType, outcome, subject, application },
+    record: { grantType, outcome, subject, application, ...tokenIdOf(issued.response) },
   };
 }
 
+/** Calls with the token carry the same id in the audit ledger. */
+function tokenIdOf({ access_token: token }: Issued['response']): Pick<TokenRecord, 'tokenId'> {
+  const claims = typeof token === 'string' ? decodeJwt(token)?.claims : undefined;
+  const tokenId = claims && textClaim(claims, 'jti');
+  return tokenId === undefined ? {} : { tokenId };
+}
+
 function errorReply(error: OAuthError, grantType: string | undefined, challenge: string | undefined): TokenReply {
-  const { code, status } = error;
+  const { code, status, extras } = error;
   // RFC 9110 §15.5.2: a 401 carries a challenge; RFC 6749 §5.2 asks for Basic where it is offered.
   const extra = {
     ...(status === 401 && challenge !== undefined ? { 'www-authenticate': challenge } : {}),
-    ...(status === 503 ? { 'retry-after': retryAfterSeconds } : {}),
+    ...(status === 503 || status === 429
+      ? { 'retry-after': String(extras.retryAfterSeconds ?? retryAfterSeconds) }
+      : {}),
   };
-  const body = JSON.stringify({ error: code, error_description: printable(error.description) });
+  const uri = extras.uri === undefined ? {} : { error_uri: extras.uri };
+  const body = JSON.stringify({ error: code, error_description: printable(error.description), ...uri });
   return { status, headers: { ...headers, ...extra }, body, record: { grantType, outcome: code } };
 }
 

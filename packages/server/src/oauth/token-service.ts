@@ -4,7 +4,12 @@
 import type { Clock } from '../base/clock.ts';
 import type { Secrets } from '../base/secrets.ts';
 import type { Database } from '../database/database.ts';
+import type { GuessLimit } from '../limits/guess-limit.ts';
+import type { CredentialUses } from './credential-uses.ts';
+import type { OnLegacyUse } from './legacy-use.ts';
+import type { RemoteKeys } from './remote-keys.ts';
 import type { SigningKeys } from './signing-keys.ts';
+import type { TokenScopes } from './token-scopes.ts';
 
 export interface TokenSettings {
   /** Refuse a client-credentials request without `x-api-key` at once. */
@@ -19,7 +24,14 @@ export interface TokenService {
   readonly secrets: Secrets;
   readonly clock: Clock;
   readonly keys: SigningKeys;
+  /** Key sets that clients publish. */
+  readonly remoteKeys: RemoteKeys;
+  readonly scopes: TokenScopes;
+  readonly uses: CredentialUses;
+  readonly guesses: GuessLimit;
   /** Public origin of a realm, e.g. `https://login.example.com`; the issuer is origin + realm path. */
   readonly originOfRealm: (realm: string) => string;
   readonly settings: TokenSettings;
+  /** Told of each use of the legacy grants by a caller who proved who it is. */
+  readonly onLegacyUse?: OnLegacyUse;
 }

@@ -4,6 +4,8 @@
  */
 import { fail } from '../base/errors.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../interactions/context.ts';
+import { oncePerKey } from '../interactions/once.ts';
+import { audited, noteAsked } from '../interactions/trail.ts';
 import { operations } from './list.ts';
 import type { Operation, OperationLevel, OperationPlace } from './operation.ts';
 import { readInput } from './read-input.ts';
@@ -27,17 +29,27 @@ export interface OperationCall {
  */
 export async function answerOperation(context: InteractionContext, call: OperationCall): Promise<FhirResponse> {
   const place = placeOf(call);
-  const operation = requireOperation(call, place);
-  operation.authorize(context, place);
-  const request = await call.open();
-  const input = await readInput(operation, call.method, request);
-  return operation.answer(context, { ...request, ...place, input });
+  return await audited(context, { ...place, interaction: `$${call.operation}` }, async (inside) => {
+    const operation = requireOperation(call, place);
+    operation.authorize(inside, place);
+    const request = await call.open();
+    const input = await readInput(operation, call.method, request);
+    noteAsked(inside, request);
+    const asked = { ...request, ...place, input };
+    if (!operation.affectsState) return await operation.answer(inside, asked);
+    return await oncePerKey(inside, request, (once) => operation.answer(once, asked));
+  });
 }
 
 /** @throws PraxisError `operation-unknown`, `method-not-allowed`, `access-denied` */
 export function authorizeOperation(context: InteractionContext, call: OperationCall): void {
   const place = placeOf(call);
   requireOperation(call, place).authorize(context, place);
+}
+
+/** Whether answers of the operation are lists. */
+export function answersList(name: string): boolean {
+  return operations.some((each) => each.name === name && each.isList === true);
 }
 
 function placeOf({ type, id, versionId }: OperationCall): OperationPlace {

@@ -12,7 +12,7 @@ import { requireGrants } from '../interactions/denials.ts';
 import { discloseRow, requestedElements } from '../interactions/disclosing.ts';
 import { encodeQuery } from '../interactions/search-links.ts';
 import { planSearch } from '../interactions/searching.ts';
-import { parametersOf } from '../search/parameters.ts';
+import { standardParametersOf } from '../search/parameters.ts';
 import { planPage } from '../search/plan.ts';
 import type { StoredResource } from '../storage/store.ts';
 import { groupsOf } from './code-groups.ts';
@@ -99,7 +99,7 @@ function requireScope(criteria: FhirRequest['parameters']): void {
 }
 
 function readsCode(name: string): boolean {
-  return /code/.test(parametersOf('Observation').get(name)?.definition.expression ?? '');
+  return /code/.test(standardParametersOf('Observation').get(name)?.definition.expression ?? '');
 }
 
 /** All that the search finds, most recent first. */

@@ -1,5 +1,5 @@
 /**
- * $meta, $meta-add and $meta-delete: profiles, tags and security labels of a resource
+ * $meta, $meta-add and $meta-delete: profiles, tags and security labels of a resource, and those in use ($meta: labels.ts)
  * (https://hl7.org/fhir/R4/resource-operation-meta.html, …-meta-add.html, …-meta-delete.html). A change is a version of its
  * own, as a PATCH of `meta` would be: docs/decisions/0095.
  */
@@ -15,6 +15,7 @@ import { vread } from '../interactions/vread.ts';
 import { requireWritable } from '../interactions/writable.ts';
 import { requireValidId } from '../interactions/writing.ts';
 import { isJsonObject, objectInput } from './input.ts';
+import { authorizeLabels, identityOf, labelMembers, labelsInUse } from './labels.ts';
 import type { Operation, OperationParameter, OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
 import { parametersResponse } from './result.ts';
@@ -25,19 +26,23 @@ const result: OperationParameter = {
   min: 1,
   max: 1,
   type: 'Meta',
-  documentation: 'The meta of the resource.',
+  documentation: 'The meta of the resource; of a type or the system, the profiles, tags and security labels in use.',
 };
 
 export const meta: Operation = {
   name: 'meta',
   url: 'http://hl7.org/fhir/OperationDefinition/Resource-meta',
-  levels: ['instance'],
+  levels: ['system', 'type', 'instance'],
   types: 'all',
   ofVersions: true,
   affectsState: false,
   parameters: [result],
-  authorize: (context, { type }) => requireGrants(context, type, 'r'),
+  authorize(context, { level, type }) {
+    if (level === 'instance') requireGrants(context, type, 'r');
+    else authorizeLabels(context, type);
+  },
   async answer(context, request) {
+    if (request.level !== 'instance') return metaResponse(await labelsInUse(context, request.type));
     const reading = request.versionId === '' ? read : vread;
     const { body } = await reading.answer(context, withoutConditions(request));
     return metaResponse(metaOf(body));
@@ -90,10 +95,8 @@ async function answerChange(
   return { ...metaResponse(shown === undefined ? own : metaOf(shown)), versionId, lastUpdatedMs };
 }
 
-const labels = ['profile', 'security', 'tag'] as const;
-
 /** The server's members may be sent, since meta is read and sent back; they change nothing. */
-const changeable: ReadonlySet<string> = new Set([...labels, 'versionId', 'lastUpdated', 'source']);
+const changeable: ReadonlySet<string> = new Set([...labelMembers, 'versionId', 'lastUpdated', 'source']);
 
 function refusePart(member: string): never {
   return refuseParameter('meta', `has ${member.slice(0, 64)}; only profile, security and tag can be changed`);
@@ -102,7 +105,7 @@ function refusePart(member: string): never {
 function changedMeta(current: JsonValue | undefined, given: JsonObject, change: Change): JsonObject {
   const before = isJsonObject(current) ? current : {};
   const after: JsonObject = { ...before };
-  for (const member of labels) {
+  for (const member of labelMembers) {
     const list = change(listOf(before[member]), listOf(given[member]));
     if (list.length > 0) after[member] = [...list];
     else delete after[member];
@@ -123,11 +126,6 @@ function added(kept: readonly JsonValue[], given: readonly JsonValue[]): readonl
 function withoutThose(kept: readonly JsonValue[], given: readonly JsonValue[]): readonly JsonValue[] {
   const gone = new Set(given.map(identityOf));
   return kept.filter((label) => !gone.has(identityOf(label)));
-}
-
-/** R4: system and code of a tag or label, the whole URL of a profile. */
-function identityOf(label: JsonValue): string {
-  return isJsonObject(label) ? JSON.stringify([label.system ?? '', label.code ?? '']) : JSON.stringify(label);
 }
 
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {

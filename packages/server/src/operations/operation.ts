@@ -36,6 +36,8 @@ export interface Operation {
   readonly ofVersions?: true;
   /** Whether it changes anything: only operations that do not answer GET. */
   readonly affectsState: boolean;
+  /** Its answer is a list, which can also be had as lines (docs/decisions/0139). */
+  readonly isList?: true;
   readonly parameters: readonly OperationParameter[];
   /**
    * `search`: a GET takes search parameters beside its own; the operation reads them from `request.parameters`, where
@@ -46,7 +48,7 @@ export interface Operation {
    * Called before anything is said about media types, parameters or the body.
    * @throws PraxisError `access-denied`, `method-not-allowed`
    */
-  readonly authorize: (context: InteractionContext, place: OperationPlace) => void;
+  readonly authorize: (context: Pick<InteractionContext, 'policy'>, place: OperationPlace) => void;
   readonly answer: (context: InteractionContext, request: OperationRequest) => Promise<FhirResponse>;
 }
 

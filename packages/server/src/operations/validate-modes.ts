@@ -10,8 +10,9 @@ import { PraxisError } from '../base/errors.ts';
 import type { InteractionContext } from '../interactions/context.ts';
 import { notFound } from '../interactions/denials.ts';
 import { criterionTest } from '../interactions/disclosing.ts';
-import { requireReadable, requireRowsCovered } from '../interactions/update.ts';
+import { requireReadable } from '../interactions/update.ts';
 import { readWhole } from '../interactions/whole-resource.ts';
+import { requireReplaceable } from '../interactions/write-rights.ts';
 import { requireValidId, resourceWrite } from '../interactions/writing.ts';
 import type { Finding } from '../validation/validation.ts';
 import type { OperationRequest } from './operation.ts';
@@ -61,7 +62,9 @@ export async function wouldUpdate(
     const isLive = current !== undefined && !current.deleted;
     const isCovered = isLive && coversRow(context.policy, 'u', type, criterionTest(context, type, current.content));
     if (!isCovered && (isLive || !context.policy.mayUpdateAsCreate)) notFound(type, id);
-    if (isSound) requireRowsCovered(context, resourceWrite(context, 'update', type, id, resource, 0));
+    if (!isSound) return;
+    const write = resourceWrite(context, 'update', type, id, resource, 0);
+    requireReplaceable(context, isLive ? current.content : undefined, write);
   });
 }
 

@@ -3,9 +3,10 @@
  * (https://hl7.org/fhir/R4/resource-operation-validate.html). What is checked and who may ask: docs/decisions/0101, 0102.
  */
 import type { JsonObject } from '@praxis/fhir';
+import { missingEntries } from '../access/explain.ts';
 import { PraxisError } from '../base/errors.ts';
 import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
-import { denied, refuse, requireGrants } from '../interactions/denials.ts';
+import { type RightsContext, refuse, requireGrants } from '../interactions/denials.ts';
 import { requireWritable } from '../interactions/writable.ts';
 import { openTerminology } from '../terminology/terminology.ts';
 import { type Finding, validate as findingsOf, type ValueSetMembership } from '../validation/validation.ts';
@@ -62,7 +63,7 @@ export const validate: Operation = {
 };
 
 /** Which right it takes depends on the mode, which is read later: here at least one of them. */
-function requireSomeRight(context: InteractionContext, { type }: OperationPlace): void {
+function requireSomeRight(context: RightsContext, { type }: OperationPlace): void {
   const { policy } = context;
   if (policy.mayDelete || (['c', 'u', 's'] as const).some((letter) => policy.allows(type, letter))) return;
   requireGrants(context, type, 's');
@@ -111,7 +112,8 @@ function requireRight(context: InteractionContext, type: string, mode: Mode | un
     requireWritable(type);
     if (!context.policy.mayDelete) refuse(`${type} delete`, ['acl/*']);
   } else if (!(['c', 'u', 's'] as const).some((letter) => context.policy.allows(type, letter))) {
-    denied(`$validate of ${type} needs an access entry to create, change or search it; the practice grants it`);
+    const entries = (['s', 'c', 'u'] as const).flatMap((letter) => missingEntries(context.policy, type, letter));
+    refuse(`$validate of ${type}`, [...new Set(entries)]);
   }
 }
 

@@ -88,7 +88,7 @@ export function nextByColumns(
   const conditions = sql.join([...firstRowOnly(wanted, lead, descending), ...filters(wanted, lead, 'look-up')], and);
   const select = lead.repeats ? sql`SELECT DISTINCT` : sql`SELECT`;
   const parts = lead.branches.map((branch) => {
-    const rows = sql.join([...gate, ...source(wanted, lead), sql`(${branch})`, ...begin], and);
+    const rows = sql.join([...gate, ...source(wanted, lead), ...begin, sql`(${branch})`], and);
     const stretch = sql`SELECT ${names} FROM ${tables[lead.table]} d WHERE ${rows} ${orderBy(order)} LIMIT ${rowsMax}`;
     return sql`(${select} ${selectList(rid, own)} FROM (${stretch}) d WHERE ${conditions} ${orderBy(order)} LIMIT ${limit})`;
   });

@@ -76,7 +76,10 @@ async function resolve(
   return codes.map((found) => ({ system, code: found }));
 }
 
-async function orProblem(found: Promise<readonly CodeOfSystem[]>): Promise<readonly CodeOfSystem[] | PraxisError> {
+/** What was found, or why nothing was: thrown later, if the parameter turns out to ask for it. */
+export async function orProblem(
+  found: Promise<readonly CodeOfSystem[]>,
+): Promise<readonly CodeOfSystem[] | PraxisError> {
   try {
     return await found;
   } catch (error) {

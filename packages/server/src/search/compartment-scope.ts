@@ -3,7 +3,7 @@
  * belongs to. https://hl7.org/fhir/R4/compartmentdefinition.html
  */
 import { parseCriterion } from './criteria.ts';
-import { parametersOf } from './parameters.ts';
+import { standardParametersOf } from './parameters.ts';
 import type { ConditionContext, ParsedCondition } from './parse-condition.ts';
 
 /** The compartment of one resource, as one searched type is in it. */
@@ -20,7 +20,7 @@ export function withinCompartment(type: string, scope: CompartmentScope, context
   const criteria = scope.codes.flatMap((code) => {
     // The resource itself is in its compartment; `_id` is the one code that is no reference.
     const value = code === '_id' ? scope.id : `${scope.type}/${scope.id}`;
-    const parameter = parametersOf(type).get(code);
+    const parameter = standardParametersOf(type).get(code);
     return parameter === undefined
       ? []
       : [parseCriterion('', value, { ...context, parameter, name: code }, context.limits)];

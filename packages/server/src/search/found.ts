@@ -26,7 +26,10 @@ export function source({ firm, type }: Wanted, lead: Lead): readonly Sql[] {
   return [sql`d.firm = ${firm}`, sql`d.rtype = ${typeNumber(type)}`, sql`d.content IS NOT NULL`];
 }
 
-/** WHERE of the rows of a branch of the lead that meet all criteria and `more`. */
+/**
+ * WHERE of the rows of a branch of the lead that meet all criteria and `more`. In this order: of several lower bounds of an
+ * index's column the scan begins at the one named first, and the row that a page comes after has to be that one.
+ */
 export function candidates(
   wanted: Wanted,
   lead: Lead,
@@ -34,14 +37,21 @@ export function candidates(
   more: readonly Sql[],
   asking: Asking = 'look-up',
 ): Sql {
-  return sql`WHERE ${sql.join([...source(wanted, lead), sql`(${branch})`, ...more, ...filters(wanted, lead, asking)], and)}`;
+  return sql`WHERE ${sql.join([...source(wanted, lead), ...more, sql`(${branch})`, ...filters(wanted, lead, asking)], and)}`;
 }
 
 /** What the lead does not see to: the other criteria, and the row restrictions of the caller. */
 export function filters({ firm, criteria, mandatory }: Wanted, lead: Lead, asking: Asking): readonly Sql[] {
   const others = criteria.filter((condition) => !lead.covered.has(condition));
   const asked = others.map((condition) => probe(firm, condition, asking));
-  return mandatory.length === 0 ? asked : [...asked, mandatoryProbe(firm, mandatory, asking)];
+  const isLed = mandatory.length === 1 && soleGroup(mandatory).every((criterion) => lead.covered.has(criterion));
+  return mandatory.length === 0 || isLed ? asked : [...asked, mandatoryProbe(firm, mandatory, asking)];
+}
+
+/** What every row has in common that the caller may see; nothing where it may see rows of several kinds. */
+export function soleGroup(mandatory: Wanted['mandatory']): readonly Criterion[] {
+  const [group = [], ...others] = mandatory;
+  return others.length === 0 ? group : [];
 }
 
 /**

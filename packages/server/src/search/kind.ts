@@ -7,6 +7,7 @@ import type { Sql } from '../database/sql.ts';
 import type { ResolvedCodes } from './codes.ts';
 import type { Microseconds } from './date-range.ts';
 import type { IndexRowBuilder } from './index-row-builder.ts';
+import type { DerivedSpace } from './numbers.ts';
 
 /** The tables a search reads: the five index tables, and `resource` itself for `_id` and `_lastUpdated`. */
 export type SearchTable = 'token' | 'reference' | 'date' | 'string' | 'number' | 'resource';
@@ -27,8 +28,10 @@ export interface ParameterFacts {
 export interface Parameter {
   readonly type: string;
   readonly code: string;
-  /** `parameterNumber(type, code)`. */
+  /** Number under which its rows lie in the index tables: `numberIn()`. */
   readonly number: number;
+  /** Number of a space of values beside its own. */
+  readonly numberIn: (space?: DerivedSpace) => number;
   readonly definition: SearchParameter;
   readonly kind: SearchKind;
   readonly facts: ParameterFacts;

@@ -6,7 +6,7 @@ import { type Sql, sql } from '../database/sql.ts';
 import { type Condition, isCriterion } from './condition.ts';
 import type { Criterion } from './criteria.ts';
 import { compareMoments, type Microseconds } from './date-range.ts';
-import type { Wanted } from './found.ts';
+import { soleGroup, type Wanted } from './found.ts';
 import { type RowOrder, shares, type Test } from './kind.ts';
 import { allOfType, type Lead, shareOfAll } from './lead.ts';
 import { leadOfChain, leadOfCombination, leadOfHas } from './link-leads.ts';
@@ -17,9 +17,16 @@ import { shareOfSpan } from './types/date.ts';
 /** Stretches of the primary key that are read apart and merged, at most. */
 const branchesMax = 8;
 
-/** The lead that lets the fewest rows through, by the kinds of the conditions; all of the type when none can lead. */
-export function chooseLead({ firm, criteria }: Pick<Wanted, 'firm' | 'criteria'>): Lead {
-  return leadsOf(firm, criteria).reduce((best, lead) => (rank(lead) < rank(best) ? lead : best), allOfType);
+/** What a text ranks behind others of its share: more people share the beginning of a name than a day of birth. */
+const textShare = 0.02;
+
+/**
+ * The lead that lets the fewest rows through, by the kinds of the conditions; all of the type when none can lead. What all
+ * rows that the caller may see have in common can lead as well as what it asks for, which comes first between equals.
+ */
+export function chooseLead({ firm, criteria, mandatory }: Pick<Wanted, 'firm' | 'criteria' | 'mandatory'>): Lead {
+  const conditions = [...criteria, ...soleGroup(mandatory)];
+  return leadsOf(firm, conditions).reduce((best, lead) => (rank(lead) < rank(best) ? lead : best), allOfType);
 }
 
 function leadsOf(firm: number, conditions: readonly Condition[]): readonly Lead[] {
@@ -101,7 +108,7 @@ function leadOf(criterion: Criterion): Lead {
     order: orderOfRows(gathered, byRid),
     columns: byRid || gathered ? [] : orderOf(table, parameter.code).columns,
     repeats: mayRepeat(criterion) && !(table === 'reference' && byRid && branches.length === 1),
-    share: Math.max(...tests.map(({ share }) => share)),
+    share: Math.max(...tests.map(({ share }) => share)) + (table === 'string' && !byRid ? textShare : 0),
     covered: new Set([criterion]),
   };
 }

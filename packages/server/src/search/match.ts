@@ -3,7 +3,7 @@
  * read. The same functions decide as in a search, so a reader sees exactly the rows that a search would show.
  */
 import type { IndexRows } from './index-row-builder.ts';
-import { parametersOf } from './parameters.ts';
+import { standardParametersOf } from './parameters.ts';
 import { splitUnescaped } from './search-values.ts';
 import { parseToken, tokenMatches } from './types/token.ts';
 
@@ -26,7 +26,7 @@ export function matchesToken(rows: IndexRows, type: string, parameter: string, v
 
 /** @throws TypeError when `code` is no token parameter of the type */
 export function tokenParameter(type: string, code: string) {
-  const parameter = parametersOf(type).get(code);
+  const parameter = standardParametersOf(type).get(code);
   if (parameter === undefined || parameter.kind.table !== 'token') {
     throw new TypeError(`${code} is not a token search parameter of ${type}`);
   }

@@ -4,7 +4,7 @@
  * Types: https://hl7.org/fhir/R4/resourcelist.html. Parameters: https://hl7.org/fhir/R4/searchparameter-registry.html
  */
 import { createHash } from 'node:crypto';
-import { resourceTypes } from '@praxis/fhir';
+import { resourceTypes, searchParametersOf } from '@praxis/fhir';
 import { canonicalSystem } from './code-systems.ts';
 
 /** The number of "no system", and of systems in rows that have none. */
@@ -44,9 +44,35 @@ export function parameterNumber(type: string, code: string, space?: DerivedSpace
   const name = space === undefined ? `${type}.${code}` : `${type}.${code}:${space}`;
   const known = parameterNumbers.get(name);
   if (known !== undefined) return known;
-  const number = createHash('sha256').update(name).digest().readInt32BE(0);
+  const number = numberOfName(name);
   parameterNumbers.set(name, number);
   return number;
+}
+
+/**
+ * The same for a parameter that a firm has defined, by its number in the installation. The chance that it meets another
+ * one is one in millions; whoever admits the parameter makes sure that it does not.
+ */
+export function firmParameterNumber(type: string, id: number, space?: DerivedSpace): number {
+  return numberOfName(space === undefined ? `${type}#${id}` : `${type}#${id}:${space}`);
+}
+
+let standardNumbers: ReadonlySet<number> | undefined;
+
+/** Whether rows of a standard parameter can lie under the number. */
+export function isStandardNumber(number: number): boolean {
+  standardNumbers ??= new Set(
+    resourceTypes.flatMap((type) =>
+      [...searchParametersOf(type).keys()].flatMap((code) =>
+        [undefined, ...derivedSpaces].map((space) => parameterNumber(type, code, space)),
+      ),
+    ),
+  );
+  return standardNumbers.has(number);
+}
+
+function numberOfName(name: string): number {
+  return createHash('sha256').update(name).digest().readInt32BE(0);
 }
 
 /**

@@ -1,11 +1,12 @@
 /**
  * The search parameters of each resource type, compiled on first use. They are data: R4's and the practices' rows of
- * `@praxis/fhir`. https://hl7.org/fhir/R4/searchparameter-registry.html
+ * `@praxis/fhir`, and those that a firm defines. https://hl7.org/fhir/R4/searchparameter-registry.html
  */
-import { type SearchParameter, searchParametersOf } from '@praxis/fhir';
+import { type SearchParameter, searchParameterFrom, searchParametersOf } from '@praxis/fhir';
+import type { FirmSearchParameter, FirmSearchParameters } from '../tenancy/search-parameters.ts';
 import type { Parameter, ParameterFacts } from './kind.ts';
 import { kindOf } from './kinds.ts';
-import { parameterNumber } from './numbers.ts';
+import { type DerivedSpace, firmParameterNumber, parameterNumber } from './numbers.ts';
 import { factsOf, factsOfWhole } from './parameter-facts.ts';
 
 const byType = new Map<string, ReadonlyMap<string, Parameter>>();
@@ -16,20 +17,78 @@ export function isSearchable(definition: SearchParameter): boolean {
   return kind !== undefined && (definition.expression !== undefined || kind.whole === true);
 }
 
-/** The parameters that a type can be searched by, by code. Empty for names that are no resource type. */
-export function parametersOf(type: string): ReadonlyMap<string, Parameter> {
+/** The parameters by which a type can be searched at every firm, by code. Empty for names that are no resource type. */
+export function standardParametersOf(type: string): ReadonlyMap<string, Parameter> {
   const known = byType.get(type);
   if (known) return known;
   const parameters = new Map<string, Parameter>();
   for (const definition of searchParametersOf(type).values()) {
-    const parameter = compile(type, definition);
+    const parameter = compile(type, definition, (space) => parameterNumber(type, definition.code, space));
     if (parameter) parameters.set(definition.code, parameter);
   }
   if (parameters.size > 0) byType.set(type, parameters);
   return parameters;
 }
 
-function compile(type: string, definition: SearchParameter): Parameter | undefined {
+/** The parameters of one firm, compiled; kept as long as its list is. */
+interface Compiled {
+  readonly searched: Map<string, ReadonlyMap<string, Parameter>>;
+  readonly indexed: Map<string, readonly Parameter[]>;
+}
+
+const compiledLists = new WeakMap<FirmSearchParameters, Compiled>();
+
+function compiledOf(own: FirmSearchParameters): Compiled {
+  const known = compiledLists.get(own);
+  if (known !== undefined) return known;
+  const compiled: Compiled = { searched: new Map(), indexed: new Map() };
+  compiledLists.set(own, compiled);
+  return compiled;
+}
+
+/**
+ * The parameters by which a type can be searched at a firm, by code: the standard ones, and its own that are complete.
+ * @param own the firm's own (TenantScope.searchParameters)
+ */
+export function parametersOf(type: string, own: FirmSearchParameters): ReadonlyMap<string, Parameter> {
+  if (own.length === 0) return standardParametersOf(type);
+  const { searched } = compiledOf(own);
+  const known = searched.get(type);
+  if (known) return known;
+  const parameters = new Map(standardParametersOf(type));
+  for (const parameter of completeParametersOf(type, own)) {
+    if (!parameters.has(parameter.code)) parameters.set(parameter.code, parameter);
+  }
+  searched.set(type, parameters);
+  return parameters;
+}
+
+/** The firm's own parameters by which a type can be searched. */
+export function completeParametersOf(type: string, own: FirmSearchParameters): readonly Parameter[] {
+  return own.filter(({ complete }) => complete).flatMap((parameter) => compileOwn(type, parameter) ?? []);
+}
+
+/** The firm's own parameters of a type that writes leave index rows for: complete or not, two of one code among them. */
+export function ownParametersOf(type: string, own: FirmSearchParameters): readonly Parameter[] {
+  const { indexed } = compiledOf(own);
+  const known = indexed.get(type);
+  if (known) return known;
+  const parameters = own.flatMap((parameter) => compileOwn(type, parameter) ?? []);
+  indexed.set(type, parameters);
+  return parameters;
+}
+
+/** Undefined when the parameter is not one of the type. */
+function compileOwn(type: string, { id, url, definition }: FirmSearchParameter): Parameter | undefined {
+  if (!definition.base.includes(type)) return undefined;
+  return compile(type, searchParameterFrom(url, definition, type), (space) => firmParameterNumber(type, id, space));
+}
+
+function compile(
+  type: string,
+  definition: SearchParameter,
+  numberIn: (space?: DerivedSpace) => number,
+): Parameter | undefined {
   const kind = kindOf(definition);
   const { code, expression } = definition;
   if (kind === undefined || (expression === undefined && !kind.whole)) return undefined;
@@ -38,7 +97,8 @@ function compile(type: string, definition: SearchParameter): Parameter | undefin
   return {
     type,
     code,
-    number: parameterNumber(type, code),
+    number: numberIn(),
+    numberIn,
     definition,
     kind,
     get facts() {
@@ -52,8 +112,9 @@ function compile(type: string, definition: SearchParameter): Parameter | undefin
   };
 }
 
+/** A composite is made of standard parameters, whoever defines it. */
 function partOf(type: string, url: string): Parameter {
-  const part = [...parametersOf(type).values()].find(({ definition }) => definition.url === url);
+  const part = [...standardParametersOf(type).values()].find(({ definition }) => definition.url === url);
   if (part === undefined) throw new TypeError(`${type} has no search parameter ${url}`);
   return part;
 }

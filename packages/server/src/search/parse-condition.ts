@@ -3,6 +3,7 @@
  * (a reverse chain), and both inside each other. https://hl7.org/fhir/R4/search.html#chaining and #has
  */
 import type { SearchParameter } from '@praxis/fhir';
+import type { FirmSearchParameters } from '../tenancy/search-parameters.ts';
 import type { ResolvedCodes } from './codes.ts';
 import type { Combination, Condition, Linked } from './condition.ts';
 import { type CriterionLimits, parseCriterion } from './criteria.ts';
@@ -15,9 +16,9 @@ import {
 } from './filter/filter-expression.ts';
 import type { IndexContext, Parameter } from './kind.ts';
 import { isResourceType } from './numbers.ts';
-import { parametersOf } from './parameters.ts';
+import { parametersOf, standardParametersOf } from './parameters.ts';
 import { mandatoryGroups, type RowCriterion } from './row-criteria.ts';
-import { refuseValue } from './search-values.ts';
+import { refuseValue, splitUnescaped } from './search-values.ts';
 
 /** Links that one parameter may follow, at most. */
 export const chainLinksMax = 5;
@@ -40,6 +41,8 @@ export interface ConditionContext extends IndexContext {
   /** Milliseconds since 1970. */
   readonly nowMs: number;
   readonly limits: CriterionLimits;
+  /** Search parameters of the firm's own. */
+  readonly searchParameters: FirmSearchParameters;
   readonly rights: SearchRights;
   /** What value sets and hierarchies that the query names stand for. */
   readonly codes?: ResolvedCodes | undefined;
@@ -84,9 +87,10 @@ function parsePath(type: string, path: string, step: Step): ParsedCondition | un
   if (path === '_filter') return parseFilter(type, parseFilterExpression(step.value), step);
   const dot = path.indexOf('.');
   const { code, modifier } = splitName(dot < 0 ? path : path.slice(0, dot));
-  const parameter = parametersOf(type).get(code);
+  const parameter = parametersOf(type, step.searchParameters).get(code);
   if (parameter === undefined) return undefined;
   const used = [parameter.definition];
+  if (dot < 0 && asksForVersion(parameter, modifier, step)) return parseVersioned(type, parameter, step);
   if (dot >= 0) return { condition: parseChain(parameter, modifier, path.slice(dot + 1), step), used };
   return { condition: step.ask(parameter, modifier, step), used };
 }
@@ -94,6 +98,29 @@ function parsePath(type: string, path: string, step: Step): ParsedCondition | un
 function askByModifier(parameter: Parameter, modifier: string | undefined, step: Step): Condition {
   if (modifier === '') refuseValue(step.name, 'ends in a colon: a modifier has to follow, or nothing');
   return parseCriterion(modifier ?? '', step.value, { ...step, parameter }, step.limits);
+}
+
+/**
+ * Of canonical resources `url` may name a business version, too: https://hl7.org/fhir/R4/search.html#uri. A `|` stands in no
+ * URI, so it is never part of the URL itself.
+ */
+function asksForVersion({ type, code }: Parameter, modifier: string | undefined, { value }: Step): boolean {
+  return code === 'url' && modifier === undefined && value.includes('|') && standardParametersOf(type).has('version');
+}
+
+/** `url|version`, each of several: the resource has both. */
+function parseVersioned(type: string, parameter: Parameter, step: Step): ParsedCondition {
+  const version = standardParametersOf(type).get('version');
+  if (version === undefined) throw new TypeError(`${type} has no search parameter version`);
+  const values = splitUnescaped(step.value, ',').map((value) => {
+    const [url = '', ...versions] = splitUnescaped(value, '|');
+    const asked = (of: Parameter, text: string): ParsedCondition => ({
+      condition: askByModifier(of, undefined, { ...step, value: text }),
+      used: [of.definition],
+    });
+    return combined(type, 'all', [asked(parameter, url), ...versions.map((text) => asked(version, text))]);
+  });
+  return combined(type, 'any', values);
 }
 
 function splitName(name: string): { readonly code: string; readonly modifier: string | undefined } {
@@ -104,7 +131,7 @@ function splitName(name: string): { readonly code: string; readonly modifier: st
 }
 
 function parseChain(parameter: Parameter, onlyType: string | undefined, rest: string, step: Step): Condition {
-  const types = targetTypes(parameter, onlyType, step.name).filter((type) => leadsOn(type, rest));
+  const types = targetTypes(parameter, onlyType, step.name).filter((type) => leadsOn(type, rest, step));
   if (types.length === 0) {
     const led = onlyType ?? `what ${parameter.code} of ${parameter.type} refers to`;
     refuseValue(step.name, `follows ${parameter.code} to ${rest}, which is no search parameter of ${led}`);
@@ -138,15 +165,15 @@ function targetTypes(
 }
 
 /** Whether the path has a meaning on the type: the parameters are there, and references where it goes on. */
-function leadsOn(type: string, path: string): boolean {
+function leadsOn(type: string, path: string, step: Step): boolean {
   if (path === '' || path.startsWith('_has:') || path === '_list') return true;
   const dot = path.indexOf('.');
   const { code, modifier } = splitName(dot < 0 ? path : path.slice(0, dot));
-  const definition = parametersOf(type).get(code)?.definition;
+  const definition = parametersOf(type, step.searchParameters).get(code)?.definition;
   if (definition === undefined || dot < 0) return definition !== undefined;
   const targets =
     modifier === undefined ? definition.targets : definition.targets.filter((target) => target === modifier);
-  return targets.some((target) => leadsOn(target, path.slice(dot + 1)));
+  return targets.some((target) => leadsOn(target, path.slice(dot + 1), step));
 }
 
 /** `_has:Type:reference:parameter`: https://hl7.org/fhir/R4/search.html#has */
@@ -157,7 +184,7 @@ function parseHas(type: string, path: string, step: Step): ParsedCondition {
     refuseValue(step.name, 'is written _has:Type:reference:parameter, for instance _has:Observation:patient:code');
   }
   if (!isResourceType(source)) refuseValue(step.name, 'names no resource type of R4 after _has:');
-  const parameter = parametersOf(source).get(code);
+  const parameter = parametersOf(source, step.searchParameters).get(code);
   if (parameter?.definition.type !== 'reference' || !parameter.definition.targets.includes(type)) {
     refuseValue(step.name, `needs a reference parameter of ${source} that can refer to ${type} after _has:${source}:`);
   }
@@ -169,7 +196,7 @@ function parseHas(type: string, path: string, step: Step): ParsedCondition {
 function parseList(type: string, step: Step): ParsedCondition {
   if (step.value.startsWith('$'))
     refuseValue(step.name, 'takes the id of a List; the functional lists are not kept here');
-  const parameter = parametersOf('List').get('item');
+  const parameter = standardParametersOf('List').get('item');
   const parsed = parsePath('List', '_id', { ...followed(step), ask: askByModifier });
   if (parameter === undefined || parsed === undefined) throw new TypeError('R4 defines List item and _id');
   return { condition: hasOf(type, parameter, parsed, step), used: [] };

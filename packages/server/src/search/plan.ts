@@ -13,7 +13,7 @@ import type { TenantScope } from '../tenancy/scope.ts';
 import { type Cursor, type CursorBinding, openCursor, sealCursor } from './cursor.ts';
 import { estimate } from './estimate.ts';
 import { resourcesOf, type Wanted } from './found.ts';
-import { type Direction, orderBy, ridColumn, walkedIn } from './keyset.ts';
+import { type Direction, orderBy, type RowPlace, ridColumn, walkedIn } from './keyset.ts';
 import { shares } from './kind.ts';
 import { chooseLead } from './leads.ts';
 import type { SearchQuery } from './query.ts';
@@ -75,14 +75,8 @@ export interface PlannedPage {
  * @throws PraxisError `cursor-invalid`
  */
 export function planPage(target: SearchTarget): PlannedPage {
-  const { query, scope } = target;
-  const binding: CursorBinding = {
-    firm: scope.firm,
-    application: scope.application,
-    policyFingerprint: target.cursor.policyFingerprint,
-    canonical: query.canonical,
-    nowMs: query.nowMs,
-  };
+  const { query } = target;
+  const binding = bindingOf(target);
   const { secrets } = target.cursor;
   const cursor = query.cursor === undefined ? undefined : openCursor(secrets, query.cursor, binding);
   const start = (begin: Cursor): PageStart => ({ cursor: sealCursor(secrets, begin, binding), page: begin.page });
@@ -95,6 +89,22 @@ export function planPage(target: SearchTarget): PlannedPage {
       return start({ direction: 'backward', row: undefined, page, rowsMax: total - (page - 1) * query.count });
     },
   };
+}
+
+function bindingOf({ scope, query, cursor }: SearchTarget): CursorBinding {
+  return {
+    firm: scope.firm,
+    application: scope.application,
+    policyFingerprint: cursor.policyFingerprint,
+    canonical: query.canonical,
+    nowMs: query.nowMs,
+  };
+}
+
+/** The cursor of the page after a place in the order of the search, whether a row is there or not. */
+export function cursorAfter(target: SearchTarget, row: RowPlace): string {
+  const begin: Cursor = { direction: 'forward', row, page: 1, rowsMax: undefined };
+  return sealCursor(target.cursor.secrets, begin, bindingOf(target));
 }
 
 function cutPage<Row extends RankedRow>(

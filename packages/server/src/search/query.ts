@@ -3,6 +3,7 @@
  * here; `plan.ts` makes statements of the result.
  */
 import type { SearchParameter } from '@praxis/fhir';
+import type { FirmSearchParameters } from '../tenancy/search-parameters.ts';
 import type { ResolvedCodes } from './codes.ts';
 import { type CompartmentScope, withinCompartment } from './compartment-scope.ts';
 import type { Condition } from './condition.ts';
@@ -30,6 +31,8 @@ export interface SearchContext {
   /** Milliseconds since 1970. */
   readonly nowMs: number;
   readonly limits: SearchLimits;
+  /** Search parameters of the firm's own. */
+  readonly searchParameters: FirmSearchParameters;
   readonly rights: SearchRights;
   /** What value sets and hierarchies that the parameters name stand for: `resolveCodes`. */
   readonly codes?: ResolvedCodes | undefined;
@@ -67,7 +70,7 @@ export function parseSearch(
   compartment?: CompartmentScope,
 ): SearchQuery {
   requireFew(parameters, context.limits);
-  const result = readResultParameters(type, parameters, context.limits);
+  const result = readResultParameters(type, parameters, context);
   const nowMs = result.cursor === undefined ? context.nowMs : cursorTime(result.cursor);
   const within = compartment && withinCompartment(type, compartment, { ...context, nowMs });
   const parsed: ParsedCondition[] = within === undefined ? [] : [within];

@@ -3,6 +3,7 @@
  */
 import { elementByJsonName, typeDefinition } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
+import type { FirmSearchParameters } from '../tenancy/search-parameters.ts';
 import { type Include, parseIncludes } from './includes/include.ts';
 import { pageRowsMaxOf } from './page-limits.ts';
 import { refuseValue } from './search-values.ts';
@@ -51,6 +52,12 @@ export const resultParameterNames: ReadonlySet<string> = new Set([
 /** Largest number that `_count` and `page` may be written as. */
 const integerMax = 2_000_000_000;
 
+export interface ResultContext {
+  readonly limits: { readonly pageRowsMax: number };
+  /** Those of the firm's own. */
+  readonly searchParameters: FirmSearchParameters;
+}
+
 /**
  * The result parameters among all parameters of a search.
  * @throws PraxisError `search-invalid`, `page-too-deep`
@@ -58,7 +65,7 @@ const integerMax = 2_000_000_000;
 export function readResultParameters(
   type: string,
   parameters: readonly (readonly [name: string, value: string])[],
-  limits: { readonly pageRowsMax: number },
+  { limits, searchParameters }: ResultContext,
 ): ResultParameters {
   const given = singleValues(parameters);
   const sort = given.get('_sort');
@@ -68,7 +75,7 @@ export function readResultParameters(
   const cursor = given.get('_cursor');
   const summary = oneOf(given, '_summary', summaries);
   return {
-    sort: sort === undefined ? [] : parseSort(type, sort),
+    sort: sort === undefined ? [] : parseSort(type, sort, searchParameters),
     count,
     countOnly: asked === 0 || summary === 'count',
     page,
@@ -76,7 +83,7 @@ export function readResultParameters(
     total: oneOf(given, '_total', totals),
     summary,
     elements: elementsOf(type, given.get('_elements')),
-    includes: includesBeside(summary, parameters),
+    includes: includesBeside(summary, parameters, searchParameters),
     cursor,
   };
 }
@@ -85,8 +92,9 @@ export function readResultParameters(
 function includesBeside(
   summary: Summary | undefined,
   parameters: readonly (readonly [name: string, value: string])[],
+  own: FirmSearchParameters,
 ): readonly Include[] {
-  const includes = parseIncludes(parameters);
+  const includes = parseIncludes(parameters, own);
   if (summary === 'text' && includes.length > 0) {
     refuseValue('_summary', 'takes no text beside _include or _revinclude; true and data go with them');
   }

@@ -3,6 +3,7 @@
  * docs/decisions/0030 has the measurements.
  */
 import { type Sql, sql } from '../database/sql.ts';
+import { noSearchParameters } from '../tenancy/search-parameters.ts';
 import {
   firstByColumns,
   firstByNumber,
@@ -45,9 +46,9 @@ export function select(wanted: Wanted, sort: readonly SortKey[], stretch: Stretc
   const lead = chooseLead(wanted);
   const [first, ...more] = sort;
   if (first === undefined) {
-    // What is gathered may be much or little: by id, either way of finding it gives the same order.
-    const byId = lead.gathersFew !== undefined && lead.share >= shares.some;
-    return byId ? select(wanted, parseSort(wanted.type, '_id'), stretch) : inOrderOfLead(wanted, lead, stretch);
+    const key = impliedKey(wanted, lead);
+    if (key === undefined) return inOrderOfLead(wanted, lead, stretch);
+    return select(wanted, parseSort(wanted.type, key, noSearchParameters), stretch);
   }
   const walk = leadOfSort(first, lead, wanted);
   if (areSame(walk, lead) || lead === allOfType) return walked(wanted, walk, lead, first, more, stretch);
@@ -57,6 +58,17 @@ export function select(wanted: Wanted, sort: readonly SortKey[], stretch: Stretc
   // Of two branches, the one that is cut off might have rows before the last of the other.
   const bounded = more.length === 0 && walk.branches.length === 1;
   return bounded ? triedWalk(wanted, walk, lead, first, stretch) : gatedWalk(wanted, walk, lead, first, more, stretch);
+}
+
+/**
+ * The key that an unsorted search is ordered by where only the data tell which way of finding it is short: either way then
+ * gives the same order. What is gathered may be much or little; what has changed since a moment, and what else is asked.
+ */
+function impliedKey({ criteria }: Wanted, lead: Lead): string | undefined {
+  if (lead.share < shares.some) return undefined;
+  if (lead.gathersFew !== undefined) return '_id';
+  const changed = criteria.filter(isCriterion).filter(({ parameter }) => parameter.code === '_lastUpdated');
+  return changed.some((criterion) => !lead.covered.has(criterion)) ? '_lastUpdated' : undefined;
 }
 
 function inOrderOfLead(wanted: Wanted, lead: Lead, stretch: Stretch): Selection {

@@ -3,6 +3,7 @@
  * comes first in the asked order; resources without a value come last in both directions.
  */
 import { type Sql, sql } from '../database/sql.ts';
+import type { FirmSearchParameters } from '../tenancy/search-parameters.ts';
 import type { Parameter, SearchTable } from './kind.ts';
 import { parametersOf } from './parameters.ts';
 import { refuseValue } from './search-values.ts';
@@ -82,22 +83,23 @@ export function orderOf(table: SearchTable, code: string): TableOrder {
 
 /**
  * The keys of a `_sort` value: parameter codes separated by commas, each with `-` for descending.
+ * @param own search parameters of the firm's own
  * @throws PraxisError `search-invalid` for unknown keys and too many
  */
-export function parseSort(type: string, value: string): readonly SortKey[] {
+export function parseSort(type: string, value: string, own: FirmSearchParameters): readonly SortKey[] {
   const words = value.split(',');
   if (words.length > sortKeysMax) refuseValue('_sort', `has ${words.length} keys; at most ${sortKeysMax} are taken`);
-  const keys = words.map((word) => sortKey(type, word.trim(), words.length === 1));
+  const keys = words.map((word) => sortKey(parametersOf(type, own), type, word.trim(), words.length === 1));
   const codes = new Set(keys.map((key) => key.parameter.code));
   if (codes.size < keys.length) refuseValue('_sort', 'names a key twice');
   return keys;
 }
 
 /** A key that stands alone is ordered as its index is; one with others only by what makes values different. */
-function sortKey(type: string, word: string, alone: boolean): SortKey {
+function sortKey(parameters: ReadonlyMap<string, Parameter>, type: string, word: string, alone: boolean): SortKey {
   const descending = word.startsWith('-');
   const code = descending ? word.slice(1) : word;
-  const parameter = parametersOf(type).get(code);
+  const parameter = parameters.get(code);
   if (parameter === undefined) {
     refuseValue(
       '_sort',

@@ -9,6 +9,8 @@
  */
 import { hash } from 'node:crypto';
 import { contentOf } from '../access/disclosure.ts';
+import { entriesText, patientsText } from '../audit/audit-row.ts';
+import type { ProvenColumns, Prover } from '../audit/proof.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { typeNumber } from '../search/numbers.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
@@ -121,11 +123,18 @@ export const statements = {
       SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
   },
 
-  write({ firm, application, epoch }: TenantScope, writes: readonly ResourceWrite[]): Sql {
+  /**
+   * The transaction has its id before the function looks at the epoch: whoever raised it and sees no older transaction
+   * running knows that all that read it before have ended (indexing/barrier.ts). So it is with the floor of times
+   * (storage/completeness.ts).
+   */
+  write({ firm, application, epoch }: TenantScope, writes: readonly ResourceWrite[], prove?: Prover): Sql {
     const { token, reference, date, string, number } = indexArrays(writes.map(({ index }) => index));
+    const earliest = writes.reduce((least, { lastUpdatedMs }) => Math.min(least, lastUpdatedMs), endOfTimeMs);
     return sql`
       SELECT outcome, vid FROM praxis_write(
-        in_firm => ${firm}, in_application => ${application}, in_access_epoch => ${epoch},
+        in_firm => ${firm}, in_application => ${application},
+        in_access_epoch => CASE WHEN pg_current_xact_id() IS NOT NULL THEN praxis_in_time(${earliest}::bigint, ${epoch}::bigint) END,
         in_rtype => ${integerArray(writes.map(({ type }) => typeNumber(type)))},
         in_id => ${textArray(writes.map(({ id }) => id))},
         in_expected => ${integerArray(writes.map(({ expectedVersion }) => expectedVersion))},
@@ -136,6 +145,10 @@ export const statements = {
         audit_subject => ${textArray(writes.map(({ audit }) => audit.subject))},
         audit_token_id => ${textArray(writes.map(({ audit }) => audit.tokenId))},
         audit_request_id => ${textArray(writes.map(({ audit }) => audit.requestId))},
+        audit_flow => ${textArray(writes.map(({ audit }) => audit.flow ?? null))},
+        audit_entries => ${textArray(writes.map(({ audit }) => entriesText(audit.entries)))},
+        audit_patients => ${textArray(writes.map(({ audit }) => patientsText(audit.patients)))},
+        audit_proof => ${textArray(writes.map((each) => proofText(firm, application, each, prove)))}::bytea[],
         token_row => ${token[0]}, token_param => ${token[1]}, token_system => ${token[2]}, token_code => ${token[3]},
         reference_row => ${reference[0]}, reference_param => ${reference[1]}, reference_target_rtype => ${reference[2]}, reference_target_id => ${reference[3]},
         date_row => ${date[0]}, date_param => ${date[1]}, date_lo => ${date[2]}, date_hi => ${date[3]},
@@ -163,7 +176,7 @@ function walkStatement({ firm, application }: TenantScope, walk: HistoryWalk, of
       WHERE firm = ${firm} AND ${ofType}lu >= ${walk.sinceMs ?? 0} AND (lu, seq) < (${last.lastUpdatedMs}::bigint, ${last.seq}::bigint)
         AND CASE WHEN ${moment?.snapshot ?? null}::pg_snapshot IS NULL THEN true ELSE epoch < ${moment?.epoch ?? null}::int
           OR (epoch = ${moment?.epoch ?? null}::int
-            AND (pg_visible_in_snapshot(xid, ${moment?.snapshot ?? null}::pg_snapshot) OR xid = ${moment?.own ?? null}::xid8)) END
+            AND (pg_visible_in_snapshot(COALESCE(written_by, xid), ${moment?.snapshot ?? null}::pg_snapshot) OR COALESCE(written_by, xid) = ${moment?.own ?? null}::xid8)) END
         AND ${currentAfter(firm, walk.currentAfterMs)}
       ORDER BY lu DESC, seq DESC LIMIT ${limit}) r ON true
     WHERE e.firm = ${firm} AND e.application = ${application}
@@ -175,4 +188,32 @@ function currentAfter(firm: number, moment: number | undefined): Sql {
   return sql`CASE WHEN ${moment ?? null}::bigint IS NULL THEN true WHEN content IS NULL THEN lu >= ${moment ?? null}::bigint
     ELSE NOT EXISTS (SELECT FROM resource_version WHERE firm = ${firm} AND rtype = v.rtype AND id = v.id AND vid = v.vid + 1
       AND lu <= ${moment ?? null}::bigint) END`;
+}
+
+/** The proof of a write's audit row (audit/proof.ts); null where the store was opened without a key. */
+function proofText(firm: number, application: number, write: ResourceWrite, prove: Prover | undefined): string | null {
+  return prove === undefined ? null : `\\x${prove(firm, auditColumns(application, write)).toString('hex')}`;
+}
+
+/** The audit row as the write function makes it. */
+function auditColumns(application: number, { type, id, expectedVersion, audit }: ResourceWrite): ProvenColumns {
+  return {
+    at: audit.atMs,
+    application,
+    vid: expectedVersion + 1,
+    shown: null,
+    times: null,
+    rtype: typeNumber(type),
+    outcome: 0,
+    interaction: audit.interaction,
+    id,
+    subject: audit.subject,
+    token_id: audit.tokenId,
+    request_id: audit.requestId,
+    flow: audit.flow ?? null,
+    elements: 'all',
+    entries: entriesText(audit.entries),
+    reason: null,
+    patients: patientsText(audit.patients),
+  };
 }

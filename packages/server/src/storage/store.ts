@@ -6,9 +6,17 @@
  * Interactions: https://hl7.org/fhir/R4/http.html#read, #vread, #history, #create, #update, #delete. Versions:
  * https://hl7.org/fhir/R4/resource.html#Meta
  */
+
+import type { LedgerPlace } from '../audit/audit-event.ts';
+import type { Prover } from '../audit/proof.ts';
 import type { Database, QueryOptions } from '../database/database.ts';
-import type { Sql } from '../database/sql.ts';
+import { type Sql, sql } from '../database/sql.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
+import { type ChangeFeed, changeFeedOver } from './changes.ts';
+import { markSearchParameters, type ParameterStanding, parameterStandings } from './index-statements.ts';
+import { claimKey, type KeptAnswers, keepAnswer, readKept } from './kept-answers.ts';
+import { asVersion, ledgerPlace, ledgerResource } from './ledger-rows.ts';
+import { ledgerRow } from './ledger-search.ts';
 import type {
   CurrentVersion,
   HistoryVersions,
@@ -36,6 +44,10 @@ import {
 } from './rows.ts';
 import { type HistoryPage, statements, versionIdMax } from './statements.ts';
 
+export type { Change, ChangePlace, Changes, ChangesPage } from './changes.ts';
+export { firstPlace } from './changes.ts';
+export type { ParameterStanding } from './index-statements.ts';
+export type { AnswerToKeep, KeptAnswer, KeyClaim } from './kept-answers.ts';
 export type {
   CurrentVersion,
   HistoryPeriod,
@@ -65,7 +77,7 @@ export interface Estimate {
   readonly bounded: boolean;
 }
 
-export interface ResourceStore {
+export interface ResourceStore extends ChangeFeed, KeptAnswers<ResourceStore> {
   /** The current version, also of a deleted resource; undefined when there never was one. */
   read(scope: TenantScope, type: string, id: string): Promise<StoredResource | undefined>;
 
@@ -106,6 +118,7 @@ export interface ResourceStore {
   /**
    * Runs `work` with a store whose calls are one transaction; throwing undoes all. `work` may run more than once (after a
    * deadlock for instance), so it must have no other effects. Calls on the store wait for each other: no `stream` inside.
+   * Inside another transaction, throwing undoes what `work` has done.
    */
   transaction<T>(scope: TenantScope, work: (store: ResourceStore) => Promise<T>): Promise<T>;
 
@@ -115,8 +128,14 @@ export interface ResourceStore {
    */
   exclusively<T>(scope: TenantScope, name: string, work: (store: ResourceStore) => Promise<T>): Promise<T>;
 
+  /** The firm's own search parameters, in the order of their definition: also those that cannot be searched by yet. */
+  parameterStandings(scope: TenantScope): Promise<ParameterStanding[]>;
+
   /** The rows of a planned search page (search/plan.ts), in its order. */
   selectPage(scope: TenantScope, statement: Sql): Promise<PageRow[]>;
+
+  /** The events of the audit ledger of a page (storage/ledger-search.ts), in its order. */
+  selectLedger(scope: TenantScope, statement: Sql): Promise<PageRow[]>;
 
   /** The number that a planned count finds (search/plan.ts). */
   selectCount(scope: TenantScope, statement: Sql): Promise<number>;
@@ -138,31 +157,75 @@ const pointRead: QueryOptions = { idempotent: true, short: true };
 const longRead: QueryOptions = { idempotent: true };
 const writing: QueryOptions = {};
 
-/** The store in `database`, which runs as the role that row-level security binds. */
-export function openStore(database: Database): ResourceStore {
+/**
+ * The store in `database`, which runs as the role that row-level security binds.
+ * @param prove makes the proofs of audit rows; without it they have none
+ */
+export function openStore(database: Database, prove?: Prover): ResourceStore {
+  const send: Send = (scope, statement, options) => database.forFirm(scope.firm).query(statement, options);
+  const store = storeOver(send, prove);
   return {
-    ...storeOver((scope, statement, options) => database.forFirm(scope.firm).query(statement, options)),
-    transaction: (scope, work) => inTransaction(database, scope, work),
-    exclusively: (scope, name, work) => inTransaction(database, scope, (store) => store.exclusively(scope, name, work)),
+    ...store,
+    write: (scope, write) =>
+      defineParameters([write])
+        ? inTransaction({ database, prove }, scope, (inside) => inside.write(scope, write))
+        : store.write(scope, write),
+    writeMany: (scope, writes) =>
+      defineParameters(writes)
+        ? inTransaction({ database, prove }, scope, (inside) => inside.writeMany(scope, writes))
+        : store.writeMany(scope, writes),
+    transaction: (scope, work) => inTransaction({ database, prove }, scope, work),
+    once: (scope, claim, work) =>
+      inTransaction({ database, prove }, scope, (inside) => inside.once(scope, claim, work)),
+    exclusively: (scope, name, work) =>
+      inTransaction({ database, prove }, scope, (store) => store.exclusively(scope, name, work)),
   };
 }
 
 function inTransaction<T>(
-  database: Database,
+  { database, prove }: { readonly database: Database; readonly prove: Prover | undefined },
   scope: TenantScope,
   work: (store: ResourceStore) => Promise<T>,
 ): Promise<T> {
-  return database.transaction(scope.firm, (tx) => work(storeInside(scope, (statement) => tx.query(statement))));
+  return database.transaction(scope.firm, (tx) => work(storeInside(scope, (statement) => tx.query(statement), prove)));
 }
 
 /** The store of one transaction: bound to the firm it was begun for. */
-function storeInside(begun: TenantScope, query: <R>(statement: Sql) => Promise<R[]>): ResourceStore {
+function storeInside(
+  begun: TenantScope,
+  query: <R>(statement: Sql) => Promise<R[]>,
+  prove: Prover | undefined,
+): ResourceStore {
+  const plain = storeOver((scope, statement) => {
+    if (scope.firm !== begun.firm) throw new TypeError('a transaction stays in the firm it was begun for');
+    return query(statement);
+  }, prove);
+  const marked = async <T>(scope: TenantScope, writes: readonly ResourceWrite[], outcome: T): Promise<T> => {
+    if (defineParameters(writes)) await query(markSearchParameters(scope.firm));
+    return outcome;
+  };
   const store: ResourceStore = {
-    ...storeOver((scope, statement) => {
-      if (scope.firm !== begun.firm) throw new TypeError('a transaction stays in the firm it was begun for');
-      return query(statement);
-    }),
-    transaction: (_scope, work) => work(store),
+    ...plain,
+    write: async (scope, write) => marked(scope, [write], await plain.write(scope, write)),
+    writeMany: async (scope, writes) => marked(scope, writes, await plain.writeMany(scope, writes)),
+    async transaction(_scope, work) {
+      await query(sql`SAVEPOINT inner_work`);
+      try {
+        const result = await work(store);
+        await query(sql`RELEASE SAVEPOINT inner_work`);
+        return result;
+      } catch (error) {
+        await query(sql`ROLLBACK TO SAVEPOINT inner_work`);
+        throw error;
+      }
+    },
+    async once(scope, claim, work) {
+      const kept = await claimKey(query, scope, claim);
+      if (kept !== undefined) return { kept };
+      const { answer, keep } = await work(store);
+      await keepAnswer(query, scope, claim, keep);
+      return { answer };
+    },
     async exclusively(scope, name, work) {
       requireFresh(await query<EpochRow>(statements.lock(scope, name)), scope);
       const result = await work(store);
@@ -173,25 +236,41 @@ function storeInside(begun: TenantScope, query: <R>(statement: Sql) => Promise<R
   return store;
 }
 
-function storeOver(send: Send): Omit<ResourceStore, 'transaction' | 'exclusively'> {
+/** Whether the writes may change what the firm's resources can be searched by: noted in the same transaction. */
+function defineParameters(writes: readonly ResourceWrite[]): boolean {
+  return writes.some(({ type }) => type === 'SearchParameter');
+}
+
+function storeOver(send: Send, prove: Prover | undefined): Omit<ResourceStore, 'transaction' | 'exclusively' | 'once'> {
   return {
+    ...changeFeedOver(send),
+    keptAnswer: (scope, key, nowMs) => readKept(send, scope, key, nowMs),
     async read(scope, type, id) {
+      const place = ledgerPlace(type, id);
+      if (place !== undefined) return (await ledgerEvents(send, scope, place))[0];
       const rows = await send<VersionRow>(scope, statements.read(scope, type, id), pointRead);
       return versionOf(type, id, requireFresh(rows, scope)[0]);
     },
 
     async exists(scope, type, id) {
+      const place = ledgerPlace(type, id);
+      if (place !== undefined) return (await ledgerEvents(send, scope, place)).length > 0;
       const rows = await send<VersionRow>(scope, statements.exists(scope, type, id), pointRead);
       return requireFresh(rows, scope)[0]?.vid !== null;
     },
 
     async readVersion(scope, type, id, versionId) {
+      const place = ledgerPlace(type, id);
+      if (place !== undefined)
+        return (await ledgerEvents(send, scope, place)).find((event) => event.versionId === versionId);
       if (!Number.isInteger(versionId) || versionId < 1 || versionId > versionIdMax) return undefined;
       const rows = await send<VersionRow>(scope, statements.readVersion(scope, type, id, versionId), pointRead);
       return versionOf(type, id, requireFresh(rows, scope)[0]);
     },
 
     async history(scope, type, id, page) {
+      const place = ledgerPlace(type, id);
+      if (place !== undefined) return (await ledgerEvents(send, scope, place)).filter((event) => isIn(page, event));
       const rows = await send<VersionRow>(scope, statements.history(scope, type, id, page), longRead);
       return requireFresh(rows, scope).flatMap((row) => versionOf(type, id, row) ?? []);
     },
@@ -214,20 +293,30 @@ function storeOver(send: Send): Omit<ResourceStore, 'transaction' | 'exclusively
     },
 
     async write(scope, write) {
-      const [row] = await send<OutcomeRow>(scope, statements.write(scope, [write]), writing);
+      const [row] = await send<OutcomeRow>(scope, statements.write(scope, [write], prove), writing);
       return outcomeOf(row);
     },
 
     async writeMany(scope, writes) {
       requireBatch(writes);
       if (writes.length === 0) return [];
-      const rows = await send<OutcomeRow>(scope, statements.write(scope, writes), writing);
+      const rows = await send<OutcomeRow>(scope, statements.write(scope, writes, prove), writing);
       return rows.map(outcomeOf);
+    },
+
+    async parameterStandings(scope) {
+      const rows = await send<EpochRow & ParameterStanding>(scope, parameterStandings(scope), longRead);
+      return requireFresh(rows, scope).flatMap(({ epoch, ...standing }) => (standing.url === null ? [] : [standing]));
     },
 
     async selectPage(scope, statement) {
       const rows = await send<ResourceRow>(scope, statement, longRead);
       return requireFresh(rows, scope).filter(isFound).map(pageRowOf);
+    },
+
+    async selectLedger(scope, statement) {
+      const rows = await send<ResourceRow>(scope, statement, longRead);
+      return requireFresh(rows, scope).filter(isFound).map(pageRowOf).map(ledgerResource);
     },
 
     async selectCount(scope, statement) {
@@ -242,6 +331,21 @@ function storeOver(send: Send): Omit<ResourceStore, 'transaction' | 'exclusively
 
     stream: (scope, options = {}) => streamOf(send, scope, options.types),
   };
+}
+
+/** The event of the ledger at a place, if there is one. */
+async function ledgerEvents(send: Send, scope: TenantScope, place: LedgerPlace): Promise<StoredResource[]> {
+  const rows = await send<ResourceRow>(scope, ledgerRow(scope, place), pointRead);
+  return requireFresh(rows, scope).filter(isFound).map(pageRowOf).map(ledgerResource).map(asVersion);
+}
+
+/** Whether the one version of an event belongs to a page of its history. */
+function isIn(
+  { beforeVersion, sinceMs, beforeMs, currentAfterMs: _always }: HistoryPage,
+  event: StoredResource,
+): boolean {
+  if (beforeVersion !== undefined && event.versionId >= beforeVersion) return false;
+  return event.lastUpdatedMs >= (sinceMs ?? 0) && event.lastUpdatedMs < (beforeMs ?? Number.POSITIVE_INFINITY);
 }
 
 /** One row more than wanted tells whether there are more. */

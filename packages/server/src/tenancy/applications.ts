@@ -64,14 +64,25 @@ export async function listApplications(database: Database, environment: string):
 
 /** @throws PraxisError `resource-not-found` naming application and environment */
 export async function getApplication(database: Database, environment: string, name: string): Promise<Application> {
+  return (
+    (await findApplication(database, environment, name)) ??
+    fail('resource-not-found', {
+      diagnostics: `application ${name} does not exist in environment ${environment}`,
+      expression: ['application'],
+    })
+  );
+}
+
+/** The application of this name, or undefined when the environment has none. */
+export async function findApplication(
+  database: Database,
+  environment: string,
+  name: string,
+): Promise<Application | undefined> {
   const [row] = await database.query<ApplicationRow>(
     sql`${selectApplication} WHERE e.name = ${environment} AND a.name = ${name}`,
   );
-  if (row) return toApplication(row);
-  return fail('resource-not-found', {
-    diagnostics: `application ${name} does not exist in environment ${environment}`,
-    expression: ['application'],
-  });
+  return row && toApplication(row);
 }
 
 /**

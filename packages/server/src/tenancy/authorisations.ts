@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import type { Application } from './applications.ts';
 import { changing } from './epochs.ts';
@@ -18,20 +18,41 @@ export interface Authorisation {
   readonly application: string;
   /** Access entries, sorted; a subset of the application's when they were authorised. */
   readonly acl: readonly string[];
-  readonly state: 'active' | 'revoked';
+  /** Suspended: refused at the firm until it is resumed on the same terms. */
+  readonly state: AuthorisationState;
   /** 1 at first, one more with each change. */
   readonly version: number;
   readonly purpose: string;
   /** End of the authorisation in ms since 1970, or null for none. */
   readonly expiresAtMs: number | null;
+  /** What operators say about its entries, by access code. */
+  readonly operatorRows: StoredOperatorRows;
 }
+
+export type AuthorisationState = 'active' | 'suspended' | 'revoked';
+
+/** Access code → what its entries reach, in the form that `access` knows. */
+export type StoredOperatorRows = Readonly<Record<string, object>>;
 
 export interface AuthorisationTerms {
   /** Entries; what the application holds when absent. */
   readonly acl?: readonly string[];
   readonly purpose: string;
   readonly expiresAtMs?: number;
+  /** Replaces what operators have said before; absent: that stays. The caller has checked it. */
+  readonly operatorRows?: StoredOperatorRows;
+  /** Who makes the change, for the history. */
+  readonly by?: string;
 }
+
+/** A version as it was; the last one is current. */
+export interface AuthorisationVersion extends Omit<Authorisation, 'firm' | 'application'> {
+  readonly changedBy: string;
+  readonly changedAtMs: number;
+}
+
+/** Who changes what no administrator is named for. */
+const commandLine = 'command line';
 
 /** The operator's entry, which stands for all others. */
 const everything = 'acl/*';
@@ -60,32 +81,128 @@ export async function authorise(
   const expiresAtMs = terms.expiresAtMs ?? null;
   if (expiresAtMs !== null && expiresAtMs <= clock.now())
     fail('rule-broken', { diagnostics: 'expiresAt has passed', expression: ['expiresAt'] });
+  const rows = terms.operatorRows === undefined ? sql`NULL::jsonb` : sql`${sql.json(terms.operatorRows)}::jsonb`;
   await changing(database, { pair: { firm: firm.id, application: application.id } }, async (tx) => {
     await tx.query(sql`
-      INSERT INTO authorisation (firm, application, acl, state, version, purpose, expires_at)
-      VALUES (${firm.id}, ${application.id}, ${acl}::text[], 'active', 1, ${terms.purpose}, ${toTimestamp(expiresAtMs)})
+      INSERT INTO authorisation (firm, application, acl, state, version, purpose, expires_at, operator_rows)
+      VALUES (${firm.id}, ${application.id}, ${acl}::text[], 'active', 1, ${terms.purpose}, ${toTimestamp(expiresAtMs)}, COALESCE(${rows}, '{}'))
       ON CONFLICT (firm, application) DO UPDATE
-      SET acl = EXCLUDED.acl, state = 'active', version = authorisation.version + 1, purpose = EXCLUDED.purpose, expires_at = EXCLUDED.expires_at`);
+      SET acl = EXCLUDED.acl, state = 'active', version = authorisation.version + 1, purpose = EXCLUDED.purpose, expires_at = EXCLUDED.expires_at,
+          operator_rows = COALESCE(${rows}, authorisation.operator_rows)`);
+    await keepVersion(tx, firm, application, terms.by);
   });
+}
+
+/**
+ * Replaces what operators say about the entries of an authorisation, from the next statement on; the caller has checked it.
+ * @throws PraxisError `resource-not-found` when the firm has never authorised the application
+ */
+export async function setOperatorRows(
+  database: Database,
+  firm: Firm,
+  application: Application,
+  rows: StoredOperatorRows,
+  by?: string,
+): Promise<void> {
+  const missing = `firm ${firm.prefix} has not authorised ${application.name}`;
+  await change(database, firm, application, sql`operator_rows = ${sql.json(rows)}`, sql`true`, missing, by);
 }
 
 /**
  * Refuses `application` at `firm` from the next statement on.
  * @throws PraxisError `resource-not-found` when there is no authorisation to revoke
  */
-export async function revokeAuthorisation(database: Database, firm: Firm, application: Application): Promise<void> {
+export async function revokeAuthorisation(
+  database: Database,
+  firm: Firm,
+  application: Application,
+  by?: string,
+): Promise<void> {
+  const missing = `firm ${firm.prefix} has not authorised ${application.name}`;
+  await change(database, firm, application, sql`state = 'revoked'`, sql`state <> 'revoked'`, missing, by);
+}
+
+/**
+ * Refuses `application` at `firm` from the next statement on, until it is resumed.
+ * @throws PraxisError `resource-not-found` when there is no live authorisation
+ */
+export async function suspendAuthorisation(
+  database: Database,
+  firm: Firm,
+  application: Application,
+  by?: string,
+): Promise<void> {
+  const missing = `firm ${firm.prefix} has no active authorisation of ${application.name}`;
+  await change(database, firm, application, sql`state = 'suspended'`, sql`state = 'active'`, missing, by);
+}
+
+/**
+ * Ends a suspension: the terms are those of before.
+ * @throws PraxisError `resource-not-found` when the authorisation is not suspended
+ */
+export async function resumeAuthorisation(
+  database: Database,
+  firm: Firm,
+  application: Application,
+  by?: string,
+): Promise<void> {
+  const missing = `firm ${firm.prefix} has no suspended authorisation of ${application.name}`;
+  await change(database, firm, application, sql`state = 'active'`, sql`state = 'suspended'`, missing, by);
+}
+
+async function change(
+  database: Database,
+  firm: Firm,
+  application: Application,
+  assignment: Sql,
+  condition: Sql,
+  missing: string,
+  by: string | undefined,
+): Promise<void> {
   await changing(database, { pair: { firm: firm.id, application: application.id } }, async (tx) => {
     const changed = await tx.query(sql`
-      UPDATE authorisation SET state = 'revoked', version = version + 1
-      WHERE firm = ${firm.id} AND application = ${application.id} AND state = 'active' RETURNING version`);
-    if (changed.length === 0)
-      fail('resource-not-found', { diagnostics: `firm ${firm.prefix} has not authorised ${application.name}` });
+      UPDATE authorisation SET ${assignment}, version = version + 1
+      WHERE firm = ${firm.id} AND application = ${application.id} AND ${condition} RETURNING version`);
+    if (changed.length === 0) fail('resource-not-found', { diagnostics: missing });
+    await keepVersion(tx, firm, application, by);
   });
+}
+
+/** Keeps what is now current, in the transaction that made it so. */
+async function keepVersion(tx: Queryable, firm: Firm, application: Application, by = commandLine): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO authorisation_version (firm, application, version, acl, state, purpose, expires_at, operator_rows, changed_by, changed_at)
+    SELECT firm, application, version, acl, state, purpose, expires_at, operator_rows, ${by}::text, now()
+    FROM authorisation WHERE firm = ${firm.id} AND application = ${application.id}`);
+}
+
+/** Every version of an authorisation, newest first; none when the firm never authorised the application. */
+export async function listAuthorisationVersions(
+  database: Database,
+  firm: Firm,
+  application: Application,
+): Promise<AuthorisationVersion[]> {
+  return await database.query<AuthorisationVersion>(sql`
+    SELECT acl, state, version, purpose, expires_at AS "expiresAtMs", operator_rows AS "operatorRows",
+           changed_by AS "changedBy", changed_at AS "changedAtMs"
+    FROM authorisation_version WHERE firm = ${firm.id} AND application = ${application.id} ORDER BY version DESC`);
 }
 
 /** What a firm has authorised, by application; revoked ones too. */
 export async function listAuthorisations(database: Database, firm: Firm): Promise<Authorisation[]> {
   return await database.query<Authorisation>(sql`${selectAuthorisation} WHERE z.firm = ${firm.id} ORDER BY a.name`);
+}
+
+/** The firms that let an application act now, by prefix. */
+export async function listAuthorisingFirms(
+  database: Database,
+  clock: Clock,
+  application: Application,
+): Promise<Pick<Firm, 'prefix' | 'name'>[]> {
+  return await database.query<Pick<Firm, 'prefix' | 'name'>>(sql`
+    SELECT f.prefix, f.name FROM authorisation z JOIN firm f ON f.id = z.firm
+    WHERE z.application = ${application.id} AND z.state = 'active' AND f.state = 'active'
+      AND (z.expires_at IS NULL OR z.expires_at > ${toTimestamp(clock.now())}) ORDER BY f.prefix`);
 }
 
 /** The authorisation of a pair, or undefined when there never was one. */
@@ -102,7 +219,7 @@ export async function findAuthorisation(
 
 const selectAuthorisation: Sql = sql`
   SELECT f.prefix AS firm, a.name AS application, z.acl, z.state, z.version, z.purpose,
-         z.expires_at AS "expiresAtMs"
+         z.expires_at AS "expiresAtMs", z.operator_rows AS "operatorRows"
   FROM authorisation z JOIN firm f ON f.id = z.firm JOIN application a ON a.id = z.application`;
 
 function requireHeld(application: Application, acl: readonly string[]): readonly string[] {

@@ -7,7 +7,8 @@ import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { requireSegment } from './names.ts';
 
-export type EnvironmentKind = 'generic-sandbox' | 'practice-sandbox' | 'production';
+export const environmentKinds = ['generic-sandbox', 'practice-sandbox', 'production'] as const;
+export type EnvironmentKind = (typeof environmentKinds)[number];
 
 export interface Environment {
   readonly id: number;
@@ -32,12 +33,6 @@ export const defaultEnvironments: readonly EnvironmentDraft[] = [
   { name: 'training', realm: 'sandbox', kind: 'practice-sandbox', products: ['pm'] },
   { name: 'prod', realm: 'production', kind: 'production', products: ['pm'] },
 ];
-
-const environmentKinds: readonly string[] = [
-  'generic-sandbox',
-  'practice-sandbox',
-  'production',
-] satisfies EnvironmentKind[];
 
 /** Path segments that begin other routes, so no environment may be called so. */
 const reservedNames: ReadonlySet<string> = new Set(['auth', 'health', 'metrics', 'admin', 'docs', 'console']);
@@ -115,6 +110,13 @@ export async function getEnvironment(database: Database, name: string): Promise<
     (await findEnvironment(database, name)) ??
     fail('resource-not-found', { diagnostics: `environment ${name} does not exist`, expression: ['environment'] })
   );
+}
+
+/** @throws PraxisError `resource-not-found` when no environment is of the realm */
+export async function requireRealm(database: Database, realm: string): Promise<void> {
+  const rows = await database.query(sql`SELECT 1 AS one FROM environment WHERE realm = ${realm} LIMIT 1`);
+  if (rows.length === 0)
+    fail('resource-not-found', { diagnostics: `realm ${realm} does not exist`, expression: ['realm'] });
 }
 
 /** Environments and realms as request paths name them, kept in memory. */

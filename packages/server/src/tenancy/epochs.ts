@@ -10,10 +10,15 @@
 import type { Database, Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 
-/** Whose cached rights become old: all firms of an application, all applications at a firm, or one pair. */
+/**
+ * Whose cached rights become old: everybody in an environment, all firms of an application, all applications at a firm, a
+ * whole realm, or one pair.
+ */
 export type Affected =
+  | { readonly environment: number }
   | { readonly application: number }
   | { readonly firm: number }
+  | { readonly realm: string }
   | { readonly pair: { readonly firm: number; readonly application: number } };
 
 /**
@@ -27,16 +32,30 @@ export async function changing<T>(
 ): Promise<T> {
   return await database.transaction(undefined, async (tx) => {
     const result = await work(tx);
-    await tx.query(raise(affected));
+    await raiseEpochs(tx, affected);
     return result;
   });
 }
 
+/** Raises the epochs of `affected` in the transaction `tx`, for changes that need more of it than `changing` gives. */
+export async function raiseEpochs(tx: Queryable, affected: Affected): Promise<void> {
+  await tx.query(raise(affected));
+}
+
 /** An authorisation makes the pair's row, so raising by application or firm finds a row for every right that exists. */
 function raise(affected: Affected): Sql {
+  if ('environment' in affected) {
+    const firms = sql`SELECT id FROM firm WHERE environment = ${affected.environment}`;
+    return sql`UPDATE access_epoch SET epoch = epoch + 1 WHERE firm IN (${firms})`;
+  }
   if ('application' in affected)
     return sql`UPDATE access_epoch SET epoch = epoch + 1 WHERE application = ${affected.application}`;
   if ('firm' in affected) return sql`UPDATE access_epoch SET epoch = epoch + 1 WHERE firm = ${affected.firm}`;
+  if ('realm' in affected) {
+    return sql`
+      UPDATE access_epoch SET epoch = epoch + 1 WHERE application IN (
+        SELECT a.id FROM application a JOIN environment e ON e.id = a.environment WHERE e.realm = ${affected.realm})`;
+  }
   const { firm, application } = affected.pair;
   return sql`
     INSERT INTO access_epoch (firm, application, epoch) VALUES (${firm}, ${application}, 1)

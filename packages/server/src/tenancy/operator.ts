@@ -10,6 +10,7 @@ import { type Application, getApplication } from './applications.ts';
 import { authorise, findAuthorisation } from './authorisations.ts';
 import type { Firm } from './firms.ts';
 import { openScope, type TenantScope } from './scope.ts';
+import { readSearchParameters, searchParametersJson } from './search-parameters.ts';
 
 export const operatorName = 'Praxis operator';
 const operatorAcl = ['acl/*'];
@@ -28,19 +29,19 @@ export async function openOperatorScope(database: Database, clock: Clock, firm: 
       () => undefined,
     );
   }
-  const [row] = await database.query<{ epoch: number }>(
-    sql`SELECT epoch FROM access_epoch WHERE firm = ${firm.id} AND application = ${application.id}`,
-  );
-  const epoch =
-    row?.epoch ?? fail('internal', { diagnostics: 'The authorisation of the operator has no access epoch' });
+  const [row] = await database.query<{ epoch: number; searchParameters: string | null }>(sql`
+    SELECT e.epoch, ${searchParametersJson(sql`e.firm`)} AS "searchParameters"
+    FROM access_epoch e WHERE e.firm = ${firm.id} AND e.application = ${application.id}`);
+  if (row === undefined) fail('internal', { diagnostics: 'The authorisation of the operator has no access epoch' });
   return openScope({
     firm: firm.id,
     application: application.id,
-    epoch,
+    epoch: row.epoch,
     environment: firm.environment,
     firmPrefix: firm.prefix,
     product: 'pm',
     timeZone: firm.timeZone,
+    searchParameters: readSearchParameters(row.searchParameters),
   });
 }
 

@@ -2,6 +2,7 @@
  * The tenant a request acts in. Every storage function requires a `TenantScope`, and only `openScope` makes one, so a
  * statement without a firm does not compile. There is no scope of "all firms".
  */
+import type { FirmSearchParameters } from './search-parameters.ts';
 
 declare const tenantScope: unique symbol;
 
@@ -22,6 +23,8 @@ export interface TenantScope {
   readonly product: string;
   /** IANA time zone in which the firm's dates without an offset are read. */
   readonly timeZone: string;
+  /** Search parameters of the firm's own. */
+  readonly searchParameters: FirmSearchParameters;
 }
 
 export type TenantScopeFacts = Omit<TenantScope, typeof tenantScope>;

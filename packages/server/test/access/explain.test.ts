@@ -87,10 +87,11 @@ const denials: readonly (readonly [
     'Observation',
     'r',
     {
-      missing: ['acl/*'],
+      missing: ['system/Observation.r', 'acl/*'],
       elements: [],
       heldBy: 'neither',
-      diagnostics: 'Observation read needs acl/*; the operator of the service grants it to the application',
+      diagnostics:
+        'Observation read needs system/Observation.r or acl/*; the operator of the service grants it to the application',
     },
   ],
   [
@@ -99,10 +100,11 @@ const denials: readonly (readonly [
     'Basic',
     'u',
     {
-      missing: ['acl/*'],
+      missing: ['system/Basic.u', 'acl/*'],
       elements: [],
       heldBy: 'neither',
-      diagnostics: 'Basic update needs acl/*; the operator of the service grants it to the application',
+      diagnostics:
+        'Basic update needs system/Basic.u or acl/*; the operator of the service grants it to the application',
     },
   ],
   [
@@ -174,5 +176,5 @@ test('several parameters together', () => {
 test('entries with an operator row are named, those without are not', () => {
   const operatorRows = new Map([['obsv_ef', { criteria: [{ parameter: 'category', values: ['exam'] }] }]]);
   assert.deepEqual(missingEntries(compilePolicy([], [], { operatorRows }), 'Observation', 's'), ['acl/obsv_ef_s']);
-  assert.deepEqual(missingEntries(compilePolicy([], []), 'Observation', 's'), ['acl/*']);
+  assert.deepEqual(missingEntries(compilePolicy([], []), 'Observation', 's'), ['system/Observation.s', 'acl/*']);
 });

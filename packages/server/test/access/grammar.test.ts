@@ -12,10 +12,9 @@ import {
 } from '../../src/access/grammar.ts';
 
 const refusals: readonly (readonly [string, EntryRefusal['rule'], string])[] = [
-  ['', 'prefix', '"" is not an access entry: an access entry begins with "acl/"'],
-  ['pat_r', 'prefix', '"pat_r" is not an access entry: an access entry begins with "acl/"'],
-  ['ACL/pat_r', 'prefix', '"ACL/pat_r" is not an access entry: an access entry begins with "acl/"'],
-  ['system/Patient.rs', 'prefix', '"system/Patient.rs" is not an access entry: an access entry begins with "acl/"'],
+  ['', 'prefix', '"" is not an access entry: an access entry begins with "acl/" or "system/"'],
+  ['pat_r', 'prefix', '"pat_r" is not an access entry: an access entry begins with "acl/" or "system/"'],
+  ['ACL/pat_r', 'prefix', '"ACL/pat_r" is not an access entry: an access entry begins with "acl/" or "system/"'],
   ['acl/', 'code', '"acl/" is not an access entry: no access code begins like this; docs/acl.md lists them'],
   ['acl/**', 'code', '"acl/**" is not an access entry: no access code begins like this; docs/acl.md lists them'],
   [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import { type OperatorRow, operatorRowProblems } from '../../src/access/operator-rows.ts';
+import { type OperatorRow, operatorRowProblems, readOperatorRows } from '../../src/access/operator-rows.ts';
 import { type AccessPolicy, compilePolicy, type Letter } from '../../src/access/policy.ts';
 
 const letters: readonly Letter[] = ['r', 's', 'c', 'u'];
@@ -53,6 +53,11 @@ const wrong: readonly (readonly [code: string, row: OperatorRow, problem: string
   ['pat_ef', { elements: ['name'] }, 'pat_ef: letters are needed, some of rs'],
   ['pat_ef', { letters: 'u', elements: ['name'] }, 'pat_ef: letters are r, s or rs'],
   ['m_t', { letters: 'r', elements: ['name'] }, 'm_t: type is needed, the published entries do not name it'],
+  [
+    'obsv_ef',
+    { criteria: [{ parameter: '_id', values: ['one'] }] },
+    'obsv_ef: _id does not limit rows: use another parameter',
+  ],
   ['bnry', { elements: ['contentType'] }, 'bnry: the entry opens an operation, which has no rows'],
 ];
 
@@ -95,11 +100,34 @@ test('entries without a letter of their own get it from the operator', () => {
   assert.deepEqual(allowed(policy), ['Media.r', 'Media.s', 'Patient.s']);
 });
 
-test('a row limited to elements creates and updates nothing', () => {
+test('a row limited to elements creates and updates these elements', () => {
+  const policy = policyOf(['acl/obsv_ef_r', 'acl/obsv_ef_c', 'acl/obsv_ef_u'], { obsv_ef: { elements: ['code'] } });
+  assert.deepEqual(allowed(policy), ['Observation.r', 'Observation.c', 'Observation.u']);
+  const code = new Set(['Observation.code']);
   assert.deepEqual(
-    allowed(policyOf(['acl/obsv_ef_r', 'acl/obsv_ef_c', 'acl/obsv_ef_u'], { obsv_ef: { elements: ['code'] } })),
-    ['Observation.r'],
+    letters.flatMap((letter) => policy.grants('Observation', letter).map(({ elements }) => elements)),
+    [code, code, code],
   );
+});
+
+test('what is stored is read as rows; what is none of the form closes the entries of its code', () => {
+  assert.deepEqual(
+    readOperatorRows({ obsv_ef: { criteria: [exam], elements: ['code'] } }),
+    new Map([['obsv_ef', { criteria: [exam], elements: ['code'] }]]),
+  );
+  for (const stored of [undefined, null, 'obsv_ef', [exam]]) assert.deepEqual(readOperatorRows(stored), new Map());
+  for (const row of [
+    null,
+    'code',
+    { elements: 'code' },
+    { criteria: [{ parameter: 'category' }] },
+    { letters: 1, elements: ['code'] },
+  ]) {
+    const rows = readOperatorRows({ enc: row });
+    assert.deepEqual(allowed(compilePolicy(['acl/enc_r', 'acl/pat_r'], ['acl/*'], { operatorRows: rows })), [
+      'Patient.r',
+    ]);
+  }
 });
 
 test('a row narrows what a code means already: criteria add up, elements intersect', () => {

@@ -66,7 +66,11 @@ test('a kind of Bundle opens transactions that carry its type, and no others', a
 test('every entry needs the access entry it would need alone, before anything else is said about it', async () => {
   const broken = { resourceType: 'Observation', status: 'nonsense' };
   const bundle = transaction(post(appointment(`Patient/${known}`, start)), post(broken));
-  const answer = await refusedWithoutTrace(restricted, bundle, /^Bundle\.entry\[1\]: Observation create needs acl\/\*/);
+  const answer = await refusedWithoutTrace(
+    restricted,
+    bundle,
+    /^Bundle\.entry\[1\]: Observation create needs system\/Observation\.c or acl\/\*/,
+  );
   assert.deepEqual(answer.json.issue[0].expression, ['Bundle.entry[1]']);
   const requests: readonly [string, string, RegExp][] = [
     ['DELETE', `Patient/${known}`, /delete needs acl\/\*/],

@@ -123,3 +123,10 @@ test('rights that changed since they were remembered are read again before anyth
   assert.deepEqual(statuses(revoked), ['403 Forbidden']);
   assert.deepEqual(await tenantRows(service.database.owner), rows);
 });
+
+// One of them alone would wait for longer than the test may take.
+test('an entry waits for nothing: $changes answers at once in a batch', { timeout: 25_000 }, async () => {
+  const caller = await openCaller(service, await makeApplication(service, 'Follower', ['acl/*'], [maple]), maple);
+  const later = entry('GET', '$changes?since=2030-01-01&_wait=30');
+  assert.deepEqual(statuses(await caller.send('POST', '', batch(later, later))), ['200 OK', '200 OK']);
+});

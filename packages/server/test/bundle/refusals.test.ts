@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { appointment, encounter, patient } from '../support/records.ts';
 import { type Answer, makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
-import { tenantRows } from '../support/tenant-rows.ts';
+import { everyRow } from '../support/tenant-rows.ts';
 import { batch, bundle, conditionalPost, entry, identified, mrn, post, transaction, urn } from './bundles.ts';
 
 const service = await openTestService({ after }, { PRAXIS_BUNDLE_ENTRIES_MAX: '20' });
@@ -287,14 +287,14 @@ const together: Readonly<Record<string, Refusal>> = {
 };
 
 async function refused(sent: unknown, refusal: Omit<Refusal, 'bundle'>): Promise<Answer> {
-  const before = await tenantRows(service.database.owner);
+  const before = await everyRow(service.database.owner);
   const answer = await full.send('POST', '', sent);
   assert.equal(answer.status, refusal.status, answer.text);
   const [issue] = answer.json.issue;
   assert.equal(issue.details.coding[0].code, refusal.code);
   assert.match(issue.diagnostics, refusal.says);
   if (refusal.at !== undefined) assert.deepEqual(issue.expression, [refusal.at]);
-  assert.deepEqual(await tenantRows(service.database.owner), before);
+  assert.deepEqual(await everyRow(service.database.owner), before);
   return answer;
 }
 

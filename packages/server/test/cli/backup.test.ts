@@ -3,8 +3,17 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { createAdministrator } from '../../src/admin/administrators.ts';
+import { openPasswords } from '../../src/admin/passwords.ts';
+import { signIn } from '../../src/admin/sign-in.ts';
 import type { Platform } from '../../src/app.ts';
+import { openHeadFiles } from '../../src/audit/head-files.ts';
+import { addRows, elementList } from '../../src/audit/ledger-statements.ts';
+import { openProver } from '../../src/audit/proof.ts';
+import { openSealingKey } from '../../src/audit/seal.ts';
+import { sealNext } from '../../src/audit/sealing.ts';
 import { ConfigError } from '../../src/base/config.ts';
 import { newSecret } from '../../src/base/ids.ts';
 import { openSecrets } from '../../src/base/secrets.ts';
@@ -15,14 +24,26 @@ import { importCommands } from '../../src/cli/commands/import.ts';
 import { entryProblem } from '../../src/cli/options.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { sql } from '../../src/database/sql.ts';
+import { reconcile } from '../../src/indexing/reconcile.ts';
+import { resourceWrite } from '../../src/interactions/writing.ts';
+import { openGuessLimit } from '../../src/limits/guess-limit.ts';
+import { openSharedCounters } from '../../src/limits/shared-counters.ts';
 import { issueApiKey } from '../../src/oauth/api-keys.ts';
 import { issueClient } from '../../src/oauth/clients.ts';
 import { issueLegacyAccount } from '../../src/oauth/legacy-accounts.ts';
+import { addBrownOut, setSunset } from '../../src/oauth/legacy-steering.ts';
+import { openLegacyUse } from '../../src/oauth/legacy-use.ts';
+import { recordRevocation } from '../../src/oauth/revocation.ts';
 import { openSigningKeys } from '../../src/oauth/signing-keys.ts';
-import { createApplication } from '../../src/tenancy/applications.ts';
+import { openTokenScopes } from '../../src/oauth/token-scopes.ts';
+import { isFirstUse } from '../../src/oauth/used-assertions.ts';
+import { completenessSteps } from '../../src/storage/completeness.ts';
+import { type Application, createApplication } from '../../src/tenancy/applications.ts';
 import { authorise } from '../../src/tenancy/authorisations.ts';
-import { getFirm } from '../../src/tenancy/firms.ts';
+import { getEnvironment } from '../../src/tenancy/environments.ts';
+import { type Firm, getFirm } from '../../src/tenancy/firms.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
+import { testLog } from '../support/cluster.ts';
 import { makeFirm, openTestPlatform, runCommand, startMs } from './platform.ts';
 import { openScratchDirectory } from './scratch-directory.ts';
 
@@ -54,8 +75,14 @@ async function fill(platform: Platform): Promise<void> {
     entryProblem,
   );
   await issueApiKey(database, secrets, application, 'client', 'test');
-  await issueClient(database, secrets, application);
+  const { clientId } = await issueClient(database, secrets, application);
+  const expiresAtMs = startMs + 60_000;
+  await isFirstUse(database, { clientId, jti: 'a', expiresAtMs }, startMs);
+  await openTokenScopes(database, clock, 0).carry(['acl/pat_s'], 900);
+  await recordRevocation(database, { tokenId: 'a', application: application.id, expiresAtMs }, startMs);
   await issueLegacyAccount(database, secrets, maple, application);
+  await fillAdministration(platform);
+  await fillLegacyEnd(platform, maple, application);
   await openSigningKeys(database, secrets).signer('sandbox');
   const tricky = 'tab\t newline\n "quotes" \\ back, (comma) \u2028 😀 \'{}';
   const resources = [
@@ -83,6 +110,63 @@ async function fill(platform: Platform): Promise<void> {
   ];
   const file = files.write('source.ndjson', resources.map((each) => `${JSON.stringify(each)}\n`).join(''));
   await runCommand(platform, importCommands, 'import', file, '--firm', 'maple');
+  await registerParameter(platform, maple.id);
+  await fillLedger(platform, maple.id);
+  await keepAnswers(platform, maple);
+}
+
+/** An answer that is kept under a key, and the moment up to which searches are complete. */
+async function keepAnswers({ database, store, clock }: Platform, firm: Firm): Promise<void> {
+  const scope = await openOperatorScope(database, clock, firm);
+  const claim = { key: Buffer.alloc(32, 1), request: Buffer.alloc(32, 2), policy: 'p', atMs: startMs };
+  const keep = { status: 201, facts: { id: 'a' }, body: Buffer.from('sealed') };
+  await store.once(scope, claim, async () => ({ answer: undefined, keep }));
+  await completenessSteps(database, () => startMs, 1_000).run();
+}
+
+/** A row of a read that showed some elements, and seals over it and the rows of the writes. */
+async function fillLedger({ database, secrets, clock }: Platform, firm: number): Promise<void> {
+  const list = elementList(['Patient.name']);
+  const row = { atMs: startMs, application: 1, interaction: 'read', outcome: 0 } as const;
+  const pending = [{ row, times: 1, elements: list.fingerprint }];
+  await database.forFirm(firm).query(addRows(firm, pending, [list], openProver(secrets)));
+  const heads = openHeadFiles(path.join(files.path, 'audit-heads'));
+  const options = { database, clock, log: testLog, key: openSealingKey(secrets), heads };
+  // Other test files have transactions under way in the same cluster.
+  while ((await sealNext(options, firm)) !== 'done') await delay(10);
+}
+
+/** A search parameter of the firm's own, taken up once and then changed again. */
+async function registerParameter({ database, store, clock }: Platform, firm: number): Promise<void> {
+  const scope = await openOperatorScope(database, clock, await getFirm(database, 'sandbox', 'maple'));
+  const caller = { flow: 'client', tokenId: 't', subject: 'praxis', requestId: 'r' } as const;
+  const context = { scope, clock, caller, baseUrl: 'http://localhost' };
+  const parameter = { resourceType: 'SearchParameter', url: 'urn:x', status: 'active', code: 'nick', type: 'string' };
+  const resource = { ...parameter, base: ['Patient'], expression: 'Patient.name.given' };
+  await store.write(scope, resourceWrite(context, 'create', 'SearchParameter', 'nick', resource, 0));
+  await database.transaction(firm, (tx) => reconcile(tx, firm));
+}
+
+/** An administrator of a firm, with a session. */
+async function fillAdministration({ database, clock, secrets }: Platform): Promise<void> {
+  const passwords = openPasswords(secrets);
+  const draft = { username: 'desk', role: 'practice', environment: 'sandbox', firm: 'maple' } as const;
+  const { password = '' } = await createAdministrator({ database, clock, passwords }, draft);
+  const guessLimit = openGuessLimit(openSharedCounters(database, clock), secrets, clock);
+  await signIn({ database, clock, secrets, passwords, guessLimit, address: '::1' }, 'desk', password);
+}
+
+/** The end of the legacy flow: announced, tried out, and a use of it counted. */
+async function fillLegacyEnd(platform: Platform, firm: Firm, application: Application): Promise<void> {
+  const { database, clock, log } = platform;
+  const environment = await getEnvironment(database, firm.environment);
+  const link = 'https://example.com/migrate';
+  await setSunset(database, { environment }, { deprecatedAtMs: startMs, sunsetAtMs: startMs + 123_000, link });
+  const times = { startsAtMs: startMs + 1_000, endsAtMs: startMs + 2_000 };
+  await addBrownOut(database, clock, { environment, firm, application }, times);
+  const legacyUse = openLegacyUse({ database, clock, log });
+  legacyUse.count({ firm: firm.id, application: application.id, kind: 'call', userAgent: 'Reminder/1' });
+  await legacyUse.close();
 }
 
 type Contents = Record<string, readonly string[]>;

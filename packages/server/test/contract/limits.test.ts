@@ -54,7 +54,8 @@ test('contract 8.2 rate limit, not shown: 1,250 requests a minute and key by def
     status: 429,
     error: 'rate-exceeded',
     issue: 'throttled',
-    diagnostics: 'More than 3 requests in this minute with this API key: wait 40 s',
+    diagnostics:
+      'The 3 requests a minute of this API key are used up (costly ones count more than once): wait 40 s, until 2026-11-21T09:31:00.000Z',
   });
   assert.equal(refused.headers.get('retry-after'), '40');
   assert.equal((await (await openCaller(limited, quiet, firm)).get('Patient')).status, 200);

@@ -214,8 +214,8 @@ test('contract 2 resource Encounter is searched with acl/enc_s, which allows not
   const refused: readonly (readonly [method: string, path: string, what: string, entry: string])[] = [
     ['GET', `Encounter/${id}`, 'Encounter read', 'acl/enc_r'],
     ['GET', `Encounter/${id}/_history`, 'Encounter read', 'acl/enc_r'],
-    ['POST', 'Encounter', 'Encounter create', 'acl/*'],
-    ['PUT', `Encounter/${id}`, 'Encounter update', 'acl/*'],
+    ['POST', 'Encounter', 'Encounter create', 'system/Encounter.c or acl/*'],
+    ['PUT', `Encounter/${id}`, 'Encounter update', 'system/Encounter.u or acl/*'],
     ['DELETE', `Encounter/${id}`, 'Encounter delete', 'acl/*'],
     ['GET', 'Patient', 'Patient search', 'acl/pat_s or acl/pat_s_name_dob_gen or acl/pat_s_id'],
   ];
@@ -224,7 +224,7 @@ test('contract 2 resource Encounter is searched with acl/enc_s, which allows not
       status: 403,
       error: 'access-denied',
       issue: 'forbidden',
-      diagnostics: `${what} needs ${entry}; ${entry === 'acl/*' ? 'the operator of the service' : 'the practice'} grants it to the application`,
+      diagnostics: `${what} needs ${entry}; ${entry.endsWith('acl/*') ? 'the operator of the service' : 'the practice'} grants it to the application`,
       challenge: insufficientScope,
     });
   }

@@ -65,6 +65,7 @@ test('contract 2 token response (legacy) access_token is shaped like a JWT and i
     pol: 1,
     cred: claims.cred,
     jti: claims.jti,
+    sid: partsOf(legacy.json.refresh_token).claims.jti,
     iat: 1795253400,
     exp: 1795257000,
   });
@@ -114,7 +115,9 @@ test('contract 2 token response (client) access_token is an RS256-signed JWT', a
     exp: 1795254300,
     scope: entries.join(' '),
     api_key: true,
+    secret_id: claims.secret_id,
   });
+  assert.equal(typeof claims.secret_id, 'number');
   assert.match(String(claims.sub), /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 });
 

@@ -73,7 +73,15 @@ test('the runtime role can neither delete from nor truncate nor alter control-pl
 });
 
 /** Control-plane tables whose rows end by being deleted. */
-const deletable: ReadonlySet<string> = new Set();
+const deletable: ReadonlySet<string> = new Set([
+  'admin_session',
+  'client_assertion',
+  'firm_search_parameter',
+  'firm_search_parameter_change',
+  'rate_counter',
+  'revoked_token',
+  'token_scope',
+]);
 
 test('the runtime role cannot change what identifies a row of the control plane', async () => {
   const refused = (error: unknown) => error instanceof StatementError && error.sqlState === '42501';

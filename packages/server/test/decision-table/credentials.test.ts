@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { challengeOf } from '../support/refusals.ts';
 import { type Answer, openTestService } from '../support/service.ts';
 import { tenantRows } from '../support/tenant-rows.ts';
 import { openWire } from '../support/wire.ts';
@@ -72,7 +73,7 @@ const firstWords: Readonly<Record<Named['credential'], RegExp>> = { token: /^Bea
 
 function assertAnswer(answer: Answer, expected: Expected, { place }: Case): void {
   assert.equal(answer.status, expected.status);
-  const challenge = answer.headers.get('www-authenticate');
+  const challenge = challengeOf(answer);
   if (expected.error === undefined) {
     assert.equal(challenge, null);
     return;
@@ -90,11 +91,11 @@ function assertAnswer(answer: Answer, expected: Expected, { place }: Case): void
     assert.match(issue.diagnostics, firstWords[named.credential]);
     assert.match(issue.diagnostics, named.how);
   }
-  assert.equal(challenge, challengeOf(expected, place.facts.realm ?? '', issues[0].diagnostics));
+  assert.equal(challenge, expectedChallenge(expected, place.facts.realm ?? '', issues[0].diagnostics));
 }
 
 /** RFC 6750 §3. */
-function challengeOf(expected: Expected, realm: string, description: string): string | null {
+function expectedChallenge(expected: Expected, realm: string, description: string): string | null {
   if (expected.challenge === 'none') return null;
   const bare = `Bearer realm="${realm}"`;
   return expected.challenge === 'bare' ? bare : `${bare}, error="invalid_token", error_description="${description}"`;

@@ -113,7 +113,7 @@ test('br or gzip as the caller prefers, with the same ETag and the same content'
 test('metadata is compressed without credentials', async () => {
   const answer = await receive(`${base}/metadata`, { 'accept-encoding': 'gzip' });
   assert.equal(answer.headers['content-encoding'], 'gzip');
-  assert.equal(answer.headers.vary, 'Accept, Accept-Encoding');
+  assert.equal(answer.headers.vary, 'Accept, Authorization, x-api-key, Accept-Encoding');
   assert.equal(JSON.parse(gunzipSync(answer.bytes).toString()).resourceType, 'CapabilityStatement');
 });
 

@@ -174,6 +174,12 @@ test('HEAD says what GET would', async () => {
 
 test('metadata lists what is served and may be cached by format', async () => {
   const answer = await get('metadata');
-  assert.deepEqual(answer.json.format, ['application/fhir+json', 'json', 'application/fhir+xml', 'xml']);
+  assert.deepEqual(answer.json.format, [
+    'application/fhir+json',
+    'json',
+    'application/fhir+xml',
+    'xml',
+    'application/fhir+ndjson',
+  ]);
   assert.match(answer.headers.get('vary') ?? '', /^Accept\b/);
 });

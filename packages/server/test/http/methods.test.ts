@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { patient } from '../support/records.ts';
-import { assertRefused } from '../support/refusals.ts';
+import { assertRefused, challengeOf } from '../support/refusals.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 import { tenantRows } from '../support/tenant-rows.ts';
 import { openRaw, openWire } from '../support/wire.ts';
@@ -41,6 +41,26 @@ const openPaths: readonly { readonly path: string; readonly allow: string; reado
   { path: '/health/ready', allow: 'GET, HEAD', refused: ['POST', 'PUT', 'DELETE', 'PATCH'] },
   { path: `${base}/metadata`, allow: 'GET, HEAD', refused: ['POST', 'PUT', 'DELETE', 'PATCH'] },
   { path: `${realm}/protocol/openid-connect/token`, allow: 'POST', refused: ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH'] },
+  {
+    path: `${realm}/protocol/openid-connect/token/introspect`,
+    allow: 'POST',
+    refused: ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH'],
+  },
+  {
+    path: `${realm}/protocol/openid-connect/revoke`,
+    allow: 'POST',
+    refused: ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH'],
+  },
+  {
+    path: `${base}/.well-known/smart-configuration`,
+    allow: 'GET, HEAD',
+    refused: ['POST', 'PUT', 'DELETE', 'PATCH'],
+  },
+  {
+    path: `/.well-known/oauth-protected-resource${base}`,
+    allow: 'GET, HEAD',
+    refused: ['POST', 'PUT', 'DELETE', 'PATCH'],
+  },
   { path: `${realm}/protocol/openid-connect/certs`, allow: 'GET, HEAD', refused: ['POST', 'PUT', 'DELETE', 'PATCH'] },
   {
     path: `${realm}/.well-known/openid-configuration`,
@@ -82,7 +102,7 @@ test('without credentials every method on a FHIR path is 401', async () => {
       const answer = await send(method, path, {});
       assert.equal(answer.status, 401, `${method} ${path}: ${answer.text}`);
       assert.equal(answer.headers.get('allow'), null);
-      assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="sandbox"');
+      assert.equal(challengeOf(answer), 'Bearer realm="sandbox"');
     }
   }
 });

@@ -47,6 +47,7 @@ const context: InteractionContext = {
   validator,
   limits,
   baseUrl,
+  trail: [],
 };
 
 /** Ids of the matches, sorted, and those of what is included with them. */

@@ -130,13 +130,13 @@ test('what is named without an entry is refused, the same whether there is somet
     `${what} needs ${entries}; the ${grantor} grants it to the application`;
   const operator = 'operator of the service';
   const location = entry('Location search', 'acl/loc_s');
-  const group = entry('Group search', 'acl/*', operator);
+  const group = entry('Group search', 'system/Group.s or acl/*', operator);
   const hidden = (code: string, element: string): string =>
     entry(`Patient search by ${code}, which reads Patient.${element},`, 'acl/pat_s');
   const practitioners = [
     entry('Practitioner search', 'acl/prac_s'),
     entry('PractitionerRole search', 'acl/prac_role_s'),
-    entry('RelatedPerson search', 'acl/*', operator),
+    entry('RelatedPerson search', 'system/RelatedPerson.s or acl/*', operator),
   ].join('; or ');
   for (const [include, diagnostics] of [
     ['_include=Encounter:location', location],
@@ -146,7 +146,7 @@ test('what is named without an entry is refused, the same whether there is somet
     ['_include=Encounter:subject:Group', group],
     ['_revinclude=Group:member', group],
     ['_revinclude=Encounter:subject:Group', group],
-    ['_revinclude=Observation:encounter', entry('Observation search', 'acl/*', operator)],
+    ['_revinclude=Observation:encounter', entry('Observation search', 'system/Observation.s or acl/*', operator)],
     ['_include=Patient:organization', hidden('organization', 'managingOrganization')],
     ['_include=Patient:link', hidden('link', 'link')],
     ['_revinclude=Patient:link', hidden('link', 'link')],

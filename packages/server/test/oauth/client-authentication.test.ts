@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { readClientCredentials } from '../../src/oauth/client-authentication.ts';
+import { assertionType, readClientCredentials } from '../../src/oauth/client-authentication.ts';
 import { OAuthError } from '../../src/oauth/errors.ts';
 
 function basic(text: string): string {
   return `Basic ${Buffer.from(text).toString('base64')}`;
 }
 
+const assertion = { client_assertion: 'a.b.c', client_assertion_type: assertionType };
 const both = { client_id: 'id', client_secret: 'secret' };
 const refusals: readonly (readonly [
   name: string,
@@ -48,6 +49,48 @@ const refusals: readonly (readonly [
     { client_id: 'other' },
     'invalid_request',
     'client_id differs from the one in the Authorization header',
+  ],
+  [
+    'an assertion and a secret in the body',
+    [],
+    { ...assertion, client_secret: 'secret' },
+    'invalid_request',
+    'client_assertion is sent beside a client secret: authenticate the client in one way, not in two',
+  ],
+  [
+    'an assertion and a secret in the header',
+    [basic('id:secret')],
+    assertion,
+    'invalid_request',
+    'client_assertion is sent beside a client secret: authenticate the client in one way, not in two',
+  ],
+  [
+    'the type of an assertion beside a secret',
+    [basic('id:secret')],
+    { client_assertion_type: assertionType },
+    'invalid_request',
+    'client_assertion is sent beside a client secret: authenticate the client in one way, not in two',
+  ],
+  [
+    'an assertion without its type',
+    [],
+    { client_assertion: 'a.b.c' },
+    'invalid_request',
+    `client_assertion_type must be ${assertionType}`,
+  ],
+  [
+    'an assertion of another type',
+    [],
+    { ...assertion, client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:saml2-bearer' },
+    'invalid_request',
+    `client_assertion_type must be ${assertionType}`,
+  ],
+  [
+    'the type without an assertion',
+    [],
+    { client_assertion_type: assertionType },
+    'invalid_request',
+    'client_assertion is missing or empty',
   ],
   ['Basic without a value', ['Basic'], {}, 'invalid_client', 'Authorization header is not Basic followed by base64'],
   [
@@ -114,6 +157,14 @@ for (const [name, authorization, form] of accepted) {
     });
   });
 }
+
+test('RFC 7523 §2.2: an assertion is read, with the client_id beside it', () => {
+  assert.deepEqual(readClientCredentials([], new Map(Object.entries(assertion))), { assertion: 'a.b.c' });
+  assert.deepEqual(readClientCredentials(['Bearer abc'], new Map(Object.entries({ ...assertion, client_id: 'id' }))), {
+    assertion: 'a.b.c',
+    clientId: 'id',
+  });
+});
 
 test('property: settled.md "Credentials": client_secret_basic values are form-decoded', () => {
   const value = fc

@@ -94,7 +94,11 @@ const wrongScopes: readonly (readonly [name: string, scope: string, description:
   ['an entry that the application does not hold', 'acl/pat_s acl/pat_u', 'acl/pat_u is not held by the application'],
   ['everything', 'acl/*', 'acl/* is not held by the application'],
   ['an unknown entry', 'acl/unknown_r', 'acl/unknown_r is not held by the application'],
-  ['a scope of OpenID Connect', 'openid', 'openid is not held by the application'],
+  [
+    'a scope of OpenID Connect',
+    'openid',
+    'openid is not an access entry: it is about a person who logs in; no person does here',
+  ],
   [
     'two spaces',
     'acl/pat_s  acl/enc_s',
@@ -155,7 +159,8 @@ test('contract 5.9: the token is an RS256 JWT of the realm that another implemen
       currentDate: new Date(world.clock.now()),
     },
   );
-  const { jti, sub, ...claims } = payload;
+  const { jti, sub, secret_id: secret, ...claims } = payload;
+  assert.equal(typeof secret, 'number');
   const iat = Math.floor(world.clock.now() / 1000);
   assert.deepEqual(protectedHeader, { alg: 'RS256', typ: 'JWT', kid: set.keys[0]?.kid });
   assert.deepEqual(claims, {

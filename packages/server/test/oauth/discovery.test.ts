@@ -12,13 +12,22 @@ const issuer = 'https://login.example.com/auth/realms/sandbox';
 
 test('RFC 8414 §2: the authorization server metadata of a realm', () => {
   const { scopes_supported: scopes, ...rest } = authorizationServerMetadata('https://login.example.com', 'sandbox');
+  const methods = ['client_secret_post', 'client_secret_basic', 'private_key_jwt'];
+  const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384'];
   assert.deepEqual(rest, {
     issuer,
     token_endpoint: `${issuer}/protocol/openid-connect/token`,
     jwks_uri: `${issuer}/protocol/openid-connect/certs`,
     grant_types_supported: ['client_credentials'],
     response_types_supported: [],
-    token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+    introspection_endpoint: `${issuer}/protocol/openid-connect/token/introspect`,
+    revocation_endpoint: `${issuer}/protocol/openid-connect/revoke`,
+    token_endpoint_auth_methods_supported: methods,
+    token_endpoint_auth_signing_alg_values_supported: algorithms,
+    introspection_endpoint_auth_methods_supported: methods,
+    introspection_endpoint_auth_signing_alg_values_supported: algorithms,
+    revocation_endpoint_auth_methods_supported: methods,
+    revocation_endpoint_auth_signing_alg_values_supported: algorithms,
   });
   assert.equal(new Set(scopes).size, 104);
   for (const entry of scopes) assert.match(entry, /^acl\/[a-z0-9_]+$/);

@@ -93,6 +93,7 @@ test('settled.md: an unknown and an unauthorised firm get the same 403 for the s
     secrets,
     clock: world.clock,
     keys: world.keys,
+    uses: world.uses,
     sessionsMax: 10,
   });
   const refused = async (prefix: string): Promise<object> => {

@@ -102,6 +102,19 @@ test('contract 5.9: another implementation verifies our RS256 and HS256', async 
   assert.deepEqual((await jwtVerify(hs256, createSecretKey(secret), { algorithms: ['HS256'] })).payload, { sub: 's' });
 });
 
+test('RFC 8725 §3.7: header and claims are UTF-8, or it is no token', () => {
+  const segment = (bytes: readonly number[]): string => Buffer.from(bytes).toString('base64url');
+  const [open, close] = [[...Buffer.from('{"alg":"HS256","a":"')], [...Buffer.from('"}')]];
+  const good = segment([...open, 0xc3, 0xa9, ...close]);
+  assert.equal(decodeJwt(`${good}.${good}.AAAA`)?.claims['a'], 'é');
+  for (const wrong of [[0xe9], [0xc0, 0xaf], [0xed, 0xa0, 0x80]]) {
+    const bad = segment([...open, ...wrong, ...close]);
+    assert.deepEqual([decodeJwt(`${bad}.${good}.AAAA`), decodeJwt(`${good}.${bad}.AAAA`)], [undefined, undefined]);
+  }
+  const marked = segment([0xef, 0xbb, 0xbf, ...Buffer.from('{"alg":"HS256"}')]);
+  assert.equal(decodeJwt(`${marked}.${good}.AAAA`), undefined, 'a byte order mark');
+});
+
 test('RFC 7519 §4: claims of the wrong type are as if absent', () => {
   const claims = { text: 'a', empty: '', number: 5, date: 1.5, wrong: Number.NaN, flag: true };
   assert.deepEqual(

@@ -165,6 +165,7 @@ test('contract §2: the answer has the four fields of the legacy flow; scope is 
 test('contract §2: access and refresh token are HS256 JWTs with the claims of the facts', async () => {
   const reply = await requestLegacyToken(world, firm, [vendor.legacyKey], account);
   const iat = Math.floor(world.clock.now() / 1000);
+  const grantId = decodeJwt(fieldOf(reply, 'refresh_token'))?.claims['jti'];
   for (const [field, tokenType, seconds] of [
     ['access_token', 'access', 3600],
     ['refresh_token', 'refresh', 2_592_000],
@@ -178,6 +179,7 @@ test('contract §2: access and refresh token are HS256 JWTs with the claims of t
       aud: 'sandbox',
       urlPrefix: firm.prefix,
       ...(tokenType === 'access' ? { vendor: `${account.username}@${firm.prefix}` } : {}),
+      ...(tokenType === 'access' ? { sid: grantId } : {}),
       tokenType,
       pol: 1,
       iat,

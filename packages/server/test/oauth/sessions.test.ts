@@ -232,8 +232,8 @@ test('settled.md: a new grant acts at once: refusals are not remembered', async 
 
 test('a warm call asks the database nothing, a cold or rechecked one once', async () => {
   const counted = counting(database);
-  const { secrets, clock, keys } = world;
-  const sessions = openSessions({ database: counted.database, secrets, clock, keys, sessionsMax: 10 });
+  const { secrets, clock, keys, uses } = world;
+  const sessions = openSessions({ database: counted.database, secrets, clock, keys, uses, sessionsMax: 10 });
   const entered = await enter();
   for (const flow of ['client', 'legacy'] as const) {
     const steps: readonly (readonly [expected: number, step: () => unknown])[] = [
@@ -253,8 +253,8 @@ test('a warm call asks the database nothing, a cold or rechecked one once', asyn
 });
 
 test('more callers than are remembered are all served rightly', async () => {
-  const { database: own, secrets, clock, keys } = world;
-  const sessions = openSessions({ database: own, secrets, clock, keys, sessionsMax: 3 });
+  const { database: own, secrets, clock, keys, uses } = world;
+  const sessions = openSessions({ database: own, secrets, clock, keys, uses, sessionsMax: 3 });
   const all = [await enter(), await enter(), await enter(), await enter()];
   for (let round = 0; round < 3; round++) {
     for (const { client, legacy, firm } of all) {
@@ -277,6 +277,7 @@ test('contract 1.2: a session tells who calls, where, and with which settings', 
     firmPrefix: firm.prefix,
     product: 'pm',
     timeZone: 'Europe/Berlin',
+    searchParameters: [],
   };
   const settings = { ...Object.fromEntries(settingNames.map((name) => [name, false])), totalOfPage: true };
   const caller = {

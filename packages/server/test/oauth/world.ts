@@ -8,9 +8,13 @@ import { type Clock, fixedClock } from '../../src/base/clock.ts';
 import { newSecret } from '../../src/base/ids.ts';
 import { openSecrets, type Secrets } from '../../src/base/secrets.ts';
 import type { Database } from '../../src/database/database.ts';
+import { openGuessLimit } from '../../src/limits/guess-limit.ts';
+import { openSharedCounters } from '../../src/limits/shared-counters.ts';
 import { issueApiKey } from '../../src/oauth/api-keys.ts';
 import { issueClient } from '../../src/oauth/clients.ts';
+import { type CredentialUses, openCredentialUses } from '../../src/oauth/credential-uses.ts';
 import { issueLegacyAccount } from '../../src/oauth/legacy-accounts.ts';
+import { openRemoteKeys } from '../../src/oauth/remote-keys.ts';
 import type { ApiCredentials } from '../../src/oauth/session.ts';
 import { openSessions, type Sessions } from '../../src/oauth/sessions.ts';
 import { openSigningKeys, type SigningKeys } from '../../src/oauth/signing-keys.ts';
@@ -20,11 +24,13 @@ import {
   type TokenReply,
   type TokenRequest,
 } from '../../src/oauth/token-endpoint.ts';
+import { openTokenScopes } from '../../src/oauth/token-scopes.ts';
 import type { TokenService, TokenSettings } from '../../src/oauth/token-service.ts';
 import { type Application, createApplication } from '../../src/tenancy/applications.ts';
 import { authorise } from '../../src/tenancy/authorisations.ts';
 import { type Environment, ensureDefaultEnvironments, getEnvironment } from '../../src/tenancy/environments.ts';
 import { createFirm, type Firm } from '../../src/tenancy/firms.ts';
+import { testLog } from '../support/cluster.ts';
 
 export const startMs = Date.UTC(2026, 10, 21, 9, 30);
 export const realmOrigin = 'https://login.example.com';
@@ -36,6 +42,7 @@ export interface World {
   readonly secrets: Secrets;
   readonly clock: Clock & { advance(ms: number): void };
   readonly keys: SigningKeys;
+  readonly uses: CredentialUses;
   readonly service: TokenService;
   readonly endpoints: TokenEndpoints;
   readonly sessions: Sessions;
@@ -45,6 +52,8 @@ export interface World {
 export interface WorldOptions {
   readonly settings?: Partial<TokenSettings>;
   readonly secrets?: Secrets;
+  /** Longest scope that a token carries itself. */
+  readonly scopeCharactersMax?: number;
 }
 
 /** The services of one process over `database`. */
@@ -52,7 +61,8 @@ export async function openWorld(database: Database, options: WorldOptions = {}):
   await ensureDefaultEnvironments(database);
   const secrets = options.secrets ?? openSecrets(newSecret());
   const clock = fixedClock(startMs);
-  const keys = openSigningKeys(database, secrets);
+  const keys = openSigningKeys(database, secrets, clock);
+  const uses = openCredentialUses(database, clock, testLog);
   const settings: TokenSettings = {
     strictKeys: false,
     clientTokenSeconds: 900,
@@ -60,15 +70,27 @@ export async function openWorld(database: Database, options: WorldOptions = {}):
     legacyRefreshSeconds: 2_592_000,
     ...options.settings,
   };
-  const service: TokenService = { database, secrets, clock, keys, originOfRealm: () => realmOrigin, settings };
+  const service: TokenService = {
+    database,
+    secrets,
+    clock,
+    keys,
+    uses,
+    guesses: openGuessLimit(openSharedCounters(database, clock), secrets, clock, { perAccount: 0, perAddress: 0 }),
+    remoteKeys: openRemoteKeys(clock, { loopback: true }),
+    scopes: openTokenScopes(database, clock, options.scopeCharactersMax ?? 2048),
+    originOfRealm: () => realmOrigin,
+    settings,
+  };
   return {
     database,
     secrets,
     clock,
     keys,
+    uses,
     service,
     endpoints: openTokenEndpoints(service),
-    sessions: openSessions({ database, secrets, clock, keys, sessionsMax: 1000 }),
+    sessions: openSessions({ database, secrets, clock, keys, uses, sessionsMax: 1000 }),
     environment: (name) => getEnvironment(database, name),
   };
 }
@@ -151,6 +173,7 @@ export function formRequest(
     contentType: ['application/x-www-form-urlencoded'],
     authorization,
     apiKey,
+    address: '192.0.2.1',
     body: Buffer.from(new URLSearchParams(form).toString()),
   };
 }

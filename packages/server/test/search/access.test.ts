@@ -148,6 +148,7 @@ test('a search without any group of restrictions is not planned', () => {
     firmPrefix: 'f',
     product: 'pm',
     timeZone: 'UTC',
+    searchParameters: [],
   });
   const problem = new TypeError('a search needs a group of mandatory criteria; one without criteria takes all rows');
   assert.throws(() => planPage(targetOf(scope, 'Patient', [], { mandatory: [] })), problem);

@@ -7,7 +7,7 @@ import test, { after } from 'node:test';
 import type { JsonObject } from '@praxis/fhir';
 import { indexResource } from '../../src/search/index-rows.ts';
 import { typeNumber } from '../../src/search/numbers.ts';
-import { parametersOf } from '../../src/search/parameters.ts';
+import { standardParametersOf } from '../../src/search/parameters.ts';
 import { officialExamples } from './official-examples.ts';
 import { baseUrl, openSearchWorld, timeZone } from './world.ts';
 
@@ -69,8 +69,8 @@ function keyOf(example: JsonObject): string {
 /** The references of an example that lead to another example. */
 function linksOf(example: JsonObject): Link[] {
   const type = String(example['resourceType']);
-  const rows = indexResource(type, example, { timeZone, baseUrl });
-  const parameters = [...parametersOf(type).values()].filter(({ kind }) => kind.table === 'reference');
+  const rows = indexResource(type, example, { timeZone, baseUrl, searchParameters: [] });
+  const parameters = [...standardParametersOf(type).values()].filter(({ kind }) => kind.table === 'reference');
   return parameters.flatMap(({ code, number, definition }) =>
     definition.targets.flatMap((targetType) =>
       rows.referenceTargetId.flatMap((targetId, row) =>

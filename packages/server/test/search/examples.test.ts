@@ -1,6 +1,6 @@
 /**
- * What an official example holds, a search built from it finds: walked over all examples and all search parameters that are
- * not composite. The searches are written from the example's values by the rules of
+ * What a resource holds, a search built from it finds: walked over all official examples, a synthetic practice, and all
+ * search parameters that are not composite. The searches are written from the resource's values by the rules of
  * https://hl7.org/fhir/R4/search.html#ptypes, not from the index.
  */
 import assert from 'node:assert/strict';
@@ -15,8 +15,9 @@ import {
   searchParametersOf,
   type TypedValue,
 } from '@praxis/fhir';
+import { syntheticPractice } from '../../src/synthetic/practice.ts';
 import { officialExamples } from './official-examples.ts';
-import { openSearchWorld, type SearchWorld } from './world.ts';
+import { nowMs, openSearchWorld, type SearchWorld, timeZone } from './world.ts';
 
 /** Values of one parameter in one example that are searched for. */
 const valuesMax = 2;
@@ -30,20 +31,29 @@ interface Question {
   readonly query: readonly (readonly [name: string, value: string])[];
 }
 
-test('every parameter that selects something in an official example finds it', { timeout: 120_000 }, async (t) => {
-  const world = await openSearchWorld(t);
-  const examples = officialExamples();
-  assert.ok(examples.length > 700, `${examples.length} examples`);
-  await world.load(examples, { bare: true });
-  const questions = examples.flatMap(questionsOf);
-  const pairs = new Set(questions.map(({ type, code }) => `${type}.${code}`));
-  const lost = await unanswered(world, questions);
-  t.diagnostic(
-    `${questions.length} searches by ${pairs.size} parameters of ${new Set(questions.map(({ type }) => type)).size} types`,
-  );
-  assert.deepEqual(lost, []);
-  assert.ok(pairs.size > 900, `${pairs.size} parameters were walked`);
-});
+for (const [where, resources, least] of [
+  ['an official example', officialExamples(), { resources: 700, parameters: 900 }],
+  ['a synthetic practice', synthetic(), { resources: 200, parameters: 100 }],
+] as const) {
+  test(`every parameter that selects something in ${where} finds it`, { timeout: 120_000 }, async (t) => {
+    const world = await openSearchWorld(t);
+    assert.ok(resources.length > least.resources, `${resources.length} resources`);
+    await world.load(resources, { bare: true });
+    const questions = resources.flatMap(questionsOf);
+    const pairs = new Set(questions.map(({ type, code }) => `${type}.${code}`));
+    const lost = await unanswered(world, questions);
+    t.diagnostic(
+      `${questions.length} searches by ${pairs.size} parameters of ${new Set(questions.map(({ type }) => type)).size} types`,
+    );
+    assert.deepEqual(lost, []);
+    assert.ok(pairs.size > least.parameters, `${pairs.size} parameters were walked`);
+  });
+}
+
+function synthetic(): readonly JsonObject[] {
+  const options = { seed: 'values', firm: 'maple', name: 'Maple', timeZone, patients: 1, todayMs: nowMs };
+  return [...syntheticPractice(options)];
+}
 
 function questionsOf(example: JsonObject): Question[] {
   const type = String(example['resourceType']);

@@ -7,6 +7,7 @@ import test from 'node:test';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import { type IncludeRound, includeStatement } from '../../src/search/includes/include-statement.ts';
 import { parameterNumber } from '../../src/search/numbers.ts';
+import { vacuumed } from './explained.ts';
 import { openSearchWorld, type SearchWorld } from './world.ts';
 
 const patients = 20;
@@ -151,7 +152,7 @@ for (const [name, more] of [
     for (const count of [600, 6000]) {
       const world = await openSearchWorld(t);
       await world.load(practice(count), { bare: true });
-      await world.database.owner.query(sql`VACUUM ANALYZE`);
+      await vacuumed(world);
       const plan = await explained(world, includeStatement(await roundOf(world, more)));
       const whole = nodesOf(plan).filter((node) => node['Node Type'] === 'Seq Scan');
       assert.deepEqual(

@@ -11,7 +11,7 @@ import { officialExamples } from './official-examples.ts';
 import { baseUrl, timeZone } from './world.ts';
 
 const index = (resource: JsonObject): IndexRows =>
-  indexResource(String(resource['resourceType']), resource, { timeZone, baseUrl });
+  indexResource(String(resource['resourceType']), resource, { timeZone, baseUrl, searchParameters: [] });
 
 test('a small patient, row by row', () => {
   const rows = index({

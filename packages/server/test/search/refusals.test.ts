@@ -167,7 +167,7 @@ const refusals: readonly (readonly [type: string, query: string, name: string, p
     'Patient',
     'organization:Patient=1',
     'organization:Patient',
-    'has a modifier that organization of Patient does not take; it takes :missing, :identifier, :Organization',
+    'has a modifier that organization of Patient does not take; it takes :missing, :identifier, :above, :below, :Organization',
   ],
   [
     'Patient',

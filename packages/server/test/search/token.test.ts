@@ -160,7 +160,10 @@ test('token search of identifiers, codes, booleans and contacts', async (t) => {
 
 test('a token criterion decides on a resource in memory as it does in a search', () => {
   const rows = new Map(
-    observations.map((observation) => [observation.id, indexResource('Observation', observation, { timeZone })]),
+    observations.map((observation) => [
+      observation.id,
+      indexResource('Observation', observation, { timeZone, searchParameters: [] }),
+    ]),
   );
   for (const [query, ids] of observationTable) {
     const [name = '', value = '', ...more] = query.split('=');
@@ -173,7 +176,7 @@ test('a token criterion decides on a resource in memory as it does in a search',
 });
 
 test('a criterion in memory needs a token parameter of the type', () => {
-  const rows = indexResource('Patient', { resourceType: 'Patient' }, { timeZone });
+  const rows = indexResource('Patient', { resourceType: 'Patient' }, { timeZone, searchParameters: [] });
   assert.throws(
     () => matchesToken(rows, 'Patient', 'birthdate', ['1970']),
     new TypeError('birthdate is not a token search parameter of Patient'),

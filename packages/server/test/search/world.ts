@@ -19,6 +19,7 @@ import { authorise } from '../../src/tenancy/authorisations.ts';
 import { ensureDefaultEnvironments } from '../../src/tenancy/environments.ts';
 import { createFirm } from '../../src/tenancy/firms.ts';
 import { openScope, type TenantScope } from '../../src/tenancy/scope.ts';
+import { noSearchParameters } from '../../src/tenancy/search-parameters.ts';
 import { type Lifetime, openTestDatabase, type TestDatabase } from '../support/database.ts';
 
 export const nowMs = Date.UTC(2026, 0, 15, 12);
@@ -30,7 +31,7 @@ const rights: SearchRights = {
   rowsOf: () => [[]],
   refuse: () => assert.fail('nothing is refused'),
 };
-export const context = { timeZone, baseUrl, nowMs, limits, rights };
+export const context = { timeZone, baseUrl, nowMs, limits, rights, searchParameters: noSearchParameters };
 export const secrets = openSecrets(newSecret());
 
 const batchRows = 500;
@@ -144,6 +145,7 @@ async function makeScope({ owner }: TestDatabase, prefix: string): Promise<Tenan
     firmPrefix: prefix,
     product: 'pm',
     timeZone,
+    searchParameters: noSearchParameters,
   });
 }
 
@@ -176,7 +178,7 @@ export function createOf(resource: JsonObject, bare = false): ResourceWrite {
     expectedVersion: 0,
     lastUpdatedMs,
     content: stored(JSON.stringify(bare ? { resourceType: type, id } : resource)),
-    index: indexResource(type, resource, { timeZone, baseUrl }),
+    index: indexResource(type, resource, { timeZone, baseUrl, searchParameters: noSearchParameters }),
     audit: { atMs: nowMs, interaction: 'create', subject: 'test', tokenId: 'test', requestId: 'test' },
   };
 }

@@ -201,7 +201,8 @@ test('settled put: a PUT by who cannot read every element is 403 with "use PATCH
     status: 403,
     error: 'access-denied',
     issue: 'forbidden',
-    diagnostics: 'PUT replaces the whole Patient, and the application may not read every element of it: use PATCH',
+    diagnostics:
+      'PUT replaces the whole Patient, and the application may not read every element of it: use PATCH, or ask the practice for acl/pat_r',
     challenge: insufficientScope,
   });
   assert.deepEqual((await operator.get(`Patient/${id}`)).json, before);

@@ -234,12 +234,88 @@ test('settled discovery: RFC 8414 inserts its part before the realm path, OpenID
   }
 });
 
+test('settled smart-discovery: the SMART configuration hangs off the FHIR base and names the realm’s endpoints', async () => {
+  const get = async (path: string) => await answerOf(await fetch(service.origin + path));
+  const smart = await answerOf(await fetch(`${maple.base}/.well-known/smart-configuration`));
+  const realm = (await get('/.well-known/oauth-authorization-server/auth/realms/sandbox')).json;
+  assert.equal(smart.status, 200);
+  assert.equal(smart.headers.get('content-type'), 'application/json; charset=utf-8');
+  assert.deepEqual(smart.json, {
+    token_endpoint: url,
+    jwks_uri: realm.jwks_uri,
+    introspection_endpoint: realm.introspection_endpoint,
+    revocation_endpoint: realm.revocation_endpoint,
+    grant_types_supported: ['client_credentials'],
+    response_types_supported: [],
+    token_endpoint_auth_methods_supported: realm.token_endpoint_auth_methods_supported,
+    token_endpoint_auth_signing_alg_values_supported: realm.token_endpoint_auth_signing_alg_values_supported,
+    scopes_supported: realm.scopes_supported,
+    code_challenge_methods_supported: [],
+    capabilities: ['client-confidential-symmetric', 'client-confidential-asymmetric'],
+  });
+  for (const wrong of [
+    '/.well-known/smart-configuration',
+    '/auth/realms/sandbox/.well-known/smart-configuration',
+    '/.well-known/smart-configuration/sandbox/firm/maple/pm/fhir/v2',
+    '/nowhere/firm/maple/pm/fhir/v2/.well-known/smart-configuration',
+    '/sandbox/firm/maple/nothing/fhir/v2/.well-known/smart-configuration',
+  ]) {
+    assert.equal((await get(wrong)).status, 404, wrong);
+  }
+});
+
+test('settled discovery: a 401 names the metadata of the FHIR base, which names the realm that issues its tokens', async () => {
+  const answer = await answerOf(await fetch(`${maple.base}/Patient`));
+  const metadata = `${service.origin}/.well-known/oauth-protected-resource/sandbox/firm/maple/pm/fhir/v2`;
+  assert.equal(answer.headers.get('www-authenticate'), `Bearer realm="sandbox", resource_metadata="${metadata}"`);
+  const { status, json } = await answerOf(await fetch(metadata));
+  const { scopes_supported: scopes, ...rest } = json;
+  assert.equal(status, 200);
+  assert.equal(scopes.length, 104);
+  assert.deepEqual(rest, {
+    resource: maple.base,
+    authorization_servers: [`${service.origin}/auth/realms/sandbox`],
+    bearer_methods_supported: ['header'],
+  });
+  for (const wrong of [metadata.replace('/sandbox/', '/nowhere/'), `${metadata}/`, `${metadata}/Patient`]) {
+    assert.equal((await fetch(wrong)).status, 404, wrong);
+  }
+});
+
+test('settled keyless-introspection: a token that was issued without a key introspects as inactive', async () => {
+  const introspectionUrl = `${url}/introspect`;
+  const form = { client_id: vendor.clientId, client_secret: vendor.clientSecret };
+  const activeOf = async (apiKey: string | undefined): Promise<unknown> => {
+    const token = (await postForm(url, clientForm(vendor), apiKey)).json.access_token;
+    return (await postForm(introspectionUrl, { ...form, token }, vendor.clientKey)).json;
+  };
+  assert.deepEqual(await activeOf(undefined), { active: false });
+  assert.equal(Object.entries((await activeOf(vendor.clientKey)) ?? {})[0]?.join(), 'active,true');
+});
+
+test('settled revocation: a token that its client ends is refused with the next call of every node, also when nothing else changed', async () => {
+  const { application, client, legacy } = await enter('Ends its tokens');
+  const form = { client_id: application.clientId, client_secret: application.clientSecret };
+  const revocationUrl = url.replace(/token$/, 'revoke');
+  for (const [caller, other] of [
+    [client, legacy],
+    [legacy, undefined],
+  ] as const) {
+    const token = caller.headers['authorization']?.replace('Bearer ', '') ?? '';
+    const answer = await postForm(revocationUrl, { ...form, token }, application.clientKey);
+    assert.deepEqual([answer.status, answer.text, answer.headers.get('content-length')], [200, '', '0']);
+    for (const path of ['Patient', 'Nonsense', 'Patient?nonsense=1'])
+      assert.equal((await caller.get(path)).status, 401, path);
+    if (other !== undefined) assert.equal((await other.get('Patient')).status, 200);
+  }
+});
+
 test('settled password-storage: generated secrets, keys and passwords have 256 bits and are stored as keyed hashes', async () => {
   const account = vendor.accounts.get('maple');
   const generated = [vendor.clientSecret, vendor.clientKey, vendor.legacyKey, account?.password ?? ''];
   for (const secret of generated) assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
   const [client] = await database.query<{ hash: Buffer }>(
-    sql`SELECT secret_hash AS hash FROM client WHERE client_id = ${vendor.clientId}`,
+    sql`SELECT hash FROM client_secret WHERE client = ${vendor.clientId}`,
   );
   const keys = await database.query<{ hash: Buffer }>(
     sql`SELECT hash FROM api_key WHERE application = ${vendor.application.id} ORDER BY flow`,

@@ -290,6 +290,8 @@ const openPaths = [
   '/.well-known/oauth-authorization-server/auth/realms/sandbox',
   '/auth/realms/sandbox/protocol/openid-connect/certs',
   '/sandbox/firm/maple/pm/fhir/v2/metadata',
+  '/sandbox/firm/maple/pm/fhir/v2/.well-known/smart-configuration',
+  '/.well-known/oauth-protected-resource/sandbox/firm/maple/pm/fhir/v2',
 ];
 
 test('settled open-paths: metadata, discovery, health and the front page need no credentials', async () => {
@@ -302,14 +304,16 @@ test('settled open-paths: metadata, discovery, health and the front page need no
 });
 
 test('settled open-paths: metadata is the same for every well-formed firm, existing or not, but for its URL', async () => {
-  const texts = await Promise.all(
-    ['maple', 'birch', 'nowhere'].map(async (firm) => {
-      const { status, text } = await request(`${service.origin}/sandbox/firm/${firm}/pm/fhir/v2/metadata`);
-      return [status, text.replaceAll(`/firm/${firm}/`, '/firm/{firm}/')];
-    }),
-  );
-  assert.equal(texts[0]?.[0], 200);
-  assert.deepEqual(texts, [texts[0], texts[0], texts[0]]);
+  for (const path of openPaths.filter((each) => each.includes('/firm/maple/'))) {
+    const texts = await Promise.all(
+      ['maple', 'birch', 'nowhere'].map(async (firm) => {
+        const { status, text } = await request(service.origin + path.replace('/maple/', `/${firm}/`));
+        return [status, text.replaceAll(`/firm/${firm}/`, '/firm/{firm}/')];
+      }),
+    );
+    assert.equal(texts[0]?.[0], 200);
+    assert.deepEqual(texts, [texts[0], texts[0], texts[0]]);
+  }
 });
 
 test('settled open-paths: everything else needs both credentials', async () => {

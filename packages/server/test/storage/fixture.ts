@@ -8,6 +8,7 @@ import { sql } from '../../src/database/sql.ts';
 import { emptyIndexRows, type IndexRows } from '../../src/search/index-rows.ts';
 import type { ResourceWrite, StoredResource } from '../../src/storage/store.ts';
 import { openScope, type TenantScope } from '../../src/tenancy/scope.ts';
+import { everyTable } from '../support/tenant-rows.ts';
 
 export const nowMs = Date.UTC(2026, 10, 21, 9, 30);
 
@@ -21,6 +22,7 @@ export const tenantTables = [
   'index_string',
   'index_number',
   'audit_event',
+  'audit_patient',
 ] as const;
 
 export interface Firms {
@@ -54,6 +56,7 @@ export async function makeFirms(owner: Database): Promise<Firms> {
       firmPrefix: firm === 0 ? 'maple' : 'cedar',
       product: 'pm',
       timeZone: 'UTC',
+      searchParameters: [],
     });
   return { maple: scope(0, 0), cedar: scope(1, 0), mapleOther: scope(0, 1) };
 }
@@ -84,6 +87,9 @@ export function resourceWrite(
       subject: 'subject-1',
       tokenId: 'token-1',
       requestId: `request-${id}-${expectedVersion}`,
+      flow: 'client',
+      entries: ['acl/*'],
+      patients: { ids: [id, `beside-${id}`], more: false },
     },
     ...given,
   };
@@ -135,12 +141,13 @@ export function incompressible(length: number): string {
   return text.slice(0, length);
 }
 
-/** Every row of every tenant table, as text, system columns not included. */
+/** Every row of every table of the database, as text, system columns not included. */
 export async function everything(owner: Database): Promise<Record<string, string[]>> {
+  const tables = await everyTable(owner);
   const contents = await Promise.all(
-    tenantTables.map((table) =>
+    tables.map((table) =>
       owner.query<{ row: string }>(sql`SELECT t::text AS row FROM ${sql.identifier(table)} t ORDER BY 1`),
     ),
   );
-  return Object.fromEntries(tenantTables.map((table, index) => [table, contents[index]?.map(({ row }) => row) ?? []]));
+  return Object.fromEntries(tables.map((table, index) => [table, contents[index]?.map(({ row }) => row) ?? []]));
 }

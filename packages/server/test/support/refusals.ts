@@ -29,9 +29,20 @@ export function assertRefused(answer: Answer, expected: ExpectedRefusal): void {
   assert.deepEqual(answer.json, { resourceType: 'OperationOutcome', issue: [first, ...more].map(issueOf) });
   assert.equal(answer.status, status);
   assert.equal(answer.headers.get('content-type'), 'application/fhir+json; charset=utf-8');
-  assert.equal(answer.headers.get('www-authenticate'), challenge ?? null);
+  assert.equal(challengeOf(answer), challenge ?? null);
   assert.equal(answer.headers.get('allow'), allow ?? null);
   assert.match(answer.headers.get('x-request-id') ?? '', /^[A-Za-z0-9._-]{1,64}$/);
+}
+
+const resourceMetadata =
+  /, resource_metadata="https?:\/\/[^/"]+\/\.well-known\/oauth-protected-resource\/[a-z0-9-]+\/firm\/[a-z0-9-]+\/[a-z0-9-]+\/fhir\/v2"/;
+
+/** The WWW-Authenticate header but for the metadata of the firm's FHIR base, which each 401 of a firm names (RFC 9728 §5.1). */
+export function challengeOf({ status, headers }: Pick<Answer, 'status' | 'headers'>): string | null {
+  const challenge = headers.get('www-authenticate');
+  const isOfFhirBase = status === 401 && /^Bearer realm="(?:sandbox|production)"/.test(challenge ?? '');
+  assert.equal(resourceMetadata.test(challenge ?? ''), isOfFhirBase, challenge ?? 'no challenge');
+  return challenge?.replace(resourceMetadata, '') ?? null;
 }
 
 function issueOf({ error, issue, diagnostics, expression }: ExpectedIssue): object {

@@ -43,6 +43,9 @@ export async function openTestService(
   const config = readConfig({
     PRAXIS_PORT: '0',
     PRAXIS_RATE_LIMIT: '0',
+    PRAXIS_GUESS_LIMIT: '0',
+    PRAXIS_AUDIT_SEAL_MS: '0',
+    PRAXIS_COMPLETE_LAG_MS: '0',
     PRAXIS_SECRET_KEY: newSecret(),
     PRAXIS_LOG_LEVEL: 'silent',
     ...settings,

@@ -7,7 +7,11 @@ import {
   authorise,
   findAuthorisation,
   listAuthorisations,
+  listAuthorisationVersions,
+  resumeAuthorisation,
   revokeAuthorisation,
+  setOperatorRows,
+  suspendAuthorisation,
 } from '../../src/tenancy/authorisations.ts';
 import { entryProblem, makeFirm, openWorld } from '../oauth/world.ts';
 import { openTestDatabase } from '../support/database.ts';
@@ -77,7 +81,7 @@ test('what was never authorised cannot be revoked, and refusals have stored noth
 });
 
 test('contract 1.3: an authorisation has terms and a version that grows with each change', async () => {
-  const terms = { firm: firm.prefix, application: 'Scheduler', purpose };
+  const terms = { firm: firm.prefix, application: 'Scheduler', purpose, operatorRows: {} };
   await authorise(database, clock, firm, application, { purpose }, entryProblem);
   assert.deepEqual(await findAuthorisation(database, firm, application), {
     ...terms,
@@ -126,4 +130,57 @@ test('changes at once of one authorisation all count', async () => {
     Array.from({ length: 8 }, () => authorise(database, clock, firm, everything, { purpose }, entryProblem)),
   );
   assert.equal((await findAuthorisation(database, firm, everything))?.version, 8);
+});
+
+test('a suspended authorisation is resumed on its terms; what is not suspended is not, and a revoked one stays so', async () => {
+  const none = `firm ${firm.prefix} has no suspended authorisation of Scheduler`;
+  await authorise(database, clock, firm, application, { acl: ['acl/pat_r'], purpose }, entryProblem);
+  await assertRefused(resumeAuthorisation(database, firm, application), 'resource-not-found', none);
+  await suspendAuthorisation(database, firm, application, 'ada');
+  const active = `firm ${firm.prefix} has no active authorisation of Scheduler`;
+  await assertRefused(suspendAuthorisation(database, firm, application), 'resource-not-found', active);
+  assert.equal((await findAuthorisation(database, firm, application))?.state, 'suspended');
+  await resumeAuthorisation(database, firm, application, 'ada');
+  const resumed = await findAuthorisation(database, firm, application);
+  assert.deepEqual([resumed?.state, resumed?.acl], ['active', ['acl/pat_r']]);
+  await suspendAuthorisation(database, firm, application);
+  await revokeAuthorisation(database, firm, application);
+  await assertRefused(resumeAuthorisation(database, firm, application), 'resource-not-found', none);
+});
+
+test('every version is kept as it was, with who made it, whatever was changed at once', async () => {
+  const other = await createApplication(
+    database,
+    { environment: 'sandbox', name: 'Versioned', acl: ['acl/pat_r', 'acl/pat_s'] },
+    entryProblem,
+  );
+  assert.deepEqual(await listAuthorisationVersions(database, firm, other), []);
+  const expiresAtMs = clock.now() + 1_000;
+  await authorise(database, clock, firm, other, { acl: ['acl/pat_r'], purpose, expiresAtMs, by: 'ada' }, entryProblem);
+  await assert.rejects(authorise(database, clock, firm, other, { acl: ['acl/*'], purpose }, entryProblem));
+  await suspendAuthorisation(database, firm, other, 'grace');
+  await setOperatorRows(database, firm, other, {}, 'grace');
+  await authorise(database, clock, firm, other, { purpose: 'Other' }, entryProblem);
+  await revokeAuthorisation(database, firm, other, 'ada');
+  const first = { acl: ['acl/pat_r'], purpose, expiresAtMs, operatorRows: {} };
+  const last = { acl: ['acl/pat_r', 'acl/pat_s'], purpose: 'Other', expiresAtMs: null, operatorRows: {} };
+  const versions = await listAuthorisationVersions(database, firm, other);
+  assert.deepEqual(
+    versions.map(({ changedAtMs: _, ...version }) => version),
+    [
+      { ...last, version: 5, state: 'revoked', changedBy: 'ada' },
+      { ...last, version: 4, state: 'active', changedBy: 'command line' },
+      { ...first, version: 3, state: 'suspended', changedBy: 'grace' },
+      { ...first, version: 2, state: 'suspended', changedBy: 'grace' },
+      { ...first, version: 1, state: 'active', changedBy: 'ada' },
+    ],
+  );
+  const atOnce = Array.from({ length: 8 }, () =>
+    authorise(database, clock, firm, other, { purpose, by: 'ada' }, entryProblem),
+  );
+  await Promise.all(atOnce);
+  assert.deepEqual(
+    (await listAuthorisationVersions(database, firm, other)).map(({ version }) => version),
+    [13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1],
+  );
 });

@@ -10,16 +10,17 @@ import { sql } from '../../src/database/sql.ts';
 import { revokeApiKey } from '../../src/oauth/api-keys.ts';
 import { revokeClient } from '../../src/oauth/clients.ts';
 import { resetLegacyPassword, revokeLegacyAccount } from '../../src/oauth/legacy-accounts.ts';
+import { addBrownOut, clearSunset, removeBrownOut, setSunset } from '../../src/oauth/legacy-steering.ts';
 import {
   resumeApplication,
   setApplicationAcl,
   setApplicationSettings,
   suspendApplication,
 } from '../../src/tenancy/applications.ts';
-import { authorise, revokeAuthorisation } from '../../src/tenancy/authorisations.ts';
+import { authorise, revokeAuthorisation, setOperatorRows } from '../../src/tenancy/authorisations.ts';
 import { changing } from '../../src/tenancy/epochs.ts';
 import { resumeFirm, setFirmTimeZone, suspendFirm } from '../../src/tenancy/firms.ts';
-import { entryProblem, makeAccount, makeFirm, makeVendor, openWorld } from '../oauth/world.ts';
+import { entryProblem, makeAccount, makeFirm, makeVendor, openWorld, startMs } from '../oauth/world.ts';
 import { openTestDatabase } from '../support/database.ts';
 
 const { runtime: database } = await openTestDatabase({ after });
@@ -33,7 +34,18 @@ async function square() {
   await makeAccount(world, a, y);
   await makeAccount(world, b, x);
   await makeAccount(world, b, y);
-  return { a, b, x, y, account };
+  return { a, b, x, y, account, brownOut: await insertTerms(a.application.id) };
+}
+
+/** A sunset and a brown-out of the application, without raising anything; the id of the brown-out. */
+async function insertTerms(application: number): Promise<number> {
+  await database.query(sql`
+    INSERT INTO legacy_sunset (environment, application, deprecated_at, link)
+    VALUES (${environment.id}, ${application}, now(), ${sunset.link})`);
+  const [row] = await database.query<{ id: number }>(sql`
+    INSERT INTO legacy_brown_out (environment, application, starts_at, ends_at)
+    VALUES (${environment.id}, ${application}, now(), now() + interval '1 s') RETURNING id`);
+  return row?.id ?? 0;
 }
 
 type Square = Awaited<ReturnType<typeof square>>;
@@ -59,6 +71,11 @@ async function epochsOf({ a, b, x, y }: Square): Promise<number[]> {
 const ofApplication = [1, 1, 0, 0];
 const ofFirm = [1, 0, 1, 0];
 const ofPair = [1, 0, 0, 0];
+const ofEnvironment = [1, 1, 1, 1];
+
+const environment = await world.environment('sandbox');
+const sunset = { deprecatedAtMs: startMs, link: 'https://example.com/migrate' };
+const brownOut = { startsAtMs: startMs, endsAtMs: startMs + 1000 };
 
 /** Every function that changes a right, as application `a` or firm `x`, and whose epochs it raises. */
 const changes: Readonly<
@@ -68,6 +85,7 @@ const changes: Readonly<
     ofPair,
     ({ a, x }, on) => authorise(on, world.clock, x, a.application, { purpose: 'test' }, entryProblem),
   ],
+  setOperatorRows: [ofPair, ({ a, x }, on) => setOperatorRows(on, x, a.application, {})],
   revokeAuthorisation: [ofPair, ({ a, x }, on) => revokeAuthorisation(on, x, a.application)],
   setApplicationAcl: [ofApplication, ({ a }, on) => setApplicationAcl(on, a.application, ['acl/pat_r'], entryProblem)],
   setApplicationSettings: [
@@ -82,6 +100,22 @@ const changes: Readonly<
   revokeApiKey: [ofApplication, ({ a }, on) => revokeApiKey(on, a.application, a.legacyKeyId)],
   revokeClient: [ofApplication, ({ a }, on) => revokeClient(on, a.application, a.clientId)],
   revokeLegacyAccount: [ofFirm, ({ x, account }, on) => revokeLegacyAccount(on, x, account.username)],
+  'setSunset of an environment': [ofEnvironment, (_made, on) => setSunset(on, { environment }, sunset)],
+  'setSunset of a firm': [ofFirm, ({ x }, on) => setSunset(on, { environment, firm: x }, sunset)],
+  'setSunset of an application': [
+    ofApplication,
+    ({ a }, on) => setSunset(on, { environment, application: a.application }, sunset),
+  ],
+  'setSunset of a pair': [
+    ofPair,
+    ({ a, x }, on) => setSunset(on, { environment, firm: x, application: a.application }, sunset),
+  ],
+  clearSunset: [ofApplication, ({ a }, on) => clearSunset(on, { environment, application: a.application })],
+  'addBrownOut of a pair': [
+    ofPair,
+    ({ a, x }, on) => addBrownOut(on, world.clock, { environment, firm: x, application: a.application }, brownOut),
+  ],
+  removeBrownOut: [ofEnvironment, (made, on) => removeBrownOut(on, environment, made.brownOut)],
   resetLegacyPassword: [ofFirm, ({ x, account }, on) => resetLegacyPassword(on, world.secrets, x, account.username)],
 };
 
@@ -121,7 +155,16 @@ for (const [name, [raised, change]] of Object.entries(changes)) {
 
 /** Everything that rights are read from. */
 async function contentOf(): Promise<unknown> {
-  const tables = ['firm', 'application', 'authorisation', 'api_key', 'client', 'legacy_account'];
+  const tables = [
+    'firm',
+    'application',
+    'authorisation',
+    'api_key',
+    'client',
+    'legacy_account',
+    'legacy_sunset',
+    'legacy_brown_out',
+  ];
   return await Promise.all(
     tables.map((table) => database.query(sql`SELECT t.*::text AS row FROM ${sql.identifier(table)} t ORDER BY 1`)),
   );
@@ -165,7 +208,7 @@ test('changes at once raise the epoch once each', async () => {
 
 test('no statement of tenancy and oauth changes a right outside of `changing`', () => {
   const changed =
-    /\b(?:UPDATE|DELETE FROM)\s+(?:ONLY\s+)?(?:firm|application|authorisation|api_key|client|legacy_account)\b/;
+    /\b(?:UPDATE|DELETE FROM)\s+(?:ONLY\s+)?(?:firm|application|authorisation|api_key|client|legacy_account|legacy_sunset|legacy_brown_out)\b/;
   for (const directory of ['tenancy', 'oauth']) {
     const folder = new URL(`../../src/${directory}/`, import.meta.url);
     for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>

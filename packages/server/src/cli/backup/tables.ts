@@ -14,7 +14,7 @@ export interface Table {
 /** Says what the schema is rather than what is in it: made by migrations, never restored. */
 const schemaTable = 'migration';
 
-/** Every table with data, each after those that its foreign keys point to. */
+/** Every table with data that is to last, each after those that its foreign keys point to. */
 export async function tablesOf(owner: Queryable): Promise<Table[]> {
   const tables = await owner.query<Table & { readonly needs: readonly string[] }>(sql`
     SELECT c.relname::text AS name,
@@ -23,7 +23,7 @@ export async function tablesOf(owner: Queryable): Promise<Table[]> {
       ARRAY(SELECT DISTINCT t.relname::text FROM pg_constraint f JOIN pg_class t ON t.oid = f.confrelid
        WHERE f.conrelid = c.oid AND f.contype = 'f' AND t.oid <> c.oid) AS needs
     FROM pg_class c
-    WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = current_schema()::regnamespace
+    WHERE c.relkind IN ('r', 'p') AND c.relpersistence = 'p' AND NOT c.relispartition AND c.relnamespace = current_schema()::regnamespace
       AND c.relname <> ${schemaTable}
       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
     ORDER BY c.relname`);

@@ -1,7 +1,29 @@
 /** `praxis authorize`, `praxis authorization …`: what firms let applications do. */
-import { authorise, listAuthorisations, revokeAuthorisation } from '../../tenancy/authorisations.ts';
+import { operatorRowText } from '../../access/operator-row-text.ts';
+import { readOperatorRows } from '../../access/operator-rows.ts';
+import {
+  authorise,
+  findAuthorisation,
+  listAuthorisations,
+  listAuthorisationVersions,
+  resumeAuthorisation,
+  revokeAuthorisation,
+  setOperatorRows,
+  suspendAuthorisation,
+} from '../../tenancy/authorisations.ts';
 import { type Command, splitEntries, UsageError } from '../command.ts';
-import { aclOption, applicationOf, dateTime, entryProblem, environmentOption, firmOf, printTable } from '../options.ts';
+import {
+  aclOption,
+  applicationOf,
+  dateTime,
+  entryProblem,
+  environmentOption,
+  firmOf,
+  operatorRowsOf,
+  printTable,
+  requireTime,
+  rowOption,
+} from '../options.ts';
 
 export const authorisationCommands: readonly Command[] = [
   {
@@ -11,6 +33,7 @@ export const authorisationCommands: readonly Command[] = [
     options: {
       ...environmentOption,
       ...aclOption,
+      ...rowOption,
       purpose: { kind: 'value', description: 'Why', default: 'Treatment and operations' },
       until: { kind: 'value', description: 'End, an ISO 8601 date or time' },
     },
@@ -20,6 +43,7 @@ export const authorisationCommands: readonly Command[] = [
       const firm = await firmOf(platform, input, input.argument(1));
       const acl = splitEntries(input.list('acl'));
       const until = input.option('until');
+      const operatorRows = operatorRowsOf(input.list('row'));
       await authorise(
         platform.database,
         platform.clock,
@@ -27,7 +51,8 @@ export const authorisationCommands: readonly Command[] = [
         application,
         {
           ...(acl.length > 0 ? { acl } : {}),
-          ...(until === undefined ? {} : { expiresAtMs: requireTime(until) }),
+          ...(operatorRows === undefined ? {} : { operatorRows }),
+          ...(until === undefined ? {} : { expiresAtMs: requireTime('until', until) }),
           purpose: input.required('purpose'),
         },
         entryProblem,
@@ -56,6 +81,74 @@ export const authorisationCommands: readonly Command[] = [
     },
   },
   {
+    name: 'authorization rows',
+    summary: 'Show or replace what entries reach for an application at a firm',
+    arguments: ['APPLICATION', 'FIRM'],
+    options: { ...environmentOption, ...rowOption, clear: { kind: 'flag', description: 'Take all rows away' } },
+    async run(context, input) {
+      const platform = await context.platform();
+      const { database } = platform;
+      const application = await applicationOf(platform, input, input.argument(0));
+      const firm = await firmOf(platform, input, input.argument(1));
+      const rows = operatorRowsOf(input.list('row'));
+      if (rows !== undefined && input.flag('clear')) throw new UsageError('--row and --clear exclude each other');
+      if (rows !== undefined || input.flag('clear')) await setOperatorRows(database, firm, application, rows ?? {});
+      const stored = readOperatorRows((await findAuthorisation(database, firm, application))?.operatorRows);
+      printTable(
+        context,
+        ['CODE', 'ROW'],
+        [...stored].map(([code, row]) => [code, operatorRowText(code, row)]),
+      );
+    },
+  },
+  {
+    name: 'authorization history',
+    summary: 'Show every version of an authorisation, newest first, with who made it',
+    arguments: ['APPLICATION', 'FIRM'],
+    options: environmentOption,
+    async run(context, input) {
+      const platform = await context.platform();
+      const application = await applicationOf(platform, input, input.argument(0));
+      const firm = await firmOf(platform, input, input.argument(1));
+      const rows = (await listAuthorisationVersions(platform.database, firm, application)).map((each) => [
+        String(each.version),
+        each.state,
+        dateTime(each.changedAtMs),
+        each.changedBy,
+        each.purpose,
+        each.expiresAtMs === null ? '' : dateTime(each.expiresAtMs),
+        each.acl.join(' '),
+      ]);
+      printTable(context, ['VERSION', 'STATE', 'CHANGED', 'BY', 'PURPOSE', 'UNTIL', 'ACL'], rows);
+    },
+  },
+  {
+    name: 'authorization suspend',
+    summary: 'Refuse an application at a firm from the next statement on, until it is resumed on the same terms',
+    arguments: ['APPLICATION', 'FIRM'],
+    options: environmentOption,
+    async run(context, input) {
+      const platform = await context.platform();
+      const application = await applicationOf(platform, input, input.argument(0));
+      const firm = await firmOf(platform, input, input.argument(1));
+      await suspendAuthorisation(platform.database, firm, application);
+      context.print(`${application.name} is suspended at ${firm.prefix}`);
+    },
+  },
+  {
+    name: 'authorization resume',
+    summary: 'End a suspension at a firm',
+    arguments: ['APPLICATION', 'FIRM'],
+    options: environmentOption,
+    async run(context, input) {
+      const platform = await context.platform();
+      const application = await applicationOf(platform, input, input.argument(0));
+      const firm = await firmOf(platform, input, input.argument(1));
+      await resumeAuthorisation(platform.database, firm, application);
+      context.print(`${application.name} may act at ${firm.prefix} again`);
+    },
+  },
+  {
     name: 'authorization revoke',
     summary: 'Refuse an application at a firm from the next statement on',
     arguments: ['APPLICATION', 'FIRM'],
@@ -69,17 +162,3 @@ export const authorisationCommands: readonly Command[] = [
     },
   },
 ];
-
-/** Date.parse rolls dates over that do not exist; a date that is written back otherwise was none. */
-function requireTime(text: string): number {
-  const ms = Date.parse(text);
-  const [, day] = /^(\d{4}-\d{2}-\d{2})(?:T|$)/.exec(text) ?? [];
-  const exists =
-    day !== undefined && !Number.isNaN(Date.parse(day)) && new Date(Date.parse(day)).toISOString().startsWith(day);
-  if (Number.isNaN(ms) || !exists) {
-    throw new UsageError(
-      '--until must be a date that exists, such as 2027-01-31, or such a date with a time and its zone',
-    );
-  }
-  return ms;
-}

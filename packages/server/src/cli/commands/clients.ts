@@ -1,5 +1,5 @@
-/** `praxis client …`: client ids and secrets of the client-credentials flow. */
-import { issueClient, listClients, revokeClient } from '../../oauth/clients.ts';
+/** `praxis client …`: clients of the client-credentials flow; their secrets and keys are in client-credentials.ts. */
+import { issueClient, issueKeyedClient, listClients, revokeClient } from '../../oauth/clients.ts';
 import type { Command } from '../command.ts';
 import { applicationOf, dateTime, environmentOption, printOnce, printTable } from '../options.ts';
 
@@ -8,9 +8,17 @@ export const clientCommands: readonly Command[] = [
     name: 'client issue',
     summary: 'Make a client id and secret of an application',
     arguments: ['APPLICATION'],
-    options: environmentOption,
+    options: {
+      ...environmentOption,
+      'without-secret': { kind: 'flag', description: 'For a client that signs with its own key: see client jwks' },
+    },
     async run(context, input) {
       const platform = await context.platform();
+      if (input.flag('without-secret')) {
+        const application = await applicationOf(platform, input, input.argument(0));
+        context.print(`client_id: ${await issueKeyedClient(platform.database, application)}`);
+        return;
+      }
       const issued = await issueClient(
         platform.database,
         platform.secrets,
@@ -29,8 +37,14 @@ export const clientCommands: readonly Command[] = [
       const clients = await listClients(platform.database, await applicationOf(platform, input, input.argument(0)));
       printTable(
         context,
-        ['CLIENT', 'STATE', 'CREATED'],
-        clients.map((client) => [client.clientId, client.state, dateTime(client.createdAtMs)]),
+        ['CLIENT', 'STATE', 'SECRETS', 'KEYS', 'CREATED'],
+        clients.map((client) => [
+          client.clientId,
+          client.state,
+          String(client.secrets),
+          client.keys ?? '-',
+          dateTime(client.createdAtMs),
+        ]),
       );
     },
   },

@@ -1,12 +1,12 @@
 /** `praxis key …`: API keys, one kind per flow. */
 import { type Flow, issueApiKey, listApiKeys, revokeApiKey } from '../../oauth/api-keys.ts';
 import { type Command, UsageError } from '../command.ts';
-import { applicationOf, dateTime, environmentOption, printOnce, printTable } from '../options.ts';
+import { applicationOf, dateTime, environmentOption, lastUse, printOnce, printTable } from '../options.ts';
 
 export const keyCommands: readonly Command[] = [
   {
     name: 'key issue',
-    summary: 'Make an API key of an application for one flow',
+    summary: 'Make an API key of an application for one flow; two may be live',
     arguments: ['APPLICATION'],
     options: {
       ...environmentOption,
@@ -36,8 +36,15 @@ export const keyCommands: readonly Command[] = [
       const keys = await listApiKeys(platform.database, await applicationOf(platform, input, input.argument(0)));
       printTable(
         context,
-        ['ID', 'FLOW', 'LABEL', 'STATE', 'CREATED'],
-        keys.map((key) => [String(key.id), key.flow, key.label, key.state, dateTime(key.createdAtMs)]),
+        ['ID', 'FLOW', 'LABEL', 'STATE', 'CREATED', 'LAST USED'],
+        keys.map((key) => [
+          String(key.id),
+          key.flow,
+          key.label,
+          key.state,
+          dateTime(key.createdAtMs),
+          lastUse(key.lastUsedAtMs),
+        ]),
       );
     },
   },

@@ -35,10 +35,17 @@ export interface SandboxEnvironment {
   readonly applications: readonly SandboxApplication[];
 }
 
+export interface SandboxAdministrator {
+  readonly username: string;
+  readonly password: string;
+}
+
 export interface SandboxFile extends SandboxEnvironment {
   readonly origin: string;
   /** The other environments. */
   readonly others: readonly SandboxEnvironment[];
+  /** An operator; absent in files of sandboxes that were seeded before there were administrators. */
+  readonly admin?: SandboxAdministrator;
 }
 
 export function sandboxFile(dataDir: string): string {

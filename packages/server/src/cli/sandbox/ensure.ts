@@ -8,7 +8,7 @@ import { getFirm } from '../../tenancy/firms.ts';
 import { beginSeeding, endSeeding, isSeeding, readSandbox, type SandboxFile, writeSandbox } from './credentials.ts';
 import { loadPractice } from './practice.ts';
 import { removePractices, removeSandbox } from './remove.ts';
-import { sandboxPlan, sandboxSeed, seedSandbox } from './seed.ts';
+import { sandboxPlan, sandboxSeed, seedAdministrator, seedSandbox } from './seed.ts';
 
 /**
  * The credentials of the sandbox, seeding it in an empty database or where an earlier seeding was interrupted. Undefined
@@ -22,8 +22,9 @@ export async function ensureSandbox(
   const { dataDir } = platform.config;
   const known = readSandbox(dataDir);
   if (known !== undefined) {
-    if (known.origin !== origin) writeSandbox(dataDir, { ...known, origin });
-    return { ...known, origin };
+    const admin = known.admin ?? (await seedAdministrator(platform));
+    if (known.origin !== origin || known.admin === undefined) writeSandbox(dataDir, { ...known, origin, admin });
+    return { ...known, origin, admin };
   }
   if (isSeeding(dataDir)) await removeSandbox(platform);
   if (await hasFirms(platform)) return undefined;

@@ -1,7 +1,10 @@
 /**
  * The seeded sandbox: firms with synthetic practices and applications with credentials in every default environment.
  */
+import { createAdministrator, listAdministrators, setPassword } from '../../admin/administrators.ts';
+import { openPasswords } from '../../admin/passwords.ts';
 import type { Platform } from '../../app.ts';
+import { fail } from '../../base/errors.ts';
 import { issueApiKey } from '../../oauth/api-keys.ts';
 import { issueClient } from '../../oauth/clients.ts';
 import { issueLegacyAccount } from '../../oauth/legacy-accounts.ts';
@@ -10,7 +13,13 @@ import { type Application, createApplication } from '../../tenancy/applications.
 import { authorise } from '../../tenancy/authorisations.ts';
 import { createFirm, type Firm } from '../../tenancy/firms.ts';
 import { entryProblem } from '../options.ts';
-import type { LegacyCredentials, SandboxApplication, SandboxEnvironment, SandboxFile } from './credentials.ts';
+import type {
+  LegacyCredentials,
+  SandboxAdministrator,
+  SandboxApplication,
+  SandboxEnvironment,
+  SandboxFile,
+} from './credentials.ts';
 import { loadPractice } from './practice.ts';
 
 interface FirmRow {
@@ -67,6 +76,9 @@ export const sandboxPlan: readonly [EnvironmentRow, ...EnvironmentRow[]] = [
 
 export const sandboxProduct = 'pm';
 
+/** Username of the operator who administers the sandbox. */
+const sandboxOperator = 'operator';
+
 /** Seed of the sandbox's practices. */
 export const sandboxSeed = 'sandbox';
 
@@ -83,7 +95,18 @@ export async function seedSandbox(
   const main = await seedEnvironment(platform, first, onProgress);
   const others: SandboxEnvironment[] = [];
   for (const row of rest) others.push(await seedEnvironment(platform, row, onProgress));
-  return { origin, ...main, others };
+  return { origin, ...main, others, admin: await seedAdministrator(platform) };
+}
+
+/** The operator of the sandbox; one that an interrupted seeding left behind gets a new password. */
+export async function seedAdministrator({ database, clock, secrets }: Platform): Promise<SandboxAdministrator> {
+  const store = { database, clock, passwords: openPasswords(secrets) };
+  const draft = { username: sandboxOperator, role: 'operator', environment: sandboxPlan[0].environment } as const;
+  const isThere = (await listAdministrators(database)).some(({ username }) => username === sandboxOperator);
+  const { username, password } = isThere
+    ? await setPassword(store, sandboxOperator)
+    : await createAdministrator(store, draft);
+  return password === undefined ? fail('internal', { diagnostics: 'No password was made up' }) : { username, password };
 }
 
 async function seedEnvironment(

@@ -5,6 +5,7 @@
 import type { Environment } from '../../tenancy/environments.ts';
 import type { ApiKeyHeader } from '../api-key-header.ts';
 import type { Form } from '../form.ts';
+import type { LegacyExchange } from '../legacy-exchange.ts';
 import type { TokenService } from '../token-service.ts';
 
 /** A grant of an endpoint whose requests arrive as `Request`. */
@@ -34,6 +35,8 @@ export interface LegacyRequest {
   /** As in the path; whether there is such a firm is not known. */
   readonly firmPrefix: string;
   readonly apiKey: ApiKeyHeader;
+  /** What becomes known of the caller. */
+  readonly exchange: LegacyExchange;
 }
 
 /** A request to the token endpoint of a realm (contract 4.3). */
@@ -42,4 +45,6 @@ export interface ClientRequest {
   readonly apiKey: ApiKeyHeader;
   /** Every value of the Authorization header. */
   readonly authorization: readonly string[];
+  /** Which endpoint was called: what comes after `/protocol/openid-connect/`. */
+  readonly endpoint: string;
 }

@@ -20,17 +20,23 @@ export const refreshTokenGrant: Grant<LegacyRequest> = {
     const refreshToken = requireParameter(form, 'refresh_token');
     const token = readRefreshToken(service, refreshToken);
     // The database is asked also about a bad token, so that a wrong API key is told first, as for every other request.
-    const caller = await findLegacyCaller(service, request, sql`subject = ${isProblem(token) ? '' : token.subject}`);
+    const caller = await findLegacyCaller(
+      service,
+      request,
+      sql`subject = ${isProblem(token) ? '' : token.subject}`,
+      isProblem(token) ? undefined : token.tokenId,
+    );
     const application = requireLegacyKey(request, caller);
     if (isProblem(token)) refuse('invalid_grant', `refresh_token ${token.problem}`);
     if (token.environment !== request.environment.name || token.firmPrefix !== request.firmPrefix) {
       refuse('invalid_grant', 'refresh_token was issued for another firm or environment');
     }
+    if (caller.tokenRevoked) refuse('invalid_grant', 'refresh_token has been revoked: log in again');
     if (!caller.account || credentialOf(caller.account.passwordHash) !== token.credential) {
       refuse('invalid_grant', 'refresh_token ended with the password it was got with: log in again');
     }
     const holder = requireLiveHolder(request, caller.account, application, caller);
-    return legacyAnswer(service, request, application, holder, refreshToken);
+    return legacyAnswer(service, request, application, holder, { token: refreshToken, tokenId: token.tokenId });
   },
 };
 

@@ -1,11 +1,10 @@
 /**
  * The parts of a compartment that a caller may see, type by type.
  */
-import { searchGrants } from '../../access/policy.ts';
-import { compartmentScope, typesInCompartment } from '../../interactions/compartment.ts';
+import { typesInCompartment } from '../../interactions/compartment.ts';
+import { usableScope } from '../../interactions/compartment-types.ts';
 import type { InteractionContext } from '../../interactions/context.ts';
 import type { CompartmentScope } from '../../search/compartment-scope.ts';
-import { parametersOf } from '../../search/parameters.ts';
 import type { SearchParameters } from '../../search/query.ts';
 import type { EverythingAsked } from './asked.ts';
 import { careDates } from './care-dates.ts';
@@ -29,18 +28,9 @@ export function sectionsOf(context: InteractionContext, asked: EverythingAsked, 
     const dates = type === asked.type ? [] : dateParameters(asked, type);
     const parameters = [...sinceParameters(asked), ...dates];
     const names = parameters.map(([name]) => name);
-    const scope = scopesOf(asked.type, id, type).find(({ codes }) =>
-      isSearchableBy(context, type, [...codes, ...names]),
-    );
+    const scope = usableScope(context, { type: asked.type, id }, type, names);
     return scope === undefined ? [] : [{ type, scope, parameters }];
   });
-}
-
-/** How a type is in the compartment; the resource itself is there also for those who may not see what links to it. */
-function scopesOf(compartment: string, id: string, type: string): readonly CompartmentScope[] {
-  const scope = compartmentScope(compartment, id, type);
-  if (scope === undefined) return [];
-  return type === compartment ? [scope, { ...scope, codes: ['_id'] }] : [scope];
 }
 
 /** Resources changed after the moment, as `gt` of a search finds them. */
@@ -55,11 +45,4 @@ function dateParameters({ start, end }: EverythingAsked, type: string): SearchPa
     ...(start === undefined ? [] : [[date, `ge${start}`] as const]),
     ...(end === undefined ? [] : [[date, `le${end}`] as const]),
   ];
-}
-
-/** Whether the caller may search the type by all of the parameters at once. */
-export function isSearchableBy(context: InteractionContext, type: string, codes: readonly string[]): boolean {
-  const known = parametersOf(type);
-  const used = codes.flatMap((code) => known.get(code)?.definition ?? []);
-  return searchGrants(context.policy, type, used).length > 0;
 }

@@ -3,12 +3,12 @@
  */
 import type { Disclosed } from '../../access/disclosure.ts';
 import { compartmentScope, isInCompartment } from '../../interactions/compartment.ts';
+import { isSearchableBy } from '../../interactions/compartment-types.ts';
 import type { InteractionContext } from '../../interactions/context.ts';
 import { discloseRow } from '../../interactions/disclosing.ts';
 import { findNamed, localReferences } from '../../interactions/linked-resources.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { EverythingAsked } from './asked.ts';
-import { isSearchableBy } from './sections.ts';
 
 /** References followed from a row, one after another: a role, its practitioner. */
 const depthMax = 2;

@@ -60,6 +60,8 @@ const endOfText: Compare = (parameter, { value }) => {
 
 /** The periods have a moment in common. */
 const overlaps: Compare = (parameter, compared, context) => {
+  // A moment, of which no row of a date is kept.
+  if (parameter.kind.table === 'resource') return criterionOf(parameter, '', escaped(compared), context);
   const { range } = parseDateValue(escaped(compared), context);
   return onRows(parameter, { where: sql`lo < ${range.hi} AND hi > ${range.lo}`, order: 'value', share: shares.part });
 };

@@ -4,8 +4,9 @@
  * every reference parameter, of the type or, alone, of every type.
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
+import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
 import type { Parameter } from '../kind.ts';
-import { parametersOf } from '../parameters.ts';
+import { parametersOf, standardParametersOf } from '../parameters.ts';
 import { refuseValue } from '../search-values.ts';
 
 /** Different `_include` and `_revinclude` of one search at most. */
@@ -38,12 +39,16 @@ export function isIncludeName(name: string): boolean {
 
 /**
  * The includes among all parameters of a search, each once, in the order given.
+ * @param own search parameters of the firm's own
  * @throws PraxisError `search-invalid` (names the parameter and what would be right)
  */
-export function parseIncludes(parameters: readonly (readonly [name: string, value: string])[]): readonly Include[] {
+export function parseIncludes(
+  parameters: readonly (readonly [name: string, value: string])[],
+  own: FirmSearchParameters,
+): readonly Include[] {
   const includes = new Map<string, Include>();
   for (const [name, value] of parameters) {
-    if (isIncludeName(name)) includes.set(`${name}=${value}`, parseInclude(name, value));
+    if (isIncludeName(name)) includes.set(`${name}=${value}`, parseInclude(name, value, own));
   }
   if (includes.size > includesMax) {
     refuseValue('_include', `and _revinclude are given ${includes.size} times; at most ${includesMax} are taken`);
@@ -51,7 +56,7 @@ export function parseIncludes(parameters: readonly (readonly [name: string, valu
   return [...includes.values()];
 }
 
-function parseInclude(given: string, value: string): Include {
+function parseInclude(given: string, value: string, own: FirmSearchParameters): Include {
   const colon = given.indexOf(':');
   const name = given.startsWith('_include') ? '_include' : '_revinclude';
   const iterate = colon >= 0 && isIterate(given, name, given.slice(colon + 1));
@@ -65,8 +70,8 @@ function parseInclude(given: string, value: string): Include {
   }
   if (!served.has(source))
     refuseValue(given, 'begins with what is not a resource type of R4, or * with more behind it');
-  const parameter = code === wild ? undefined : referenceParameter(given, source, code);
-  if (target !== undefined) requireTarget(given, source, parameter, target);
+  const parameter = code === wild ? undefined : referenceParameter(given, parametersOf(source, own), source, code);
+  if (target !== undefined) requireTarget(given, source, parameter, target, own);
   return { name, iterate, source, parameter, target };
 }
 
@@ -76,28 +81,39 @@ function isIterate(given: string, name: IncludeName, modifier: string): boolean 
   return refuseValue(given, `takes no modifier but ${name}:iterate`);
 }
 
-function referenceParameter(given: string, source: string, code: string): Parameter {
-  const parameter = parametersOf(source).get(code);
+function referenceParameter(
+  given: string,
+  parameters: ReadonlyMap<string, Parameter>,
+  source: string,
+  code: string,
+): Parameter {
+  const parameter = parameters.get(code);
   if (parameter === undefined) {
-    return refuseValue(given, `names no search parameter of ${source}; ${choiceOf(source)}`);
+    return refuseValue(given, `names no search parameter of ${source}; ${choiceOf(parameters)}`);
   }
   if (!isReference(parameter)) {
     return refuseValue(
       given,
-      `takes reference parameters, and ${code} of ${source} is a ${parameter.definition.type}; ${choiceOf(source)}`,
+      `takes reference parameters, and ${code} of ${source} is a ${parameter.definition.type}; ${choiceOf(parameters)}`,
     );
   }
   return parameter;
 }
 
-function choiceOf(source: string): string {
-  const codes = referenceParameters(source).map(({ code }) => code);
+function choiceOf(parameters: ReadonlyMap<string, Parameter>): string {
+  const codes = [...parameters.values()].filter(isReference).map(({ code }) => code);
   return codes.length === 0 ? 'it has no reference parameters' : `its reference parameters are ${codes.join(', ')}`;
 }
 
-function requireTarget(given: string, source: string, parameter: Parameter | undefined, target: string): void {
+function requireTarget(
+  given: string,
+  source: string,
+  parameter: Parameter | undefined,
+  target: string,
+  own: FirmSearchParameters,
+): void {
   if (!served.has(target)) refuseValue(given, 'ends with what is not a resource type of R4');
-  const possible = parameter === undefined ? referenceParameters(source) : [parameter];
+  const possible = parameter === undefined ? referenceParameters(source, own) : [parameter];
   if (possible.some(({ definition }) => definition.targets.includes(target))) return;
   const subject = parameter === undefined ? `no reference of ${source}` : `${parameter.code} of ${source} does not`;
   const leads = parameter === undefined ? 'leads' : 'lead';
@@ -111,11 +127,15 @@ function isReference({ definition }: Parameter): boolean {
 
 const ofType = new Map<string, readonly Parameter[]>();
 
-/** The reference parameters of a type. */
-export function referenceParameters(type: string): readonly Parameter[] {
+/**
+ * The reference parameters of a type.
+ * @param own search parameters of the firm's own
+ */
+export function referenceParameters(type: string, own: FirmSearchParameters): readonly Parameter[] {
+  if (own.length > 0) return [...parametersOf(type, own).values()].filter(isReference);
   const known = ofType.get(type);
   if (known) return known;
-  const parameters = [...parametersOf(type).values()].filter(isReference);
+  const parameters = [...standardParametersOf(type).values()].filter(isReference);
   if (parameters.length > 0) ofType.set(type, parameters);
   return parameters;
 }

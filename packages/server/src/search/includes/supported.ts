@@ -3,18 +3,19 @@
  * (https://hl7.org/fhir/R4/capabilitystatement-definitions.html#CapabilityStatement.rest.resource.searchInclude).
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
+import { noSearchParameters } from '../../tenancy/search-parameters.ts';
 import { referenceParameters } from './include.ts';
 
 /** `*`, `Encounter:*`, `Encounter:subject`, …; never empty. */
 export function supportedIncludes(type: string): readonly string[] {
-  const codes = referenceParameters(type).map(({ code }) => `${type}:${code}`);
+  const codes = referenceParameters(type, noSearchParameters).map(({ code }) => `${type}:${code}`);
   return codes.length === 0 ? ['*'] : ['*', `${type}:*`, ...codes];
 }
 
 /** `*`, and the parameters of all types that can refer to the type: `Encounter:subject`, …; never empty. */
 export function supportedRevincludes(type: string): readonly string[] {
   const leading = resourceTypesWithEndpoint.flatMap((source) =>
-    referenceParameters(source)
+    referenceParameters(source, noSearchParameters)
       .filter(({ definition }) => definition.targets.includes(type))
       .map(({ code }) => `${source}:${code}`),
   );

@@ -119,7 +119,7 @@ export function conditionOf(prefix: Prefix, { lo: from, hi: to }: DateRange, poi
 
 /** A condition that implies `hi > moment`, told so that the index on `lo` bounds it: narrow ranges begin shortly before. */
 function endingAfter(moment: Microseconds, where: Sql): Condition {
-  const narrow = sql`lo > ${shifted(moment, -narrowMicros)} AND lo >= hi - 90000000000 AND ${where}`;
+  const narrow = sql`lo >= ${shifted(moment, 1 - narrowMicros)} AND lo >= hi - 90000000000 AND ${where}`;
   const wide = sql`lo < hi - 90000000000 AND hi > ${moment} AND ${where}`;
   return { where, branches: [narrow, wide] };
 }

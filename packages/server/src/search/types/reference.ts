@@ -3,8 +3,10 @@
  * https://hl7.org/fhir/R4/search.html#reference
  */
 import type { JsonValue, TypedValue } from '@praxis/fhir';
+import { PraxisError } from '../../base/errors.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { boundedKey, keptBytes } from '../bounded-key.ts';
+import { type HierarchyModifier, hierarchiesOf, hierarchyKey, hierarchyRoot } from '../hierarchies.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
 import { objectOf, textOf } from '../json-values.ts';
 import {
@@ -18,7 +20,7 @@ import {
   type Test,
   type ValueContext,
 } from '../kind.ts';
-import { isResourceType, parameterNumber, typeNumber } from '../numbers.ts';
+import { isResourceType, typeNumber } from '../numbers.ts';
 import { refuseValue, unescapeValue } from '../search-values.ts';
 import { addIdentifier, tokenReading } from './token.ts';
 
@@ -60,6 +62,7 @@ export const reference: SearchKind = {
   modifiers: (parameter) => [
     ...(hasIdentifiers(parameter) ? ['identifier'] : []),
     ...(hasCanonicals(parameter) ? ['below'] : []),
+    ...(hierarchiesOf(parameter).length > 0 ? ['above', 'below'] : []),
     ...parameter.definition.targets,
   ],
   reading: readingOf,
@@ -78,6 +81,8 @@ function hasCanonicals({ facts }: Parameter): boolean {
 function readingOf(parameter: Parameter, modifier: string): Reading | undefined {
   const { number, definition } = parameter;
   if (modifier === 'below' && hasCanonicals(parameter)) return { table: 'reference', number, parse: parseBelow };
+  if ((modifier === 'above' || modifier === 'below') && hierarchiesOf(parameter).length > 0)
+    return { table: 'reference', number, parse: (text, context) => parseHierarchy(text, modifier, context) };
   if (modifier === '') return { table: 'reference', number, parse: (text, context) => parseReference(text, context) };
   if (modifier === 'identifier' && hasIdentifiers(parameter)) {
     const reading = tokenReading(identifierNumber(parameter), '');
@@ -87,13 +92,13 @@ function readingOf(parameter: Parameter, modifier: string): Reading | undefined 
   return { table: 'reference', number, parse: (text, context) => parseReference(text, context, modifier) };
 }
 
-function identifierNumber({ type, code }: Parameter): number {
-  return parameterNumber(type, code, 'identifier');
+function identifierNumber({ numberIn }: Parameter): number {
+  return numberIn('identifier');
 }
 
 function asIdentifier(context: ValueContext): ValueContext {
-  const { type, code, number, definition, kind, parts } = context.parameter;
-  return { ...context, parameter: { type, code, number, definition, kind, facts: identifierFacts, parts } };
+  const { type, code, number, numberIn, definition, kind, parts } = context.parameter;
+  return { ...context, parameter: { type, code, number, numberIn, definition, kind, facts: identifierFacts, parts } };
 }
 
 /** `Type/id`, with a version or without. */
@@ -150,6 +155,36 @@ function parseBelow(text: string, context: ValueContext): Test {
     order: 'value',
     share: shares.few,
   };
+}
+
+/**
+ * A resource and those below or above it: https://hl7.org/fhir/R4/search.html#recursive. Which these are was asked before.
+ * @throws PraxisError also what the walk over the hierarchy was refused with
+ */
+function parseHierarchy(text: string, modifier: HierarchyModifier, context: ValueContext): Test {
+  const { name, parameter, codes, baseUrl } = context;
+  const hierarchies = hierarchiesOf(parameter);
+  const types = hierarchies.map(({ type }) => type);
+  const root = hierarchyRoot(unescapeValue(text, name), baseUrl);
+  if (root === undefined || (root.type !== undefined && !types.includes(root.type))) {
+    const example = `${types[0]}/23`;
+    return refuseValue(
+      name,
+      `takes an id (23) or a type and id (${example}) of ${types.join(' or ')}, which have hierarchies`,
+    );
+  }
+  const targets = hierarchies
+    .filter(({ type }) => root.type === undefined || type === root.type)
+    .map((hierarchy) => {
+      const found = codes?.get(hierarchyKey(hierarchy, modifier, root.id)) ?? [];
+      if (found instanceof PraxisError) throw found;
+      return { type: typeNumber(hierarchy.type), ids: found.map(({ code }) => code) };
+    });
+  const [only] = targets;
+  if (only !== undefined && targets.length === 1 && only.ids.length === 1)
+    return testOfTarget(only.type, root.id, shareOf(types));
+  const tests = targets.map(({ type, ids }) => sql`(target_rtype = ${type} AND target_id = ANY (${ids}::text[]))`);
+  return { where: sql`(${sql.join(tests, sql` OR `)})`, order: 'gathered', share: shareOf(types) };
 }
 
 /** R4: "a relative reference resolving to the same value as a specified absolute URL, or vice versa, qualifies". */

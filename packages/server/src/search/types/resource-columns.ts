@@ -4,7 +4,7 @@
  */
 import { sql } from '../../database/sql.ts';
 import { compareMoments, type DateRange, type Microseconds } from '../date-range.ts';
-import { type SearchKind, shares, type Test, type ValueContext } from '../kind.ts';
+import { type SearchKind, type Share, shares, type Test, type ValueContext } from '../kind.ts';
 import type { Prefix } from '../prefixes.ts';
 import { refuseValue, unescapeValue } from '../search-values.ts';
 import { parseDateValue, shareOfSpan } from './date.ts';
@@ -39,8 +39,18 @@ function parseId(text: string, { name }: ValueContext): Test {
 
 function parseLastUpdated(text: string, context: ValueContext): Test {
   const { prefix, range } = parseDateValue(text, context);
-  const share = prefix === 'eq' || prefix === 'ap' ? shareOfSpan(range.lo, range.hi) : shares.most;
-  return { ...conditionOf(prefix, range), order: 'value', share };
+  const condition = conditionOf(prefix, range);
+  return { ...condition, order: 'value', share: shareOf(condition, context.nowMs) };
+}
+
+/**
+ * Nothing has been changed later than now, so what has changed since a moment lies in a span as well; but it is never taken
+ * to be few, since an import changes very much in a short time.
+ */
+function shareOf({ span }: Pick<Test, 'span'>, nowMs: number): Share {
+  if (span?.from === undefined) return shares.most;
+  if (span.to !== undefined) return shareOfSpan(span.from, span.to);
+  return shareOfSpan(span.from, String(BigInt(nowMs) * microsPerMs)) === shares.most ? shares.most : shares.some;
 }
 
 /** `lu` is a moment in whole milliseconds: the first one that is not before a bound stands for the bound. */

@@ -10,7 +10,7 @@ import { type CodeOfSystem, codesKey } from '../codes.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
 import { objectOf, objectsOf, textOf } from '../json-values.ts';
 import { type Parameter, type ParameterFacts, type Reading, shares, type Test, type ValueContext } from '../kind.ts';
-import { noSystem, parameterNumber, systemNumber } from '../numbers.ts';
+import { noSystem, systemNumber } from '../numbers.ts';
 import { refuseValue, splitUnescaped, unescapeValue } from '../search-values.ts';
 import { foldCase } from '../text-folding.ts';
 import { indexText, stringReading } from './string.ts';
@@ -56,12 +56,12 @@ export function modifiedReading(parameter: Parameter, modifier: string): Reading
   }
 }
 
-function textNumber({ type, code }: Parameter): number {
-  return parameterNumber(type, code, 'text');
+function textNumber({ numberIn }: Parameter): number {
+  return numberIn('text');
 }
 
-function typedNumber({ type, code }: Parameter): number {
-  return parameterNumber(type, code, 'of-type');
+function typedNumber({ numberIn }: Parameter): number {
+  return numberIn('of-type');
 }
 
 /** `system|code|value`, the first two of the identifier's type. */

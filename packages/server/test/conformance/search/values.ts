@@ -96,16 +96,16 @@ export const values: readonly Clause[] = [
     assert.deepEqual(matches(await world.get(`ValueSet?url=${url}`)), [id]);
     assert.deepEqual(matches(await world.get(`ValueSet?url=${url}x`)), []);
   }),
-  should('search-uri-2', 'uri', '|version after a canonical URL asks for that version', {
-    departs: 'url and version are parameters of their own, which together ask for one version',
-    case: async (world) => {
-      const url = `http://example.org/fhir/ValueSet/${world.unique()}`;
-      const make = (version: string) => world.create({ resourceType: 'ValueSet', status: 'active', url, version });
-      const [one, two] = [await make('1.0'), await make('2.0')];
-      assert.deepEqual(matches(await world.get(`ValueSet?url=${url}&version=2.0`)), [two.id]);
-      assert.deepEqual(matches(await world.get(`ValueSet?url=${url}`)).sort(), [one.id, two.id].sort());
-      assert.deepEqual(matches(await world.get(`ValueSet?url=${url}|2.0`)), []);
-    },
+  should('search-uri-2', 'uri', '|version after a canonical URL asks for that version', async (world) => {
+    const url = `http://example.org/fhir/ValueSet/${world.unique()}`;
+    const make = (version: string) => world.create({ resourceType: 'ValueSet', status: 'active', url, version });
+    const [one, two] = [await make('1.0'), await make('2.0')];
+    assert.deepEqual(matches(await world.get(`ValueSet?url=${url}&version=2.0`)), [two.id]);
+    assert.deepEqual(matches(await world.get(`ValueSet?url=${url}`)).sort(), [one.id, two.id].sort());
+    assert.deepEqual(matches(await world.get(`ValueSet?url=${url}|2.0`)), [two.id]);
+    assert.deepEqual(matches(await world.get(`ValueSet?url=${url}|3.0`)), []);
+    assert.deepEqual(matches(await world.get(`ValueSet?url=${url}|3.0,${url}|1.0`)), [one.id]);
+    assert.deepEqual(matches(await world.get(`ValueSet?url=${url}x|1.0`)), []);
   }),
   should('search-token-1', 'token', 'Tokens of which nothing is known match in any case', async (world) => {
     const tag = world.unique();

@@ -1,0 +1,75 @@
+/** `praxis account …`: legacy accounts, each of one application at one firm. */
+import {
+  issueLegacyAccount,
+  listLegacyAccounts,
+  resetLegacyPassword,
+  revokeLegacyAccount,
+} from '../../oauth/legacy-accounts.ts';
+import { defineAction, nothing } from '../action.ts';
+import { applicationMember, createdAt, title } from '../fields.ts';
+import { applicationOf, firmOf } from '../targets.ts';
+
+const issued = {
+  username: { kind: 'text', description: 'The username.' },
+  password: { kind: 'text', description: 'The password; it cannot be shown again.' },
+} as const;
+
+export const legacyAccountActions = [
+  defineAction({
+    name: 'account list',
+    method: 'GET',
+    path: '/environments/{environment}/firms/{firm}/accounts',
+    summary: 'List the legacy accounts at a firm',
+    roles: ['operator', 'practice'],
+    fields: {},
+    output: {
+      kind: 'list',
+      shape: {
+        username: issued.username,
+        ...applicationMember,
+        state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether it is taken.' },
+        ...createdAt,
+      },
+    },
+    run: async (context, { path }) => listLegacyAccounts(context.database, await firmOf(context, path)),
+  }),
+  defineAction({
+    name: 'account issue',
+    method: 'POST',
+    path: '/environments/{environment}/firms/{firm}/accounts',
+    summary: 'Make a legacy account of an application at a firm',
+    roles: ['operator'],
+    creates: true,
+    fields: {
+      application: { ...title('Name of the application.'), required: true },
+      username: title('Unique at the firm; made up when absent.'),
+    },
+    output: { kind: 'one', shape: issued },
+    async run(context, { path, body }) {
+      const firm = await firmOf(context, path);
+      const application = await applicationOf(context, { ...path, application: body.application });
+      return await issueLegacyAccount(context.database, context.secrets, firm, application, body.username);
+    },
+  }),
+  defineAction({
+    name: 'account reset',
+    method: 'POST',
+    path: '/environments/{environment}/firms/{firm}/accounts/{account}/reset',
+    summary: 'Give a legacy account a new password; its tokens end',
+    roles: ['operator'],
+    fields: {},
+    output: { kind: 'one', shape: issued },
+    run: async (context, { path }) =>
+      resetLegacyPassword(context.database, context.secrets, await firmOf(context, path), path.account),
+  }),
+  defineAction({
+    name: 'account revoke',
+    method: 'POST',
+    path: '/environments/{environment}/firms/{firm}/accounts/{account}/revoke',
+    summary: 'Refuse a legacy account and its tokens from the next statement on',
+    roles: ['operator'],
+    fields: {},
+    output: nothing,
+    run: async (context, { path }) => revokeLegacyAccount(context.database, await firmOf(context, path), path.account),
+  }),
+];

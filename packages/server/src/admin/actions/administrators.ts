@@ -1,0 +1,82 @@
+/** `praxis admin …`: who may administer. */
+import { defineAction, nothing } from '../action.ts';
+import { createAdministrator, listAdministrators, revokeAdministrator, roles, setPassword } from '../administrators.ts';
+import { createdAt, segment, title } from '../fields.ts';
+import { passwordLengthMax, passwordLengthMin } from '../password-rules.ts';
+
+const password = {
+  kind: 'text',
+  lengthMax: passwordLengthMax,
+  description: `At least ${passwordLengthMin} characters, and none that is guessed first; made up when absent.`,
+} as const;
+
+const issued = {
+  username: { kind: 'text', description: 'The username.' },
+  password: {
+    kind: 'text',
+    optional: true,
+    description: 'The password that was made up; it cannot be shown again. Absent when one was given.',
+  },
+} as const;
+
+export const administratorActions = [
+  defineAction({
+    name: 'admin list',
+    method: 'GET',
+    path: '/administrators',
+    summary: 'List administrators',
+    roles: ['operator'],
+    fields: {},
+    output: {
+      kind: 'list',
+      shape: {
+        username: { kind: 'text', description: 'Unique in the installation.' },
+        role: { kind: 'choice', values: roles, description: 'What it may do.' },
+        environment: { kind: 'text', nullable: true, description: 'Of the firm or application.' },
+        firm: { kind: 'text', nullable: true, description: 'Prefix; of practice administrators.' },
+        application: { kind: 'text', nullable: true, description: 'Name; of vendors.' },
+        state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether it may sign in.' },
+        ...createdAt,
+      },
+    },
+    run: ({ database }) => listAdministrators(database),
+  }),
+  defineAction({
+    name: 'admin create',
+    method: 'POST',
+    path: '/administrators',
+    summary: 'Make an administrator',
+    roles: ['operator'],
+    creates: true,
+    fields: {
+      username: { ...segment('Unique in the installation; an e-mail address fits.'), required: true },
+      role: { kind: 'choice', values: roles, required: true, description: 'What it may do.' },
+      environment: segment('Of the firm or application; sandbox when absent.'),
+      firm: segment('Prefix; for the role practice.'),
+      application: title('Name; for the role vendor.'),
+      password,
+    },
+    output: { kind: 'one', shape: issued },
+    run: (context, { body }) => createAdministrator(context, { ...body, environment: body.environment ?? 'sandbox' }),
+  }),
+  defineAction({
+    name: 'admin password',
+    method: 'PUT',
+    path: '/administrators/{administrator}/password',
+    summary: 'Give an administrator another password; sessions and API tokens end',
+    roles: ['operator'],
+    fields: { password },
+    output: { kind: 'one', shape: issued },
+    run: (context, { path, body }) => setPassword(context, path.administrator, body.password),
+  }),
+  defineAction({
+    name: 'admin revoke',
+    method: 'POST',
+    path: '/administrators/{administrator}/revoke',
+    summary: 'Refuse an administrator, sessions and API tokens with it, from the next request on',
+    roles: ['operator'],
+    fields: {},
+    output: nothing,
+    run: ({ database }, { path }) => revokeAdministrator(database, path.administrator),
+  }),
+];

@@ -1,0 +1,127 @@
+/** `praxis app …`: the vendors' programs, and what their vendors see and change of them. */
+import { settingNames } from '../../tenancy/application-settings.ts';
+import {
+  createApplication,
+  listApplications,
+  resumeApplication,
+  setApplicationAcl,
+  setApplicationSettings,
+  suspendApplication,
+} from '../../tenancy/applications.ts';
+import { listAuthorisingFirms } from '../../tenancy/authorisations.ts';
+import { defineAction, nothing, type Shape } from '../action.ts';
+import { entryProblem } from '../entry-problem.ts';
+import { acl, title } from '../fields.ts';
+import { applicationOf } from '../targets.ts';
+
+const application: Shape = {
+  name: { kind: 'text', description: 'Unique in its environment.' },
+  state: { kind: 'choice', values: ['active', 'suspended'], description: 'Suspended: refused everywhere.' },
+  acl: { kind: 'texts', description: 'The most that its tokens may carry, and that a firm may authorise.' },
+  settings: { kind: 'flags', description: 'Habits of existing clients that it keeps.' },
+};
+
+const settings = {
+  kind: 'flags',
+  names: settingNames,
+  description: 'Habits of existing clients that it keeps; what is absent is off.',
+} as const;
+
+export const applicationActions = [
+  defineAction({
+    name: 'app list',
+    method: 'GET',
+    path: '/environments/{environment}/applications',
+    summary: 'List the applications of an environment',
+    roles: ['operator'],
+    fields: {},
+    output: { kind: 'list', shape: application },
+    run: ({ database }, { path }) => listApplications(database, path.environment),
+  }),
+  defineAction({
+    name: 'app create',
+    method: 'POST',
+    path: '/environments/{environment}/applications',
+    summary: 'Make an application with the entries its tokens may carry',
+    roles: ['operator'],
+    creates: true,
+    fields: {
+      name: { ...title('Unique in its environment.'), required: true },
+      acl: { ...acl('The entries.'), required: true },
+      settings,
+    },
+    output: { kind: 'one', shape: application },
+    run: ({ database }, { path, body }) =>
+      createApplication(database, { ...body, environment: path.environment }, entryProblem),
+  }),
+  defineAction({
+    name: 'app show',
+    method: 'GET',
+    path: '/environments/{environment}/applications/{application}',
+    summary: 'One application',
+    roles: ['operator', 'vendor'],
+    fields: {},
+    output: { kind: 'one', shape: application },
+    run: (context, { path }) => applicationOf(context, path),
+  }),
+  defineAction({
+    name: 'app acl',
+    method: 'PUT',
+    path: '/environments/{environment}/applications/{application}/acl',
+    summary: 'Replace the entries of an application',
+    description: 'What firms have authorised stays, and counts only as far as the application holds it.',
+    roles: ['operator'],
+    fields: { acl: { ...acl('The entries.'), required: true } },
+    output: nothing,
+    run: async (context, { path, body }) =>
+      setApplicationAcl(context.database, await applicationOf(context, path), body.acl, entryProblem),
+  }),
+  defineAction({
+    name: 'app set',
+    method: 'PUT',
+    path: '/environments/{environment}/applications/{application}/settings',
+    summary: 'Replace the settings of an application: habits of existing clients that it keeps',
+    roles: ['operator', 'vendor'],
+    fields: { settings: { ...settings, required: true } },
+    output: nothing,
+    run: async (context, { path, body }) =>
+      setApplicationSettings(context.database, await applicationOf(context, path), body.settings),
+  }),
+  defineAction({
+    name: 'app suspend',
+    method: 'POST',
+    path: '/environments/{environment}/applications/{application}/suspend',
+    summary: 'Refuse an application everywhere, and its vendors here, from the next statement on',
+    roles: ['operator'],
+    fields: {},
+    output: nothing,
+    run: async (context, { path }) => suspendApplication(context.database, await applicationOf(context, path)),
+  }),
+  defineAction({
+    name: 'app resume',
+    method: 'POST',
+    path: '/environments/{environment}/applications/{application}/resume',
+    summary: 'End a suspension',
+    roles: ['operator'],
+    fields: {},
+    output: nothing,
+    run: async (context, { path }) => resumeApplication(context.database, await applicationOf(context, path)),
+  }),
+  defineAction({
+    name: 'app firms',
+    method: 'GET',
+    path: '/environments/{environment}/applications/{application}/firms',
+    summary: 'The firms that let an application act now, by name',
+    roles: ['operator', 'vendor'],
+    fields: {},
+    output: {
+      kind: 'list',
+      shape: {
+        prefix: { kind: 'text', description: 'Segment of the paths of the firm.' },
+        name: { kind: 'text', description: 'Its name.' },
+      },
+    },
+    run: async (context, { path }) =>
+      listAuthorisingFirms(context.database, context.clock, await applicationOf(context, path)),
+  }),
+];

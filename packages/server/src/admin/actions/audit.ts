@@ -1,0 +1,123 @@
+/** `praxis audit disclosures`, `praxis access explain`: what applications saw, and what they may do. */
+import { resourceTypesWithEndpoint } from '@praxis/fhir';
+import { parseScope } from '../../access/grammar.ts';
+import { rowQueryText } from '../../access/row-query.ts';
+import { type Disclosure, disclosuresOf } from '../../audit/disclosures.ts';
+import { fail } from '../../base/errors.ts';
+import { effectiveAccess, type LetterGrant } from '../../interactions/effective-access.ts';
+import { typeName } from '../../storage/rows.ts';
+import { defineAction, type Shape } from '../action.ts';
+import { explainAccess } from '../explain.ts';
+import { itemsMax } from '../output.ts';
+import { applicationOf, firmOf } from '../targets.ts';
+
+const practices = ['operator', 'practice'] as const;
+const scopeLengthMax = 20_000;
+
+const disclosure: Shape = {
+  at: { kind: 'time', description: 'When.' },
+  application: { kind: 'text', description: 'Name of the application as it is now.' },
+  subject: { kind: 'text', nullable: true, description: 'Whom the token named.' },
+  interaction: { kind: 'text', description: 'What was asked for.' },
+  resource: { kind: 'text', description: 'Type, or type and id; empty: of several types.' },
+  shown: { kind: 'integer', description: 'Resources that the answer showed.' },
+  elements: { kind: 'text', description: 'all, or the names of the elements.' },
+  entries: { kind: 'text', nullable: true, description: 'Access entries that allowed it.' },
+  requestId: { kind: 'text', nullable: true, description: 'X-Request-Id of the answer.' },
+};
+
+const grant: Shape = {
+  letter: { kind: 'text', description: 'r, s, c, u or another letter of the entries.' },
+  elements: { kind: 'texts', description: 'Top-level elements; all alone: every one.' },
+  rows: { kind: 'text', description: 'A query that rows have to fit; empty: all.' },
+  entries: { kind: 'texts', description: 'The entries that grant it.' },
+};
+
+const typeAccess: Shape = {
+  type: { kind: 'text', description: 'The resource type.' },
+  interactions: { kind: 'texts', description: 'What may be asked for.' },
+  grants: { kind: 'list', description: 'Letter by letter.', shape: grant },
+  searchParameters: { kind: 'texts', description: 'By which it can be searched.' },
+  sortKeys: { kind: 'texts', description: 'Those that _sort takes.' },
+  includes: { kind: 'texts', description: 'Values of _include.' },
+  revincludes: { kind: 'texts', description: 'Values of _revinclude.' },
+};
+
+const entry: Shape = {
+  entry: { kind: 'text', description: 'The entry.' },
+  heldBy: { kind: 'texts', description: 'Who holds it: token, application, firm.' },
+  effective: { kind: 'flag', description: 'Whether it counts.' },
+  reason: { kind: 'text', optional: true, description: 'Why not.' },
+};
+
+export const auditActions = [
+  defineAction({
+    name: 'audit disclosures',
+    method: 'POST',
+    path: '/environments/{environment}/firms/{firm}/disclosures',
+    summary: 'Which application saw which data of a patient, and when',
+    description: 'The patient stands in the body so that it is in no log of paths.',
+    roles: practices,
+    fields: {
+      patient: { kind: 'text', lengthMax: 72, required: true, description: 'Patient/ID, or the id alone.' },
+      from: { kind: 'time', description: 'Earliest moment.' },
+      to: { kind: 'time', description: 'Moment before which.' },
+    },
+    output: { kind: 'list', shape: disclosure },
+    async run(context, { path, body: { patient, from = 0, to = Number.MAX_SAFE_INTEGER } }) {
+      const id = /^(?:Patient\/)?([A-Za-z0-9\-.]{1,64})$/.exec(patient)?.[1];
+      if (id === undefined)
+        return fail('rule-broken', { diagnostics: 'patient must be Patient/ID', expression: ['patient'] });
+      const firm = await firmOf(context, path);
+      const rows: object[] = [];
+      for await (const row of disclosuresOf(context.database, { firm: firm.id, patient: id, fromMs: from, toMs: to })) {
+        rows.push(listed(row));
+        if (rows.length > itemsMax) break;
+      }
+      return rows;
+    },
+  }),
+  defineAction({
+    name: 'access explain',
+    method: 'POST',
+    path: '/environments/{environment}/firms/{firm}/authorisations/{application}/explain',
+    summary: 'What an application may do at a firm, and why not more',
+    roles: ['operator'],
+    fields: {
+      scope: {
+        kind: 'text',
+        lengthMax: scopeLengthMax,
+        description: 'Of a token that was asked for with it; all if absent.',
+      },
+      type: { kind: 'choice', values: resourceTypesWithEndpoint, description: 'Only this resource type.' },
+    },
+    output: {
+      kind: 'one',
+      shape: {
+        closed: { kind: 'texts', description: 'Why every call is refused; empty: calls are let in.' },
+        entries: { kind: 'list', description: 'Entry by entry.', shape: entry },
+        bundles: { kind: 'texts', description: 'Transaction Bundles that may be posted.' },
+        types: { kind: 'list', description: 'Types of which something may be done.', shape: typeAccess },
+      },
+    },
+    async run(context, { path, body: { scope, type } }) {
+      const parsed = scope === undefined ? [] : parseScope(scope);
+      if ('diagnostics' in parsed)
+        return fail('rule-broken', { diagnostics: `scope: ${parsed.diagnostics}`, expression: ['scope'] });
+      const application = await applicationOf(context, path);
+      const { closed, policy, own } = await explainAccess(context, await firmOf(context, path), application, scope);
+      if (policy === undefined) return { closed, entries: [], bundles: [], types: [] };
+      const access = effectiveAccess(policy, own, type === undefined ? [] : [type]);
+      return { ...access, closed, types: access.types.map((each) => ({ ...each, grants: each.grants.map(granted) })) };
+    },
+  }),
+];
+
+function listed({ typeNumber, id, ...row }: Disclosure): object {
+  const type = typeNumber === null ? '' : typeName(typeNumber);
+  return { ...row, resource: id === null ? type : `${type}/${id}` };
+}
+
+function granted({ letter, elements, criteria, entries }: LetterGrant): object {
+  return { letter, elements: elements === 'all' ? ['all'] : elements, rows: rowQueryText(criteria), entries };
+}

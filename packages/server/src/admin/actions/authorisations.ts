@@ -1,0 +1,217 @@
+/** `praxis authorize`, `praxis authorization …`: what firms let applications do. */
+import { operatorRowText } from '../../access/operator-row-text.ts';
+import { readOperatorRows } from '../../access/operator-rows.ts';
+import { fail } from '../../base/errors.ts';
+import type { Application } from '../../tenancy/applications.ts';
+import { findApplication } from '../../tenancy/applications.ts';
+import {
+  type Authorisation,
+  authorise,
+  findAuthorisation,
+  listAuthorisations,
+  listAuthorisationVersions,
+  resumeAuthorisation,
+  revokeAuthorisation,
+  setOperatorRows,
+  suspendAuthorisation,
+} from '../../tenancy/authorisations.ts';
+import type { Firm } from '../../tenancy/firms.ts';
+import { type ActionContext, defineAction, nothing, type Shape } from '../action.ts';
+import { entryProblem, readOperatorLines } from '../entry-problem.ts';
+import { acl, applicationMember, title } from '../fields.ts';
+import { applicationOf, firmOf } from '../targets.ts';
+
+const terms: Shape = {
+  state: {
+    kind: 'choice',
+    values: ['active', 'suspended', 'revoked'],
+    description: 'Suspended: refused until it is resumed on the same terms.',
+  },
+  version: { kind: 'integer', description: '1 at first, one more with each change.' },
+  acl: { kind: 'texts', description: 'The entries.' },
+  purpose: { kind: 'text', description: 'Why.' },
+  expiresAt: { kind: 'time', nullable: true, description: 'The end; null: none.' },
+  rows: { kind: 'texts', description: 'What operators say that entries reach, as code?parameter=value.' },
+};
+
+const authorisation: Shape = { ...applicationMember, ...terms };
+
+const rowsField = {
+  kind: 'texts',
+  itemsMax: 200,
+  lengthMax: 2_000,
+  description: 'One for each code, as obsv_ef?category=exam&_elements=code; none: codes keep their meaning.',
+} as const;
+
+const place = '/environments/{environment}/firms/{firm}/authorisations';
+const one = '/environments/{environment}/firms/{firm}/authorisations/{application}';
+const practices = ['operator', 'practice'] as const;
+
+export const authorisationActions = [
+  defineAction({
+    name: 'authorization list',
+    method: 'GET',
+    path: place,
+    summary: 'List what a firm has authorised, revoked authorisations too',
+    roles: practices,
+    fields: {},
+    output: { kind: 'list', shape: authorisation },
+    run: async (context, { path }) =>
+      (await listAuthorisations(context.database, await firmOf(context, path))).map(listed),
+  }),
+  defineAction({
+    name: 'authorization show',
+    method: 'GET',
+    path: one,
+    summary: 'What a firm has authorised an application to do',
+    roles: practices,
+    fields: {},
+    output: { kind: 'one', shape: authorisation },
+    run: async (context, { path }) => {
+      const { firm, application } = await authorised(context, path);
+      return await current(context, firm, application);
+    },
+  }),
+  defineAction({
+    name: 'authorize',
+    method: 'PUT',
+    path: one,
+    summary: 'Let an application act at a firm, with all its entries or some of them, from the next request on',
+    description: 'Replaces the terms of before; also those of an authorisation that was suspended or revoked.',
+    roles: practices,
+    fields: {
+      acl: acl('Entries that the application holds; all of them when absent.'),
+      purpose: { ...title('Why.'), required: true },
+      expiresAt: { kind: 'time', description: 'The end; none when absent.' },
+    },
+    output: { kind: 'one', shape: authorisation },
+    async run(context, { path, body }) {
+      const firm = await firmOf(context, path);
+      const application = await applicationOf(context, path);
+      const { acl: entries, purpose, expiresAt } = body;
+      await authorise(
+        context.database,
+        context.clock,
+        firm,
+        application,
+        {
+          purpose,
+          by: context.caller.username,
+          ...(entries === undefined ? {} : { acl: entries }),
+          ...(expiresAt === undefined ? {} : { expiresAtMs: expiresAt }),
+        },
+        entryProblem,
+      );
+      return await current(context, firm, application);
+    },
+  }),
+  defineAction({
+    name: 'authorization history',
+    method: 'GET',
+    path: '/environments/{environment}/firms/{firm}/authorisations/{application}/versions',
+    summary: 'Every version of an authorisation, newest first, with who made it',
+    roles: practices,
+    fields: {},
+    output: {
+      kind: 'list',
+      shape: {
+        ...terms,
+        changedBy: { kind: 'text', description: 'Username, or: command line.' },
+        changedAt: { kind: 'time', description: 'When.' },
+      },
+    },
+    run: async (context, { path }) => {
+      const { firm, application } = await authorised(context, path);
+      return (await listAuthorisationVersions(context.database, firm, application)).map(listed);
+    },
+  }),
+  defineAction({
+    name: 'authorization suspend',
+    method: 'POST',
+    path: '/environments/{environment}/firms/{firm}/authorisations/{application}/suspend',
+    summary: 'Refuse an application at a firm from the next statement on, until it is resumed on the same terms',
+    roles: practices,
+    fields: {},
+    output: nothing,
+    run: async (context, { path }) => {
+      const { firm, application } = await authorised(context, path);
+      await suspendAuthorisation(context.database, firm, application, context.caller.username);
+    },
+  }),
+  defineAction({
+    name: 'authorization resume',
+    method: 'POST',
+    path: '/environments/{environment}/firms/{firm}/authorisations/{application}/resume',
+    summary: 'End a suspension',
+    roles: practices,
+    fields: {},
+    output: nothing,
+    run: async (context, { path }) => {
+      const { firm, application } = await authorised(context, path);
+      await resumeAuthorisation(context.database, firm, application, context.caller.username);
+    },
+  }),
+  defineAction({
+    name: 'authorization revoke',
+    method: 'POST',
+    path: '/environments/{environment}/firms/{firm}/authorisations/{application}/revoke',
+    summary: 'Refuse an application at a firm from the next statement on',
+    roles: practices,
+    fields: {},
+    output: nothing,
+    run: async (context, { path }) => {
+      const { firm, application } = await authorised(context, path);
+      await revokeAuthorisation(context.database, firm, application, context.caller.username);
+    },
+  }),
+  defineAction({
+    name: 'authorization rows',
+    method: 'PUT',
+    path: '/environments/{environment}/firms/{firm}/authorisations/{application}/rows',
+    summary: 'Replace what entries reach for an application at a firm',
+    roles: ['operator'],
+    fields: { rows: { ...rowsField, required: true } },
+    output: { kind: 'one', shape: authorisation },
+    async run(context, { path, body }) {
+      const { firm, application } = await authorised(context, path);
+      const read = readOperatorLines(body.rows);
+      if ('problem' in read) return fail('rule-broken', { diagnostics: `rows: ${read.problem}`, expression: ['rows'] });
+      await setOperatorRows(context.database, firm, application, read.rows, context.caller.username);
+      return await current(context, firm, application);
+    },
+  }),
+];
+
+interface Pair {
+  readonly firm: Firm;
+  readonly application: Application;
+}
+
+/** Firm and application; one that does not exist is answered like one that the firm has never authorised. */
+async function authorised(
+  context: ActionContext,
+  path: { readonly environment: string; readonly firm: string; readonly application: string },
+): Promise<Pair> {
+  const firm = await firmOf(context, path);
+  const application = await findApplication(context.database, path.environment, path.application);
+  const found = application && (await findAuthorisation(context.database, firm, application));
+  return application === undefined || found === undefined
+    ? neverAuthorised(firm, path.application)
+    : { firm, application };
+}
+
+async function current({ database }: ActionContext, firm: Firm, application: Application): Promise<object> {
+  const found = await findAuthorisation(database, firm, application);
+  return found === undefined ? neverAuthorised(firm, application.name) : listed(found);
+}
+
+function neverAuthorised(firm: Firm, application: string): never {
+  return fail('resource-not-found', {
+    diagnostics: `firm ${firm.prefix} has not authorised ${application}`,
+    expression: ['application'],
+  });
+}
+
+function listed<T extends Pick<Authorisation, 'operatorRows'>>(each: T): object {
+  return { ...each, rows: [...readOperatorRows(each.operatorRows)].map(([code, row]) => operatorRowText(code, row)) };
+}

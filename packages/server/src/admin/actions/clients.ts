@@ -1,0 +1,162 @@
+/** `praxis client …`: clients of the client-credentials flow, and what they prove themselves with. */
+import { fail } from '../../base/errors.ts';
+import { type ClientKeySet, readKeySet, setClientKeys } from '../../oauth/client-keys.ts';
+import { addClientSecret, endClientSecret, listClientSecrets } from '../../oauth/client-secrets.ts';
+import { issueClient, issueKeyedClient, listClients, revokeClient } from '../../oauth/clients.ts';
+import { requireRemoteUrl } from '../../oauth/remote-document.ts';
+import { type ActionContext, defineAction, nothing } from '../action.ts';
+import { createdAt, lastUsedAt } from '../fields.ts';
+import { applicationOf, numberOf } from '../targets.ts';
+
+const vendors = ['operator', 'vendor'] as const;
+const id = { kind: 'integer', description: 'Its number.' } as const;
+const clientSecret = { kind: 'text', description: 'The secret; it cannot be shown again.' } as const;
+const urlLengthMax = 2_000;
+
+export const clientActions = [
+  defineAction({
+    name: 'client list',
+    method: 'GET',
+    path: '/environments/{environment}/applications/{application}/clients',
+    summary: 'List the clients of an application',
+    roles: vendors,
+    fields: {},
+    output: {
+      kind: 'list',
+      shape: {
+        clientId: { kind: 'text', description: 'The client_id.' },
+        state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether it is taken.' },
+        secrets: { kind: 'integer', description: 'Live ones.' },
+        keys: { kind: 'text', nullable: true, description: 'Where its public keys are; jwks: stored here.' },
+        ...createdAt,
+      },
+    },
+    run: async (context, { path }) => listClients(context.database, await applicationOf(context, path)),
+  }),
+  defineAction({
+    name: 'client issue',
+    method: 'POST',
+    path: '/environments/{environment}/applications/{application}/clients',
+    summary: 'Make a client id and secret of an application',
+    roles: vendors,
+    creates: true,
+    fields: { withoutSecret: { kind: 'flag', description: 'For a client that signs with its own key.' } },
+    output: {
+      kind: 'one',
+      shape: {
+        clientId: { kind: 'text', description: 'The client_id.' },
+        clientSecret: { ...clientSecret, optional: true },
+      },
+    },
+    async run(context, { path, body }) {
+      const application = await applicationOf(context, path);
+      if (body.withoutSecret === true) return { clientId: await issueKeyedClient(context.database, application) };
+      return await issueClient(context.database, context.secrets, application);
+    },
+  }),
+  defineAction({
+    name: 'client revoke',
+    method: 'POST',
+    path: '/environments/{environment}/applications/{application}/clients/{client}/revoke',
+    summary: 'Refuse a client and its tokens from the next statement on',
+    roles: vendors,
+    fields: {},
+    output: nothing,
+    run: async (context, { path }) => revokeClient(context.database, await applicationOf(context, path), path.client),
+  }),
+  defineAction({
+    name: 'client secrets',
+    method: 'GET',
+    path: '/environments/{environment}/applications/{application}/clients/{client}/secrets',
+    summary: 'List the secrets of a client and when they were last used',
+    roles: vendors,
+    fields: {},
+    output: {
+      kind: 'list',
+      shape: {
+        id,
+        state: {
+          kind: 'choice',
+          values: ['active', 'retired', 'revoked'],
+          description: 'Retired: no new tokens; revoked: no tokens that were got with it, either.',
+        },
+        ...createdAt,
+        ...lastUsedAt,
+      },
+    },
+    run: async (context, { path }) =>
+      listClientSecrets(context.database, await applicationOf(context, path), path.client),
+  }),
+  defineAction({
+    name: 'client add-secret',
+    method: 'POST',
+    path: '/environments/{environment}/applications/{application}/clients/{client}/secrets',
+    summary: 'Make another secret of a client; two may be live',
+    roles: vendors,
+    creates: true,
+    fields: {},
+    output: { kind: 'one', shape: { id, clientSecret } },
+    run: async (context, { path }) =>
+      addClientSecret(context.database, context.secrets, await applicationOf(context, path), path.client),
+  }),
+  defineAction({
+    name: 'client retire-secret',
+    method: 'POST',
+    path: '/environments/{environment}/applications/{application}/clients/{client}/secrets/{secret}/retire',
+    summary: 'Refuse a secret of a client; tokens that were got with it live on to their end',
+    roles: vendors,
+    fields: {
+      revoke: { kind: 'flag', description: 'End those tokens, too, with the next statement.' },
+    },
+    output: nothing,
+    async run(context, { path, body }) {
+      const application = await applicationOf(context, path);
+      const end = body.revoke === true ? 'revoked' : 'retired';
+      await endClientSecret(context.database, application, path.client, numberOf('secret', path.secret), end);
+    },
+  }),
+  defineAction({
+    name: 'client jwks',
+    method: 'PUT',
+    path: '/environments/{environment}/applications/{application}/clients/{client}/jwks',
+    summary: 'Register the public keys that a client signs its assertions with, in place of those it had',
+    description:
+      'One of jwks and jwksUri, or neither, which takes the keys away. A document is fetched once, to be sure.',
+    roles: vendors,
+    fields: {
+      jwks: { kind: 'object', description: 'A JWK Set with public keys, to be stored.' },
+      jwksUri: { kind: 'text', lengthMax: urlLengthMax, description: 'Where the client publishes its JWK Set.' },
+    },
+    output: nothing,
+    async run(context, { path, body }) {
+      const application = await applicationOf(context, path);
+      const keys = await registered(context, body.jwks, body.jwksUri);
+      await setClientKeys(context.database, application, path.client, keys);
+    },
+  }),
+];
+
+async function registered(
+  context: ActionContext,
+  jwks: unknown,
+  jwksUri: string | undefined,
+): Promise<{ readonly jwks: ClientKeySet } | { readonly jwksUri: string } | undefined> {
+  if (jwks !== undefined && jwksUri !== undefined) refuse('jwksUri', 'jwks and jwksUri exclude each other');
+  if (jwks !== undefined) return { jwks: requireSet('jwks', readKeySet(jwks)) };
+  if (jwksUri === undefined) return undefined;
+  try {
+    requireRemoteUrl(jwksUri, { loopback: context.jwksLoopback });
+  } catch (cause) {
+    refuse('jwksUri', `jwksUri ${cause instanceof Error ? cause.message : 'is no URL'}`);
+  }
+  requireSet('jwksUri', await context.remoteKeys.at(jwksUri, undefined));
+  return { jwksUri };
+}
+
+function requireSet(field: string, set: ClientKeySet | { readonly problem: string }): ClientKeySet {
+  return 'problem' in set ? refuse(field, `${field}: ${set.problem}`) : set;
+}
+
+function refuse(field: string, diagnostics: string): never {
+  return fail('rule-broken', { diagnostics, expression: [field] });
+}

@@ -1,0 +1,26 @@
+/** `praxis entries`: the access entries that exist. */
+import { entryAreas, publishedEntries } from '../../access/registry.ts';
+import { defineAction } from '../action.ts';
+import { roles } from '../administrators.ts';
+
+export const entryActions = [
+  defineAction({
+    name: 'entries',
+    method: 'GET',
+    path: '/entries',
+    summary: 'List the access entries and what they mean',
+    roles,
+    fields: {},
+    output: {
+      kind: 'list',
+      shape: {
+        entry: { kind: 'text', description: 'As it stands in an acl.' },
+        means: { kind: 'text', description: 'What its code opens.' },
+      },
+    },
+    run: async () =>
+      entryAreas.flatMap((area) =>
+        area.entries.flatMap((row) => publishedEntries(row).map((entry) => ({ entry, means: row.means }))),
+      ),
+  }),
+];

@@ -1,0 +1,60 @@
+/** `praxis environment …`, `praxis product …`: the worlds that paths begin with. */
+import { createEnvironment, createProduct, environmentKinds, listEnvironments } from '../../tenancy/environments.ts';
+import { defineAction, nothing, type Shape } from '../action.ts';
+import { segment } from '../fields.ts';
+
+/** Products of an environment that is made. */
+const productsMax = 50;
+
+const environment: Shape = {
+  name: { kind: 'text', description: 'First segment of its paths.' },
+  realm: { kind: 'text', description: 'The realm whose client-credentials tokens it takes.' },
+  kind: { kind: 'choice', values: environmentKinds, description: 'What it is for.' },
+  products: { kind: 'texts', description: 'Products that it serves.' },
+};
+
+export const environmentActions = [
+  defineAction({
+    name: 'environment list',
+    method: 'GET',
+    path: '/environments',
+    summary: 'List environments with their realms and products',
+    roles: ['operator'],
+    fields: {},
+    output: { kind: 'list', shape: environment },
+    run: async ({ database }) => (await listEnvironments(database)).map(listed),
+  }),
+  defineAction({
+    name: 'environment create',
+    method: 'POST',
+    path: '/environments',
+    summary: 'Make an environment',
+    roles: ['operator'],
+    creates: true,
+    fields: {
+      name: { ...segment('First segment of its paths.'), required: true },
+      realm: { ...segment('The realm whose client-credentials tokens it takes.'), required: true },
+      kind: { kind: 'choice', values: environmentKinds, description: 'generic-sandbox when absent.' },
+      products: { kind: 'texts', itemsMax: productsMax, lengthMax: 63, description: 'pm when absent.' },
+    },
+    output: { kind: 'one', shape: environment },
+    async run({ database }, { body }) {
+      const { name, realm, kind = 'generic-sandbox', products = ['pm'] } = body;
+      return listed(await createEnvironment(database, { name, realm, kind, products }));
+    },
+  }),
+  defineAction({
+    name: 'product create',
+    method: 'POST',
+    path: '/environments/{environment}/products',
+    summary: 'Add a product to an environment',
+    roles: ['operator'],
+    fields: { product: { ...segment('Third segment of its paths.'), required: true } },
+    output: nothing,
+    run: ({ database }, { path, body }) => createProduct(database, path.environment, body.product),
+  }),
+];
+
+function listed<T extends { readonly products: ReadonlySet<string> }>(each: T): object {
+  return { ...each, products: [...each.products] };
+}

@@ -1,0 +1,98 @@
+/** `praxis firm …`: the practices; and what a practice sees of itself. */
+import { createFirm, listFirms, resumeFirm, suspendFirm } from '../../tenancy/firms.ts';
+import { openOperatorScope } from '../../tenancy/operator.ts';
+import { defineAction, nothing, type Shape } from '../action.ts';
+import { segment, title } from '../fields.ts';
+import { firmOf } from '../targets.ts';
+
+const firm: Shape = {
+  prefix: { kind: 'text', description: 'Segment of its paths.' },
+  name: { kind: 'text', description: 'Its name.' },
+  timeZone: { kind: 'text', description: 'IANA zone of its dates.' },
+  state: { kind: 'choice', values: ['active', 'suspended'], description: 'Suspended: every application is refused.' },
+};
+
+export const firmActions = [
+  defineAction({
+    name: 'firm list',
+    method: 'GET',
+    path: '/environments/{environment}/firms',
+    summary: 'List the firms of an environment',
+    roles: ['operator'],
+    fields: {},
+    output: { kind: 'list', shape: firm },
+    run: ({ database }, { path }) => listFirms(database, path.environment),
+  }),
+  defineAction({
+    name: 'firm create',
+    method: 'POST',
+    path: '/environments/{environment}/firms',
+    summary: 'Make a firm',
+    roles: ['operator'],
+    creates: true,
+    fields: {
+      prefix: { ...segment('Segment of its paths.'), required: true },
+      name: { ...title('Its name.'), required: true },
+      timeZone: { kind: 'text', lengthMax: 64, description: 'IANA zone of its dates; America/New_York when absent.' },
+    },
+    output: { kind: 'one', shape: firm },
+    run: ({ database }, { path, body: { prefix, name, timeZone = 'America/New_York' } }) =>
+      createFirm(database, { environment: path.environment, prefix, name, timeZone }),
+  }),
+  defineAction({
+    name: 'firm show',
+    method: 'GET',
+    path: '/environments/{environment}/firms/{firm}',
+    summary: 'One firm',
+    roles: ['operator', 'practice'],
+    fields: {},
+    output: { kind: 'one', shape: firm },
+    run: (context, { path }) => firmOf(context, path),
+  }),
+  defineAction({
+    name: 'firm suspend',
+    method: 'POST',
+    path: '/environments/{environment}/firms/{firm}/suspend',
+    summary: 'Refuse every application and administrator of a firm, from the next statement on',
+    roles: ['operator'],
+    fields: {},
+    output: nothing,
+    run: async (context, { path }) => suspendFirm(context.database, await firmOf(context, path)),
+  }),
+  defineAction({
+    name: 'firm resume',
+    method: 'POST',
+    path: '/environments/{environment}/firms/{firm}/resume',
+    summary: 'End a suspension',
+    roles: ['operator'],
+    fields: {},
+    output: nothing,
+    run: async (context, { path }) => resumeFirm(context.database, await firmOf(context, path)),
+  }),
+  defineAction({
+    name: 'firm search-parameters',
+    method: 'GET',
+    path: '/environments/{environment}/firms/{firm}/search-parameters',
+    summary: 'How the search parameters stand that the firm has defined for itself',
+    roles: ['operator', 'practice'],
+    fields: {},
+    output: {
+      kind: 'list',
+      shape: {
+        url: { kind: 'text', description: 'Canonical URL.' },
+        resourceId: { kind: 'text', description: 'Id of the SearchParameter.' },
+        state: {
+          kind: 'choice',
+          values: ['indexing', 'active', 'dropping', 'refused'],
+          description: 'Active: can be searched by.',
+        },
+        percent: { kind: 'integer', description: 'How much of what was stored before is indexed.' },
+        reason: { kind: 'text', nullable: true, description: 'Why it is refused.' },
+      },
+    },
+    async run(context, { path }) {
+      const scope = await openOperatorScope(context.database, context.clock, await firmOf(context, path));
+      return await context.store.parameterStandings(scope);
+    },
+  }),
+];

@@ -1,0 +1,60 @@
+/** `praxis key …`: API keys of an application, one kind per flow. */
+import { issueApiKey, listApiKeys, revokeApiKey } from '../../oauth/api-keys.ts';
+import { defineAction, nothing } from '../action.ts';
+import { createdAt, lastUsedAt, title } from '../fields.ts';
+import { applicationOf, numberOf } from '../targets.ts';
+
+const flows = ['legacy', 'client'] as const;
+const id = { kind: 'integer', description: 'Its number.' } as const;
+
+export const keyActions = [
+  defineAction({
+    name: 'key list',
+    method: 'GET',
+    path: '/environments/{environment}/applications/{application}/keys',
+    summary: 'List the API keys of an application',
+    roles: ['operator', 'vendor'],
+    fields: {},
+    output: {
+      kind: 'list',
+      shape: {
+        id,
+        flow: { kind: 'choice', values: flows, description: 'What it is for.' },
+        label: { kind: 'text', description: 'What people call it.' },
+        state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether it is taken.' },
+        ...createdAt,
+        ...lastUsedAt,
+      },
+    },
+    run: async (context, { path }) => listApiKeys(context.database, await applicationOf(context, path)),
+  }),
+  defineAction({
+    name: 'key issue',
+    method: 'POST',
+    path: '/environments/{environment}/applications/{application}/keys',
+    summary: 'Make an API key of an application for one flow; two may be live',
+    roles: ['operator', 'vendor'],
+    creates: true,
+    fields: {
+      flow: { kind: 'choice', values: flows, required: true, description: 'What it is for.' },
+      label: title('What people call it; key when absent.'),
+    },
+    output: {
+      kind: 'one',
+      shape: { id, apiKey: { kind: 'text', description: 'The x-api-key; it cannot be shown again.' } },
+    },
+    run: async (context, { path, body: { flow, label = 'key' } }) =>
+      issueApiKey(context.database, context.secrets, await applicationOf(context, path), flow, label),
+  }),
+  defineAction({
+    name: 'key revoke',
+    method: 'POST',
+    path: '/environments/{environment}/applications/{application}/keys/{key}/revoke',
+    summary: 'Refuse an API key from the next statement on',
+    roles: ['operator', 'vendor'],
+    fields: {},
+    output: nothing,
+    run: async (context, { path }) =>
+      revokeApiKey(context.database, await applicationOf(context, path), numberOf('key', path.key)),
+  }),
+];

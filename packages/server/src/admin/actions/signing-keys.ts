@@ -1,0 +1,79 @@
+/** `praxis signing-key …`: changing the key that signs a realm's tokens, without a request that fails. */
+import {
+  activateSigningKey,
+  listSigningKeys,
+  publishSigningKey,
+  retireSigningKey,
+} from '../../oauth/signing-key-rotation.ts';
+import { requireRealm } from '../../tenancy/environments.ts';
+import { defineAction, nothing } from '../action.ts';
+
+const operators = ['operator'] as const;
+const key = { kid: { kind: 'text', description: 'Its kid.' } } as const;
+const force = {
+  force: { kind: 'flag', description: 'Do not wait for what others have cached; some requests may fail.' },
+} as const;
+
+export const signingKeyActions = [
+  defineAction({
+    name: 'signing-key list',
+    method: 'GET',
+    path: '/realms/{realm}/signing-keys',
+    summary: 'List the signing keys of a realm',
+    roles: operators,
+    fields: {},
+    output: {
+      kind: 'list',
+      shape: {
+        ...key,
+        state: {
+          kind: 'choice',
+          values: ['published', 'active', 'verifying', 'retired'],
+          description: 'Active: it signs.',
+        },
+        createdAt: { kind: 'time', description: 'When it was made.' },
+        stateSince: { kind: 'time', description: 'When its state began.' },
+      },
+    },
+    async run({ database }, { path }) {
+      await requireRealm(database, path.realm);
+      return await listSigningKeys(database, path.realm);
+    },
+  }),
+  defineAction({
+    name: 'signing-key publish',
+    method: 'POST',
+    path: '/realms/{realm}/signing-keys',
+    summary: 'Make the next signing key and publish it; it signs nothing yet',
+    roles: operators,
+    creates: true,
+    fields: {},
+    output: { kind: 'one', shape: key },
+    async run(context, { path }) {
+      await requireRealm(context.database, path.realm);
+      return { kid: await publishSigningKey(context, path.realm) };
+    },
+  }),
+  defineAction({
+    name: 'signing-key activate',
+    method: 'POST',
+    path: '/realms/{realm}/signing-keys/activate',
+    summary: 'Let the published key sign; the one before it goes on verifying',
+    roles: operators,
+    fields: force,
+    output: { kind: 'one', shape: key },
+    run: async (context, { path, body }) => ({
+      kid: await activateSigningKey(context, path.realm, body.force === true),
+    }),
+  }),
+  defineAction({
+    name: 'signing-key retire',
+    method: 'POST',
+    path: '/realms/{realm}/signing-keys/{key}/retire',
+    summary: 'End a key that no longer signs; with force also the tokens that it signed, with the next statement',
+    roles: operators,
+    fields: force,
+    output: nothing,
+    run: (context, { path, body }) => retireSigningKey(context, path.realm, path.key, body.force === true),
+  }),
+];

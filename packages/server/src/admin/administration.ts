@@ -1,0 +1,188 @@
+/**
+ * The administration API: from the pieces of a request to an answer. Order of checks: path → credentials → method → rate →
+ * role and place → body → the action itself.
+ */
+import { type ErrorCode, fail, PraxisError } from '../base/errors.ts';
+import type { SharedCounters } from '../limits/shared-counters.ts';
+import { requireAccess, type Segments, verifyActions } from './access.ts';
+import type { Action, ActionContext, Fields } from './action.ts';
+import { signInAnswer } from './actions/account.ts';
+import { actions } from './actions/list.ts';
+import { readBody } from './input.ts';
+import { type Act, type Notebook, noteChange, noteRefusal } from './noting.ts';
+import { answerOf } from './output.ts';
+import { passwordLengthMax } from './password-rules.ts';
+import { openRoutes } from './routes.ts';
+import { type Caller, findCaller } from './sessions.ts';
+import { type SignInContext, signIn } from './sign-in.ts';
+import { firmOf } from './targets.ts';
+
+/** A request as it was received: every value of each header, in order. */
+export interface AdminRequest {
+  readonly method: string;
+  /** Below /admin/api, without the query, as it was sent. */
+  readonly path: string;
+  readonly query: string;
+  readonly authorization: readonly string[];
+  readonly contentType: readonly string[];
+  readonly address: string;
+  readonly id: string;
+  readonly readBody: () => Promise<string>;
+}
+
+export interface AdminReply {
+  readonly status: 200 | 201 | 204;
+  readonly body?: object | undefined;
+}
+
+/** What the actions work with, made once. */
+export interface AdministrationOptions extends Omit<ActionContext, 'address' | 'caller'>, Notebook {
+  readonly counters: SharedCounters;
+}
+
+export interface Administration {
+  /** @throws PraxisError for what is refused */
+  answer(request: AdminRequest): Promise<AdminReply>;
+}
+
+/** Requests a minute of one administrator, by all sessions and API tokens together. */
+export const requestsPerMinuteMax = 600;
+
+export const sessionsPath = '/sessions';
+
+export const signInFields = {
+  username: { kind: 'text', lengthMax: 63, required: true, description: 'The username.' },
+  password: { kind: 'text', lengthMax: passwordLengthMax, required: true, description: 'The password.' },
+} as const satisfies Fields;
+
+const challenge = { 'www-authenticate': 'Bearer realm="praxis administration"' };
+
+/** The administration API over the functions that the command line calls, too. */
+export function openAdministration(options: AdministrationOptions): Administration {
+  verifyActions(actions);
+  const find = openRoutes(actions);
+  return {
+    async answer(request) {
+      if (request.path === sessionsPath) return await answerSignIn(options, request);
+      const match = find(request.path) ?? unknownPath();
+      const { segments } = match;
+      const stranger = { action: 'authenticate', segments, requestId: request.id };
+      const caller = await refusalNoted(options, stranger, () => authenticate(options, request));
+      const action = match.actions.get(request.method) ?? methodNotAllowed([...match.actions.keys()]);
+      return await act(options, action, segments, request, caller);
+    },
+  };
+}
+
+async function answerSignIn(options: AdministrationOptions, request: AdminRequest): Promise<AdminReply> {
+  if (request.method !== 'POST') methodNotAllowed(['POST']);
+  requireNoQuery(request);
+  const body = readBody(signInFields, request.contentType, await request.readBody());
+  const { username, password } = { username: String(body['username']), password: String(body['password']) };
+  const context: SignInContext = { ...options, address: request.address };
+  // What was typed for a username may be a password: a refusal does not repeat it.
+  const about = { action: 'sign-in', segments: {}, requestId: request.id };
+  const issued = await refusalNoted(options, about, () => signIn(context, username, password));
+  await noteChange(options, { ...about, caller: issued }, undefined);
+  return { status: 201, body: answerOf({ kind: 'one', shape: signInAnswer }, issued) };
+}
+
+async function act(
+  options: AdministrationOptions,
+  action: Action,
+  segments: Segments,
+  request: AdminRequest,
+  caller: Caller,
+): Promise<AdminReply> {
+  const about = { action: action.name, segments, requestId: request.id, caller };
+  const context: ActionContext = { ...options, address: request.address, caller };
+  const input = await refusalNoted(options, about, async () => {
+    count(options, caller);
+    requireAccess(action, caller, segments);
+    requireNoQuery(request);
+    return { path: segments, body: readBody(action.fields, request.contentType, await request.readBody()) };
+  });
+  const result = await changeNoted(context, options, action, about, () => action.run(context, input));
+  const body = answerOf(action.output, result);
+  if (body === undefined) return { status: 204 };
+  return { status: action.creates === true ? 201 : 200, body };
+}
+
+/** Runs `work`; notes a refusal before it goes on. */
+async function refusalNoted<T>(options: AdministrationOptions, about: Act, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await noteRefusal(options, about, codeOf(error));
+    throw error;
+  }
+}
+
+/** Runs `work`; what may change something is noted before, and again when it failed. */
+async function changeNoted<T>(
+  context: ActionContext,
+  options: AdministrationOptions,
+  { method }: Action,
+  about: Act & Required<Pick<Act, 'caller'>>,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (method === 'GET') return await work();
+  const { environment, firm } = about.segments;
+  const concerned =
+    environment === undefined || firm === undefined
+      ? undefined
+      : (await refusalNoted(options, about, () => firmOf(context, { environment, firm }))).id;
+  await noteChange(options, about, concerned);
+  try {
+    return await work();
+  } catch (error) {
+    await noteChange(options, about, concerned, codeOf(error));
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): ErrorCode {
+  return error instanceof PraxisError ? error.code : 'internal';
+}
+
+async function authenticate(options: AdministrationOptions, { authorization }: AdminRequest): Promise<Caller> {
+  const [header, ...others] = authorization;
+  if (header === undefined) {
+    return fail('credentials-missing', {
+      diagnostics:
+        'Bearer token is missing: sign in at POST /admin/api/sessions, then send Authorization: Bearer <token>',
+      headers: challenge,
+    });
+  }
+  const token = others.length === 0 ? /^Bearer +(\S+)$/i.exec(header)?.[1] : undefined;
+  const caller = token === undefined ? undefined : await findCaller(options, token);
+  return (
+    caller ??
+    fail('credentials-invalid', {
+      diagnostics: 'Bearer token is not that of a live session or API token of an administrator: sign in',
+      headers: challenge,
+    })
+  );
+}
+
+function count({ counters, clock }: AdministrationOptions, { administrator }: Caller): void {
+  if (counters.add(`administrator:${administrator}`, 1) <= requestsPerMinuteMax) return;
+  const seconds = Math.max(1, Math.ceil((counters.endMs() - clock.now()) / 1000));
+  fail('rate-exceeded', {
+    diagnostics: `The ${requestsPerMinuteMax} requests a minute of this administrator are used up: wait ${seconds} s`,
+    headers: { 'retry-after': String(seconds) },
+  });
+}
+
+function requireNoQuery({ query }: AdminRequest): void {
+  if (query !== '') fail('input-invalid', { diagnostics: 'Administration takes no query: fields go into the body' });
+}
+
+function methodNotAllowed(methods: readonly string[]): never {
+  const allow = methods.join(', ');
+  return fail('method-not-allowed', { diagnostics: `This path takes ${allow}`, headers: { allow } });
+}
+
+function unknownPath(): never {
+  return fail('path-unknown', { diagnostics: 'No such path: GET /admin/openapi.json tells those that there are' });
+}

@@ -1,0 +1,26 @@
+/** Access entries and operator rows as administrators write them, for the functions of `tenancy`, which may not import `access`. */
+import { parseEntry } from '../access/grammar.ts';
+import { parseOperatorRow } from '../access/operator-row-text.ts';
+import type { OperatorRow } from '../access/operator-rows.ts';
+import type { StoredOperatorRows } from '../tenancy/authorisations.ts';
+import type { EntryProblem } from '../tenancy/names.ts';
+
+/** Why a text is no access entry; for the functions that store entries. */
+export const entryProblem: EntryProblem = (entry) => {
+  const parsed = parseEntry(entry);
+  return parsed.kind === 'refused' ? parsed.diagnostics : undefined;
+};
+
+/** What operators say about entries, from lines such as `obsv_ef?category=exam&_elements=code`, or what is wrong with them. */
+export function readOperatorLines(
+  lines: readonly string[],
+): { readonly rows: StoredOperatorRows } | { readonly problem: string } {
+  const rows = new Map<string, OperatorRow>();
+  for (const line of lines) {
+    const parsed = parseOperatorRow(line);
+    if ('problem' in parsed) return parsed;
+    if (rows.has(parsed.code)) return { problem: `${parsed.code} is said twice: write its limits in one row` };
+    rows.set(parsed.code, parsed.row);
+  }
+  return { rows: Object.fromEntries(rows) };
+}

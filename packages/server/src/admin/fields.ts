@@ -1,0 +1,27 @@
+/** Fields that several actions take, and members that several answers have. */
+import { entriesMax } from '../tenancy/names.ts';
+import type { Field, Shape } from './action.ts';
+
+/** Names for people: tenancy/names.ts. */
+export const titleLengthMax = 120;
+/** Longest access entry; a SMART scope with its query is longest. */
+const entryLengthMax = 2_000;
+
+export const title = (description: string) => ({ kind: 'text', lengthMax: titleLengthMax, description }) as const;
+
+export const segment = (description: string) => ({ kind: 'text', lengthMax: 63, description }) as const;
+
+export const acl = (description: string) =>
+  ({ kind: 'texts', itemsMax: entriesMax, lengthMax: entryLengthMax, description }) as const satisfies Field;
+
+export const createdAt = { createdAt: { kind: 'time', description: 'When it was made.' } } as const satisfies Shape;
+
+export const lastUsedAt = {
+  lastUsedAt: { kind: 'time', nullable: true, description: 'True to a minute; null: never.' },
+} as const satisfies Shape;
+
+export const applicationMember = {
+  application: { kind: 'text', description: 'Name of the application.' },
+} as const satisfies Shape;
+
+export const firmMember = { firm: { kind: 'text', description: 'Prefix of the firm.' } } as const satisfies Shape;

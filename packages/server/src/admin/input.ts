@@ -1,0 +1,171 @@
+/**
+ * From the body of a request to the checked input of an action: what is unknown, missing or of another form is refused with
+ * the field and the rule.
+ */
+import { JsonError, parseJson } from '@praxis/fhir';
+import { fail } from '../base/errors.ts';
+import type { BodyOf, Field, Fields } from './action.ts';
+
+/** Bytes of a request body. */
+export const bodyBytesMax = 262_144;
+
+/** A Content-Type that says JSON in UTF-8 (https://www.rfc-editor.org/rfc/rfc8259#section-11). */
+const mediaType = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
+
+/**
+ * The values of `fields` in a body.
+ * @param contentType all values of the header
+ * @throws PraxisError `media-type-unsupported`, `json-malformed`, or `input-invalid` with one issue for each wrong field
+ */
+export function readBody(fields: Fields, contentType: readonly string[], body: string): BodyOf<Fields> {
+  if (Object.keys(fields).length === 0) {
+    if (body !== '') fail('input-invalid', { diagnostics: 'This action takes no body' });
+    return {};
+  }
+  const given = body === '' ? {} : parse(contentType, body);
+  const problems = [...problemsOf(fields, given)];
+  const [first, ...more] = problems;
+  if (first !== undefined) fail('input-invalid', { ...first, more });
+  const values = Object.entries(fields)
+    .filter(([name]) => given[name] !== undefined)
+    .map(([name, field]) => [name, checkedValue(field, given[name])] as const);
+  return Object.fromEntries(values) as BodyOf<Fields>; // each value has passed the check of its field
+}
+
+function parse(contentType: readonly string[], body: string): Readonly<Record<string, unknown>> {
+  if (contentType.length !== 1 || !mediaType.test(contentType[0]?.trim() ?? ''))
+    fail('media-type-unsupported', { diagnostics: 'Content-Type must be application/json' });
+  const value = valueOfText(body);
+  if (isObject(value)) return value;
+  return fail('input-invalid', { diagnostics: 'The body must be a JSON object' });
+}
+
+function valueOfText(body: string): unknown {
+  try {
+    return parseJson(body, jsonLimits);
+  } catch (cause) {
+    if (!(cause instanceof JsonError)) throw cause;
+    // Its message quotes the text, which may be a password.
+    const { line, column } = cause;
+    const diagnostics = `The body ${jsonFaults[cause.rule]} (line ${line}, column ${column})`;
+    return fail('json-malformed', { diagnostics, cause });
+  }
+}
+
+const jsonLimits = { depthMax: 16, arrayLengthMax: 1_000, stringLengthMax: bodyBytesMax };
+
+const jsonFaults: Readonly<Record<JsonError['rule'], string>> = {
+  syntax: 'is not JSON',
+  'duplicate-key': 'names a member twice',
+  'forbidden-key': 'has a member __proto__',
+  'too-deep': `is nested deeper than ${jsonLimits.depthMax}`,
+  'too-long': `has a list of more than ${jsonLimits.arrayLengthMax} items or a text that is too long`,
+};
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+interface FieldProblem {
+  readonly diagnostics: string;
+  readonly expression: readonly string[];
+}
+
+/** How many problems an answer names. */
+const problemsMax = 10;
+
+function problemsOf(fields: Fields, given: Readonly<Record<string, unknown>>): readonly FieldProblem[] {
+  const known = Object.keys(fields);
+  const unknown = Object.keys(given)
+    .filter((name) => !Object.hasOwn(fields, name))
+    .map((name) => ({
+      diagnostics: `${printable(name)} is no field of this action; its fields are ${known.join(', ')}`,
+      expression: [printable(name)],
+    }));
+  const wrong = Object.entries(fields).flatMap(([name, field]) => {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    if (value === undefined && field.required !== true) return [];
+    if (value !== undefined && isOf(field, value)) return [];
+    return [{ diagnostics: `${name} ${value === undefined ? 'is missing' : ruleOf(field)}`, expression: [name] }];
+  });
+  return [...unknown, ...wrong].slice(0, problemsMax);
+}
+
+/** What is unknown may be anything, also a secret in the wrong place. */
+function printable(name: string): string {
+  return /^[A-Za-z]{1,40}$/.test(name) ? name : 'A member of the body';
+}
+
+function isOf(field: Field, value: unknown): boolean {
+  switch (field.kind) {
+    case 'text':
+      return isText(value, field.lengthMax);
+    case 'choice':
+      return typeof value === 'string' && field.values.includes(value);
+    case 'time':
+      return typeof value === 'string' && !Number.isNaN(timeOf(value));
+    case 'integer':
+      return Number.isSafeInteger(value) && Number(value) >= field.min && Number(value) <= field.max;
+    case 'flag':
+      return typeof value === 'boolean';
+    case 'texts':
+      return isList(value, field.itemsMax) && value.every((each) => isText(each, field.lengthMax));
+    case 'flags':
+      return isObject(value) && Object.entries(value).every(([name, each]) => isFlagOf(field.names, name, each));
+    case 'object':
+      return isObject(value);
+  }
+}
+
+function ruleOf(field: Field): string {
+  switch (field.kind) {
+    case 'text':
+      return textRule(field.lengthMax);
+    case 'choice':
+      return `must be one of ${field.values.join(', ')}`;
+    case 'time':
+      return 'must be an ISO 8601 time with its zone, such as 2027-01-31T00:00:00Z';
+    case 'integer':
+      return `must be a whole number from ${field.min} to ${field.max}`;
+    case 'flag':
+      return 'must be true or false';
+    case 'texts':
+      return `must be a list of at most ${field.itemsMax} texts, each of which ${textRule(field.lengthMax)}`;
+    case 'flags':
+      return `must be an object whose members are true or false; they are ${field.names.join(', ')}`;
+    case 'object':
+      return 'must be a JSON object';
+  }
+}
+
+function textRule(lengthMax: number): string {
+  return `must be a text of 1 to ${lengthMax} characters without control characters`;
+}
+
+function isList(value: unknown, itemsMax: number): value is readonly unknown[] {
+  return Array.isArray(value) && value.length <= itemsMax;
+}
+
+/** Without control characters and lone surrogates, which no database column holds. */
+function isText(value: unknown, lengthMax: number): boolean {
+  if (typeof value !== 'string' || value.length === 0 || [...value].length > lengthMax) return false;
+  return !/[\p{Cc}\p{Cs}]/u.test(value);
+}
+
+function isFlagOf(names: readonly string[], name: string, value: unknown): boolean {
+  return names.includes(name) && typeof value === 'boolean';
+}
+
+const timePattern = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** Ms since 1970; NaN for what is no time. Date.parse rolls days over that do not exist. */
+function timeOf(text: string): number {
+  const [, day = ''] = timePattern.exec(text) ?? [];
+  const midnightMs = Date.parse(day);
+  if (Number.isNaN(midnightMs) || !new Date(midnightMs).toISOString().startsWith(day)) return Number.NaN;
+  return Date.parse(text);
+}
+
+function checkedValue(field: Field, value: unknown): unknown {
+  return field.kind === 'time' ? timeOf(String(value)) : value;
+}

@@ -1,0 +1,68 @@
+/**
+ * The paths of actions. A path is matched as it was sent: names are decoded after it was split, so that an encoded slash is
+ * part of a name.
+ */
+
+import type { Segments } from './access.ts';
+import type { Action } from './action.ts';
+
+export interface Match {
+  /** The action of each method of the path. */
+  readonly actions: ReadonlyMap<string, Action>;
+  readonly segments: Segments;
+}
+
+/** Characters of a path that are looked at. */
+const pathLengthMax = 4_000;
+
+/** Finds what a path below /admin/api leads to; undefined when nothing does. */
+export function openRoutes(actions: readonly Action[]): (path: string) => Match | undefined {
+  const templates = new Map<string, Map<string, Action>>();
+  for (const action of actions) {
+    const methods = templates.get(action.path) ?? new Map<string, Action>();
+    templates.set(action.path, methods.set(action.method, action));
+  }
+  // A fixed segment goes before a name: /signing-keys/activate is no key.
+  const ordered = [...templates]
+    .map(([path, methods]) => ({ segments: path.split('/'), methods }))
+    .toSorted((left, right) => namesIn(left.segments) - namesIn(right.segments));
+  return (path) => {
+    if (path.length > pathLengthMax) return undefined;
+    const given = path.split('/');
+    for (const { segments, methods } of ordered) {
+      const named = matched(segments, given);
+      if (named !== undefined) return { actions: methods, segments: named };
+    }
+    return undefined;
+  };
+}
+
+function namesIn(segments: readonly string[]): number {
+  return segments.filter((segment) => segment.startsWith('{')).length;
+}
+
+function matched(template: readonly string[], given: readonly string[]): Segments | undefined {
+  if (template.length !== given.length) return undefined;
+  const named = new Map<string, string>();
+  for (const [index, part] of template.entries()) {
+    const text = given[index] ?? '';
+    if (!part.startsWith('{')) {
+      if (part !== text) return undefined;
+      continue;
+    }
+    const value = decoded(text);
+    if (value === undefined) return undefined;
+    named.set(part.slice(1, -1), value);
+  }
+  return Object.fromEntries(named);
+}
+
+/** Undefined for what names nothing: broken escapes, nothing at all, characters that no name has. */
+function decoded(text: string): string | undefined {
+  try {
+    const value = decodeURIComponent(text);
+    return value === '' || /[\p{Cc}\p{Cs}]/u.test(value) ? undefined : value;
+  } catch {
+    return undefined; // URIError: not UTF-8
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Signing in with username and password. A wrong password and an unknown, revoked or closed-out username get the same answer
+ * for the same work; who guesses is slowed (limits/guess-limit.ts), while sessions and API tokens that there are go on.
+ */
+import { fail } from '../base/errors.ts';
+import type { GuessLimit } from '../limits/guess-limit.ts';
+import type { Passwords } from './passwords.ts';
+import type { Caller } from './sessions.ts';
+import {
+  beginSession,
+  findCaller,
+  findSignIn,
+  type IssuedSession,
+  type SessionStore,
+  type SignIn,
+} from './sessions.ts';
+
+export interface SignInContext extends SessionStore {
+  readonly passwords: Passwords;
+  readonly guessLimit: GuessLimit;
+  /** Of whom asks. */
+  readonly address: string;
+}
+
+/**
+ * Begins a session.
+ * @throws PraxisError `credentials-invalid` when the password is not that of a live administrator, `rate-exceeded` after too
+ *   many wrong ones, `unavailable` when too many passwords are being checked
+ */
+export async function signIn(
+  context: SignInContext,
+  username: string,
+  password: string,
+): Promise<IssuedSession & Caller> {
+  const found = await checkPassword(context, username, password);
+  const issued = found && (await beginSession(context, found));
+  const caller = issued && (await findCaller(context, issued.token));
+  if (issued === undefined || caller === undefined) return wrong();
+  return { ...caller, ...issued };
+}
+
+/**
+ * For what a session alone is not enough for.
+ * @throws PraxisError `rule-broken` when `password` is not the caller's, `rate-exceeded` after too many wrong ones
+ */
+export async function requireOwnPassword(context: SignInContext, username: string, password: string): Promise<void> {
+  if ((await checkPassword(context, username, password)) !== undefined) return;
+  fail('rule-broken', { diagnostics: 'current is not the password of this administrator', expression: ['current'] });
+}
+
+async function checkPassword(context: SignInContext, username: string, password: string): Promise<SignIn | undefined> {
+  const { guessLimit, passwords, address } = context;
+  const attempt = { account: `admin/${username}`, address };
+  const refused = guessLimit.refusedUntil(attempt);
+  if (refused !== undefined) {
+    fail('rate-exceeded', {
+      diagnostics: `Too many wrong passwords: wait ${refused.seconds} s, until ${refused.until}`,
+      headers: { 'retry-after': String(refused.seconds) },
+    });
+  }
+  const found = await findSignIn(context, username);
+  if (await passwords.matches(password, found?.password)) return found;
+  guessLimit.failed(attempt);
+  return undefined;
+}
+
+function wrong(): never {
+  return fail('credentials-invalid', { diagnostics: 'username or password is wrong' });
+}

@@ -1,0 +1,37 @@
+/** What the segments of an action's path name. */
+import { fail } from '../base/errors.ts';
+import { type Application, getApplication } from '../tenancy/applications.ts';
+import { type Firm, getFirm } from '../tenancy/firms.ts';
+import type { ActionContext } from './action.ts';
+
+type Reader = Pick<ActionContext, 'database'>;
+
+interface FirmSegments {
+  readonly environment: string;
+  readonly firm: string;
+}
+
+interface ApplicationSegments {
+  readonly environment: string;
+  readonly application: string;
+}
+
+/** @throws PraxisError `resource-not-found` */
+export function firmOf({ database }: Reader, { environment, firm }: FirmSegments): Promise<Firm> {
+  return getFirm(database, environment, firm);
+}
+
+/** @throws PraxisError `resource-not-found` */
+export function applicationOf(
+  { database }: Reader,
+  { environment, application }: ApplicationSegments,
+): Promise<Application> {
+  return getApplication(database, environment, application);
+}
+
+/** The number that a segment is. @throws PraxisError `resource-not-found` naming what the number is of */
+export function numberOf(what: string, text: string): number {
+  const number = Number(text);
+  if (/^[1-9]\d{0,9}$/.test(text) && number < 2 ** 31) return number;
+  return fail('resource-not-found', { diagnostics: `${what} is a number that its list shows`, expression: [what] });
+}

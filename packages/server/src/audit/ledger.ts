@@ -1,0 +1,160 @@
+/**
+ * The rows of reads, refusals and token requests on their way to the ledger: gathered in this process and written in
+ * batches, each within `flushMs` of its first row while the database keeps up. When it does not, requests wait for room:
+ * no row is dropped. A process that is killed loses what it had gathered, no more than `flushMs` of it (decision 0154).
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '../base/log.ts';
+import type { Database } from '../database/database.ts';
+import type { AccessRow } from './audit-row.ts';
+import { addRows, type ElementList, elementList, type PendingRow } from './ledger-statements.ts';
+import type { Prover } from './proof.ts';
+
+export interface Ledger {
+  /**
+   * Adds rows to the ledger of a firm (`serviceLedger`: of none). Undefined, or a promise to wait for before anything is
+   * answered: that there is room again.
+   */
+  keep(firm: number, rows: readonly AccessRow[]): Promise<void> | undefined;
+  /** Notes that the firm's ledger has new rows, written elsewhere. */
+  touch(firm: number): void;
+  /** The firms whose ledgers have had new rows since the last call. */
+  takeTouched(): number[];
+  /** When it resolves, every row that was kept before is written. */
+  flush(): Promise<void>;
+  /** Writes what is left, for `closeMaxMs` at most. */
+  close(): Promise<void>;
+}
+
+export interface LedgerOptions {
+  readonly database: Database;
+  readonly log: Log;
+  readonly prove: Prover;
+  /** Longest time from a row to the beginning of its statement. */
+  readonly flushMs: number;
+}
+
+/** Rows that are gathered before requests have to wait. */
+const rowsMax = 20_000;
+
+/** Rows of one statement. */
+const batchRowsMax = 1_000;
+
+/** Statements under way at once. */
+const statementsMax = 3;
+
+/** Lists of elements that a process remembers to have written. */
+const knownListsMax = 20_000;
+
+const retryPauseMs = 200;
+const closeMaxMs = 10_000;
+
+interface Batch {
+  readonly rows: PendingRow[];
+  /** Lists that rows name and that may not be in the ledger yet. */
+  readonly lists: Map<string, ElementList>;
+  /** Rows that stand for equal ones, by what makes them equal. */
+  readonly repeated: Map<string, PendingRow>;
+}
+
+export function openLedger({ database, log, prove, flushMs }: LedgerOptions): Ledger {
+  const batches = new Map<number, Batch>();
+  const touched = new Set<number>();
+  const known = new Set<string>();
+  const waiting: (() => void)[] = [];
+  let pending = 0;
+  let closing = false;
+  let timer: NodeJS.Timeout | undefined;
+  let pumping: Promise<void> | undefined;
+
+  const write = async (firm: number, rows: readonly PendingRow[], lists: readonly ElementList[]): Promise<void> => {
+    for (;;) {
+      try {
+        await database.forFirm(firm).query(addRows(firm, rows, lists, prove));
+        break;
+      } catch (error) {
+        log.error({ err: error, rows: rows.length }, 'audit rows could not be written and are kept');
+        if (closing) throw error;
+        await delay(retryPauseMs);
+      }
+    }
+    if (known.size > knownListsMax) known.clear();
+    for (const { fingerprint } of lists) known.add(`${firm} ${fingerprint}`);
+    pending -= rows.length;
+    if (pending < rowsMax) for (const go of waiting.splice(0)) go();
+  };
+
+  const worker = async (): Promise<void> => {
+    for (let next = batches.entries().next(); !next.done; next = batches.entries().next()) {
+      const [firm, batch] = next.value;
+      batches.delete(firm);
+      const lists = [...batch.lists.values()];
+      for (let from = 0; from < batch.rows.length; from += batchRowsMax)
+        await write(firm, batch.rows.slice(from, from + batchRowsMax), from === 0 ? lists : []);
+    }
+  };
+
+  const pump = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    pumping ??= Promise.all(Array.from({ length: statementsMax }, worker))
+      .then(() => undefined)
+      .finally(() => {
+        pumping = undefined;
+        if (batches.size > 0 && !closing) schedule();
+      });
+    return pumping;
+  };
+
+  const schedule = (): void => {
+    if (pumping !== undefined) return;
+    timer ??= setTimeout(() => void pump().catch(() => undefined), flushMs);
+  };
+
+  const flush = async (): Promise<void> => {
+    while (pumping !== undefined || batches.size > 0) await pump();
+  };
+
+  return {
+    keep(firm, rows) {
+      if (rows.length === 0) return undefined;
+      touched.add(firm);
+      const batch = batches.get(firm) ?? { rows: [], lists: new Map(), repeated: new Map() };
+      batches.set(firm, batch);
+      for (const row of rows) if (add(batch, row, (list) => known.has(`${firm} ${list.fingerprint}`))) pending += 1;
+      schedule();
+      if (pending < rowsMax) return undefined;
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    touch: (firm) => void touched.add(firm),
+    takeTouched() {
+      const firms = [...touched];
+      touched.clear();
+      return firms;
+    },
+    flush,
+    async close() {
+      closing = true;
+      const limit = AbortSignal.timeout(closeMaxMs);
+      const late = delay(closeMaxMs, undefined, { signal: limit, ref: false }).catch(() => undefined);
+      await Promise.race([flush().catch(() => undefined), late]);
+      if (pending > 0) log.error({ rows: pending }, 'audit rows were lost: the database did not take them in time');
+    },
+  };
+}
+
+/** Whether the row is one more; else it was counted with one that it equals. */
+function add(batch: Batch, row: AccessRow, isKnown: (list: ElementList) => boolean): boolean {
+  const equal = row.repeats === undefined ? undefined : batch.repeated.get(row.repeats);
+  if (equal !== undefined) {
+    equal.times += 1;
+    return false;
+  }
+  const { elements } = row;
+  const list = elements === undefined || elements === 'all' ? undefined : elementList(elements);
+  if (list !== undefined && !isKnown(list)) batch.lists.set(list.fingerprint, list);
+  const kept: PendingRow = { row, times: 1, elements: list?.fingerprint ?? (elements === 'all' ? 'all' : null) };
+  batch.rows.push(kept);
+  if (row.repeats !== undefined) batch.repeated.set(row.repeats, kept);
+  return true;
+}

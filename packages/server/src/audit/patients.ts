@@ -1,0 +1,44 @@
+/**
+ * The patients that a resource is about: the patient itself, else those that it refers to, at any depth. More than the
+ * patient compartment asks for (https://hl7.org/fhir/R4/compartmentdefinition-patient.html), and found without parsing.
+ */
+import { type Patients, rowPatientsMax } from './audit-row.ts';
+
+/** In JSON text as the server writes it. Inside a string the quotes would be escaped, so no value can look like this. */
+const reference = /"reference":"(?:(https?:[^"]*)\/)?Patient\/([A-Za-z0-9\-.]{1,64})(?=["/])/g;
+
+/** Gathers distinct patients up to the limit. */
+export interface PatientSet {
+  add(id: string): void;
+  /** Adds those of a resource. @param content its JSON text; empty: none */
+  addOf(type: string, id: string, content: string, baseUrl: string): void;
+  read(): Patients | undefined;
+}
+
+export function openPatientSet(): PatientSet {
+  const ids = new Set<string>();
+  let more = false;
+  const add = (id: string): void => {
+    if (ids.size < rowPatientsMax) ids.add(id);
+    else more ||= !ids.has(id);
+  };
+  return {
+    add,
+    addOf(type, id, content, baseUrl) {
+      if (type === 'Patient') add(id);
+      // A fast look, since most contents without the word have no such reference.
+      else if (content.includes('Patient/')) {
+        for (const [, base, patient = ''] of content.matchAll(reference))
+          if (base === undefined || base === baseUrl) add(patient);
+      }
+    },
+    read: () => (ids.size === 0 ? undefined : { ids: [...ids], more }),
+  };
+}
+
+/** The patients of one resource; undefined: none. */
+export function patientsOf(type: string, id: string, content: string, baseUrl: string): Patients | undefined {
+  const set = openPatientSet();
+  set.addOf(type, id, content, baseUrl);
+  return set.read();
+}

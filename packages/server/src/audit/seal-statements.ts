@@ -1,0 +1,120 @@
+/**
+ * Reading a ledger in the order of commits, (epoch, xid, seq), never past the oldest transaction under way (decision 0023),
+ * and its seals. All run as the firm.
+ */
+import { type Sql, sql } from '../database/sql.ts';
+import type { Place, Seal } from './seal.ts';
+
+/** A row of audit_seal. */
+export interface SealRow {
+  readonly number: number;
+  readonly at: number;
+  readonly epoch: number;
+  readonly xid: string;
+  readonly seq: number;
+  readonly rows: number;
+  readonly marks: Buffer;
+  readonly head: Buffer;
+  readonly signature: Buffer;
+}
+
+export function sealOf({ number, at, epoch, xid, seq, rows, marks, head, signature }: SealRow): Seal {
+  return { number, atMs: at, place: { epoch, xid, seq }, rows, marks, head, signature };
+}
+
+const sealColumns = sql`number, at, row_epoch AS epoch, row_xid::text AS xid, row_seq AS seq, rows, marks, head, signature`;
+
+export function lastSeal(firm: number): Sql {
+  return sql`SELECT ${sealColumns} FROM audit_seal WHERE firm = ${firm} ORDER BY number DESC LIMIT 1`;
+}
+
+export function sealsAfter(firm: number, number: number, limit: number): Sql {
+  return sql`SELECT ${sealColumns} FROM audit_seal WHERE firm = ${firm} AND number > ${number} ORDER BY number LIMIT ${limit}`;
+}
+
+/** The contents of a row of before there were proofs. */
+const bareRow = sql`json_build_array(at, application, vid, rtype, outcome, interaction, id, subject, token_id, request_id)::text`;
+
+const rowColumns = sql`epoch, xid::text AS "xid", seq, proof, CASE WHEN proof IS NULL THEN ${bareRow} END AS bare, at, application, vid, shown, times, rtype, outcome, interaction, id,
+  subject, token_id, request_id, flow, elements, entries, reason, patients`;
+
+/** That no transaction can add rows before this one any more. */
+const settled = sql`(a.epoch < (SELECT o.epoch FROM order_epoch o) OR a.xid < pg_snapshot_xmin(pg_current_snapshot()))`;
+
+/** What `rowsToSeal` finds; no marks: nothing. */
+export interface ToSeal extends Place {
+  readonly rows: number;
+  readonly marks: Buffer | null;
+}
+
+/** The marks (seal.ts, markOf) of the next rows after a place that can be sealed, and the place of the last of them. */
+export function rowsToSeal(firm: number, after: Place, limit: number): Sql {
+  return sql`
+    WITH next AS (
+    SELECT epoch, a.xid, seq, int8send(seq) || COALESCE(substring(proof FROM 9), substring(sha256(convert_to(${bareRow}, 'UTF8')) FOR 16)) AS mark
+    FROM audit_event a
+    WHERE firm = ${firm} AND (epoch, a.xid, seq) > (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint) AND ${settled}
+    ORDER BY a.epoch, a.xid, a.seq LIMIT ${limit})
+    SELECT l.epoch, l.xid::text AS "xid", l.seq, c.rows, c.marks
+    FROM (SELECT count(*)::int AS rows, string_agg(mark, ''::bytea ORDER BY n.epoch, n.xid, n.seq) AS marks FROM next n) c
+    CROSS JOIN LATERAL (SELECT epoch, n.xid, seq FROM next n ORDER BY n.epoch DESC, n.xid DESC, n.seq DESC LIMIT 1) l`;
+}
+
+/** The rows after one place, up to and including another; absent: to the end. */
+export function rowsBetween(firm: number, after: Place, upTo: Place | undefined, limit: number): Sql {
+  const end =
+    upTo === undefined
+      ? sql.empty
+      : sql` AND (epoch, a.xid, seq) <= (${upTo.epoch}::int, ${upTo.xid}::xid8, ${upTo.seq}::bigint)`;
+  return sql`
+    SELECT ${rowColumns} FROM audit_event a
+    WHERE firm = ${firm} AND (epoch, a.xid, seq) > (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint)${end}
+    ORDER BY a.epoch, a.xid, a.seq LIMIT ${limit}`;
+}
+
+/** Whether there are rows after a place at all. */
+export function anyRowAfter(firm: number, after: Place): Sql {
+  return sql`
+    SELECT 1 AS found FROM audit_event a
+    WHERE firm = ${firm} AND (epoch, a.xid, seq) > (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint) LIMIT 1`;
+}
+
+/** Adds a seal; no row where another process has added one of that number. */
+export function addSeal(firm: number, { number, atMs, place, rows, marks, head, signature }: Seal): Sql {
+  return sql`
+    INSERT INTO audit_seal (firm, at, row_xid, row_seq, number, row_epoch, rows, marks, head, signature)
+    VALUES (${firm}, ${atMs}, ${place.xid}::xid8, ${place.seq}, ${number}, ${place.epoch}, ${rows}, ${marks}, ${head}, ${signature})
+    ON CONFLICT (firm, number) DO NOTHING RETURNING number`;
+}
+
+/** What a hand on the tables that lean on audit_event would leave: rows by patient without their event or the other way, lists that are not what they are called. */
+export function leaningRows(firm: number, limit: number): Sql {
+  return sql`
+    SELECT 'audit_patient lacks ' || p.patient AS what, a.seq FROM audit_event a
+      CROSS JOIN LATERAL unnest(string_to_array(a.patients, ' ')) AS p(patient)
+      WHERE a.firm = ${firm} AND a.patients IS NOT NULL AND p.patient <> '+' AND NOT EXISTS (
+        SELECT FROM audit_patient t WHERE t.firm = ${firm} AND t.patient = p.patient AND t.at = a.at AND t.seq = a.seq)
+    UNION ALL
+    SELECT 'audit_patient adds ' || t.patient, t.seq FROM audit_patient t
+      WHERE t.firm = ${firm} AND NOT EXISTS (
+        SELECT FROM audit_event a WHERE a.firm = ${firm} AND a.at = t.at AND a.seq = t.seq
+          AND t.patient = ANY (string_to_array(a.patients, ' ')))
+    UNION ALL
+    SELECT 'audit_elements lacks ' || a.elements, a.seq FROM audit_event a
+      WHERE a.firm = ${firm} AND a.elements <> 'all' AND NOT EXISTS (
+        SELECT FROM audit_elements l WHERE l.firm = ${firm} AND l.fingerprint = a.elements)
+    LIMIT ${limit}`;
+}
+
+export function elementLists(firm: number): Sql {
+  return sql`SELECT fingerprint, elements FROM audit_elements WHERE firm = ${firm}`;
+}
+
+/** Versions after a place that have no row in the ledger: each write leaves both with one number. */
+export function unwitnessedVersions(firm: number, after: Place, limit: number): Sql {
+  return sql`
+    SELECT v.seq FROM resource_version v
+    WHERE v.firm = ${firm} AND (v.epoch, v.xid, v.seq) > (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint)
+      AND NOT EXISTS (SELECT FROM audit_event a WHERE a.firm = ${firm} AND a.epoch = v.epoch AND a.xid = COALESCE(v.written_by, v.xid) AND a.seq = v.seq)
+    ORDER BY v.epoch, v.xid, v.seq LIMIT ${limit}`;
+}

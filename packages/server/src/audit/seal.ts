@@ -1,0 +1,98 @@
+/**
+ * A seal over rows of one firm's ledger: their marks, chained to the seal before by SHA-256, signed with Ed25519
+ * (https://www.rfc-editor.org/rfc/rfc8032) by a key that is made from the secret key of the installation and is in no
+ * database. Whoever has the public key alone can check a chain.
+ */
+import { createHash, createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
+import type { Secrets } from '../base/secrets.ts';
+import { nonceBytes, type ProvenColumns } from './proof.ts';
+
+/** What a seal takes of a row: its place in the order of commits, and its proof, which stands for all of its contents. */
+export interface SealedRow {
+  readonly epoch: number;
+  /** Decimal text: it may be beyond 2^53. */
+  readonly xid: string;
+  readonly seq: number;
+  readonly proof: Buffer | null;
+  /** The contents of a row of before there were proofs; null for all others. */
+  readonly bare: string | null;
+}
+
+/** A row in full. */
+export interface LedgerRow extends SealedRow, ProvenColumns {}
+
+/** A place in the order of commits: after all rows up to this one. */
+export interface Place {
+  readonly epoch: number;
+  readonly xid: string;
+  readonly seq: number;
+}
+
+export interface Seal {
+  /** From 1, without gaps. */
+  readonly number: number;
+  readonly atMs: number;
+  /** Of the last row that it covers. */
+  readonly place: Place;
+  readonly rows: number;
+  readonly marks: Buffer;
+  readonly head: Buffer;
+  readonly signature: Buffer;
+}
+
+export const beginning: Place = { epoch: 0, xid: '0', seq: 0 };
+
+/** The head before the first seal. */
+export const noHead = Buffer.alloc(32);
+
+const seqBytes = 8;
+const digestBytes = 16;
+export const markBytes = seqBytes + digestBytes;
+
+/** What a seal remembers of a row: its number, and the HMAC of its proof. */
+export function markOf({ seq, proof, bare }: SealedRow): Buffer {
+  const mark = Buffer.alloc(markBytes);
+  mark.writeBigInt64BE(BigInt(seq));
+  const digest = proof?.subarray(nonceBytes) ?? hash('sha256', bare ?? '', 'buffer');
+  digest.copy(mark, seqBytes, 0, digestBytes);
+  return mark;
+}
+
+/** The number of the row that a mark is of. */
+export function seqOf(mark: Buffer): number {
+  return Number(mark.readBigInt64BE());
+}
+
+/** The head over the head before, the facts of the seal and its marks. */
+export function headOf(firm: number, before: Buffer, seal: Omit<Seal, 'head' | 'signature'>): Buffer {
+  const { number, atMs, place, rows, marks } = seal;
+  return createHash('sha256')
+    .update(before)
+    .update(JSON.stringify([firm, number, atMs, rows, place.epoch, place.xid, place.seq]))
+    .update(marks)
+    .digest();
+}
+
+export interface SealingKey {
+  sign(head: Buffer): Buffer;
+  verifies(head: Buffer, signature: Uint8Array): boolean;
+  /** PEM, for whoever checks chains elsewhere. */
+  readonly publicKey: string;
+}
+
+/** DER of a PKCS #8 Ed25519 key up to its 32 bytes (https://www.rfc-editor.org/rfc/rfc8410#section-7). */
+const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+export function openSealingKey(secrets: Secrets): SealingKey {
+  const key = createPrivateKey({
+    key: Buffer.concat([pkcs8Prefix, secrets.key('audit-seal')]),
+    format: 'der',
+    type: 'pkcs8',
+  });
+  const publicKey: KeyObject = createPublicKey(key);
+  return {
+    sign: (head) => sign(null, head, key),
+    verifies: (head, signature) => verify(null, head, publicKey, signature),
+    publicKey: publicKey.export({ format: 'pem', type: 'spki' }).toString(),
+  };
+}

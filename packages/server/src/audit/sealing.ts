@@ -1,0 +1,101 @@
+/**
+ * The job that seals ledgers: rows become part of the chain once no transaction can add any before them, so no write waits
+ * for a seal or for another write. Any number of processes may run it; of two that make the same seal one succeeds.
+ */
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { Database } from '../database/database.ts';
+import { sql } from '../database/sql.ts';
+import { serviceLedger } from './audit-row.ts';
+import type { HeadFiles } from './head-files.ts';
+import type { Ledger } from './ledger.ts';
+import { beginning, headOf, noHead, type Seal, type SealingKey } from './seal.ts';
+import { addSeal, anyRowAfter, lastSeal, rowsToSeal, type SealRow, sealOf, type ToSeal } from './seal-statements.ts';
+
+/** Rows of one seal at most. */
+const sealRowsMax = 2_000;
+
+/** How often the ledgers of all firms are looked at, also of those that other processes have written. */
+const sweepMs = 60_000;
+
+export interface SealingOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly key: SealingKey;
+  readonly heads: HeadFiles;
+  readonly ledger: Pick<Ledger, 'takeTouched' | 'touch'>;
+  /** Pause between two rounds, in ms: how old a row is, at most, when it is sealed. */
+  readonly pauseMs: number;
+}
+
+export type SealingState = 'more' | 'waiting' | 'done';
+
+/** A job (jobs/jobs.ts). One portion is one seal for each ledger that has new rows. */
+export function auditSealing(options: SealingOptions) {
+  let sweptAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    name: 'seals of the audit ledger',
+    pauseMs: options.pauseMs,
+    async run(): Promise<SealingState> {
+      const firms = new Set(options.ledger.takeTouched());
+      if (performance.now() - sweptAtMs >= sweepMs) {
+        for (const firm of await allLedgers(options.database)) firms.add(firm);
+        sweptAtMs = performance.now();
+      }
+      let state: SealingState = 'done';
+      for (const firm of firms) {
+        const sealed = await sealNext(options, firm);
+        if (sealed !== 'done') options.ledger.touch(firm);
+        if (sealed === 'more' || state === 'done') state = sealed;
+      }
+      return state;
+    },
+  };
+}
+
+async function allLedgers(database: Database): Promise<number[]> {
+  const firms = await database.query<{ id: number }>(sql`SELECT id FROM firm ORDER BY id`);
+  return [serviceLedger, ...firms.map(({ id }) => id)];
+}
+
+/** Seals the next rows of a ledger. `waiting`: there are rows that older transactions may still come before. */
+export async function sealNext(
+  options: Omit<SealingOptions, 'ledger' | 'pauseMs'>,
+  firm: number,
+): Promise<SealingState> {
+  const { database, heads, log } = options;
+  const ledger = database.forFirm(firm);
+  const [row] = await ledger.query<SealRow>(lastSeal(firm));
+  const last = row && sealOf(row);
+  const known = heads.read(firm);
+  if (known !== undefined && (last?.number ?? 0) < known.number)
+    log.error({ firm, seal: known.number }, 'the end of an audit ledger is missing: praxis audit verify tells more');
+  const after = last?.place ?? beginning;
+  const [next] = await ledger.query<ToSeal>(rowsToSeal(firm, after, sealRowsMax));
+  if (next === undefined || next.marks === null) {
+    if (last !== undefined) await heads.note(firm, { number: last.number, head: last.head.toString('hex') });
+    return (await ledger.query(anyRowAfter(firm, after))).length > 0 ? 'waiting' : 'done';
+  }
+  const seal = makeSeal(options, firm, last, { ...next, marks: next.marks });
+  const [added] = await ledger.query(addSeal(firm, seal));
+  if (added !== undefined) await heads.note(firm, { number: seal.number, head: seal.head.toString('hex') });
+  return 'more';
+}
+
+function makeSeal(
+  { clock, key }: Pick<SealingOptions, 'clock' | 'key'>,
+  firm: number,
+  last: Seal | undefined,
+  { epoch, xid, seq, rows, marks }: ToSeal & { readonly marks: Buffer },
+): Seal {
+  const facts = {
+    number: (last?.number ?? 0) + 1,
+    atMs: clock.now(),
+    place: { epoch, xid, seq },
+    rows,
+    marks,
+  };
+  const head = headOf(firm, last?.head ?? noHead, facts);
+  return { ...facts, head, signature: key.sign(head) };
+}

@@ -1,0 +1,304 @@
+/**
+ * Every setting of the server, as one table: environment variable, kind, default, meaning. The README's configuration
+ * table is generated from it; `config.ts` reads it.
+ */
+
+export type Kind = 'string' | 'integer' | 'boolean' | 'origin' | 'map' | 'list' | 'logLevel';
+
+export interface SettingRow {
+  readonly env: string;
+  readonly kind: Kind;
+  readonly default: string;
+  readonly description: string;
+  readonly min?: number;
+  readonly max?: number;
+  /** Never printed. */
+  readonly secret?: true;
+}
+
+export const settings = {
+  host: { env: 'PRAXIS_HOST', kind: 'string', default: '127.0.0.1', description: 'Address to listen on.' },
+  port: {
+    env: 'PRAXIS_PORT',
+    kind: 'integer',
+    default: '8080',
+    min: 0,
+    max: 65535,
+    description: 'Port to listen on; 0 takes a free one.',
+  },
+  metricsPort: {
+    env: 'PRAXIS_METRICS_PORT',
+    kind: 'integer',
+    default: '0',
+    min: 0,
+    max: 65535,
+    description: 'Port of `GET /metrics` for Prometheus, on the same address; 0 = off.',
+  },
+  dataDir: {
+    env: 'PRAXIS_DATA_DIR',
+    kind: 'string',
+    default: './data',
+    description: 'Directory of the embedded database, its keys and `sandbox.json`.',
+  },
+  databaseUrl: {
+    env: 'DATABASE_URL',
+    kind: 'string',
+    default: '',
+    secret: true,
+    description: 'PostgreSQL (15 or later) as the owner role; empty: the embedded database.',
+  },
+  runtimeDatabaseUrl: {
+    env: 'PRAXIS_RUNTIME_DATABASE_URL',
+    kind: 'string',
+    default: '',
+    secret: true,
+    description: 'The same database as the runtime role; empty: the owner connection drops to `praxis_runtime`.',
+  },
+  databasePoolMax: {
+    env: 'PRAXIS_DATABASE_POOL',
+    kind: 'integer',
+    default: '16',
+    min: 1,
+    max: 500,
+    description: 'Database connections of one process.',
+  },
+  statementTimeoutMs: {
+    env: 'PRAXIS_STATEMENT_TIMEOUT_MS',
+    kind: 'integer',
+    default: '10000',
+    min: 10,
+    max: 600000,
+    description: 'Longest time of one database statement, in ms; beyond it the answer is 503.',
+  },
+  secretKey: {
+    env: 'PRAXIS_SECRET_KEY',
+    kind: 'string',
+    default: '',
+    secret: true,
+    description:
+      '32 bytes in base64url that seal signing keys, hash keys and secrets, and seal page links; empty: made once in the data directory (embedded database only).',
+  },
+  baseUrl: {
+    env: 'PRAXIS_BASE_URL',
+    kind: 'origin',
+    default: '',
+    description: 'Public origin of links and issuers, e.g. `https://api.example.com`; empty: `http://{host}:{port}`.',
+  },
+  environmentOrigins: {
+    env: 'PRAXIS_ENVIRONMENT_ORIGINS',
+    kind: 'map',
+    default: '',
+    description:
+      'Origin per environment, `sandbox=https://sandbox.example.com,prod=https://api.example.com`; an environment named here answers on that host only.',
+  },
+  realmOrigins: {
+    env: 'PRAXIS_REALM_ORIGINS',
+    kind: 'map',
+    default: '',
+    description:
+      'Origin per realm, `production=https://login.example.com`; a realm named here answers on that host only.',
+  },
+  completeLagMs: {
+    env: 'PRAXIS_COMPLETE_LAG_MS',
+    kind: 'integer',
+    default: '30000',
+    min: 0,
+    max: 3600000,
+    description:
+      'How far behind the clock the moment is up to which searches by `_lastUpdated` say that they are complete (`X-Complete-Until`), in milliseconds; a version that reaches the database later after its time is refused, so clocks of servers may differ by less than that; 0 = it is not said.',
+  },
+  trustedProxies: {
+    env: 'PRAXIS_TRUSTED_PROXIES',
+    kind: 'list',
+    default: '',
+    description: 'Addresses or CIDR ranges whose `X-Forwarded-For` and `X-Forwarded-Host` are believed.',
+  },
+  corsOrigins: {
+    env: 'PRAXIS_CORS_ORIGINS',
+    kind: 'list',
+    default: '',
+    description: 'Origins that browsers may call from; `*` for any.',
+  },
+  strictKeys: {
+    env: 'PRAXIS_STRICT',
+    kind: 'boolean',
+    default: 'false',
+    description:
+      'Refuse a client-credentials token request without `x-api-key` at once (the contract answers it with a token that fails later).',
+  },
+  rateLimit: {
+    env: 'PRAXIS_RATE_LIMIT',
+    kind: 'integer',
+    default: '1250',
+    min: 0,
+    max: 100000000,
+    description: 'Requests per minute per API key; 0 = no limit.',
+  },
+  firmRateLimit: {
+    env: 'PRAXIS_FIRM_RATE_LIMIT',
+    kind: 'integer',
+    default: '0',
+    min: 0,
+    max: 100000000,
+    description: 'Requests per minute per firm, of all applications together; 0 = no limit.',
+  },
+  addressRateLimit: {
+    env: 'PRAXIS_ADDRESS_RATE_LIMIT',
+    kind: 'integer',
+    default: '0',
+    min: 0,
+    max: 100000000,
+    description: 'Requests per minute per address of a caller; 0 = no limit.',
+  },
+  guessLimit: {
+    env: 'PRAXIS_GUESS_LIMIT',
+    kind: 'integer',
+    default: '100',
+    min: 0,
+    max: 1000000,
+    description:
+      'Wrong token requests per minute at one account or client, ten times as many from one address; live API keys are counted apart; 0 = no limit.',
+  },
+  clientTokenSeconds: {
+    env: 'PRAXIS_CLIENT_TOKEN_SECONDS',
+    kind: 'integer',
+    default: '900',
+    min: 30,
+    max: 3600,
+    description: 'Validity of a client-credentials access token, in seconds.',
+  },
+  legacyTokenSeconds: {
+    env: 'PRAXIS_LEGACY_TOKEN_SECONDS',
+    kind: 'integer',
+    default: '3600',
+    min: 30,
+    max: 86400,
+    description: 'Validity of a legacy access token, in seconds.',
+  },
+  legacyRefreshSeconds: {
+    env: 'PRAXIS_LEGACY_REFRESH_SECONDS',
+    kind: 'integer',
+    default: '2592000',
+    min: 60,
+    max: 31536000,
+    description: 'Validity of a legacy refresh token, in seconds.',
+  },
+  tokenScopeCharactersMax: {
+    env: 'PRAXIS_TOKEN_SCOPE_CHARACTERS_MAX',
+    kind: 'integer',
+    default: '2048',
+    min: 0,
+    max: 8192,
+    description:
+      'Longest `scope` that a client-credentials token carries itself, in characters; a longer one is kept in the database and the token refers to it.',
+  },
+  jwksLoopback: {
+    env: 'PRAXIS_JWKS_LOOPBACK',
+    kind: 'boolean',
+    default: 'false',
+    description:
+      "Fetch clients' `jwks_uri` from this machine, too, also by http: for development. Otherwise they are https and of the public Internet.",
+  },
+  bodyBytesMax: {
+    env: 'PRAXIS_BODY_BYTES_MAX',
+    kind: 'integer',
+    default: '5242880',
+    min: 1024,
+    max: 268435456,
+    description: 'Largest request body, in bytes.',
+  },
+  tokenBodyBytesMax: {
+    env: 'PRAXIS_TOKEN_BODY_BYTES_MAX',
+    kind: 'integer',
+    default: '16384',
+    min: 256,
+    max: 1048576,
+    description: 'Largest token request body, in bytes.',
+  },
+  compressBytesMin: {
+    env: 'PRAXIS_COMPRESS_BYTES_MIN',
+    kind: 'integer',
+    default: '4096',
+    min: 0,
+    max: 268435456,
+    description:
+      'Smallest answer of the data API that is compressed for callers who accept gzip or br, in bytes; 0 = none is.',
+  },
+  uriBytesMax: {
+    env: 'PRAXIS_URI_BYTES_MAX',
+    kind: 'integer',
+    default: '16384',
+    min: 256,
+    max: 65536,
+    description: 'Longest path with query, in bytes.',
+  },
+  jsonDepthMax: {
+    env: 'PRAXIS_JSON_DEPTH_MAX',
+    kind: 'integer',
+    default: '64',
+    min: 8,
+    max: 512,
+    description: 'Deepest nesting of a JSON or XML body.',
+  },
+  arrayLengthMax: {
+    env: 'PRAXIS_ARRAY_LENGTH_MAX',
+    kind: 'integer',
+    default: '20000',
+    min: 100,
+    max: 1000000,
+    description: 'Longest array in a JSON body, most repetitions of an element in an XML body.',
+  },
+  bundleEntriesMax: {
+    env: 'PRAXIS_BUNDLE_ENTRIES_MAX',
+    kind: 'integer',
+    default: '10000',
+    min: 1,
+    max: 100000,
+    description: 'Entries of one batch or transaction.',
+  },
+  searchValuesMax: {
+    env: 'PRAXIS_SEARCH_VALUES_MAX',
+    kind: 'integer',
+    default: '500',
+    min: 10,
+    max: 10000,
+    description: 'Comma-separated values of one search parameter.',
+  },
+  searchParametersMax: {
+    env: 'PRAXIS_SEARCH_PARAMETERS_MAX',
+    kind: 'integer',
+    default: '50',
+    min: 5,
+    max: 1000,
+    description: 'Parameters of one search.',
+  },
+  pageRowsMax: {
+    env: 'PRAXIS_PAGE_ROWS_MAX',
+    kind: 'integer',
+    default: '10000',
+    min: 100,
+    max: 1000000,
+    description: 'Deepest row that a bare `page=N` reaches; beyond it clients follow `next`.',
+  },
+  auditSealMs: {
+    env: 'PRAXIS_AUDIT_SEAL_MS',
+    kind: 'integer',
+    default: '1000',
+    min: 0,
+    description: 'Pause between two seals of the audit ledger, in ms; 0 = this process makes none.',
+  },
+  drainMs: {
+    env: 'PRAXIS_DRAIN_MS',
+    kind: 'integer',
+    default: '10000',
+    min: 0,
+    max: 600000,
+    description: 'Longest wait for running requests after SIGTERM, in ms.',
+  },
+  logLevel: {
+    env: 'PRAXIS_LOG_LEVEL',
+    kind: 'logLevel',
+    default: 'info',
+    description: '`trace`, `debug`, `info`, `warn`, `error` or `silent`.',
+  },
+} as const satisfies Record<string, SettingRow>;

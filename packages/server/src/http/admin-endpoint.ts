@@ -1,0 +1,87 @@
+/**
+ * HTTP around the administration API. Errors are problem details (https://www.rfc-editor.org/rfc/rfc9457): callers here are
+ * no FHIR clients. Answers are never stored by caches, since some hold what cannot be shown again.
+ */
+import { STATUS_CODES } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AdminReply } from '../admin/administration.ts';
+import { bodyBytesMax } from '../admin/input.ts';
+import { fail, type PraxisError } from '../base/errors.ts';
+import { version } from '../version.ts';
+import { decodeUtf8, readBytes } from './body.ts';
+import { isRefusal, logFault, toPraxisError } from './errors.ts';
+import { administrationDocument } from './openapi/administration.ts';
+import type { ServerParts } from './parts.ts';
+import type { Route } from './paths.ts';
+import { sendTextFile, type TextFile, textFile } from './text-file.ts';
+
+const documentPath = '/openapi.json';
+const apiLength = '/api'.length;
+
+let document: TextFile | undefined;
+
+/** Answers below /admin. */
+export async function answerAdministration(
+  parts: ServerParts,
+  route: Extract<Route, { kind: 'administration' }>,
+  query: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  try {
+    if (route.path === documentPath) return await answerDocument(parts, request, reply);
+    return send(reply, await ask(parts, route.path.slice(apiLength), query, request));
+  } catch (thrown) {
+    const error = toPraxisError(thrown);
+    if (isRefusal(error)) parts.metrics.denials.inc({ reason: error.code });
+    logFault(error, parts.log, String(request.id));
+    return sendProblem(reply, error);
+  }
+}
+
+function ask(parts: ServerParts, path: string, query: string, request: FastifyRequest): Promise<AdminReply> {
+  const { headersDistinct } = request.raw;
+  return parts.administration.answer({
+    method: request.method === 'HEAD' ? 'GET' : request.method,
+    path,
+    query,
+    authorization: headersDistinct.authorization ?? [],
+    contentType: headersDistinct['content-type'] ?? [],
+    address: request.ip,
+    id: String(request.id),
+    readBody: async () => decodeUtf8(await readBytes(request.raw, bodyBytesMax)),
+  });
+}
+
+async function answerDocument(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    fail('method-not-allowed', { diagnostics: 'This path takes GET', headers: { allow: 'GET, HEAD' } });
+  document ??= textFile('application/json; charset=utf-8', JSON.stringify(administrationDocument(version)));
+  return await sendTextFile(parts.compressor, document, request, reply);
+}
+
+function send(reply: FastifyReply, { status, body }: AdminReply): FastifyReply {
+  reply.code(status).header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+  if (body === undefined) return reply.send();
+  return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
+}
+
+function sendProblem(reply: FastifyReply, error: PraxisError): FastifyReply {
+  if (error.details.headers) reply.headers(error.details.headers);
+  const problem = {
+    type: 'about:blank',
+    title: STATUS_CODES[error.status] ?? 'Error',
+    status: error.status,
+    detail: error.details.diagnostics,
+    code: error.code,
+    errors: error.issues.flatMap(({ diagnostics, expression = [] }) =>
+      expression.map((field) => ({ field, detail: diagnostics })),
+    ),
+  };
+  return reply
+    .code(error.status)
+    .header('cache-control', 'no-store')
+    .header('x-content-type-options', 'nosniff')
+    .header('content-type', 'application/problem+json')
+    .send(JSON.stringify(problem));
+}

@@ -1,0 +1,99 @@
+/**
+ * From requests to the audit ledger: what an attempt left in its trail, who was turned away before any firm was entered,
+ * and what the token endpoints did. Requests wait here when the ledger cannot keep up.
+ */
+import type { FastifyRequest } from 'fastify';
+import { type AccessRow, serviceLedger } from '../audit/audit-row.ts';
+import type { InteractionContext } from '../interactions/context.ts';
+import { refusalOf, refusedRow } from '../interactions/trail.ts';
+import type { ApiCredentials } from '../oauth/session.ts';
+import type { TokenReply } from '../oauth/token-endpoint.ts';
+import type { ServerParts } from './parts.ts';
+
+/** The attempt under way. */
+export interface Attempt {
+  readonly context: InteractionContext;
+  /** What is asked for, for a refusal that comes before any interaction has begun. */
+  readonly asked: { readonly interaction: string; readonly type: string; readonly id: string };
+}
+
+/**
+ * Runs `work`, then hands the rows of its last attempt to the ledger of the firm, or says in the service's own that the
+ * caller was turned away at the door.
+ * @param work gives `begin` each attempt as it starts
+ */
+export async function withLedger<T>(
+  parts: ServerParts,
+  request: FastifyRequest,
+  credentials: ApiCredentials,
+  work: (begin: (attempt: Attempt) => void) => Promise<T>,
+): Promise<T> {
+  let last: Attempt | undefined;
+  try {
+    return await work((attempt) => {
+      last = attempt;
+    });
+  } catch (error) {
+    if (last === undefined) await parts.ledger.keep(serviceLedger, [turnedAway(parts, request, credentials, error)]);
+    else if (!last.context.trail.some(({ reason }) => reason !== undefined)) noteRefusal(last, error);
+    throw error;
+  } finally {
+    if (last !== undefined) {
+      const { scope, trail } = last.context;
+      parts.ledger.touch(scope.firm); // writes have left their rows by themselves
+      const room = parts.ledger.keep(scope.firm, trail);
+      if (room !== undefined) await room;
+    }
+  }
+}
+
+/** Of what was refused before an interaction began, such as a request beyond the limit. */
+function noteRefusal({ context, asked }: Attempt, error: unknown): void {
+  const row = refusedRow(context, { ...asked, versionId: '' }, error);
+  const { application, subject, interaction, reason } = row;
+  context.trail.push({ ...row, repeats: JSON.stringify([application, subject, interaction, reason]) });
+}
+
+/** Who it was is not known, or not to be believed. */
+function turnedAway(
+  parts: ServerParts,
+  request: FastifyRequest,
+  { environment, firmPrefix }: ApiCredentials,
+  error: unknown,
+): AccessRow {
+  const refusal = refusalOf(error);
+  const place = `${environment.name}/${firmPrefix}`;
+  return {
+    atMs: parts.clock.now(),
+    application: 0,
+    interaction: 'authenticate',
+    id: place,
+    requestId: String(request.id),
+    ...refusal,
+    repeats: JSON.stringify(['authenticate', place, refusal.reason]),
+  };
+}
+
+/** The row of a token request. @param place the realm, or environment and firm of the legacy endpoint */
+export function tokenRow(
+  parts: Pick<ServerParts, 'clock'>,
+  request: FastifyRequest,
+  place: string,
+  { record, status }: TokenReply,
+): AccessRow {
+  const { grantType, outcome, subject, application, tokenId } = record;
+  const refused = status === 200 ? {} : { reason: outcome };
+  return {
+    atMs: parts.clock.now(),
+    application: application ?? 0,
+    interaction: 'token',
+    id: place,
+    requestId: String(request.id),
+    outcome: status === 200 ? 0 : status >= 500 ? 8 : 4,
+    ...(grantType === undefined ? {} : { flow: grantType }),
+    ...(subject === undefined ? {} : { subject }),
+    ...(tokenId === undefined ? {} : { tokenId }),
+    ...refused,
+    ...(status === 200 ? {} : { repeats: JSON.stringify(['token', place, grantType, outcome, subject, application]) }),
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * The OpenAPI document of the whole service (https://spec.openapis.org/oas/v3.1.1.html), derived from what the service
+ * itself runs by: R4's definitions, shapes of paths and their methods, declared operations, search parameters, grants and
+ * the tables of errors. It holds nothing of a tenant: docs/decisions/0135.
+ */
+import { resourceTypesWithEndpoint } from '@praxis/fhir';
+import { defaultEnvironments } from '../../tenancy/environments.ts';
+import { errorAnswerComponents, errorExampleComponents } from './error-answers.ts';
+import { exampleComponents } from './examples.ts';
+import { headerComponents } from './headers.ts';
+import { systemPaths, systemTag, typePaths } from './interaction-paths.ts';
+import { openPaths, serviceTag } from './open-paths.ts';
+import type { Paths } from './openapi.ts';
+import {
+  everyTypeTag,
+  generalOperationPaths,
+  operationInputSchemas,
+  typeOperationPaths,
+  typeParameter,
+} from './operation-paths.ts';
+import { requestBodyComponents } from './request-bodies.ts';
+import { requestParameterComponents } from './request-parameters.ts';
+import { includeSchema, searchForms, searchParameterComponents, searchSchemas } from './search-parameters.ts';
+import { successComponents } from './success-answers.ts';
+import { tokenExamples, tokenPaths, tokenSchemas, tokenTag } from './token-paths.ts';
+import { typeSchemas } from './type-schemas.ts';
+
+export interface DocumentFacts {
+  readonly softwareVersion: string;
+  /** Origins of environments and realms that have one of their own, by name. */
+  readonly environmentOrigins: ReadonlyMap<string, string>;
+  readonly realmOrigins: ReadonlyMap<string, string>;
+}
+
+/** An OpenAPI 3.1 document, as far as it is looked into here. */
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly paths: Paths;
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly tags: readonly { readonly name: string; readonly description?: string }[];
+  readonly [member: string]: unknown;
+}
+
+/** The document. */
+export function openApiDocument(facts: DocumentFacts): OpenApiDocument {
+  const root = [{ url: '/' }];
+  const realms = [...root, ...[...facts.realmOrigins.values()].map((url) => ({ url }))];
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Praxis',
+      version: facts.softwareVersion,
+      summary: 'A practice-management FHIR R4 API that applications use on behalf of medical practices.',
+      description,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: servers(facts),
+    security: [{ bearer: [], apiKey: [] }],
+    tags: tags(),
+    paths: {
+      ...tokenPaths(realms),
+      ...openPaths(root, realms),
+      ...systemPaths(),
+      ...generalOperationPaths(),
+      ...Object.assign(
+        {},
+        ...resourceTypesWithEndpoint.map((type) => ({ ...typeOperationPaths(type), ...typePaths(type) })),
+      ),
+    },
+    components: {
+      securitySchemes,
+      parameters: { ...requestParameterComponents(), ...typeParameter, ...searchParameterComponents() },
+      headers: headerComponents(),
+      requestBodies: requestBodyComponents(),
+      responses: { ...errorAnswerComponents(), ...successComponents() },
+      examples: { ...exampleComponents(), ...tokenExamples(), ...errorExampleComponents() },
+      schemas: {
+        ...tokenSchemas,
+        ...searchSchemas(),
+        ...includeSchema,
+        ...searchForms(),
+        ...operationInputSchemas(),
+        ...typeSchemas(),
+      },
+    },
+  };
+}
+
+const description = `Every call carries two credentials of the same application and flow: \`Authorization: Bearer …\` and
+\`x-api-key\`. What a call may do is what the token's access entries allow and the practice has authorised.
+
+HEAD is answered wherever GET is. Resources are taken and returned as \`application/fhir+json\` and \`application/fhir+xml\`;
+\`application/json\`, \`application/xml\` and the names of earlier versions of FHIR mean the same. Names of search parameters
+may have modifiers (\`name:exact\`), chains (\`patient.name\`) and reverse chains (\`_has:Observation:patient:code\`).
+Elements of primitive types may have a sibling with an underscore for id and extensions (\`_birthDate\`), which the schemas
+leave open.`;
+
+const securitySchemes = {
+  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token.' },
+  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The key of the application, by flow.' },
+  clientBasic: { type: 'http', scheme: 'basic', description: 'client_id and client_secret, each form-encoded.' },
+};
+
+/** FHIR bases; environments of their own origin have a server each. */
+function servers({ environmentOrigins }: DocumentFacts): readonly object[] {
+  const [first] = defaultEnvironments;
+  const product = { default: first?.products[0] ?? 'pm', description: 'The product.' };
+  const firm = { default: 'your-firm', description: 'The practice, or a sandbox firm.' };
+  const path = '/{environment}/firm/{firm}/{product}/fhir/v2';
+  const own = [...environmentOrigins].map(([name, origin]) => ({
+    url: origin + path,
+    variables: { environment: { default: name, enum: [name] }, firm, product },
+  }));
+  const environment = { default: first?.name ?? 'sandbox', description: 'The environment.' };
+  return [{ url: path, description: 'A practice', variables: { environment, firm, product } }, ...own];
+}
+
+function tags(): OpenApiDocument['tags'] {
+  return [
+    { name: tokenTag, description: 'Access tokens, and how they are discovered.' },
+    { name: systemTag, description: 'What is asked of no single type.' },
+    { name: everyTypeTag, description: 'Operations of all types.' },
+    { name: serviceTag, description: 'Health and documentation.' },
+    ...resourceTypesWithEndpoint.map((name) => ({ name })),
+  ];
+}

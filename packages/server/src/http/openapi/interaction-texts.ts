@@ -1,0 +1,178 @@
+/**
+ * What the interactions take and answer, one row each (https://hl7.org/fhir/R4/http.html). Which of them a path takes is
+ * `methods` of fhir-target.ts.
+ */
+import type { TargetName } from '../../interactions/fhir-target.ts';
+import type { HeaderName, HistoryParameterName } from './request-parameters.ts';
+
+export type DescribedInteraction = Exclude<TargetName, 'operation'>;
+
+/** Answers of success, each a component: `read` and `written` are there for every type. */
+export type SuccessName = 'read' | 'written' | 'bundle' | 'list' | 'unmodified' | 'deleted';
+
+export interface InteractionText {
+  /** Begins operationIds; the type of the path follows. */
+  readonly verb: string;
+  /** `{Type}` stands for the type of the path. */
+  readonly summary: string;
+  readonly description?: string;
+  readonly takes?: 'resource' | 'patch' | 'bundle';
+  readonly headers: readonly HeaderName[];
+  readonly history?: readonly HistoryParameterName[];
+  /** Parameters of the form of the answer. */
+  readonly shown: readonly string[];
+  /** Success, by status. */
+  readonly answers: Readonly<Record<number, SuccessName>>;
+  /** Statuses of refusals beside those that any request may get. */
+  readonly refusals: readonly number[];
+}
+
+const form = ['_format', '_pretty'] as const;
+const shownResource = ['_summary', '_elements', ...form] as const;
+/** A walk through many resources goes on by a cursor. */
+const walked = ['_count', '_cursor', ...shownResource] as const;
+const read: Pick<InteractionText, 'headers' | 'shown'> = {
+  headers: ['ifNoneMatch', 'ifModifiedSince'],
+  shown: shownResource,
+};
+const list = { 200: 'list' } as const;
+const changed = { 200: 'written' } as const;
+const stored = { 200: 'written', 201: 'written' } as const;
+const deleted = { 204: 'deleted' } as const;
+const searching = ['preferHandling', 'contentFlag'] as const;
+const historyOf: Pick<InteractionText, 'headers' | 'shown' | 'answers' | 'refusals'> = {
+  headers: ['preferHandling'],
+  shown: ['_count', ...shownResource],
+  answers: list,
+  refusals: [],
+};
+export const interactionTexts: Readonly<Record<DescribedInteraction, InteractionText>> = {
+  read: {
+    ...read,
+    verb: 'read',
+    summary: 'Read {Type}',
+    answers: { 200: 'read', 304: 'unmodified' },
+    refusals: [410],
+  },
+  vread: {
+    ...read,
+    verb: 'vread',
+    summary: 'Read a version of {Type}',
+    answers: { 200: 'read', 304: 'unmodified' },
+    refusals: [410],
+  },
+  create: {
+    verb: 'create',
+    summary: 'Create {Type}',
+    description: 'The service gives the id. With If-None-Exist nothing is created where a resource matches.',
+    takes: 'resource',
+    headers: ['ifNoneExist', 'preferReturn', 'idempotencyKey'],
+    shown: form,
+    answers: stored,
+    refusals: [405, 409, 412, 413, 415, 422],
+  },
+  update: {
+    verb: 'update',
+    summary: 'Replace {Type}',
+    description: 'Replaces all elements; to change some of them use PATCH. Creates the resource where acl/* is held.',
+    takes: 'resource',
+    headers: ['ifMatch', 'ifNoneMatch', 'preferReturn', 'idempotencyKey'],
+    shown: form,
+    answers: stored,
+    refusals: [405, 409, 410, 412, 413, 415, 422],
+  },
+  patch: {
+    verb: 'patch',
+    summary: 'Change elements of {Type}',
+    takes: 'patch',
+    headers: ['ifMatch', 'ifNoneMatch', 'preferReturn', 'idempotencyKey'],
+    shown: form,
+    answers: changed,
+    refusals: [405, 409, 410, 412, 413, 415, 422],
+  },
+  delete: {
+    verb: 'delete',
+    summary: 'Delete {Type}',
+    description: 'Needs acl/*. Earlier versions stay in the history.',
+    headers: ['ifMatch', 'ifNoneMatch', 'idempotencyKey'],
+    shown: form,
+    answers: deleted,
+    refusals: [405, 409, 412, 422],
+  },
+  'history-instance': {
+    ...historyOf,
+    verb: 'historyOf',
+    summary: 'The versions of {Type}',
+    history: ['_since', '_at', '_before'],
+  },
+  'history-type': {
+    ...historyOf,
+    verb: 'historyOfAll',
+    summary: 'The versions of all {Type} resources',
+    description: 'Needs acl/*.',
+    shown: walked,
+    history: ['_since', '_at'],
+  },
+  'history-system': {
+    ...historyOf,
+    verb: 'historyOfAll',
+    summary: 'The versions of all resources',
+    description: 'Needs acl/*.',
+    shown: walked,
+    history: ['_since', '_at'],
+  },
+  'search-type': {
+    verb: 'search',
+    summary: 'Search {Type}',
+    headers: searching,
+    shown: [],
+    answers: list,
+    refusals: [413, 415, 422],
+  },
+  'search-system': {
+    verb: 'search',
+    summary: 'Search several types',
+    headers: searching,
+    shown: [],
+    answers: list,
+    refusals: [413, 415, 422],
+  },
+  'conditional-update': {
+    verb: 'conditionalUpdate',
+    summary: 'Replace the {Type} that matches, or create one',
+    takes: 'resource',
+    headers: ['ifMatch', 'ifNoneMatch', 'preferReturn', 'idempotencyKey'],
+    shown: form,
+    answers: stored,
+    refusals: [405, 409, 412, 413, 415, 422],
+  },
+  'conditional-patch': {
+    verb: 'conditionalPatch',
+    summary: 'Change elements of the {Type} that matches',
+    takes: 'patch',
+    headers: ['ifMatch', 'ifNoneMatch', 'preferReturn', 'idempotencyKey'],
+    shown: form,
+    answers: changed,
+    refusals: [405, 409, 412, 413, 415, 422],
+  },
+  'conditional-delete': {
+    verb: 'conditionalDelete',
+    summary: 'Delete the {Type} that matches',
+    description: 'Needs acl/*.',
+    headers: ['ifMatch', 'ifNoneMatch', 'idempotencyKey'],
+    shown: form,
+    answers: deleted,
+    refusals: [405, 409, 412, 422],
+  },
+  bundle: {
+    verb: 'batchOrTransaction',
+    summary: 'Run a batch or a transaction',
+    description:
+      'A transaction is done as a whole or not at all; each entry of a batch is answered by itself, refusals included.',
+    takes: 'bundle',
+    headers: ['preferReturn', 'idempotencyKey'],
+    shown: form,
+    answers: { 200: 'bundle' },
+    refusals: [405, 409, 410, 412, 413, 415, 422],
+  },
+};

@@ -1,0 +1,155 @@
+/**
+ * Paths that are answered without credentials (settled.md "Order of checks").
+ */
+import type { RealmEndpoint } from '../paths.ts';
+import { resourceContent } from './content.ts';
+import { headerRefs, refusalRefs } from './error-answers.ts';
+import { systemTag } from './interaction-paths.ts';
+import {
+  type Answer,
+  type Content,
+  type Operation,
+  type Parameter,
+  type PathItem,
+  type Paths,
+  schemaRef,
+} from './openapi.ts';
+import { resultParameterRefs } from './search-parameters.ts';
+import { tokenTag } from './token-paths.ts';
+
+export const serviceTag = 'Service';
+
+interface OpenText {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly media: string;
+  /** The other status it may have. */
+  readonly else?: { readonly status: number; readonly text: string };
+}
+
+const ofRealm: readonly Parameter[] = [
+  {
+    name: 'realm',
+    in: 'path',
+    description: 'The realm of the environment.',
+    required: true,
+    schema: { type: 'string', examples: ['sandbox'] },
+  },
+];
+
+/** Paths below the origin. */
+const pages: Readonly<Record<string, OpenText>> = {
+  '/': { operationId: 'frontPage', summary: 'What this is', tag: serviceTag, media: 'text/html' },
+  '/docs': { operationId: 'reference', summary: 'This reference, as a page', tag: serviceTag, media: 'text/html' },
+  '/openapi.json': {
+    operationId: 'openApi',
+    summary: 'This document',
+    tag: serviceTag,
+    media: 'application/json',
+    else: { status: 304, text: 'It is still that of If-None-Match.' },
+  },
+  '/health/live': {
+    operationId: 'live',
+    summary: 'Whether the process runs',
+    tag: serviceTag,
+    media: 'application/json',
+  },
+  '/health/ready': {
+    operationId: 'ready',
+    summary: 'Whether the next request would be served',
+    tag: serviceTag,
+    media: 'application/json',
+    else: { status: 503, text: 'It would not.' },
+  },
+};
+
+/** What a realm answers to GET, all of it; endpoints that take POST are described in token-paths.ts. */
+const realmDocuments: Readonly<
+  Record<Exclude<RealmEndpoint, 'token' | 'introspect' | 'revoke'>, OpenText & { readonly path: string }>
+> = {
+  'openid-configuration': {
+    path: '/auth/realms/{realm}/.well-known/openid-configuration',
+    operationId: 'openIdConfiguration',
+    summary: 'Discovery, as OpenID Connect has it',
+    tag: tokenTag,
+    media: 'application/json',
+  },
+  'oauth-authorization-server': {
+    path: '/.well-known/oauth-authorization-server/auth/realms/{realm}',
+    operationId: 'authorizationServerMetadata',
+    summary: 'Discovery, as RFC 8414 has it',
+    tag: tokenTag,
+    media: 'application/json',
+  },
+  certs: {
+    path: '/auth/realms/{realm}/protocol/openid-connect/certs',
+    operationId: 'jwkSet',
+    summary: 'Keys that the tokens of the realm are signed with',
+    tag: tokenTag,
+    media: 'application/json',
+  },
+};
+
+/**
+ * The open paths.
+ * @param root the server of paths that do not begin with a practice
+ * @param realms the servers of realms
+ */
+export function openPaths(
+  root: readonly { readonly url: string }[],
+  realms: readonly { readonly url: string }[],
+): Paths {
+  const own = Object.entries(pages).map(([path, text]): [string, PathItem] => [
+    path,
+    { servers: root, get: operationOf(text, []) },
+  ]);
+  const ofRealms = Object.values(realmDocuments).map((text): [string, PathItem] => [
+    text.path,
+    { servers: realms, parameters: ofRealm, get: operationOf(text, [404]) },
+  ]);
+  return { ...Object.fromEntries([...own, ...ofRealms]), '/metadata': { get: capabilities } };
+}
+
+const capabilities: Operation = {
+  operationId: 'capabilities',
+  summary: 'What is served: the CapabilityStatement',
+  description:
+    'Needs no credentials. With both of them it also lists the search parameters that the practice defines itself, as far as the caller may use them.',
+  tags: [systemTag],
+  parameters: resultParameterRefs(['_format', '_pretty']),
+  security: [{}, { bearer: [], apiKey: [] }],
+  responses: {
+    '200': {
+      description: 'The CapabilityStatement.',
+      headers: headerRefs(['ETag']),
+      content: resourceContent(schemaRef('CapabilityStatement')),
+    },
+    ...refusalRefs([404, 406]),
+  },
+};
+
+function operationOf(
+  { operationId, summary, tag, media, else: other }: OpenText,
+  refused: readonly number[],
+): Operation {
+  return {
+    operationId,
+    summary,
+    tags: [tag],
+    security: [],
+    responses: {
+      '200': { description: summary, headers: headerRefs([]), content: contentOf(media) },
+      ...(other === undefined ? {} : { [other.status]: elseAnswer(other.text) }),
+      ...refusalRefs(refused),
+    },
+  };
+}
+
+function contentOf(media: string): Content {
+  return { [media]: { schema: { type: media === 'text/html' ? 'string' : 'object' } } };
+}
+
+function elseAnswer(text: string): Answer {
+  return { description: text, headers: headerRefs([]) };
+}

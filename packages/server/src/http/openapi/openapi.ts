@@ -1,0 +1,93 @@
+/**
+ * The parts of an OpenAPI document that are used here (https://spec.openapis.org/oas/v3.1.1.html#schema-0).
+ */
+
+export interface Reference {
+  readonly $ref: string;
+}
+
+/** JSON Schema 2020-12. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'query' | 'path' | 'header';
+  readonly description: string;
+  readonly required?: true;
+  readonly style?: 'form';
+  readonly explode?: true;
+  readonly schema: Schema;
+}
+
+export interface MediaType {
+  readonly schema: Schema;
+  readonly examples?: Readonly<Record<string, Reference>>;
+}
+
+export type Content = Readonly<Record<string, MediaType>>;
+
+export interface RequestBody {
+  readonly description?: string;
+  readonly required?: boolean;
+  readonly content: Content;
+}
+
+export interface Answer {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, Reference>>;
+  readonly content?: Content;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  readonly deprecated?: true;
+  readonly parameters?: readonly (Parameter | Reference)[];
+  readonly requestBody?: RequestBody | Reference;
+  /** By status. */
+  readonly responses: Readonly<Record<string, Answer | Reference>>;
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
+}
+
+/** Operations by method, lower case; `servers` and `parameters` of all of them. */
+export interface PathItem {
+  readonly servers?: readonly { readonly url: string }[];
+  readonly parameters?: readonly (Parameter | Reference)[];
+  readonly get?: Operation;
+  readonly post?: Operation;
+  readonly put?: Operation;
+  readonly patch?: Operation;
+  readonly delete?: Operation;
+}
+
+/** Paths by template. */
+export type Paths = Readonly<Record<string, PathItem>>;
+
+/** Methods that are described; HEAD is answered wherever GET is. */
+export const describedMethods = ['get', 'post', 'put', 'patch', 'delete'] as const;
+export type DescribedMethod = (typeof describedMethods)[number];
+
+export type ComponentKind =
+  | 'schemas'
+  | 'parameters'
+  | 'headers'
+  | 'responses'
+  | 'requestBodies'
+  | 'examples'
+  | 'securitySchemes';
+
+/** A reference to a component of the document. */
+export function componentRef(kind: ComponentKind, name: string): Reference {
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+export function schemaRef(name: string): Reference & Schema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** `search-type` → `searchType`. */
+export function camelCase(name: string): string {
+  return name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,231 @@
+/**
+ * Paths of operations, from their declarations (https://hl7.org/fhir/R4/operations.html): each level they are asked at,
+ * by each method they take.
+ */
+import { isPrimitiveType, isSubtypeOf, resourceTypesWithEndpoint } from '@praxis/fhir';
+import { methodsOf } from '../../operations/answer-operation.ts';
+import { operations } from '../../operations/list.ts';
+import type { Operation as Declaration, OperationLevel, OperationParameter } from '../../operations/operation.ts';
+import { linesContent, resourceContent } from './content.ts';
+import { headerRefs, refusals } from './error-answers.ts';
+import { limitHeaders } from './headers.ts';
+import { systemTag } from './interaction-paths.ts';
+import {
+  camelCase,
+  type DescribedMethod,
+  describedMethods,
+  type Operation,
+  type Parameter,
+  type PathItem,
+  type Paths,
+  type Reference,
+  type RequestBody,
+  type Schema,
+  schemaRef,
+} from './openapi.ts';
+import { headerRefs as headerParameterRefs, pathParameterRefs } from './request-parameters.ts';
+import { criterionRefs, resultParameterRefs } from './search-parameters.ts';
+
+/** A level, or a version of an instance. */
+type Level = OperationLevel | 'version';
+
+/** Where a level is asked, and what ends its operationIds; `{Type}` stands for a type. */
+const levels: Readonly<Record<Level, { readonly path: string; readonly suffix: string; readonly words: string }>> = {
+  system: { path: '/', suffix: '', words: '' },
+  type: { path: '/{Type}/', suffix: 'OfType', words: 'of the type' },
+  instance: { path: '/{Type}/{id}/', suffix: '', words: 'of a resource' },
+  version: { path: '/{Type}/{id}/_history/{versionId}/', suffix: 'OfVersion', words: 'of a version' },
+};
+
+/** Stands in paths of operations that all types have. */
+const everyType = '{type}';
+
+/** Tag of those operations. */
+export const everyTypeTag = 'Every type';
+
+/** The parameter of those paths. */
+export const typeParameter: Readonly<Record<string, Parameter>> = {
+  type: {
+    name: 'type',
+    in: 'path',
+    description: 'The resource type.',
+    required: true,
+    schema: { type: 'string', enum: resourceTypesWithEndpoint },
+  },
+};
+
+/** Statuses that operations refuse with beside those that any request may get. */
+const refusedAlso = [405, 409, 410, 412, 413, 415, 422];
+
+const belowTypes: readonly Level[] = ['type', 'instance', 'version'];
+
+/** The operations of the base, and those of all types, whose paths have the type as a parameter. */
+export function generalOperationPaths(): Paths {
+  const ofAll = operations.filter(({ types }) => types === 'all');
+  return { ...pathsOf(operations, '', ['system']), ...pathsOf(ofAll, everyType, belowTypes) };
+}
+
+/** The operations of a single type, its instances and their versions. */
+export function typeOperationPaths(type: string): Paths {
+  const own = operations.filter(({ types }) => types !== 'all' && types.includes(type));
+  return pathsOf(own, type, belowTypes);
+}
+
+function pathsOf(declared: readonly Declaration[], type: string, asked: readonly Level[]): Paths {
+  const paths = asked.flatMap((level) =>
+    declared
+      .filter((operation) => isAsked(operation, level))
+      .map((operation): [string, PathItem] => {
+        const path = `${levels[level].path.replace('{Type}', type)}$${operation.name}`;
+        return [path, pathItem(operation, level, type, path)];
+      }),
+  );
+  return Object.fromEntries(paths);
+}
+
+function isAsked({ levels: declared, ofVersions }: Declaration, level: Level): boolean {
+  return level === 'version' ? ofVersions === true && declared.includes('instance') : declared.includes(level);
+}
+
+function pathItem(declaration: Declaration, level: Level, type: string, path: string): PathItem {
+  const parameters = pathParameterRefs(path);
+  const taken = methodsOf(declaration);
+  const described = describedMethods.filter((method) => taken.includes(method.toUpperCase()));
+  return {
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...Object.fromEntries(described.map((method) => [method, operationOf(declaration, level, type, method)])),
+  };
+}
+
+function operationOf(declaration: Declaration, level: Level, type: string, method: DescribedMethod): Operation {
+  const { name, url } = declaration;
+  const isOfEvery = type === everyType;
+  const tag = type === '' ? systemTag : isOfEvery ? everyTypeTag : type;
+  return {
+    operationId: `${camelCase(name)}${isOfEvery ? '' : tag}${levels[level].suffix}${method === 'get' ? 'ByQuery' : ''}`,
+    summary: `$${name} ${levels[level].words}`.trim(),
+    description: `${url}\n\n${parameterTable(declaration)}`,
+    tags: [tag],
+    parameters: [
+      ...(method === 'get' ? queryParameters(declaration, type) : []),
+      ...resultParameterRefs(['_format', '_pretty']),
+      ...keyRefs(declaration),
+    ],
+    ...(method === 'post' ? { requestBody: body(declaration) } : {}),
+    responses: {
+      '200': {
+        description: 'The result.',
+        headers: headerRefs([...ownHeaders(declaration), ...limitHeaders]),
+        content: { ...resourceContent(resultOf(declaration)), ...(declaration.isList ? linesContent : {}) },
+      },
+      ...refusals(refusedAlso),
+    },
+  };
+}
+
+/** What changes something can be sent with a key. */
+function keyRefs({ affectsState }: Declaration): readonly Reference[] {
+  return affectsState ? headerParameterRefs(['idempotencyKey']) : [];
+}
+
+function ownHeaders({ affectsState, isList }: Declaration): readonly string[] {
+  return [...(affectsState ? ['Idempotent-Replayed'] : []), ...(isList ? ['Link', 'X-Complete-Until'] : [])];
+}
+
+/** For people: what it takes and returns. */
+function parameterTable({ parameters }: Declaration): string {
+  const rows = parameters.map(
+    ({ name, use, min, max, type, documentation }) =>
+      `| \`${name}\` | ${use} | ${min}..${max} | ${type ?? 'parts'} | ${documentation} |`,
+  );
+  return ['| Parameter | Use | Times | Type | |', '| --- | --- | --- | --- | --- |', ...rows].join('\n');
+}
+
+/** In-parameters that are primitive values; others are sent in a body. */
+function queryParameters(declaration: Declaration, type: string): readonly (Parameter | Reference)[] {
+  const own = inParameters(declaration).flatMap(({ name, type: datatype, max, documentation }): Parameter[] => {
+    if (datatype === undefined || !isPrimitiveType(datatype)) return [];
+    const schema = schemaRef(datatype);
+    return [
+      {
+        name,
+        in: 'query',
+        description: documentation,
+        schema: max === 1 ? schema : { type: 'array', items: schema },
+      },
+    ];
+  });
+  return declaration.further === 'search' ? [...own, ...criterionRefs(type)] : own;
+}
+
+function inParameters({ parameters }: Declaration): readonly OperationParameter[] {
+  return parameters.filter(({ use }) => use === 'in');
+}
+
+/** Parameters, or the resource itself where a single in-parameter is one. */
+function body(declaration: Declaration): RequestBody {
+  const [single, ...others] = inParameters(declaration).filter((each) => isResource(each));
+  const parameters = schemaRef(inputSchemaName(declaration));
+  const schema =
+    single?.type === undefined || others.length > 0 ? parameters : { anyOf: [parameters, schemaRef(single.type)] };
+  return { required: inParameters(declaration).some(({ min }) => min > 0), content: resourceContent(schema) };
+}
+
+function isResource({ type }: OperationParameter): boolean {
+  return type !== undefined && isSubtypeOf(type, 'Resource');
+}
+
+/** A single out-parameter `return` that is a resource is the answer itself (https://hl7.org/fhir/R4/operations.html#response). */
+function resultOf({ parameters }: Declaration): Schema {
+  const [first, ...others] = parameters.filter(({ use }) => use === 'out');
+  const isWhole = first?.name === 'return' && others.length === 0 && isResource(first);
+  return schemaRef(isWhole && first.type !== undefined ? first.type : 'Parameters');
+}
+
+/** The Parameters that each operation takes, by name of the schema. */
+export function operationInputSchemas(): Readonly<Record<string, Schema>> {
+  return Object.fromEntries(
+    operations.map((declaration) => [inputSchemaName(declaration), inputSchema(inParameters(declaration))]),
+  );
+}
+
+/** Operations of one name are told apart by the last part of their canonical URL: `ValueSet-validate-code`. */
+function inputSchemaName({ url }: Declaration): string {
+  return `in.${url.slice(url.lastIndexOf('/') + 1)}`;
+}
+
+function inputSchema(parameters: readonly OperationParameter[]): Schema {
+  return {
+    allOf: [schemaRef('Parameters')],
+    properties: { parameter: { type: 'array', ...itemsOf(parameters), ...countsOf(parameters) } },
+  };
+}
+
+function itemsOf(parameters: readonly OperationParameter[]): Schema {
+  return parameters.length === 0 ? { maxItems: 0 } : { items: { anyOf: parameters.map(occurrence) } };
+}
+
+function occurrence({ name, type, parts, documentation }: OperationParameter): Schema {
+  const member = parts !== undefined ? partsMember(parts) : valueMember(type ?? '');
+  return {
+    description: documentation,
+    type: 'object',
+    properties: { name: { const: name }, ...member },
+    required: ['name'],
+  };
+}
+
+function partsMember(parts: readonly OperationParameter[]): Schema {
+  return { part: { type: 'array', ...itemsOf(parts) } };
+}
+
+function valueMember(type: string): Schema {
+  if (isSubtypeOf(type, 'Resource')) return { resource: schemaRef(type) };
+  return type === 'Element' ? {} : { [`value${type.charAt(0).toUpperCase()}${type.slice(1)}`]: schemaRef(type) };
+}
+
+/** At least one occurrence where a parameter has to be there. */
+function countsOf(parameters: readonly OperationParameter[]): Schema {
+  const least = parameters.reduce((sum, { min }) => sum + min, 0);
+  return least > 0 ? { minItems: least } : {};
+}

@@ -1,0 +1,259 @@
+/**
+ * Search parameters: those of each type, those that every search takes, and those that say how results are shown
+ * (https://hl7.org/fhir/R4/search.html).
+ */
+import {
+  resourceTypesWithEndpoint,
+  type SearchParameter,
+  type SearchParameterKind,
+  searchParametersOf,
+} from '@praxis/fhir';
+import { isWritable } from '../../interactions/writable.ts';
+import { pageRowsMaxOf } from '../../search/page-limits.ts';
+import { prefixes } from '../../search/prefixes.ts';
+import { isSearchable } from '../../search/query.ts';
+import { summaries, totals } from '../../search/result-parameters.ts';
+import { componentRef, type Parameter, type Reference, type Schema, schemaRef } from './openapi.ts';
+
+const ordered = `A prefix compares: ${prefixes.join(', ')}; none means eq.`;
+
+/** How the values of a kind are written: https://hl7.org/fhir/R4/search.html#ptypes */
+const kindTexts: Readonly<Record<SearchParameterKind, { readonly text: string; readonly example: string }>> = {
+  string: {
+    text: 'Begins with the value, whatever the case and the accents. Modifiers: exact, contains, missing.',
+    example: 'quill',
+  },
+  token: {
+    text: 'A code, an identifier, or a boolean: code, system|code, |code or system|. Modifiers, where the element has them: not, text, in, not-in, above, below, of-type, missing.',
+    example: 'http://loinc.org|8480-6',
+  },
+  date: {
+    text: `A date or an instant, of any precision. ${ordered} Given twice, both bound the range. Modifier: missing.`,
+    example: 'ge2026-11-01',
+  },
+  reference: {
+    text: 'An id, Type/id, or a URL. A chain goes on after a dot: patient.birthdate. Modifiers: a type, identifier, missing.',
+    example: 'Patient/1',
+  },
+  number: { text: `A number, as exact as it is written. ${ordered} Modifier: missing.`, example: 'gt0.8' },
+  quantity: {
+    text: `number, number|system|code or number||code; units of UCUM are converted. ${ordered} Modifier: missing.`,
+    example: '5.4|http://unitsofmeasure.org|mg',
+  },
+  uri: { text: 'The whole URI. Modifiers: above, below, missing.', example: 'http://hl7.org/fhir/ValueSet/languages' },
+  composite: { text: 'Values of several parameters of one element, joined by $.', example: '8480-6$gt120' },
+  special: { text: 'As the description says.', example: '42.3|-71.1|5|km' },
+};
+
+/** One schema for each kind of search parameter. */
+export function searchSchemas(): Readonly<Record<string, Schema>> {
+  return Object.fromEntries(
+    Object.entries(kindTexts).map(([kind, { text, example }]) => [
+      kindSchema(kind),
+      {
+        description: `${text} Commas mean "or"; the parameter given again means "and".`,
+        type: 'array',
+        items: { type: 'string' },
+        examples: [[example]],
+      },
+    ]),
+  );
+}
+
+function kindSchema(kind: string): string {
+  return `search.${kind}`;
+}
+
+/** Those of a type that are served, by code. */
+function servedParameters(type: string): readonly SearchParameter[] {
+  return [...searchParametersOf(type).values()].filter((parameter) => isSearchable(parameter));
+}
+
+/** References to what a search of a type takes: its own parameters first. */
+export function searchParameterRefs(type: string): readonly Reference[] {
+  return [...criterionRefs(type), ...generalRefs(resultParameters)];
+}
+
+/** References to what says which resources of a type are meant, not how they are shown. */
+export function criterionRefs(type: string): readonly Reference[] {
+  return [
+    ...servedParameters(type).map((parameter) => componentRef('parameters', componentName({ type, parameter }))),
+    ...generalRefs(generalParameters),
+  ];
+}
+
+/** Has the parameters that all types have. */
+const anyType = 'Basic';
+
+/** References to what a search takes that is not of one type known beforehand; `_type` where it may be of several. */
+export function openSearchRefs(isOfSeveral: boolean): readonly Reference[] {
+  return [
+    ...(isOfSeveral ? [componentRef('parameters', '_type')] : []),
+    ...servedParameters(anyType)
+      .filter(({ base }) => base.includes('Resource'))
+      .map((parameter) => componentRef('parameters', componentName({ type: anyType, parameter }))),
+    ...generalRefs(generalParameters),
+    ...generalRefs(resultParameters),
+  ];
+}
+
+/** The schema of a type's search parameters as one object: a form, or the criteria of a conditional interaction. */
+export function searchForm(type: string): Schema {
+  return schemaRef(formName(type));
+}
+
+/** The same for searches that are not of one type known beforehand. */
+export const openSearchForm: Schema = {
+  type: 'object',
+  additionalProperties: { type: ['array', 'string'], items: { type: 'string' } },
+};
+
+function formName(type: string): string {
+  return `search.of.${type}`;
+}
+
+/** The parameters of each type as an object whose members are names and values. */
+export function searchForms(): Readonly<Record<string, Schema>> {
+  return Object.fromEntries(
+    resourceTypesWithEndpoint.map((type) => [
+      formName(type),
+      {
+        description: 'Search parameters; names may have modifiers, chains and _has.',
+        type: 'object',
+        properties: Object.fromEntries(
+          servedParameters(type).map(({ code, type: kind }) => [code, schemaRef(kindSchema(kind))]),
+        ),
+        additionalProperties: openSearchForm.additionalProperties,
+      },
+    ]),
+  );
+}
+
+/** A reference to the criteria of a conditional interaction with a type. */
+export function criteriaRef(type: string): Reference {
+  return componentRef('parameters', `criteria.${type}`);
+}
+
+/** The criteria in the query of a conditional interaction (https://hl7.org/fhir/R4/http.html#cond-update). */
+function criteriaParameter(type: string): Parameter {
+  return {
+    name: 'criteria',
+    in: 'query',
+    description: 'Search parameters that one resource at most matches; each is a parameter of the query.',
+    required: true,
+    style: 'form',
+    explode: true,
+    schema: searchForm(type),
+  };
+}
+
+/** A search parameter as one type has it. */
+interface OfType {
+  readonly type: string;
+  readonly parameter: SearchParameter;
+}
+
+/** `search.individual-birthdate`; with the type behind it where types describe the parameter differently. */
+function componentName({ type, parameter: { url } }: OfType): string {
+  const last = url.slice(url.lastIndexOf('/') + 1);
+  descriptions ??= descriptionsByUrl();
+  return (descriptions.get(url)?.size ?? 0) > 1 ? `search.${last}.${type}` : `search.${last}`;
+}
+
+let descriptions: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+
+function descriptionsByUrl(): ReadonlyMap<string, ReadonlySet<string>> {
+  const byUrl = Map.groupBy(everyParameter(), ({ parameter }) => parameter.url);
+  return new Map([...byUrl].map(([url, those]) => [url, new Set(those.map(({ parameter }) => parameter.description))]));
+}
+
+function everyParameter(): readonly OfType[] {
+  return resourceTypesWithEndpoint.flatMap((type) => servedParameters(type).map((parameter) => ({ type, parameter })));
+}
+
+/** Every search parameter of the registry, those that several types share once. */
+function registryParameters(): readonly [string, Parameter][] {
+  const named = everyParameter().map((each): [string, Parameter] => {
+    const { code, description, type } = each.parameter;
+    return [componentName(each), { name: code, in: 'query', description, schema: schemaRef(kindSchema(type)) }];
+  });
+  return [...new Map(named)].sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/** What every search takes beside the registry. */
+const generalParameters: Readonly<Record<string, { readonly text: string; readonly schema: Schema }>> = {
+  _filter: {
+    text: 'A filter expression: https://hl7.org/fhir/R4/search_filter.html',
+    schema: { type: 'string', examples: ['birthdate ge 1990 and not (gender eq female)'] },
+  },
+  _list: { text: 'The id of a List: what it names is searched.', schema: { type: 'string' } },
+};
+
+/** How results are shown and paged: https://hl7.org/fhir/R4/search.html#return */
+const resultParameters: Readonly<Record<string, { readonly text: string; readonly schema: Schema }>> = {
+  _sort: {
+    text: 'Search parameters, separated by commas; a leading hyphen sorts downwards. Resources without the value come last.',
+    schema: { type: 'string', examples: ['-_lastUpdated'] },
+  },
+  _count: {
+    text: `Rows of a page: at most that of the type, from ${Math.min(...pageSizes())} to ${Math.max(...pageSizes())}. 0 asks for the total only.`,
+    schema: { type: 'integer', minimum: 0 },
+  },
+  page: {
+    text: 'Number of the page, from 1. The links of the answer reach any depth.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  _cursor: { text: 'Where the page begins: comes with the links of an answer.', schema: { type: 'string' } },
+  _total: { text: 'How exactly Bundle.total has to be known.', schema: { type: 'string', enum: totals } },
+  _summary: { text: 'What of each resource is returned.', schema: { type: 'string', enum: summaries } },
+  _elements: { text: 'Elements of each resource to return, separated by commas.', schema: { type: 'string' } },
+  _include: {
+    text: 'Also what the matches refer to: Type:parameter, Type:parameter:target or *. `_include:iterate` goes on.',
+    schema: schemaRef('search.include'),
+  },
+  _revinclude: {
+    text: 'Also what refers to the matches: Type:parameter. `_revinclude:iterate` goes on.',
+    schema: schemaRef('search.include'),
+  },
+  _format: {
+    text: 'The format of the answer; comes before Accept. ndjson is for searches and histories.',
+    schema: { type: 'string', enum: ['json', 'xml', 'ndjson'] },
+  },
+  _pretty: { text: 'Lines and indentation for people.', schema: { type: 'boolean' } },
+};
+
+const ofSystem: typeof generalParameters = {
+  _type: {
+    text: 'The types to search, separated by commas.',
+    schema: { type: 'string', examples: ['Patient,Practitioner'] },
+  },
+};
+
+function pageSizes(): readonly number[] {
+  return resourceTypesWithEndpoint.map(pageRowsMaxOf);
+}
+
+function generalRefs(parameters: typeof generalParameters): readonly Reference[] {
+  return Object.keys(parameters).map((name) => componentRef('parameters', name));
+}
+
+/** References to some of the result parameters. */
+export function resultParameterRefs(names: readonly (keyof typeof resultParameters)[]): readonly Reference[] {
+  return names.map((name) => componentRef('parameters', name));
+}
+
+/** The parameters above as components. */
+export function searchParameterComponents(): Readonly<Record<string, Parameter>> {
+  const general = Object.entries({ ...ofSystem, ...generalParameters, ...resultParameters }).map(
+    ([name, { text, schema }]): [string, Parameter] => [name, { name, in: 'query', description: text, schema }],
+  );
+  const criteria = resourceTypesWithEndpoint
+    .filter(isWritable)
+    .map((type): [string, Parameter] => [`criteria.${type}`, criteriaParameter(type)]);
+  return Object.fromEntries([...general, ...criteria, ...registryParameters()]);
+}
+
+/** Values of `_include` and `_revinclude`. */
+export const includeSchema: Readonly<Record<string, Schema>> = {
+  'search.include': { type: 'array', items: { type: 'string' }, examples: [['Encounter:subject']] },
+};

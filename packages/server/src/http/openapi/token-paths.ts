@@ -1,0 +1,244 @@
+/**
+ * The token endpoints (contract 4.1 to 4.3; https://www.rfc-editor.org/rfc/rfc6749#section-5): forms of the grants that are
+ * offered, their answers and refusals.
+ */
+import { type OAuthErrorCode, oauthErrorTable } from '../../oauth/errors.ts';
+import { clientGrants, legacyGrants } from '../../oauth/grants/list.ts';
+import { refusedReply } from '../../oauth/token-endpoint.ts';
+import { formType } from './content.ts';
+import { headerRefs, refusalRefs } from './error-answers.ts';
+import {
+  type Answer,
+  componentRef,
+  type Operation,
+  type Parameter,
+  type Paths,
+  type Reference,
+  type Schema,
+  schemaRef,
+} from './openapi.ts';
+
+export const tokenTag = 'Tokens';
+
+/** Parameters of the forms beside `grant_type`, by grant. */
+const grantForms: Readonly<Record<string, { readonly required: readonly string[]; readonly more: Schema }>> = {
+  password: { required: ['username', 'password'], more: {} },
+  refresh_token: { required: ['refresh_token'], more: {} },
+  client_credentials: {
+    required: [],
+    more: {
+      client_id: { type: 'string', description: 'Here, or in the Authorization header (client_secret_basic).' },
+      client_secret: { type: 'string' },
+      scope: { type: 'string', description: 'Fewer entries than the application holds, separated by spaces.' },
+    },
+  },
+};
+
+interface Endpoint {
+  readonly path: string;
+  readonly operation: Pick<Operation, 'operationId' | 'summary' | 'description' | 'security' | 'deprecated'>;
+  readonly parameters: readonly Parameter[];
+  readonly grants: readonly { readonly grantType: string }[];
+  readonly answer: string;
+  /** What is said of a refusal, by code. */
+  readonly refusals: Readonly<Partial<Record<OAuthErrorCode, string>>>;
+}
+
+const failures = {
+  too_many_attempts: 'too many wrong attempts in this minute: wait 42 s, until 2026-11-21T09:31:00.000Z',
+  temporarily_unavailable: 'The service cannot answer now: try again',
+  server_error: 'An unexpected fault: the request id finds it in the log',
+} as const;
+
+const endpoints: Readonly<Record<'client' | 'legacy', Endpoint>> = {
+  client: {
+    path: '/auth/realms/{realm}/protocol/openid-connect/token',
+    operation: {
+      operationId: 'clientToken',
+      summary: 'Client credentials: an access token',
+      description:
+        'Send the x-api-key of the client-credentials flow: a token that is requested without it looks valid, and every call with it is refused.',
+      security: [{ apiKey: [] }, { apiKey: [], clientBasic: [] }],
+    },
+    parameters: [pathPart('realm', 'The realm of the environment.', 'sandbox')],
+    grants: clientGrants,
+    answer: 'ClientTokenAnswer',
+    refusals: {
+      invalid_request: 'grant_type is missing or empty',
+      unsupported_grant_type: 'grant_type must be client_credentials at this endpoint',
+      invalid_scope: 'acl/pat_u is not held by the application',
+      invalid_client: 'client_id or client_secret is wrong for this realm',
+      ...failures,
+    },
+  },
+  legacy: {
+    path: '/{environment}/firm/{firm}/{product}/ws/oauth2/grant',
+    operation: {
+      operationId: 'legacyToken',
+      summary: 'Legacy: access and refresh tokens',
+      description: 'For the password grant, which is being sunset: new integrations use client credentials.',
+      security: [{ apiKey: [] }],
+      deprecated: true,
+    },
+    parameters: [
+      pathPart('environment', 'The environment.', 'sandbox'),
+      pathPart('firm', 'The practice, or a sandbox firm.', 'your-firm'),
+      pathPart('product', 'The product.', 'pm'),
+    ],
+    grants: legacyGrants,
+    answer: 'LegacyTokenAnswer',
+    refusals: {
+      invalid_request: 'grant_type is missing or empty',
+      unsupported_grant_type: 'grant_type must be password or refresh_token at this endpoint',
+      invalid_grant: 'username or password is wrong for this firm',
+      invalid_client: 'x-api-key is not a known API key',
+      ...failures,
+    },
+  },
+};
+
+function pathPart(name: string, description: string, example: string): Parameter {
+  return { name, in: 'path', description, required: true, schema: { type: 'string', examples: [example] } };
+}
+
+/** Both endpoints, below `servers`. */
+export function tokenPaths(servers: readonly { readonly url: string }[]): Paths {
+  return Object.fromEntries(
+    Object.entries(endpoints)
+      .filter(([, { grants }]) => grants.length > 0)
+      .map(([name, endpoint]) => [
+        endpoint.path,
+        { servers, parameters: endpoint.parameters, post: operationOf(name, endpoint) },
+      ]),
+  );
+}
+
+function operationOf(name: string, { operation, grants, answer, refusals }: Endpoint): Operation {
+  const forms = grants.map(({ grantType }) => formOf(grantType));
+  const schema = forms.length === 1 && forms[0] !== undefined ? forms[0] : { oneOf: forms };
+  return {
+    ...operation,
+    tags: [tokenTag],
+    requestBody: { required: true, content: { [formType]: { schema } } },
+    responses: {
+      '200': {
+        description: 'The tokens. Never stored: Cache-Control is no-store.',
+        headers: headerRefs([]),
+        content: {
+          'application/json': { schema: schemaRef(answer), examples: { token: componentRef('examples', answer) } },
+        },
+      },
+      ...refusalAnswers(name, refusals),
+      ...refusalRefs([404]),
+    },
+  };
+}
+
+function formOf(grantType: string): Schema {
+  const form = grantForms[grantType];
+  if (form === undefined) throw new TypeError(`grant ${grantType} has no row in the OpenAPI document`);
+  const required = Object.fromEntries(form.required.map((name) => [name, { type: 'string' }]));
+  return {
+    title: grantType,
+    type: 'object',
+    required: ['grant_type', ...form.required],
+    properties: { grant_type: { const: grantType }, ...required, ...form.more },
+  };
+}
+
+/** The refusals of an endpoint, by status. */
+function refusalAnswers(name: string, refusals: Endpoint['refusals']): Readonly<Record<string, Answer>> {
+  const codes = Object.keys(refusals).filter(isErrorCode);
+  const statuses = [...new Set(codes.map((code) => oauthErrorTable[code].status))];
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const those = codes.filter((code) => oauthErrorTable[code].status === status);
+      return [status, refusalAnswer(name, status, those)];
+    }),
+  );
+}
+
+function refusalAnswer(name: string, status: number, codes: readonly OAuthErrorCode[]): Answer {
+  return {
+    description: codes.map((code) => `\`${code}\`: ${oauthErrorTable[code].meaning}`).join('\n\n'),
+    headers: headerRefs(status === 401 ? ['WWW-Authenticate'] : status === 503 ? ['Retry-After'] : []),
+    content: {
+      'application/json': {
+        schema: schemaRef('TokenRefusal'),
+        examples: Object.fromEntries(codes.map((code) => [code, exampleRef(name, code)])),
+      },
+    },
+  };
+}
+
+function exampleRef(name: string, code: OAuthErrorCode): Reference {
+  return componentRef('examples', `${name}.${code}`);
+}
+
+function isErrorCode(code: string): code is OAuthErrorCode {
+  return Object.hasOwn(oauthErrorTable, code);
+}
+
+const secret = 'eyJhbGciOi…';
+
+/** Answers of both endpoints: tokens as the contract lists them (§2), refusals as the endpoints make them. */
+export function tokenExamples(): Readonly<Record<string, object>> {
+  const refused = Object.entries(endpoints).flatMap(([name, { refusals }]) =>
+    Object.entries(refusals).flatMap(([code, description]) =>
+      isErrorCode(code)
+        ? [[`${name}.${code}`, { value: JSON.parse(refusedReply(code, description).body) }] as const]
+        : [],
+    ),
+  );
+  return {
+    ClientTokenAnswer: {
+      value: {
+        access_token: secret,
+        expires_in: 900,
+        refresh_expires_in: 0,
+        token_type: 'Bearer',
+        'not-before-policy': 0,
+        scope: 'acl/enc_s acl/pat_s_name_dob_gen',
+      },
+    },
+    LegacyTokenAnswer: {
+      value: { scope: 'your-firm', token_type: 'Bearer', access_token: secret, refresh_token: secret },
+    },
+    ...Object.fromEntries(refused),
+  };
+}
+
+/** Contract §2. */
+export const tokenSchemas: Readonly<Record<string, Schema>> = {
+  ClientTokenAnswer: {
+    type: 'object',
+    required: ['access_token', 'expires_in', 'refresh_expires_in', 'token_type', 'not-before-policy', 'scope'],
+    properties: {
+      access_token: { type: 'string', description: 'An RS256-signed JWT; a client takes it as an opaque string.' },
+      expires_in: { type: 'integer', description: 'Seconds of validity.' },
+      refresh_expires_in: { const: 0 },
+      token_type: { const: 'Bearer' },
+      'not-before-policy': { const: 0 },
+      scope: { type: 'string', description: 'Access entries, separated by spaces.' },
+    },
+  },
+  LegacyTokenAnswer: {
+    type: 'object',
+    required: ['scope', 'token_type', 'access_token', 'refresh_token'],
+    properties: {
+      scope: { type: 'string', description: 'The practice space, a single value.' },
+      token_type: { const: 'Bearer' },
+      access_token: { type: 'string' },
+      refresh_token: { type: 'string', description: 'A refresh returns the same one.' },
+    },
+  },
+  TokenRefusal: {
+    description: 'RFC 6749 §5.2.',
+    type: 'object',
+    required: ['error', 'error_description'],
+    properties: {
+      error: { enum: Object.keys(oauthErrorTable) },
+      error_description: { type: 'string' },
+    },
+  },
+};

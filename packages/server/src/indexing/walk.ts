@@ -1,0 +1,109 @@
+/**
+ * The walk over what was stored before a search parameter was defined: every resource of its types gets its index rows.
+ * Resources that are written meanwhile get theirs from their writers, so the walk ends at the highest number that there
+ * was when it began, however many are created behind it.
+ *
+ * A portion is one transaction that holds each of its resources against writers for some milliseconds: an index row is
+ * then never older than the version it belongs to. What a writer holds is left to a portion of its own, so neither waits
+ * for the other in a circle.
+ */
+import { type JsonObject, parseJson } from '@praxis/fhir';
+import { contentOf, type Stored } from '../access/disclosure.ts';
+import type { Queryable } from '../database/database.ts';
+import { type Sql, sql } from '../database/sql.ts';
+import { indexByOwn } from '../search/index-rows.ts';
+import { typeNumber } from '../search/numbers.ts';
+import { insertIndexRows } from '../storage/index-statements.ts';
+import { typeName } from '../storage/rows.ts';
+import type { FirmSearchParameters } from '../tenancy/search-parameters.ts';
+import type { RegisteredParameter } from './registry.ts';
+
+/** Resources that a portion looks at; fewer are read where the parameter is of some types only. */
+const portionMax = 500;
+
+export interface WalkedFirm {
+  readonly id: number;
+  /** IANA time zone. */
+  readonly timeZone: string;
+  /** FHIR base URL, without a slash at the end. */
+  readonly baseUrl: string;
+}
+
+interface Place {
+  readonly rid: number;
+  readonly rtype: number;
+}
+
+interface Held extends Place {
+  readonly content: Stored<string> | null;
+}
+
+/** Notes where the walk ends, and how many resources are before it. */
+export function begin(firm: number, { id, definition }: RegisteredParameter): Sql {
+  const types = definition.base.map(typeNumber);
+  return sql`
+    UPDATE firm_search_parameter p
+    SET rid_max = COALESCE((SELECT max(rid) FROM resource WHERE firm = ${firm}), 0),
+        resources_total = (
+          SELECT count(*) FROM resource
+          WHERE firm = ${firm} AND rtype = ANY (${types}::smallint[]) AND content IS NOT NULL)
+    WHERE p.firm = ${firm} AND p.id = ${id}`;
+}
+
+/** Indexes the next resources; false when the walk is over. In a transaction that holds the row of the parameter. */
+export async function indexPortion(tx: Queryable, firm: WalkedFirm, parameter: RegisteredParameter): Promise<boolean> {
+  const { ridDone, ridMax, definition } = parameter;
+  const places = await tx.query<Place>(sql`
+    SELECT rid, rtype FROM resource
+    WHERE firm = ${firm.id} AND rid > ${ridDone} AND rid <= ${ridMax ?? 0} ORDER BY rid LIMIT ${portionMax}`);
+  const last = places.at(-1);
+  if (last === undefined) return false;
+  const types = new Set(definition.base.map(typeNumber));
+  const wanted = places.filter(({ rtype }) => types.has(rtype)).map(({ rid }) => rid);
+  const rows = await hold(tx, firm.id, wanted);
+  const found = new Set(rows.map(({ rid }) => rid));
+  const missed = wanted.find((rid) => !found.has(rid));
+  const done = missed === undefined ? rows : rows.filter(({ rid }) => rid < missed);
+  await insertIndexRows(
+    tx,
+    firm.id,
+    done.flatMap((row) => indexed(firm, parameter, row)),
+  );
+  const until = missed === undefined ? last.rid : Math.max(ridDone, missed - 1);
+  await tx.query(sql`
+    UPDATE firm_search_parameter SET rid_done = ${until}, resources_done = resources_done + ${done.length}
+    WHERE firm = ${firm.id} AND id = ${parameter.id}`);
+  return true;
+}
+
+/** The resources that no writer holds, held; the first of them in any case, once its writer has ended. */
+async function hold(tx: Queryable, firm: number, rids: readonly number[]): Promise<readonly Held[]> {
+  const [first] = rids;
+  if (first === undefined) return [];
+  const free = await tx.query<Held>(held(firm, rids, sql`FOR SHARE SKIP LOCKED`));
+  return free[0]?.rid === first ? free : await tx.query<Held>(held(firm, [first], sql`FOR SHARE`));
+}
+
+function held(firm: number, rids: readonly number[], lock: Sql): Sql {
+  return sql`
+    SELECT rid, rtype, content FROM resource
+    WHERE firm = ${firm} AND rid = ANY (${rids}::bigint[]) ORDER BY rid ${lock}`;
+}
+
+function indexed(firm: WalkedFirm, parameter: RegisteredParameter, { rid, rtype, content }: Held) {
+  if (content === null) return [];
+  const { timeZone, baseUrl } = firm;
+  const resource = parseJson(contentOf(content)) as JsonObject; // storage holds objects only
+  const rows = indexByOwn(typeName(rtype), resource, { timeZone, baseUrl, searchParameters: listOf(parameter) });
+  return [{ rid, rows }];
+}
+
+const lists = new WeakMap<RegisteredParameter, FirmSearchParameters>();
+
+/** The parameter alone, as a list that compiles once. */
+function listOf(parameter: RegisteredParameter): FirmSearchParameters {
+  const { id, url, definition } = parameter;
+  const list = lists.get(parameter) ?? [{ id, url, definition, complete: false }];
+  lists.set(parameter, list);
+  return list;
+}

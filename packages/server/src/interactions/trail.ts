@@ -1,0 +1,147 @@
+/**
+ * What a request leaves in the audit ledger beside its writes, which storage notes itself: one row for each interaction or
+ * operation that was answered or refused. The rows are gathered here and handed to the ledger by whoever answers the
+ * request, so that an attempt with rights that turn out to be old leaves none.
+ */
+import type { AccessRow, AuditOutcome } from '../audit/audit-row.ts';
+import { openPatientSet, type PatientSet } from '../audit/patients.ts';
+import { PraxisError } from '../base/errors.ts';
+import { isResourceType, typeNumber } from '../search/numbers.ts';
+import type { AccessNote } from './access-note.ts';
+import type { CompartmentOwner, FhirRequest, FhirResponse, InteractionContext } from './context.ts';
+
+/** What is asked for. */
+export interface Accessed {
+  /** An interaction's name, or `$name`. */
+  readonly interaction: string;
+  readonly type: string;
+  readonly id: string;
+  readonly versionId: string;
+  readonly compartment?: CompartmentOwner | undefined;
+}
+
+/** Runs `work` with a note of its own, and leaves its row in the trail: of the answer, or of the refusal. */
+export async function audited(
+  context: InteractionContext,
+  accessed: Accessed,
+  work: (inside: InteractionContext) => Promise<FhirResponse>,
+): Promise<FhirResponse> {
+  const note: AccessNote = { shown: 0, wrote: false, patients: openPatientSet(), grants: new Map() };
+  const { type, id, compartment } = accessed;
+  if (type === 'Patient') addId(note.patients, id);
+  if (compartment?.type === 'Patient') addId(note.patients, compartment.id);
+  try {
+    const response = await work({ ...context, note });
+    if (!note.wrote) context.trail.push(answeredRow(context, accessed, note));
+    else if (note.shown > 0) context.trail.push(answeredRow(context, { ...accessed, interaction: 'read' }, note));
+    return response;
+  } catch (error) {
+    context.trail.push(refusedRow(context, accessed, error, note.patients));
+    throw error;
+  }
+}
+
+/** Notes the patients that a search asks for by their ids. */
+export function noteAsked({ note, baseUrl }: InteractionContext, { type, parameters }: FhirRequest): void {
+  if (note === undefined) return;
+  for (const [name, value] of parameters) {
+    const code = name.endsWith(':Patient') ? name.slice(0, -':Patient'.length) : name;
+    if (!(patientParameters.has(code) || (type === 'Patient' && code === '_id'))) continue;
+    for (const word of value.split(',')) addId(note.patients, idOf(word, baseUrl));
+  }
+}
+
+const patientParameters: ReadonlySet<string> = new Set(['patient', 'subject']);
+
+/** The id of `id`, `Patient/id` or its absolute form; others are no ids, and left out where they are added. */
+function idOf(word: string, baseUrl: string): string {
+  const local = word.startsWith(`${baseUrl}/`) ? word.slice(baseUrl.length + 1) : word;
+  return local.startsWith('Patient/') ? local.slice('Patient/'.length) : local;
+}
+
+const idPattern = /^[A-Za-z0-9\-.]{1,64}$/;
+
+function addId(patients: PatientSet, id: string): void {
+  if (idPattern.test(id)) patients.add(id);
+}
+
+function answeredRow(context: InteractionContext, accessed: Accessed, note: AccessNote): AccessRow {
+  const entries = [...new Set([...note.grants.keys()].flatMap((grant) => grant.entries))];
+  return {
+    ...rowOf(context, accessed, note.patients),
+    outcome: 0,
+    shown: note.shown,
+    ...(note.shown === 0 ? {} : { elements: elementsOf(accessed.type, note) }),
+    ...(entries.length === 0 ? {} : { entries }),
+  };
+}
+
+/** The row of a refusal. */
+export function refusedRow(
+  context: InteractionContext,
+  accessed: Accessed,
+  error: unknown,
+  patients: PatientSet = openPatientSet(),
+): AccessRow {
+  return { ...rowOf(context, accessed, patients), ...refusalOf(error) };
+}
+
+/** Outcome, error code and missing entries of anything thrown. */
+export function refusalOf(error: unknown): {
+  readonly outcome: AuditOutcome;
+  readonly reason: string;
+  readonly entries?: readonly string[];
+} {
+  if (!(error instanceof PraxisError)) return { outcome: 8, reason: 'internal' };
+  const outcome = error.status >= 500 ? 8 : 4;
+  // Refusals of access speak of entries and elements only, never of data.
+  const missing = error.code === 'access-denied' ? (error.details.diagnostics.match(entryWord) ?? []) : [];
+  return {
+    outcome,
+    reason: error.code,
+    ...(missing.length === 0 ? {} : { entries: [...new Set(missing)].slice(0, missingMax) }),
+  };
+}
+
+const entryWord = /\b(?:acl|system)\/[^\s;,]+/g;
+
+/** Missing entries that one row names. */
+const missingMax = 10;
+
+function rowOf(context: InteractionContext, accessed: Accessed, patients: PatientSet) {
+  const { caller, clock, scope } = context;
+  const { interaction, type, id, versionId } = accessed;
+  const concerned = patients.read();
+  const version = /^\d{1,9}$/.test(versionId) ? Number(versionId) : undefined;
+  return {
+    atMs: clock.now(),
+    application: scope.application,
+    interaction,
+    subject: caller.subject,
+    tokenId: caller.tokenId,
+    requestId: caller.requestId,
+    flow: caller.flow,
+    ...(isResourceType(type) ? { typeNumber: typeNumber(type) } : {}),
+    ...(idPattern.test(id) ? { id } : {}),
+    ...(version === undefined ? {} : { versionId: version }),
+    ...(concerned === undefined ? {} : { patients: concerned }),
+  };
+}
+
+/** All, or the names; those of other types than the one asked for with `*` where all of them were shown. */
+function elementsOf(asked: string, { grants }: AccessNote): 'all' | readonly string[] {
+  const names: string[] = [];
+  let all = true;
+  for (const [{ elements }, { type, filter }] of grants) {
+    const wanted =
+      filter.elements && type === asked ? [...filter.elements].map((name) => `${type}.${name}`) : undefined;
+    if (elements === 'all' && wanted === undefined) {
+      names.push(`${type}.*`);
+      continue;
+    }
+    all = false;
+    if (elements === 'all') names.push(...(wanted ?? []));
+    else names.push(...(wanted === undefined ? elements : wanted.filter((name) => elements.has(name))));
+  }
+  return all ? 'all' : names;
+}

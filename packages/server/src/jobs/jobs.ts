@@ -1,0 +1,65 @@
+/**
+ * Work that outlives a request: each job is asked for portions of its work again and again while the process lives, so that
+ * what one process leaves undone another takes up. Portions are short, and safe to be cut off at any point.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '../base/log.ts';
+
+export interface Job {
+  /** For the log. */
+  readonly name: string;
+  /** Pause after the work is done, and after an error. */
+  readonly pauseMs: number;
+  /**
+   * Does one portion. `more`: there is more to do at once; `waiting`: there is more once others have finished theirs;
+   * `done`: nothing is left for now.
+   */
+  run(): Promise<'more' | 'waiting' | 'done'>;
+}
+
+export interface Jobs {
+  /** Runs all jobs until nothing is left to do; for tests and for commands that wait for an effect. */
+  settle(): Promise<void>;
+  /** Asks for no more portions, and waits for those that are under way. */
+  stop(): Promise<void>;
+}
+
+/** How long `settle` waits for others' work between two looks. */
+const settlePauseMs = 20;
+
+/** Starts the jobs. An error of one is logged, and its work tried again after the pause. */
+export function openJobs(jobs: readonly Job[], log: Log): Jobs {
+  const stopping = new AbortController();
+  const loops = jobs.map((job) => loop(job, stopping.signal, log));
+  return {
+    async settle() {
+      for (const job of jobs) {
+        for (let state = await job.run(); state !== 'done'; state = await job.run()) {
+          if (state === 'waiting') await delay(settlePauseMs);
+        }
+      }
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(loops);
+    },
+  };
+}
+
+async function loop(job: Job, signal: AbortSignal, log: Log): Promise<void> {
+  while (!signal.aborted) {
+    const state = await portion(job, log);
+    if (state === 'more') continue;
+    // The pause keeps no process alive; an aborted one ends at once.
+    await delay(job.pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}
+
+async function portion(job: Job, log: Log): Promise<'more' | 'waiting' | 'done'> {
+  try {
+    return await job.run();
+  } catch (error) {
+    log.error({ err: error, job: job.name }, 'a job failed and will be tried again');
+    return 'done';
+  }
+}

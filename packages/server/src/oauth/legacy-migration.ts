@@ -1,0 +1,47 @@
+/**
+ * The way from the legacy flow to client credentials. Both flows belong to the same application, and a call may do what
+ * the application holds and the firm authorised, whichever token it brings; so the equivalent of a legacy login is a
+ * client and an API key of the other flow, and no right has to be copied (docs/decisions/0152).
+ */
+import { fail } from '../base/errors.ts';
+import type { Secrets } from '../base/secrets.ts';
+import type { Database } from '../database/database.ts';
+import { sql } from '../database/sql.ts';
+import type { Application } from '../tenancy/applications.ts';
+import { issueApiKey, listApiKeys } from './api-keys.ts';
+import { issueClient, listClients } from './clients.ts';
+
+export interface Migration {
+  /** What was made; absent where the application had it already. They cannot be shown again. */
+  readonly apiKey?: string;
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  /** Firms where the application acts by the same authorisation as before, by prefix. */
+  readonly firms: readonly string[];
+}
+
+/**
+ * Makes what `application` lacks to use client credentials; legacy keys and accounts stay until they are revoked.
+ * @throws PraxisError `duplicate` when it lacks nothing
+ */
+export async function migrateToClientCredentials(
+  database: Database,
+  secrets: Secrets,
+  application: Application,
+): Promise<Migration> {
+  const keys = await listApiKeys(database, application);
+  const clients = await listClients(database, application);
+  const hasKey = keys.some((key) => key.flow === 'client' && key.state === 'active');
+  const hasClient = clients.some((client) => client.state === 'active');
+  if (hasKey && hasClient) {
+    fail('duplicate', {
+      diagnostics: `application ${application.name} has a client and an API key of the client flow already; praxis client issue and praxis key issue make more`,
+    });
+  }
+  const firms = await database.query<{ prefix: string }>(sql`
+    SELECT f.prefix FROM authorisation z JOIN firm f ON f.id = z.firm
+    WHERE z.application = ${application.id} AND z.state = 'active' ORDER BY f.prefix`);
+  const client = hasClient ? {} : await issueClient(database, secrets, application);
+  const key = hasKey ? undefined : await issueApiKey(database, secrets, application, 'client', 'migration');
+  return { ...client, ...(key ? { apiKey: key.apiKey } : {}), firms: firms.map(({ prefix }) => prefix) };
+}

@@ -1,0 +1,169 @@
+/**
+ * $changes: what was created, changed and deleted at a firm, in the order of commits, missing nothing
+ * (docs/decisions/0170 and 0171). R4 has no operation for this; the answer is a Bundle of type history
+ * (https://hl7.org/fhir/R4/bundle.html#history).
+ */
+import type { Disclosed } from '../../access/disclosure.ts';
+import { toInstant } from '../../base/clock.ts';
+import { fail } from '../../base/errors.ts';
+import { newUuid } from '../../base/ids.ts';
+import { type BundleEntry, type BundleLink, bundleText } from '../../interactions/bundle-text.ts';
+import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
+import { refuse } from '../../interactions/denials.ts';
+import { encodeQuery } from '../../interactions/search-links.ts';
+import { firstPlace } from '../../storage/store.ts';
+import type { Operation, OperationRequest } from '../operation.ts';
+import { type ChangesAsked, changesMax, readAsked, repeated, toldTypes, waitSecondsMax } from './asked.ts';
+import { type FollowerPlace, openFollower, sealFollower } from './cursor.ts';
+import { comparedTypes, toldChange } from './told.ts';
+
+/** Pause between two looks for a change, in ms: what a waiting follower costs is one short statement in that time. */
+const lookPauseMs = 500;
+
+/** Walks through the order that one request makes at most; each passes at least `walkedMin` changes, if there are so many. */
+const walksMax = 50;
+const walkedMin = 100;
+
+export const changes: Operation = {
+  name: 'changes',
+  url: 'https://praxis.health/fhir/OperationDefinition/changes',
+  levels: ['system'],
+  types: 'all',
+  affectsState: false,
+  isList: true,
+  parameters: [
+    {
+      name: 'since',
+      use: 'in',
+      min: 0,
+      max: 1,
+      type: 'string',
+      documentation:
+        'What the link next of the page before holds. A date or an instant: changes since then, and maybe some before. Absent: all that there is, then its changes.',
+    },
+    { name: '_type', use: 'in', min: 0, max: '*', type: 'string', documentation: 'Types, separated by commas.' },
+    {
+      name: '_count',
+      use: 'in',
+      min: 0,
+      max: 1,
+      type: 'integer',
+      documentation: `Changes of a page, ${changesMax} at most.`,
+    },
+    {
+      name: '_wait',
+      use: 'in',
+      min: 0,
+      max: 1,
+      type: 'integer',
+      documentation: `Seconds to wait for a change where there is none yet, ${waitSecondsMax} at most; Prefer: wait says the same.`,
+    },
+    {
+      name: 'return',
+      use: 'out',
+      min: 1,
+      max: 1,
+      type: 'Bundle',
+      documentation: 'The changes as a history, oldest first; its link next continues, also after the last change.',
+    },
+  ],
+  authorize(context) {
+    if (toldTypes(context).length === 0) refuse('The change feed', ['an access entry with search on some type']);
+  },
+  answer,
+};
+
+/** Where a page begins. */
+interface Start extends Omit<FollowerPlace, 'began'> {
+  /** Absent on the first page of a follower: it begins with the moment of that page. */
+  readonly began?: FollowerPlace['began'];
+}
+
+interface Page {
+  readonly entries: readonly BundleEntry[];
+  readonly follower: FollowerPlace;
+  readonly hasMore: boolean;
+}
+
+/**
+ * 200 with a page of changes; the link `next` is always there.
+ * @throws PraxisError `operation-parameter-invalid`, `access-denied`, `cursor-invalid`, `feed-ended`
+ */
+async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
+  const asked = readAsked(context, request);
+  const start = await startOf(context, asked);
+  // Read before the changes are: what is told was complete at an earlier moment, never at a later one.
+  const completeUntilMs = await context.store.completeUntil(context.scope);
+  let page = await pageAfter(context, asked, start);
+  for (let leftMs = asked.waitMs; leftMs > 0 && !page.hasMore && page.entries.length === 0; leftMs -= lookPauseMs) {
+    if (!((await context.pause?.(Math.min(lookPauseMs, leftMs))) ?? false)) break;
+    page = await pageAfter(context, asked, page.follower);
+  }
+  const response = feedResponse(context, asked, page);
+  return page.hasMore || completeUntilMs === 0 ? response : { ...response, completeUntilMs };
+}
+
+async function startOf(context: InteractionContext, { since, types }: ChangesAsked): Promise<Start> {
+  if (since.kind === 'cursor') return openFollower(context, types, since.text);
+  if (since.kind === 'beginning') return { after: firstPlace, isCopy: true };
+  return { after: await context.store.placeSince(context.scope, since.ms), isCopy: false };
+}
+
+/**
+ * A full page, or what there is up to now: how many changes were passed that the caller may not see must not show in how
+ * few a page tells.
+ */
+async function pageAfter(context: InteractionContext, asked: ChangesAsked, start: Start): Promise<Page> {
+  const types = asked.types ?? toldTypes(context);
+  const wanted = asked.types === undefined && context.policy.unrestricted ? undefined : types;
+  const compared = comparedTypes(context, types);
+  const entries: BundleEntry[] = [];
+  let { after, began } = start;
+  const limit = Math.max(asked.count, walkedMin);
+  for (let walk = 1; ; walk += 1) {
+    const found = await context.store.changes(context.scope, { after, limit, types: wanted, comparedTypes: compared });
+    if (found === undefined) return refusePlace();
+    began ??= found.horizon;
+    const follower = { after: found.end, began, isCopy: start.isCopy };
+    for (const change of found.changes) {
+      entries.push(...toldChange(context, follower, change));
+      if (entries.length === asked.count)
+        return { entries, follower: { ...follower, after: change.place }, hasMore: true };
+    }
+    if (!found.hasMore || walk === walksMax) return { entries, follower, hasMore: found.hasMore };
+    after = found.end;
+  }
+}
+
+function refusePlace(): never {
+  return fail('feed-ended', {
+    diagnostics:
+      'Data was restored from before this place in the feed, so changes that it told were taken back: begin anew without since, and give up the copy',
+    expression: ['since'],
+  });
+}
+
+function feedResponse(context: InteractionContext, asked: ChangesAsked, page: Page): FhirResponse {
+  const { entries, follower } = page;
+  const { since } = asked;
+  const linkTo = (text: string | undefined): string => {
+    const parameters = [...(text === undefined ? [] : [['since', text] as const]), ...repeated(asked)];
+    return `${context.baseUrl}/$changes?${encodeQuery(parameters)}`;
+  };
+  const links: readonly BundleLink[] = [
+    { relation: 'self', url: linkTo(since.kind === 'beginning' ? undefined : since.text) },
+    // Sealed anew each time: whether others' changes went by must not show either.
+    { relation: 'next', url: linkTo(sealFollower(context, asked.types, follower)) },
+  ];
+  const lastUpdated = toInstant(context.clock.now());
+  return {
+    status: 200,
+    body: bundleText({ type: 'history', id: newUuid(), lastUpdated, links, entries }),
+    list: { resources: entries.map((entry) => entry.resource ?? lineOf(entry, lastUpdated)), omitted: 0, links },
+  };
+}
+
+/** Lines are resources: a deletion is a history of its own. */
+function lineOf(entry: BundleEntry, lastUpdated: string): Disclosed<string> {
+  return bundleText({ type: 'history', id: newUuid(), lastUpdated, links: [], entries: [entry] });
+}

@@ -1,0 +1,182 @@
+/**
+ * $effective-access: what the token of this call may do at this firm, where each of its entries comes from, and why some
+ * grant nothing. R4 has no operation for this; docs/decisions/0160 says why there is one.
+ */
+import { resourceTypesWithEndpoint } from '@praxis/fhir';
+import { rowQueryText } from '../access/row-query.ts';
+import type { EntryTrace } from '../access/trace-entries.ts';
+import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
+import { effectiveAccess, type LetterGrant, type TypeAccess } from '../interactions/effective-access.ts';
+import { type OpenOperation, openOperations } from './open-operations.ts';
+import type { Operation, OperationParameter, OperationRequest } from './operation.ts';
+import { refuseParameter } from './parameter-problem.ts';
+import { type OutputParameter, parametersResponse } from './result.ts';
+
+/** @param all every operation that is served, this one too */
+export function effectiveAccessOperation(all: () => readonly Operation[]): Operation {
+  return {
+    name: 'effective-access',
+    url: 'https://praxis.health/fhir/OperationDefinition/effective-access',
+    levels: ['system'],
+    types: 'all',
+    affectsState: false,
+    parameters,
+    // It tells callers of their own rights, and of nothing that is stored.
+    authorize: () => undefined,
+    answer: (context, request) => answer(context, request, all()),
+  };
+}
+
+const out = (
+  name: string,
+  type: string,
+  documentation: string,
+  { min = 0, max = '*' }: { readonly min?: number; readonly max?: number | '*' } = {},
+): OperationParameter => ({ name, use: 'out', min, max, type, documentation });
+const one = { min: 1, max: 1 } as const;
+
+const parameters: readonly OperationParameter[] = [
+  {
+    name: 'type',
+    use: 'in',
+    min: 0,
+    max: '*',
+    type: 'code',
+    documentation: 'Only these resource types; all if absent.',
+  },
+  {
+    name: 'entry',
+    use: 'out',
+    min: 0,
+    max: '*',
+    documentation: 'Each access entry of the token, the application and the firm.',
+    parts: [
+      out('entry', 'string', 'The entry.', one),
+      out('heldBy', 'code', 'Who has written it down: token, application, firm.'),
+      out('effective', 'boolean', 'Whether what the call may do rests on it.', one),
+      out('reason', 'string', 'Why it grants nothing.', { max: 1 }),
+    ],
+  },
+  out('bundle', 'code', 'Kinds of transaction Bundles that may be posted.'),
+  out('interaction', 'code', 'Interactions of the whole system.'),
+  {
+    name: 'resource',
+    use: 'out',
+    min: 0,
+    max: '*',
+    documentation: 'A resource type of which something may be done.',
+    parts: [
+      out('type', 'code', 'The type.', one),
+      out('interaction', 'code', 'Interactions with some rows of it.'),
+      {
+        name: 'grant',
+        use: 'out',
+        min: 0,
+        max: '*',
+        documentation: 'Rows and elements that a letter of access entries opens; grants add up.',
+        parts: [
+          out('letter', 'code', 'r reads, s searches, c creates, u updates and patches.', one),
+          out('entry', 'string', 'The entries it comes from.'),
+          out('element', 'string', 'An element that is opened beside id and meta; none where all are.'),
+          out('rows', 'string', 'The limit on rows, as a search; none where all are open.', { max: 1 }),
+        ],
+      },
+      out('searchParameter', 'code', 'Search parameters that may be used.'),
+      out('sortKey', 'code', 'Those of them that _sort takes.'),
+      out('include', 'string', 'Values of _include that lead to something that may be searched.'),
+      out('revinclude', 'string', 'Values of _revinclude that lead to something that may be searched.'),
+    ],
+  },
+  {
+    name: 'operation',
+    use: 'out',
+    min: 0,
+    max: '*',
+    documentation: 'An operation that may be asked for.',
+    parts: [
+      out('name', 'string', 'Its name, with $.', one),
+      out('level', 'code', 'system, type or instance.', one),
+      out('type', 'code', 'Resource types it may be asked of.'),
+    ],
+  },
+];
+
+/** @throws PraxisError `operation-parameter-invalid` for what is no resource type, `stale-access` */
+async function answer(
+  context: InteractionContext,
+  { input }: OperationRequest,
+  operations: readonly Operation[],
+): Promise<FhirResponse> {
+  const types = (input.get('type') ?? []).map(({ value }) => String(value));
+  if (!types.every((type) => resourceTypesWithEndpoint.includes(type))) {
+    refuseParameter('type', 'must be a resource type of R4 that has an endpoint');
+  }
+  // A data statement that reads nothing: it finds out whether the rights are still those that are told of.
+  await context.store.currentVersions(context.scope, []);
+  const { entries, bundles, systemInteractions, ...access } = effectiveAccess(
+    context.policy,
+    context.scope.searchParameters,
+    types,
+  );
+  return parametersResponse([
+    ...entries.map(entryOf),
+    ...codes('bundle', bundles),
+    ...codes('interaction', systemInteractions),
+    ...access.types.map(resourceOf),
+    ...openOperations(operations, context.policy).map(operationOf),
+  ]);
+}
+
+function entryOf({ entry, heldBy, effective, reason }: EntryTrace): OutputParameter {
+  return {
+    name: 'entry',
+    parts: [
+      { name: 'entry', type: 'string', value: entry },
+      ...codes('heldBy', heldBy),
+      { name: 'effective', type: 'boolean', value: effective },
+      ...texts('reason', reason === undefined ? [] : [reason]),
+    ],
+  };
+}
+
+function resourceOf(access: TypeAccess): OutputParameter {
+  return {
+    name: 'resource',
+    parts: [
+      ...codes('type', [access.type]),
+      ...codes('interaction', access.interactions),
+      ...access.grants.map(grantOf),
+      ...codes('searchParameter', access.searchParameters),
+      ...codes('sortKey', access.sortKeys),
+      ...texts('include', access.includes),
+      ...texts('revinclude', access.revincludes),
+    ],
+  };
+}
+
+function grantOf({ letter, entries, elements, criteria }: LetterGrant): OutputParameter {
+  return {
+    name: 'grant',
+    parts: [
+      ...codes('letter', [letter]),
+      ...texts('entry', entries),
+      ...texts('element', elements === 'all' ? [] : elements),
+      ...texts('rows', criteria.length === 0 ? [] : [rowQueryText(criteria)]),
+    ],
+  };
+}
+
+function operationOf({ name, level, types }: OpenOperation): OutputParameter {
+  return {
+    name: 'operation',
+    parts: [...texts('name', [`$${name}`]), ...codes('level', [level]), ...codes('type', types)],
+  };
+}
+
+function codes(name: string, values: readonly string[]): readonly OutputParameter[] {
+  return values.map((value) => ({ name, type: 'code', value }));
+}
+
+function texts(name: string, values: readonly string[]): readonly OutputParameter[] {
+  return values.map((value) => ({ name, type: 'string', value }));
+}

@@ -1,0 +1,120 @@
+/**
+ * $meta of a type and of the system: the profiles, tags and security labels in use
+ * (https://hl7.org/fhir/R4/resource-operation-meta.html). Who sees which: docs/decisions/0140.
+ */
+import {
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  resourceTypesWithEndpoint,
+  searchParametersOf,
+} from '@praxis/fhir';
+import { textOf } from '../access/disclosure.ts';
+import { searchEntriesOf } from '../access/explain.ts';
+import { searchGrants } from '../access/policy.ts';
+import { fail } from '../base/errors.ts';
+import type { InteractionContext } from '../interactions/context.ts';
+import { type RightsContext, refuse } from '../interactions/denials.ts';
+import { discloseRow } from '../interactions/disclosing.ts';
+import { rightsOf } from '../interactions/searching.ts';
+import { labelCodes, planLabels } from '../search/labels.ts';
+import { isJsonObject } from './input.ts';
+
+/** Labels that one answer tells, at most. */
+const labelsMax = 500;
+
+/** The members of Meta that are labels. */
+export const labelMembers = ['profile', 'security', 'tag'] as const;
+type LabelMember = (typeof labelMembers)[number];
+
+/** By member and identity: the label as the first resource that was looked at has it. */
+type Labels = Readonly<Record<LabelMember, Map<string, JsonValue>>>;
+
+/**
+ * Passes those who may search the type, or one type where the system is asked.
+ * @throws PraxisError `access-denied`
+ */
+export function authorizeLabels(context: RightsContext, type: string): void {
+  const types = type === '' ? resourceTypesWithEndpoint : [type];
+  if (types.some((each) => groupsOf(context, each).length > 0)) return;
+  if (type !== '') rightsOf(context).refuse(type, definitionsOf(type));
+  refuse('$meta', searchEntriesOf(types));
+}
+
+/**
+ * The labels on resources of the type, or of all types that the caller may search, that it would find by searching.
+ * @param type '' for all
+ * @throws PraxisError `labels-too-many`, `statement-timeout`
+ */
+export async function labelsInUse(context: InteractionContext, type: string): Promise<JsonObject> {
+  const labels: Labels = { profile: new Map(), security: new Map(), tag: new Map() };
+  for (const each of type === '' ? resourceTypesWithEndpoint : [type]) {
+    await addLabelsOf(context, each, labels);
+    if (labelMembers.reduce((sum, member) => sum + labels[member].size, 0) > labelsMax) refuseMany(type);
+  }
+  return metaWith(labels);
+}
+
+/** R4: system and code of a tag or label, the whole URL of a profile. */
+export function identityOf(label: JsonValue): string {
+  return isJsonObject(label) ? JSON.stringify([label.system ?? '', label.code ?? '']) : JSON.stringify(label);
+}
+
+async function addLabelsOf(context: InteractionContext, type: string, labels: Labels): Promise<void> {
+  const groups = groupsOf(context, type);
+  if (groups.length === 0) return;
+  const mandatory = groups.map(({ criteria }) => criteria);
+  const statement = planLabels(context.scope, type, mandatory, labelsMax + 1);
+  for (const row of await context.store.selectPage(context.scope, statement)) {
+    const shown = discloseRow(context, 's', row, {});
+    const resource = shown === undefined ? {} : parseJson(textOf(shown));
+    if (isJsonObject(resource) && isJsonObject(resource.meta)) addLabels(resource.meta, labels);
+  }
+}
+
+function addLabels(meta: JsonObject, labels: Labels): void {
+  for (const member of labelMembers) {
+    const given = meta[member];
+    for (const label of Array.isArray(given) ? given : []) {
+      const identity = identityOf(label);
+      if (label === null || identity === subsetted || labels[member].has(identity)) continue;
+      labels[member].set(identity, label);
+    }
+  }
+}
+
+/** Says of an answer that it is not whole, and is no label of what is stored. */
+const subsetted = identityOf({
+  system: 'http://terminology.hl7.org/CodeSystem/v3-ObservationValue',
+  code: 'SUBSETTED',
+});
+
+/** The search grants by which all labels of the type can be searched. */
+function groupsOf({ policy }: RightsContext, type: string) {
+  return searchGrants(policy, type, definitionsOf(type));
+}
+
+function definitionsOf(type: string) {
+  const known = searchParametersOf(type);
+  return labelCodes.flatMap((code) => known.get(code) ?? []);
+}
+
+/** A Meta, since R4 demands one: without labels it says so, as JSON knows no empty object. */
+function metaWith(labels: Labels): JsonObject {
+  const found = labelMembers.filter((member) => labels[member].size > 0);
+  if (found.length === 0) return { extension: [{ url: dataAbsentReason, valueCode: 'not-applicable' }] };
+  return Object.fromEntries(found.map((member) => [member, sorted(labels[member])]));
+}
+
+const dataAbsentReason = 'http://hl7.org/fhir/StructureDefinition/data-absent-reason';
+
+function sorted(labels: ReadonlyMap<string, JsonValue>): JsonValue[] {
+  return [...labels.keys()].sort().flatMap((identity) => labels.get(identity) ?? []);
+}
+
+function refuseMany(type: string): never {
+  const narrower = type === '' ? 'ask the types one by one' : 'search by the labels that you know';
+  return fail('labels-too-many', {
+    diagnostics: `More than ${labelsMax} profiles, tags and security labels are in use: ${narrower}`,
+  });
+}

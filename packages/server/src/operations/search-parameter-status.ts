@@ -1,0 +1,87 @@
+/**
+ * SearchParameter/$status: how the search parameters stand that the firm has defined for itself. R4 has no operation for
+ * this; docs/decisions/0130 says why there is one.
+ */
+import { explainDenial } from '../access/explain.ts';
+import { canReadAll } from '../access/policy.ts';
+import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
+import { denied, notFound } from '../interactions/denials.ts';
+import type { ParameterStanding } from '../storage/store.ts';
+import { textInput } from './input.ts';
+import type { Operation, OperationRequest } from './operation.ts';
+import { type OutputParameter, parametersResponse } from './result.ts';
+
+export const searchParameterStatus: Operation = {
+  name: 'status',
+  url: 'https://praxis.health/fhir/OperationDefinition/SearchParameter-status',
+  levels: ['type', 'instance'],
+  types: ['SearchParameter'],
+  affectsState: false,
+  parameters: [
+    {
+      name: 'url',
+      use: 'in',
+      min: 0,
+      max: 1,
+      type: 'uri',
+      documentation: 'Only the parameters with this canonical URL.',
+    },
+    {
+      name: 'parameter',
+      use: 'out',
+      min: 0,
+      max: '*',
+      documentation: 'One for each active SearchParameter, and for each definition of it that is on its way out.',
+      parts: [
+        { name: 'url', use: 'out', min: 1, max: 1, type: 'uri', documentation: 'Its canonical URL.' },
+        { name: 'resource', use: 'out', min: 1, max: 1, type: 'string', documentation: 'Its id.' },
+        {
+          name: 'state',
+          use: 'out',
+          min: 1,
+          max: 1,
+          type: 'code',
+          documentation: 'indexing, active (can be searched by), dropping or refused.',
+        },
+        {
+          name: 'percent',
+          use: 'out',
+          min: 1,
+          max: 1,
+          type: 'integer',
+          documentation: 'How much of what was stored before is indexed.',
+        },
+        { name: 'reason', use: 'out', min: 0, max: 1, type: 'string', documentation: 'Why it is refused.' },
+      ],
+    },
+  ],
+  authorize(context) {
+    // It tells of all of them at once, so it is for those who may read all of all.
+    if (canReadAll(context.policy, 'SearchParameter')) return;
+    denied(explainDenial(context.policy, 'SearchParameter', 'r').diagnostics);
+  },
+  answer,
+};
+
+/** @throws PraxisError `resource-not-found` for an instance that defines nothing */
+async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
+  const url = textInput(request.input, 'url');
+  const standings = (await context.store.parameterStandings(context.scope)).filter(
+    (each) => (url === undefined || each.url === url) && (request.id === '' || each.resourceId === request.id),
+  );
+  if (request.id !== '' && standings.length === 0) return notFound('SearchParameter', request.id);
+  return parametersResponse(standings.map(outputOf));
+}
+
+function outputOf({ url, resourceId, state, percent, reason }: ParameterStanding): OutputParameter {
+  return {
+    name: 'parameter',
+    parts: [
+      { name: 'url', type: 'uri', value: url },
+      { name: 'resource', type: 'string', value: resourceId },
+      { name: 'state', type: 'code', value: state },
+      { name: 'percent', type: 'integer', value: percent },
+      ...(reason === null ? [] : [{ name: 'reason', type: 'string', value: reason }]),
+    ],
+  };
+}

@@ -1,0 +1,222 @@
+/**
+ * The change feed of a firm: its versions in the order (epoch, xid, seq), never past the oldest transaction under way, so
+ * that nothing can appear before what was told (docs/decisions/0170).
+ */
+import { stored } from '../access/disclosure.ts';
+import type { QueryOptions } from '../database/database.ts';
+import { type Sql, sql } from '../database/sql.ts';
+import { typeNumber } from '../search/numbers.ts';
+import type { TenantScope } from '../tenancy/scope.ts';
+import { integerArray } from './index-arrays.ts';
+import type { StoredResource } from './resources.ts';
+import { type EpochRow, requireFresh, typeName } from './rows.ts';
+
+/** Versions that one page looks at, at most: those of types that nobody asked for cost something, too. */
+const walkedMax = 1000;
+
+/** As many times more versions are looked at than are wanted, where not all types are. */
+const walkedPerWanted = 4;
+
+function walkLimit({ limit, types }: ChangesPage): number {
+  return types === undefined ? limit : Math.min(walkedMax, limit * walkedPerWanted);
+}
+
+/** A place in the order of changes. */
+export interface ChangePlace {
+  readonly epoch: number;
+  /** A 64-bit number as text. */
+  readonly xid: string;
+  readonly seq: number;
+  /** Whether a version stands at this very place; else it lies between two. */
+  readonly isVersion: boolean;
+}
+
+/** Before every change. */
+export const firstPlace: ChangePlace = { epoch: 0, xid: '0', seq: 0, isVersion: false };
+
+export interface ChangesPage {
+  readonly after: ChangePlace;
+  /** Changes at most. */
+  readonly limit: number;
+  /** undefined: all. */
+  readonly types: readonly string[] | undefined;
+  /** Types of which the version before each change is wanted with its content. */
+  readonly comparedTypes: readonly string[];
+}
+
+/** A version, and what was before it. */
+export interface Change {
+  readonly place: ChangePlace;
+  /** Without content where it was deleted. */
+  readonly now: StoredResource;
+  /** Absent for a first version; without content where it was deleted, or its type is none of `comparedTypes`. */
+  readonly before: StoredResource | undefined;
+  /** A later version of the resource can be seen. */
+  readonly isSuperseded: boolean;
+}
+
+export interface Changes {
+  readonly changes: readonly Change[];
+  /** Where this page ends; equal to `after` where nothing new was found. */
+  readonly end: ChangePlace;
+  /** Whether more can be read at once. */
+  readonly hasMore: boolean;
+  /** The place that no page of this moment passes. */
+  readonly horizon: ChangePlace;
+}
+
+interface ChangeRow extends EpochRow {
+  readonly order_epoch: number;
+  readonly horizon: string;
+  readonly known: boolean;
+  readonly at_epoch: number | null;
+  readonly xid: string;
+  readonly seq: number;
+  readonly rtype: number;
+  readonly id: string;
+  readonly vid: number;
+  readonly lu: number;
+  readonly deleted: boolean;
+  readonly content: string | null;
+  readonly was_deleted: boolean | null;
+  readonly was_lu: number;
+  readonly was: string | null;
+  readonly superseded: boolean;
+  readonly wanted: boolean;
+  readonly nth: number;
+  readonly walked: number;
+}
+
+/**
+ * A page of changes. Only wanted rows come with content; the last row that was walked always comes, for its place. The
+ * bounds of the order are one comparison each, so the index serves both.
+ */
+export function changesStatement({ firm, application }: TenantScope, page: ChangesPage): Sql {
+  const { after, limit, types, comparedTypes } = page;
+  const wanted = types === undefined ? null : integerArray(types.map(typeNumber));
+  const compared = integerArray(comparedTypes.map(typeNumber));
+  return sql`
+    SELECT e.epoch, o.epoch AS order_epoch, pg_snapshot_xmin(pg_current_snapshot())::text AS horizon,
+      EXISTS (SELECT FROM resource_version k WHERE k.firm = ${firm} AND k.epoch = ${after.epoch}::int AND k.xid = ${after.xid}::xid8 AND k.seq = ${after.seq}::bigint) AS known,
+      r.at_epoch, r.xid, r.seq, r.rtype, r.id, r.vid, r.lu, r.deleted, r.content, r.was_deleted, r.was_lu, r.was, r.superseded, r.wanted, r.nth, r.walked
+    FROM access_epoch e CROSS JOIN order_epoch o LEFT JOIN LATERAL (
+      SELECT w.epoch AS at_epoch, w.xid::text, w.seq, w.rtype, w.id, w.vid, w.lu, w.deleted, w.wanted, w.nth, w.walked,
+        CASE WHEN w.wanted THEN (SELECT c.content FROM resource_version c WHERE c.firm = ${firm} AND c.rtype = w.rtype AND c.id = w.id AND c.vid = w.vid) END AS content,
+        b.deleted AS was_deleted, b.lu AS was_lu, b.content AS was,
+        EXISTS (SELECT FROM resource_version s WHERE s.firm = ${firm} AND s.rtype = w.rtype AND s.id = w.id AND s.vid = w.vid + 1) AS superseded
+      FROM (
+        SELECT v.epoch, v.xid, v.seq, v.rtype, v.id, v.vid, v.lu, v.content IS NULL AS deleted,
+          COALESCE(v.rtype = ANY (${wanted}::smallint[]), true) AS wanted,
+          count(*) FILTER (WHERE COALESCE(v.rtype = ANY (${wanted}::smallint[]), true)) OVER (ORDER BY v.epoch, v.xid, v.seq ROWS UNBOUNDED PRECEDING)::int AS nth,
+          row_number() OVER (ORDER BY v.epoch, v.xid, v.seq)::int AS walked
+        FROM resource_version v
+        WHERE v.firm = ${firm} AND (v.epoch, v.xid, v.seq) > (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint)
+          AND (v.epoch, v.xid) < (o.epoch, pg_snapshot_xmin(pg_current_snapshot()))
+        ORDER BY v.epoch, v.xid, v.seq LIMIT ${walkLimit(page)}) w
+      LEFT JOIN LATERAL (
+        SELECT p.lu, p.content IS NULL AS deleted, CASE WHEN w.rtype = ANY (${compared}::smallint[]) THEN p.content END AS content
+        FROM resource_version p WHERE w.wanted AND p.firm = ${firm} AND p.rtype = w.rtype AND p.id = w.id AND p.vid = w.vid - 1 OFFSET 0) b ON true
+      WHERE w.nth < ${limit} OR (w.nth = ${limit} AND w.wanted)
+      OFFSET 0) r ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY r.at_epoch, r.xid::xid8, r.seq`;
+}
+
+/**
+ * The changes that rows of `changesStatement` hold; undefined when the place that the page comes after is that of a version
+ * which is no longer there.
+ * @throws PraxisError `stale-access`
+ */
+function changesOf(rows: readonly ChangeRow[], scope: TenantScope, page: ChangesPage): Changes | undefined {
+  const found = requireFresh(rows, scope);
+  const first = found[0];
+  if (first === undefined || (page.after.isVersion && !first.known)) return undefined;
+  const walked = found.filter((row) => row.at_epoch !== null);
+  const last = walked.at(-1);
+  const changes = walked.filter(({ wanted }) => wanted).map(changeOf);
+  return {
+    changes,
+    end: last === undefined ? page.after : placeOf(last),
+    hasMore: changes.length >= page.limit || (last?.walked ?? 0) >= walkLimit(page),
+    horizon: { epoch: first.order_epoch, xid: first.horizon, seq: 0, isVersion: false },
+  };
+}
+
+function placeOf({ at_epoch, xid, seq }: ChangeRow): ChangePlace {
+  return { epoch: at_epoch ?? 0, xid, seq, isVersion: true };
+}
+
+function changeOf(row: ChangeRow): Change {
+  const { rtype, id, vid, lu, deleted, content, was_deleted, was_lu, was, superseded } = row;
+  const type = typeName(rtype);
+  const now = { type, id, versionId: vid, lastUpdatedMs: lu, deleted, content: stored(content ?? '') };
+  const before =
+    was_deleted === null
+      ? undefined
+      : { type, id, versionId: vid - 1, lastUpdatedMs: was_lu, deleted: was_deleted, content: stored(was ?? '') };
+  return { place: placeOf(row), now, before, isSuperseded: superseded };
+}
+
+/**
+ * The place after which every version made at `sinceMs` or later stands, also of transactions that are under way: the
+ * first such version's, or the horizon where that comes before it.
+ */
+export function placeSinceStatement({ firm, application }: TenantScope, sinceMs: number): Sql {
+  return sql`
+    SELECT e.epoch, p.at_epoch, p.xid, p.seq
+    FROM access_epoch e CROSS JOIN LATERAL (
+      SELECT epoch AS at_epoch, xid::text, seq FROM (
+        SELECT v.epoch, v.xid, v.seq - 1 AS seq FROM resource_version v WHERE v.firm = ${firm} AND v.lu >= ${sinceMs}
+        UNION ALL SELECT o.epoch, pg_snapshot_xmin(pg_current_snapshot()), 0 FROM order_epoch o) c
+      ORDER BY c.epoch, c.xid, c.seq LIMIT 1 OFFSET 0) p
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+interface PlaceRow extends EpochRow {
+  readonly at_epoch: number;
+  readonly xid: string;
+  readonly seq: number;
+}
+
+/** @throws PraxisError `stale-access` */
+function placeSinceOf(rows: readonly PlaceRow[], scope: TenantScope): ChangePlace {
+  const [row] = requireFresh(rows, scope);
+  if (row === undefined) return firstPlace;
+  return { epoch: row.at_epoch, xid: row.xid, seq: row.seq, isVersion: false };
+}
+
+/** What a store offers of the feed. */
+export interface ChangeFeed {
+  /** The next changes; undefined: a restore has taken back what the reader had come to, so it has to begin anew. */
+  changes(scope: TenantScope, page: ChangesPage): Promise<Changes | undefined>;
+
+  /** The place after which every version made at `sinceMs` or later stands, also those of transactions under way. */
+  placeSince(scope: TenantScope, sinceMs: number): Promise<ChangePlace>;
+
+  /** Milliseconds since 1970 up to which every version there will ever be can be seen by now; 0: that is not known. */
+  completeUntil(scope: TenantScope): Promise<number>;
+}
+
+/** @param send sends a statement as the scope's firm */
+export function changeFeedOver(
+  send: <R>(scope: TenantScope, statement: Sql, options: QueryOptions) => Promise<R[]>,
+): ChangeFeed {
+  return {
+    changes: async (scope, page) =>
+      changesOf(await send<ChangeRow>(scope, changesStatement(scope, page), { idempotent: true }), scope, page),
+    placeSince: async (scope, sinceMs) =>
+      placeSinceOf(await send<PlaceRow>(scope, placeSinceStatement(scope, sinceMs), { idempotent: true }), scope),
+    async completeUntil(scope) {
+      const rows = await send<SettledRow>(scope, settledStatement(scope), { idempotent: true, short: true });
+      return requireFresh(rows, scope)[0]?.settled ?? 0;
+    },
+  };
+}
+
+interface SettledRow extends EpochRow {
+  readonly settled: number;
+}
+
+export function settledStatement({ firm, application }: TenantScope): Sql {
+  return sql`SELECT e.epoch, c.settled FROM access_epoch e CROSS JOIN completeness c WHERE e.firm = ${firm} AND e.application = ${application}`;
+}

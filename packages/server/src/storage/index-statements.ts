@@ -1,0 +1,110 @@
+/**
+ * Search parameters of firms as storage sees them: the mark of a change, and index rows apart from writes of resources, of
+ * a parameter that came later or that has gone. All statements
+ * run as the firm, in a transaction that the caller has begun.
+ */
+import type { Queryable } from '../database/database.ts';
+import { type Sql, sql } from '../database/sql.ts';
+import type { IndexRows } from '../search/index-rows.ts';
+import type { TenantScope } from '../tenancy/scope.ts';
+import { type IndexKind, indexArrays, type KindArrays } from './index-arrays.ts';
+
+/** Column lists of the tables, in the order of `indexArrays`, with their types. */
+const tables: Readonly<
+  Record<IndexKind, { readonly table: Sql; readonly columns: Sql; readonly types: readonly Sql[] }>
+> = {
+  token: {
+    table: sql`index_token`,
+    columns: sql`param, system, code`,
+    types: [sql`int[]`, sql`bigint[]`, sql`text[]`],
+  },
+  reference: {
+    table: sql`index_reference`,
+    columns: sql`param, target_rtype, target_id`,
+    types: [sql`int[]`, sql`smallint[]`, sql`text[]`],
+  },
+  date: { table: sql`index_date`, columns: sql`param, lo, hi`, types: [sql`int[]`, sql`bigint[]`, sql`bigint[]`] },
+  string: {
+    table: sql`index_string`,
+    columns: sql`param, value, original`,
+    types: [sql`int[]`, sql`text[]`, sql`text[]`],
+  },
+  number: {
+    table: sql`index_number`,
+    columns: sql`param, lo, hi, system, code`,
+    types: [sql`int[]`, sql`float8[]`, sql`float8[]`, sql`bigint[]`, sql`text[]`],
+  },
+};
+
+const kinds: readonly IndexKind[] = ['token', 'reference', 'date', 'string', 'number'];
+
+/** Says that the firm's own search parameters have to be compared with its SearchParameter resources again. */
+export function markSearchParameters(firm: number): Sql {
+  return sql`
+    INSERT INTO firm_search_parameter_change (firm) VALUES (${firm})
+    ON CONFLICT (firm) DO UPDATE SET changed_at = now()`;
+}
+
+/** How a search parameter of a firm stands. */
+export interface ParameterStanding {
+  /** Id of its SearchParameter. */
+  readonly resourceId: string;
+  readonly url: string;
+  readonly state: 'indexing' | 'active' | 'dropping' | 'refused';
+  /** Why it is refused. */
+  readonly reason: string | null;
+  /** Of what was stored before it, the share that is indexed: 0 to 100, whole numbers. */
+  readonly percent: number;
+}
+
+/** The firm's own search parameters in the order of their definition, with the epoch of the caller's rights. */
+export function parameterStandings({ firm, application }: TenantScope): Sql {
+  return sql`
+    SELECT e.epoch, p.resource_id AS "resourceId", p.url, p.state, p.reason,
+      CASE WHEN p.state = 'indexing' THEN least(99, 100 * p.resources_done / greatest(1, coalesce(p.resources_total, 1)))
+           WHEN p.state = 'active' THEN 100 ELSE 0 END AS percent
+    FROM access_epoch e LEFT JOIN firm_search_parameter p ON p.firm = e.firm
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY p.id`;
+}
+
+/** Adds the rows of resources; those that are there already stay. The caller holds the resources against writers. */
+export async function insertIndexRows(
+  tx: Queryable,
+  firm: number,
+  resources: readonly { readonly rid: number; readonly rows: IndexRows }[],
+): Promise<void> {
+  const arrays = indexArrays(resources.map(({ rows }) => rows));
+  const rids = resources.map(({ rid }) => rid);
+  for (const kind of kinds) {
+    const [positions] = arrays[kind];
+    if (positions !== '{}') await tx.query(insertStatement(firm, kind, rids, arrays[kind]));
+  }
+}
+
+function insertStatement(firm: number, kind: IndexKind, rids: readonly number[], arrays: KindArrays): Sql {
+  const { table, columns, types } = tables[kind];
+  const [positions, ...values] = arrays;
+  const given = values.map((value, index) => sql`${value}::${types[index] ?? sql`text[]`}`);
+  return sql`
+    INSERT INTO ${table} (firm, rid, ${columns})
+    SELECT ${firm}::int, (${rids}::bigint[])[n.place], ${columns}
+    FROM unnest(${positions}::int[], ${sql.join(given, sql`, `)}) AS n(place, ${columns})
+    ON CONFLICT DO NOTHING`;
+}
+
+/** Rows of an index table that one statement deletes, at most. */
+const deletedMax = 2_000;
+
+/** Deletes some of the rows of the parameters with these numbers; false when none is left. */
+export async function deleteIndexRows(tx: Queryable, firm: number, numbers: readonly number[]): Promise<boolean> {
+  for (const kind of kinds) {
+    const { table } = tables[kind];
+    const rows = await tx.query(sql`
+      DELETE FROM ${table} WHERE firm = ${firm} AND ctid = ANY (ARRAY(
+        SELECT ctid FROM ${table} WHERE firm = ${firm} AND param = ANY (${numbers}::int[]) LIMIT ${deletedMax}))
+      RETURNING 1 AS deleted`);
+    if (rows.length > 0) return true;
+  }
+  return false;
+}

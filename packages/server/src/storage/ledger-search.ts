@@ -1,0 +1,329 @@
+/**
+ * Searches of the audit ledger by the parameters of AuditEvent (https://hl7.org/fhir/R4/auditevent.html#search). The ledger
+ * has no index rows: what a test would find there is made of the columns of each row, so the tests of search decide here as
+ * anywhere. Parameters of elements that the ledger's events do not have find none of them.
+ */
+
+import { applicationSystem, auditEventOf, interactionKinds, type LedgerEvent } from '../audit/audit-event.ts';
+import { type AuditOutcome, serviceLedger } from '../audit/audit-row.ts';
+import { type Sql, sql } from '../database/sql.ts';
+import type { Condition } from '../search/condition.ts';
+import type { Criterion } from '../search/criteria.ts';
+import { type CursorBinding, openCursor, sealCursor } from '../search/cursor.ts';
+import { indexElements } from '../search/index-rows.ts';
+import { noSystem, systemNumber, typeNumber } from '../search/numbers.ts';
+import type { SearchTarget } from '../search/plan.ts';
+import { mandatoryGroups } from '../search/row-criteria.ts';
+import type { TenantScope } from '../tenancy/scope.ts';
+
+const and = sql` AND `;
+const or = sql` OR `;
+
+/** The columns of a page: the place, and all that an event is made of. */
+const ledgerRows = sql`
+  SELECT a.at, a.seq, json_build_object('at', a.at, 'seq', a.seq, 'application', a.application, 'name', n.name,
+    'rtype', a.rtype, 'id', a.id, 'vid', a.vid, 'shown', a.shown, 'times', a.times, 'outcome', a.outcome,
+    'interaction', a.interaction, 'subject', a.subject, 'token_id', a.token_id, 'request_id', a.request_id,
+    'flow', a.flow, 'elements', COALESCE(l.elements, a.elements), 'entries', a.entries, 'reason', a.reason,
+    'patients', a.patients)::text AS content`;
+
+/** A stretch of the ledger: rows after a place, in the order of a search that `isOfLedger`. */
+export interface LedgerStretch {
+  readonly after: { readonly at: number; readonly seq: number } | undefined;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Rows as storage selects pages: epoch, rtype, id, vid, lu, content, rid, k0. Newest first, or as `_sort` says. */
+export function ledgerPage(target: SearchTarget, { after, offset, limit }: LedgerStretch): Sql {
+  const { scope } = target;
+  const ascending = isAscending(target);
+  const begin =
+    after === undefined
+      ? []
+      : [
+          ascending
+            ? sql`(a.at, a.seq) > (${after.at}::bigint, ${after.seq}::bigint)`
+            : sql`(a.at, a.seq) < (${after.at}::bigint, ${after.seq}::bigint)`,
+        ];
+  // Each page of a walk leaves a row itself: oldest first it ends with those of its beginning.
+  if (ascending) begin.push(sql`a.at <= ${target.query.nowMs}::bigint`);
+  const order = ascending ? sql`a.at, a.seq` : sql`a.at DESC, a.seq DESC`;
+  const rows = sql`${ledgerRows} ${matching(target, begin)} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`;
+  return asPage(scope, rows, ascending ? sql`page.at, page.seq` : sql`page.at DESC, page.seq DESC`);
+}
+
+/** One row by its place. */
+export function ledgerRow(scope: TenantScope, { at, seq }: { readonly at: number; readonly seq: number }): Sql {
+  const one = sql`${ledgerRows} FROM audit_event a ${joined(scope)} WHERE a.firm = ${scope.firm} AND a.at = ${at} AND a.seq = ${seq}`;
+  return asPage(scope, one, sql`page.seq`);
+}
+
+/** Columns: epoch, total. */
+export function ledgerCount(target: SearchTarget): Sql {
+  const { firm, application } = target.scope;
+  return sql`
+    SELECT e.epoch, c.total FROM access_epoch e
+    CROSS JOIN (SELECT count(*) AS total FROM (SELECT a.seq ${matching(target, [], sql.empty)}) f) c
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+function joined({ firm }: TenantScope): Sql {
+  return sql`LEFT JOIN audit_elements l ON l.firm = ${firm} AND l.fingerprint = a.elements
+    LEFT JOIN application n ON n.id = a.application`;
+}
+
+function asPage({ firm, application }: TenantScope, rows: Sql, order: Sql): Sql {
+  return sql`
+    SELECT e.epoch, ${typeNumber('AuditEvent')}::smallint AS rtype, 'ledger-' || page.at || '-' || page.seq AS id, 1 AS vid,
+      page.at AS lu, page.content, page.seq AS rid, page.at::text AS k0
+    FROM access_epoch e LEFT JOIN (${rows}) page ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY ${order}`;
+}
+
+/** FROM and WHERE: led by the patient where one is asked for, else by time. */
+function matching(target: SearchTarget, more: readonly Sql[], joins: Sql = joined(target.scope)): Sql {
+  const { scope, query } = target;
+  const { firm } = scope;
+  const lead = query.criteria.find(isOnePatient);
+  const groups = mandatoryGroups('AuditEvent', target.mandatory);
+  const conditions = [
+    sql`a.firm = ${firm}`,
+    ...query.criteria.filter((condition) => condition !== lead).map((condition) => holds(scope, condition)),
+    ...query.criteria.flatMap((condition) => boundsOf(condition)),
+    ...(groups.length === 0
+      ? []
+      : [
+          sql`(${sql.join(
+            groups.map((group) => sql`(${all(scope, group)})`),
+            or,
+          )})`,
+        ]),
+    ...more,
+  ];
+  if (lead === undefined) return sql`FROM audit_event a ${joins} WHERE ${sql.join(conditions, and)}`;
+  const test = lead.tests[0]?.where ?? sql`true`;
+  return sql`
+    FROM (SELECT at, seq, ${typeNumber('Patient')}::smallint AS target_rtype, patient AS target_id FROM audit_patient WHERE firm = ${firm}) p
+    JOIN audit_event a ON a.firm = ${firm} AND a.at = p.at AND a.seq = p.seq ${joins}
+    WHERE (${test}) AND ${sql.join(conditions, and)}`;
+}
+
+/** One id of one patient: the rows of its index come in the order of time. */
+function isOnePatient(condition: Condition): condition is Criterion {
+  return (
+    condition.kind === 'rows' &&
+    condition.table === 'reference' &&
+    condition.parameter.code === 'patient' &&
+    condition.tests.length === 1 &&
+    !condition.negated
+  );
+}
+
+function all(scope: TenantScope, conditions: readonly Condition[]): Sql {
+  return conditions.length === 0
+    ? sql`true`
+    : sql.join(
+        conditions.map((condition) => holds(scope, condition)),
+        and,
+      );
+}
+
+/**
+ * Whether the ledger can be asked: chains, `_has` and `_list` lead over references, which its rows do not keep for it, and
+ * its only order is that of time.
+ */
+export function isOfLedger({ query }: SearchTarget): boolean {
+  const [first, ...more] = query.sort;
+  const isByTime = first === undefined || (more.length === 0 && timeCodes.has(first.parameter.code));
+  return isByTime && asksOfRowsAlone(query.criteria);
+}
+
+const timeCodes: ReadonlySet<string> = new Set(['date', '_lastUpdated']);
+
+function asksOfRowsAlone(conditions: readonly Condition[]): boolean {
+  return conditions.every((condition) => {
+    if (condition.kind === 'rows') return true;
+    return condition.kind !== 'chain' && condition.kind !== 'has' && asksOfRowsAlone(condition.conditions);
+  });
+}
+
+function holds(scope: TenantScope, condition: Condition): Sql {
+  switch (condition.kind) {
+    case 'rows':
+      return criterionHolds(scope, condition);
+    case 'all':
+      return sql`(${all(scope, condition.conditions)})`;
+    case 'any':
+      return anyHolds(scope, condition.conditions);
+    case 'none':
+      return sql`NOT ${anyHolds(scope, condition.conditions)}`;
+    case 'chain':
+    case 'has':
+      throw new TypeError('the ledger is asked of its rows alone');
+  }
+}
+
+function anyHolds(scope: TenantScope, conditions: readonly Condition[]): Sql {
+  const each = conditions.map((condition) => holds(scope, condition));
+  return each.length === 0 ? sql`false` : sql`(${sql.join(each, or)})`;
+}
+
+function criterionHolds(scope: TenantScope, criterion: Criterion): Sql {
+  const rows = rowsOf(scope, criterion);
+  const found = rows === undefined ? sql`false` : sql`EXISTS (SELECT FROM (${rows}) d WHERE ${anyTest(criterion)})`;
+  return criterion.negated ? sql`NOT ${found}` : found;
+}
+
+function anyTest({ tests }: Criterion): Sql {
+  return tests.length === 0
+    ? sql`true`
+    : sql`(${sql.join(
+        tests.map(({ where }) => sql`(${where})`),
+        or,
+      )})`;
+}
+
+/** What the index tables would hold of the row `a` for the criterion; undefined: never anything. */
+function rowsOf({ firm }: TenantScope, { table, number, parameter }: Criterion): Sql | undefined {
+  const { code } = parameter;
+  if (table === 'resource') return sql`SELECT 'ledger-' || a.at || '-' || a.seq AS id, a.at AS lu`;
+  if (table === 'date' && code === 'date') return sql`SELECT a.at * 1000 AS lo, a.at * 1000 + 1 AS hi`;
+  if (table === 'reference') return referencesOf(firm, code);
+  if (table !== 'token') return undefined;
+  if (number === parameter.numberIn('identifier') && code === 'agent')
+    return sql`SELECT ${systemNumber(applicationSystem)}::bigint AS system, a.application::text AS code WHERE a.application <> 0`;
+  if (code === 'altid')
+    return sql`SELECT ${noSystem}::bigint AS system, lower(a.subject) AS code WHERE a.subject IS NOT NULL`;
+  if (code === 'policy')
+    return sql`SELECT ${noSystem}::bigint AS system, p.entry AS code FROM unnest(string_to_array(a.entries, ' ')) AS p(entry) WHERE a.outcome = 0`;
+  if (code === 'outcome')
+    return codesOf(sql`a.outcome::text`, outcomes.map(String), number, (outcome) => ({
+      ...sample,
+      outcome: Number(outcome),
+    }));
+  if (code === 'action' || code === 'type' || code === 'subtype')
+    return codesOf(
+      sql`CASE WHEN a.interaction LIKE '$%' THEN '$' ELSE a.interaction END`,
+      interactionKinds,
+      number,
+      (interaction) => ({
+        ...sample,
+        interaction,
+      }),
+    );
+  if (code === 'entity-role')
+    return codesOf(
+      sql`CASE WHEN a.patients IS NULL THEN 'none' ELSE 'some' END`,
+      ['none', 'some'],
+      number,
+      (patients) => ({
+        ...sample,
+        patients: patients === 'some' ? 'x' : null,
+      }),
+    );
+  return undefined;
+}
+
+function referencesOf(firm: number, code: string): Sql | undefined {
+  const patient = sql`SELECT ${typeNumber('Patient')}::smallint AS target_rtype, t.patient AS target_id FROM audit_patient t
+    WHERE t.firm = ${firm} AND t.at = a.at AND t.seq = a.seq`;
+  if (code === 'patient') return patient;
+  if (code === 'source') return sql`SELECT 0::smallint AS target_rtype, ''::text AS target_id`;
+  if (code !== 'entity') return undefined;
+  return sql`${patient} UNION ALL SELECT a.rtype, a.id WHERE a.rtype IS NOT NULL AND a.id IS NOT NULL
+    UNION ALL SELECT a.rtype, a.id || '/_history/' || a.vid WHERE a.rtype IS NOT NULL AND a.id IS NOT NULL AND a.vid IS NOT NULL`;
+}
+
+const outcomes: readonly AuditOutcome[] = [0, 4, 8, 12];
+
+const sample: LedgerEvent = {
+  ...{ at: 0, seq: 0, application: serviceLedger, name: null, type: undefined, id: null, vid: null, shown: null },
+  ...{ times: null, outcome: 0, interaction: 'read', subject: null, token_id: null, request_id: null, flow: null },
+  ...{ elements: null, entries: null, reason: null, patients: null },
+};
+
+const codesByNumber = new Map<number, readonly (readonly [key: string, system: string, code: string])[]>();
+
+/** The token rows that the index would have for each key, made by indexing an event of it. */
+function codesOf(
+  column: Sql,
+  keys: readonly string[],
+  number: number,
+  eventOf: (key: string) => LedgerEvent,
+): Sql | undefined {
+  let known = codesByNumber.get(number);
+  if (known === undefined) {
+    known = keys.flatMap((key) => {
+      const rows = indexElements('AuditEvent', auditEventOf(eventOf(key)), { timeZone: 'UTC' });
+      return rows.tokenParam.flatMap((param, at) =>
+        param === number ? [[key, rows.tokenSystem[at] ?? noSystem, rows.tokenCode[at] ?? ''] as const] : [],
+      );
+    });
+    codesByNumber.set(number, known);
+  }
+  if (known.length === 0) return undefined;
+  const columns = [0, 1, 2].map((at) => known.map((row) => row[at]));
+  return sql`SELECT n.system, n.code FROM unnest(${columns[0]}::text[], ${columns[1]}::bigint[], ${columns[2]}::text[]) AS n(key, system, code)
+    WHERE n.key = ${column}`;
+}
+
+const microsPerMs = 1000n;
+
+/** Bounds on the time of a row, where all tests of a criterion on it have them: the key can begin and end there. */
+function boundsOf(condition: Condition): readonly Sql[] {
+  if (condition.kind !== 'rows' || condition.negated || condition.tests.length !== 1) return [];
+  const { code } = condition.parameter;
+  const span = code === 'date' || code === '_lastUpdated' ? condition.tests[0]?.span : undefined;
+  return [
+    ...(span?.from === undefined ? [] : [sql`a.at >= ${String(BigInt(span.from) / microsPerMs)}::bigint`]),
+    ...(span?.to === undefined ? [] : [sql`a.at <= ${String(BigInt(span.to) / microsPerMs)}::bigint`]),
+  ];
+}
+
+function isAscending({ query: { sort } }: SearchTarget): boolean {
+  return sort[0]?.descending === false;
+}
+
+/** The link to what comes after a row of the ledger. */
+export function sealLedgerCursor(
+  target: SearchTarget,
+  row: { readonly at: number; readonly seq: number },
+  page: number,
+): string {
+  const place = { keys: [String(row.at)], rid: row.seq };
+  return sealCursor(
+    target.cursor.secrets,
+    { direction: 'forward', row: place, page, rowsMax: undefined },
+    ledgerBinding(target),
+  );
+}
+
+/** The place that a link leads to; undefined: it leads to what is stored beside the ledger. */
+export function openLedgerCursor(
+  target: SearchTarget,
+  cursor: string,
+): { readonly at: number; readonly seq: number; readonly page: number } | undefined {
+  const opened = openCursorOf(target, cursor);
+  if (opened?.row === undefined) return undefined;
+  return { at: Number(opened.row.keys[0]), seq: opened.row.rid, page: opened.page };
+}
+
+function openCursorOf(target: SearchTarget, cursor: string) {
+  try {
+    return openCursor(target.cursor.secrets, cursor, ledgerBinding(target));
+  } catch {
+    return undefined; // of the other part, or none: that part refuses it
+  }
+}
+
+function ledgerBinding({ scope, query, cursor }: SearchTarget): CursorBinding {
+  return {
+    firm: scope.firm,
+    application: scope.application,
+    policyFingerprint: cursor.policyFingerprint,
+    canonical: `ledger ${query.canonical}`,
+    nowMs: query.nowMs,
+  };
+}

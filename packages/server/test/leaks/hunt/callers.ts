@@ -1,0 +1,147 @@
+/**
+ * Who asks in the leak hunt: every kind of token, none with the right to what its plots hide.
+ */
+import type { StoredOperatorRows } from '../../../src/tenancy/authorisations.ts';
+import type { Group, PlotKind } from './planted.ts';
+
+export const callerNames = [
+  'names',
+  'legacy',
+  'reader',
+  'writer',
+  'described',
+  'filtered',
+  'coded',
+  'recalls',
+  'scoped',
+  'stranger',
+  'outsider',
+  'foreign',
+] as const;
+export type CallerName = (typeof callerNames)[number];
+
+export interface CallerKind {
+  readonly means: string;
+  readonly acl: readonly string[];
+  readonly rows?: StoredOperatorRows;
+  readonly flow: 'client' | 'legacy';
+  /** Groups of plots at which it asks. */
+  readonly groups: readonly Group[];
+  /** Whether what the plot hides is hidden from it; absent: always. */
+  readonly isBlindTo?: (kind: PlotKind) => boolean;
+  /** `plot`: authorised where it asks; `own`: at another firm, where it asks; `none`: at another firm or environment. */
+  readonly authorised: 'plot' | 'own' | 'none';
+  /** Types whose answers are not the same twice, and so are not asked for: the ledger tells of times and requests. */
+  readonly leaves?: readonly string[];
+}
+
+const names = ['acl/enc_s', 'acl/pat_s_name_dob_gen'];
+const anywhere: readonly Group[] = ['fields', 'orders', 'tasks', 'elsewhere'];
+
+export const callerKinds: Readonly<Record<CallerName, CallerKind>> = {
+  names: {
+    means: 'searches patients by name, date of birth and gender, and all of visits',
+    acl: names,
+    flow: 'client',
+    groups: ['fields'],
+    authorised: 'plot',
+  },
+  legacy: {
+    means: 'the same by a token of the legacy flow',
+    acl: names,
+    flow: 'legacy',
+    groups: ['fields'],
+    authorised: 'plot',
+  },
+  reader: {
+    means: 'reads the same elements, and may not search',
+    acl: ['acl/enc_r', 'acl/pat_r_name_dob_gen'],
+    flow: 'client',
+    groups: ['fields'],
+    authorised: 'plot',
+  },
+  writer: {
+    means: 'creates and changes patients of which it reads names alone, and posts transactions',
+    acl: [
+      'acl/enc_s',
+      'acl/pat_c',
+      'acl/pat_u',
+      'acl/pat_r_name_dob_gen',
+      'acl/pat_s_name_dob_gen',
+      'acl/trans_bndl_post',
+    ],
+    flow: 'client',
+    groups: ['fields'],
+    authorised: 'plot',
+  },
+  described: {
+    means: 'orders of one category, and two elements of them, as an operator says',
+    acl: ['acl/serv_req_r', 'acl/serv_req_s', 'acl/serv_req_u'],
+    rows: {
+      serv_req: { criteria: [{ parameter: 'category', values: ['PATHOLOGY'] }], elements: ['status', 'category'] },
+    },
+    flow: 'client',
+    groups: ['orders'],
+    authorised: 'plot',
+  },
+  filtered: {
+    means: 'everything, but of orders those of one category (a filter of order types)',
+    acl: ['acl/*', 'acl/lab_type_path'],
+    flow: 'client',
+    groups: ['orders'],
+    isBlindTo: ({ secret }) => secret !== 'definition',
+    authorised: 'plot',
+    leaves: ['AuditEvent'],
+  },
+  coded: {
+    means: 'a SMART scope with a query on orders, and what refers to them',
+    acl: ['system/ServiceRequest.rs?category=PATHOLOGY', 'system/Patient.rs', 'acl/enc_s', 'acl/diag_rprt_s'],
+    flow: 'client',
+    groups: ['orders'],
+    authorised: 'plot',
+  },
+  recalls: {
+    means: 'tasks that are recalls (an entry with a row criterion), patients and visits',
+    acl: ['acl/tsk_pmrecall_s', 'acl/pat_s', 'acl/enc_s'],
+    flow: 'client',
+    groups: ['tasks'],
+    authorised: 'plot',
+  },
+  scoped: {
+    means: 'a SMART scope that reads and writes recalls, patients and visits',
+    acl: ['system/Task.crus?code=PMRECALL', 'system/Patient.rs', 'acl/enc_s'],
+    flow: 'client',
+    groups: ['tasks'],
+    authorised: 'plot',
+  },
+  stranger: {
+    means: 'everything at another firm',
+    acl: ['acl/*'],
+    flow: 'client',
+    groups: ['elsewhere'],
+    authorised: 'own',
+    leaves: ['AuditEvent'],
+  },
+  outsider: {
+    means: 'a token of another firm, at the firm of the secret',
+    acl: ['acl/*'],
+    flow: 'client',
+    groups: anywhere,
+    authorised: 'none',
+  },
+  foreign: {
+    means: 'a token of another environment, at the firm of the secret',
+    acl: ['acl/*'],
+    flow: 'client',
+    groups: anywhere,
+    authorised: 'none',
+  },
+};
+
+/** Those who ask at plots of the kind. */
+export function callersAt(kind: PlotKind): readonly CallerName[] {
+  return callerNames.filter((name) => {
+    const { groups, isBlindTo } = callerKinds[name];
+    return groups.includes(kind.group) && (isBlindTo === undefined || isBlindTo(kind));
+  });
+}

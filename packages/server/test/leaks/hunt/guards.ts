@@ -1,0 +1,417 @@
+/**
+ * The guards that keep what is hidden hidden, each with what the code would do without it: the leak hunt has to find every
+ * one of them missing. Nothing of this is in the service: unguarded.ts replaces exported functions while they are loaded.
+ */
+
+import type * as mask from '../../../src/access/mask.ts';
+import type * as policies from '../../../src/access/policy.ts';
+import type { AccessPolicy } from '../../../src/access/policy.ts';
+import type * as usable from '../../../src/access/usable-parameters.ts';
+import { fail } from '../../../src/base/errors.ts';
+import type * as disclosing from '../../../src/interactions/disclosing.ts';
+import type * as reading from '../../../src/interactions/read.ts';
+import type * as readableMembers from '../../../src/interactions/readable-members.ts';
+import type * as searching from '../../../src/interactions/searching.ts';
+import type * as writeRights from '../../../src/interactions/write-rights.ts';
+import type { operations } from '../../../src/operations/list.ts';
+import type * as cursors from '../../../src/search/cursor.ts';
+import type * as conditions from '../../../src/search/parse-condition.ts';
+import type { SearchRights } from '../../../src/search/parse-condition.ts';
+import type * as plans from '../../../src/search/plan.ts';
+import type * as queries from '../../../src/search/query.ts';
+import type * as rowCriteria from '../../../src/search/row-criteria.ts';
+import type * as scopes from '../../../src/tenancy/scope.ts';
+import type { Group, PlotKind, SecretKind } from './planted.ts';
+
+/** One export that a guard consists of. */
+export interface Replacement {
+  /** Below packages/server/src. */
+  readonly file: string;
+  readonly name: string;
+  /** Only what these files import is replaced; absent: what all import. */
+  readonly importers?: readonly string[];
+  /** What stands for the export: itself, or what does not guard while `isOff` says so. */
+  readonly replace: (original: never, isOff: () => boolean) => unknown;
+}
+
+export interface Guard {
+  readonly name: string;
+  /** Where the hunt looks for its absence. */
+  readonly at: readonly PlotKind[];
+  /** By which ways it looks there; absent: by all. */
+  readonly ways?: readonly string[];
+  readonly replaced: readonly Replacement[];
+}
+
+type Off = () => boolean;
+
+const at = (group: Group, ...secrets: readonly SecretKind[]): readonly PlotKind[] =>
+  secrets.map((secret) => ({ group, secret }));
+
+/** Reaches every row and element of what it grants something on. */
+function wholeGrants(policy: AccessPolicy): AccessPolicy {
+  const grants: AccessPolicy['grants'] = (type, letter) =>
+    policy.grants(type, letter).map((grant) => ({ ...grant, elements: 'all', criteria: [] }));
+  return { ...policy, grants };
+}
+
+const allRows: Pick<SearchRights, 'rowsOf'> = { rowsOf: () => [[]] };
+
+/** Parameters of the name are parsed as if the caller might search everything that they lead to. */
+function ledTo(leads: (name: string) => boolean): Replacement {
+  return {
+    file: 'search/parse-condition.ts',
+    name: 'parseCondition',
+    replace:
+      (original: typeof conditions.parseCondition, isOff: Off): typeof conditions.parseCondition =>
+      (type, name, value, context) => {
+        const isLed = isOff() && leads(name);
+        return original(type, name, value, isLed ? { ...context, rights: { ...context.rights, ...allRows } } : context);
+      },
+  };
+}
+
+/** The parameters that are not asked about when rights are. */
+function forgetting(forgets: 'sort' | 'criteria'): Replacement {
+  return {
+    file: 'search/query.ts',
+    name: 'parseSearch',
+    replace:
+      (original: typeof queries.parseSearch, isOff: Off): typeof queries.parseSearch =>
+      (...asked) => {
+        const query = original(...asked);
+        const keys = new Set(query.sort.map(({ parameter }) => parameter.definition));
+        const kept = query.usedParameters.filter((used) => keys.has(used) === (forgets === 'criteria'));
+        return isOff() ? { ...query, usedParameters: kept } : query;
+      },
+  };
+}
+
+function counting(name: 'planCount' | 'planEstimate'): Replacement {
+  return {
+    file: 'search/plan.ts',
+    name,
+    replace:
+      (original: typeof plans.planCount, isOff: Off): typeof plans.planCount =>
+      (target) =>
+        original(isOff() ? { ...target, mandatory: [[]] } : target),
+  };
+}
+
+/** A right of `acl/*` that is given to all. */
+function given(right: 'mayDelete' | 'mayUpdateAsCreate' | 'mayTypeHistory'): Replacement {
+  return {
+    file: 'access/policy.ts',
+    name: 'compilePolicy',
+    importers: ['oauth/policies.ts'],
+    replace:
+      (original: typeof policies.compilePolicy, isOff: Off): typeof policies.compilePolicy =>
+      (...entries) => {
+        const policy = original(...entries);
+        // A copy of the properties, not of their values: one replacement stands around another.
+        const copy = Object.defineProperties({ ...policy }, Object.getOwnPropertyDescriptors(policy));
+        return Object.defineProperty(copy, right, {
+          get: () => isOff() || policy[right],
+          enumerable: true,
+          configurable: true,
+        });
+      },
+  };
+}
+
+/** What was read of the firm of a plot by those who may act there. */
+const lastFacts = new Map<string, scopes.TenantScopeFacts>();
+
+const fields = (...secrets: readonly SecretKind[]): readonly PlotKind[] => at('fields', ...secrets);
+const orders = (...secrets: readonly SecretKind[]): readonly PlotKind[] => at('orders', ...secrets);
+
+export const guards: readonly Guard[] = [
+  {
+    name: 'field mask',
+    at: fields('value'),
+    replaced: [
+      {
+        file: 'access/mask.ts',
+        name: 'disclose',
+        replace:
+          (original: typeof mask.disclose, isOff: Off): typeof mask.disclose =>
+          (policy, letter, type, content, matches, filter) => {
+            if (!isOff()) return original(policy, letter, type, content, matches, filter);
+            const grants: AccessPolicy['grants'] = (...of) =>
+              policy.grants(...of).map((grant) => ({ ...grant, elements: 'all' }));
+            return original({ ...policy, grants }, letter, type, content, matches, filter);
+          },
+      },
+    ],
+  },
+  {
+    name: 'row criteria of what is shown',
+    at: orders('existence', 'value'),
+    replaced: [
+      {
+        file: 'access/mask.ts',
+        name: 'disclose',
+        replace:
+          (original: typeof mask.disclose, isOff: Off): typeof mask.disclose =>
+          (policy, letter, type, content, matches, filter) =>
+            original(policy, letter, type, content, isOff() ? () => true : matches, filter),
+      },
+    ],
+  },
+  {
+    name: 'row criteria in search plans',
+    at: orders('existence', 'value'),
+    replaced: [
+      {
+        file: 'search/row-criteria.ts',
+        name: 'mandatoryGroups',
+        replace:
+          (original: typeof rowCriteria.mandatoryGroups, isOff: Off): typeof rowCriteria.mandatoryGroups =>
+          (...asked) =>
+            isOff() ? [] : original(...asked),
+      },
+    ],
+  },
+  {
+    name: 'parameters that are searched by',
+    at: fields('value', 'link'),
+    ways: ['search', 'search modifier'],
+    replaced: [forgetting('criteria')],
+  },
+  {
+    name: 'parameters that are sorted by',
+    at: fields('value'),
+    ways: ['search _sort'],
+    replaced: [forgetting('sort')],
+  },
+  {
+    name: 'what chains lead to',
+    at: fields('value', 'link'),
+    ways: ['search chain'],
+    replaced: [ledTo((name) => name.includes('.') && !name.startsWith('_has:'))],
+  },
+  {
+    name: 'what _has leads to',
+    at: fields('value', 'existence', 'link'),
+    ways: ['search _has'],
+    replaced: [ledTo((name) => name.startsWith('_has:'))],
+  },
+  {
+    name: 'what _list leads to',
+    at: fields('link'),
+    ways: ['search _list'],
+    replaced: [ledTo((name) => name === '_list')],
+  },
+  {
+    name: 'what _filter leads to',
+    at: fields('value', 'link'),
+    ways: ['search _filter'],
+    replaced: [ledTo((name) => name === '_filter')],
+  },
+  {
+    name: 'references that _include follows',
+    at: fields('link'),
+    ways: ['search include'],
+    replaced: [
+      {
+        file: 'access/usable-parameters.ts',
+        name: 'isUsable',
+        importers: ['interactions/including.ts'],
+        replace:
+          (original: typeof usable.isUsable, isOff: Off): typeof usable.isUsable =>
+          (...asked) =>
+            isOff() || original(...asked),
+      },
+    ],
+  },
+  {
+    name: 'references that _revinclude follows',
+    at: fields('link'),
+    ways: ['search include'],
+    replaced: [
+      {
+        file: 'access/policy.ts',
+        name: 'searchGrants',
+        importers: ['interactions/including.ts'],
+        replace:
+          (original: typeof policies.searchGrants, isOff: Off): typeof policies.searchGrants =>
+          (policy, type, used) =>
+            original(policy, type, isOff() ? [] : used),
+      },
+    ],
+  },
+  {
+    name: '404 for what is hidden',
+    at: orders('existence'),
+    ways: ['read', 'vread'],
+    replaced: [
+      {
+        file: 'interactions/disclosing.ts',
+        name: 'discloseRow',
+        importers: ['interactions/read.ts', 'interactions/vread.ts'],
+        replace:
+          (original: typeof disclosing.discloseRow, isOff: Off): typeof disclosing.discloseRow =>
+          (...asked) => {
+            const shown = original(...asked);
+            return shown === undefined && isOff() ? fail('access-denied', { diagnostics: 'This is hidden' }) : shown;
+          },
+      },
+    ],
+  },
+  {
+    name: 'deletions of hidden rows',
+    at: orders('deletion'),
+    ways: ['vread', 'history-instance'],
+    replaced: [
+      {
+        file: 'interactions/read.ts',
+        name: 'seesAllRows',
+        replace:
+          (original: typeof reading.seesAllRows, isOff: Off): typeof reading.seesAllRows =>
+          (...asked) =>
+            isOff() || original(...asked),
+      },
+    ],
+  },
+  {
+    name: 'cursors bound to caller and search',
+    at: fields('value'),
+    ways: ['graft'],
+    replaced: [
+      {
+        file: 'search/cursor.ts',
+        name: 'sealCursor',
+        replace:
+          (original: typeof cursors.sealCursor, isOff: Off): typeof cursors.sealCursor =>
+          (secrets, cursor, binding) =>
+            original(secrets, cursor, isOff() ? unbound(binding) : binding),
+      },
+      {
+        file: 'search/cursor.ts',
+        name: 'openCursor',
+        replace:
+          (original: typeof cursors.openCursor, isOff: Off): typeof cursors.openCursor =>
+          (secrets, text, binding) =>
+            original(secrets, text, isOff() ? unbound(binding) : binding),
+      },
+    ],
+  },
+  {
+    name: 'searches of conditional writes',
+    at: fields('value'),
+    ways: ['conditional create', 'conditional patch'],
+    replaced: [
+      {
+        file: 'interactions/searching.ts',
+        name: 'planSearch',
+        importers: ['interactions/conditional.ts'],
+        replace:
+          (original: typeof searching.planSearch, isOff: Off): typeof searching.planSearch =>
+          (context, ...asked) =>
+            original(isOff() ? { ...context, policy: wholeGrants(context.policy) } : context, ...asked),
+      },
+    ],
+  },
+  {
+    name: 'patches that ask what is there',
+    at: fields('value'),
+    ways: ['patch'],
+    replaced: [
+      {
+        file: 'interactions/readable-members.ts',
+        name: 'readableMember',
+        importers: ['interactions/patch.ts'],
+        replace:
+          (original: typeof readableMembers.readableMember, isOff: Off): typeof readableMembers.readableMember =>
+          (...asked) =>
+            isOff() ? () => true : original(...asked),
+      },
+    ],
+  },
+  {
+    name: 'patches of hidden rows',
+    at: at('tasks', 'existence'),
+    ways: ['patch'],
+    replaced: [
+      {
+        file: 'interactions/write-rights.ts',
+        name: 'requireTouchable',
+        importers: ['interactions/patch.ts'],
+        replace:
+          (original: typeof writeRights.requireTouchable, isOff: Off): typeof writeRights.requireTouchable =>
+          (...asked) =>
+            isOff() ? undefined : original(...asked),
+      },
+    ],
+  },
+  {
+    name: 'updates of hidden rows',
+    at: orders('existence'),
+    ways: ['update'],
+    replaced: [
+      {
+        file: 'access/mask.ts',
+        name: 'coversRow',
+        importers: ['interactions/update.ts'],
+        replace:
+          (original: typeof mask.coversRow, isOff: Off): typeof mask.coversRow =>
+          (...asked) =>
+            isOff() || original(...asked),
+      },
+    ],
+  },
+  { name: 'updates that create', at: orders('existence'), ways: ['update'], replaced: [given('mayUpdateAsCreate')] },
+  { name: 'deletes', at: orders('existence'), ways: ['delete'], replaced: [given('mayDelete')] },
+  {
+    name: 'histories of types',
+    at: orders('existence', 'deletion'),
+    ways: ['history-type', 'history-system'],
+    replaced: [given('mayTypeHistory')],
+  },
+  {
+    name: 'operation authorisation',
+    at: fields('definition'),
+    ways: ['operation $status'],
+    replaced: [
+      {
+        file: 'operations/list.ts',
+        name: 'operations',
+        importers: ['operations/answer-operation.ts'],
+        replace: (original: typeof operations, isOff: Off): typeof operations =>
+          original.map((operation) => ({
+            ...operation,
+            authorize: (...asked) => (isOff() ? undefined : operation.authorize(...asked)),
+          })),
+      },
+    ],
+  },
+  { name: 'totals', at: orders('existence'), ways: ['search', 'search modifier'], replaced: [counting('planCount')] },
+  {
+    name: 'estimates',
+    at: orders('existence'),
+    ways: ['search', 'search modifier'],
+    replaced: [counting('planEstimate')],
+  },
+  {
+    name: 'firm of a request',
+    at: at('elsewhere', 'value', 'existence'),
+    replaced: [
+      {
+        file: 'tenancy/scope.ts',
+        name: 'openScope',
+        importers: ['oauth/authenticate.ts'],
+        replace:
+          (original: typeof scopes.openScope, isOff: Off): typeof scopes.openScope =>
+          (facts) => {
+            lastFacts.set(facts.firmPrefix, facts);
+            const other = lastFacts.get(facts.firmPrefix.replace('beside', 'plot'));
+            return original(isOff() && other !== undefined ? { ...other, firmPrefix: facts.firmPrefix } : facts);
+          },
+      },
+    ],
+  },
+];
+
+function unbound({ nowMs }: cursors.CursorBinding): cursors.CursorBinding {
+  return { firm: 0, application: 0, policyFingerprint: '', canonical: '', nowMs };
+}

@@ -1,0 +1,156 @@
+/**
+ * Two services in which firms are planted in pairs, for the leak hunt: one plot is a firm of each that differ in one secret
+ * alone, with everybody who asks there.
+ */
+import assert from 'node:assert/strict';
+import { issueLegacyAccount } from '../../../src/oauth/legacy-accounts.ts';
+import { authorise, setOperatorRows } from '../../../src/tenancy/authorisations.ts';
+import type { Lifetime } from '../../support/database.ts';
+import {
+  type Caller,
+  callerOf,
+  clientToken,
+  legacyToken,
+  makeApplication,
+  makeFirm,
+  openTestService,
+  type TestApplication,
+  type TestFirm,
+  type TestService,
+} from '../../support/service.ts';
+import { type Secret, secrets } from '../worlds.ts';
+import { type CallerName, callerKinds, callerNames, callersAt } from './callers.ts';
+import { type Contents, contentsOf, ownContents, type PlotKind } from './planted.ts';
+
+/** A firm of one world, and who asks there. */
+export interface Plot {
+  readonly world: OpenWorld;
+  /** Where the callers ask: the FHIR bases of the firm with the secret and of the one beside it. */
+  readonly bases: readonly string[];
+  readonly callers: ReadonlyMap<CallerName, Caller>;
+  /** May see everything, the secret too. */
+  readonly entitled: Caller;
+}
+
+export type PlotPair = readonly [Plot, Plot];
+
+export interface OpenWorld {
+  readonly secret: Secret;
+  readonly service: TestService;
+  readonly operator: Application;
+  readonly applications: ReadonlyMap<CallerName, Application>;
+}
+
+interface Application {
+  readonly made: TestApplication;
+  readonly token: string;
+}
+
+export interface Worlds {
+  /** A pair of plots of the kind in which nothing has been changed. */
+  plot(kind: PlotKind): Promise<PlotPair>;
+  /** Says that something may have changed in the pair: it is not given again. */
+  spoil(pair: PlotPair): void;
+  /** The same of all pairs. */
+  spoilAll(): void;
+  /** Moves the clocks of both worlds on. */
+  tick(): void;
+}
+
+/** Between two requests, so that ids made by the server are in the order of the requests. */
+const tickMs = 1;
+/** Requests may take long where much else runs: an answer that comes late is the same answer. */
+const settings = { PRAXIS_STATEMENT_TIMEOUT_MS: '60000', PRAXIS_CLIENT_TOKEN_SECONDS: '3600' };
+const timeZone = 'America/New_York';
+
+/** Opens both services; they end with `lifetime`. */
+export async function openWorlds(lifetime: Lifetime): Promise<Worlds> {
+  const [first, second] = await Promise.all(secrets.map((secret) => openWorld(lifetime, secret)));
+  assert.ok(first !== undefined && second !== undefined);
+  const clean = new Map<string, PlotPair>();
+  let planted = 0;
+  return {
+    async plot(kind) {
+      const name = `${kind.group} ${kind.secret}`;
+      const known = clean.get(name);
+      if (known !== undefined) return known;
+      planted += 1;
+      const pair = await Promise.all([plant(first, kind, planted), plant(second, kind, planted)] as const);
+      clean.set(name, pair);
+      return pair;
+    },
+    spoil(pair) {
+      for (const [name, known] of clean) if (known === pair) clean.delete(name);
+    },
+    spoilAll: () => clean.clear(),
+    tick() {
+      for (const { service } of [first, second]) service.clock.advance(tickMs);
+    },
+  };
+}
+
+async function openWorld(lifetime: Lifetime, secret: Secret): Promise<OpenWorld> {
+  const service = await openTestService(lifetime, settings);
+  const home = await makeFirm(service, 'home');
+  const abroad = await makeFirm(service, 'abroad', 'training');
+  const made = async (name: string, acl: readonly string[], firm: TestFirm): Promise<Application> => {
+    const application = await makeApplication(service, name, acl, [firm]);
+    return { made: application, token: await clientToken(service, application) };
+  };
+  const applications = new Map<CallerName, Application>();
+  for (const name of callerNames) {
+    applications.set(name, await made(name, callerKinds[name].acl, name === 'foreign' ? abroad : home));
+  }
+  return { secret, service, operator: await made('operator', ['acl/*'], home), applications };
+}
+
+async function plant(world: OpenWorld, kind: PlotKind, number: number): Promise<Plot> {
+  const firm = await makeFirm(world.service, `plot-${number}`, 'sandbox', timeZone);
+  const beside = await makeFirm(world.service, `beside-${number}`, 'sandbox', timeZone);
+  const entitled = await admit(world, world.operator, firm);
+  await fill(entitled, contentsOf(kind, world.secret));
+  const callers = new Map<CallerName, Caller>();
+  for (const name of callersAt(kind)) callers.set(name, await callerAt(world, name, firm, beside));
+  if (kind.group === 'elsewhere') await fill(await admit(world, world.operator, beside), ownContents());
+  if (kind.secret === 'definition') await world.service.service.jobs.settle();
+  return { world, bases: [firm.base, beside.base], callers, entitled };
+}
+
+async function callerAt(world: OpenWorld, name: CallerName, firm: TestFirm, beside: TestFirm): Promise<Caller> {
+  const application = world.applications.get(name);
+  assert.ok(application !== undefined);
+  const { authorised, flow, rows } = callerKinds[name];
+  if (authorised === 'none') return callerOf(firm, application.token, application.made.clientKey);
+  return await admit(world, application, authorised === 'own' ? beside : firm, flow, rows);
+}
+
+/** Lets an application act at a firm, and gives the caller. */
+async function admit(
+  { service }: OpenWorld,
+  { made, token }: Application,
+  firm: TestFirm,
+  flow: 'client' | 'legacy' = 'client',
+  rows: Parameters<typeof setOperatorRows>[3] = {},
+): Promise<Caller> {
+  const { database, clock, secrets: keys } = service.platform;
+  await authorise(database, clock, firm, made.application, { purpose: 'Hunt' }, () => undefined);
+  if (Object.keys(rows).length > 0) await setOperatorRows(database, firm, made.application, rows);
+  if (flow === 'client') return callerOf(firm, token, made.clientKey);
+  const account = await issueLegacyAccount(database, keys, firm, made.application);
+  return callerOf(
+    firm,
+    await legacyToken({ ...made, accounts: new Map([[firm.prefix, account]]) }, firm),
+    made.legacyKey,
+  );
+}
+
+/** In one transaction; search parameters before what they find, since those that are there are not indexed anew. */
+async function fill(caller: Caller, { records, deleted }: Contents): Promise<void> {
+  const entry = records.map((resource) => ({
+    resource,
+    request: { method: 'PUT', url: `${resource.resourceType}/${resource.id}` },
+  }));
+  const answer = await caller.send('POST', '', { resourceType: 'Bundle', type: 'transaction', entry });
+  assert.equal(answer.status, 200, answer.text);
+  for (const name of deleted) assert.equal((await caller.send('DELETE', name)).status, 204);
+}
