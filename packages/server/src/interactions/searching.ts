@@ -85,7 +85,7 @@ function refuseUnknown(context: InteractionContext, query: SearchQuery, prefer: 
   }
   const lenient = prefer.handling === 'lenient' || (prefer.handling === undefined && context.settings.lenientSearch);
   if (lenient) return;
-  const isOwn = context.scope.searchParameters.some(
+  const isOwn = knownOwnParameters(context.policy, context.scope.searchParameters).some(
     ({ definition }) => definition.code === first && definition.base.includes(query.type),
   );
   if (isOwn) {

@@ -44,11 +44,7 @@ export function parseCriterion(
       `has a modifier that ${parameter.code} of ${parameter.type} does not take; it takes ${modifiersOf(parameter)}`,
     );
   }
-  const values = splitUnescaped(text, ',');
-  if (values.length > limits.searchValuesMax) {
-    refuseValue(name, `has ${values.length} values; at most ${limits.searchValuesMax} are taken in one parameter`);
-  }
-  const tests = [...new Set(values)].map((value) => reading.parse(value, context));
+  const tests = fewValues(text, { name, limits }).map((value) => reading.parse(value, context));
   return {
     kind: 'rows',
     parameter,
@@ -57,6 +53,21 @@ export function parseCriterion(
     negated: reading.negated === true,
     tests,
   };
+}
+
+/**
+ * The different values that commas separate; escapes are still in them.
+ * @throws PraxisError `search-invalid` for too many
+ */
+export function fewValues(
+  text: string,
+  { name, limits }: { readonly name: string; readonly limits: CriterionLimits },
+): readonly string[] {
+  const values = splitUnescaped(text, ',');
+  if (values.length > limits.searchValuesMax) {
+    refuseValue(name, `has ${values.length} values; at most ${limits.searchValuesMax} are taken in one parameter`);
+  }
+  return [...new Set(values)];
 }
 
 function modifiersOf(parameter: Parameter): string {

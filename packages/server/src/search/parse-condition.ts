@@ -6,7 +6,7 @@ import type { SearchParameter } from '@praxis/fhir';
 import type { FirmSearchParameters } from '../tenancy/search-parameters.ts';
 import type { ResolvedCodes } from './codes.ts';
 import type { Combination, Condition, Linked } from './condition.ts';
-import { type CriterionLimits, parseCriterion } from './criteria.ts';
+import { type CriterionLimits, fewValues, parseCriterion } from './criteria.ts';
 import { compare } from './filter/comparisons.ts';
 import {
   type FilterComparison,
@@ -104,16 +104,19 @@ function askByModifier(parameter: Parameter, modifier: string | undefined, step:
  * Of canonical resources `url` may name a business version, too: https://hl7.org/fhir/R4/search.html#uri. A `|` stands in no
  * URI, so it is never part of the URL itself.
  */
-function asksForVersion({ type, code }: Parameter, modifier: string | undefined, { value }: Step): boolean {
-  return code === 'url' && modifier === undefined && value.includes('|') && standardParametersOf(type).has('version');
+function asksForVersion({ type, code }: Parameter, modifier: string | undefined, { ask, value }: Step): boolean {
+  // The value of `_filter` is the whole expression.
+  if (ask !== askByModifier || code !== 'url' || modifier !== undefined) return false;
+  return value.includes('|') && standardParametersOf(type).has('version');
 }
 
 /** `url|version`, each of several: the resource has both. */
 function parseVersioned(type: string, parameter: Parameter, step: Step): ParsedCondition {
   const version = standardParametersOf(type).get('version');
   if (version === undefined) throw new TypeError(`${type} has no search parameter version`);
-  const values = splitUnescaped(step.value, ',').map((value) => {
+  const values = fewValues(step.value, step).map((value) => {
     const [url = '', ...versions] = splitUnescaped(value, '|');
+    if (versions.length > 1) refuseValue(step.name, 'takes a URL, or a URL, one | and a version');
     const asked = (of: Parameter, text: string): ParsedCondition => ({
       condition: askByModifier(of, undefined, { ...step, value: text }),
       used: [of.definition],

@@ -37,6 +37,7 @@ await world.load(
       subject: { reference: 'Patient/c' },
     },
     { resourceType: 'RiskAssessment', id: 'r', status: 'final', prediction: [{ probabilityDecimal: 0.8 }] },
+    { resourceType: 'ValueSet', id: 'colours', status: 'active', url: 'urn:colours', name: 'a|b' },
   ],
   { bare: true },
 );
@@ -74,6 +75,8 @@ for (const [type, filter, expected] of [
   ['Encounter', 'patient[birthdate gt 1975].family eq stone', []],
   ['Encounter', 'patient.organization.name eq north and status eq finished', ['v']],
   ['Encounter', 'not (patient.family eq stone) and status eq planned', ['w']],
+  ['ValueSet', 'url eq "urn:colours" and name eq "a|b"', ['colours']],
+  ['ValueSet', 'url eq "urn:colours" and name eq "a|c"', []],
   ['RiskAssessment', 'probability gt 0.5', ['r']],
   ['RiskAssessment', 'probability gt 0.85', []],
 ] as const) {

@@ -307,6 +307,13 @@ const refusals: readonly (readonly [type: string, query: string, name: string, p
     'has 501 values; at most 500 are taken in one parameter',
   ],
   [
+    'ValueSet',
+    `url=${Array.from({ length: 501 }, (_, index) => `urn:${index}|1`).join()}`,
+    'url',
+    'has 501 values; at most 500 are taken in one parameter',
+  ],
+  ['ValueSet', 'url=urn:x|1|2', 'url', 'takes a URL, or a URL, one | and a version'],
+  [
     'Patient',
     Array.from({ length: 51 }, () => 'gender=male').join('&'),
     'The search',
