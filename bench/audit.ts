@@ -1,7 +1,8 @@
 /**
  * What the audit ledger costs point reads: the same service answers `GET Patient/{id}` with its ledger and without it, turn
- * by turn, so that the two differ in nothing else. By HTTP from another thread, a real database beside; the sum of all
- * rounds counts.
+ * by turn, so that the two differ in nothing else. By HTTP from another thread, a real database beside; the medians of
+ * all rounds count. CPU time is told of the thread that serves and (on Linux) of the database's processes, each with what
+ * remains to be written and sealed after the last answer of a round; it depends least on what else the machine does.
  * Run: node bench/audit.ts [rounds]
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,8 +11,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
-const rounds = Number(process.argv[2] ?? 12);
-const roundMs = 1500;
+const rounds = Number(process.argv[2] ?? 20);
+const roundMs = 1000;
 const connections = 16;
 const patients = 2000;
 
@@ -22,10 +23,10 @@ interface Asked {
 }
 
 interface Round {
-  readonly requests: number;
-  readonly seconds: number;
-  /** Of the thread that serves. */
-  readonly cpuMicros: number;
+  readonly readsPerSecond: number;
+  /** CPU time a read, in µs: of the thread that serves, and of the database. */
+  readonly serving: number;
+  readonly database: number;
 }
 
 if (isMainThread) await measureBoth();
@@ -79,6 +80,7 @@ async function measureBoth(): Promise<void> {
   const { openTestService, makeFirm, makeApplication, openCaller } = await import(
     '../packages/server/test/support/service.ts'
   );
+  const { median, openDatabaseCpu } = await import('./cpu.ts');
   const closing: (() => Promise<void> | void)[] = [];
   const dataDir = mkdtempSync(path.join(tmpdir(), 'praxis-bench-'));
   closing.push(() => rmSync(dataDir, { recursive: true }));
@@ -99,52 +101,65 @@ async function measureBoth(): Promise<void> {
   );
   const data: Asked = { port: Number(new URL(service.origin).port), paths, headers: `${lines.join('')}\r\n` };
   const callers = new Worker(new URL(import.meta.url), { workerData: data });
-  const { parts } = service.service;
+  const { parts, jobs } = service.service;
   const ledger = parts.ledger;
   const none = { ...ledger, keep: () => undefined, touch: () => undefined };
-  const sums = { with: { requests: 0, seconds: 0, cpuMicros: 0 }, without: { requests: 0, seconds: 0, cpuMicros: 0 } };
+  const databaseMicros = await openDatabaseCpu(service.database.owner);
+  const settle = async (): Promise<void> => {
+    await ledger.flush();
+    await jobs.settle();
+  };
+  const measured: Record<'with' | 'without', Round[]> = { with: [], without: [] };
   for (let round = 0; round <= rounds; round++) {
     const order = round % 2 === 0 ? (['with', 'without'] as const) : (['without', 'with'] as const);
     for (const kind of order) {
       Object.assign(parts, { ledger: kind === 'with' ? ledger : none });
-      const measured = await oneRound(callers);
-      await ledger.flush();
-      if (round > 0) add(sums[kind], measured); // the first warms up
+      const one = await oneRound(callers, databaseMicros, settle);
+      if (round > 0) measured[kind].push(one); // the first warms up
     }
   }
   await callers.terminate();
-  report(sums.with, sums.without);
+  report(measured.with, measured.without, median);
   for (const close of closing.toReversed()) await close();
 }
 
-async function oneRound(callers: Worker): Promise<Round> {
-  const [cpu, beginMs] = [process.threadCpuUsage(), performance.now()];
+async function oneRound(callers: Worker, databaseMicros: () => number, settle: () => Promise<void>): Promise<Round> {
+  const [cpu, database, beginMs] = [process.threadCpuUsage(), databaseMicros(), performance.now()];
   const requests = await new Promise<number>((resolve, reject) => {
     callers.once('message', resolve);
     callers.once('error', reject);
     callers.postMessage('go');
   });
+  const seconds = (performance.now() - beginMs) / 1000;
+  await settle();
   const used = process.threadCpuUsage(cpu);
-  return { requests, seconds: (performance.now() - beginMs) / 1000, cpuMicros: used.user + used.system };
+  return {
+    readsPerSecond: requests / seconds,
+    serving: (used.user + used.system) / requests,
+    database: (databaseMicros() - database) / requests,
+  };
 }
 
-function add(sum: { requests: number; seconds: number; cpuMicros: number }, round: Round): void {
-  sum.requests += round.requests;
-  sum.seconds += round.seconds;
-  sum.cpuMicros += round.cpuMicros;
-}
-
-function report(withLedger: Round, without: Round): void {
-  const perSecond = ({ requests, seconds }: Round): number => requests / seconds;
-  const cpu = ({ requests, cpuMicros }: Round): number => cpuMicros / requests;
-  for (const [name, sum] of [
-    ['with the ledger', withLedger],
-    ['without it', without],
+function report(
+  withLedger: readonly Round[],
+  without: readonly Round[],
+  median: (values: readonly number[]) => number,
+): void {
+  const of = (rounds: readonly Round[]) => ({
+    readsPerSecond: median(rounds.map(({ readsPerSecond }) => readsPerSecond)),
+    serving: median(rounds.map(({ serving }) => serving)),
+    database: median(rounds.map(({ database }) => database)),
+  });
+  const [one, other] = [of(withLedger), of(without)];
+  for (const [name, { readsPerSecond, serving, database }] of [
+    ['with the ledger', one],
+    ['without it', other],
   ] as const)
     console.log(
-      `${name.padEnd(16)} ${perSecond(sum).toFixed(0).padStart(6)} reads/s, ${cpu(sum).toFixed(0)} µs CPU a read`,
+      `${name.padEnd(16)} ${readsPerSecond.toFixed(0).padStart(6)} reads/s; CPU a read: ${serving.toFixed(1)} µs serving, ${database.toFixed(1)} µs database`,
     );
+  const all = ({ serving, database }: Round): number => serving + database;
   console.log(
-    `ratio ${(perSecond(withLedger) / perSecond(without)).toFixed(3)}; CPU ${(cpu(withLedger) / cpu(without)).toFixed(3)}`,
+    `ratio ${(one.readsPerSecond / other.readsPerSecond).toFixed(3)}; CPU ${(one.serving / other.serving).toFixed(3)} serving, ${(one.database / other.database).toFixed(3)} database, ${(all(one) / all(other)).toFixed(3)} both`,
   );
 }

@@ -1,7 +1,9 @@
 /**
- * `npm run bench [-- [service | scale] [options]]`: each bench tells its options at its top.
+ * `npm run bench [-- [service | scale | scheduling | revocation] [options]]`: each bench tells its options at its top.
  */
+import { benchRevocation } from './revocation/bench-revocation.ts';
 import { benchScale } from './scale/bench-scale.ts';
+import { benchScheduling } from './scheduling.ts';
 import { benchService } from './service/bench-service.ts';
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
@@ -9,6 +11,10 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<numb
   service: benchService,
   /** Searches in small practices beside large ones. */
   scale: benchScale,
+  /** Slots and $find beside a plain search. */
+  scheduling: benchScheduling,
+  /** Revocation and rotation under load, on two nodes. */
+  revocation: benchRevocation,
 };
 
 const [first = '', ...rest] = process.argv.slice(2);

@@ -7,20 +7,29 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accessEntryTables } from './docs/access-entries.ts';
 import { adminActionTables } from './docs/admin-actions.ts';
+import { applicationSettingsTable, contentFlagTable } from './docs/application-settings.ts';
 import { commandHelp } from './docs/commands.ts';
 import { conformanceBlocks } from './docs/conformance.ts';
 import { apiErrorTable, tokenErrorTable } from './docs/errors.ts';
 import { withBlocks } from './docs/markers.ts';
 import { settingsTable } from './docs/settings.ts';
+import { actorTable, effectTable, stateParts } from './docs/states.ts';
+import { valueSetTable } from './docs/value-sets.ts';
 
 /** Document → block → what generates it. */
 const documents: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'README.md': { settings: settingsTable },
   'docs/acl.md': { 'access-entries': accessEntryTables },
   'docs/admin.md': { 'admin-actions': adminActionTables },
+  'docs/application-settings.md': {
+    'application-settings': applicationSettingsTable,
+    'content-flags': contentFlagTable,
+  },
   'docs/cli.md': { commands: commandHelp },
   'docs/conformance.md': conformanceBlocks,
   'docs/errors.md': { 'api-errors': apiErrorTable, 'token-errors': tokenErrorTable },
+  'docs/states.md': { actors: actorTable, effects: effectTable, states: stateParts },
+  'docs/value-sets.md': { 'value-sets': valueSetTable },
 };
 
 /** Lines that say which documents under `root` are out of date; `isWrite` renews them first. */

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { sideModules, tiers } from './table.ts';
 
 export interface Place {
-  /** Directory under packages/; `tools` and `bench` stand for themselves. */
+  /** Directory under packages/; `tools`, `bench` and `examples` stand for themselves. */
   readonly owner: string;
   readonly part: 'src' | 'bin' | 'test' | 'tools';
   /** Module of the server; undefined elsewhere. */

@@ -63,6 +63,7 @@ export const tiers: readonly Tier[] = [
         { name: 'jobs', purpose: 'work that outlives a request' },
         { name: 'limits', purpose: 'how much a caller may ask for, counted by all processes together' },
         { name: 'terminology', purpose: 'code systems and value sets: expansion, membership, subsumption' },
+        { name: 'content', purpose: 'where the bytes of documents lie: a directory, or a bucket of S3' },
       ],
       [{ name: 'validation', purpose: 'profiles, invariants, slicing, terminology bindings' }],
     ],
@@ -122,6 +123,7 @@ export const sideModules: readonly ModuleRow[] = [
  * new dependency is a visible decision.
  */
 export const dependencyImporters: Readonly<Record<string, readonly string[]>> = {
+  '@aws-sdk/client-s3': ['content'],
   '@faker-js/faker': ['synthetic'],
   '@fastify/cors': ['http'],
   '@lhncbc/ucum-lhc': ['search'],
@@ -189,7 +191,7 @@ export const makers: readonly Maker[] = [
   {
     name: 'contentOf',
     file: disclosure,
-    callers: ['access', 'storage', 'indexing', 'interactions', 'cli'],
+    callers: ['access', 'storage', 'indexing', 'scheduling', 'resources', 'interactions', 'cli'],
     reason: 'reads stored content inside the server; what it returns must not be sent',
   },
   {

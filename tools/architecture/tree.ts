@@ -18,11 +18,11 @@ export interface Tree {
 
 const sourceEndings = /\.(ts|tsx|mts|js|mjs|sql)$/;
 
-/** Reads packages/<name>/{src,bin,test}, tools and bench under `root`. */
+/** Reads packages/<name>/{src,bin,test}, tools, bench and examples under `root`. */
 export function readTree(root: string): Tree {
   const names = existsSync(join(root, 'packages')) ? readdirSync(join(root, 'packages')) : [];
   const directories = names.flatMap((name) => ['src', 'bin', 'test'].map((part) => `packages/${name}/${part}`));
-  const files = [...directories, 'tools', 'bench'].flatMap((directory) => readSources(root, directory));
+  const files = [...directories, 'tools', 'bench', 'examples'].flatMap((directory) => readSources(root, directory));
   const dependencies = new Map(['', ...names].map((name) => [name, readDependencies(root, name)] as const));
   return { files, dependencies };
 }

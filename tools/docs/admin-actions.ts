@@ -20,9 +20,12 @@ export function adminActionTables(): string {
     .join('\n\n');
 }
 
-/** Names of the fields; those that may be absent in brackets. */
+/** Names of the fields; those that may be absent in brackets, and who may give those that not all may give. */
 function fieldsOf({ fields }: Action): string {
   return Object.entries(fields)
-    .map(([name, { required }]) => (required === true ? code(name) : `[${code(name)}]`))
+    .map(([name, { required, roles: who }]) => {
+      const text = required === true ? code(name) : `[${code(name)}]`;
+      return who === undefined ? text : `${text} (${who.join(', ')})`;
+    })
     .join(' ');
 }

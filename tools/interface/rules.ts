@@ -87,6 +87,8 @@ export const clientRules: readonly Rule[] = [
     'errors',
     'slots',
     'put',
+    'habits',
+    'content-flag',
   ),
   { id: 'clients attachment links', later: practice },
 ];

@@ -21,6 +21,8 @@ export const practiceExtensions = {
 export const practiceIdentifierSystems = {
   /** Coverage: the number under which a submitted coverage waits for the practice to accept it. */
   reconciliation: 'https://praxis.health/fhir/sid/reconciliation',
+  /** ChargeItem: the id that an application gives the transaction, each once. No parameter but R4's own reads it. */
+  transaction: 'https://praxis.health/fhir/sid/transaction',
   /** DiagnosticReport, DocumentReference: the number of the requisition, as in ServiceRequest.requisition. */
   requisition: 'https://praxis.health/fhir/sid/requisition',
 } as const;

@@ -18,6 +18,7 @@ import { newSecret } from './base/ids.ts';
 import type { Log } from './base/log.ts';
 import { openMetrics } from './base/metrics.ts';
 import { openSecrets, type Secrets } from './base/secrets.ts';
+import { type Content, openContent } from './content/content.ts';
 import { type Database, type DatabaseConnection, openDatabase } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded/launcher.ts';
 import { migrate } from './database/migrate.ts';
@@ -28,6 +29,7 @@ import { baseUrlOf, type Origins, openOrigins } from './http/origins.ts';
 import type { ServerParts } from './http/parts.ts';
 import { openServer } from './http/server.ts';
 import { parameterIndexing } from './indexing/firm-parameters.ts';
+import { waitlistJob } from './interactions/waitlist/offering.ts';
 import { type Job, type Jobs, openJobs } from './jobs/jobs.ts';
 import { openGuessLimit } from './limits/guess-limit.ts';
 import { openRateLimit } from './limits/rate-limit.ts';
@@ -39,7 +41,10 @@ import { openSessions } from './oauth/sessions.ts';
 import { openSigningKeys } from './oauth/signing-keys.ts';
 import { openTokenEndpoints } from './oauth/token-endpoint.ts';
 import { openTokenScopes } from './oauth/token-scopes.ts';
+import { agreedAppointmentsJob } from './scheduling/agreed-appointments.ts';
 import { completenessSteps } from './storage/completeness.ts';
+import { contentUpkeep } from './storage/content-upkeep.ts';
+import { holdExpiry } from './storage/holds.ts';
 import { keyExpiry } from './storage/kept-answers.ts';
 import { openStore, type ResourceStore } from './storage/store.ts';
 import { ensureDefaultEnvironments, openEnvironmentDirectory } from './tenancy/environments.ts';
@@ -54,6 +59,8 @@ export interface Platform {
   readonly secrets: Secrets;
   readonly database: Database;
   readonly store: ResourceStore;
+  /** Where the bytes of documents lie. */
+  readonly content: Content;
   /** Runs `work` as the owner role, which row-level security does not bind: for operators' maintenance alone. */
   asOwner<T>(work: (owner: Database) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -92,6 +99,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       secrets,
       database,
       store: openStore(database, openProver(secrets)),
+      content: openContent(config),
       asOwner: (work) => withOwner(connections.owner, log, work),
       async close() {
         await database.close();
@@ -189,6 +197,7 @@ export async function startService(platform: Platform): Promise<Service> {
     }),
     legacyUse,
     store,
+    content: platform.content,
     ledger,
     rateLimit: openRateLimit(config, counters, clock, secrets),
     jsonLimits: {
@@ -197,7 +206,7 @@ export async function startService(platform: Platform): Promise<Service> {
       stringLengthMax: config.bodyBytesMax,
     },
     compressor,
-    administration: administrationOf(platform, { counters, remoteKeys, ledger, originOfRealm: origins.ofRealm }),
+    administration: administrationOf(platform, { counters, remoteKeys, ledger, origins }),
     validator: openValidator(),
     stopping: stopping.signal,
     openPages: openPagesOf(platform, origins, compressor),
@@ -227,6 +236,10 @@ function jobsOf(platform: Platform, origins: Origins, ledger: Ledger): readonly 
   const { config, database, clock } = platform;
   return [
     keyExpiry(database, () => clock.now()),
+    holdExpiry(database, () => clock.now()),
+    contentUpkeep(database, platform.content, () => clock.now()),
+    waitlistJob({ database, store: platform.store, clock, baseUrlOf: (firm) => baseUrlOfFirm(origins, firm) }),
+    agreedAppointmentsJob({ database, clock, baseUrlOf: (firm) => baseUrlOfFirm(origins, firm) }),
     ...(config.completeLagMs === 0 ? [] : [completenessSteps(database, () => clock.now(), config.completeLagMs)]),
     parameterIndexing({ database, baseUrlOf: (firm) => baseUrlOfFirm(origins, firm) }),
     ...(config.auditSealMs === 0 ? [] : [sealing(platform, ledger)]),
@@ -247,10 +260,17 @@ function openPagesOf({ config, database }: Platform, origins: Origins, compresso
 
 function administrationOf(
   { database, secrets, clock, store, config }: Platform,
-  shared: Pick<AdministrationOptions, 'counters' | 'remoteKeys' | 'ledger' | 'originOfRealm'>,
+  {
+    origins,
+    ...shared
+  }: Pick<AdministrationOptions, 'counters' | 'remoteKeys' | 'ledger'> & {
+    readonly origins: Origins;
+  },
 ): Administration {
   return openAdministration({
     ...shared,
+    originOfRealm: origins.ofRealm,
+    baseUrlOf: (firm) => baseUrlOfFirm(origins, firm),
     database,
     secrets,
     clock,

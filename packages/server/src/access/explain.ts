@@ -17,8 +17,8 @@ export interface Denial {
   readonly missing: readonly string[];
   /** The elements (`Patient.birthDate`) that a refused search parameter reads and the caller may not. */
   readonly elements: readonly string[];
-  /** The side that holds one of `missing` already; the other side lacks it. */
-  readonly heldBy: 'token' | 'practice' | 'neither';
+  /** The side that holds one of `missing` already; the other side lacks it. Both: something limits what it reaches. */
+  readonly heldBy: 'token' | 'practice' | 'both' | 'neither';
   /** One sentence for the caller. */
   readonly diagnostics: string;
 }
@@ -125,34 +125,57 @@ function hiddenElements(policy: AccessPolicy, type: string, parameter: SearchPar
 }
 
 function describe(policy: AccessPolicy, what: string, elements: readonly string[], missing: readonly string[]): Denial {
-  const { tokenEntries, firmEntries, operatorRows } = policy.source;
+  const diagnostics = `${what} needs ${missing.join(' or ')}; ${nextStep(policy, missing)}`;
+  return { missing, elements, heldBy: heldBy(policy, missing), diagnostics };
+}
+
+function heldBy({ source }: AccessPolicy, missing: readonly string[]): Denial['heldBy'] {
+  const { tokenEntries, firmEntries, operatorRows } = source;
   const byToken = holdsOne(tokenEntries, missing, operatorRows);
   const byFirm = holdsOne(firmEntries, missing, operatorRows);
-  const needs = `${what} needs ${missing.join(' or ')}`;
-  if (byToken && !byFirm)
-    return {
-      missing,
-      elements,
-      heldBy: 'token',
-      diagnostics: `${needs}; the token holds it, the practice has not granted it to the application`,
-    };
-  if (byFirm && !byToken)
-    return {
-      missing,
-      elements,
-      heldBy: 'practice',
-      diagnostics: `${needs}; the practice has granted it, ${tokenLacks(policy, missing)}`,
-    };
-  const grantor = missing.includes(allEntry) ? 'the operator of the service' : 'the practice';
-  return { missing, elements, heldBy: 'neither', diagnostics: `${needs}; ${grantor} grants it to the application` };
+  if (byToken && byFirm) return 'both';
+  return byToken ? 'token' : byFirm ? 'practice' : 'neither';
+}
+
+/**
+ * Who has to do what, in which order, so that one of the `missing` entries becomes effective. It tells of the caller's own
+ * application at this practice and of nobody else.
+ */
+export function nextStep(policy: AccessPolicy, missing: readonly string[]): string {
+  switch (heldBy(policy, missing)) {
+    case 'both':
+      return 'token and practice hold it, within limits that a filter or the operator of the service sets';
+    case 'token':
+      return 'the token holds it, the practice has not granted it to the application';
+    case 'practice':
+      return `the practice has granted it, ${tokenLacks(policy, missing)}`;
+    case 'neither':
+      return bothLack(policy, missing);
+  }
 }
 
 /** Why a token does not hold what the practice has granted. */
-function tokenLacks({ source }: AccessPolicy, missing: readonly string[]): string {
+function tokenLacks(policy: AccessPolicy, missing: readonly string[]): string {
+  return applicationHolds(policy, missing) === false
+    ? 'the application itself no longer holds it: the operator of the service gives it back'
+    : 'the token does not hold it: request a token with it';
+}
+
+function bothLack(policy: AccessPolicy, missing: readonly string[]): string {
+  const holds = applicationHolds(policy, missing);
+  if (holds === undefined) {
+    const grantor = missing.includes(allEntry) ? 'the operator of the service' : 'the practice';
+    return `${grantor} grants it to the application`;
+  }
+  return holds
+    ? 'the application holds it: the practice grants it to the application, then request a token with it'
+    : 'the application does not hold it: the operator of the service adds it, then the practice grants it';
+}
+
+/** Undefined where it is not known which application asks. */
+function applicationHolds({ source }: AccessPolicy, missing: readonly string[]): boolean | undefined {
   const { origin, operatorRows } = source;
-  return origin === undefined || holdsOne(origin.applicationEntries, missing, operatorRows)
-    ? 'the token does not hold it: request a token with it'
-    : 'the application itself no longer holds it: the operator of the service gives it back';
+  return origin === undefined ? undefined : holdsOne(origin.applicationEntries, missing, operatorRows);
 }
 
 /** Whether `held` covers the entry: all that it grants is granted by one of them. */

@@ -51,6 +51,14 @@ export function withMember(text: string, key: string, value: string): string {
   return `${text.slice(0, close)}${separator}${JSON.stringify(key)}:${value}${text.slice(close)}`;
 }
 
+/** The object without a top-level member. */
+export function withoutMember(text: string, key: string): string {
+  const member = findMember(text, key);
+  if (member === undefined) return text;
+  const [before, after] = [text.slice(0, member.start), text.slice(member.end)];
+  return /^\s*,/.test(after) ? before + after.replace(/^\s*,/, '') : before.replace(/,\s*$/, '') + after;
+}
+
 function findMember(text: string, key: string): Member | undefined {
   const reader = { text, at: 0 };
   skipSpace(reader);

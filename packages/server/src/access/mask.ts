@@ -110,7 +110,11 @@ const subsettedSystem = 'http://terminology.hl7.org/CodeSystem/v3-ObservationVal
 const subsettedTag = JSON.stringify({ system: subsettedSystem, code: 'SUBSETTED' });
 
 function subset(text: string, kept: Kept): string {
-  const left = keepMembers(text, kept);
+  return tagSubsetted(keepMembers(text, kept));
+}
+
+/** The JSON text of a resource of which something was left out, tagged so. */
+export function tagSubsetted(left: string): string {
   const meta = memberText(left, 'meta') ?? '{}';
   return withMember(left, 'meta', withMember(meta, 'tag', taggedSubset(memberText(meta, 'tag') ?? '[]')));
 }

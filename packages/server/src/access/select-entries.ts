@@ -35,6 +35,23 @@ export function selectEntries(asked: readonly string[], held: readonly string[])
   return { entries: asked.reduce(asAsked, given) };
 }
 
+/**
+ * The first of the `asked` entries that grants something which those of `held` do not grant, letter by letter; undefined when
+ * there is none. What grants nothing until an operator says what is held by its own text and `acl/*` only. A filter takes away:
+ * everybody holds it.
+ */
+export function firstNotHeld(asked: readonly string[], held: readonly string[]): string | undefined {
+  const texts = new Set(held);
+  const own = held.flatMap(meaningsOf);
+  return asked.find((text) => {
+    const entry = parseEntry(text);
+    if (entry.kind === 'refused') return true;
+    if (entry.kind === 'filter' || texts.has(text)) return false;
+    const parts = entry.kind === 'smart' ? scopePerLetter(entry) : [entry];
+    return !parts.every((part) => own.some((other) => covers(other, meaningOf(part, noOperatorRows))));
+  });
+}
+
 function meaningsOf(text: string): readonly Meaning[] {
   const entry = parseEntry(text);
   return entry.kind === 'refused' ? [] : [meaningOf(entry, noOperatorRows)];

@@ -26,6 +26,17 @@ export function requireAccess(action: Action, caller: Caller, segments: Segments
   if (caller.role !== 'operator' && segments['environment'] !== undefined) requireOwn(caller, segments);
 }
 
+/** @throws PraxisError `role-missing` naming a field of `body` that the caller's role may not give */
+export function requireFieldRoles({ fields }: Action, { role }: Caller, body: Readonly<Record<string, unknown>>): void {
+  for (const [name, { roles }] of Object.entries(fields)) {
+    if (roles === undefined || roles.includes(role) || body[name] === undefined) continue;
+    fail('role-missing', {
+      diagnostics: `${name} is for the role ${roles.join(' or ')}, not ${role}`,
+      expression: [name],
+    });
+  }
+}
+
 function requireOwn({ role, environment, firm, application }: Caller, segments: Segments): void {
   const what = role === 'practice' ? 'firm' : 'application';
   const own = role === 'practice' ? firm : application;

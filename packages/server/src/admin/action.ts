@@ -35,6 +35,8 @@ export interface ActionContext extends SignInContext {
   readonly jwksLoopback: boolean;
   /** Origin of a realm's token endpoint. */
   readonly originOfRealm: (realm: string) => string;
+  /** The FHIR base of a firm. */
+  readonly baseUrlOf: (firm: { readonly environment: string; readonly prefix: string }) => string;
   readonly caller: Caller;
 }
 
@@ -60,7 +62,12 @@ type FieldKind =
   /** Any JSON object; the handler reads it. */
   | { readonly kind: 'object' };
 
-export type Field = FieldKind & { readonly description: string; readonly required?: true };
+export type Field = FieldKind & {
+  readonly description: string;
+  readonly required?: true;
+  /** Who may give it, where not all may that may do the action. */
+  readonly roles?: readonly Role[];
+};
 export type Fields = Readonly<Record<string, Field>>;
 
 type ValueOf<F extends Field> = F extends { kind: 'choice'; values: readonly (infer V)[] }
@@ -93,6 +100,8 @@ type MemberKind =
   | { readonly kind: 'flag' }
   | { readonly kind: 'texts' }
   | { readonly kind: 'flags' }
+  /** A JSON object as it was given by whoever wrote it. */
+  | { readonly kind: 'document' }
   | { readonly kind: 'object'; readonly shape: Shape }
   | { readonly kind: 'list'; readonly shape: Shape };
 

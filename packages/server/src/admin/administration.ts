@@ -4,7 +4,7 @@
  */
 import { type ErrorCode, fail, PraxisError } from '../base/errors.ts';
 import type { SharedCounters } from '../limits/shared-counters.ts';
-import { requireAccess, type Segments, verifyActions } from './access.ts';
+import { requireAccess, requireFieldRoles, type Segments, verifyActions } from './access.ts';
 import type { Action, ActionContext, Fields } from './action.ts';
 import { signInAnswer } from './actions/account.ts';
 import { actions } from './actions/list.ts';
@@ -100,12 +100,28 @@ async function act(
     count(options, caller);
     requireAccess(action, caller, segments);
     requireNoQuery(request);
-    return { path: segments, body: readBody(action.fields, request.contentType, await request.readBody()) };
+    const body = readBody(action.fields, request.contentType, await request.readBody());
+    requireFieldRoles(action, caller, body);
+    return { path: segments, body };
   });
-  const result = await changeNoted(context, options, action, about, () => action.run(context, input));
+  const result = await changeNoted(context, options, action, about, () => whenFresh(() => action.run(context, input)));
   const body = answerOf(action.output, result);
   if (body === undefined) return { status: 204 };
   return { status: action.creates === true ? 201 : 200, body };
+}
+
+/** Times that an action is begun again because rights at the firm changed while it ran; nothing was written then. */
+const freshMax = 3;
+
+/** An action acts as the operator at the firm, whose rights become old with those of everybody there. */
+async function whenFresh<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (codeOf(error) !== 'stale-access' || attempt === freshMax) throw error;
+    }
+  }
 }
 
 /** Runs `work`; notes a refusal before it goes on. */

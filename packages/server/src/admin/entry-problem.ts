@@ -2,14 +2,17 @@
 import { parseEntry } from '../access/grammar.ts';
 import { parseOperatorRow } from '../access/operator-row-text.ts';
 import type { OperatorRow } from '../access/operator-rows.ts';
+import { firstNotHeld } from '../access/select-entries.ts';
 import type { StoredOperatorRows } from '../tenancy/authorisations.ts';
 import type { EntryProblem } from '../tenancy/names.ts';
 
-/** Why a text is no access entry; for the functions that store entries. */
-export const entryProblem: EntryProblem = (entry) => {
+/** Why a text is no access entry, and what is held; for the functions that store entries. */
+export const entryProblem: EntryProblem = Object.assign(problemOf, { firstNotHeld });
+
+function problemOf(entry: string): string | undefined {
   const parsed = parseEntry(entry);
   return parsed.kind === 'refused' ? parsed.diagnostics : undefined;
-};
+}
 
 /** What operators say about entries, from lines such as `obsv_ef?category=exam&_elements=code`, or what is wrong with them. */
 export function readOperatorLines(

@@ -51,6 +51,7 @@ function memberOf(name: string, member: Member, value: unknown): unknown {
     case 'texts':
       return listOf(value).map(String);
     case 'flags':
+    case 'document':
       return typeof value === 'object' && value !== null ? value : wrong(name);
     case 'object':
       return shaped(member.shape, value);

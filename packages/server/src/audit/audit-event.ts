@@ -37,6 +37,9 @@ export interface LedgerPlace {
   readonly seq: number;
 }
 
+/** Types that the server alone writes (settled.md "FHIR": never writable, not even with `acl/*`). */
+export const ledgerTypes: ReadonlySet<string> = new Set(['AuditEvent']);
+
 /** The system of numbers of applications in `agent.who.identifier`. */
 export const applicationSystem = 'https://praxis.health/fhir/application';
 
@@ -101,6 +104,8 @@ const dicom = 'http://dicom.nema.org/resources/ontology/DCM';
 const serviceCodes: Readonly<Record<string, { readonly event: string; readonly kind: string }>> = {
   authenticate: { event: '110114', kind: '110126' }, // User Authentication: Node Authentication
   token: { event: '110114', kind: '110122' }, // User Authentication: Login
+  introspect: { event: '110114', kind: '110126' }, // User Authentication: Node Authentication
+  revoke: { event: '110114', kind: '110123' }, // User Authentication: Logout
   administer: { event: '110113', kind: '110129' }, // Security Alert: Security Configuration
 };
 

@@ -42,7 +42,7 @@ export interface AccessRow {
   readonly tokenId?: string;
   readonly requestId?: string;
   readonly flow?: string;
-  /** Resources that the answer showed. */
+  /** Resources that the answer showed; of an introspection 1 when it told of a live token. */
   readonly shown?: number;
   /** Elements that were shown: all, or their names; absent where nothing was. */
   readonly elements?: 'all' | readonly string[];
@@ -65,7 +65,7 @@ export interface Patients {
 export type AuditOutcome = 0 | 4 | 8 | 12;
 
 /** What the service itself does, in place of an interaction. */
-export const serviceActions = ['authenticate', 'token', 'administer'] as const;
+export const serviceActions = ['authenticate', 'token', 'introspect', 'revoke', 'administer'] as const;
 
 /** The ledger of what belongs to no firm; no firm has this number. */
 export const serviceLedger = 0;

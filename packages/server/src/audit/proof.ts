@@ -3,7 +3,7 @@
  * its contents and a random number, by a key that is not in the database. Whoever can write the database but has no key cannot
  * make a row, nor change one; a copy of a row is found by its random number (verify.ts).
  */
-import { hash, randomFillSync, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Secrets } from '../base/secrets.ts';
 
 /** The columns of a row that whoever writes it knows, as the database holds them. */
@@ -27,8 +27,8 @@ export interface ProvenColumns {
   readonly patients: string | null;
 }
 
-/** Makes proofs of rows of a firm's ledger. */
-export type Prover = (firm: number, row: ProvenColumns) => Buffer;
+/** Makes proofs of rows of a firm's ledger, in hexadecimal. */
+export type Prover = (firm: number, row: ProvenColumns) => string;
 
 export const nonceBytes = 8;
 const macBytes = 16;
@@ -37,46 +37,74 @@ const macBytes = 16;
 const noncesAtOnce = 512;
 
 export function openProver(secrets: Secrets): Prover {
-  const pads = padsOf(secrets);
-  const nonces = Buffer.alloc(noncesAtOnce * nonceBytes);
-  let at = nonces.length;
+  const key = keyOf(secrets);
+  const nonceLength = 2 * nonceBytes;
+  let nonces = '';
+  let at = 0;
   return (firm, row) => {
     if (at === nonces.length) {
-      randomFillSync(nonces);
+      nonces = randomBytes(noncesAtOnce * nonceBytes).toString('hex');
       at = 0;
     }
-    const nonce = nonces.subarray(at, at + nonceBytes);
-    at += nonceBytes;
-    return Buffer.concat([nonce, macOf(pads, firm, row, nonce)]);
+    const nonce = nonces.slice(at, at + nonceLength);
+    at += nonceLength;
+    return nonce + macOf(key, firm, row, nonce);
   };
 }
 
-/** Whether `proof` is one of this row. */
+/** Whether `proof` is one of this row, made now or as it was before migration 0016. */
 export function isProven(secrets: Secrets, firm: number, row: ProvenColumns, proof: Uint8Array): boolean {
   if (proof.length !== nonceBytes + macBytes) return false;
-  const made = macOf(padsOf(secrets), firm, row, proof.subarray(0, nonceBytes));
-  return timingSafeEqual(made, proof.subarray(nonceBytes));
+  const nonce = Buffer.from(proof.subarray(0, nonceBytes)).toString('hex');
+  const mac = proof.subarray(nonceBytes);
+  return [macOf(keyOf(secrets), firm, row, nonce), nestedMacOf(secrets, firm, row, nonce)].some((made) =>
+    timingSafeEqual(Buffer.from(made, 'hex'), mac),
+  );
 }
 
-/** Two texts of one block of SHA-256 each, made of the purpose's key. */
-interface Pads {
-  readonly inner: string;
-  readonly outer: string;
-}
-
-function padsOf(secrets: Secrets): Pads {
-  const key = secrets.key('audit-row').toString('hex');
-  return { inner: hash('sha256', `inner ${key}`, 'hex'), outer: hash('sha256', `outer ${key}`, 'hex') };
+/** A text of one block of SHA-256. */
+function keyOf(secrets: Secrets): string {
+  return hash('sha256', `row ${secrets.key('audit-row').toString('hex')}`, 'hex');
 }
 
 /**
- * The nested form of an HMAC, H(k2 ‖ H(k1 ‖ text)), with two keys of one block. On texts all along: createHmac takes ten
- * times as long for a row, and each is paid by every read.
+ * The first half of H(k ‖ text). Without the other half nobody can go on from its end to a longer text, which is what the
+ * second hash of an HMAC is for; and no text can be taken for another: columns end with a character that the database does
+ * not store, and what is NULL differs from what is empty. One hash, because every read pays for it.
  */
-function macOf({ inner, outer }: Pads, firm: number, row: ProvenColumns, nonce: Uint8Array): Buffer {
-  const text = JSON.stringify([Buffer.from(nonce).toString('hex'), firm, ...columnsOf(row)]);
-  const mac = hash('sha256', outer + hash('sha256', inner + text, 'hex'), 'hex');
-  return Buffer.from(mac.slice(0, 2 * macBytes), 'hex');
+function macOf(key: string, firm: number, row: ProvenColumns, nonce: string): string {
+  const { at, application, vid, shown, times, rtype, outcome } = row;
+  const numbers = `${nonce}\0${firm}\0${at}\0${application}\0${vid}\0${shown}\0${times}\0${rtype}\0${outcome}`;
+  return hash('sha256', `${key}${numbers}${textsOf(row)}`, 'hex').slice(0, 2 * macBytes);
+}
+
+function textsOf(row: ProvenColumns): string {
+  const { interaction, id, subject, token_id, request_id, flow, elements, entries, reason, patients } = row;
+  return (
+    ended(interaction) +
+    ended(id) +
+    ended(subject) +
+    ended(token_id) +
+    ended(request_id) +
+    ended(flow) +
+    ended(elements) +
+    ended(entries) +
+    ended(reason) +
+    ended(patients)
+  );
+}
+
+function ended(text: string | null): string {
+  return text === null ? '\0' : `\0=${text}`;
+}
+
+/** As proofs were made before: H(k2 ‖ H(k1 ‖ JSON)). */
+function nestedMacOf(secrets: Secrets, firm: number, row: ProvenColumns, nonce: string): string {
+  const key = secrets.key('audit-row').toString('hex');
+  const inner = hash('sha256', `inner ${key}`, 'hex');
+  const outer = hash('sha256', `outer ${key}`, 'hex');
+  const text = JSON.stringify([nonce, firm, ...columnsOf(row)]);
+  return hash('sha256', outer + hash('sha256', inner + text, 'hex'), 'hex').slice(0, 2 * macBytes);
 }
 
 /** In an order that never changes. */

@@ -24,8 +24,17 @@ export function sealOf({ number, at, epoch, xid, seq, rows, marks, head, signatu
 
 const sealColumns = sql`number, at, row_epoch AS epoch, row_xid::text AS xid, row_seq AS seq, rows, marks, head, signature`;
 
+/** What the next seal needs of the last one: all but its marks and signature. */
+export interface LastSeal extends Place {
+  readonly number: number;
+  readonly head: Buffer;
+}
+
+/** Finds a `LastSeal`. */
 export function lastSeal(firm: number): Sql {
-  return sql`SELECT ${sealColumns} FROM audit_seal WHERE firm = ${firm} ORDER BY number DESC LIMIT 1`;
+  return sql`
+    SELECT number, row_epoch AS epoch, row_xid::text AS xid, row_seq AS seq, head FROM audit_seal
+    WHERE firm = ${firm} ORDER BY number DESC LIMIT 1`;
 }
 
 export function sealsAfter(firm: number, number: number, limit: number): Sql {
@@ -38,8 +47,8 @@ const bareRow = sql`json_build_array(at, application, vid, rtype, outcome, inter
 const rowColumns = sql`epoch, xid::text AS "xid", seq, proof, CASE WHEN proof IS NULL THEN ${bareRow} END AS bare, at, application, vid, shown, times, rtype, outcome, interaction, id,
   subject, token_id, request_id, flow, elements, entries, reason, patients`;
 
-/** That no transaction can add rows before this one any more. */
-const settled = sql`(a.epoch < (SELECT o.epoch FROM order_epoch o) OR a.xid < pg_snapshot_xmin(pg_current_snapshot()))`;
+/** That no transaction can add rows before this one any more; as one condition of the index, so that it is walked in order. */
+const settled = sql`(a.epoch, a.xid) < ((SELECT o.epoch FROM order_epoch o), pg_snapshot_xmin(pg_current_snapshot()))`;
 
 /** What `rowsToSeal` finds; no marks: nothing. */
 export interface ToSeal extends Place {

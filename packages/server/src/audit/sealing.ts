@@ -10,10 +10,10 @@ import { serviceLedger } from './audit-row.ts';
 import type { HeadFiles } from './head-files.ts';
 import type { Ledger } from './ledger.ts';
 import { beginning, headOf, noHead, type Seal, type SealingKey } from './seal.ts';
-import { addSeal, anyRowAfter, lastSeal, rowsToSeal, type SealRow, sealOf, type ToSeal } from './seal-statements.ts';
+import { addSeal, anyRowAfter, type LastSeal, lastSeal, rowsToSeal, type ToSeal } from './seal-statements.ts';
 
 /** Rows of one seal at most. */
-const sealRowsMax = 2_000;
+const sealRowsMax = 5_000;
 
 /** How often the ledgers of all firms are looked at, also of those that other processes have written. */
 const sweepMs = 60_000;
@@ -66,12 +66,11 @@ export async function sealNext(
 ): Promise<SealingState> {
   const { database, heads, log } = options;
   const ledger = database.forFirm(firm);
-  const [row] = await ledger.query<SealRow>(lastSeal(firm));
-  const last = row && sealOf(row);
+  const [last] = await ledger.query<LastSeal>(lastSeal(firm));
   const known = heads.read(firm);
   if (known !== undefined && (last?.number ?? 0) < known.number)
     log.error({ firm, seal: known.number }, 'the end of an audit ledger is missing: praxis audit verify tells more');
-  const after = last?.place ?? beginning;
+  const after = last ?? beginning;
   const [next] = await ledger.query<ToSeal>(rowsToSeal(firm, after, sealRowsMax));
   if (next === undefined || next.marks === null) {
     if (last !== undefined) await heads.note(firm, { number: last.number, head: last.head.toString('hex') });
@@ -86,7 +85,7 @@ export async function sealNext(
 function makeSeal(
   { clock, key }: Pick<SealingOptions, 'clock' | 'key'>,
   firm: number,
-  last: Seal | undefined,
+  last: LastSeal | undefined,
   { epoch, xid, seq, rows, marks }: ToSeal & { readonly marks: Buffer },
 ): Seal {
   const facts = {

@@ -43,6 +43,7 @@ export const errorTable = {
     issue: 'not-supported',
     meaning: 'The path exists, the method does not apply to it.',
   },
+  'method-unknown': { status: 501, issue: 'not-supported', meaning: 'The method is none that HTTP knows.' },
   'operation-unknown': { status: 404, issue: 'not-supported', meaning: 'No such operation is served at this path.' },
   'access-denied': { status: 403, issue: 'forbidden', meaning: 'No access entry of the token at this firm allows it.' },
   'role-missing': {
@@ -168,11 +169,27 @@ export const errorTable = {
   },
   'resource-not-found': { status: 404, issue: 'not-found', meaning: 'No such resource can be seen by this caller.' },
   'resource-deleted': { status: 410, issue: 'deleted', meaning: 'The resource has been deleted.' },
+  'link-ended': {
+    status: 410,
+    issue: 'expired',
+    meaning: 'A URL of content is used up, has expired, or is no longer allowed: ask for another.',
+  },
+  'range-invalid': { status: 416, issue: 'value', meaning: 'The content ends before the range that is asked for.' },
   'precondition-failed': { status: 412, issue: 'conflict', meaning: 'If-Match does not name the current version.' },
   'key-reused': {
     status: 422,
     issue: 'conflict',
     meaning: 'The Idempotency-Key was used for another request.',
+  },
+  'slot-missing': {
+    status: 422,
+    issue: 'business-rule',
+    meaning: 'By the calendar of a practitioner there is no slot for the appointment.',
+  },
+  'slot-taken': {
+    status: 409,
+    issue: 'conflict',
+    meaning: 'The slot has been taken; further issues name free ones.',
   },
   conflict: { status: 409, issue: 'conflict', meaning: 'Another change came first.' },
   duplicate: { status: 409, issue: 'duplicate', meaning: 'A resource with this business key exists.' },
@@ -196,6 +213,10 @@ export interface ErrorIssue {
   readonly diagnostics: string;
   /** FHIRPath-like element paths, e.g. `Patient.contact[0].gender`; or the parameter's name. */
   readonly expression?: readonly string[];
+  /** Default `error`. */
+  readonly severity?: 'error' | 'information';
+  /** A resource that would do instead: as an extension of the issue. */
+  readonly alternative?: { readonly reference: string; readonly display: string };
 }
 
 export interface ErrorDetails extends ErrorIssue {

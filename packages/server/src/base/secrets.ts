@@ -25,7 +25,9 @@ type Purpose =
   | 'kept-answer'
   | 'audit-row'
   | 'audit-seal'
-  | 'backup';
+  | 'backup'
+  | 'content-link'
+  | 'content-place';
 
 export interface Secrets {
   /** HMAC-SHA-256 of `value` under the purpose's key, 32 bytes; for lookups and constant-time comparison. */

@@ -38,7 +38,7 @@ export const settings = {
     env: 'PRAXIS_DATA_DIR',
     kind: 'string',
     default: './data',
-    description: 'Directory of the embedded database, its keys and `sandbox.json`.',
+    description: 'Directory of the embedded database, its keys, the content of documents and `sandbox.json`.',
   },
   databaseUrl: {
     env: 'DATABASE_URL',
@@ -206,6 +206,46 @@ export const settings = {
     min: 1024,
     max: 268435456,
     description: 'Largest request body, in bytes.',
+  },
+  uploadBytesMax: {
+    env: 'PRAXIS_UPLOAD_BYTES_MAX',
+    kind: 'integer',
+    default: '52428800',
+    min: 1024,
+    max: 4294967296,
+    description: 'Largest file that is uploaded by a one-time URL, in bytes.',
+  },
+  s3Bucket: {
+    env: 'PRAXIS_S3_BUCKET',
+    kind: 'string',
+    default: '',
+    description: 'Bucket that holds the content of documents; empty: it lies in the data directory.',
+  },
+  s3Endpoint: {
+    env: 'PRAXIS_S3_ENDPOINT',
+    kind: 'origin',
+    default: '',
+    description: "Origin of the bucket's service, `https://s3.example.com`; empty: Amazon's.",
+  },
+  s3Region: {
+    env: 'PRAXIS_S3_REGION',
+    kind: 'string',
+    default: 'us-east-1',
+    description: 'Region of the bucket.',
+  },
+  s3AccessKeyId: {
+    env: 'PRAXIS_S3_ACCESS_KEY_ID',
+    kind: 'string',
+    default: '',
+    description:
+      "Access key for the bucket; empty: as Amazon's library finds credentials, in the environment or of the machine's role.",
+  },
+  s3SecretAccessKey: {
+    env: 'PRAXIS_S3_SECRET_ACCESS_KEY',
+    kind: 'string',
+    default: '',
+    secret: true,
+    description: 'Secret of the access key.',
   },
   tokenBodyBytesMax: {
     env: 'PRAXIS_TOKEN_BODY_BYTES_MAX',

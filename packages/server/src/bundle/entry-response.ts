@@ -60,6 +60,7 @@ export function bundleResponse(
 const reasons: Readonly<Record<number, string>> = {
   200: 'OK',
   201: 'Created',
+  202: 'Accepted',
   204: 'No Content',
   304: 'Not Modified',
   400: 'Bad Request',

@@ -3,8 +3,12 @@
  * resources costs a few statements.
  */
 import { fail } from '../base/errors.ts';
-import { batchMax, type ResourceStore, type ResourceWrite } from '../storage/store.ts';
+import type { CalendarStore } from '../storage/calendars.ts';
+import type { ChargeStore } from '../storage/charges.ts';
+import type { IntakeStore } from '../storage/intake.ts';
+import { batchMax, type ResourceStore, type ResourceWrite, type StoredResource } from '../storage/store.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
+import { firmValueSet } from '../terminology/firm-value-sets.ts';
 
 export interface GatheredWrites {
   readonly store: ResourceStore;
@@ -27,8 +31,9 @@ export function gatherWrites(scope: TenantScope, store: ResourceStore): Gathered
     await flush();
     return await work();
   };
+  const codes = rememberedCodes((inside, id) => after(() => store.read(inside, 'ValueSet', id)));
   const gathered: ResourceStore = {
-    read: (...args) => after(() => store.read(...args)),
+    read: (inside, type, id) => codes.read(inside, type, id) ?? after(() => store.read(inside, type, id)),
     exists: (...args) => after(() => store.exists(...args)),
     readVersion: (...args) => after(() => store.readVersion(...args)),
     history: (...args) => after(() => store.history(...args)),
@@ -45,11 +50,40 @@ export function gatherWrites(scope: TenantScope, store: ResourceStore): Gathered
     selectLedger: (...args) => after(() => store.selectLedger(...args)),
     selectCount: (...args) => after(() => store.selectCount(...args)),
     selectEstimate: (...args) => after(() => store.selectEstimate(...args)),
-    writeMany: (...args) => after(() => store.writeMany(...args)),
+    busyIntervals: (...args) => after(() => store.busyIntervals(...args)),
+    placesOf: (...args) => after(() => store.placesOf(...args)),
+    bookableActors: (...args) => after(() => store.bookableActors(...args)),
+    hold: (...args) => after(() => store.hold(...args)),
+    holdCount: (...args) => after(() => store.holdCount(...args)),
+    keepHold: (...args) => after(() => store.keepHold(...args)),
+    dropHold: (...args) => after(() => store.dropHold(...args)),
+    occupy: (...args) => after(() => store.occupy(...args)),
+    offerUpload: (...args) => after(() => store.offerUpload(...args)),
+    uploadOffer: (...args) => after(() => store.uploadOffer(...args)),
+    announceObject: (...args) => after(() => store.announceObject(...args)),
+    keepUpload: (...args) => after(() => store.keepUpload(...args)),
+    lockContents: (...args) => after(() => store.lockContents(...args)),
+    contentHolders: (...args) => after(() => store.contentHolders(...args)),
+    holdContents: (...args) => after(() => store.holdContents(...args)),
+    shownContent: (...args) => after(() => store.shownContent(...args)),
+    // What the waiting list keeps is read by no statement of the writes that wait.
+    keepWaiting: (...args) => store.keepWaiting(...args),
+    dropWaiting: (...args) => store.dropWaiting(...args),
+    standingOffer: (...args) => store.standingOffer(...args),
+    keepOffer: (...args) => store.keepOffer(...args),
+    endOffer: (...args) => store.endOffer(...args),
+    endedOffers: (...args) => store.endedOffers(...args),
+    noteFreed: (...args) => store.noteFreed(...args),
+    takeFreed: (...args) => store.takeFreed(...args),
+    waiting: (...args) => after(() => store.waiting(...args)),
+    unlisted: (...args) => after(() => store.unlisted(...args)),
+    ...practiceRecords(store, after),
+    writeMany: (inside, writes) => after(() => store.writeMany(inside, codes.forgetting(writes))),
     transaction: (_scope, work) => work(gathered),
     exclusively: (inside, name, work) => after(() => store.exclusively(inside, name, () => work(gathered))),
     stream: (...args) => store.stream(...args),
     async write(inside, write) {
+      codes.forgetting([write]);
       // Nobody else can have the id that the server has just made, so the outcome is known.
       if (write.audit.interaction !== 'create' || write.expectedVersion !== 0)
         return await after(() => store.write(inside, write));
@@ -59,4 +93,57 @@ export function gatherWrites(scope: TenantScope, store: ResourceStore): Gathered
     },
   };
   return { store: gathered, flush };
+}
+
+/**
+ * The value sets that entries are judged by, most often the same ones: else each of thousands would ask for them, and send
+ * what waits.
+ */
+function rememberedCodes(read: (scope: TenantScope, id: string) => Promise<StoredResource | undefined>) {
+  const known = new Map<string, Promise<StoredResource | undefined>>();
+  return {
+    /** undefined: it is something else. */
+    read(scope: TenantScope, type: string, id: string): Promise<StoredResource | undefined> | undefined {
+      if (type !== 'ValueSet' || firmValueSet(id) === undefined) return undefined;
+      const found = known.get(id) ?? read(scope, id);
+      known.set(id, found);
+      return found;
+    },
+    /** The writes; what they may change is asked for anew. */
+    forgetting(writes: readonly ResourceWrite[]): readonly ResourceWrite[] {
+      if (writes.some(({ type }) => type === 'ValueSet')) known.clear();
+      return writes;
+    },
+  };
+}
+
+type After = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Calendars, charges and intake. What stands beside the resources and is not read with them need not wait. */
+function practiceRecords(store: ResourceStore, after: After): CalendarStore & ChargeStore & IntakeStore {
+  const waits = new Map<string, Promise<boolean>>(); // asked once for thousands of entries
+  return {
+    calendars: (...args) => after(() => store.calendars(...args)),
+    calendarVersions: (...args) => after(() => store.calendarVersions(...args)),
+    putCalendar: (...args) => after(() => store.putCalendar(...args)),
+    allHolidays: (...args) => after(() => store.allHolidays(...args)),
+    holidayVersions: (...args) => after(() => store.holidayVersions(...args)),
+    putHolidays: (...args) => after(() => store.putHolidays(...args)),
+    releaseCharge: (...args) => store.releaseCharge(...args),
+    noteCharge: (...args) => store.noteCharge(...args),
+    inboundCharges: (...args) => after(() => store.inboundCharges(...args)),
+    awaitsAcceptance(scope, type) {
+      const answer = waits.get(type) ?? store.awaitsAcceptance(scope, type);
+      waits.set(type, answer);
+      return answer;
+    },
+    intakeRules: (...args) => store.intakeRules(...args),
+    addIntakeRule: (...args) => store.addIntakeRule(...args),
+    removeIntakeRule: (...args) => store.removeIntakeRule(...args),
+    addProposal: (...args) => store.addProposal(...args),
+    closeProposal: (...args) => store.closeProposal(...args),
+    proposal: (...args) => store.proposal(...args),
+    waitingProposals: (...args) => after(() => store.waitingProposals(...args)),
+    decideProposal: (...args) => store.decideProposal(...args),
+  };
 }

@@ -14,5 +14,5 @@ export function requireTransactionRight(context: InteractionContext, entries: re
   const opening = bundleEntries.filter(({ payload }) => payload === undefined || written.has(payload));
   if (opening.some(({ code }) => context.policy.bundles.has(code))) return;
   const needed = opening.map(({ code }) => `acl/${code}`);
-  refuse('Posting this transaction', needed);
+  refuse(context, 'Posting this transaction', needed);
 }

@@ -78,7 +78,7 @@ export async function runTransaction(
       return await context.store.transaction(context.scope, async (store) => {
         context.trail.length = trailBefore; // a run that is undone has shown nothing
         const gathered = gatherWrites(context.scope, store);
-        return await runOnce({ ...context, store: gathered.store }, gathered.flush, plan, known);
+        return await runOnce({ ...context, store: gathered.store, allOrNothing: true }, gathered.flush, plan, known);
       });
     } catch (error) {
       if (!(error instanceof Mistaken)) throw error;

@@ -9,13 +9,18 @@ import { applicationCommands } from './commands/applications.ts';
 import { auditCommands } from './commands/audit.ts';
 import { authorisationCommands } from './commands/authorisations.ts';
 import { backupCommands } from './commands/backup.ts';
+import { calendarCommands } from './commands/calendars.ts';
+import { chargeCommands } from './commands/charges.ts';
 import { clientCredentialCommands } from './commands/client-credentials.ts';
 import { clientCommands } from './commands/clients.ts';
+import { contentCommands } from './commands/content.ts';
 import { entryCommands } from './commands/entries.ts';
 import { environmentCommands } from './commands/environments.ts';
 import { exportCommands } from './commands/export.ts';
 import { firmCommands } from './commands/firms.ts';
+import { holidayCommands } from './commands/holidays.ts';
 import { importCommands } from './commands/import.ts';
+import { intakeCommands } from './commands/intake.ts';
 import { keyCommands } from './commands/keys.ts';
 import { legacyCommands } from './commands/legacy.ts';
 import { legacySunsetCommands } from './commands/legacy-sunset.ts';
@@ -24,6 +29,7 @@ import { sandboxCommands } from './commands/sandbox.ts';
 import { serveCommands } from './commands/serve.ts';
 import { signingKeyCommands } from './commands/signing-keys.ts';
 import { syntheticCommands } from './commands/synthetic.ts';
+import { valueSetCommands } from './commands/value-sets.ts';
 
 export const commands: readonly Command[] = [
   ...serveCommands,
@@ -31,6 +37,11 @@ export const commands: readonly Command[] = [
   ...administratorCommands,
   ...environmentCommands,
   ...firmCommands,
+  ...calendarCommands,
+  ...holidayCommands,
+  ...valueSetCommands,
+  ...chargeCommands,
+  ...intakeCommands,
   ...applicationCommands,
   ...keyCommands,
   ...clientCommands,
@@ -47,5 +58,6 @@ export const commands: readonly Command[] = [
   ...syntheticCommands,
   ...sandboxCommands,
   ...backupCommands,
+  ...contentCommands,
   ...auditCommands,
 ];

@@ -5,14 +5,18 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type JsonObject, resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { Platform } from '../app.ts';
-import { PraxisError } from '../base/errors.ts';
+import { type ErrorIssue, PraxisError } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
 import { StatementError } from '../database/sqlstate.ts';
 import { baseUrlOf, openOrigins } from '../http/origins.ts';
 import { requireResource, requireValidId, resourceWrite, type WritingContext } from '../interactions/writing.ts';
+import { unknownCodes } from '../resources/firm-codes.ts';
+import { unsettle } from '../storage/agreed.ts';
 import type { ResourceWrite, WriteOutcome } from '../storage/store.ts';
+import { keptCodes } from '../storage/value-sets.ts';
 import type { Firm } from '../tenancy/firms.ts';
 import { openOperatorScope } from '../tenancy/operator.ts';
+import { firmValueSets } from '../terminology/firm-value-sets.ts';
 
 /** Resources written by one statement, at most. */
 const batchSize = 200;
@@ -44,6 +48,8 @@ export interface LoadOptions {
   readonly onProgress?: (stored: number) => void;
   /** Once for each resource that is not stored. */
   readonly onProblem: (problem: LoadProblem) => void;
+  /** Once for each code that is not in use in the value set that the firm keeps for its element: it is stored nevertheless. */
+  readonly onStrangeCode?: (issue: ErrorIssue) => void;
 }
 
 /**
@@ -69,6 +75,7 @@ export async function loadResources(
   try {
     for await (const batch of batchesOf(items, options)) {
       const writes = await plan(loader, batch);
+      await tellStrangeCodes(loader, batch);
       await written();
       writing = store(loader, batch, writes);
       writing.catch(() => undefined); // `written` gets it
@@ -77,8 +84,22 @@ export async function loadResources(
     await written();
   } finally {
     await writing.catch(() => undefined);
+    // Appointments were agreed elsewhere: they take their time once the job has seen them (docs/decisions/0190).
+    await platform.database.transaction(firm.id, (tx) => unsettle(tx, firm.id));
   }
   return stored;
+}
+
+/** Who brings records along brings their codes (docs/decisions/0205): they are told, not refused. */
+async function tellStrangeCodes(loader: Loader, batch: readonly LoadItem[]): Promise<void> {
+  const { onStrangeCode } = loader.options;
+  if (onStrangeCode === undefined) return;
+  const ids = firmValueSets.map(({ id }) => id);
+  const all = await withRights(loader, ({ scope }) => keptCodes(loader.platform.store, scope, ids));
+  const codes = { keptCodes: async () => all, maySeeCodes: true };
+  for (const { resource } of batch)
+    for (const issue of await unknownCodes(codes, String(resource.resourceType), undefined, resource))
+      onStrangeCode(issue);
 }
 
 interface Loader {

@@ -9,12 +9,13 @@
 import pg from 'pg';
 import type { Log } from '../base/log.ts';
 import { openNames, type PreparedNames } from './prepared-names.ts';
-import { firmSetting, type Row, Segment, type Settle, type Wire } from './segment.ts';
+import { executionsMax, Run, type RunOutcome, rolledBack } from './run.ts';
+import { type FirmPlan, firmSetting, type Row, Segment, type Settle, type Wire } from './segment.ts';
 import { type Sql, sql } from './sql.ts';
 import { conditionOf, isFatal } from './sqlstate.ts';
+import { areTexts, type FirmValue, firmByFirm, type Queued, textsOf } from './statement-queue.ts';
 
-/** Value of `praxis.firm`: the firm's number, or '' for none (tenant tables then show nothing). */
-export type FirmValue = string;
+export type { FirmValue } from './statement-queue.ts';
 
 export interface ConnectionHooks {
   readonly names: PreparedNames;
@@ -44,7 +45,7 @@ export class Connection {
   readonly #settingOnce: boolean;
   #setting: { readonly value: FirmValue; confirmed: boolean } | undefined;
   #headSinceMs = 0;
-  #corked = false;
+  #queue: Queued[] = [];
 
   private constructor(client: pg.Client, hooks: ConnectionHooks, settingOnce: boolean) {
     this.#client = client;
@@ -85,23 +86,30 @@ export class Connection {
     return this.inFlight === 0 ? 0 : nowMs - this.#headSinceMs;
   }
 
-  /** Sends `statement` to run with `firm` set; the statement is a transaction of its own. */
-  execute(firm: FirmValue, statement: Sql, settle: Settle): void {
-    const known = this.#setting;
-    const setting = known?.value === firm ? known : { value: firm, confirmed: false };
-    this.#setting = setting;
-    const firmPlan = setting.confirmed ? undefined : { value: firm, once: this.#settingOnce };
-    this.#send(statement, firmPlan, (error, rows) => {
-      if (error !== undefined) this.#setting = undefined;
-      else if (!this.#settingOnce) setting.confirmed = true;
-      settle(error, rows);
-    });
+  /** Whether a statement of `firm` would probably find its firm set, or share its setting. */
+  serves(firm: FirmValue): boolean {
+    return this.#setting?.value === firm || this.#queue.some((queued) => queued.firm === firm);
+  }
+
+  /**
+   * Sends `statement` to run with `firm` set, together with what else is sent before the event loop turns. It is a
+   * transaction of its own, or with `mayShare` part of a run: then its error may be `rolledBack`.
+   */
+  execute(firm: FirmValue, statement: Sql, settle: Settle, mayShare = false): void {
+    this.#started();
+    this.#queue.push({ firm, statement, settle, mayShare });
+    if (this.#queue.length === 1) process.nextTick(() => this.#sendQueue());
   }
 
   /** Sends `statement` inside the transaction that holds the connection, which has its firm set. */
   executeReserved(statement: Sql): Promise<Row[]> {
+    this.#started();
     return new Promise((resolve, reject) => {
-      this.#send(statement, undefined, (error, rows) => (error === undefined ? resolve(rows) : reject(error)));
+      this.#send(statement, undefined, (error, rows) => {
+        if (error === undefined) resolve(rows);
+        else reject(error);
+        this.#answered();
+      });
     });
   }
 
@@ -141,36 +149,109 @@ export class Connection {
     streamOf(this.#client).destroy();
   }
 
-  #send(statement: Sql, firm: { value: FirmValue; once: boolean } | undefined, settle: Settle): void {
-    const name = this.#hooks.names.nameOf(statement.text);
-    const evict = name === undefined ? undefined : this.#prepared.use(name);
-    this.#started();
-    this.#cork();
-    const segment = new Segment({
-      statement,
-      name,
-      evict,
-      firm,
-      settle: (error, rows) => {
-        if (error !== undefined) this.#failed(error);
-        settle(error, rows);
-        this.#answered();
-      },
-    });
-    // The types know pg's own query classes only; Segment is one at run time.
-    this.#client.query(segment as unknown as pg.Submittable);
-  }
-
-  /** One write to the socket for everything that is sent before the event loop turns: halves the CPU time per statement. */
-  #cork(): void {
-    if (this.#corked) return;
-    this.#corked = true;
+  /** In one write to the socket, which halves the CPU time per statement; by firm, the one that is set first. */
+  #sendQueue(): void {
+    const queue = this.#queue;
+    this.#queue = [];
     const stream = streamOf(this.#client);
     stream.cork();
-    process.nextTick(() => {
-      this.#corked = false;
-      stream.uncork();
+    if (queue.length === 1) for (const one of queue) this.#sendAlone(one);
+    else this.#sendTogether(firmByFirm(queue, this.firm));
+    stream.uncork();
+  }
+
+  /** What finds its firm set, or may not share a transaction, alone; the rest in runs. */
+  #sendTogether(queue: readonly Queued[]): void {
+    const runs = new Map<string, Queued[]>();
+    for (const queued of queue) {
+      const name = this.#isConfirmed(queued.firm) ? undefined : this.#sharedName(queued);
+      if (name === undefined) this.#sendAlone(queued);
+      else {
+        const run = runs.get(name);
+        if (run === undefined) runs.set(name, [queued]);
+        else run.push(queued);
+      }
+    }
+    for (const [name, run] of runs) {
+      for (let from = 0; from < run.length; from += executionsMax)
+        this.#sendRun(name, run.slice(from, from + executionsMax));
+    }
+  }
+
+  #isConfirmed(firm: FirmValue): boolean {
+    return this.#setting?.value === firm && this.#setting.confirmed;
+  }
+
+  /** The name that the statement is prepared under, if it may be part of a run. */
+  #sharedName({ mayShare, statement }: Queued): string | undefined {
+    if (!mayShare || !areTexts(statement.values)) return undefined;
+    const name = this.#hooks.names.nameOf(statement.text);
+    return name !== undefined && wireOf(this.#client).parsedStatements[name] !== undefined ? name : undefined;
+  }
+
+  #sendAlone({ firm, statement, settle }: Queued): void {
+    const { plan, confirm } = this.#settingFor(firm);
+    this.#send(statement, plan, (error, rows) => {
+      confirm(error === undefined);
+      settle(error, rows);
+      this.#answered();
     });
+  }
+
+  #sendRun(name: string, run: readonly Queued[]): void {
+    const last = run.at(-1);
+    if (last === undefined) return;
+    if (run.length === 1) return this.#sendAlone(last);
+    const { confirm } = this.#settingFor(last.firm);
+    const settle = (outcomes: readonly RunOutcome[]): void => {
+      const errors = outcomes.map(({ error }) => error).filter((error) => error !== undefined);
+      for (const error of errors) if (error !== rolledBack) this.#failed(error);
+      confirm(errors.length === 0);
+      for (const [at, { error, rows }] of outcomes.entries()) run[at]?.settle(error, rows);
+      for (const _ of outcomes) this.#answered();
+    };
+    this.#prepared.use(name);
+    const executions = run.map(({ firm, statement }) => ({
+      firm: { value: firm, once: this.#settingOnce },
+      values: textsOf(statement.values),
+    }));
+    this.#query(new Run({ name, text: last.statement.text, executions, settle }));
+  }
+
+  /** What to send so that `firm` is set, and whom to tell whether that was confirmed. */
+  #settingFor(firm: FirmValue): { readonly plan: FirmPlan | undefined; confirm(succeeded: boolean): void } {
+    const known = this.#setting;
+    const setting = known?.value === firm ? known : { value: firm, confirmed: false };
+    this.#setting = setting;
+    return {
+      plan: setting.confirmed ? undefined : { value: firm, once: this.#settingOnce },
+      confirm: (succeeded) => {
+        if (!succeeded) this.#setting = undefined;
+        else if (!this.#settingOnce) setting.confirmed = true;
+      },
+    };
+  }
+
+  #send(statement: Sql, firm: FirmPlan | undefined, settle: Settle): void {
+    const name = this.#hooks.names.nameOf(statement.text);
+    const evict = name === undefined ? undefined : this.#prepared.use(name);
+    this.#query(
+      new Segment({
+        statement,
+        name,
+        evict,
+        firm,
+        settle: (error, rows) => {
+          if (error !== undefined) this.#failed(error);
+          settle(error, rows);
+        },
+      }),
+    );
+  }
+
+  /** The types know pg's own query classes only; ours are some at run time. */
+  #query(query: Segment | Run): void {
+    this.#client.query(query as unknown as pg.Submittable);
   }
 
   #started(): void {
@@ -195,9 +276,14 @@ export class Connection {
   }
 }
 
-/** Read each time: TLS replaces the stream while connecting. pg's types do not declare `connection`. */
+/** pg's types do not declare `connection`. */
+function wireOf(client: pg.Client): Wire {
+  return (client as unknown as { readonly connection: Wire }).connection;
+}
+
+/** Read each time: TLS replaces the stream while connecting. */
 function streamOf(client: pg.Client): Wire['stream'] {
-  return (client as unknown as { readonly connection: Wire }).connection.stream;
+  return wireOf(client).stream;
 }
 
 /** Prepares the firm's setting, and tells whether another session than ours answers: then a pooler stands between. */

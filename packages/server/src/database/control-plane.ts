@@ -25,6 +25,8 @@ export const controlPlaneTables: Readonly<Record<string, string>> = {
   firm_search_parameter:
     'read with the authorisation, before the caller has entered the firm; holds definitions, no data',
   firm_search_parameter_change: 'asked over all firms for those that have work waiting',
+  occupancy_change: 'asked over all firms for those that have work waiting',
+  waitlist_due: 'asked over all firms for those that have work waiting; holds times alone',
   rate_counter: 'counters of the running minute, by API key, firm and address; no data',
   signing_key: 'belongs to a realm, not to a firm',
   legacy_sunset: 'set for whole environments and read to decide whether a firm may be entered at all',

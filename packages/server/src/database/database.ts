@@ -18,6 +18,7 @@ import { type NotificationHandler, openListener } from './listener.ts';
 import { preparedNames } from './prepared-names.ts';
 import { mayRunAgain, pauseMs, runsMax } from './retry.ts';
 import { requireRowSecurity } from './roles.ts';
+import { rolledBack } from './run.ts';
 import type { Row } from './segment.ts';
 import { type Sql, sql } from './sql.ts';
 import { conditionOf, isConfigurationFault, throwable } from './sqlstate.ts';
@@ -177,10 +178,14 @@ function makeDatabase(lanes: Lanes, config: pg.ClientConfig, log: Log): Database
 function runStatement(lane: Lane, firm: FirmValue, statement: Sql, idempotent: boolean): Promise<Row[]> {
   return new Promise((resolve, reject) => {
     let run = 1;
-    const send = (connection: Connection): void => connection.execute(firm, statement, settle);
+    let mayShare = idempotent;
+    const send = (connection: Connection): void => connection.execute(firm, statement, settle, mayShare);
     const settle = (error: unknown, rows: Row[]): void => {
       if (error === undefined) resolve(rows);
-      else if (run < runsMax && mayRunAgain(conditionOf(error), idempotent))
+      else if (error === rolledBack) {
+        mayShare = false;
+        lane.use(firm, send, reject);
+      } else if (run < runsMax && mayRunAgain(conditionOf(error), idempotent))
         setTimeout(() => lane.use(firm, send, reject), pauseMs(run++));
       else reject(throwable(error, statement.text));
     };

@@ -130,7 +130,7 @@ export class Lane {
       const { inFlight } = connection;
       if (!connection.usable || connection.reserved || inFlight >= this.#limits.depthMax) continue;
       if (inFlight > 0 && connection.headAgeMs(nowMs) > headAgeMaxMs) continue;
-      const cost = inFlight + (connection.firm === firm ? 0 : sameFirmBonus);
+      const cost = inFlight + (connection.serves(firm) ? 0 : sameFirmBonus);
       if (cost < bestCost) [best, bestCost] = [connection, cost];
     }
     return best;

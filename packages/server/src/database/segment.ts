@@ -22,14 +22,20 @@ export type Settle = (error: unknown, rows: Row[]) => void;
 /** Statement that every connection prepares first: name, text. Whether the setting lasts is its second parameter. */
 export const firmSetting = { name: 'praxis_firm', text: "SELECT set_config('praxis.firm', $1, $2)" } as const;
 
+export interface FirmPlan {
+  readonly value: string;
+  /** For this segment only. */
+  readonly once: boolean;
+}
+
 export interface SegmentPlan {
   readonly statement: Sql;
   /** Name to prepare the statement under; undefined runs it unprepared. */
   readonly name: string | undefined;
   /** Name of a prepared statement to give up in exchange. */
   readonly evict: string | undefined;
-  /** The firm to set before the statement, and whether for this segment only; undefined leaves it as it is. */
-  readonly firm: { readonly value: string; readonly once: boolean } | undefined;
+  /** To set before the statement; undefined leaves it as it is. */
+  readonly firm: FirmPlan | undefined;
   readonly settle: Settle;
 }
 
@@ -41,32 +47,34 @@ export interface Wire {
   bind(message: {
     portal: string;
     statement: string;
-    values: readonly string[];
-    valueMapper: (value: string) => string;
+    values: readonly (string | null)[];
+    valueMapper: undefined;
   }): void;
+  describe(message: { type: 'P' }): void;
   execute(message: { portal: string; rows: number }): void;
   close(message: { type: 'S'; name: string }): void;
+  sync(): void;
 }
 
 interface PipelinedQuery {
+  name: string | undefined;
+  queryMode: 'extended' | undefined;
+  /** Reads rows once their columns were described. */
+  readonly _result: { parseRow(fields: unknown): Row };
   submit(wire: Wire): Error | null;
+  handleRowDescription(message: unknown): void;
   handleDataRow(message: unknown): void;
   handleCommandComplete(message: unknown, wire: Wire): void;
-}
-
-interface PipelinedQueryConfig {
-  readonly text: string;
-  readonly values: readonly unknown[];
-  readonly name: string | undefined;
-  readonly queryMode: 'extended';
+  handleError(error: unknown, wire: Wire): void;
+  handleReadyForQuery(wire: Wire): void;
 }
 
 type Callback = (error: unknown, result: { readonly rows: Row[] } | undefined) => void;
 
 /** pg's types declare `submit` as a property and hide the handlers; this is the class as it is. */
-const BaseQuery = pg.Query as unknown as new (
-  config: PipelinedQueryConfig,
-  values: undefined,
+export const BaseQuery = pg.Query as unknown as new (
+  text: string,
+  values: readonly unknown[],
   callback: Callback,
 ) => PipelinedQuery;
 
@@ -77,11 +85,10 @@ export class Segment extends BaseQuery {
 
   constructor(plan: SegmentPlan) {
     const { statement, name } = plan;
-    super(
-      { text: statement.text, values: statement.values, name, queryMode: 'extended' },
-      undefined,
-      once(plan.settle),
-    );
+    // Not as a configuration object: pg would copy its property descriptors, which takes longer than all the rest.
+    super(statement.text, statement.values, once(plan.settle));
+    this.name = name;
+    this.queryMode = 'extended';
     this.#plan = plan;
     this.#awaitsSetting = plan.firm !== undefined;
   }
@@ -94,15 +101,7 @@ export class Segment extends BaseQuery {
       delete wire.parsedStatements[evict];
       delete wire.submittedNamedStatements[evict];
     }
-    if (firm !== undefined) {
-      wire.bind({
-        portal: '',
-        statement: firmSetting.name,
-        values: [firm.value, firm.once ? 't' : 'f'],
-        valueMapper: asIs,
-      });
-      wire.execute({ portal: '', rows: 0 });
-    }
+    if (firm !== undefined) sendFirm(wire, firm);
     return super.submit(wire);
   }
 
@@ -116,6 +115,12 @@ export class Segment extends BaseQuery {
   }
 }
 
+/** Writes the firm's setting; what follows up to Sync runs only when it succeeds. */
+export function sendFirm(wire: Wire, { value, once: isOnce }: FirmPlan): void {
+  wire.bind({ portal: '', statement: firmSetting.name, values: [value, isOnce ? 't' : 'f'], valueMapper: undefined });
+  wire.execute({ portal: '', rows: 0 });
+}
+
 /** pg may report an error while binding and then the end of the same query: only the first counts. */
 function once(settle: Settle): Callback {
   let settled = false;
@@ -125,8 +130,4 @@ function once(settle: Settle): Callback {
     if (error === null || error === undefined) settle(undefined, result?.rows ?? []);
     else settle(error, []);
   };
-}
-
-function asIs(value: string): string {
-  return value;
 }

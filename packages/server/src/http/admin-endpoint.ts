@@ -16,7 +16,6 @@ import type { Route } from './paths.ts';
 import { sendTextFile, type TextFile, textFile } from './text-file.ts';
 
 const documentPath = '/openapi.json';
-const apiLength = '/api'.length;
 
 let document: TextFile | undefined;
 
@@ -30,13 +29,18 @@ export async function answerAdministration(
 ): Promise<FastifyReply> {
   try {
     if (route.path === documentPath) return await answerDocument(parts, request, reply);
-    return send(reply, await ask(parts, route.path.slice(apiLength), query, request));
+    return send(reply, await ask(parts, belowApi(route.path), query, request));
   } catch (thrown) {
     const error = toPraxisError(thrown);
     if (isRefusal(error)) parts.metrics.denials.inc({ reason: error.code });
     logFault(error, parts.log, String(request.id));
     return sendProblem(reply, error);
   }
+}
+
+/** Beside the document there is nothing else below /admin: what is not there is said in the shape of this API. */
+function belowApi(path: string): string {
+  return /^\/api(\/.*)$/.exec(path)?.[1] ?? '';
 }
 
 function ask(parts: ServerParts, path: string, query: string, request: FastifyRequest): Promise<AdminReply> {

@@ -74,26 +74,37 @@ function turnedAway(
   };
 }
 
-/** The row of a token request. @param place the realm, or environment and firm of the legacy endpoint */
+/** What the endpoints of a realm, and the legacy one, are asked for. */
+export type TokenAction = 'token' | 'introspect' | 'revoke';
+
+/**
+ * The row of a token request, an introspection or a revocation; the token itself is nowhere in it.
+ * @param place the realm, or environment and firm of the legacy endpoint
+ */
 export function tokenRow(
   parts: Pick<ServerParts, 'clock'>,
   request: FastifyRequest,
+  action: TokenAction,
   place: string,
   { record, status }: TokenReply,
 ): AccessRow {
-  const { grantType, outcome, subject, application, tokenId } = record;
+  const { grantType, outcome, subject, application, tokenId, active } = record;
+  const flow = grantType ?? record.flow;
   const refused = status === 200 ? {} : { reason: outcome };
   return {
     atMs: parts.clock.now(),
     application: application ?? 0,
-    interaction: 'token',
+    interaction: action,
     id: place,
     requestId: String(request.id),
     outcome: status === 200 ? 0 : status >= 500 ? 8 : 4,
-    ...(grantType === undefined ? {} : { flow: grantType }),
+    ...(flow === undefined ? {} : { flow }),
     ...(subject === undefined ? {} : { subject }),
     ...(tokenId === undefined ? {} : { tokenId }),
+    ...(active === true ? { shown: 1 } : {}),
     ...refused,
-    ...(status === 200 ? {} : { repeats: JSON.stringify(['token', place, grantType, outcome, subject, application]) }),
+    ...(status === 200
+      ? {}
+      : { repeats: JSON.stringify([action, place, flow, outcome, subject, application, tokenId]) }),
   };
 }

@@ -167,6 +167,7 @@ function interactionContext(
       tokenId: principal.tokenId,
       subject: principal.subject,
       requestId: String(request.id),
+      apiKey: principal.apiKeyId,
     },
     store: parts.store,
     clock: parts.clock,

@@ -49,6 +49,7 @@ export function fhirCall(
         compartment,
         parameters: parametersOf(target, query, form, request),
         body: async () => readBody(parts, target, await bytes(), request),
+        isBodyEmpty: async () => (await bytes()).length === 0,
         patch: async () => readPatch(parts, await bytes(), request),
         ifMatch: headers['if-match'],
         ifNoneMatch: headers['if-none-match'],

@@ -9,6 +9,7 @@ import type { Config } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Secrets } from '../base/secrets.ts';
+import type { Content } from '../content/content.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
 import type { LegacyUseCounter } from '../oauth/legacy-use.ts';
 import type { Sessions } from '../oauth/sessions.ts';
@@ -35,6 +36,7 @@ export interface ServerParts {
   readonly tokens: TokenEndpoints;
   readonly legacyUse: LegacyUseCounter;
   readonly store: ResourceStore;
+  readonly content: Content;
   readonly ledger: Ledger;
   readonly rateLimit: RateLimit;
   readonly jsonLimits: JsonLimits;

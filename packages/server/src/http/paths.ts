@@ -4,12 +4,13 @@
  *
  *     /{environment}/firm/{firm}/{product}/fhir/v2[/…]                  contract 4.4
  *     /{environment}/firm/{firm}/{product}/ws/oauth2/grant              contract 4.1
+ *     /{environment}/firm/{firm}/{product}/content/{id}                 content by URL, docs/documents.md
  *     /{environment}/firm/{firm}/{product}/fhir/v2/.well-known/smart-configuration            SMART App Launch
  *     /.well-known/oauth-protected-resource/{environment}/firm/{firm}/{product}/fhir/v2      RFC 9728 §3.1
  *     /auth/realms/{realm}/protocol/openid-connect/{endpoint}           contract 4.3
  *     /auth/realms/{realm}/.well-known/openid-configuration             OIDC Discovery §4
  *     /.well-known/oauth-authorization-server/auth/realms/{realm}       RFC 8414 §3
- *     /admin/api/…, /admin/openapi.json                                 administration
+ *     /admin, /admin/…                                                  administration
  */
 
 import { fail } from '../base/errors.ts';
@@ -29,6 +30,7 @@ export type Route =
       readonly segments: readonly string[];
     } & TenantPath)
   | ({ readonly kind: 'legacy-token' } & TenantPath)
+  | ({ readonly kind: 'content'; readonly id: string } & TenantPath)
   | ({ readonly kind: 'smart-configuration' | 'protected-resource' } & TenantPath)
   | { readonly kind: 'realm'; readonly realm: string; readonly endpoint: RealmEndpoint }
   | { readonly kind: 'administration' /** After `/admin`, undecoded. */; readonly path: string };
@@ -43,6 +45,7 @@ export type RealmEndpoint =
 
 const fhirPattern = new RegExp(`^/(${name})/firm/(${name})/(${name})/fhir/v2((?:/[^/]*)*)$`);
 const legacyPattern = new RegExp(`^/(${name})/firm/(${name})/(${name})/ws/oauth2/grant$`);
+const contentPattern = new RegExp(`^/(${name})/firm/(${name})/(${name})/content/([A-Za-z0-9.-]{1,64})$`);
 const realmPattern = new RegExp(
   `^/auth/realms/(${name})/(protocol/openid-connect/(?:token|token/introspect|revoke|certs)|\\.well-known/openid-configuration)$`,
 );
@@ -56,13 +59,18 @@ const protectedResourcePattern = new RegExp(
 /** The route of a raw path (without query), or undefined when no rule of the grammar matches. */
 export function matchPath(path: string): Route | undefined {
   return (
-    matchWellKnown(path) ?? matchFhir(path) ?? matchLegacyToken(path) ?? matchRealm(path) ?? matchAdministration(path)
+    matchWellKnown(path) ??
+    matchFhir(path) ??
+    matchLegacyToken(path) ??
+    matchContent(path) ??
+    matchRealm(path) ??
+    matchAdministration(path)
   );
 }
 
 function matchAdministration(path: string): Route | undefined {
-  const [, rest] = /^\/admin(\/openapi\.json|\/api\/.*)$/.exec(path) ?? [];
-  return rest === undefined ? undefined : { kind: 'administration', path: rest };
+  const [known, rest = ''] = /^\/admin(\/.*)?$/.exec(path) ?? [];
+  return known === undefined ? undefined : { kind: 'administration', path: rest };
 }
 
 function matchFhir(path: string): Route | undefined {
@@ -89,6 +97,13 @@ function matchLegacyToken(path: string): Route | undefined {
   return { kind: 'legacy-token', environment, firm, product };
 }
 
+function matchContent(path: string): Route | undefined {
+  const match = contentPattern.exec(path);
+  if (!match) return undefined;
+  const [, environment = '', firm = '', product = '', id = ''] = match;
+  return { kind: 'content', environment, firm, product, id };
+}
+
 function matchRealm(path: string): Route | undefined {
   const metadata = serverMetadataPattern.exec(path);
   if (metadata) return { kind: 'realm', realm: metadata[1] ?? '', endpoint: 'oauth-authorization-server' };
@@ -102,6 +117,6 @@ function matchRealm(path: string): Route | undefined {
 export function unknownPath(): never {
   return fail('path-unknown', {
     diagnostics:
-      'No such path: FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, all in the letters and case shown in the documentation',
+      'No such path: FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, tokens at /auth/realms/{realm}/protocol/openid-connect/token, administration at /admin/api; all in the letters and case shown at /docs',
   });
 }

@@ -8,16 +8,19 @@ import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { textOf } from '../access/disclosure.ts';
 import type { Config } from '../base/config.ts';
-import { PraxisError } from '../base/errors.ts';
+import { type ErrorCode, PraxisError } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
+import type { Log } from '../base/log.ts';
 import { outcomeOf } from '../interactions/outcome.ts';
 import { answerAdministration } from './admin-endpoint.ts';
 import { fhirJson } from './answer-format.ts';
+import { answerContent } from './content-endpoint.ts';
 import { isRefusal, sendOutcome, toPraxisError } from './errors.ts';
 import { answerFhir } from './fhir-endpoint.ts';
 import { listHeaders } from './ndjson.ts';
 import type { ServerParts } from './parts.ts';
 import { matchPath, unknownPath } from './paths.ts';
+import { toOriginForm } from './request-target.ts';
 import { answerLegacyToken, answerRealm } from './token-endpoints.ts';
 import { answerWellKnown } from './well-known.ts';
 
@@ -40,9 +43,12 @@ export async function openServer(parts: ServerParts): Promise<FastifyInstance> {
     keepAliveTimeout: 72_000,
     http: { maxHeaderSize: config.uriBytesMax + 32_768 },
     exposeHeadRoutes: false,
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => answerBrokenRequest(parts.log, error, socket),
     forceCloseConnections: 'idle',
-    rewriteUrl: () => '/', // its router refuses broken percent-escapes in words of its own
+    rewriteUrl: (request) => {
+      toOriginForm(request);
+      return '/'; // its router refuses broken percent-escapes in words of its own
+    },
   });
   server.setErrorHandler((thrown, _request, reply) => {
     const error = toPraxisError(thrown);
@@ -118,6 +124,8 @@ async function route(parts: ServerParts, request: FastifyRequest, reply: Fastify
   switch (match?.kind) {
     case 'fhir':
       return answerFhir(parts, match, query, request, reply);
+    case 'content':
+      return answerContent(parts, match, query, request, reply);
     case 'legacy-token':
       return answerLegacyToken(parts, match, request, reply);
     case 'smart-configuration':
@@ -170,19 +178,59 @@ function routeKind(target: string): string {
   return matchPath(at < 0 ? target : target.slice(0, at))?.kind ?? 'other';
 }
 
-/** What HTTP's parser refuses (raw spaces, broken headers) is still answered with an OperationOutcome. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+/** What HTTP's parser refuses (raw spaces, broken headers, unknown methods) is still answered with an OperationOutcome. */
+function answerBrokenRequest(log: Log, error: ParserError, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-  const overflow = error.code === 'HPE_HEADER_OVERFLOW';
-  const timeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const diagnostics = overflow
-    ? 'The request line and headers are too long: search by POST to _search instead'
-    : timeout
-      ? 'The request did not arrive in time'
-      : 'The request line or a header is not valid HTTP: percent-encode spaces and all beyond ASCII';
-  const body = textOf(outcomeOf(new PraxisError('request-malformed', { diagnostics })));
-  const status = overflow ? '431 Request Header Fields Too Large' : timeout ? '408 Request Timeout' : '400 Bad Request';
+  const { status, code, diagnostics } = brokenRequestOf(error);
+  const requestId = newUuid();
+  log.debug({ requestId, status, code: error.code }, 'request not understood');
+  const body = textOf(outcomeOf(new PraxisError(code, { diagnostics })));
   socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: ${fhirJson.contentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status}\r\nx-request-id: ${requestId}\r\ncontent-type: ${fhirJson.contentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
 }
+
+/** What http's parser says, with the bytes that it could not read. */
+type ParserError = Error & { readonly code?: string; readonly rawPacket?: unknown };
+
+function brokenRequestOf({ code, rawPacket }: ParserError): BrokenRequest {
+  // What is no request line at all, such as TLS, is said to have an unknown method, too.
+  const received = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
+  const isMethod = code !== 'HPE_INVALID_METHOD' || requestLine.test(received);
+  return (isMethod ? brokenRequests[code ?? ''] : undefined) ?? malformed;
+}
+
+/** https://www.rfc-editor.org/rfc/rfc9112#section-3 */
+const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ \S+ HTTP\/1\.[01]\r?\n/;
+
+interface BrokenRequest {
+  readonly status: string;
+  readonly code: ErrorCode;
+  readonly diagnostics: string;
+}
+
+const malformed: BrokenRequest = {
+  status: '400 Bad Request',
+  code: 'request-malformed',
+  diagnostics: 'The request line or a header is not valid HTTP: percent-encode spaces and all beyond ASCII',
+};
+
+/** By the code of the parser's error. */
+const brokenRequests: Readonly<Record<string, BrokenRequest>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    code: 'request-malformed',
+    diagnostics: 'The request line and headers are too long: search by POST to _search instead',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    code: 'request-malformed',
+    diagnostics: 'The request did not arrive in time',
+  },
+  // RFC 9110 §15.6.2: a method that is known nowhere is 501; one that a path does not take is 405.
+  HPE_INVALID_METHOD: {
+    status: '501 Not Implemented',
+    code: 'method-unknown',
+    diagnostics: 'The method is none of HTTP: GET, HEAD, POST, PUT, PATCH and DELETE are taken, in upper case',
+  },
+};

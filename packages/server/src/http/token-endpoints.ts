@@ -7,7 +7,7 @@ import { fail, PraxisError } from '../base/errors.ts';
 import { authorizationServerMetadata, jwkSet, openIdConfiguration } from '../oauth/discovery.ts';
 import { jwkSetSecondsMax } from '../oauth/signing-key-rotation.ts';
 import { refusedReply, type TokenReply, type TokenRequest } from '../oauth/token-endpoint.ts';
-import { tokenRow } from './audit-trail.ts';
+import { type TokenAction, tokenRow } from './audit-trail.ts';
 import { readBytes } from './body.ts';
 import { logFault, toPraxisError } from './errors.ts';
 import type { ServerParts } from './parts.ts';
@@ -39,10 +39,11 @@ export async function answerRealm(
     return unknownPath();
   if (endpoint === 'token')
     return answerToken(parts, request, reply, realm, (received) => parts.tokens.client(realm, received));
-  if (endpoint === 'introspect')
-    return answerPost(parts, request, reply, (received) => parts.tokens.introspect(realm, received));
-  if (endpoint === 'revoke')
-    return answerPost(parts, request, reply, (received) => parts.tokens.revoke(realm, received));
+  if (endpoint === 'introspect' || endpoint === 'revoke') {
+    const ask = parts.tokens[endpoint];
+    const settle = (answer: TokenReply) => keepRow(parts, request, endpoint, realm, answer);
+    return answerPost(parts, request, reply, (received) => ask(realm, received), settle);
+  }
   if (request.method !== 'GET' && request.method !== 'HEAD')
     fail('method-not-allowed', { diagnostics: 'This path takes GET', headers: { allow: 'GET, HEAD' } });
   const document = await realmDocuments[endpoint](parts, realm);
@@ -73,8 +74,18 @@ async function answerToken(
 ): Promise<FastifyReply> {
   return await answerPost(parts, request, reply, issue, async (answer) => {
     parts.metrics.tokensIssued.inc({ flow: answer.record.grantType ?? 'unknown', outcome: answer.record.outcome });
-    await parts.ledger.keep(serviceLedger, [tokenRow(parts, request, place, answer)]);
+    await keepRow(parts, request, 'token', place, answer);
   });
+}
+
+async function keepRow(
+  parts: ServerParts,
+  request: FastifyRequest,
+  action: TokenAction,
+  place: string,
+  answer: TokenReply,
+): Promise<void> {
+  await parts.ledger.keep(serviceLedger, [tokenRow(parts, request, action, place, answer)]);
 }
 
 async function answerPost(
@@ -82,7 +93,7 @@ async function answerPost(
   request: FastifyRequest,
   reply: FastifyReply,
   handle: (received: TokenRequest) => Promise<TokenReply>,
-  settle: (answer: TokenReply) => Promise<void> = async () => undefined,
+  settle: (answer: TokenReply) => Promise<void>,
 ): Promise<FastifyReply> {
   if (request.method !== 'POST')
     fail('method-not-allowed', { diagnostics: 'A token endpoint takes POST', headers: { allow: 'POST' } });

@@ -126,12 +126,25 @@ function operationsOf(operations: readonly OperationFacts[], type: string): read
   );
 }
 
+/** What a client cannot guess. */
+const documentation: Readonly<Record<string, string>> = {
+  Binary:
+    'A create without data answers a URL that takes one file within 300 seconds, by PUT and without any header (docs/documents.md).',
+  DocumentReference:
+    'A read gives attachments that lie here a URL that opens without any header for 300 seconds; rows of a search come without content.',
+};
+
+function documentationOf(type: string): object {
+  return documentation[type] === undefined ? {} : { documentation: documentation[type] };
+}
+
 /** One entry a type; made at the first request, since it is the same for the life of the process. */
 function resources(operations: readonly OperationFacts[]): readonly ResourceEntry[] {
   resourceList ??= resourceTypesWithEndpoint.map((type) => ({
     type,
     profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
     interaction: interactionCodes(type).map((code) => ({ code })),
+    ...documentationOf(type),
     versioning: 'versioned',
     readHistory: true,
     updateCreate: isWritable(type),

@@ -6,6 +6,7 @@ import { withMatch } from './conditional.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { createNew } from './create.ts';
 import { requireGrants } from './denials.ts';
+import { asMeant } from './sent-body.ts';
 import { replace, requireReadable } from './update.ts';
 import { requireWritable } from './writable.ts';
 import { requireResource, requireValidId } from './writing.ts';
@@ -26,7 +27,7 @@ export const conditionalUpdate: Interaction = {
  * @throws PraxisError `precondition-failed` when several match, `resource-id-mismatch`, and what create and update throw
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
-  const resource = requireResource(await request.body(), request.type);
+  const resource = requireResource(asMeant(context.settings, await request.body()), request.type);
   const { id } = resource;
   return await withMatch(context, request.type, request.parameters, async (inside, match) => {
     if (match === undefined) {

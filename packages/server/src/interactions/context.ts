@@ -19,12 +19,16 @@ export interface Caller {
   readonly tokenId: string;
   readonly subject: string;
   readonly requestId: string;
+  /** Number of the API key, where the call came with one. */
+  readonly apiKey?: number;
 }
 
 export interface InteractionLimits {
   readonly searchValuesMax: number;
   readonly searchParametersMax: number;
   readonly pageRowsMax: number;
+  /** Of a file that is uploaded by URL. */
+  readonly uploadBytesMax: number;
 }
 
 export interface InteractionContext {
@@ -41,6 +45,8 @@ export interface InteractionContext {
   readonly baseUrl: string;
   /** What the request leaves in the audit ledger. */
   readonly trail: Trail;
+  /** An entry of a transaction Bundle: it must take effect with the others. */
+  readonly allOrNothing?: true;
   /** Of the interaction or operation under way. */
   readonly note?: AccessNote;
   /**
@@ -92,6 +98,8 @@ export interface FhirRequest extends Omit<FhirCall, 'interaction' | 'open'> {
   readonly parameters: readonly (readonly [name: string, value: string])[];
   /** Reads and parses the body. */
   readonly body: () => Promise<JsonValue>;
+  /** Whether there is no body at all; absent: there is one. */
+  readonly isBodyEmpty?: () => Promise<boolean>;
   /** Reads and parses the body of a PATCH, whose media type says which kind of patch it is. */
   readonly patch: () => Promise<PatchDocument>;
   readonly ifMatch: string | undefined;
@@ -114,9 +122,18 @@ export interface IdempotencyKey {
   readonly asked: () => Promise<string>;
 }
 
-/** Values of the header Content-flag. The first: `total` is that of all pages, and a searchset has the link `last`. */
-export const contentFlags = ['Pagination_optimization_disabled'] as const;
-export type ContentFlag = (typeof contentFlags)[number];
+/** Values of the header Content-flag, and what each asks for (docs/decisions/0207). */
+export const contentFlagMeanings = {
+  Pagination_optimization_disabled: 'Bundle.total of a search is that of all pages, and the link last is given.',
+  Referral:
+    'A Patient has its referring practitioners as contacts; an Appointment has the referral source of its patient as an extension, and the referring practitioners as supportingInformation. As far as the caller may read Patient and Practitioner.',
+  Universal_Id: 'A Patient has an identifier that no other patient of any firm has: urn:ietf:rfc:3986, urn:uuid:….',
+} as const;
+
+export type ContentFlag = keyof typeof contentFlagMeanings;
+
+const isContentFlag = (name: string): name is ContentFlag => Object.hasOwn(contentFlagMeanings, name);
+export const contentFlags: readonly ContentFlag[] = Object.keys(contentFlagMeanings).filter(isContentFlag);
 
 /** The body of a PATCH (https://hl7.org/fhir/R4/http.html#patch). */
 export interface PatchDocument {

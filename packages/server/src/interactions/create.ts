@@ -11,7 +11,12 @@ import { withMatch } from './conditional.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { requireGrants } from './denials.ts';
 import { discloseReadable } from './disclosing.ts';
+import { proposedInstead } from './intake/proposing.ts';
 import { kept } from './outcome.ts';
+import { asMeant } from './sent-body.ts';
+import { type StoringOptions, storeVersion } from './storing.ts';
+import { mayAskForUpload, uploadUrlFor } from './upload-url.ts';
+import { placedNote } from './visit-note.ts';
 import { requireWritable } from './writable.ts';
 import { requireCreatable } from './write-rights.ts';
 import { requireResource, resourceWrite, writtenResponse } from './writing.ts';
@@ -19,19 +24,24 @@ import { requireResource, resourceWrite, writtenResponse } from './writing.ts';
 export const create: Interaction = {
   authorize(context, request) {
     requireWritable(request.type);
-    requireGrants(context, request.type, 'c');
+    if (!mayAskForUpload(context, request.type)) requireGrants(context, request.type, 'c');
   },
   answer,
 };
 
 /**
  * 201 with Location; an id in the body is ignored, as R4 demands. With If-None-Exist: 200 with the one resource that
- * matches its criteria, as far as the caller may read it, instead of a second one.
+ * matches its criteria, as far as the caller may read it, instead of a second one. A Binary without content: upload-url.ts.
  * @throws PraxisError `resource-type-mismatch`, `resource-invalid`, `invariant-broken`, `precondition-failed`, `access-denied`
  *   (rows or elements that the caller may not create)
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
-  const resource = requireResource(await request.body(), request.type);
+  if (mayAskForUpload(context, request.type)) {
+    const answered = await uploadUrlFor(context, request);
+    if (answered !== undefined) return answered;
+    requireGrants(context, request.type, 'c');
+  }
+  const resource = requireResource(asMeant(context.settings, await request.body()), request.type);
   if (request.ifNoneExist === undefined) return await createNew(context, request, resource);
   const criteria = parseParameters(criteriaOf(request.ifNoneExist, request.type));
   return await withMatch(context, request.type, criteria, async (inside, match) =>
@@ -39,16 +49,21 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   );
 }
 
-/** Stores `resource` under a new id: that of the request if it brings one. */
+/** Stores `resource` under a new id: that of the request if it brings one. Or 202, where it waits for the practice. */
 export async function createNew(
   context: InteractionContext,
   request: FhirRequest,
   resource: JsonObject,
+  options: StoringOptions = {},
 ): Promise<FhirResponse> {
   const id = request.newId ?? newResourceId(context.clock);
-  const write = resourceWrite(context, 'create', request.type, id, resource, 0);
-  requireCreatable(context, write);
-  const outcome = await context.store.write(context.scope, write);
+  const sent = resourceWrite(context, 'create', request.type, id, resource, 0);
+  requireCreatable(context, sent);
+  const placed = await placedNote(context, request.type, resource);
+  const write = placed === resource ? sent : resourceWrite(context, 'create', request.type, id, placed, 0);
+  const waiting = await proposedInstead(context, request, { write, current: undefined });
+  if (waiting !== undefined) return waiting;
+  const outcome = await storeVersion(context, write, undefined, options);
   if (outcome.outcome !== 'written') fail('conflict', { diagnostics: 'The new id is taken: repeat the request' });
   return writtenResponse(context, request, 'c', write, 201);
 }

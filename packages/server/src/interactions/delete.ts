@@ -8,6 +8,7 @@ import { emptyIndexRows } from '../search/index-rows.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { refuse } from './denials.ts';
 import { requireMatch, requireNoneMatch } from './preconditions.ts';
+import { storeVersion } from './storing.ts';
 import { requireWritable } from './writable.ts';
 import { auditRow } from './writing.ts';
 
@@ -16,7 +17,7 @@ const attemptsMax = 5;
 export const deleteResource: Interaction = {
   authorize(context, request) {
     requireWritable(request.type);
-    if (!context.policy.mayDelete) refuse(`${request.type} delete`, ['acl/*']);
+    if (!context.policy.mayDelete) refuse(context, `${request.type} delete`, ['acl/*']);
   },
   answer,
 };
@@ -32,15 +33,19 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
     requireMatch(request.ifMatch, live ? current.versionId : undefined);
     requireNoneMatch(request.ifNoneMatch, live ? current.versionId : undefined);
     if (!live) return { status: 204, ...(current ? { versionId: current.versionId } : {}) };
-    const outcome = await context.store.write(context.scope, {
-      type: request.type,
-      id: request.id,
-      expectedVersion: current.versionId,
-      lastUpdatedMs: context.clock.now(),
-      content: null,
-      index: emptyIndexRows(),
-      audit: auditRow(context, 'delete', { type: request.type, id: request.id, text: contentOf(current.content) }),
-    });
+    const outcome = await storeVersion(
+      context,
+      {
+        type: request.type,
+        id: request.id,
+        expectedVersion: current.versionId,
+        lastUpdatedMs: context.clock.now(),
+        content: null,
+        index: emptyIndexRows(),
+        audit: auditRow(context, 'delete', { type: request.type, id: request.id, text: contentOf(current.content) }),
+      },
+      current,
+    );
     if (outcome.outcome === 'written') return { status: 204, versionId: outcome.versionId };
   }
   return fail('conflict', { diagnostics: `${request.type}/${request.id} is being changed by others: try again` });

@@ -2,9 +2,8 @@
  * The access checks that every interaction begins with, and their refusals: a 403 names the missing entry and who can
  * grant it; what may not be seen is answered like what does not exist.
  */
-import { explainDenial } from '../access/explain.ts';
+import { explainDenial, nextStep } from '../access/explain.ts';
 import type { Letter } from '../access/policy.ts';
-import { allEntry } from '../access/registry.ts';
 import { fail } from '../base/errors.ts';
 import type { InteractionContext } from './context.ts';
 
@@ -23,10 +22,9 @@ export function requireGrants(context: RightsContext, type: string, letter: Lett
 }
 
 /** Refuses with 403; `entries` are those of which one is needed. */
-export function refuse(what: string, entries: readonly string[]): never {
+export function refuse({ policy }: RightsContext, what: string, entries: readonly string[]): never {
   const needed = entries.length === 0 ? 'an access entry that this service does not offer' : entries.join(' or ');
-  const grantor = entries.includes(allEntry) ? 'the operator of the service' : 'the practice';
-  return denied(`${what} needs ${needed}; ${grantor} grants it to the application`);
+  return denied(`${what} needs ${needed}; ${nextStep(policy, entries)}`);
 }
 
 /** The 403 of RFC 6750 §3.1. */

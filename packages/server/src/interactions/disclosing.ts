@@ -10,6 +10,7 @@ import { fail } from '../base/errors.ts';
 import { type IndexRows, indexElements } from '../search/index-rows.ts';
 import { matchesToken } from '../search/match.ts';
 import type { StoredResource } from '../storage/store.ts';
+import { withContentLinksFor } from './content-links.ts';
 import type { FhirRequest, InteractionContext } from './context.ts';
 import { withReferencesFor } from './references.ts';
 
@@ -24,7 +25,7 @@ export function discloseRow(
   const disclosed = disclose(context.policy, letter, row.type, row.content, test, filter);
   if (disclosed === undefined) return undefined;
   noteShown(context, letter, row, filter, test);
-  return withReferencesFor(context, disclosed);
+  return withContentLinksFor(context, letter, row.type, row.id, withReferencesFor(context, disclosed));
 }
 
 /** For the audit ledger: what was shown, about whom, and under which grants. */
@@ -54,7 +55,7 @@ export function discloseReadable(context: InteractionContext, row: StoredResourc
 
 /** Whether a criterion holds for stored content; the content is parsed and indexed at the first question only. */
 export function criterionTest(
-  context: InteractionContext,
+  context: Pick<InteractionContext, 'scope' | 'baseUrl'>,
   type: string,
   content: Stored<string>,
 ): (criterion: Criterion) => boolean {

@@ -1,7 +1,7 @@
 /**
  * history of one resource (https://hl7.org/fhir/R4/http.html#history): versions newest first, deletions included.
  */
-import { missingEntries } from '../access/explain.ts';
+import { missingEntries, nextStep } from '../access/explain.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { denied, notFound, requireGrants } from './denials.ts';
 import { historyEntries, historyResponse } from './history-bundle.ts';
@@ -23,8 +23,9 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   const parameters = readHistoryParameters(context, request, '_before');
   const { period, count, beforeVersion } = parameters;
   if (period.currentAfterMs !== undefined && !seesAllRows(context, type)) {
+    const entries = missingEntries(context.policy, type, 'r');
     denied(
-      `_at on ${type} needs read access to all its rows (${missingEntries(context.policy, type, 'r').join(' or ')} without a limit on rows; the practice grants it): it tells when a version was followed by one outside of them`,
+      `_at on ${type} needs read access to all its rows (${entries.join(' or ')} without a limit on rows; ${nextStep(context.policy, entries)}): it tells when a version was followed by one outside of them`,
     );
   }
   const page = { ...period, limit: count + 1, ...(beforeVersion === undefined ? {} : { beforeVersion }) };

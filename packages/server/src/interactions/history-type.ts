@@ -7,6 +7,7 @@ import { type RightsContext, refuse } from './denials.ts';
 import { historyEntries, historyResponse } from './history-bundle.ts';
 import { openPosition, sealPosition } from './history-cursor.ts';
 import { readHistoryParameters } from './history-parameters.ts';
+import { requireOtherHistory } from './ledger-alone.ts';
 
 export const historyType: Interaction = { authorize: (context, { type }) => authorize(context, type), answer };
 
@@ -14,7 +15,7 @@ export const historySystem: Interaction = { authorize: (context) => authorize(co
 
 /** Deletions and former versions would tell of rows that a narrower entry hides. */
 function authorize(context: RightsContext, type: string): void {
-  if (!context.policy.mayTypeHistory) refuse(`${type === '' ? 'System' : type} history`, ['acl/*']);
+  if (!context.policy.mayTypeHistory) refuse(context, `${type === '' ? 'System' : type} history`, ['acl/*']);
 }
 
 /**
@@ -23,6 +24,7 @@ function authorize(context: RightsContext, type: string): void {
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   const { store, scope } = context;
+  requireOtherHistory(request.type);
   const parameters = readHistoryParameters(context, request, '_cursor');
   const { period, count, cursor } = parameters;
   const asked = { type: request.type, period };

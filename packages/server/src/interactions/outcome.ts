@@ -4,13 +4,16 @@
 import { type Disclosed, serverWritten } from '../access/disclosure.ts';
 import { errorTable, type PraxisError } from '../base/errors.ts';
 
+/** Extension of an issue: a resource that would do instead. */
+export const alternativeUrl = 'https://praxis.health/fhir/StructureDefinition/alternative';
+
 /**
  * The OperationOutcome of an error: first issue first, useful words first. People are often shown no more than the first
  * 200 characters of a body, so `diagnostics` stands before what programs read.
  */
 export function outcomeOf(error: PraxisError): Disclosed<string> {
   const issues = error.issues.map((issue) => ({
-    severity: 'error',
+    severity: issue.severity ?? 'error',
     code: issue.issue ?? errorTable[error.code].issue,
     diagnostics: issue.diagnostics,
     ...(issue.expression === undefined ? {} : { expression: issue.expression }),
@@ -18,6 +21,9 @@ export function outcomeOf(error: PraxisError): Disclosed<string> {
       coding: [{ system: 'https://praxis.health/fhir/CodeSystem/error', code: error.code }],
       text: issue.diagnostics,
     },
+    ...(issue.alternative === undefined
+      ? {}
+      : { extension: [{ url: alternativeUrl, valueReference: issue.alternative }] }),
   }));
   return serverWritten(JSON.stringify({ resourceType: 'OperationOutcome', issue: issues }));
 }
@@ -32,6 +38,18 @@ export function kept(type: string, id: string): Disclosed<string> {
   return information(`${type}/${id} matches the criteria: nothing was stored`);
 }
 
+/** Extension of an issue: the number under which a write waits for the practice. */
+export const reconciliationUrl = 'https://praxis.health/fhir/StructureDefinition/reconciliation-id';
+
+/** That a write waits for the practice to accept it. @param task id of the Task, which is the reconciliation id */
+export function awaiting(type: string, task: string): Disclosed<string> {
+  const diagnostics = `${type} waits for the practice to accept it; its reconciliation id is ${task}: $reconciliation?id=${task} or Task/${task} tells what came of it`;
+  const coding = [{ system: 'https://praxis.health/fhir/CodeSystem/information', code: 'awaiting-acceptance' }];
+  const extension = [{ url: reconciliationUrl, valueString: task }];
+  const issue = [{ severity: 'information', code: 'informational', diagnostics, details: { coding }, extension }];
+  return serverWritten(JSON.stringify({ resourceType: 'OperationOutcome', issue }));
+}
+
 /** In place of the body of a first answer that is not told again. */
 export function withheld(): Disclosed<string> {
   return information(
@@ -40,7 +58,7 @@ export function withheld(): Disclosed<string> {
 }
 
 /** A warning about an answer that is not all it could be; `code` is of http://hl7.org/fhir/ValueSet/issue-type. */
-export function warned(code: 'too-costly', diagnostics: string): Disclosed<string> {
+export function warned(code: 'too-costly' | 'suppressed', diagnostics: string): Disclosed<string> {
   const issue = [{ severity: 'warning', code, diagnostics }];
   return serverWritten(JSON.stringify({ resourceType: 'OperationOutcome', issue }));
 }

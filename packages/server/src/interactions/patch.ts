@@ -17,15 +17,19 @@ import {
 import { contentOf } from '../access/disclosure.ts';
 import { missingEntries } from '../access/explain.ts';
 import { fail } from '../base/errors.ts';
-import type { StoredResource } from '../storage/store.ts';
+import { governedMembers } from '../resources/firm-codes.ts';
+import { behaviourOf } from '../resources/list.ts';
+import type { ResourceWrite, StoredResource } from '../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext, PatchDocument } from './context.ts';
 import { notFound, refuse, requireGrants } from './denials.ts';
 import { criterionTest, discloseReadable } from './disclosing.ts';
+import { isAwaited, proposedInstead } from './intake/proposing.ts';
 import { written } from './outcome.ts';
 import { withSafeNarrative } from './patched-narrative.ts';
 import { requireMatch, requireNoneMatch } from './preconditions.ts';
 import { deleted } from './read.ts';
 import { readableMember } from './readable-members.ts';
+import { type StoringOptions, storeVersion } from './storing.ts';
 import { requireWritable } from './writable.ts';
 import { requireTouchable, requireTouched } from './write-rights.ts';
 import { requireResource, requireValidId, resourceWrite } from './writing.ts';
@@ -49,10 +53,23 @@ export const patch: Interaction = {
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   requireValidId(request.id);
   const change = readPatch(await request.patch());
-  return patchedResponse(context, request, await changeResource(context, request, change));
+  return (
+    (await proposedPatch(context, request, change)) ??
+    patchedResponse(context, request, await changeResource(context, request, change))
+  );
 }
 
-export interface ChangeOptions {
+async function proposedPatch(
+  context: InteractionContext,
+  request: FhirRequest,
+  change: Patch,
+): Promise<FhirResponse | undefined> {
+  if (!(await isAwaited(context, request.type))) return undefined;
+  const version = await nextVersion(context, request, change);
+  return await proposedInstead(context, request, { ...version, write: writeOf(context, request, version) });
+}
+
+export interface ChangeOptions extends StoringOptions {
   /** A change that leaves everything as it was makes no version. */
   readonly keepsUnchanged?: true;
 }
@@ -67,29 +84,51 @@ export async function changeResource(
   change: Patch,
   options: ChangeOptions = {},
 ): Promise<StoredResource> {
-  const touched = change.touches.map(({ member }) => member);
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-    const current = await context.store.read(context.scope, request.type, request.id);
-    if (current === undefined) return notFound(request.type, request.id);
-    if (current.deleted) return deleted(context, current);
-    const covered = criterionTest(context, request.type, current.content);
-    requireTouchable(context, request, covered, touched);
-    const readable = readableMember(context.policy, request.type, covered);
-    requireReadable(context, request.type, change, readable);
-    requireMatch(request.ifMatch, current.versionId);
-    requireNoneMatch(request.ifNoneMatch, current.versionId);
-    const resource = requireResource(applied(change, current, readable('text')), request.type);
-    if (resource.id !== request.id)
-      fail('patch-failed', { diagnostics: 'The patch changes the id, which stays as it is', expression: ['id'] });
+    const version = await nextVersion(context, request, change);
+    const { current, resource } = version;
     if (options.keepsUnchanged === true && JSON.stringify(resource) === contentOf(current.content)) return current;
-    const write = resourceWrite(context, 'patch', request.type, request.id, resource, current.versionId);
-    requireTouched(context, write, touched);
-    const outcome = await context.store.write(context.scope, write);
+    const write = writeOf(context, request, version);
+    const outcome = await storeVersion(context, write, current, options);
     if (outcome.outcome === 'conflict') continue;
     const { versionId } = outcome;
     return { ...current, versionId, lastUpdatedMs: write.lastUpdatedMs, content: write.content ?? current.content };
   }
   return fail('conflict', { diagnostics: `${request.type}/${request.id} is being changed by others: try again` });
+}
+
+/** A resource as a patch makes it. */
+interface NextVersion {
+  readonly current: StoredResource;
+  readonly resource: JsonObject;
+  /** The elements that the patch names. */
+  readonly touched: readonly (string | undefined)[];
+}
+
+/** The current version with `change` applied; nothing is stored. @throws PraxisError as `answer` */
+async function nextVersion(context: InteractionContext, request: FhirRequest, change: Patch): Promise<NextVersion> {
+  const touched = change.touches.map(({ member }) => member);
+  const current = await context.store.read(context.scope, request.type, request.id);
+  if (current === undefined) return notFound(request.type, request.id);
+  if (current.deleted) return deleted(context, current);
+  const covered = criterionTest(context, request.type, current.content);
+  requireTouchable(context, request, covered, touched);
+  const readable = readableMember(context.policy, request.type, covered);
+  requireReadable(context, request.type, change, readable);
+  requireMatch(request.ifMatch, current.versionId);
+  requireNoneMatch(request.ifNoneMatch, current.versionId);
+  const resource = requireResource(applied(change, current, readable('text')), request.type);
+  if (resource.id !== request.id)
+    fail('patch-failed', { diagnostics: 'The patch changes the id, which stays as it is', expression: ['id'] });
+  return { current, resource, touched };
+}
+
+/** @throws PraxisError `access-denied` */
+function writeOf(context: InteractionContext, { type, id }: FhirRequest, version: NextVersion): ResourceWrite {
+  const { current, resource, touched } = version;
+  const write = resourceWrite(context, 'patch', type, id, resource, current.versionId);
+  requireTouched(context, write, touched);
+  return write;
 }
 
 /** @throws PraxisError `patch-invalid` */
@@ -128,16 +167,35 @@ function requireReadable(
   change: Patch,
   readable: ReturnType<typeof readableMember>,
 ): void {
-  const hidden = change.touches.find(({ member, blind }) => !(blind && member !== undefined) && !readable(member));
+  const hidden =
+    change.touches.find(({ member, blind }) => !(blind && member !== undefined) && !readable(member)) ??
+    hiddenJudged(type, change, readable);
   if (hidden === undefined) return;
   const what =
     hidden.member === undefined
       ? `Patching all of ${type}`
       : `Patching ${type}.${hidden.member}, which the application may not read,`;
-  refuse(what, missingEntries(context.policy, type, 'r'));
+  refuse(context, what, missingEntries(context.policy, type, 'r'));
 }
 
-function patchedResponse(context: InteractionContext, request: FhirRequest, row: StoredResource): FhirResponse {
+/** What the verdict on the change would tell of, and the caller may not read: even setting it blindly is an oracle then. */
+function hiddenJudged(
+  type: string,
+  change: Patch,
+  readable: ReturnType<typeof readableMember>,
+): { readonly member: string } | undefined {
+  const governed = governedMembers(type).find(
+    (each) => change.touches.some(({ member }) => member === each) && !readable(each),
+  );
+  if (governed !== undefined) return { member: governed };
+  const judged = behaviourOf(type)?.judged ?? [];
+  if (!change.touches.some(({ member }) => member !== undefined && judged.includes(member))) return undefined;
+  const member = judged.find((each) => !readable(each));
+  return member === undefined ? undefined : { member };
+}
+
+/** The answer to a change: the new version as far as the caller may read it, in the form that Prefer asks for. */
+export function patchedResponse(context: InteractionContext, request: FhirRequest, row: StoredResource): FhirResponse {
   const { type, id, versionId, lastUpdatedMs } = row;
   const location = `${context.baseUrl}/${type}/${id}/_history/${versionId}`;
   const facts = { status: 200, id, versionId, lastUpdatedMs, location };

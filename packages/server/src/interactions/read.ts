@@ -3,8 +3,10 @@
  */
 import { fail } from '../base/errors.ts';
 import type { StoredResource } from '../storage/store.ts';
+import { flaggedBy } from './content-flags.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { notFound, requireGrants } from './denials.ts';
+import { derivedType } from './derived-types.ts';
 import { discloseRow, requestedElements } from './disclosing.ts';
 import { parseEntityTags } from './preconditions.ts';
 
@@ -20,13 +22,20 @@ export const read: Interaction = {
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   const filter = requestedElements(request.parameters);
+  const derived = await derivedType(request.type)?.read(context, request.id);
+  if (derived !== undefined) {
+    const body = discloseRow(context, 'r', derived, filter);
+    return body === undefined ? notFound(request.type, request.id) : { status: 200, body };
+  }
   const row = await context.store.read(context.scope, request.type, request.id);
   if (!row) return notFound(request.type, request.id);
   if (row.deleted) return deleted(context, row);
   const body = discloseRow(context, 'r', row, filter);
   if (body === undefined) return notFound(request.type, request.id);
   const facts = { versionId: row.versionId, lastUpdatedMs: row.lastUpdatedMs };
-  return isUnmodified(request, row) ? { status: 304, ...facts } : { status: 200, body, ...facts };
+  if (isUnmodified(request, row)) return { status: 304, ...facts };
+  const flagged = flaggedBy(context, request);
+  return { status: 200, body: flagged === undefined ? body : await flagged('r', row, body, filter), ...facts };
 }
 
 /** 410 for those who could have read the resource, 404 for everybody else. */

@@ -17,9 +17,25 @@ const served: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
 
 /** The JSON text with references as the application's setting wants them. */
 export function withReferencesFor(context: InteractionContext, disclosed: Disclosed<string>): Disclosed<string> {
-  if (!context.settings.absoluteReferences) return disclosed;
-  const text = textOf(disclosed).replace(relativeReference, (member, type: string) =>
-    served.has(type) ? `${member}${context.baseUrl}/` : member,
-  );
+  const { absoluteReferences, referenceDisplays } = context.settings;
+  if (!absoluteReferences && !referenceDisplays) return disclosed;
+  const displayed = referenceDisplays ? withDisplays(context, textOf(disclosed)) : textOf(disclosed);
+  const text = absoluteReferences ? withAbsolute(context, displayed) : displayed;
   return serverWritten(text); // nothing is added but the URL of this service
+}
+
+function withAbsolute({ baseUrl }: InteractionContext, text: string): string {
+  return text.replace(relativeReference, (member, type: string) =>
+    served.has(type) ? `${member}${baseUrl}/` : member,
+  );
+}
+
+/** A Reference that says nothing but where it leads, to a resource of the firm. */
+const bareReference =
+  /\{"reference":"(([A-Z][A-Za-z]+)\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?)"\}/g;
+
+function withDisplays({ baseUrl }: InteractionContext, text: string): string {
+  return text.replace(bareReference, (bare, reference: string, type: string) =>
+    served.has(type) ? `{"reference":"${reference}","display":"${baseUrl}/${reference}"}` : bare,
+  );
 }

@@ -3,14 +3,22 @@
  * the parameters that were used. Links to other pages carry the sealed cursor, and `page=N` beside it for clients that take
  * only that.
  */
-import type { PageStart, SearchPage } from '../search/plan.ts';
 import type { SearchQuery } from '../search/query.ts';
 import type { BundleLink } from './bundle-text.ts';
 import type { FhirRequest, InteractionContext } from './context.ts';
 
+/** Where a page begins. */
+export interface LinkedPage {
+  readonly page: number;
+  /** Absent: the number alone says it. */
+  readonly cursor?: string;
+}
+
 /** The pages that links lead to. */
-export interface LinkedPages extends Pick<SearchPage, 'previous' | 'next'> {
-  readonly last?: PageStart | undefined;
+export interface LinkedPages {
+  readonly previous: LinkedPage | undefined;
+  readonly next: LinkedPage | undefined;
+  readonly last?: LinkedPage | undefined;
 }
 
 /**
@@ -35,8 +43,8 @@ export function searchLinks(
   const others = [['previous', previous] as const, ['next', next] as const, ['last', last] as const];
   for (const [relation, start] of others) {
     if (start === undefined) continue;
-    const begin = [['page', String(start.page)] as const, ['_cursor', start.cursor] as const];
-    links.push({ relation, url: linkTo(context, request, [...rest, ...begin]) });
+    const cursor = start.cursor === undefined ? [] : [['_cursor', start.cursor] as const];
+    links.push({ relation, url: linkTo(context, request, [...rest, ['page', String(start.page)], ...cursor]) });
   }
   return links;
 }

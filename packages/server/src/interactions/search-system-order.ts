@@ -3,7 +3,7 @@
  * place on, and the rows are merged. Among equals the types follow each other by name (docs/decisions/0107).
  */
 import type { RowPlace } from '../search/keyset.ts';
-import { cursorAfter, planPage, type SearchTarget } from '../search/plan.ts';
+import { cursorAfter, orderedColumns, planPage, type SearchTarget } from '../search/plan.ts';
 import { refuseValue } from '../search/search-values.ts';
 import type { PageRow } from '../storage/store.ts';
 import type { InteractionContext } from './context.ts';
@@ -13,6 +13,9 @@ const rowsReadMax = 1_000;
 
 /** Beyond the number of every resource. */
 const ridMax = Number.MAX_SAFE_INTEGER;
+
+/** Byte by byte behind every id (https://hl7.org/fhir/R4/datatypes.html#id). */
+const behindIds = '~';
 
 /** The last row of the page before. */
 export interface MergedPlace extends RowPlace {
@@ -67,12 +70,23 @@ export async function mergedPage(
   return { rows, last: last && { type: last.type, keys: last.keys, rid: last.rid } };
 }
 
-/** Where the type goes on: of rows that are equal to the last one, those of types before it were shown, those after not. */
-function placeIn({ query }: SearchTarget, { type, keys, rid }: MergedPlace): RowPlace {
+/**
+ * Where the type goes on: of rows that are equal to the last one, those of types before it were shown, those after not.
+ * A type whose way of finding orders by the id as well, which rows with the sort key lack and rows without it have, goes on
+ * before or behind all ids.
+ */
+function placeIn(target: SearchTarget, { type, keys, rid }: MergedPlace): RowPlace {
+  const { query } = target;
   if (query.type === type) return { keys, rid };
   const isShown = query.type < type;
   const isDescending = query.sort[0]?.descending ?? false;
-  return { keys, rid: isShown === isDescending ? -1 : ridMax };
+  const shared = keys.slice(0, columnsOf(target).length);
+  const behind = shared[0] === null ? behindIds : null;
+  const own = orderedColumns(target).slice(shared.length);
+  return {
+    keys: [...shared, ...own.map(() => (isShown ? behind : ''))],
+    rid: isShown === isDescending ? -1 : ridMax,
+  };
 }
 
 function columnsOf({ query }: SearchTarget): readonly KeyColumn[] {

@@ -3,17 +3,19 @@
  * (https://hl7.org/fhir/R4/search.html#searching, http.html#search): parameters that all of them have.
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
+import { ledgerTypes } from '../audit/audit-event.ts';
 import { fail } from '../base/errors.ts';
 import type { CompartmentScope } from '../search/compartment-scope.ts';
 import { isIncludeName } from '../search/includes/include.ts';
 import type { SearchTarget } from '../search/plan.ts';
 import type { SearchParameters } from '../search/query.ts';
 import { resultParameterNames } from '../search/result-parameters.ts';
-import { refuseValue } from '../search/search-values.ts';
+import { refuseValue, shownName } from '../search/search-values.ts';
 import { compartmentScope, typesOfCompartment } from './compartment.ts';
 import { refuseScope, usableScope } from './compartment-types.ts';
 import type { CompartmentOwner, FhirRequest, InteractionContext, Preferences } from './context.ts';
 import { requireGrants } from './denials.ts';
+import { refuseLedger } from './ledger-alone.ts';
 import { requireOneOrder } from './search-system-order.ts';
 import { planSearch } from './searching.ts';
 
@@ -27,6 +29,8 @@ export interface SystemSearch {
   readonly path: string;
   /** The sealed place where the page begins, unopened. */
   readonly cursor: string | undefined;
+  /** What is said of types that are left out; undefined: none is. */
+  readonly leftOut: string | undefined;
 }
 
 /** What every resource has: by these all types can be searched at once. */
@@ -42,10 +46,11 @@ const ofEveryResource: ReadonlySet<string> = new Set([
 const endpoints: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
 
 /**
- * The search that a request asks of several types. Types that the caller may not search are left out.
+ * The search that a request asks of several types. Types that the caller may not search are left out, unless it names them
+ * and asks for strict handling.
  * @param startMs what "now" means in it
- * @throws PraxisError `search-invalid`, `access-denied` (none of the types may be searched, or a parameter touches what
- *   may not be read)
+ * @throws PraxisError `search-invalid`, `access-denied` (none of the types may be searched, or one that is named under strict
+ *   handling, or a parameter touches what may not be read)
  */
 export async function planSystemSearch(
   context: InteractionContext,
@@ -54,8 +59,11 @@ export async function planSystemSearch(
 ): Promise<SystemSearch> {
   const { named, cursor, rest } = split(parameters);
   if (named === undefined) requireOfEveryResource(rest);
-  const searched = searchedTypes(context, named, compartment);
+  const asked = named === undefined ? allTypes(compartment) : namedTypes(named, compartment);
+  const searched = searchedTypes(context, asked, compartment);
   const types = searched.map(({ type }) => type);
+  const omitted = asked.filter((type) => !types.includes(type)).toSorted();
+  if (named !== undefined && prefer.handling === 'strict') requireAll(context, omitted, compartment);
   requireServed(rest);
   const atStart = { ...context, clock: { now: () => startMs } };
   const planAll = (given: SearchParameters) =>
@@ -71,6 +79,7 @@ export async function planSystemSearch(
     applied: [...(named === undefined ? [] : [['_type', types.join(',')] as const]), ...known],
     path: compartment === undefined ? '' : `${compartment.type}/${compartment.id}/*`,
     cursor,
+    leftOut: omitted.length === 0 ? undefined : leftOutText(named === undefined ? types : undefined, omitted),
   };
 }
 
@@ -103,13 +112,37 @@ interface SearchedType {
   readonly scope: CompartmentScope | undefined;
 }
 
+/** Types that a text names, at most. */
+const namedMax = 20;
+
+/** @param searched those that are searched, where the caller has named none; else those that are left out are told */
+function leftOutText(searched: readonly string[] | undefined, omitted: readonly string[]): string {
+  const told = searched ?? omitted;
+  const names =
+    told.slice(0, namedMax).join(', ') + (told.length > namedMax ? ` and ${told.length - namedMax} more` : '');
+  return searched === undefined
+    ? `Left out are types that the application may not search: ${names} (Prefer: handling=strict refuses them)`
+    : `Searched are only the types that the application may search: ${names}`;
+}
+
+/** @throws PraxisError `access-denied` naming what the first of the types needs */
+function requireAll(
+  context: InteractionContext,
+  omitted: readonly string[],
+  owner: CompartmentOwner | undefined,
+): void {
+  const [first] = omitted;
+  if (first === undefined) return;
+  requireGrants(context, first, 's');
+  if (owner !== undefined) refuseScope(context, owner, first);
+}
+
 /** Those of the types that the caller may search, and may search inside the compartment, by name. */
 function searchedTypes(
   context: InteractionContext,
-  named: string | undefined,
+  types: readonly string[],
   owner: CompartmentOwner | undefined,
 ): readonly SearchedType[] {
-  const types = named === undefined ? allTypes(owner) : namedTypes(named, owner);
   const allowed = types.filter((type) => context.policy.allows(type, 's'));
   const first = allowed[0] ?? types[0] ?? '';
   if (allowed.length === 0) requireGrants(context, first, 's');
@@ -126,10 +159,16 @@ function allTypes(owner: CompartmentOwner | undefined): readonly string[] {
 function namedTypes(named: string, owner: CompartmentOwner | undefined): readonly string[] {
   const types = [...new Set(named.split(','))];
   for (const type of types) {
-    if (!endpoints.has(type))
-      refuseValue('_type', 'takes names of resource types with an endpoint, separated by commas: Patient,Encounter');
+    if (!endpoints.has(type)) {
+      refuseValue(
+        '_type',
+        `names ${shownName(type)}: it takes names of resource types with an endpoint, separated by commas: Patient,Encounter`,
+      );
+    }
     if (owner !== undefined && compartmentScope(owner.type, owner.id, type) === undefined)
       refuseValue('_type', `names ${type}, which is not in the compartment of ${owner.type} in FHIR R4`);
+    if (ledgerTypes.has(type))
+      refuseLedger('_type', 'names', type, owner === undefined ? type : `${owner.type}/${owner.id}/${type}`);
   }
   return types;
 }

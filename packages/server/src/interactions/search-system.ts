@@ -17,7 +17,7 @@ import { refuse } from './denials.ts';
 import { discloseRow, requestedElements } from './disclosing.ts';
 import { includedEntries, requireIncludes } from './including.ts';
 import { listResponse } from './list-response.ts';
-import { estimated } from './outcome.ts';
+import { estimated, warned } from './outcome.ts';
 import { encodeQuery } from './search-links.ts';
 import {
   openSystemPosition,
@@ -31,7 +31,8 @@ import { planSystemSearch, type SystemSearch } from './search-system-types.ts';
 export const searchSystem: Interaction = {
   authorize({ policy }, { compartment }) {
     const types = compartment === undefined ? resourceTypesWithEndpoint : typesOfCompartment(compartment.type);
-    if (!types.some((type) => policy.allows(type, 's'))) refuse('Search of several types', searchEntriesOf(types));
+    if (!types.some((type) => policy.allows(type, 's')))
+      refuse({ policy }, 'Search of several types', searchEntriesOf(types));
   },
   answer: tellingCompleteness(answer),
 };
@@ -43,7 +44,7 @@ interface SystemPage {
 }
 
 /**
- * A searchset Bundle; types that the caller may not search are left out, and the self link names those that were searched.
+ * A searchset Bundle; types that the caller may not search are left out, which an outcome and the self link tell.
  * @throws PraxisError `search-invalid`, `access-denied`, `cursor-invalid`, `statement-timeout`
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
@@ -63,7 +64,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   const next = page.next && sealSystemPosition(context, targets, startMs, page.next);
   // Includes name the types that they lead from themselves, so those of one target are those of all.
   const included = await includedEntries(context, first.query, page.rows, request.parameters);
-  const entries = [...matches(context, request, page.rows), ...included, ...outcomes];
+  const entries = [...matches(context, request, page.rows), ...included, ...outcomes, ...leftOut(search)];
   return searchset(context, search, { total, next, entries });
 }
 
@@ -111,6 +112,12 @@ function matches(context: InteractionContext, request: FhirRequest, rows: readon
     if (resource === undefined) return [];
     return [{ fullUrl: `${context.baseUrl}/${row.type}/${row.id}`, resource, search: { mode: 'match' as const } }];
   });
+}
+
+/** Said once, where the search begins. */
+function leftOut({ leftOut: text, cursor }: SystemSearch): BundleEntry[] {
+  if (text === undefined || cursor !== undefined) return [];
+  return [{ resource: warned('suppressed', text), search: { mode: 'outcome' } }];
 }
 
 interface Total {

@@ -3,19 +3,21 @@
  */
 import { toInstant } from '../base/clock.ts';
 import { newUuid } from '../base/ids.ts';
-import { planCount, planPage } from '../search/plan.ts';
+import { planCount, planPage, type SearchPage } from '../search/plan.ts';
 import type { SearchQuery } from '../search/query.ts';
 import type { StoredResource } from '../storage/store.ts';
 import type { BundleEntry } from './bundle-text.ts';
 import { scopeOf } from './compartment.ts';
 import { tellingCompleteness } from './completeness.ts';
+import { flaggedBy } from './content-flags.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { requireGrants } from './denials.ts';
+import { derivedType } from './derived-types.ts';
 import { discloseRow, requestedElements } from './disclosing.ts';
 import { includedEntries, requireIncludes } from './including.ts';
 import { listResponse } from './list-response.ts';
 import { searchLedger } from './search-ledger.ts';
-import { searchLinks } from './search-links.ts';
+import { type LinkedPages, searchLinks } from './search-links.ts';
 import { totalOf } from './search-total.ts';
 import { planSearch } from './searching.ts';
 
@@ -32,6 +34,8 @@ export const searchType: Interaction = {
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   if (request.type === 'AuditEvent') return await searchLedger(context, request);
+  const derived = await derivedType(request.type)?.search(context, request);
+  if (derived !== undefined) return derived;
   const target = await planSearch(context, request.type, request.parameters, request.prefer, scopeOf(request));
   const { query } = target;
   requireIncludes(context, query);
@@ -46,22 +50,39 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
     id: newUuid(),
     lastUpdated: toInstant(context.clock.now()),
     ...(total === undefined ? {} : { total }),
-    links: searchLinks(context, request, query, pages),
+    links: searchLinks(context, request, query, linked(context, pages, result)),
     entries: [
-      ...entries(context, request, result.rows),
+      ...(await entries(context, request, result.rows)),
       ...(await includedEntries(context, query, result.rows, request.parameters)),
       ...outcomes,
     ],
   });
 }
 
-function entries(context: InteractionContext, request: FhirRequest, rows: readonly StoredResource[]): BundleEntry[] {
+/** With a link `next` also where nothing follows, for an application that is set so. */
+function linked(
+  { settings }: InteractionContext,
+  pages: LinkedPages,
+  { after }: SearchPage<StoredResource>,
+): LinkedPages {
+  return settings.nextUntilEmpty && pages.next === undefined ? { ...pages, next: after() } : pages;
+}
+
+async function entries(
+  context: InteractionContext,
+  request: FhirRequest,
+  rows: readonly StoredResource[],
+): Promise<readonly BundleEntry[]> {
   const filter = requestedElements(request.parameters);
-  return rows.flatMap((row) => {
-    const resource = discloseRow(context, 's', row, filter);
-    if (resource === undefined) return [];
-    return [{ fullUrl: `${context.baseUrl}/${row.type}/${row.id}`, resource, search: { mode: 'match' as const } }];
-  });
+  const flagged = flaggedBy(context, request);
+  const found: BundleEntry[] = [];
+  for (const row of rows) {
+    const shown = discloseRow(context, 's', row, filter);
+    if (shown === undefined) continue;
+    const resource = flagged === undefined ? shown : await flagged('s', row, shown, filter);
+    found.push({ fullUrl: `${context.baseUrl}/${row.type}/${row.id}`, resource, search: { mode: 'match' } });
+  }
+  return found;
 }
 
 /** `_summary=count` and `_count=0`: the number of matches alone. */

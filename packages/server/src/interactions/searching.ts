@@ -17,6 +17,7 @@ import type { InteractionContext, Preferences } from './context.ts';
 import { denied, type RightsContext } from './denials.ts';
 import { firmTerminology } from './firm-terminology.ts';
 import { hierarchySteps } from './hierarchy-steps.ts';
+import { requireNoLedger } from './ledger-alone.ts';
 import { knownOwnParameters } from './own-parameters.ts';
 
 /**
@@ -31,6 +32,7 @@ export async function planSearch(
   prefer: Preferences,
   compartment?: CompartmentScope,
 ): Promise<SearchTarget> {
+  requireNoLedger(context, parameters);
   const terminology = openTerminology(
     firmTerminology(context, (kind, asked) => planSearch(context, kind, asked, prefer)),
   );

@@ -66,14 +66,20 @@ function addId(patients: PatientSet, id: string): void {
 }
 
 function answeredRow(context: InteractionContext, accessed: Accessed, note: AccessNote): AccessRow {
-  const entries = [...new Set([...note.grants.keys()].flatMap((grant) => grant.entries))];
-  return {
-    ...rowOf(context, accessed, note.patients),
-    outcome: 0,
-    shown: note.shown,
-    ...(note.shown === 0 ? {} : { elements: elementsOf(accessed.type, note) }),
-    ...(entries.length === 0 ? {} : { entries }),
-  };
+  const row = rowOf(context, accessed, note.patients);
+  const entries = entriesOf(note);
+  row.shown = note.shown;
+  if (note.shown > 0) row.elements = elementsOf(accessed.type, note);
+  if (entries.length > 0) row.entries = entries;
+  return row;
+}
+
+/** Those of the grants, once each. */
+function entriesOf({ grants }: AccessNote): readonly string[] {
+  const [first, second] = grants.keys();
+  if (first === undefined) return [];
+  if (second === undefined && first.entries.length < 2) return first.entries;
+  return [...new Set([...grants.keys()].flatMap(({ entries }) => entries))];
 }
 
 /** The row of a refusal. */
@@ -108,24 +114,28 @@ const entryWord = /\b(?:acl|system)\/[^\s;,]+/g;
 /** Missing entries that one row names. */
 const missingMax = 10;
 
-function rowOf(context: InteractionContext, accessed: Accessed, patients: PatientSet) {
+/** A row that is being made. Column by column rather than of parts: every read makes one. */
+type RowDraft = { -readonly [Name in keyof AccessRow]: AccessRow[Name] };
+
+function rowOf(context: InteractionContext, accessed: Accessed, patients: PatientSet): RowDraft {
   const { caller, clock, scope } = context;
   const { interaction, type, id, versionId } = accessed;
-  const concerned = patients.read();
-  const version = /^\d{1,9}$/.test(versionId) ? Number(versionId) : undefined;
-  return {
+  const row: RowDraft = {
     atMs: clock.now(),
     application: scope.application,
     interaction,
+    outcome: 0,
     subject: caller.subject,
     tokenId: caller.tokenId,
     requestId: caller.requestId,
     flow: caller.flow,
-    ...(isResourceType(type) ? { typeNumber: typeNumber(type) } : {}),
-    ...(idPattern.test(id) ? { id } : {}),
-    ...(version === undefined ? {} : { versionId: version }),
-    ...(concerned === undefined ? {} : { patients: concerned }),
   };
+  if (isResourceType(type)) row.typeNumber = typeNumber(type);
+  if (idPattern.test(id)) row.id = id;
+  if (versionId !== '' && /^\d{1,9}$/.test(versionId)) row.versionId = Number(versionId);
+  const concerned = patients.read();
+  if (concerned !== undefined) row.patients = concerned;
+  return row;
 }
 
 /** All, or the names; those of other types than the one asked for with `*` where all of them were shown. */

@@ -1,8 +1,9 @@
 /**
  * update: a new version of a resource, or its creation under a client's id (https://hl7.org/fhir/R4/http.html#update).
  */
-import type { JsonObject } from '@praxis/fhir';
-import { missingEntries } from '../access/explain.ts';
+import { isRawDecimal, type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
+import { contentOf } from '../access/disclosure.ts';
+import { missingEntries, nextStep } from '../access/explain.ts';
 import { coversRow } from '../access/mask.ts';
 import { canReadAll } from '../access/policy.ts';
 import { fail } from '../base/errors.ts';
@@ -10,7 +11,11 @@ import type { StoredResource } from '../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { denied, notFound, type RightsContext, requireGrants } from './denials.ts';
 import { criterionTest } from './disclosing.ts';
+import { proposedInstead } from './intake/proposing.ts';
+import { withSafeNarrative } from './patched-narrative.ts';
 import { requireMatch, requireNoneMatch } from './preconditions.ts';
+import { asMeant } from './sent-body.ts';
+import { storeVersion } from './storing.ts';
 import { requireWritable } from './writable.ts';
 import { requireReplaceable } from './write-rights.ts';
 import { requireResource, requireValidId, resourceWrite, writtenResponse } from './writing.ts';
@@ -37,23 +42,52 @@ export const update: Interaction = {
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   requireValidId(request.id);
-  const resource = requireResource(await request.body(), request.type, patchAdvice);
+  const sent = asMeant(context.settings, await request.body());
+  if (context.settings.partialPut) return await replaceWith(context, request, partOf(request, sent));
+  const resource = requireResource(sent, request.type, patchAdvice);
   requireSameId(resource, request.id);
   return await replace(context, request, resource);
 }
 
-/** Stores `resource` as the next version of `request.id`. */
+/** What a PUT of a part makes of the version before, which whoever may PUT reads in full. */
+function partOf({ type, id }: FhirRequest, sent: JsonValue): (current: StoredResource | undefined) => JsonObject {
+  return (current) => {
+    const isPart = typeof sent === 'object' && sent !== null && !Array.isArray(sent) && !isRawDecimal(sent);
+    const before = current && (parseJson(contentOf(current.content)) as JsonObject); // storage holds objects only
+    const whole =
+      isPart && before !== undefined
+        ? withSafeNarrative(before, { ...before, ...sent, id: sent['id'] ?? id }, true)
+        : sent;
+    const resource = requireResource(whole, type, patchAdvice);
+    requireSameId(resource, id);
+    return resource;
+  };
+}
+
+/** Stores `resource` as the next version of `request.id`. Or 202, where it waits for the practice. */
 export async function replace(
   context: InteractionContext,
   request: FhirRequest,
   resource: JsonObject,
 ): Promise<FhirResponse> {
+  return await replaceWith(context, request, () => resource);
+}
+
+/** @param made what is stored, from the live version before; undefined: there is none */
+async function replaceWith(
+  context: InteractionContext,
+  request: FhirRequest,
+  made: (current: StoredResource | undefined) => JsonObject,
+): Promise<FhirResponse> {
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const current = await context.store.read(context.scope, request.type, request.id);
     const exists = requireCurrent(context, request, current);
+    const resource = made(exists ? current : undefined);
     const write = resourceWrite(context, 'update', request.type, request.id, resource, current?.versionId ?? 0);
     requireReplaceable(context, exists ? current?.content : undefined, write);
-    const outcome = await context.store.write(context.scope, write);
+    const waiting = await proposedInstead(context, request, { write, current });
+    if (waiting !== undefined) return waiting;
+    const outcome = await storeVersion(context, write, current);
     if (outcome.outcome === 'written') return writtenResponse(context, request, 'u', write, exists ? 200 : 201);
     if (request.ifMatch !== undefined) requireMatch(request.ifMatch, outcome.currentVersion);
   }
@@ -65,9 +99,9 @@ export async function replace(
 /** A PUT replaces everything, so whoever cannot read everything would destroy what they cannot see. */
 export function requireReadable({ policy }: RightsContext, type: string): void {
   if (canReadAll(policy, type)) return;
-  const entries = missingEntries(policy, type, 'r').join(' or ');
+  const entries = missingEntries(policy, type, 'r');
   denied(
-    `PUT replaces the whole ${type}, and the application may not read every element of it: use PATCH, or ask the practice for ${entries}`,
+    `PUT replaces the whole ${type}, and the application may not read every element of it: use PATCH, or get ${entries.join(' or ')}; ${nextStep(policy, entries)}`,
   );
 }
 

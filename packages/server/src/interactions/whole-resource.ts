@@ -4,7 +4,7 @@
 import type { JsonObject } from '@praxis/fhir';
 import { parseJson } from '@praxis/fhir';
 import { contentOf } from '../access/disclosure.ts';
-import { missingEntries } from '../access/explain.ts';
+import { missingEntries, nextStep } from '../access/explain.ts';
 import type { InteractionContext } from './context.ts';
 import { denied, notFound } from './denials.ts';
 import { criterionTest } from './disclosing.ts';
@@ -18,9 +18,9 @@ export async function readWhole(context: InteractionContext, type: string, id: s
   const grants = [...policy.grants(type, 'r'), ...policy.grants(type, 's')];
   const whole = grants.filter(({ elements }) => elements === 'all');
   if (whole.length === 0) {
-    const entries = missingEntries(policy, type, 'r').join(' or ');
+    const entries = missingEntries(policy, type, 'r');
     denied(
-      `Judging a stored ${type} needs all of its elements, so ${entries}; the practice grants it to the application`,
+      `Judging a stored ${type} needs all of its elements, so ${entries.join(' or ')}; ${nextStep(policy, entries)}`,
     );
   }
   const row = await context.store.read(context.scope, type, id);

@@ -1,10 +1,8 @@
 /**
  * Types that the API serves but never writes.
  */
+import { ledgerTypes } from '../audit/audit-event.ts';
 import { fail } from '../base/errors.ts';
-
-/** The server's own ledger (settled.md "FHIR": never writable, not even with `acl/*`). */
-const ledgerTypes: ReadonlySet<string> = new Set(['AuditEvent']);
 
 /** @throws PraxisError `method-not-allowed` for a type that only the server writes. */
 export function requireWritable(type: string): void {

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf, type Stored } from '../access/disclosure.ts';
-import { missingEntries } from '../access/explain.ts';
+import { missingEntries, nextStep } from '../access/explain.ts';
 import { writableMember } from '../access/mask.ts';
 import type { Criterion } from '../access/policy.ts';
 import type { ResourceWrite } from '../storage/store.ts';
@@ -84,9 +84,9 @@ function refuseRows(context: InteractionContext, letter: WriteLetter, type: stri
     .grants(type, letter)
     .map(({ criteria }) => criteria.map(({ parameter, values }) => `${parameter}=${values.join(',')}`).join('&'));
   const what = letter === 'c' ? `Creating ${type} outside` : `Changing ${type} out`;
-  const entries = missingEntries(context.policy, type, letter).join(' or ');
+  const entries = missingEntries(context.policy, type, letter);
   return denied(
-    `${what} of the rows that the application may write (${rows.join(' or ')}) needs ${entries} without such a limit; the practice grants it to the application`,
+    `${what} of the rows that the application may write (${rows.join(' or ')}) needs ${entries.join(' or ')} without such a limit; ${nextStep(context.policy, entries)}`,
   );
 }
 
@@ -110,7 +110,7 @@ function requireOnly(
 }
 
 /** Top-level members that differ, in the order of their names; what the server writes itself is left out. */
-function changedMembers(before: JsonObject, after: JsonObject): readonly string[] {
+export function changedMembers(before: JsonObject, after: JsonObject): readonly string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
   return names.filter((name) => !isOwn(name) && !isDeepStrictEqual(compared(before, name), compared(after, name)));
 }

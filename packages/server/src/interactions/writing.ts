@@ -1,7 +1,7 @@
 /**
  * What create and update share: from a received body to a stored version, and the answer to the writer.
  */
-import { type JsonObject, type JsonValue, type ValidationIssue, validateResource } from '@praxis/fhir';
+import { type JsonObject, type JsonValue, parseJson, type ValidationIssue, validateResource } from '@praxis/fhir';
 import { type Disclosed, stored } from '../access/disclosure.ts';
 import { disclose } from '../access/mask.ts';
 import type { Letter } from '../access/policy.ts';
@@ -14,6 +14,8 @@ import { requireServable } from '../search/firm-parameter.ts';
 import { indexResource } from '../search/index-rows.ts';
 import type { ResourceWrite } from '../storage/store.ts';
 import { requireCollectedEntries } from './collected-entries.ts';
+import { withContentLinksFor } from './content-links.ts';
+import { withStoredNames } from './content-urls.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from './context.ts';
 import { written } from './outcome.ts';
 import { withReferencesFor } from './references.ts';
@@ -93,8 +95,10 @@ export function resourceWrite(
 ): ResourceWrite {
   const lastUpdatedMs = context.clock.now();
   const { timeZone, searchParameters } = context.scope;
-  const content = stamp(resource, id, expectedVersion + 1, lastUpdatedMs);
-  const text = JSON.stringify(content);
+  const stamped = stamp(resource, id, expectedVersion + 1, lastUpdatedMs);
+  const asSent = JSON.stringify(stamped);
+  const text = withStoredNames(asSent, context.baseUrl);
+  const content = text === asSent ? stamped : (parseJson(text) as JsonObject); // as before, but for URLs of content
   return {
     type,
     id,
@@ -159,5 +163,5 @@ function writtenBody(
   // The writer sent every element itself and `stamp` added only id and meta: the echo tells nothing new.
   const echo =
     write.content === null ? undefined : disclose(context.policy, letter, write.type, write.content, () => true, {});
-  return echo && withReferencesFor(context, echo);
+  return echo && withContentLinksFor(context, letter, write.type, write.id, withReferencesFor(context, echo));
 }

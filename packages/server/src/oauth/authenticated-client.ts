@@ -67,6 +67,7 @@ export async function authenticateClient(
     'assertion' in credentials
       ? await clientByAssertion(service, request, credentials)
       : await clientBySecret(service, request, credentials.clientId, credentials.clientSecret);
+  request.exchange.client = { subject: client.subject, application: client.application };
   if (client.clientState !== 'active') refuse('invalid_client', 'client has been revoked');
   if (client.applicationState !== 'active') refuse('invalid_client', 'application is suspended');
   const keyed = requireKeyOrNone(service, request, client);

@@ -88,16 +88,22 @@ export async function endClientSecret(
   });
 }
 
-/** The secrets of a client, newest first; never the secrets themselves. */
+/**
+ * The secrets of a client, newest first; never the secrets themselves.
+ * @throws PraxisError `resource-not-found` when the application has no client of this id, live or revoked
+ */
 export async function listClientSecrets(
   database: Database,
   application: Application,
   clientId: string,
 ): Promise<ClientSecret[]> {
-  return await database.query<ClientSecret>(sql`
+  const rows = await database.query<ClientSecret | { readonly id: null }>(sql`
     SELECT s.id, s.state, s.created_at AS "createdAtMs", s.last_used_at AS "lastUsedAtMs"
-    FROM client_secret s JOIN client c ON c.client_id = s.client
-    WHERE s.client = ${clientId} AND c.application = ${application.id} ORDER BY s.id DESC`);
+    FROM client c LEFT JOIN client_secret s ON s.client = c.client_id
+    WHERE c.client_id = ${clientId} AND c.application = ${application.id} ORDER BY s.id DESC`);
+  if (rows.length === 0)
+    fail('resource-not-found', { diagnostics: `application ${application.name} has no client ${clientId}` });
+  return rows.filter((row) => row.id !== null);
 }
 
 /** Holds the client's row to the end of the transaction, so that two who add a secret at once count each other's. */

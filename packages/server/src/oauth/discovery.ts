@@ -5,12 +5,24 @@
  * (https://www.rfc-editor.org/rfc/rfc9728) lead from a FHIR base to it. They list what exists and nothing else: there is no
  * authorization endpoint, so `response_types_supported` and `code_challenge_methods_supported` are empty.
  */
+import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { knownEntries } from '../access/registry.ts';
+import { everyType } from '../access/smart-scopes.ts';
+import { ledgerTypes } from '../audit/audit-event.ts';
 import { assertionAlgorithmNames } from './assertion-algorithms.ts';
 import { clientAuthenticationMethods } from './client-authentication.ts';
 import { endpointPath, realmPath } from './client-tokens.ts';
 import { clientGrants } from './grants/list.ts';
 import type { PublicJwk, SigningKeys } from './signing-keys.ts';
+
+/**
+ * The published entries, and the widest SMART scope of each type and of all. Fewer letters and a query make narrower ones of
+ * them, of which there is no end.
+ */
+const scopesSupported: readonly string[] = [
+  ...knownEntries,
+  ...[everyType, ...resourceTypesWithEndpoint].map((type) => `system/${type}.${ledgerTypes.has(type) ? 'rs' : 'crus'}`),
+];
 
 export interface RealmMetadata {
   readonly issuer: string;
@@ -55,7 +67,7 @@ export function authorizationServerMetadata(origin: string, realm: string): Real
     introspection_endpoint_auth_signing_alg_values_supported: assertionAlgorithmNames,
     revocation_endpoint_auth_methods_supported: clientAuthenticationMethods,
     revocation_endpoint_auth_signing_alg_values_supported: assertionAlgorithmNames,
-    scopes_supported: knownEntries,
+    scopes_supported: scopesSupported,
   };
 }
 
@@ -102,7 +114,7 @@ export function smartConfiguration(origin: string, realm: string): SmartConfigur
     token_endpoint_auth_signing_alg_values_supported: metadata.token_endpoint_auth_signing_alg_values_supported,
     scopes_supported: metadata.scopes_supported,
     code_challenge_methods_supported: [],
-    capabilities: ['client-confidential-symmetric', 'client-confidential-asymmetric'],
+    capabilities: ['client-confidential-symmetric', 'client-confidential-asymmetric', 'permission-v2'],
   };
 }
 
@@ -122,7 +134,7 @@ export function protectedResourceMetadata(resource: string, issuer: string): Pro
     resource,
     authorization_servers: [issuer],
     bearer_methods_supported: ['header'],
-    scopes_supported: knownEntries,
+    scopes_supported: scopesSupported,
   };
 }
 

@@ -17,7 +17,8 @@ export type Introspection = Readonly<Record<string, string | number | boolean>>;
  */
 export async function introspect(service: TokenService, request: ClientRequest, form: Form): Promise<Introspection> {
   const client = await authenticateClient(service, request, form);
-  const owned = await readOwnToken(service, client, request.realm, requireParameter(form, 'token'));
+  const owned = await readOwnToken(service, client, request, requireParameter(form, 'token'));
+  request.exchange.active = owned.kind === 'own' && owned.active;
   if (owned.kind !== 'own' || !owned.active) return { active: false };
   const { token, scope, legacyUser } = owned;
   return {

@@ -35,7 +35,7 @@ export async function migrateToClientCredentials(
   const hasClient = clients.some((client) => client.state === 'active');
   if (hasKey && hasClient) {
     fail('duplicate', {
-      diagnostics: `application ${application.name} has a client and an API key of the client flow already; praxis client issue and praxis key issue make more`,
+      diagnostics: `application ${application.name} has a client and an API key of the client flow already: its vendor or an operator makes more with the actions client issue and key issue of the administration API, an operator also with the commands of these names`,
     });
   }
   const firms = await database.query<{ prefix: string }>(sql`

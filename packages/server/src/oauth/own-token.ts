@@ -6,6 +6,7 @@ import { compilePolicy } from '../access/policy.ts';
 import { sql } from '../database/sql.ts';
 import type { AuthenticatedClient } from './authenticated-client.ts';
 import { type ClientToken, readClientToken } from './client-tokens.ts';
+import type { ClientRequest } from './grants/grant.ts';
 import { type DecodedJwt, decodeJwt } from './jwt.ts';
 import { decideLegacy } from './legacy-sunset.ts';
 import { type LegacyTermsRow, legacyTermsColumns, toLegacyTerms } from './legacy-terms.ts';
@@ -36,8 +37,19 @@ export type TokenOwnership =
 const none: TokenOwnership = { kind: 'none' };
 const pointRead = { short: true, idempotent: true } as const;
 
-/** What `text` is to `client`, whose realm `realm` is. */
+/** What `text` is to `client`, which sent `request`; a token of its own is noted in the request's exchange. */
 export async function readOwnToken(
+  service: TokenService,
+  client: AuthenticatedClient,
+  { realm, exchange }: Pick<ClientRequest, 'realm' | 'exchange'>,
+  text: string,
+): Promise<TokenOwnership> {
+  const owned = await readToken(service, client, realm, text);
+  if (owned.kind === 'own') exchange.token = { tokenId: owned.token.tokenId, flow: owned.token.flow };
+  return owned;
+}
+
+async function readToken(
   service: TokenService,
   client: AuthenticatedClient,
   realm: string,

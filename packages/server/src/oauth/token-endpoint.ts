@@ -45,8 +45,12 @@ export interface TokenRecord {
   readonly outcome: 'issued' | 'issued-without-key' | 'answered' | OAuthErrorCode;
   readonly subject?: string;
   readonly application?: number;
-  /** `jti` of the access token. */
+  /** `jti` of the access token; of an introspection or a revocation: that of the client's own token. */
   readonly tokenId?: string;
+  /** Of an introspection or a revocation: how the client's own token was got. */
+  readonly flow?: string;
+  /** Of an introspection: whether the answer said anything of the token. */
+  readonly active?: boolean;
 }
 
 export interface TokenEndpoints {
@@ -85,18 +89,26 @@ export function openTokenEndpoints(service: TokenService): TokenEndpoints {
       const announced = await exchangeHeaders(service, place.environment, apiKey, exchange);
       return { ...reply, headers: { ...reply.headers, ...announced } };
     },
-    client: (realm, request) =>
-      answer(service, clientGrants, basicChallenge(realm), realm, request, clientRequest(realm, 'token', request)),
+    client: async (realm, request) => {
+      const asked = clientRequest(realm, 'token', request);
+      const reply = await answer(service, clientGrants, basicChallenge(realm), realm, request, asked);
+      return withRecord(reply, { ...asked.exchange.client });
+    },
     introspect: (realm, request) =>
-      answerForm(service, realm, request, async (form) =>
-        JSON.stringify(await introspect(service, clientRequest(realm, 'token/introspect', request), form)),
+      answerForm(service, clientRequest(realm, 'token/introspect', request), request, async (asked, form) =>
+        JSON.stringify(await introspect(service, asked, form)),
       ),
     revoke: (realm, request) =>
-      answerForm(service, realm, request, async (form) => {
-        await revoke(service, clientRequest(realm, 'revoke', request), form);
+      answerForm(service, clientRequest(realm, 'revoke', request), request, async (asked, form) => {
+        await revoke(service, asked, form);
         return '';
       }),
   };
+}
+
+/** The reply with what is known of its caller besides: also of one that is refused. */
+function withRecord(reply: TokenReply, known: Partial<TokenRecord>): TokenReply {
+  return { ...reply, record: { ...known, ...reply.record } };
 }
 
 function basicChallenge(realm: string): string {
@@ -104,11 +116,22 @@ function basicChallenge(realm: string): string {
 }
 
 function clientRequest(realm: string, endpoint: string, { authorization, apiKey }: TokenRequest): ClientRequest {
-  return { realm, endpoint, authorization, apiKey: readApiKeyHeader(apiKey) };
+  return { realm, endpoint, authorization, apiKey: readApiKeyHeader(apiKey), exchange: {} };
 }
 
 /** @param handle the body of the answer to a form; an empty one has no type */
 async function answerForm(
+  service: TokenService,
+  asked: ClientRequest,
+  received: TokenRequest,
+  handle: (asked: ClientRequest, form: Form) => Promise<string>,
+): Promise<TokenReply> {
+  const reply = await replyToForm(service, asked.realm, received, (form) => handle(asked, form));
+  const { client, token, active } = asked.exchange;
+  return withRecord(reply, { ...client, ...token, ...(active === undefined ? {} : { active }) });
+}
+
+async function replyToForm(
   service: TokenService,
   realm: string,
   received: TokenRequest,

@@ -109,7 +109,7 @@ async function answer(
 ): Promise<FhirResponse> {
   const types = (input.get('type') ?? []).map(({ value }) => String(value));
   if (!types.every((type) => resourceTypesWithEndpoint.includes(type))) {
-    refuseParameter('type', 'must be a resource type of R4 that has an endpoint');
+    refuseParameter('type', 'must be a resource type of R4 that has an endpoint, such as Patient');
   }
   // A data statement that reads nothing: it finds out whether the rights are still those that are told of.
   await context.store.currentVersions(context.scope, []);

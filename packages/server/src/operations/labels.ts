@@ -38,7 +38,7 @@ export function authorizeLabels(context: RightsContext, type: string): void {
   const types = type === '' ? resourceTypesWithEndpoint : [type];
   if (types.some((each) => groupsOf(context, each).length > 0)) return;
   if (type !== '') rightsOf(context).refuse(type, definitionsOf(type));
-  refuse('$meta', searchEntriesOf(types));
+  refuse(context, '$meta', searchEntriesOf(types));
 }
 
 /**

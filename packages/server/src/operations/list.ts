@@ -10,23 +10,45 @@ import { lastn } from './lastn.ts';
 import { lookup } from './lookup.ts';
 import { meta, metaAdd, metaDelete } from './meta.ts';
 import type { Operation } from './operation.ts';
+import { reconciliation } from './reconciliation.ts';
+import { book } from './scheduling/book.ts';
+import { cancel } from './scheduling/cancel.ts';
+import { find } from './scheduling/find.ts';
+import { hold, release, renew } from './scheduling/holds.ts';
+import { acceptOffer, declineOffer } from './scheduling/offers.ts';
+import { reschedule } from './scheduling/reschedule.ts';
 import { searchParameterStatus } from './search-parameter-status.ts';
 import { validate } from './validate.ts';
 import { validateCodeInCodeSystem, validateCodeInValueSet } from './validate-code.ts';
+import { checkIn, checkOut, fulfil, noShow } from './visits.ts';
 import { writeOutcome } from './write-outcome.ts';
 
 export const operations: readonly Operation[] = [
+  acceptOffer,
+  book,
+  cancel,
   changes,
+  checkIn,
+  checkOut,
+  declineOffer,
   document,
   effectiveAccessOperation(() => operations),
   encounterEverything,
   expand,
+  fulfil,
+  find,
+  hold,
   lastn,
   lookup,
   meta,
   metaAdd,
   metaDelete,
+  noShow,
   patientEverything,
+  reconciliation,
+  release,
+  renew,
+  reschedule,
   searchParameterStatus,
   validateCodeInCodeSystem,
   validateCodeInValueSet,

@@ -29,8 +29,36 @@ const integerMax = 2 ** 31 - 1;
  */
 export function parsePrimitive(name: string, type: string, text: string): JsonValue {
   const value = valueOfText(type, text);
-  return value ?? refuseParameter(name, `takes ${type === 'boolean' ? 'true or false' : `a value of type ${type}`}`);
+  return (
+    value ??
+    refuseParameter(name, `takes ${type === 'boolean' ? 'true or false' : `a value of type ${type}`}${suchAs(type)}`)
+  );
 }
+
+/** A right value, as the end of a sentence; '' for types of which anything is. */
+export function suchAs(type: string): string {
+  const example = examples[type];
+  return example === undefined ? '' : `, such as ${example}`;
+}
+
+const examples: Readonly<Record<string, string>> = {
+  base64Binary: 'UHJheGlz',
+  canonical: 'http://hl7.org/fhir/ValueSet/administrative-gender',
+  code: 'final',
+  date: '2026-11-21',
+  dateTime: '2026-11-21T09:30:00Z',
+  decimal: '1.5',
+  id: 'example-1',
+  instant: '2026-11-21T09:30:00.000Z',
+  integer: '10',
+  oid: 'urn:oid:2.16.840.1.113883.6.1',
+  positiveInt: '10',
+  time: '09:30:00',
+  unsignedInt: '10',
+  uri: 'http://loinc.org',
+  url: 'https://example.com/fhir/Patient/1',
+  uuid: 'urn:uuid:c757873d-ec9a-4326-a141-556f43239520',
+};
 
 /** A value of type `sent` as one of `type`; undefined when it cannot be. The value is valid as `sent`. */
 export function primitiveAs(type: string, sent: string, value: JsonValue): JsonValue | undefined {

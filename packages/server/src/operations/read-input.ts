@@ -9,7 +9,7 @@ import { requireResource } from '../interactions/writing.ts';
 import { isJsonObject } from './input.ts';
 import type { InputValue, Operation, OperationInput, OperationParameter } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
-import { parsePrimitive, primitiveAs } from './primitive-input.ts';
+import { parsePrimitive, primitiveAs, suchAs } from './primitive-input.ts';
 
 /** Parameters of one request at most, those of the query and of the body counted apart, parts by their whole. */
 const parametersMax = 1000;
@@ -114,7 +114,8 @@ function inputValue(parameter: OperationParameter, sent: JsonObject, name: strin
   }
   if (isJsonObject(sent.resource)) return resourceValue(parameter, name, sent.resource);
   const key = Object.keys(sent).find((member) => member.startsWith('value'));
-  if (key === undefined) return refuseParameter(name, `has no value: it takes ${parameter.type}`);
+  if (key === undefined)
+    return refuseParameter(name, `has no value: it takes ${parameter.type}${suchAs(parameter.type ?? '')}`);
   return dataValue(parameter, name, key.slice('value'.length), sent[key] ?? null);
 }
 
@@ -132,7 +133,10 @@ function dataValue({ type = '' }: OperationParameter, name: string, suffix: stri
   if (isPrimitiveType(type)) {
     const sent = suffix.charAt(0).toLowerCase() + suffix.slice(1);
     const read = primitiveAs(type, sent, value);
-    if (read === undefined) refuseParameter(name, `takes value${type.charAt(0).toUpperCase()}${type.slice(1)}`);
+    if (read === undefined) {
+      const member = `value${type.charAt(0).toUpperCase()}${type.slice(1)}`;
+      refuseParameter(name, `takes ${member}${suchAs(type)}`);
+    }
     return { type: sent, value: read, parts: new Map() };
   }
   if (type !== 'Element' && !isSubtypeOf(suffix, type)) refuseParameter(name, `takes ${typeText(type)}`);

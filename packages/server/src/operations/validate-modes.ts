@@ -1,19 +1,22 @@
 /**
- * What the modes of $validate ask beside the content: whether an update or a delete would be carried out, and the stored
+ * What the modes of $validate ask beside the content: whether a create, update or delete would be carried out, and the stored
  * resource where none is sent. Each learns no more than the interaction itself would tell.
  *
  * https://hl7.org/fhir/R4/valueset-resource-validation-mode.html
  */
 import type { JsonObject } from '@praxis/fhir';
 import { coversRow } from '../access/mask.ts';
-import { PraxisError } from '../base/errors.ts';
+import { errorTable, PraxisError } from '../base/errors.ts';
+import { newResourceId } from '../base/ids.ts';
 import type { InteractionContext } from '../interactions/context.ts';
 import { notFound } from '../interactions/denials.ts';
 import { criterionTest } from '../interactions/disclosing.ts';
+import { firmCodesContext, requireCodesAfter } from '../interactions/kept-codes.ts';
 import { requireReadable } from '../interactions/update.ts';
 import { readWhole } from '../interactions/whole-resource.ts';
-import { requireReplaceable } from '../interactions/write-rights.ts';
+import { requireCreatable, requireReplaceable } from '../interactions/write-rights.ts';
 import { requireValidId, resourceWrite } from '../interactions/writing.ts';
+import { requireFirmCodes, unknownCodes } from '../resources/firm-codes.ts';
 import type { Finding } from '../validation/validation.ts';
 import type { OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
@@ -36,6 +39,40 @@ export async function wouldDelete(context: InteractionContext, { type, id }: Ope
   if (row !== undefined && !row.deleted) return [];
   const text = `${type}/${id} does not exist: deleting it would change nothing`;
   return [{ severity: 'information', code: 'informational', path: type, rule: 'exists', diagnostics: text }];
+}
+
+/**
+ * Whether a create would be carried out: the caller's rows and elements.
+ * @param isSound whether nothing is wrong with the content: else the caller's rows cannot be told
+ */
+export async function wouldCreate(
+  context: InteractionContext,
+  { type }: OperationRequest,
+  resource: JsonObject,
+  isSound: boolean,
+): Promise<Finding[]> {
+  if (!isSound) return [];
+  return refusals(type, async () => {
+    requireCreatable(context, resourceWrite(context, 'create', type, newResourceId(context.clock), resource, 0));
+    await requireFirmCodes(firmCodesContext(context), type, undefined, resource);
+  });
+}
+
+/**
+ * What a create would be refused for by the codes that the firm keeps, as warnings: what is asked about may be stored with
+ * them already. Only for those who may write the type, who would be told then.
+ */
+export async function strangeCodes(
+  context: InteractionContext,
+  { type }: OperationRequest,
+  resource: JsonObject,
+): Promise<Finding[]> {
+  if (!(['c', 'u'] as const).some((letter) => context.policy.allows(type, letter))) return [];
+  const issues = await unknownCodes(firmCodesContext(context), type, undefined, resource);
+  return issues.map(({ diagnostics, expression: [path = type] = [] }) => ({
+    ...issue('code-invalid', path, 'rule-broken', diagnostics),
+    severity: 'warning',
+  }));
 }
 
 /**
@@ -65,6 +102,7 @@ export async function wouldUpdate(
     if (!isSound) return;
     const write = resourceWrite(context, 'update', type, id, resource, 0);
     requireReplaceable(context, isLive ? current.content : undefined, write);
+    if (isLive) await requireCodesAfter(context, current, resource);
   });
 }
 
@@ -76,7 +114,7 @@ async function refusals(type: string, attempt: () => Promise<void>): Promise<Fin
   } catch (error) {
     if (!(error instanceof PraxisError) || error.status >= 500) throw error;
     return error.issues.map(({ diagnostics, issue: code }) =>
-      issue(code ?? 'processing', type, error.code, diagnostics),
+      issue(code ?? errorTable[error.code].issue, type, error.code, diagnostics),
     );
   }
 }

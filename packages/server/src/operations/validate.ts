@@ -15,7 +15,7 @@ import { objectInput, textInput } from './input.ts';
 import type { Operation, OperationPlace, OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
 import { ownResourceResponse } from './result.ts';
-import { storedResource, wouldDelete, wouldUpdate } from './validate-modes.ts';
+import { storedResource, strangeCodes, wouldCreate, wouldDelete, wouldUpdate } from './validate-modes.ts';
 
 /** https://hl7.org/fhir/R4/valueset-resource-validation-mode.html */
 const modes = ['create', 'update', 'delete', 'profile'] as const;
@@ -80,9 +80,11 @@ async function answer(context: InteractionContext, request: OperationRequest): P
   if (mode === 'delete') return outcome(await wouldDelete(context, request));
   const resource = objectInput(request.input, 'resource') ?? (await storedResource(context, request));
   const findings = await judged(context, request, resource);
-  if (mode !== 'update') return outcome(findings);
+  if (mode !== 'create' && mode !== 'update')
+    return outcome([...findings, ...(await strangeCodes(context, request, resource))]);
   const isSound = findings.every(({ severity }) => severity !== 'error');
-  return outcome([...findings, ...(await wouldUpdate(context, request, resource, isSound))]);
+  const would = mode === 'create' ? wouldCreate : wouldUpdate;
+  return outcome([...findings, ...(await would(context, request, resource, isSound))]);
 }
 
 async function judged(
@@ -110,10 +112,10 @@ function requireRight(context: InteractionContext, type: string, mode: Mode | un
     requireGrants(context, type, mode === 'create' ? 'c' : 'u');
   } else if (mode === 'delete') {
     requireWritable(type);
-    if (!context.policy.mayDelete) refuse(`${type} delete`, ['acl/*']);
+    if (!context.policy.mayDelete) refuse(context, `${type} delete`, ['acl/*']);
   } else if (!(['c', 'u', 's'] as const).some((letter) => context.policy.allows(type, letter))) {
     const entries = (['s', 'c', 'u'] as const).flatMap((letter) => missingEntries(context.policy, type, letter));
-    refuse(`$validate of ${type}`, [...new Set(entries)]);
+    refuse(context, `$validate of ${type}`, [...new Set(entries)]);
   }
 }
 

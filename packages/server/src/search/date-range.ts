@@ -2,7 +2,7 @@
  * Dates and times as ranges of time: https://hl7.org/fhir/R4/search.html#date. Every value of date, dateTime and
  * instant means all the time that its precision leaves open, as microseconds since 1970 in UTC, half-open: [lo, hi).
  */
-import { utcFromLocal } from './time-zone.ts';
+import { utcFromLocal } from '../base/time-zone.ts';
 
 /** Microseconds; a number where it is exact (years 1685 to 2255), else decimal text. */
 export type Microseconds = number | string;

@@ -3,6 +3,7 @@
  * read. The same functions decide as in a search, so a reader sees exactly the rows that a search would show.
  */
 import type { IndexRows } from './index-row-builder.ts';
+import type { ParameterFacts } from './kind.ts';
 import { standardParametersOf } from './parameters.ts';
 import { splitUnescaped } from './search-values.ts';
 import { parseToken, tokenMatches } from './types/token.ts';
@@ -14,9 +15,24 @@ import { parseToken, tokenMatches } from './types/token.ts';
  */
 export function matchesToken(rows: IndexRows, type: string, parameter: string, values: readonly string[]): boolean {
   const { number, facts } = tokenParameter(type, parameter);
+  const asked = values.flatMap((value) => splitUnescaped(value, ','));
+  return hasToken(rows, number, facts, parameter, asked);
+}
+
+/**
+ * Whether one of the rows under `number` is one of the tokens `values`.
+ * @param name of the parameter, for messages
+ * @throws PraxisError `search-invalid`
+ */
+export function hasToken(
+  rows: IndexRows,
+  number: number,
+  facts: ParameterFacts,
+  name: string,
+  values: readonly string[],
+): boolean {
   return values
-    .flatMap((value) => splitUnescaped(value, ','))
-    .map((value) => parseToken(value, parameter, facts))
+    .map((value) => parseToken(value, name, facts))
     .some((asked) =>
       rows.tokenParam.some(
         (param, row) => param === number && tokenMatches(asked, rows.tokenSystem[row] ?? '', rows.tokenCode[row] ?? ''),

@@ -13,7 +13,7 @@ import type { TenantScope } from '../tenancy/scope.ts';
 import { type Cursor, type CursorBinding, openCursor, sealCursor } from './cursor.ts';
 import { estimate } from './estimate.ts';
 import { resourcesOf, type Wanted } from './found.ts';
-import { type Direction, orderBy, type RowPlace, ridColumn, walkedIn } from './keyset.ts';
+import { type Direction, type Ordered, orderBy, type RowPlace, ridColumn, walkedIn } from './keyset.ts';
 import { shares } from './kind.ts';
 import { chooseLead } from './leads.ts';
 import type { SearchQuery } from './query.ts';
@@ -48,6 +48,8 @@ export interface SearchPage<Row = unknown> {
   readonly total: number | undefined;
   /** Present when more rows follow. */
   readonly next: PageStart | undefined;
+  /** What follows the last row shown, whether there is anything or not; undefined: no row is shown. */
+  readonly after: () => PageStart | undefined;
   /** Present when there are rows before the page. */
   readonly previous: PageStart | undefined;
 }
@@ -107,6 +109,14 @@ export function cursorAfter(target: SearchTarget, row: RowPlace): string {
   return sealCursor(target.cursor.secrets, begin, bindingOf(target));
 }
 
+/**
+ * The columns that the rows of the search are ordered by, in order, before the resource's number: those of its sort keys, and
+ * perhaps one more that the way of finding them adds.
+ */
+export function orderedColumns(target: SearchTarget): readonly Ordered[] {
+  return select(wantedOf(target), target.query.sort, { direction: 'forward', row: undefined, limit: 1 }).order;
+}
+
 function cutPage<Row extends RankedRow>(
   query: SearchQuery,
   cursor: Cursor | undefined,
@@ -130,6 +140,7 @@ function cutPage<Row extends RankedRow>(
     page,
     total: whole ? query.offset + shown.length : undefined,
     next: (back ? begun : more) ? step('forward', shown.at(-1)) : undefined,
+    after: () => (shown.length === 0 ? undefined : step('forward', shown.at(-1))),
     previous: (back ? more : begun) ? step('backward', shown[0]) : undefined,
   };
 }

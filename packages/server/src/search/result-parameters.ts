@@ -6,7 +6,7 @@ import { fail } from '../base/errors.ts';
 import type { FirmSearchParameters } from '../tenancy/search-parameters.ts';
 import { type Include, parseIncludes } from './includes/include.ts';
 import { pageRowsMaxOf } from './page-limits.ts';
-import { refuseValue } from './search-values.ts';
+import { refuseValue, shownName } from './search-values.ts';
 import { parseSort, type SortKey } from './sorting.ts';
 
 export const summaries = ['true', 'text', 'data', 'count', 'false'] as const;
@@ -145,7 +145,11 @@ function elementsOf(type: string, value: string | undefined): readonly string[] 
   for (const name of names) {
     const known =
       name === 'resourceType' || (definition && (definition.elements.has(name) || elementByJsonName(definition, name)));
-    if (!known) refuseValue('_elements', `takes names of elements of ${type}, separated by commas, such as id or meta`);
+    if (known) continue;
+    refuseValue(
+      '_elements',
+      `names ${shownName(name)}: it takes names of elements of ${type}, separated by commas, such as id or meta`,
+    );
   }
   return names;
 }

@@ -43,6 +43,16 @@ export function unescapeValue(text: string, name: string): string {
   return literal;
 }
 
+/** Characters of a name of the caller's that a refusal repeats. */
+const shownCharactersMax = 40;
+
+/** A name as the caller wrote it, of an element, a type or a sort key: those may be repeated, values may not. */
+export function shownName(word: string): string {
+  const characters = [...word];
+  const shown = characters.length > shownCharactersMax ? [...characters.slice(0, shownCharactersMax), '…'] : characters;
+  return `"${shown.join('')}"`;
+}
+
 /** Refuses a value: `name` and then what is wrong and what would be right. Values themselves are never repeated. */
 export function refuseValue(name: string, problem: string): never {
   return fail('search-invalid', { diagnostics: `${name} ${problem}`, expression: [name] });

@@ -6,7 +6,7 @@ import { type Sql, sql } from '../database/sql.ts';
 import type { FirmSearchParameters } from '../tenancy/search-parameters.ts';
 import type { Parameter, SearchTable } from './kind.ts';
 import { parametersOf } from './parameters.ts';
-import { refuseValue } from './search-values.ts';
+import { refuseValue, shownName } from './search-values.ts';
 import { asWritten } from './types/quantity.ts';
 
 /** A column that rows are ordered by. */
@@ -103,7 +103,7 @@ function sortKey(parameters: ReadonlyMap<string, Parameter>, type: string, word:
   if (parameter === undefined) {
     refuseValue(
       '_sort',
-      `takes search parameters of ${type}, separated by commas, each with - before it for descending order`,
+      `names ${shownName(code)}: it takes search parameters of ${type}, separated by commas, each with - before it for descending order`,
     );
   }
   if (parameter.kind.whole || parameter.kind.sortable === false) {

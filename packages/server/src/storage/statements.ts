@@ -192,7 +192,7 @@ function currentAfter(firm: number, moment: number | undefined): Sql {
 
 /** The proof of a write's audit row (audit/proof.ts); null where the store was opened without a key. */
 function proofText(firm: number, application: number, write: ResourceWrite, prove: Prover | undefined): string | null {
-  return prove === undefined ? null : `\\x${prove(firm, auditColumns(application, write)).toString('hex')}`;
+  return prove === undefined ? null : `\\x${prove(firm, auditColumns(application, write))}`;
 }
 
 /** The audit row as the write function makes it. */

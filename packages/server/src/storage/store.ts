@@ -12,11 +12,17 @@ import type { Prover } from '../audit/proof.ts';
 import type { Database, QueryOptions } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
+import { type CalendarStore, calendarsOver } from './calendars.ts';
 import { type ChangeFeed, changeFeedOver } from './changes.ts';
+import { type ChargeStore, chargesOver } from './charges.ts';
+import { type ContentRows, contentsOver } from './contents.ts';
+import { type HoldStore, holdsOver } from './holds.ts';
 import { markSearchParameters, type ParameterStanding, parameterStandings } from './index-statements.ts';
+import { type IntakeStore, intakeOver } from './intake.ts';
 import { claimKey, type KeptAnswers, keepAnswer, readKept } from './kept-answers.ts';
 import { asVersion, ledgerPlace, ledgerResource } from './ledger-rows.ts';
 import { ledgerRow } from './ledger-search.ts';
+import { type OccupancyStore, occupancyOver } from './occupancy.ts';
 import type {
   CurrentVersion,
   HistoryVersions,
@@ -29,20 +35,19 @@ import type {
 } from './resources.ts';
 import {
   type EpochRow,
-  type HistoryRow,
   isFound,
   type OutcomeRow,
   outcomeOf,
   pageRowOf,
-  positionOf,
   type ResourceRow,
   requireFresh,
-  resourceOf,
   typeName,
   type VersionRow,
   versionOf,
 } from './rows.ts';
 import { type HistoryPage, statements, versionIdMax } from './statements.ts';
+import { type WaitlistStore, waitlistOver } from './waitlist.ts';
+import { type Send, streamOf, walkHistory } from './walks.ts';
 
 export type { Change, ChangePlace, Changes, ChangesPage } from './changes.ts';
 export { firstPlace } from './changes.ts';
@@ -65,9 +70,6 @@ export type { HistoryPage } from './statements.ts';
 /** Resources that one `writeMany` or `currentVersions` takes. */
 export const batchMax = 1000;
 
-/** Rows that `stream` holds in memory at once, at most. */
-const streamRows = 200;
-
 /** A number of matches that is cheap to tell. */
 export interface Estimate {
   readonly total: number;
@@ -77,7 +79,16 @@ export interface Estimate {
   readonly bounded: boolean;
 }
 
-export interface ResourceStore extends ChangeFeed, KeptAnswers<ResourceStore> {
+export interface ResourceStore
+  extends ChangeFeed,
+    CalendarStore,
+    ChargeStore,
+    IntakeStore,
+    OccupancyStore,
+    HoldStore,
+    WaitlistStore,
+    ContentRows,
+    KeptAnswers<ResourceStore> {
   /** The current version, also of a deleted resource; undefined when there never was one. */
   read(scope: TenantScope, type: string, id: string): Promise<StoredResource | undefined>;
 
@@ -150,9 +161,6 @@ export interface ResourceStore extends ChangeFeed, KeptAnswers<ResourceStore> {
   stream(scope: TenantScope, options?: { readonly types?: readonly string[] }): AsyncIterable<StoredResource>;
 }
 
-/** Sends a statement as the scope's firm. */
-type Send = <R>(scope: TenantScope, statement: Sql, options: QueryOptions) => Promise<R[]>;
-
 const pointRead: QueryOptions = { idempotent: true, short: true };
 const longRead: QueryOptions = { idempotent: true };
 const writing: QueryOptions = {};
@@ -216,6 +224,8 @@ function storeInside(
         return result;
       } catch (error) {
         await query(sql`ROLLBACK TO SAVEPOINT inner_work`);
+        // It is still there, and would be taken for that of a transaction around this one.
+        await query(sql`RELEASE SAVEPOINT inner_work`);
         throw error;
       }
     },
@@ -244,6 +254,13 @@ function defineParameters(writes: readonly ResourceWrite[]): boolean {
 function storeOver(send: Send, prove: Prover | undefined): Omit<ResourceStore, 'transaction' | 'exclusively' | 'once'> {
   return {
     ...changeFeedOver(send),
+    ...holdsOver(send),
+    ...contentsOver(send),
+    ...calendarsOver(send),
+    ...chargesOver(send),
+    ...intakeOver(send),
+    ...occupancyOver(send),
+    ...waitlistOver(send),
     keptAnswer: (scope, key, nowMs) => readKept(send, scope, key, nowMs),
     async read(scope, type, id) {
       const place = ledgerPlace(type, id);
@@ -346,48 +363,6 @@ function isIn(
 ): boolean {
   if (beforeVersion !== undefined && event.versionId >= beforeVersion) return false;
   return event.lastUpdatedMs >= (sinceMs ?? 0) && event.lastUpdatedMs < (beforeMs ?? Number.POSITIVE_INFINITY);
-}
-
-/** One row more than wanted tells whether there are more. */
-async function walkHistory(
-  send: Send,
-  scope: TenantScope,
-  walk: HistoryWalk,
-  statement: (page: HistoryWalk) => Sql,
-): Promise<HistoryVersions> {
-  const rows = requireFresh(
-    await send<HistoryRow>(scope, statement({ ...walk, limit: walk.limit + 1 }), longRead),
-    scope,
-  );
-  const shown = rows.slice(0, walk.limit);
-  const last = rows.length > walk.limit ? shown.at(-1) : undefined;
-  return {
-    versions: shown.flatMap((row) => (row.vid === null ? [] : (versionOf(typeName(row.rtype), row.id, row) ?? []))),
-    next: last && positionOf(last, walk.after),
-  };
-}
-
-/** Pages by rid, since a rid never changes: paging by lastUpdated would miss what a slow writer commits behind it. */
-async function* streamOf(
-  send: Send,
-  scope: TenantScope,
-  types: readonly string[] | undefined,
-): AsyncGenerator<StoredResource> {
-  for (let afterRid = 0; ; ) {
-    const rows = await send<ResourceRow>(
-      scope,
-      statements.stream(scope, { afterRid, types, limit: streamRows }),
-      longRead,
-    );
-    const found = requireFresh(rows, scope).filter(isFound);
-    for (const row of found) {
-      // Without content: deleted, or of a type that was not asked for.
-      if (row.content !== null) yield resourceOf(row);
-    }
-    const last = found.at(-1);
-    if (last === undefined || found.length < streamRows) return;
-    afterRid = last.rid;
-  }
 }
 
 function requireBatch(items: readonly unknown[]): void {

@@ -1,29 +1,22 @@
 /**
- * Two years of appointments in all states and the next weeks' bookings and open slots: a walk over days and practitioners,
- * so nobody is booked twice and nothing has to be remembered.
+ * Two years of appointments in all states and the next weeks' bookings: a walk over days and practitioners, so nobody is
+ * booked twice and nothing has to be remembered. When more can be booked is said by the practice's rules (rules.ts).
  */
 import { ids, locationOf, type Place, type PracticePlan } from './plan.ts';
 import { openRandom, type Random } from './random.ts';
 import { reference, resource, type SyntheticResource } from './resource.ts';
 import { visit } from './visit.ts';
-import {
-  appointmentMinutes,
-  appointmentTypes,
-  cancellationReasons,
-  concept,
-  reportableReasons,
-  systems,
-} from './vocabulary.ts';
+import { appointmentMinutes, appointmentTypes, cancellationReasons, concept, reportableReasons } from './vocabulary.ts';
 import { type Day, weekday } from './zoned-time.ts';
 
 const pastDays = 730;
 const bookedDays = 30;
-const slotDays = 10;
 const appointmentsPerPatient = 5;
-const opensAtMinutes = 8 * 60;
-const closesAtMinutes = 17 * 60;
+/** Opening hours of every working day, in minutes after midnight. */
+export const opensAtMinutes = 8 * 60;
+export const closesAtMinutes = 17 * 60;
 
-/** Appointments with their visits, and free slots, day by day. */
+/** Appointments with their visits, day by day. */
 export function* calendar(plan: PracticePlan): Generator<SyntheticResource> {
   const openDays = (pastDays + bookedDays) * (5 / 7);
   const fillRate = (plan.patients * appointmentsPerPatient) / (openDays * plan.practitioners);
@@ -52,7 +45,6 @@ function* practitionerDay(
     const id = `${(day + 100) * 100 + number}${String(practitioner).padStart(2, '0')}`;
     const place: Place = { id, day, practitioner, startMinutes: minute, minutes, type };
     if (random.chance(fillRate / placesOfDay)) yield* appointment(plan, random, place);
-    else if (day > plan.today && day <= plan.today + slotDays) yield slot(plan, place);
     minute += minutes + 5 * random.integer(0, 1);
   }
 }
@@ -87,20 +79,4 @@ function statusOf(plan: PracticePlan, random: Random, day: Day): string {
   if (day < plan.today) return roll < 0.84 ? 'fulfilled' : roll < 0.94 ? 'cancelled' : 'noshow';
   if (day === plan.today) return random.pick(['booked', 'arrived', 'checked-in', 'fulfilled']);
   return roll < 0.8 ? 'booked' : roll < 0.95 ? 'pending' : 'cancelled';
-}
-
-function slot(plan: PracticePlan, place: Place): SyntheticResource {
-  const practitioner = ids.practitioner(place.practitioner);
-  const identifier = (code: string, value: string) => ({
-    type: { coding: [{ system: systems.identifierType, code }] },
-    value,
-  });
-  return resource('Slot', place.id, {
-    identifier: [identifier('PRN', practitioner), identifier('FI', ids.location(locationOf(plan, place.practitioner)))],
-    appointmentType: concept(place.type),
-    schedule: reference('Schedule', practitioner),
-    status: 'free',
-    start: plan.zone.toText(place.day, place.startMinutes),
-    end: plan.zone.toText(place.day, place.startMinutes + place.minutes),
-  });
 }

@@ -158,6 +158,34 @@ export const insuranceTypes = terms(`${systems.firm}/insurance-policy-type`, {
   SELF: 'Self pay',
 });
 
+export const relationships = terms('http://terminology.hl7.org/CodeSystem/subscriber-relationship', {
+  self: 'Self',
+  spouse: 'Spouse',
+  child: 'Child',
+  parent: 'Parent',
+  common: 'Common law spouse',
+  other: 'Other',
+});
+export const beneficiaryCosts = terms(`${systems.firm}/cost-to-beneficiary-type`, {
+  COPAY_AMOUNT: 'Copay amount',
+  COINSURANCE_PERCENTAGE: 'Coinsurance percentage',
+  DEDUCTIBLE: 'Deductible',
+  OUT_OF_POCKET: 'Out of pocket',
+  REMAINING_DEDUCTIBLE: 'Remaining deductible',
+  REMAINING_OUT_OF_POCKET: 'Remaining out of pocket',
+});
+export const documentTypes = terms(`${systems.firm}/document-type`, { PROS: 'PROS', pdf: 'PDF' });
+export const conditionTypes = terms(`${systems.firm}/condition-type`, { PROB: 'Problem' });
+export const conditionCategories = terms(`${systems.firm}/condition-category`, {
+  DIAGNOSIS: 'Diagnosis',
+  CONDITION: 'Condition',
+});
+export const organizationTypes = terms('http://terminology.hl7.org/CodeSystem/organization-type', {
+  pay: 'Payer',
+  prov: 'Healthcare Provider',
+});
+export const taskTypes = terms(`${systems.firm}/task-type`, { PMRECALL: 'Recall' });
+
 /** The firm's own value sets: name → what it lists. */
 export const firmValueSets: Readonly<Record<string, readonly Term[]>> = {
   'appointment-type': appointmentTypes,
@@ -170,6 +198,13 @@ export const firmValueSets: Readonly<Record<string, readonly Term[]>> = {
   'encounter-type': encounterTypes,
   'insurance-policy-type': insuranceTypes,
   'service-request-category-type': orderCategories,
+  'insured-relationship': relationships,
+  'cost-to-beneficiary-type': beneficiaryCosts,
+  'document-type': documentTypes,
+  'condition-type': conditionTypes,
+  'condition-category': conditionCategories,
+  'organization-type': organizationTypes,
+  'task-type': taskTypes,
 };
 
 /** A CodeableConcept with one coding and its words as text. */

@@ -1,18 +1,61 @@
 /**
  * Habits of existing clients that an application may keep, as one table. Every one is off unless set, since R4 is the
- * default (settled.md "FHIR").
+ * default (settled.md "FHIR"); none stores or returns what is not R4 (docs/decisions/0206). docs/settings.md is printed from it.
  */
 import { fail } from '../base/errors.ts';
 
 interface SettingRow {
   readonly meaning: string;
+  /** What existing clients do, or were told, that it is for. */
+  readonly habit: string;
 }
 
 export const applicationSettings = {
-  totalOfPage: { meaning: 'Bundle.total counts the rows of the page, not of the whole search.' },
-  lenientSearch: { meaning: 'Unknown search parameters are ignored, as with Prefer: handling=lenient.' },
-  absoluteReferences: { meaning: 'References in answers are absolute URLs.' },
-  unversionedLocation: { meaning: 'Location after a write ends in the id of the resource, without its version.' },
+  totalOfPage: {
+    meaning: 'Bundle.total counts the rows of the page, not of the whole search.',
+    habit: 'A page with a total of 0 ends a search.',
+  },
+  nextUntilEmpty: {
+    meaning:
+      'Every page of a search of one type that has rows has a link next, the last one too; a page without rows has none.',
+    habit: 'The link next is taken without asking whether it is there, until a page is empty.',
+  },
+  lenientSearch: {
+    meaning: 'Unknown search parameters are ignored, as with Prefer: handling=lenient.',
+    habit: 'Parameters are sent along that the service need not know.',
+  },
+  absoluteReferences: {
+    meaning: 'References in answers are absolute URLs.',
+    habit:
+      'A practitioner is told from a location by /Practitioner/ and /Location/ inside a reference, which is dereferenced as given.',
+  },
+  referenceDisplays: {
+    meaning: 'A reference in an answer that has nothing beside it has its absolute URL as display.',
+    habit: 'Display is read where it repeats the URL.',
+  },
+  unversionedLocation: {
+    meaning: 'Location after a write ends in the id of the resource, without its version.',
+    habit: 'The id is taken as the last segment of the path.',
+  },
+  textMinutes: {
+    meaning: 'Appointment.minutesDuration may be sent as a string of digits; it is stored as the number.',
+    habit: 'The documented example of a create has it as a string.',
+  },
+  impliedParticipantStatus: {
+    meaning:
+      'A participant of an Appointment may be sent without status: needs-action while the appointment is proposed or pending, else accepted.',
+    habit: 'The documented example of a create has none.',
+  },
+  upperCaseStatus: {
+    meaning:
+      'status, clinicalStatus and verificationStatus may be sent in capitals, with _ for a hyphen; stored are the codes of R4.',
+    habit: 'The status of a Condition reads ACTIVE, and is sent back so.',
+  },
+  partialPut: {
+    meaning:
+      'A PUT to a resource that is there changes the top-level elements that it sends and leaves the others; id may be missing.',
+    habit: 'A Patient is sent with its telecom only, an Appointment with its status only.',
+  },
 } as const satisfies Record<string, SettingRow>;
 
 export type SettingName = keyof typeof applicationSettings;
@@ -20,14 +63,25 @@ export type ApplicationSettings = { readonly [N in SettingName]: boolean };
 
 export const settingNames = Object.keys(applicationSettings) as readonly SettingName[];
 
+/** Every setting with what it means and whether it is on, in the order of the table. */
+export function describedSettings(settings: ApplicationSettings) {
+  return settingNames.map((name) => ({ name, on: settings[name], ...applicationSettings[name] }));
+}
+
 /** All settings of an application from its stored JSON; what is not stored is off. */
 export function readSettings(stored: Readonly<Record<string, unknown>>): ApplicationSettings {
-  const { totalOfPage, lenientSearch, absoluteReferences, unversionedLocation } = stored;
+  const isOn = (name: SettingName): boolean => stored[name] === true;
   return {
-    totalOfPage: totalOfPage === true,
-    lenientSearch: lenientSearch === true,
-    absoluteReferences: absoluteReferences === true,
-    unversionedLocation: unversionedLocation === true,
+    totalOfPage: isOn('totalOfPage'),
+    nextUntilEmpty: isOn('nextUntilEmpty'),
+    lenientSearch: isOn('lenientSearch'),
+    absoluteReferences: isOn('absoluteReferences'),
+    referenceDisplays: isOn('referenceDisplays'),
+    unversionedLocation: isOn('unversionedLocation'),
+    textMinutes: isOn('textMinutes'),
+    impliedParticipantStatus: isOn('impliedParticipantStatus'),
+    upperCaseStatus: isOn('upperCaseStatus'),
+    partialPut: isOn('partialPut'),
   };
 }
 

@@ -16,7 +16,7 @@ export interface Authorisation {
   readonly firm: string;
   /** Name of the application. */
   readonly application: string;
-  /** Access entries, sorted; a subset of the application's when they were authorised. */
+  /** Access entries, sorted; they granted no more than the application's when they were authorised. */
   readonly acl: readonly string[];
   /** Suspended: refused at the firm until it is resumed on the same terms. */
   readonly state: AuthorisationState;
@@ -54,14 +54,11 @@ export interface AuthorisationVersion extends Omit<Authorisation, 'firm' | 'appl
 /** Who changes what no administrator is named for. */
 const commandLine = 'command line';
 
-/** The operator's entry, which stands for all others. */
-const everything = 'acl/*';
-
 /**
  * Lets `application` act at `firm` on `terms`, from the next request on. Replaces the terms of an earlier authorisation,
  * also of a revoked one; several at once leave the last.
  * @throws PraxisError `rule-broken` when firm and application are of different environments, the application does not hold
- *   an entry, the purpose is malformed or the end has passed
+ *   what an entry grants, the purpose is malformed or the end has passed
  */
 export async function authorise(
   database: Database,
@@ -77,7 +74,7 @@ export async function authorise(
     });
   }
   requireTitle('purpose', terms.purpose);
-  const acl = requireHeld(application, requireEntries(terms.acl ?? application.acl, problemOf));
+  const acl = requireHeld(application, requireEntries(terms.acl ?? application.acl, problemOf), problemOf);
   const expiresAtMs = terms.expiresAtMs ?? null;
   if (expiresAtMs !== null && expiresAtMs <= clock.now())
     fail('rule-broken', { diagnostics: 'expiresAt has passed', expression: ['expiresAt'] });
@@ -222,9 +219,12 @@ const selectAuthorisation: Sql = sql`
          z.expires_at AS "expiresAtMs", z.operator_rows AS "operatorRows"
   FROM authorisation z JOIN firm f ON f.id = z.firm JOIN application a ON a.id = z.application`;
 
-function requireHeld(application: Application, acl: readonly string[]): readonly string[] {
-  const held = new Set(application.acl);
-  const missing = held.has(everything) ? undefined : acl.find((entry) => !held.has(entry));
+function requireHeld(
+  application: Application,
+  acl: readonly string[],
+  { firstNotHeld }: EntryProblem,
+): readonly string[] {
+  const missing = firstNotHeld(acl, application.acl);
   if (missing !== undefined)
     fail('rule-broken', {
       diagnostics: `${missing} is not held by application ${application.name}`,

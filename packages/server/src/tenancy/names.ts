@@ -10,8 +10,13 @@ const segmentPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** What a name may be that only people read: letters of any script, no control characters, no outer spaces. */
 const titlePattern = /^(?=\S)[^\p{Cc}\p{Cs}\p{Co}\p{Cn}]{1,120}(?<=\S)$/u;
 
-/** Why `entry` is not an access entry, as a sentence, or undefined when it is one. Tenancy may not import `access`, which knows. */
-export type EntryProblem = (entry: string) => string | undefined;
+/** What `access` knows of entries, which tenancy may not import. */
+export interface EntryProblem {
+  /** Why `entry` is not an access entry, as a sentence, or undefined when it is one. */
+  (entry: string): string | undefined;
+  /** The first of `asked` that grants something which the entries of `held` do not grant, or undefined. */
+  readonly firstNotHeld: (asked: readonly string[], held: readonly string[]) => string | undefined;
+}
 
 export const entriesMax = 500;
 

@@ -9,11 +9,15 @@ import { sql } from '../database/sql.ts';
 import { type Application, getApplication } from './applications.ts';
 import { authorise, findAuthorisation } from './authorisations.ts';
 import type { Firm } from './firms.ts';
+import type { EntryProblem } from './names.ts';
 import { openScope, type TenantScope } from './scope.ts';
 import { readSearchParameters, searchParametersJson } from './search-parameters.ts';
 
 export const operatorName = 'Praxis operator';
 const operatorAcl = ['acl/*'];
+
+/** The entries above need no check: the application is made with them. */
+const asWritten: EntryProblem = Object.assign(() => undefined, { firstNotHeld: () => undefined });
 
 /** The scope in which the operator acts at `firm`; the application and its authorisation are made at first use. */
 export async function openOperatorScope(database: Database, clock: Clock, firm: Firm): Promise<TenantScope> {
@@ -26,7 +30,7 @@ export async function openOperatorScope(database: Database, clock: Clock, firm: 
       firm,
       application,
       { acl: operatorAcl, purpose: 'Operation of the service' },
-      () => undefined,
+      asWritten,
     );
   }
   const [row] = await database.query<{ epoch: number; searchParameters: string | null }>(sql`

@@ -173,6 +173,21 @@ test('several parameters together', () => {
   );
 });
 
+test('of what is granted no element is said to be hidden', () => {
+  const policy = compilePolicy(['acl/pat_s'], ['acl/pat_s']);
+  assert.deepEqual(explainDenial(policy, 'Patient', parameter('Patient', 'family')).elements, []);
+});
+
+test('entries that open as much come in the order of their texts', () => {
+  const operatorRows = new Map([['m_t', { type: 'Patient', letters: 's', elements: ['identifier'] }]]);
+  assert.deepEqual(missingEntries(compilePolicy([], [], { operatorRows }), 'Patient', 's'), [
+    'acl/pat_s',
+    'acl/pat_s_name_dob_gen',
+    'acl/m_t',
+    'acl/pat_s_id',
+  ]);
+});
+
 test('entries with an operator row are named, those without are not', () => {
   const operatorRows = new Map([['obsv_ef', { criteria: [{ parameter: 'category', values: ['exam'] }] }]]);
   assert.deepEqual(missingEntries(compilePolicy([], [], { operatorRows }), 'Observation', 's'), ['acl/obsv_ef_s']);

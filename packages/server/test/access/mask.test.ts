@@ -104,6 +104,7 @@ test('stored text that is broken is an error, never a guess', () => {
     '{"resourceType":"Patient","id"}',
     '{"resourceType":"Patient","id":"1","name":[{]}',
     '{"resourceType":"Patient","name":"abc}',
+    '{"resourceType":"Patient","name":[{"family":"abc}]}',
     '{"resourceType":"Patient" "id":"1"}',
     '{"resourceType":"Patient";"id":"1"}',
     '{"resourceType":"Patient","id":}',
@@ -134,6 +135,45 @@ test('pat_s_name_dob_gen shows name, birth date and gender with their siblings, 
     },
   });
   assert.doesNotMatch(text ?? '', /hidden/);
+});
+
+test('of meta all stays but extensions', () => {
+  const meta = {
+    versionId: '1',
+    lastUpdated: '2026-01-02T03:04:05.000Z',
+    source: 'urn:x',
+    profile: ['http://example.org/p'],
+    security: [{ code: 'R' }],
+  };
+  const text = JSON.stringify({ resourceType: 'Patient', id: 'p', meta: { ...meta, _source: { id: 'hidden' } } });
+  assert.deepEqual(JSON.parse(disclosed(policyOf('acl/pat_s_gen'), 's', text) ?? '').meta, {
+    ...meta,
+    tag: [subsetted],
+  });
+});
+
+test('a row under two grants shows the elements of both, under one of them its own', () => {
+  const operatorRows = new Map([
+    ['obsv_ef', { criteria: [{ parameter: 'category', values: ['exam'] }], elements: ['status'] }],
+    ['pmc_ocu_ef', { type: 'Observation', criteria: [{ parameter: 'code', values: ['a'] }], elements: ['code'] }],
+  ]);
+  const policy = compilePolicy(['acl/obsv_ef_r', 'acl/pmc_ocu_ef_r'], ['acl/*'], { operatorRows });
+  const row = stored('{"resourceType":"Observation","id":"1","status":"final","code":{"text":"a"},"issued":"hidden"}');
+  const meta = { tag: [subsetted] };
+  const shownUnder = (...parameters: string[]): unknown => {
+    const box = disclose(policy, 'r', 'Observation', row, ({ parameter }) => parameters.includes(parameter));
+    return box && JSON.parse(textOf(box));
+  };
+  assert.equal(shownUnder(), undefined);
+  assert.deepEqual(shownUnder('category'), { resourceType: 'Observation', id: '1', status: 'final', meta });
+  assert.deepEqual(shownUnder('code'), { resourceType: 'Observation', id: '1', code: { text: 'a' }, meta });
+  assert.deepEqual(shownUnder('category', 'code'), {
+    resourceType: 'Observation',
+    id: '1',
+    status: 'final',
+    code: { text: 'a' },
+    meta,
+  });
 });
 
 test('nothing tells whether hidden elements exist: with and without them the text is the same', () => {

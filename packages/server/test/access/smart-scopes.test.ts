@@ -8,7 +8,7 @@ import { type AccessPolicy, compilePolicy, type Letter } from '../../src/access/
 import type { RefusalRule } from '../../src/access/refusal.ts';
 import { knownEntries } from '../../src/access/registry.ts';
 import { rowQueryText } from '../../src/access/row-query.ts';
-import { selectEntries } from '../../src/access/select-entries.ts';
+import { firstNotHeld, selectEntries } from '../../src/access/select-entries.ts';
 import { type SmartScope, scopePerLetter } from '../../src/access/smart-scopes.ts';
 import { criterionProblems } from '../../src/access/verify-entries.ts';
 import { tokenParameter } from '../../src/search/match.ts';
@@ -202,6 +202,47 @@ for (const [asked, held, given] of selections) {
     assert.deepEqual(selected, typeof given === 'string' ? { diagnostics: given } : { entries: given });
   });
 }
+
+const holdings: readonly (readonly [asked: readonly string[], held: readonly string[], missing: string | undefined])[] =
+  [
+    [['acl/pat_s'], [], 'acl/pat_s'],
+    [['acl/pat_s'], ['system/*.r'], 'acl/pat_s'],
+    [['acl/pat_s'], ['acl/pat_s_name_dob_gen', 'acl/pat_s_id'], 'acl/pat_s'],
+    [['acl/pat_s'], ['system/*.rs?_security=R'], 'acl/pat_s'],
+    [['acl/*'], ['system/*.crus'], 'acl/*'],
+    [['acl/obsv_ef_s'], ['system/*.rs'], 'acl/obsv_ef_s'],
+    [['acl/trans_bndl_post'], ['system/*.crus'], 'acl/trans_bndl_post'],
+    [['system/*.rs'], ['system/Patient.rs'], 'system/*.rs'],
+    [['system/Patient.rs', 'system/Patient.cr'], ['system/Patient.rs'], 'system/Patient.cr'],
+    [['no entry'], ['acl/*', 'no entry'], 'no entry'],
+    [['acl/pat_s', 'acl/enc_r'], ['system/*.rs'], undefined],
+    [['acl/pat_s_name_dob_gen', 'system/Patient.s?gender=male'], ['acl/pat_s'], undefined],
+    [['system/Patient.rs'], ['acl/pat_r', 'acl/pat_s'], undefined],
+    [['acl/obsv_ef_s', 'acl/mynwscp'], ['acl/mynwscp', 'acl/obsv_ef_s'], undefined],
+    [['acl/*', 'system/*.crus', 'acl/mynwscp'], ['acl/*'], undefined],
+    [['acl/lab_type_path', 'acl/pat_r'], ['acl/pat_r'], undefined],
+  ];
+
+for (const [asked, held, missing] of holdings) {
+  test(`holders of ${held.join(' ') || 'nothing'} ${missing === undefined ? 'hold' : 'do not hold'} ${asked.join(' ')}`, () => {
+    assert.equal(firstNotHeld(asked, held), missing);
+  });
+}
+
+test('who authorises what is held opens nothing that was not', () => {
+  const some = fc.uniqueArray(fc.constantFrom(...knownEntries, 'system/*.rs', 'system/Patient.crus'), { maxLength: 6 });
+  fc.assert(
+    fc.property(some, some, (asked, held) => {
+      if (firstNotHeld(asked, held) !== undefined) return;
+      const open = new Set(allowed(compilePolicy(held, held)));
+      assert.deepEqual(
+        allowed(compilePolicy(asked, asked)).filter((right) => !open.has(right)),
+        [],
+      );
+    }),
+    { numRuns: 300 },
+  );
+});
 
 test('rows are limited by those token parameters that search can match, on every type', () => {
   let usable = 0;

@@ -5,6 +5,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { actions } from '../../src/admin/actions/list.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { administrationDocument } from '../../src/http/openapi/administration.ts';
+import { applicationSettings, readSettings, settingNames } from '../../src/tenancy/application-settings.ts';
+import { plainCalendar, putPlaces } from '../scheduling/world.ts';
 import { patient } from '../support/records.ts';
 import { type Answer, answerOf, makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 import { type AdminCaller, ask, openAdministrator, password } from './world.ts';
@@ -44,11 +46,7 @@ test('a practice authorises with a subset, purpose and end, changes, suspends, r
     [{ purpose: 'Recall', acl: ['acl/*'] }, 422, 'acl/* is not held by application Scheduler'],
     [{ purpose: 'Recall', expiresAt: now }, 422, 'expiresAt has passed'],
     [{ acl: ['acl/pat_r'] }, 400, 'purpose is missing'],
-    [
-      { purpose: 'Recall', rows: ['obsv_ef?category=exam'] },
-      400,
-      'rows is no field of this action; its fields are acl, purpose, expiresAt',
-    ],
+    [{ purpose: 'Recall', rows: ['obsv_ef?category=exam'] }, 403, 'rows is for the role operator, not practice'],
   ] as const) {
     const refused = await asPractice('PUT', path, body);
     assert.deepEqual([refused.status, refused.json.detail], [status, detail]);
@@ -94,6 +92,41 @@ test('a practice authorises with a subset, purpose and end, changes, suspends, r
   assert.deepEqual((await act(practice, 'authorization list', ['sandbox', 'maple'])).json.items.length, 1);
 });
 
+test('an operator gives rows with an authorisation; they stay when it is renewed, and are replaced and taken away', async () => {
+  const { application } = await makeApplication(service, 'Examiner', ['acl/obsv_ef_r', 'system/Patient.rs'], [maple]);
+  const at = ['sandbox', 'maple', application.name];
+  const path = '/environments/sandbox/firms/maple/authorisations/Examiner';
+  const acl = ['acl/obsv_ef_r', 'acl/pat_s', 'system/Patient.r'];
+  const exam = ['obsv_ef?category=exam&_elements=code,value'];
+  const wrong = await operator.ask('PUT', path, { purpose: 'Exams', rows: ['obsv_ef?category=exam', 'pat?x=1'] });
+  assert.deepEqual([wrong.status, wrong.json.errors[0].field], [422, 'rows']);
+  const rowsOf = ({ json }: Answer): unknown => json.rows;
+  assert.deepEqual(rowsOf(await act(operator, 'authorize', at, { purpose: 'Exams', acl, rows: exam })), exam);
+  const explained = (await act(operator, 'access explain', at, { type: 'Observation' })).json;
+  assert.deepEqual(explained.types[0].grants, [
+    {
+      letter: 'r',
+      elements: ['Observation.code', 'Observation.value'],
+      rows: 'category=exam',
+      entries: ['acl/obsv_ef_r'],
+    },
+  ]);
+  assert.deepEqual((await act(practice, 'authorize', at, { purpose: 'Again', acl })).json, {
+    application: 'Examiner',
+    state: 'active',
+    version: 3,
+    acl,
+    purpose: 'Again',
+    expiresAt: null,
+    rows: exam,
+  });
+  assert.deepEqual(rowsOf(await act(operator, 'authorization rows', at, { rows: [] })), []);
+  for (const entry of ['system/Patient.u', 'system/*.r', 'acl/obsv_ef_s', 'acl/pat_c']) {
+    const refused = await practice.ask('PUT', path, { purpose: 'More', acl: [entry] });
+    assert.deepEqual([refused.status, refused.json.detail], [422, `${entry} is not held by application Examiner`]);
+  }
+});
+
 test('environments, firms and their search parameters', async () => {
   const environment = { name: 'lab', realm: 'sandbox', kind: 'generic-sandbox', products: ['pm'] };
   assert.deepEqual(
@@ -119,7 +152,7 @@ test('environments, firms and their search parameters', async () => {
 });
 
 test('applications and their settings', async () => {
-  const settings = { totalOfPage: false, lenientSearch: true, absoluteReferences: false, unversionedLocation: false };
+  const settings = { ...readSettings({}), lenientSearch: true };
   const name = 'A/B "quoted" é';
   const made = await act(operator, 'app create', ['sandbox'], {
     name,
@@ -139,6 +172,12 @@ test('applications and their settings', async () => {
   assert.equal((await act(operator, 'app list', ['sandbox'])).json.items[0].name, name);
   await act(vendor, 'app set', ['sandbox', 'Scheduler'], { settings: { totalOfPage: true } });
   assert.equal((await act(vendor, 'app show', ['sandbox', 'Scheduler'])).json.settings.totalOfPage, true);
+  const { items } = (await act(vendor, 'app settings', ['sandbox', 'Scheduler'])).json;
+  assert.deepEqual(
+    items.map(({ name: each, on }: { name: string; on: boolean }) => [each, on]),
+    settingNames.map((each) => [each, each === 'totalOfPage']),
+  );
+  assert.deepEqual(items[0], { name: 'totalOfPage', on: true, ...applicationSettings.totalOfPage });
   await act(vendor, 'app firms', ['sandbox', 'Scheduler']);
 });
 
@@ -295,6 +334,117 @@ test('what an application may do, and what it saw of a patient', async () => {
   assert.deepEqual(none.json, { items: [], more: false });
 });
 
+test('calendars and holidays: made, shown, changed by whoever has seen the version before, ended; each is a version', async () => {
+  const writer = await makeApplication(service, 'Writer', ['acl/*'], [maple]);
+  await putPlaces(await openCaller(service, writer, maple), ['12'], ['3']);
+  const reception = await openAdministrator(service, 'reception', 'practice', { firm: 'maple' });
+  const firm = ['sandbox', 'maple'];
+  const one = {
+    ...{ number: 1, version: 1, active: true, practitioner: '12', location: '3', timeZone: 'America/New_York' },
+    document: plainCalendar,
+  };
+  assert.deepEqual((await act(reception, 'calendar set', firm, { calendar: plainCalendar })).json, one);
+  const path = '/environments/sandbox/firms/maple/calendars';
+  const unseen = await reception.ask('PUT', path, { calendar: plainCalendar });
+  assert.deepEqual(
+    [unseen.status, unseen.json.code, unseen.json.detail],
+    [
+      412,
+      'precondition-failed',
+      'version is missing: there is a calendar already, and it is at version 1: read it and give that version',
+    ],
+  );
+  const longer = { ...plainCalendar, weekly: [{ days: ['sat'], from: '09:00', to: '10:00' }] };
+  const second = (await act(operator, 'calendar set', firm, { calendar: longer, version: 1 })).json;
+  assert.deepEqual(second, { ...one, version: 2, document: longer });
+  assert.deepEqual((await act(reception, 'calendar show', [...firm, '1'])).json, second);
+  await act(reception, 'calendar remove', [...firm, '1']);
+  const { document: _, ...listed } = second;
+  const items = [{ ...listed, version: 3, active: false }];
+  assert.deepEqual((await act(reception, 'calendar list', firm)).json, { items, more: false });
+  assert.deepEqual((await act(reception, 'calendar history', [...firm, '1'])).json.items, [
+    { version: 3, active: false, changedAt: now, changedBy: 'reception', document: longer },
+    { version: 2, active: true, changedAt: now, changedBy: 'operator', document: longer },
+    { version: 1, active: true, changedAt: now, changedBy: 'reception', document: plainCalendar },
+  ]);
+
+  const holidays = { holidays: [{ yearly: '12-25' }] };
+  const everywhere = { location: '*', version: 1, document: holidays };
+  assert.deepEqual((await act(reception, 'holidays set', [...firm, '*'], { holidays })).json, everywhere);
+  assert.deepEqual((await act(reception, 'holidays show', [...firm, '*'])).json, everywhere);
+  await act(reception, 'holidays set', [...firm, '3'], { holidays: { holidays: [] } });
+  assert.deepEqual((await act(reception, 'holidays list', firm)).json.items, [
+    { location: '*', version: 1 },
+    { location: '3', version: 1 },
+  ]);
+  assert.deepEqual((await act(reception, 'holidays history', [...firm, '*'])).json.items, [
+    { version: 1, changedAt: now, changedBy: 'reception', document: holidays },
+  ]);
+});
+
+test('value sets: set, shown, a code retired (value-sets.test.ts has the rest)', async () => {
+  const firm = ['sandbox', 'maple'];
+  const reception = await openAdministrator(service, 'codes', 'practice', { firm: 'maple' });
+  const codes = ['A', 'B'].map((code) => ({ code, display: code }));
+  const made = await act(reception, 'value-set set', [...firm, 'recall-type'], { valueSet: { codes } });
+  assert.equal(made.json.version, 1);
+  const retired = await act(reception, 'value-set retire', [...firm, 'recall-type'], { code: 'A' });
+  assert.deepEqual((await act(reception, 'value-set show', [...firm, 'recall-type'])).json, retired.json);
+  const { items } = (await act(operator, 'value-set list', firm)).json;
+  const { codes: inUse, retired: _, ...listed } = retired.json;
+  assert.deepEqual(
+    items.find(({ valueSet }: { valueSet: string }) => valueSet === 'recall-type'),
+    { ...listed, inUse: inUse.length },
+  );
+});
+
+test('charges and intake: listed, shown, decided (charges.test.ts and intake.test.ts have the rest)', async () => {
+  const firm = ['sandbox', 'maple'];
+  const rule = [...firm, 'Condition', 'Scheduler'];
+  const reception = await openAdministrator(service, 'billing', 'practice', { firm: 'maple' });
+  assert.deepEqual((await act(reception, 'charges list', firm, {})).json, { items: [], more: false });
+  await act(reception, 'intake require', rule);
+  const { items } = (await act(reception, 'intake rules', firm)).json;
+  assert.deepEqual(items, [{ type: 'Condition', application: 'Scheduler' }]);
+  await act(reception, 'intake release', rule);
+  await act(reception, 'intake require', [...firm, 'Condition', '*']);
+  const writer = await openCaller(service, await makeApplication(service, 'Portal', ['acl/*'], [maple]), maple);
+  const condition = { resourceType: 'Condition', subject: { reference: 'Patient/ada' } };
+  assert.equal((await writer.send('POST', 'Condition', condition)).status, 202);
+  const [{ task, fields }] = (await act(reception, 'intake list', firm)).json.items;
+  assert.deepEqual(fields, ['subject']);
+  assert.equal((await act(operator, 'intake show', [...firm, task])).json.status, 'requested');
+  assert.equal((await act(reception, 'intake decide', [...firm, task], { rest: 'reject' })).json.status, 'rejected');
+});
+
+test('operators read what was asked of the service itself', async () => {
+  const wrong = await operator.ask('POST', '/sessions', { username: 'nobody', password });
+  assert.equal(wrong.status, 401);
+  await service.service.parts.ledger.flush();
+  const { items, more } = (await act(operator, 'audit service', [], { refused: true })).json;
+  assert.equal(more, false);
+  const signIn = items.find(({ about }: { about: string | null }) => about === 'sign-in');
+  assert.deepEqual(Object.keys(signIn), [
+    'at',
+    'action',
+    'about',
+    'application',
+    'subject',
+    'outcome',
+    'reason',
+    'flow',
+    'tokenId',
+    'times',
+    'requestId',
+  ]);
+  assert.deepEqual([signIn.action, signIn.outcome, signIn.reason], ['administer', 4, 'credentials-invalid']);
+  const none = await operator.ask('POST', '/ledger', { to: now, from: now });
+  assert.deepEqual(none.json, { items: [], more: false });
+  const clerk = await openAdministrator(service, 'clerk', 'practice', { firm: 'maple' });
+  const refused = await clerk.ask('POST', '/ledger', {});
+  assert.deepEqual([refused.status, refused.json.code], [403, 'role-missing']);
+});
+
 test('every action was asked for', () => {
   assert.deepEqual(
     actions.map(({ name }) => name).filter((name) => !done.has(name)),
@@ -313,6 +463,7 @@ const machineCommands: ReadonlySet<string> = new Set([
   'backup',
   'restore',
   'audit verify',
+  'content verify',
 ]);
 
 test('everything else that the command line does is an action of the same name', () => {

@@ -8,23 +8,16 @@ import { Agent, request } from 'node:http';
 import test, { after } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { newSecret } from '../../src/base/ids.ts';
-import { listClientSecrets } from '../../src/oauth/client-secrets.ts';
 import { startNode } from '../support/nodes.ts';
-import { patient } from '../support/records.ts';
 import {
-  callerOf,
   clientForm,
-  clientToken,
   clientTokenUrl,
-  legacyToken,
-  makeApplication,
-  makeFirm,
   openTestService,
   passwordForm,
   postForm,
-  type TestApplication,
   type TestFirm,
 } from '../support/service.ts';
+import { clientRefused, type Flow, kinds, openScene, patientId, type Scene } from './kill-switch-scenes.ts';
 import { ask, openAdministrator } from './world.ts';
 
 const rounds = Number(process.env['KILL_SWITCH_ROUNDS'] ?? '10');
@@ -45,109 +38,10 @@ after(async () => {
   await Promise.all(nodes.map((node) => node.stop()));
 });
 
-type Flow = 'client' | 'legacy';
-
-interface Scene {
-  readonly firm: TestFirm;
-  readonly vendor: TestApplication;
-  readonly headers: Readonly<Record<Flow, Readonly<Record<string, string>>>>;
-}
-
-interface Kind {
-  readonly name: string;
-  readonly flows: readonly Flow[];
-  /** What is asked of the administration API. */
-  readonly path: (scene: Scene) => Promise<string> | string;
-  readonly body?: object;
-  readonly status: 401 | 403;
-  /** What token requests of the flow are answered with afterwards; absent: they are not what was revoked. */
-  readonly token?: { readonly flow: Flow; readonly status: number; readonly error: string };
-}
-
-const clientRefused = { flow: 'client', status: 401, error: 'invalid_client' } as const;
-
-const applicationPath = ({ vendor }: Scene): string =>
-  `/environments/sandbox/applications/${encodeURIComponent(vendor.application.name)}`;
-const firmPath = ({ firm }: Scene): string => `/environments/sandbox/firms/${firm.prefix}`;
-const authorisationPath = (scene: Scene): string =>
-  `${firmPath(scene)}/authorisations/${encodeURIComponent(scene.vendor.application.name)}`;
-
-const kinds: readonly Kind[] = [
-  {
-    name: 'secret',
-    flows: ['client'],
-    async path(scene) {
-      const { application, clientId } = scene.vendor;
-      const [secret] = await listClientSecrets(service.platform.database, application, clientId);
-      return `${applicationPath(scene)}/clients/${clientId}/secrets/${secret?.id}/retire`;
-    },
-    body: { revoke: true },
-    status: 401,
-    token: clientRefused,
-  },
-  {
-    name: 'client',
-    flows: ['client'],
-    path: (scene) => `${applicationPath(scene)}/clients/${scene.vendor.clientId}/revoke`,
-    status: 401,
-    token: clientRefused,
-  },
-  {
-    name: 'client key',
-    flows: ['client'],
-    path: (scene) => `${applicationPath(scene)}/keys/${scene.vendor.clientKeyId}/revoke`,
-    status: 401,
-    token: clientRefused,
-  },
-  {
-    name: 'legacy key',
-    flows: ['legacy'],
-    path: (scene) => `${applicationPath(scene)}/keys/${scene.vendor.legacyKeyId}/revoke`,
-    status: 401,
-    token: { flow: 'legacy', status: 401, error: 'invalid_client' },
-  },
-  {
-    name: 'account',
-    flows: ['legacy'],
-    path: (scene) => `${firmPath(scene)}/accounts/${scene.vendor.accounts.get(scene.firm.prefix)?.username}/revoke`,
-    status: 401,
-    token: { flow: 'legacy', status: 400, error: 'invalid_grant' },
-  },
-  {
-    name: 'authorisation',
-    flows: ['client', 'legacy'],
-    path: (scene) => `${authorisationPath(scene)}/revoke`,
-    status: 403,
-  },
-  {
-    name: 'authorisation, suspended',
-    flows: ['client', 'legacy'],
-    path: (scene) => `${authorisationPath(scene)}/suspend`,
-    status: 403,
-  },
-  {
-    name: 'application',
-    flows: ['client', 'legacy'],
-    path: (scene) => `${applicationPath(scene)}/suspend`,
-    status: 401,
-  },
-  { name: 'firm', flows: ['client', 'legacy'], path: (scene) => `${firmPath(scene)}/suspend`, status: 403 },
-];
-
-async function openScene(round: number): Promise<Scene> {
-  const firm = await makeFirm(first, `firm-${round}`);
-  const vendor = await makeApplication(first, `Vendor ${round}`, ['acl/*'], [firm]);
-  const client = callerOf(firm, await clientToken(first, vendor), vendor.clientKey);
-  const legacy = callerOf(firm, await legacyToken(vendor, firm), vendor.legacyKey);
-  const made = await client.send('PUT', 'Patient/one', { ...patient('Stone'), id: 'one' });
-  assert.equal(made.status, 201);
-  return { firm, vendor, headers: { client: client.headers, legacy: legacy.headers } };
-}
-
 /** The status of a read at a node. */
 function read(origin: string, firm: TestFirm, headers: Readonly<Record<string, string>>): Promise<number> {
   return new Promise((resolve, reject) => {
-    const path = `${new URL(firm.base).pathname}/Patient/one`;
+    const path = `${new URL(firm.base).pathname}/Patient/${patientId}`;
     const sent = request(`${origin}${path}`, { agent, headers }, (response) => {
       response.resume();
       response.once('end', () => resolve(response.statusCode ?? 0));
@@ -215,8 +109,8 @@ for (const [index, kind] of kinds.entries()) {
   const own = Array.from({ length: rounds }, (_, round) => round).filter((round) => round % kinds.length === index);
   test(`kill switch: ${kind.name}: nothing that begins after the answer succeeds, ${own.length} times`, async (t) => {
     for (const round of own) {
-      const scene = await openScene(round);
-      const path = await kind.path(scene);
+      const scene = await openScene(first, round);
+      const path = await kind.path(scene, service.platform.database);
       const began = performance.now();
       const running = load(scene, kind.flows);
       await running.enoughSince(began);

@@ -8,7 +8,15 @@ import { verifyActions } from '../../src/admin/access.ts';
 import type { Action } from '../../src/admin/action.ts';
 import { actions } from '../../src/admin/actions/list.ts';
 import { roles } from '../../src/admin/administrators.ts';
-import { callerOf, clientToken, makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
+import {
+  answerOf,
+  callerOf,
+  clientToken,
+  makeApplication,
+  makeFirm,
+  openCaller,
+  openTestService,
+} from '../support/service.ts';
 import { everyRow, type Rows } from '../support/tenant-rows.ts';
 import { type AdminCaller, ask, openAdministrator } from './world.ts';
 
@@ -199,11 +207,10 @@ test('a key, client or secret of another application is not found below one’s 
     ['POST', `${own}/clients/${stranger.clientId}/revoke`],
     ['POST', `${own}/clients/${stranger.clientId}/secrets`],
     ['POST', `${own}/clients/${stranger.clientId}/secrets/1/retire`],
+    ['GET', `${own}/clients/${stranger.clientId}/secrets`],
   ] as const) {
     assert.equal((await callers.vendor.ask(method, path)).status, 404, path);
   }
-  const secrets = await callers.vendor.ask('GET', `${own}/clients/${stranger.clientId}/secrets`);
-  assert.deepEqual(secrets.json, { items: [], more: false });
   assert.deepEqual(await rows(), before);
 });
 
@@ -221,6 +228,19 @@ test('paths that are none, and methods that a path does not take', async () => {
     const answer = await ask('GET', path);
     assert.deepEqual([answer.status, answer.json.code], [404, 'path-unknown'], path);
   }
+  for (const path of [
+    '/admin',
+    '/admin/',
+    '/admin/api',
+    '/admin/api/',
+    '/admin/apis',
+    '/admin/Patient',
+    '/admin//api/me',
+  ]) {
+    const answer = await answerOf(await fetch(service.origin + path));
+    assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/, path);
+    assert.deepEqual([answer.status, answer.json.code, answer.json.detail], [404, 'path-unknown', noSuchPath], path);
+  }
   const put = await ask('PUT', '/environments');
   assert.deepEqual([put.status, put.headers.get('allow')], [405, 'GET, POST']);
   const withQuery = await ask('GET', '/environments?x=1');
@@ -229,6 +249,27 @@ test('paths that are none, and methods that a path does not take', async () => {
   assert.deepEqual([withBody.status, withBody.json.detail], [400, 'This action takes no body']);
   const head = await ask('HEAD', '/environments');
   assert.deepEqual([head.status, head.text], [200, '']);
+});
+
+const noSuchPath = 'No such path: GET /admin/openapi.json tells those that there are';
+
+test('secrets are listed of clients that the application has, revoked ones too, and of no others', async () => {
+  const { ask } = callers.vendor;
+  const path = '/environments/sandbox/applications/Scheduler/clients';
+  const { clientId } = (await ask('POST', path)).json;
+  assert.equal((await ask('POST', `${path}/${clientId}/revoke`)).status, 204);
+  const revoked = await ask('GET', `${path}/${clientId}/secrets`);
+  assert.deepEqual([revoked.status, revoked.json.items.length], [200, 1]);
+  const keyed = (await ask('POST', path, { withoutSecret: true })).json.clientId;
+  assert.deepEqual((await ask('GET', `${path}/${keyed}/secrets`)).json, { items: [], more: false });
+  const other = await makeApplication(service, 'Neighbour', ['acl/pat_r'], [maple]);
+  for (const client of ['unknown', other.clientId]) {
+    const answer = await ask('GET', `${path}/${client}/secrets`);
+    assert.deepEqual(
+      [answer.status, answer.json.code, answer.json.detail],
+      [404, 'resource-not-found', `application Scheduler has no client ${client}`],
+    );
+  }
 });
 
 test('a token of administration opens nothing of the data API, and the other way round', async () => {

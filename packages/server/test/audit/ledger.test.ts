@@ -92,23 +92,73 @@ test('equal refusals that are written together become one row that counts them',
   ]);
 });
 
-test('a proof is a nested keyed hash of the row, and no other row, firm or key has it', () => {
-  const columns = {
-    ...{ at: 1, application: 2, vid: null, shown: 0, times: null, rtype: 3, outcome: 0, interaction: 'read', id: 'é"' },
-    ...{ subject: 's', token_id: 't', request_id: 'q', flow: 'client', elements: 'all', entries: null, reason: null },
-    patients: 'ada',
-  };
+const columns = {
+  ...{ at: 1, application: 2, vid: null, shown: 0, times: null, rtype: 3, outcome: 0, interaction: 'read', id: 'é"' },
+  ...{ subject: 's', token_id: 't', request_id: 'q', flow: 'client', elements: 'all', entries: null, reason: null },
+  patients: 'ada',
+};
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const bytes = (text: string): Buffer => Buffer.from(text, 'hex');
+
+test('a proof is a keyed hash of the row, and no other row, firm or key has it', () => {
   const proof = prove(7, columns);
-  const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+  const nonce = proof.slice(0, 16);
+  const key = sha256(`row ${secrets.key('audit-row').toString('hex')}`);
+  const numbers = [nonce, 7, 1, 2, null, 0, null, 3, 0].map(String);
+  const texts = ['=read', '=é"', '=s', '=t', '=q', '=client', '=all', '', '', '=ada'];
+  assert.equal(proof.slice(16), sha256(key + [...numbers, ...texts].join('\0')).slice(0, 32));
+  assert.equal(isProven(secrets, 7, columns, bytes(proof)), true);
+  assert.equal(isProven(secrets, 8, columns, bytes(proof)), false);
+  assert.equal(isProven(openSecrets(newSecret()), 7, columns, bytes(proof)), false);
+  assert.notEqual(prove(7, columns), proof);
+});
+
+test('a proof fits no row in which any column differs, be it by nothing instead of an empty text', () => {
+  const proof = bytes(prove(7, columns));
+  for (const [name, value] of Object.entries(columns)) {
+    const others =
+      typeof value === 'number' ? [value + 1, null] : [value === null ? '' : null, `${value}x`, '=', '\u0001'];
+    for (const other of others) {
+      const changed = { ...columns, [name]: other };
+      assert.equal(isProven(secrets, 7, changed, proof), false, `${name}: ${other}`);
+    }
+  }
+  // What stands at the end of one column cannot be moved to the next.
+  assert.equal(isProven(secrets, 7, { ...columns, subject: 's=t', token_id: '' }, proof), false);
+});
+
+test('proofs of rows of before migration 0016, by a nested hash of JSON, still hold', () => {
   const key = secrets.key('audit-row').toString('hex');
-  const text = JSON.stringify([proof.subarray(0, 8).toString('hex'), 7, ...Object.values(columns)]);
-  const mac = sha256(sha256(`outer ${key}`) + sha256(sha256(`inner ${key}`) + text));
-  assert.equal(proof.subarray(8).toString('hex'), mac.slice(0, 32));
-  assert.equal(isProven(secrets, 7, columns, proof), true);
-  assert.equal(isProven(secrets, 8, columns, proof), false);
-  assert.equal(isProven(secrets, 7, { ...columns, id: 'e"' }, proof), false);
-  assert.equal(isProven(openSecrets(newSecret()), 7, columns, proof), false);
-  assert.notDeepEqual(prove(7, columns), proof);
+  const nonce = '0123456789abcdef';
+  const text = JSON.stringify([nonce, 7, ...Object.values(columns)]);
+  const mac = sha256(sha256(`outer ${key}`) + sha256(sha256(`inner ${key}`) + text)).slice(0, 32);
+  assert.equal(isProven(secrets, 7, columns, bytes(nonce + mac)), true);
+  assert.equal(isProven(secrets, 7, { ...columns, id: 'e"' }, bytes(nonce + mac)), false);
+  assert.equal(isProven(secrets, 8, columns, bytes(nonce + mac)), false);
+});
+
+test('rows are written as they are: columns that no row has, and characters that array literals are written with', async () => {
+  const ledger = open();
+  const texts = ['a,b', '{"x"}', 'NULL', 'null', '', ' ', '\\', 'é\n'];
+  const patients = { ids: ['p2', 'p1'], more: true };
+  void ledger.keep(
+    5,
+    texts.map((reason) => row('x', { reason, patients })),
+  );
+  void ledger.keep(5, [row('last')]);
+  await ledger.flush();
+  const rows = await owner.query<{ reason: string | null; patients: string | null; vid: number | null }>(sql`
+    SELECT reason, patients, vid FROM audit_event WHERE firm = 5 ORDER BY epoch, xid, seq`);
+  const expected = texts.map((reason) => ({ reason, patients: 'p2 p1 +', vid: null }));
+  assert.deepEqual(rows, [...expected, { reason: null, patients: null, vid: null }]);
+  const byPatient = await owner.query(sql`
+    SELECT p.patient, count(*)::int AS n FROM audit_patient p JOIN audit_event a ON a.firm = 5 AND a.at = p.at AND a.seq = p.seq
+    WHERE p.firm = 5 GROUP BY p.patient ORDER BY p.patient`);
+  assert.deepEqual(byPatient, [
+    { patient: 'p1', n: texts.length },
+    { patient: 'p2', n: texts.length },
+  ]);
+  await ledger.close();
 });
 
 test('the patients of a resource are itself or those that it refers to; texts that look like references are none', () => {

@@ -249,6 +249,11 @@ test('pages bring every event once, newest first, and then what was imported, wh
     assert.deepEqual(walked, ids, `pages of ${size}`);
   }
   assert.equal((await caller.get(`AuditEvent?${query}&_summary=count`)).json.total, ids.length);
+  const ofPage = await makeApplication(service, 'Pages', ['acl/*'], [maple], { totalOfPage: true });
+  const counting = await openCaller(service, ofPage, maple);
+  assert.equal((await counting.get(`AuditEvent?${query}&_count=2`)).json.total, 2);
+  const exact = { 'content-flag': 'Pagination_optimization_disabled' };
+  assert.equal((await counting.get(`AuditEvent?${query}&_count=2`, exact)).json.total, ids.length);
   assert.deepEqual(
     (await caller.get('AuditEvent?agent-name=Former')).json.entry.length,
     3,

@@ -11,6 +11,7 @@ import type { Database } from '../../src/database/database.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import { runCommand } from '../cli/platform.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
+import { untilTold } from '../support/follower.ts';
 import { patient } from '../support/records.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 
@@ -33,7 +34,9 @@ async function work(mark: string): Promise<void> {
   await service.service.parts.ledger.flush();
 }
 
+/** Other test files have transactions under way in the same cluster: rows wait for them, some before others. */
 async function seal(): Promise<void> {
+  await untilTold(owner);
   await service.service.jobs.settle();
 }
 

@@ -83,7 +83,7 @@ const practice = syntheticPractice({
   firm: 'cedar',
   name: 'Cedar',
   timeZone: 'America/New_York',
-  patients: 1,
+  patients: 12,
   todayMs: startMs,
 });
 

@@ -66,10 +66,10 @@ test('a question that is malformed is refused', async () => {
 
 test('an interaction or a parameter: allowed by which entries, or what is missing and who grants it', async () => {
   assert.deepEqual(await explain('--type', 'Patient', '--interaction', 'update'), [
-    'refused: Patient update needs acl/pat_u; the practice grants it to the application',
+    'refused: Patient update needs acl/pat_u; the application does not hold it: the operator of the service adds it, then the practice grants it',
   ]);
   assert.deepEqual(await explain('--type', 'Patient', '--parameter', 'identifier'), [
-    'refused: Patient search by identifier, which reads Patient.identifier, needs acl/pat_s or acl/pat_s_id; the practice grants it to the application',
+    'refused: Patient search by identifier, which reads Patient.identifier, needs acl/pat_s or acl/pat_s_id; the application does not hold it: the operator of the service adds it, then the practice grants it',
   ]);
   assert.deepEqual(await explain('--type', 'Patient', '--parameter', 'birthdate'), [
     'allowed: Patient search by birthdate, by acl/pat_s_name_dob_gen',

@@ -113,6 +113,54 @@ async function fill(platform: Platform): Promise<void> {
   await registerParameter(platform, maple.id);
   await fillLedger(platform, maple.id);
   await keepAnswers(platform, maple);
+  await keepCalendars(platform, maple);
+  await keepIntake(platform, maple);
+  await keepContents(platform, maple);
+}
+
+/** A calendar, holidays, and a hold. */
+async function keepCalendars({ store, database, clock }: Platform, firm: Firm): Promise<void> {
+  const scope = await openOperatorScope(database, clock, firm);
+  const change = { version: 1, changedAtMs: startMs, changedBy: 'test' };
+  const place = { number: 1, active: true, practitioner: '1', location: '3' };
+  await store.exclusively(scope, 'calendars', async (inside) => {
+    await inside.putCalendar(scope, { ...place, ...change, content: '{}' }, ['Practitioner/1']);
+    await inside.putHolidays(scope, { location: '', ...change, content: '{}' }, []);
+  });
+  const hold = { id: 'h', slot: 's', expiresMs: startMs + 60_000, renewals: 1 };
+  const claim = { actor: 'Practitioner/1', version: 1, capacity: 2, startMs, endMs: startMs + 60_000 };
+  await store.transaction(scope, async (inside) => {
+    const { id, expiresMs } = hold;
+    const owner = `hold/${id}`;
+    await inside.occupy(scope, { owner, replaces: [], nowMs: startMs, expiresMs, forced: false, choices: [[claim]] });
+    await inside.keepHold(scope, hold);
+  });
+  await store.keepWaiting(scope, { appointment: 'w', priority: 1, sinceMs: startMs });
+  await store.keepOffer(scope, 'w', { slot: 's', expiresMs: startMs, added: ['Practitioner/1'] });
+  await store.noteFreed(scope, [{ ...claim, actor: 'Practitioner/1' }], startMs);
+}
+
+/** Content that a resource holds, and an object that is to be removed. */
+async function keepContents({ store, database, clock }: Platform, firm: Firm): Promise<void> {
+  const scope = await openOperatorScope(database, clock, firm);
+  const offer = { id: 'c', createdMs: startMs, expiresMs: startMs + 1, sizeMax: 1, announcedType: 'text/plain' };
+  await store.offerUpload(scope, offer, 1);
+  const hashes = { sha256: Buffer.alloc(32, 1), sha1: Buffer.alloc(20, 2) };
+  await store.keepUpload(scope, 'c', { name: 'n', size: 1, mediaType: 'text/plain', ...hashes }, startMs);
+  await store.holdContents(scope, ['c'], 'DocumentReference/d', 'Patient/p');
+  await store.announceObject(scope, 'other', startMs);
+}
+
+/** A charge that came in, and a proposal that waits by a rule. */
+async function keepIntake({ store, database, clock }: Platform, firm: Firm): Promise<void> {
+  const scope = await openOperatorScope(database, clock, firm);
+  const { application } = scope;
+  await store.transaction(scope, (inside) =>
+    inside.noteCharge(scope, { charge: 'c', transaction: 't', application, receivedMs: startMs }),
+  );
+  await store.addIntakeRule(scope, { type: 'Coverage', application: undefined });
+  const draft = { task: 't', type: 'Coverage', target: undefined, base: 0, proposedAtMs: startMs };
+  await store.addProposal(scope, { ...draft, proposed: '{"status":"active"}' });
 }
 
 /** An answer that is kept under a key, and the moment up to which searches are complete. */
@@ -299,7 +347,7 @@ test('a backup is readable by its owner alone, and holds no secret', () => {
   assert.match(backupResult.output[0] ?? '', /^[\d,]+ rows in .*praxis\.backup \(\d+\.\d s, [\d,]+\/s\)$/);
   assert.equal(
     backupResult.progress,
-    'The secret key is not in it, and nobody can restore it without: keep PRAXIS_SECRET_KEY elsewhere.\n',
+    `The secret key is not in it, and nobody can restore it without: keep PRAXIS_SECRET_KEY elsewhere.\nThe content of documents is not in it either: afterwards copy ${source.content.place}, and after a restore let \`praxis content verify\` compare the two.\n`,
   );
 });
 

@@ -7,6 +7,7 @@ import { contentOf } from '../../src/access/disclosure.ts';
 import { PraxisError } from '../../src/base/errors.ts';
 import { UsageError } from '../../src/cli/command.ts';
 import { importCommands } from '../../src/cli/commands/import.ts';
+import { setValueSet } from '../../src/interactions/edit-value-sets.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
 import { makeFirm, openTestPlatform, runCommand, startMs } from './platform.ts';
 import { openScratchDirectory } from './scratch-directory.ts';
@@ -211,4 +212,29 @@ test('an import reaches its own firm only', async () => {
   await importAt(files.write('own.json', JSON.stringify({ resourceType: 'Patient', id: 'own' })));
   assert.equal(await platform.store.read(cedar, 'Patient', 'own'), undefined);
   assert.notEqual(await platform.store.read(scope, 'Patient', 'own'), undefined);
+});
+
+test('codes that the firm does not keep are stored, and told once for each element', async () => {
+  const editor = { store: platform.store, scope, clock: platform.clock, changedBy: 'test' };
+  const codes = { codes: [{ code: 'NEW', display: 'New' }] };
+  await setValueSet(editor, 'appointment-type', codes, undefined);
+  const typed = (id: string, code: string) => ({
+    ...{
+      resourceType: 'Appointment',
+      id,
+      status: 'booked',
+      start: '2026-11-24T15:00:00Z',
+      end: '2026-11-24T15:30:00Z',
+    },
+    appointmentType: { coding: [{ code }] },
+    participant: [{ actor: { reference: 'Patient/1' }, status: 'accepted' }],
+  });
+  const file = files.write('codes.ndjson', lines(typed('c1', 'NEW'), typed('c2', 'OLD'), typed('c3', 'OLDER')));
+  const { output, exitStatus } = await importAt(file);
+  assert.equal(exitStatus, 0);
+  assert.deepEqual(output.slice(0, 1), [
+    'stored nevertheless, 2 times: Appointment.appointmentType has no code of ValueSet/appointment-type, which the practice keeps: use NEW (New)',
+  ]);
+  assert.match(output[1] ?? '', /^3 resources stored at maple, 0 refused/);
+  assert.match((await read('Appointment', 'c3')) ?? '', /"OLDER"/);
 });

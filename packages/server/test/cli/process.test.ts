@@ -81,7 +81,7 @@ test('an embedded database is backed up and restored in another data directory, 
   const keyOf = ({ PRAXIS_DATA_DIR }: typeof first): string => path.join(PRAXIS_DATA_DIR, 'secret.key');
   assert.equal(
     made.stderr,
-    `The secret key is not in it, and nobody can restore it without: keep ${keyOf(first)} elsewhere.\n`,
+    `The secret key is not in it, and nobody can restore it without: keep ${keyOf(first)} elsewhere.\nThe content of documents is not in it either: afterwards copy the directory ${path.join(first.PRAXIS_DATA_DIR, 'content')}, and after a restore let \`praxis content verify\` compare the two.\n`,
   );
 
   const refused = await runPraxis(second, 'restore', file);

@@ -101,7 +101,8 @@ test('contract 1.2 the token decides which resources may be accessed', async () 
     status: 403,
     error: 'access-denied',
     issue: 'forbidden',
-    diagnostics: 'Appointment search needs acl/appmt_s; the practice grants it to the application',
+    diagnostics:
+      'Appointment search needs acl/appmt_s; the application does not hold it: the operator of the service adds it, then the practice grants it',
     challenge: insufficientScope,
   });
   assert.equal((await caller.get('Patient')).status, 200);
@@ -200,7 +201,8 @@ test('contract 2 resource Appointment is what a token may grant access to', asyn
     status: 403,
     error: 'access-denied',
     issue: 'forbidden',
-    diagnostics: 'Appointment create needs acl/appmt_c; the practice grants it to the application',
+    diagnostics:
+      'Appointment create needs acl/appmt_c; the application does not hold it: the operator of the service adds it, then the practice grants it',
     challenge: insufficientScope,
   });
   assertFound(await caller.get('Appointment'), cedar.base, 'Appointment', [created.json]);
@@ -224,7 +226,7 @@ test('contract 2 resource Encounter is searched with acl/enc_s, which allows not
       status: 403,
       error: 'access-denied',
       issue: 'forbidden',
-      diagnostics: `${what} needs ${entry}; ${entry.endsWith('acl/*') ? 'the operator of the service' : 'the practice'} grants it to the application`,
+      diagnostics: `${what} needs ${entry}; the application does not hold it: the operator of the service adds it, then the practice grants it`,
       challenge: insufficientScope,
     });
   }
@@ -254,12 +256,20 @@ test('contract 3 states, not shown: they are those of R4, and another one is ref
   assert.match(answer.json.issue[0].diagnostics, /^Appointment\.status: .*proposed.*noshow/);
 });
 
-test('contract 3 transitions, not shown: from any state of R4 to any other', async () => {
-  const sent = appointment('Patient/1', '2026-11-23T16:00:00Z', { id: 'visit-1', status: 'fulfilled' });
+test('contract 3 transitions, not shown: those of the table of the type, and another one is refused', async () => {
+  const sent = appointment('Patient/1', '2026-11-23T16:00:00Z', { id: 'visit-1', status: 'booked' });
   assert.equal((await atMaple.send('PUT', 'Appointment/visit-1', sent)).status, 201);
-  const answer = await atMaple.send('PUT', 'Appointment/visit-1', { ...sent, status: 'proposed' });
-  assert.deepEqual(answer.json, { ...sent, status: 'proposed', meta: { versionId: '2', lastUpdated } });
+  const answer = await atMaple.send('PUT', 'Appointment/visit-1', { ...sent, status: 'fulfilled' });
+  assert.deepEqual(answer.json, { ...sent, status: 'fulfilled', meta: { versionId: '2', lastUpdated } });
   assert.equal(answer.status, 200);
+  assertRefused(await atMaple.send('PUT', 'Appointment/visit-1', sent), {
+    status: 422,
+    error: 'rule-broken',
+    issue: 'business-rule',
+    diagnostics:
+      'Appointment.status is fulfilled and cannot become booked. What may follow fulfilled: checked-in, noshow, entered-in-error',
+    expression: ['Appointment.status'],
+  });
 });
 
 test('contract 6 events, not shown: none are offered', async () => {

@@ -163,7 +163,7 @@ test('contract 2 access entries: acl/pat_s_name_dob_gen opens name, birth date a
     error: 'access-denied',
     issue: 'forbidden',
     diagnostics:
-      'Patient search by phone, which reads Patient.telecom, needs acl/pat_s; the practice grants it to the application',
+      'Patient search by phone, which reads Patient.telecom, needs acl/pat_s; the application does not hold it: the operator of the service adds it, then the practice grants it',
     challenge: insufficientScope,
   });
   const found = await caller.get('Patient?family=Quill&birthdate=1980-02-29&gender=female');

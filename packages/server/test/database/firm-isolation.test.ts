@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { PraxisError } from '../../src/base/errors.ts';
 import type { FirmConnection } from '../../src/database/database.ts';
 import { sql } from '../../src/database/sql.ts';
 import { StatementError } from '../../src/database/sqlstate.ts';
@@ -97,6 +98,37 @@ test('thousands of interleaved statements of ten firms, failing ones among them,
   }
   await Promise.all(statements);
 });
+
+/** Fails where `divisor` is 0, after it has seen what it sees. */
+const seenThrough = (divisor: number) => sql`
+  SELECT current_setting('praxis.firm') AS firm, array_agg(body) AS bodies, count(*)::int / ${divisor}::int AS n FROM note`;
+
+test('statements that share transactions see their own firm, whatever fails beside them and whatever ends', async () => {
+  const random = randomNumbers(20261122);
+  const divided = (error: unknown) => error instanceof StatementError && error.sqlState === '22012';
+  for (let turn = 0; turn < 400; turn++) {
+    const statements = Array.from({ length: 1 + random(40) }, async () => {
+      const firm = 1 + random(10);
+      const handle = runtime.forFirm(firm);
+      const options = { short: true, idempotent: true };
+      const kind = random(60);
+      if (kind === 0) return assert.rejects(handle.query(seenThrough(0), options), divided);
+      if (kind === 1) return runtime.transaction(firm, (tx) => seesOnlyItself(tx, firm, false)).catch(lostAtCommit);
+      if (kind === 2) return assert.rejects(handle.query(sql`SELECT 1 / (SELECT 0)`, { short: true }));
+      const expected = { firm: String(firm), bodies: [`of ${firm}`], n: 1 };
+      return assert.deepEqual(await handle.query(seenThrough(1), options), [expected]);
+    });
+    if (turn % 80 === 79)
+      await owner.query(sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE usename = 'praxis_runtime' AND datname = current_database() AND random() < 0.5`);
+    await Promise.all(statements);
+  }
+});
+
+/** A connection that ends while its transaction commits leaves the outcome unknown: that is said, and not tried again. */
+function lostAtCommit(error: unknown): void {
+  if (!(error instanceof PraxisError) || error.code !== 'unavailable') throw error;
+}
 
 test('only the database module sets the firm', async () => {
   const { readdir, readFile } = await import('node:fs/promises');

@@ -78,9 +78,11 @@ const deletable: ReadonlySet<string> = new Set([
   'client_assertion',
   'firm_search_parameter',
   'firm_search_parameter_change',
+  'occupancy_change',
   'rate_counter',
   'revoked_token',
   'token_scope',
+  'waitlist_due',
 ]);
 
 test('the runtime role cannot change what identifies a row of the control plane', async () => {

@@ -7,6 +7,7 @@ import pg from 'pg';
 import { Connection, type ConnectionHooks } from '../../src/database/connection.ts';
 import { clientConfig } from '../../src/database/connection-settings.ts';
 import { preparedNames } from '../../src/database/prepared-names.ts';
+import { rolledBack } from '../../src/database/run.ts';
 import { firmSetting, type Row, type Wire } from '../../src/database/segment.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import { testLog } from '../support/cluster.ts';
@@ -32,10 +33,29 @@ async function openConnection(
   return connection;
 }
 
-function execute(connection: Connection, firm: string, statement: Sql): Promise<Row[]> {
+function execute(connection: Connection, firm: string, statement: Sql, mayShare = false): Promise<Row[]> {
   return new Promise((resolve, reject) => {
-    connection.execute(firm, statement, (error, rows) => (error === undefined ? resolve(rows) : reject(error)));
+    const settle = (error: unknown, rows: Row[]): void => (error === undefined ? resolve(rows) : reject(error));
+    connection.execute(firm, statement, settle, mayShare);
   });
+}
+
+/** Notes that it ran, for which firm and in which transaction; fails where `divisor` is 0. */
+const noted = (step: number, divisor = 1) => sql`
+  INSERT INTO seen SELECT current_setting('praxis.firm'), ${step}::int / ${divisor}::int
+  RETURNING firm, step, pg_current_xact_id()::text AS transaction`;
+
+/** A connection that has the statement prepared, and its firm 1 confirmed. */
+async function openPrepared(t: { after(work: () => void): void }): Promise<Connection> {
+  const connection = await openConnection(t);
+  for (const step of [1, 2]) await execute(connection, '1', noted(step));
+  await owner.query(sql`TRUNCATE seen`);
+  return connection;
+}
+
+/** Of all that is sent in one turn, who may share: what became of each. */
+function together(connection: Connection, sent: readonly (readonly [firm: string, statement: Sql])[]) {
+  return Promise.allSettled(sent.map(([firm, statement]) => execute(connection, firm, statement, true)));
 }
 
 const settled = (results: readonly PromiseSettledResult<Row[]>[]) =>
@@ -71,6 +91,58 @@ test('statements already sent behind one that failed run under their own firm', 
   assert.deepEqual(settled(results), ['22012', '2', '1', '22012', '1', '', '22012', '', '3']);
 });
 
+test('what is sent in one turn for other firms than the one that is set shares a transaction, each under its own', async (t) => {
+  const connection = await openPrepared(t);
+  const firms = ['2', '3', '1', '2', '', '3', '1'];
+  const results = await together(
+    connection,
+    firms.map((firm, at) => [firm, noted(at)]),
+  );
+  const rows = results.map((result) => (result.status === 'fulfilled' ? result.value[0] : undefined));
+  assert.deepEqual(
+    rows.map((row) => [row?.['firm'], row?.['step']]),
+    firms.map((firm, at) => [firm, at]),
+  );
+  const transactions = (isOwn: boolean) =>
+    rows.filter((row) => (row?.['firm'] === '1') === isOwn).map((row) => row?.['transaction']);
+  assert.equal(new Set(transactions(false)).size, 1);
+  assert.equal(new Set(transactions(true)).size, 2); // what finds its firm set goes alone
+  assert.deepEqual(await execute(connection, '9', firmNow), [{ firm: '9' }]);
+});
+
+test('one that fails takes back all that shared its transaction, and no setting of it stays', async (t) => {
+  const connection = await openPrepared(t);
+  const results = await together(connection, [
+    ['2', noted(1)],
+    ['3', noted(2, 0)],
+    ['3', noted(3)],
+    ['4', noted(4)],
+  ]);
+  assert.deepEqual(
+    results.map((result) => (result.status === 'rejected' ? (result.reason.code ?? result.reason) : undefined)),
+    [rolledBack, '22012', rolledBack, rolledBack],
+  );
+  assert.deepEqual(await owner.query(sql`SELECT * FROM seen`), []);
+  assert.equal(connection.firm, undefined);
+  assert.deepEqual(await connection.executeReserved(firmNow), [{ firm: '1' }]);
+  assert.deepEqual(await execute(connection, '4', firmNow), [{ firm: '4' }]);
+});
+
+test('a firm that cannot be set keeps all of the turn from running', async (t) => {
+  const connection = await openPrepared(t);
+  await execute(connection, '1', sql`DEALLOCATE praxis_firm`);
+  const results = await together(connection, [
+    ['2', noted(1)],
+    ['3', noted(2)],
+  ]);
+  assert.deepEqual(
+    results.map((result) => (result.status === 'rejected' ? (result.reason.code ?? result.reason) : undefined)),
+    ['26000', rolledBack],
+  );
+  assert.equal(connection.usable, false);
+  assert.deepEqual(await owner.query(sql`SELECT * FROM seen`), []);
+});
+
 /** Bind messages for the prepared set_config that this process has sent: pg's one way of sending them is counted. */
 const sent = { settings: 0 };
 const wire = pg.Connection.prototype as unknown as Pick<Wire, 'bind'>;
@@ -102,6 +174,13 @@ test('through a pooler, which may swap the session, every statement brings its f
   const before = sent.settings;
   for (const firm of ['7', '7', '8']) assert.deepEqual(await execute(connection, firm, firmNow), [{ firm }]);
   assert.equal(sent.settings - before, 3);
+  for (const step of [1, 2]) await execute(connection, '7', noted(step));
+  const shared = await together(connection, [
+    ['7', noted(3)],
+    ['8', noted(4)],
+    ['7', noted(5)],
+  ]);
+  assert.deepEqual(settled(shared), ['7', '8', '7']);
   assert.deepEqual(await connection.executeReserved(firmNow), [{ firm: '' }]);
 });
 

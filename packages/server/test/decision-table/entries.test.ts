@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { authorise } from '../../src/tenancy/authorisations.ts';
 import { appointment, encounter, patient } from '../support/records.ts';
 import { insufficientScope } from '../support/refusals.ts';
@@ -40,7 +41,7 @@ const atBirch = ['acl/appmt_s', 'acl/enc_r', 'acl/pat_r'];
 const scoped = ['acl/appmt_c', 'acl/pat_s'];
 const operator = await makeApplication(service, 'Operator', ['acl/*'], [maple, birch]);
 const vendor = await makeApplication(service, 'Vendor', held, [maple, birch]);
-await authorise(database, clock, birch, vendor.application, { purpose: 'Less', acl: atBirch }, () => undefined);
+await authorise(database, clock, birch, vendor.application, { purpose: 'Less', acl: atBirch }, entryProblem);
 const opaque = await makeApplication(
   service,
   'Opaque',

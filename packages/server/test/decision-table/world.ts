@@ -3,6 +3,7 @@
  * tokens, keys and places of the table, each with the facts that the oracle judges by.
  */
 import type { JsonWebKey } from 'node:crypto';
+import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { issueApiKey, revokeApiKey } from '../../src/oauth/api-keys.ts';
 import { issueClient, revokeClient } from '../../src/oauth/clients.ts';
 import { issueLegacyAccount, revokeLegacyAccount } from '../../src/oauth/legacy-accounts.ts';
@@ -78,7 +79,7 @@ export async function openWorld(service: TestService): Promise<World> {
     ash,
     main.application,
     { purpose: 'Test', expiresAtMs: clock.now() + 60_000 },
-    () => undefined,
+    entryProblem,
   );
   await revokeAuthorisation(database, elm, main.application);
   await suspendFirm(database, oak);

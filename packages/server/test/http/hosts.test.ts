@@ -111,6 +111,33 @@ test('at its own host, in any case and with the default port, the environment an
   assert.equal((await wire.send({ path: `${prodBase}/Patient`, headers: { ...prodCaller, host } })).status, 200);
 });
 
+test('the absolute form of a target is taken, and its host instead of the Host header', async () => {
+  const patients = `${sandboxBase}/Patient?_count=1`;
+  const send = (path: string, host: string) => wire.send({ path, headers: { ...sandboxCaller, host } });
+  const plain = await send(patients, 'sandbox.example.com');
+  assert.equal(plain.status, 200);
+  for (const target of [
+    `https://sandbox.example.com${patients}`,
+    `HTTP://SANDBOX.example.com${patients}`,
+    `http://sandbox.example.com:443${patients}`,
+  ]) {
+    const answer = await send(target, 'evil.example');
+    assert.deepEqual([answer.status, answer.json.link], [200, plain.json.link], target);
+  }
+  for (const target of [
+    `https://evil.example${patients}`,
+    `https://user@sandbox.example.com${patients}`,
+    `https://${patients}`,
+    `ftp://sandbox.example.com${patients}`,
+    `https://sandbox.example.com${patients}#part`,
+    `https://sandbox.example.com/${patients}`,
+  ]) {
+    assertUnknownPath(await send(target, 'sandbox.example.com'), target);
+  }
+  const front = await wire.send({ path: 'http://sandbox.example.com' });
+  assert.deepEqual([front.status, front.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
+});
+
 test('an environment without a host of its own answers at any, and links to where the service listens', async () => {
   const path = '/training/firm/maple/pm/fhir/v2/metadata';
   for (const host of ['sandbox.example.com', 'evil.example']) {

@@ -193,6 +193,18 @@ test('after a change of rights the first answer is not told again, but what was 
   assert.equal((await caller.send('POST', 'Patient', patient('Secret'), key('rights'))).status, 403);
 });
 
+test('an answer of more than 1 MiB is not told again, but what was done is', async () => {
+  const before = await versions();
+  const photo = [{ contentType: 'image/png', data: 'A'.repeat(1_100_000) }];
+  const first = await full.send('POST', 'Patient', patient('Long', { photo }), key('long'));
+  assert.equal(first.status, 201);
+  const again = await full.send('POST', 'Patient', patient('Long', { photo }), key('long'));
+  assert.equal(again.status, 201);
+  assert.equal(again.headers.get('location'), first.headers.get('location'));
+  assert.equal(again.json.resourceType, 'OperationOutcome');
+  assert.equal(await versions(), before + 1);
+});
+
 test('the outcome of a write can be asked for', async () => {
   const { json, headers } = await full.send('POST', 'Patient', patient('Asked'), key('asked'));
   assert.deepEqual(await outcome(full, 'asked'), {

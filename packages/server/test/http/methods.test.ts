@@ -147,14 +147,33 @@ test('TRACE echoes nothing that was sent', async () => {
   assert.ok(!answer.text.includes(operator.clientKey));
 });
 
-test('a method that HTTP does not know is 400 with an OperationOutcome', async () => {
-  const raw = await openRaw(service.origin);
-  raw.write(`FETCH ${base}/Patient HTTP/1.1\r\nhost: x\r\n\r\n`);
-  const answer = await raw.answer();
-  assert.equal(answer.status, 400);
-  assert.equal(answer.json.resourceType, 'OperationOutcome');
-  await raw.closed;
-  raw.destroy();
+test('a method that HTTP does not know is 501; what is no request line at all is 400', async () => {
+  const unknown = {
+    status: 501,
+    error: 'method-unknown',
+    diagnostics: 'The method is none of HTTP: GET, HEAD, POST, PUT, PATCH and DELETE are taken, in upper case',
+    issue: 'not-supported',
+  };
+  const malformed = {
+    status: 400,
+    error: 'request-malformed',
+    diagnostics: 'The request line or a header is not valid HTTP: percent-encode spaces and all beyond ASCII',
+    issue: 'invalid',
+  };
+  for (const [line, expected] of [
+    [`FETCH ${base}/Patient HTTP/1.1`, unknown],
+    ['FOO /path HTTP/1.1', unknown],
+    [`get ${base}/Patient HTTP/1.1`, unknown],
+    ['FOO /a path HTTP/1.1', malformed],
+    ['\u0016\u0003\u0001 /path', malformed],
+    ['FOO', malformed],
+  ] as const) {
+    const raw = await openRaw(service.origin);
+    raw.write(`${line}\r\nhost: x\r\n\r\n`);
+    assertRefused(await raw.answer(), expected);
+    await raw.closed;
+    raw.destroy();
+  }
 });
 
 test('X-HTTP-Method-Override is nobody', async () => {

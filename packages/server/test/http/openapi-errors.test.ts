@@ -90,6 +90,7 @@ const provocations: Readonly<Record<string, Provocation>> = {
   'firm-forbidden': { path: base.replace('maple', 'birch'), headers },
   'type-unknown': get('Pacient'),
   'method-not-allowed': get('Patient/_search'),
+  'method-unknown': { ...get('Patient'), method: 'FOO' },
   'operation-unknown': get('Patient/$book'),
   'not-acceptable': get('Patient', { accept: 'text/html' }),
   'media-type-unsupported': sent('POST', 'Patient', 'Ada', { 'content-type': 'text/plain' }),
@@ -177,8 +178,22 @@ const provocations: Readonly<Record<string, Provocation>> = {
       wire.send(sent('POST', 'Patient', { resourceType: 'Patient', active: true }, { 'idempotency-key': '"key"' })),
   },
 };
-/** Faults, races and restores that no single request brings about; the other tests of the service show them. */
-const unprovoked = ['conflict', 'feed-ended', 'statement-timeout', 'unavailable', 'stale-access', 'internal'];
+/**
+ * Faults, races and restores that no single request brings about, what takes a calendar or content: the other tests of the service
+ * show them.
+ */
+const unprovoked = [
+  'conflict',
+  'feed-ended',
+  'link-ended',
+  'range-invalid',
+  'slot-missing',
+  'slot-taken',
+  'statement-timeout',
+  'unavailable',
+  'stale-access',
+  'internal',
+];
 
 /** The value of an example, by the code of its error. */
 const { components, paths } = (await wire.send({ path: '/openapi.json' })).json;

@@ -31,7 +31,7 @@ const unknownPath = {
   error: 'path-unknown',
   issue: 'not-found',
   diagnostics:
-    'No such path: FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, all in the letters and case shown in the documentation',
+    'No such path: FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, tokens at /auth/realms/{realm}/protocol/openid-connect/token, administration at /admin/api; all in the letters and case shown at /docs',
 };
 
 /** Name of the oddity → paths. */
@@ -162,7 +162,10 @@ const unknown: Readonly<Record<string, readonly string[]>> = {
     '/sandbox/firm/maple/constructor/fhir/v2/Patient',
   ],
   'absolute and other forms of the target': [
-    'http://sandbox.example.com/sandbox/firm/maple/pm/fhir/v2/Patient',
+    'http://user@sandbox.example.com/sandbox/firm/maple/pm/fhir/v2/Patient',
+    'http:///sandbox/firm/maple/pm/fhir/v2/Patient',
+    'http://sandbox.example.com//sandbox/firm/maple/pm/fhir/v2/Patient',
+    'http://sandbox.example.com/sandbox/firm/maple/../cedar/pm/fhir/v2/Patient',
     '*',
     '/__proto__',
     '/constructor',

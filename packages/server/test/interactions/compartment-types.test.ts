@@ -69,11 +69,18 @@ const seen = { encounter: { reference: 'Encounter/visit' }, device: { reference:
 await put('pulse', { resourceType: 'Observation', status: 'final', code: { text: 'Pulse' }, subject: stone, ...seen });
 await put('elsewhere', { resourceType: 'Location', name: 'Elsewhere' });
 
+interface Entry {
+  readonly fullUrl: string;
+  readonly search: { readonly mode: string };
+}
+
 /** `Type/id` of each match. */
 function found({ status, json, text }: Answer): string[] {
   assert.equal(status, 200, text);
   assert.equal(json.type, 'searchset');
-  return (json.entry ?? []).map(({ fullUrl }: { fullUrl: string }) => fullUrl.slice(maple.base.length + 1));
+  return (json.entry ?? [])
+    .filter(({ search }: Entry) => search.mode === 'match')
+    .map(({ fullUrl }: Entry) => fullUrl.slice(maple.base.length + 1));
 }
 
 const linkOf = ({ json }: Answer, relation: string): string | undefined =>
@@ -111,6 +118,14 @@ test('types, rows and elements that may not be searched are left out', async () 
   assert.deepEqual(found(answer), ['Encounter/visit', 'Patient/stone', 'ServiceRequest/lab']);
   assert.equal(answer.json.total, 3);
   assert.doesNotMatch(answer.text, /"555"|RADIOLOGY|cobble/);
+  const [said] = (await names.get('Patient/stone/*')).json.entry.slice(-1);
+  assert.deepEqual(
+    [said.search.mode, said.resource.issue[0].diagnostics],
+    ['outcome', 'Searched are only the types that the application may search: Patient'],
+  );
+  const strict = await names.get('Patient/stone/*?_type=Patient,Observation', { prefer: 'handling=strict' });
+  assert.deepEqual([strict.status, strict.json.issue[0].code], [403, 'forbidden']);
+  assert.match(strict.json.issue[0].diagnostics, /^Observation search needs /);
   assert.deepEqual(found(await names.get('Patient/stone/*')), ['Patient/stone']);
   assert.deepEqual(found(await names.get('Patient/stone/*?_type=Patient,Observation')), ['Patient/stone']);
   assert.equal(
@@ -218,7 +233,14 @@ test('a page link serves its caller and its compartment alone', async () => {
 test('what it does not take is refused', async () => {
   for (const [query, diagnostics] of [
     ['_type=Location', '_type names Location, which is not in the compartment of Patient in FHIR R4'],
-    ['_type=Nonsense', '_type takes names of resource types with an endpoint, separated by commas: Patient,Encounter'],
+    [
+      '_type=Nonsense',
+      '_type names "Nonsense": it takes names of resource types with an endpoint, separated by commas: Patient,Encounter',
+    ],
+    [
+      '_type=AuditEvent',
+      '_type names AuditEvent, of which only what was imported could be found so: the audit ledger is searched by itself, GET …/Patient/stone/AuditEvent?…',
+    ],
     ['page=2', 'page is served where one type is searched: follow next links here'],
   ] as const) {
     const [expression = ''] = query.split('=');

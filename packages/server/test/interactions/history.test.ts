@@ -86,7 +86,7 @@ test('histories of a type and of the firm need acl/*, whatever else is held', as
         error: 'access-denied',
         issue: 'forbidden',
         challenge: 'Bearer error="insufficient_scope"',
-        diagnostics: `${what} history needs acl/*; the operator of the service grants it to the application`,
+        diagnostics: `${what} history needs acl/*; the application does not hold it: the operator of the service adds it, then the practice grants it`,
       });
     }
   }

@@ -126,17 +126,16 @@ test('what the caller may not search is left out where it is not named', async (
 });
 
 test('what is named without an entry is refused, the same whether there is something or not', async () => {
-  const entry = (what: string, entries: string, grantor = 'practice'): string =>
-    `${what} needs ${entries}; the ${grantor} grants it to the application`;
-  const operator = 'operator of the service';
+  const entry = (what: string, entries: string): string =>
+    `${what} needs ${entries}; the application does not hold it: the operator of the service adds it, then the practice grants it`;
   const location = entry('Location search', 'acl/loc_s');
-  const group = entry('Group search', 'system/Group.s or acl/*', operator);
+  const group = entry('Group search', 'system/Group.s or acl/*');
   const hidden = (code: string, element: string): string =>
     entry(`Patient search by ${code}, which reads Patient.${element},`, 'acl/pat_s');
   const practitioners = [
     entry('Practitioner search', 'acl/prac_s'),
     entry('PractitionerRole search', 'acl/prac_role_s'),
-    entry('RelatedPerson search', 'system/RelatedPerson.s or acl/*', operator),
+    entry('RelatedPerson search', 'system/RelatedPerson.s or acl/*'),
   ].join('; or ');
   for (const [include, diagnostics] of [
     ['_include=Encounter:location', location],
@@ -146,7 +145,7 @@ test('what is named without an entry is refused, the same whether there is somet
     ['_include=Encounter:subject:Group', group],
     ['_revinclude=Group:member', group],
     ['_revinclude=Encounter:subject:Group', group],
-    ['_revinclude=Observation:encounter', entry('Observation search', 'system/Observation.s or acl/*', operator)],
+    ['_revinclude=Observation:encounter', entry('Observation search', 'system/Observation.s or acl/*')],
     ['_include=Patient:organization', hidden('organization', 'managingOrganization')],
     ['_include=Patient:link', hidden('link', 'link')],
     ['_revinclude=Patient:link', hidden('link', 'link')],
@@ -226,7 +225,7 @@ test('a token without the entry for matches is refused before includes are read'
       error: 'access-denied',
       issue: 'forbidden',
       diagnostics:
-        'Patient search needs acl/pat_s or acl/pat_s_name_dob_gen or acl/pat_s_id; the practice grants it to the application',
+        'Patient search needs acl/pat_s or acl/pat_s_name_dob_gen or acl/pat_s_id; the application does not hold it: the operator of the service adds it, then the practice grants it',
       challenge: insufficientScope,
     });
   }

@@ -82,7 +82,9 @@ const byMoment = written.map((line) =>
 
 const found = ({ status, json, text }: Answer): string[] => {
   assert.equal(status, 200, text);
-  return (json.entry ?? []).map(({ resource }: { resource: { id: string } }) => resource.id);
+  return (json.entry ?? [])
+    .filter(({ search }: { search: { mode: string } }) => search.mode === 'match')
+    .map(({ resource }: { resource: { id: string } }) => resource.id);
 };
 const linkOf = ({ json }: Answer, relation: string): string | undefined =>
   json.link.find((link: { relation: string }) => link.relation === relation)?.url;
@@ -156,6 +158,39 @@ test('of all types at once a page holds few, and the pages make up the whole', a
   assert.deepEqual(made, turned.slice(turned.indexOf('o3')));
 });
 
+test('types that are found in different ways make one order: some of their rows tagged, one of them limited to some rows', async () => {
+  const birch = await makeFirm(service, 'birch');
+  const all = await callerWith('Birch', ['acl/*'], birch);
+  const scopes = ['system/Encounter.rs', 'system/Patient.rs', 'system/Task.rs?code=PMRECALL'];
+  const limited = await callerWith('Limited', scopes, birch);
+  const tagged = (code?: string) => (code === undefined ? {} : { meta: { tag: [{ system: 'urn:tags', code }] } });
+  const tags = ['b', 'a', undefined, 'b', undefined] as const;
+  for (const [at, code] of tags.entries()) {
+    await all.send('PUT', `Patient/p${at}`, { ...patient('Stone'), ...tagged(code), id: `p${at}` });
+    await all.send('PUT', `Encounter/e${at}`, { ...encounter('Patient/p1'), ...tagged(code), id: `e${at}` });
+    await all.send('PUT', `Task/t${at}`, { ...task('PMRECALL'), ...tagged(code), id: `t${at}` });
+    await all.send('PUT', `Task/x${at}`, { ...task('OTHER'), ...tagged(code), id: `x${at}` });
+  }
+  for (const [query, expected] of [
+    ['_sort=_tag', ['e1', 'p1', 't1', 'e0', 'e3', 'p0', 'p3', 't0', 't3', 'e2', 'e4', 'p2', 'p4', 't2', 't4']],
+    ['_sort=-_tag', ['e3', 'e0', 'p3', 'p0', 't3', 't0', 'e1', 'p1', 't1']],
+  ] as const) {
+    const whole = found(await limited.get(`?${query}&_count=50`));
+    assert.deepEqual(whole.slice(0, expected.length), expected);
+    assert.equal(whole.length, 15);
+    for (const count of [1, 2, 4]) {
+      const pages: string[] = [];
+      let url: string | undefined = `?${query}&_count=${count}`;
+      while (url !== undefined && pages.length <= 15) {
+        const answer: Answer = await limited.get(url);
+        pages.push(...found(answer));
+        url = linkOf(answer, 'next');
+      }
+      assert.deepEqual(pages, whole, `${query} by ${count}`);
+    }
+  }
+});
+
 test('a page link serves its caller, its order and its types alone', async () => {
   const next = linkOf(await full.get('?_type=Encounter,Patient&_sort=_id&_count=2'), 'next') ?? '';
   const cursor = new URL(next).searchParams.get('_cursor');
@@ -174,8 +209,8 @@ test('a page link serves its caller, its order and its types alone', async () =>
 test('what has no order over the types is refused', async () => {
   const keys = 'separated by commas, each with - before it for descending order';
   for (const [query, diagnostics] of [
-    ['_sort=family', `_sort takes search parameters of Account, ${keys}`],
-    ['_sort=date&_type=Encounter,Patient', `_sort takes search parameters of Patient, ${keys}`],
+    ['_sort=family', `_sort names "family": it takes search parameters of Account, ${keys}`],
+    ['_sort=date&_type=Encounter,Patient', `_sort names "date": it takes search parameters of Patient, ${keys}`],
     [
       '_sort=start&_type=GraphDefinition,Slot',
       '_sort names what has values of different kinds in the types that are searched',

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { encounter, patient } from '../support/records.ts';
 import { assertRefused } from '../support/refusals.ts';
 import { type Answer, makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
@@ -48,7 +49,22 @@ for (const resource of stored) {
 function found({ status, json, text }: Answer): string[] {
   assert.equal(status, 200, text);
   assert.equal(json.type, 'searchset');
-  return (json.entry ?? []).map(({ fullUrl }: { fullUrl: string }) => fullUrl.slice(maple.base.length + 1));
+  return (json.entry ?? [])
+    .filter(({ search }: Entry) => search.mode !== 'outcome')
+    .map(({ fullUrl }: Entry) => fullUrl.slice(maple.base.length + 1));
+}
+
+interface Entry {
+  readonly fullUrl: string;
+  readonly search: { readonly mode: string };
+  readonly resource: { readonly issue: readonly { readonly diagnostics: string }[] };
+}
+
+/** What is said of the search itself. */
+function saidBy({ status, json, text }: Answer): string[] {
+  assert.equal(status, 200, text);
+  const outcomes = (json.entry ?? []).filter(({ search }: Entry) => search.mode === 'outcome');
+  return outcomes.flatMap(({ resource }: Entry) => resource.issue.map(({ diagnostics }) => diagnostics));
 }
 
 const linkOf = ({ json }: Answer, relation: string): string | undefined =>
@@ -71,6 +87,9 @@ test('who may search none of the types is refused, whatever else is asked', asyn
 test('types, rows and elements that may not be searched are left out', async () => {
   const answer = await restricted.get('?_type=Task,Patient,Basic,Encounter');
   assert.deepEqual(found(answer), ['Encounter/e1', 'Encounter/same', ...patients, 'Task/t1']);
+  assert.deepEqual(saidBy(answer), [
+    'Left out are types that the application may not search: Basic (Prefer: handling=strict refuses them)',
+  ]);
   assert.equal(answer.json.total, 6);
   assert.equal(linkOf(answer, 'self'), `${maple.base}?_type=Encounter,Patient,Task`);
   assert.doesNotMatch(answer.text, /"555"|OTHER|"active"/);
@@ -85,6 +104,46 @@ test('types, rows and elements that may not be searched are left out', async () 
     assert.match(hidden.json.issue[0].diagnostics, /identifier/);
   }
 });
+
+test('types that are left out are told once, by name or by those that are searched; under strict handling they are refused', async () => {
+  const only = ['Searched are only the types that the application may search: Encounter, Patient, Task'];
+  const first = await restricted.get('?_tag=urn:t|x&_count=2');
+  assert.deepEqual([found(first), saidBy(first)], [['Encounter/e1', 'Patient/p1'], only]);
+  assert.deepEqual(first.json.entry.at(-1), {
+    resource: {
+      resourceType: 'OperationOutcome',
+      issue: [{ severity: 'warning', code: 'suppressed', diagnostics: only[0] }],
+    },
+    search: { mode: 'outcome' },
+  });
+  const second = await restricted.get(linkOf(first, 'next') ?? '');
+  assert.deepEqual([found(second), saidBy(second)], [['Task/t1'], []]);
+  const many = await restricted.get(`?_type=${['Patient', ...unsearchable].join(',')}`);
+  const told = `${unsearchable.toSorted().slice(0, 20).join(', ')} and ${unsearchable.length - 20} more`;
+  assert.deepEqual(saidBy(many), [
+    `Left out are types that the application may not search: ${told} (Prefer: handling=strict refuses them)`,
+  ]);
+  for (const query of ['?_type=Encounter,Patient', '?_type=Encounter,Basic&_summary=count', '?_type=Patient'])
+    assert.deepEqual(saidBy(await restricted.get(query)), [], query);
+  assert.deepEqual(saidBy(await full.get('?_id=p1')), []);
+
+  const strict = { prefer: 'handling=strict' };
+  assertRefused(await restricted.get('?_type=Patient,Observation,Basic', strict), {
+    status: 403,
+    error: 'access-denied',
+    issue: 'forbidden',
+    challenge: 'Bearer error="insufficient_scope"',
+    diagnostics:
+      'Basic search needs system/Basic.s or acl/*; the application does not hold it: the operator of the service adds it, then the practice grants it',
+  });
+  assert.deepEqual(found(await restricted.get('?_type=Patient', strict)), patients);
+  assert.deepEqual(saidBy(await restricted.get('?_id=p1', strict)), only);
+});
+
+/** Types of R4 that the restricted caller may not search. */
+const unsearchable = resourceTypesWithEndpoint.filter(
+  (type) => !['AuditEvent', 'Encounter', 'Patient', 'Task'].includes(type),
+);
 
 test('another firm finds its own, which is nothing', async () => {
   for (const query of ['', '?_type=Patient,Encounter', '?_id=p1', '?_type=Patient&_summary=count']) {
@@ -232,11 +291,29 @@ test('a page link serves its caller and its search alone', async () => {
 
 const common = '_id, _lastUpdated, _tag, _profile, _security, _source';
 const refusals: readonly (readonly [query: string, diagnostics: string])[] = [
-  ['_type=Nonsense', '_type takes names of resource types with an endpoint, separated by commas: Patient,Encounter'],
-  ['_type=', '_type takes names of resource types with an endpoint, separated by commas: Patient,Encounter'],
+  [
+    '_type=Nonsense',
+    '_type names "Nonsense": it takes names of resource types with an endpoint, separated by commas: Patient,Encounter',
+  ],
+  [
+    '_type=',
+    '_type names "": it takes names of resource types with an endpoint, separated by commas: Patient,Encounter',
+  ],
   [
     '_type=Patient,Parameters',
-    '_type takes names of resource types with an endpoint, separated by commas: Patient,Encounter',
+    '_type names "Parameters": it takes names of resource types with an endpoint, separated by commas: Patient,Encounter',
+  ],
+  [
+    `_type=Patient,${'Nonsense'.repeat(9)}`,
+    `_type names "${'Nonsense'.repeat(5)}…": it takes names of resource types with an endpoint, separated by commas: Patient,Encounter`,
+  ],
+  [
+    '_type=AuditEvent',
+    '_type names AuditEvent, of which only what was imported could be found so: the audit ledger is searched by itself, GET …/AuditEvent?…',
+  ],
+  [
+    '_type=Patient,AuditEvent',
+    '_type names AuditEvent, of which only what was imported could be found so: the audit ledger is searched by itself, GET …/AuditEvent?…',
   ],
   ['_type=Patient&_type=Task', '_type is given twice with different values'],
   [

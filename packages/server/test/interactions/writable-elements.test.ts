@@ -179,7 +179,7 @@ test('rows: what an application may not see afterwards it may not create, under 
     issue: 'forbidden',
     challenge: insufficientScope,
     diagnostics:
-      'Creating ServiceRequest outside of the rows that the application may write (category=PATHOLOGY) needs acl/serv_req_c without such a limit; the practice grants it to the application',
+      'Creating ServiceRequest outside of the rows that the application may write (category=PATHOLOGY) needs acl/serv_req_c without such a limit; token and practice hold it, within limits that a filter or the operator of the service sets',
   });
   assert.deepEqual(await tenantRows(service.database.owner), before);
   assert.equal((await filtered.send('POST', 'ServiceRequest', order('PATHOLOGY'))).status, 201);

@@ -3,6 +3,7 @@
  * one resource to others. Each row is asked for what is hidden in one of the two worlds of `worlds.ts`.
  */
 import type { InteractionName } from '../../src/interactions/context.ts';
+import { knownHold, knownProposal, knownSlot } from './worlds.ts';
 
 export interface Way {
   /** What of the registries it tries: `kind token`, `modifier :exact`, `result _sort`, `interaction read`, `operation meta`. */
@@ -160,6 +161,10 @@ const read: readonly Way[] = [
   asks('interaction read', 'Task/gone'),
   asks('interaction read', 'Patient/stone?_elements=identifier'),
   { ...asks('interaction read', 'ServiceRequest/only'), headers: { 'if-none-match': 'W/"1"' } },
+  ...['Patient/stone', 'Patient?_id=stone', 'Patient', 'Appointment'].map((path) => ({
+    ...asks(path.includes('/') ? 'interaction read' : 'interaction search-type', path),
+    headers: { 'content-flag': 'Referral, Universal_Id' },
+  })),
   { ...asks('interaction read', 'Binary/file'), headers: { accept: 'text/plain' } },
   asks('interaction vread', 'Patient/stone/_history/1'),
   asks('interaction vread', 'ServiceRequest/hidden/_history/1'),
@@ -196,6 +201,7 @@ const operations: readonly Way[] = [
   asks('operation $changes', '$changes?since=2026-11-21'),
   asks('operation $changes', '$changes?_type=ServiceRequest'),
   asks('operation $write-outcome', '$write-outcome?key=alpha'),
+  asks('operation $reconciliation', `$reconciliation?id=${knownProposal}`),
   asks('operation SearchParameter/$status', 'SearchParameter/$status'),
   asks('operation SearchParameter/$status', 'SearchParameter/only-there/$status'),
   asks('operation Composition/$document', 'Composition/note/$document'),
@@ -203,6 +209,7 @@ const operations: readonly Way[] = [
   asks('operation Patient/$everything', 'Patient/stone/$everything'),
   asks('operation Patient/$everything', 'Patient/$everything'),
   asks('operation Encounter/$everything', 'Encounter/visit/$everything'),
+  asks('operation Slot/$find', 'Slot/$find?appointment-type=alpha'),
   asks('operation ValueSet/$expand', `ValueSet/$expand?url=${set}`),
   asks('operation ValueSet/$expand', 'ValueSet/set/$expand'),
   asks('operation Observation/$lastn', 'Observation/$lastn?patient=stone&category=vital-signs'),
@@ -305,6 +312,87 @@ const writing: readonly Way[] = [
   { covers: ['operation $meta-delete'], method: 'POST', path: 'ServiceRequest/only/$meta-delete', body: tagged },
 ];
 
+const moved = (event: string, path: string): Way => ({
+  covers: [`operation Appointment/$${event}`],
+  method: 'POST',
+  path: `${path}/$${event}`,
+});
+
+/** Each of an appointment of its own: what one has changed, another could not tell apart. */
+const visits: readonly Way[] = [
+  moved('check-in', 'Appointment/arriving'),
+  moved('check-in', 'Appointment/once'),
+  moved('check-out', 'Appointment/leaving'),
+  moved('fulfil', 'Appointment/kept'),
+  moved('no-show', 'Appointment/missed'),
+  moved('accept-offer', 'Appointment/once'),
+  moved('accept-offer', 'Appointment/accepting'),
+  moved('decline-offer', 'Appointment/declining'),
+];
+
+const given = (...parameter: object[]) => ({ resourceType: 'Parameters', parameter });
+
+/** The slot and the hold exist in one world. */
+const bookings: readonly Way[] = [
+  { covers: ['operation Slot/$hold'], method: 'POST', path: `Slot/${knownSlot}/$hold` },
+  {
+    covers: ['operation Slot/$renew'],
+    method: 'POST',
+    path: 'Slot/$renew',
+    body: given({ name: 'hold', valueId: knownHold }),
+  },
+  {
+    covers: ['operation Slot/$release'],
+    method: 'POST',
+    path: 'Slot/$release',
+    body: given({ name: 'hold', valueId: knownHold }),
+  },
+  {
+    covers: ['operation Appointment/$book'],
+    method: 'POST',
+    path: 'Appointment/$book',
+    body: given(
+      { name: 'appointment', resource: { resourceType: 'Appointment', participant: [{ status: 'accepted' }] } },
+      { name: 'slot', valueString: knownSlot },
+    ),
+  },
+  {
+    covers: ['operation Appointment/$reschedule'],
+    method: 'POST',
+    path: 'Appointment/moving/$reschedule',
+    body: given({ name: 'slot', valueString: knownSlot }),
+  },
+  {
+    covers: ['operation Appointment/$cancel'],
+    method: 'POST',
+    path: 'Appointment/called-off/$cancel',
+    body: given({ name: 'reason', valueCodeableConcept: { text: 'ill' } }),
+  },
+  ...['following', 'all'].map((scope) => ({
+    covers: ['operation Appointment/$cancel'],
+    method: 'POST',
+    path: 'Appointment/in-series/$cancel',
+    body: given({ name: 'reason', valueCodeableConcept: { text: 'ill' } }, { name: 'scope', valueCode: scope }),
+  })),
+  {
+    covers: ['operation Appointment/$book'],
+    method: 'POST',
+    path: 'Appointment/$book',
+    body: given(
+      { name: 'appointment', resource: { resourceType: 'Appointment', participant: [{ status: 'accepted' }] } },
+      { name: 'slot', valueString: knownSlot },
+      {
+        name: 'recurrence',
+        part: [
+          { name: 'frequency', valueCode: 'daily' },
+          { name: 'count', valuePositiveInt: 3 },
+          { name: 'taken', valueCode: 'skip' },
+        ],
+      },
+    ),
+  },
+];
+
 function bundles(type: string): readonly Way[] {
   const encounter = (subject: string) => ({
     resourceType: 'Encounter',
@@ -353,4 +441,6 @@ export const ways: readonly Way[] = [
   ...streamed,
   ...operations,
   ...writing,
+  ...visits,
+  ...bookings,
 ];

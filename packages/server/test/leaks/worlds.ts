@@ -3,10 +3,23 @@
  * tests of leaks ask both.
  */
 import assert from 'node:assert/strict';
+import { sql } from '../../src/database/sql.ts';
+import { seriesSystem } from '../../src/scheduling/series.ts';
+import { slotIds } from '../../src/scheduling/slot-id.ts';
+import { typeNumber } from '../../src/search/numbers.ts';
 import { type StoredOperatorRows, setOperatorRows } from '../../src/tenancy/authorisations.ts';
+import { keepCalendar } from '../scheduling/world.ts';
 import type { Lifetime } from '../support/database.ts';
 import { untilTold } from '../support/follower.ts';
-import { type Caller, makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
+import {
+  type Caller,
+  makeApplication,
+  makeFirm,
+  openCaller,
+  openTestService,
+  type TestFirm,
+  type TestService,
+} from '../support/service.ts';
 
 /** What is hidden has one of these values, by world. */
 export const secrets = ['alpha', 'bravo'] as const;
@@ -19,6 +32,7 @@ export const callerNames = [
   'scoped',
   'described',
   'filtered',
+  'clerk',
   'stranger',
   'outsider',
 ] as const;
@@ -62,6 +76,12 @@ function patient(id: string, secret: string, isFirst: boolean): Sample {
   };
 }
 
+/** What a header Content-flag goes by: the practitioner refers patients to the practice. */
+const referring = {
+  url: 'https://praxis.health/fhir/StructureDefinition/practitioner-type',
+  valueCodeableConcept: { coding: [{ code: 'ref' }] },
+};
+
 /** What no caller but the entitled ones sees in full; the elements and rows differ, and one resource exists in one world. */
 function hiddenFromNames(secret: Secret): readonly Sample[] {
   const isFirst = secret === 'alpha';
@@ -90,7 +110,7 @@ function hiddenFromNames(secret: Secret): readonly Sample[] {
     { resourceType: 'Location', id: 'ward', name: 'Ward' },
     ownParameter('own-city', 'Patient', 'string', 'Patient.address.city'),
     ...(isFirst ? [ownParameter('only-there', 'Observation', 'token', 'Observation.code')] : []),
-    { resourceType: 'Practitioner', id: 'doctor', name: [{ family: secret }] },
+    { resourceType: 'Practitioner', id: 'doctor', extension: [referring], name: [{ family: secret }] },
     patient('stone', secret, isFirst),
     patient('marble', other, !isFirst),
     observed('pressure'),
@@ -180,6 +200,37 @@ function shared(secret: Secret): readonly Sample[] {
       data: secret === 'alpha' ? 'YWxwaGE=' : 'YnJhdm8=',
     },
     visit,
+    ...appointments(secret),
+  ];
+}
+
+/** One for each operation that changes it; what they say differs, and one exists in one world. */
+function appointments(secret: Secret): readonly Sample[] {
+  const booked = (id: string, status = 'booked'): Sample => ({
+    resourceType: 'Appointment',
+    id,
+    status,
+    description: secret,
+    start: '2026-11-21T09:00:00Z',
+    end: '2026-11-21T09:30:00Z',
+    participant: [{ actor: reference('Patient/stone'), status: 'accepted' }],
+  });
+  return [
+    booked('arriving'),
+    booked('leaving', 'checked-in'),
+    booked('kept'),
+    booked('missed'),
+    booked('called-off'),
+    booked('moving'),
+    booked('accepting', 'proposed'),
+    booked('declining', 'proposed'),
+    {
+      ...booked('in-series'),
+      identifier: [{ system: seriesSystem, value: secret }],
+      start: '2026-11-24T09:00:00Z',
+      end: '2026-11-24T09:30:00Z',
+    },
+    ...(secret === 'alpha' ? [booked('once')] : []),
   ];
 }
 
@@ -299,6 +350,9 @@ export async function openWorld(lifetime: Lifetime, secret: Secret): Promise<Wor
   ] as const;
   const stranger = await opened('Stranger', ['acl/*'], cedar);
   await fill(entitled[0], hiddenFromNames(secret));
+  // Search parameters that the service is taking up raise the epochs of access.
+  await service.service.jobs.settle();
+  await keepSlots(service, maple, secret);
   const keyed = { resourceType: 'Basic', id: 'keyed', code: { text: 'keyed' } };
   await entitled[0].send('PUT', 'Basic/keyed', keyed, { 'idempotency-key': `"${secret}"` });
   for (const [caller, type] of [
@@ -326,10 +380,44 @@ export async function openWorld(lifetime: Lifetime, secret: Secret): Promise<Wor
         serv_req: { criteria: [{ parameter: 'category', values: ['PATHOLOGY'] }], elements: ['status', 'category'] },
       }),
       filtered: await opened('Filtered', ['acl/*', 'acl/lab_type_path'], birch),
+      clerk: await opened('Clerk', ['acl/appmt_r', 'acl/appmt_s', 'acl/appmt_u', 'acl/pat_r_name_dob_gen'], maple, {
+        appmt: { criteria: [{ parameter: 'status', values: ['waitlist'] }], elements: ['status', 'start'] },
+      }),
       stranger,
       outsider: { ...outside(stranger, maple.base), headers },
     },
   };
+}
+
+/** The id of a hold that the entitled application has in one world. */
+export const knownHold = '11111111-1111-4111-8111-111111111111';
+
+/** The id of a proposal that the entitled application has made in one world. */
+export const knownProposal = '22222222-2222-4222-8222-222222222222';
+
+/** A slot of Monday, 23 November 2026, that there is in one world: that of firm and calendar 1, as the worlds have them. */
+export const knownSlot = slotIds(1, 1, 'alpha')(Date.UTC(2026, 10, 23, 15));
+
+/** A calendar whose slots are for the secret, and in one world a hold. */
+async function keepSlots(service: TestService, firm: TestFirm, secret: Secret): Promise<void> {
+  await keepCalendar(service.platform, firm, {
+    practitioner: 'doctor',
+    location: 'room',
+    appointmentTypes: [{ code: secret, minutes: 30 }],
+    weekly: [{ days: ['mon'], from: '00:00', to: '24:00', capacity: 2 }],
+  });
+  if (secret !== 'alpha') return;
+  await service.database.owner.query(sql`
+    INSERT INTO slot_hold (firm, id, application, slot, expires)
+    SELECT ${firm.id}, ${knownHold}, id, ${knownSlot}, ${service.clock.now() + 86_400_000} FROM application WHERE name = 'Maple'`);
+  await service.database.owner.query(sql`
+    INSERT INTO intake_proposal (proposed_at, firm, application, base, rtype, task, proposed)
+    SELECT ${service.clock.now()}, ${firm.id}, id, 0, ${typeNumber('Coverage')}, ${knownProposal}, '{"status":"active"}'
+    FROM application WHERE name = 'Maple'`);
+  await service.database.owner.query(sql`
+    INSERT INTO waitlist_offer (firm, appointment, slot, expires, added)
+    SELECT ${firm.id}, appointment, ${knownSlot}, ${service.clock.now() + 86_400_000}, '{}'
+    FROM unnest(ARRAY['accepting', 'declining']) AS appointment`);
 }
 
 /** May change patients and create them, and read of them no more than names, dates of birth and gender. */

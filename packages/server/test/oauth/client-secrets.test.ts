@@ -68,8 +68,12 @@ test('secrets of another application, and of a revoked client, are out of reach'
     await refusalOf(endClientSecret(database, other.application, clientId, secret.id, 'retired')),
     `resource-not-found: client ${clientId} of ${other.application.name} has no live secret ${secret.id}`,
   );
-  assert.deepEqual(await listClientSecrets(database, other.application, clientId), []);
+  assert.equal(
+    await refusalOf(listClientSecrets(database, other.application, clientId)),
+    `resource-not-found: application ${other.application.name} has no client ${clientId}`,
+  );
   await revokeClient(database, application, clientId);
+  assert.equal((await listClientSecrets(database, application, clientId)).length, 1);
   assert.match(await refusalOf(addClientSecret(database, secrets, application, clientId)), /has no live client/);
 });
 

@@ -3,7 +3,7 @@
  * and accounts, on a real database with a clock that stands still.
  */
 import assert from 'node:assert/strict';
-import { refusedEntries } from '../../src/access/grammar.ts';
+import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { type Clock, fixedClock } from '../../src/base/clock.ts';
 import { newSecret } from '../../src/base/ids.ts';
 import { openSecrets, type Secrets } from '../../src/base/secrets.ts';
@@ -35,7 +35,7 @@ import { testLog } from '../support/cluster.ts';
 export const startMs = Date.UTC(2026, 10, 21, 9, 30);
 export const realmOrigin = 'https://login.example.com';
 
-export const entryProblem = (entry: string): string | undefined => refusedEntries([entry])[0]?.diagnostics;
+export { entryProblem };
 
 export interface World {
   readonly database: Database;

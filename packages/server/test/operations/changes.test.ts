@@ -92,7 +92,7 @@ test('wrong parameters are precise refusals', async () => {
       'since takes what a next link holds, or a date or an instant such as 2026-11-21T09:30:00Z',
       'since',
     ],
-    ['_type=Patience', '_type takes names of resource types of R4, separated by commas', '_type'],
+    ['_type=Patience', '_type names "Patience": it takes names of resource types of R4, separated by commas', '_type'],
     ['_type=AuditEvent', '_type takes no AuditEvent: what the service notes itself is not in the feed', '_type'],
     ['_count=0', '_count takes an integer from 1; 500 at most are told on a page', '_count'],
     ['_wait=-1', '_wait takes seconds from 0 to 30', '_wait'],

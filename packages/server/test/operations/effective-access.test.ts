@@ -1,6 +1,7 @@
 /** $effective-access: what a token may do at a firm. What it says is compared with what requests are answered. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { authorise, revokeAuthorisation, setOperatorRows } from '../../src/tenancy/authorisations.ts';
 import { assertRefused } from '../support/refusals.ts';
 import {
@@ -73,7 +74,7 @@ test('denials: no token, another firm, a type that is none, and a POST of what i
       status: 400,
       error: 'operation-parameter-invalid',
       issue: 'invalid',
-      diagnostics: 'type must be a resource type of R4 that has an endpoint',
+      diagnostics: 'type must be a resource type of R4 that has an endpoint, such as Patient',
       expression: ['type'],
     });
   }
@@ -163,7 +164,7 @@ test('entries that are dropped say why, by flow', async () => {
     maple,
     mixed.application,
     { purpose: 'Less', acl: ['acl/appmt_c', 'acl/pat_r'], operatorRows: {} },
-    () => undefined,
+    entryProblem,
   );
   const { json } = await postForm(
     clientTokenUrl(service),

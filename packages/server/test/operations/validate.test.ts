@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { setOperatorRows } from '../../src/tenancy/authorisations.ts';
 import { patient } from '../support/records.ts';
 import { assertRefused, insufficientScope } from '../support/refusals.ts';
 import { type Answer, makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
@@ -114,6 +115,32 @@ test('a resource of another type is an issue, too', async () => {
   assert.deepEqual(issuesOf(answer), ['error structure Patient resource-type']);
 });
 
+test('mode create: the rows and the elements that the caller may create', async () => {
+  const rows = await caller('Rows', ['system/Patient.c?gender=female']);
+  const named = await makeApplication(service, 'Named', ['acl/pat_c'], [maple]);
+  await setOperatorRows(service.platform.database, maple, named.application, { pat: { elements: ['name'] } });
+  const elements = await openCaller(service, named, maple);
+  const told = async (by: typeof full, body: object) => {
+    const created = await by.send('POST', 'Patient', body);
+    const { json } = await by.send('POST', 'Patient/$validate?mode=create', body);
+    const errors = json.issue.filter(({ severity }: { severity: string }) => severity === 'error');
+    return [created.status, created.json.issue?.[0].diagnostics, errors.map(errorOf)];
+  };
+  const errorOf = ({ code, diagnostics }: { code: string; diagnostics: string }) => `${code} ${diagnostics}`;
+  const outside =
+    'Creating Patient outside of the rows that the application may write (gender=female) needs acl/pat_c without such a limit';
+  const [status, text, errors] = await told(rows, { ...sound, gender: 'male' });
+  assert.ok(status === 403 && text.startsWith(outside));
+  assert.deepEqual(errors, [`forbidden ${text}`]);
+  assert.deepEqual(await told(rows, { ...sound, gender: 'female' }), [201, undefined, []]);
+  const beyond =
+    'Writing Patient.gender needs more than acl/pat_c reaches here (Patient.name); the operator of the service says which elements it reaches';
+  assert.deepEqual(await told(elements, patient('Stone', { gender: 'male' })), [403, beyond, [`forbidden ${beyond}`]]);
+  assert.deepEqual(await told(elements, patient('Stone')), [201, undefined, []]);
+  const both = issuesOf(await rows.send('POST', 'Patient/$validate?mode=create', { ...broken, gender: 'male' }));
+  assert.ok(both.length > 0 && both.every((issue) => !issue.includes('access-denied')));
+});
+
 test('mode update: the id, the target and the rows', async () => {
   const update = async (body: object, id = stored, by = full) =>
     issuesOf(await by.send('POST', `Patient/${id}/$validate?mode=update`, body));
@@ -123,7 +150,7 @@ test('mode update: the id, the target and the rows', async () => {
   assert.deepEqual(await update({ ...sound, id: 'new-one' }, 'new-one'), ['information informational']);
   const updater = await caller('Updater', ['acl/pat_s', 'acl/pat_u']);
   assert.deepEqual(await update({ ...sound, id: 'new-one' }, 'new-one', updater), [
-    'error processing Patient resource-not-found',
+    'error not-found Patient resource-not-found',
   ]);
 });
 

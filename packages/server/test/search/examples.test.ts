@@ -51,7 +51,7 @@ for (const [where, resources, least] of [
 }
 
 function synthetic(): readonly JsonObject[] {
-  const options = { seed: 'values', firm: 'maple', name: 'Maple', timeZone, patients: 1, todayMs: nowMs };
+  const options = { seed: 'values', firm: 'maple', name: 'Maple', timeZone, patients: 12, todayMs: nowMs };
   return [...syntheticPractice(options)];
 }
 

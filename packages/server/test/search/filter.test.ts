@@ -19,7 +19,11 @@ await world.load(
     },
     { resourceType: 'Patient', id: 'b', name: [{ family: 'Stone-Smith', given: ['Ann'] }], gender: 'female' },
     { resourceType: 'Patient', id: 'c', name: [{ family: 'Smith' }], birthDate: '1980-05-01' },
-    { resourceType: 'Patient', id: 'd', identifier: [{ system: 'http://example.org/mrn', value: '1,2' }] },
+    {
+      resourceType: 'Patient',
+      id: 'd',
+      identifier: [{ system: 'http://example.org/mrn', value: '1,2' }, { value: 'x|y' }],
+    },
     {
       resourceType: 'Encounter',
       id: 'v',
@@ -58,6 +62,8 @@ for (const [type, filter, expected] of [
   ['Patient', 'family co smith or gender eq male and birthdate pr true', ['a', 'c']],
   ['Patient', 'family co smith or (gender eq male and birthdate pr true)', ['a', 'b', 'c']],
   ['Patient', 'identifier eq http://example.org/mrn|1,2', ['d']],
+  ['Patient', 'identifier eq "x|y"', ['d']],
+  ['Patient', 'identifier eq x|y', []],
   ['Patient', 'birthdate lt 1975', ['a']],
   ['Patient', 'birthdate ge 1970-05 and birthdate le 1980-05-01', ['a', 'c']],
   ['Patient', 'birthdate ne 1970-05-01', ['c']],

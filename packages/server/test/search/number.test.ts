@@ -119,6 +119,19 @@ test('quantities, with and without unit', async (t) => {
   await checkGolden(t, world, 'Observation', quantityTable);
 });
 
+test('a value with a comparator is all that it leaves open', async (t) => {
+  const world = await openSearchWorld(t);
+  await world.load(
+    ['<', '<=', '>', '>='].map((comparator, at) =>
+      observation(`c${at}`, `"valueQuantity":{"value":5,"comparator":"${comparator}",${mg}}`),
+    ),
+  );
+  await checkGolden(t, world, 'Observation', [
+    [`value-quantity=lt4|${ucum}|mg`, ['c0', 'c1']],
+    [`value-quantity=gt6|${ucum}|mg`, ['c2', 'c3']],
+  ]);
+});
+
 const conditions = [
   {
     id: 'thirties',

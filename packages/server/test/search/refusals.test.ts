@@ -276,13 +276,13 @@ const refusals: readonly (readonly [type: string, query: string, name: string, p
     'Patient',
     '_sort=height',
     '_sort',
-    'takes search parameters of Patient, separated by commas, each with - before it for descending order',
+    'names "height": it takes search parameters of Patient, separated by commas, each with - before it for descending order',
   ],
   [
     'Patient',
     '_sort=',
     '_sort',
-    'takes search parameters of Patient, separated by commas, each with - before it for descending order',
+    'names "": it takes search parameters of Patient, separated by commas, each with - before it for descending order',
   ],
   ['Patient', '_sort=birthdate,-birthdate', '_sort', 'names a key twice'],
   ['Patient', '_sort=_id,family,given,gender,name,active', '_sort', 'has 6 keys; at most 5 are taken'],
@@ -298,7 +298,7 @@ const refusals: readonly (readonly [type: string, query: string, name: string, p
     'Patient',
     '_elements=name,hobby',
     '_elements',
-    'takes names of elements of Patient, separated by commas, such as id or meta',
+    'names "hobby": it takes names of elements of Patient, separated by commas, such as id or meta',
   ],
   [
     'Patient',
@@ -370,14 +370,22 @@ test('parameters that the type does not have are told apart, and left out of wha
   );
 });
 
+test('names of sort keys and elements are repeated as far as they are names, in a bounded length', () => {
+  const long = 'name'.repeat(20);
+  for (const name of ['_sort', '_elements']) {
+    assert.throws(
+      () => parseSearch('Patient', [[name, long]], context),
+      (error) => error instanceof PraxisError && error.details.diagnostics.includes(`"${'name'.repeat(10)}…"`),
+    );
+  }
+});
+
 test('no value of a query is repeated in a refusal', () => {
   const secret = 'S3cr3tValue';
   for (const [type, name] of [
     ['Patient', 'birthdate'],
     ['RiskAssessment', 'probability'],
-    ['Patient', '_sort'],
     ['Patient', '_total'],
-    ['Patient', '_elements'],
     ['Patient', '_count'],
     ['Patient', 'gender:missing'],
     ['Patient', '_cursor'],

@@ -99,6 +99,28 @@ test('string search by beginning, part and whole', async (t) => {
   await checkGolden(t, world, 'Patient', table);
 });
 
+test('every text part of a name and of an address is found', async (t) => {
+  const world = await openSearchWorld(t);
+  const names = { text: 'tex', family: 'fam', given: ['giv'], prefix: ['pre'], suffix: ['suf'] };
+  const places = {
+    text: 'who',
+    line: ['lin'],
+    city: 'cit',
+    district: 'dis',
+    state: 'sta',
+    postalCode: 'pos',
+    country: 'cou',
+  };
+  await world.load([
+    { ...patient('parts', names), address: [places] },
+    { resourceType: 'Patient', id: 'other' },
+  ]);
+  await checkGolden(t, world, 'Patient', [
+    ...Object.values(names).map((value) => [`name=${value}`, ['parts']] as const),
+    ...Object.values(places).map((value) => [`address=${value}`, ['parts']] as const),
+  ]);
+});
+
 test('folded text keeps letters and digits alone', () => {
   const folded: Readonly<Record<string, string>> = {
     'Ann-Marie  de la Cruz': 'ann marie de la cruz',

@@ -3,8 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { utcFromLocal } from '../../src/base/time-zone.ts';
 import { type DateRange, parseDate, rangeOf } from '../../src/search/date-range.ts';
-import { utcFromLocal } from '../../src/search/time-zone.ts';
 
 const local = (text: string): number => Date.parse(`${text}Z`);
 

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '@praxis/fhir';
 import { contentOf, stored } from '../../src/access/disclosure.ts';
+import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { fixedClock } from '../../src/base/clock.ts';
 import { newSecret } from '../../src/base/ids.ts';
 import { openSecrets } from '../../src/base/secrets.ts';
@@ -25,7 +26,7 @@ import { type Lifetime, openTestDatabase, type TestDatabase } from '../support/d
 export const nowMs = Date.UTC(2026, 0, 15, 12);
 export const baseUrl = 'https://api.example.com/sandbox/firm/maple/pm/fhir';
 export const timeZone = 'America/New_York';
-export const limits = { searchValuesMax: 500, searchParametersMax: 50, pageRowsMax: 10_000 };
+export const limits = { searchValuesMax: 500, searchParametersMax: 50, pageRowsMax: 10_000, uploadBytesMax: 1_000 };
 /** Everything may be searched. */
 const rights: SearchRights = {
   rowsOf: () => [[]],
@@ -129,9 +130,9 @@ async function makeScope({ owner }: TestDatabase, prefix: string): Promise<Tenan
   const application = await createApplication(
     owner,
     { environment, name: `Search of ${prefix}`, acl: ['acl/*'] },
-    noProblem,
+    entryProblem,
   );
-  await authorise(owner, fixedClock(nowMs), firm, application, { purpose: 'test' }, noProblem);
+  await authorise(owner, fixedClock(nowMs), firm, application, { purpose: 'test' }, entryProblem);
   const [epochs] = await owner.query<{ epoch: number }>(
     sql`SELECT epoch FROM access_epoch WHERE firm = ${firm.id} AND application = ${application.id}`,
   );
@@ -147,10 +148,6 @@ async function makeScope({ owner }: TestDatabase, prefix: string): Promise<Tenan
     timeZone,
     searchParameters: noSearchParameters,
   });
-}
-
-function noProblem(): undefined {
-  return;
 }
 
 async function load(

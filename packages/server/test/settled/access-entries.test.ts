@@ -97,7 +97,7 @@ test('settled letters: a conditional write needs its own letter and s', async ()
     error: 'access-denied',
     issue: 'forbidden',
     diagnostics:
-      'Patient search needs acl/pat_s or acl/pat_s_name_dob_gen or acl/pat_s_id; the practice grants it to the application',
+      'Patient search needs acl/pat_s or acl/pat_s_name_dob_gen or acl/pat_s_id; the application does not hold it: the operator of the service adds it, then the practice grants it',
     challenge: insufficientScope,
   };
   assertRefused(await creator.send('POST', 'Patient', patient('Nobody'), ifNone), searching);
@@ -116,7 +116,8 @@ test('settled letters: delete and update-as-create need acl/*', async () => {
     status: 403,
     error: 'access-denied',
     issue: 'forbidden',
-    diagnostics: 'Patient delete needs acl/*; the operator of the service grants it to the application',
+    diagnostics:
+      'Patient delete needs acl/*; the application does not hold it: the operator of the service adds it, then the practice grants it',
     challenge: insufficientScope,
   });
   assertRefused(await everyLetter.send('PUT', 'Patient/chosen', { ...patient('New'), id: 'chosen' }), {
@@ -202,7 +203,7 @@ test('settled put: a PUT by who cannot read every element is 403 with "use PATCH
     error: 'access-denied',
     issue: 'forbidden',
     diagnostics:
-      'PUT replaces the whole Patient, and the application may not read every element of it: use PATCH, or ask the practice for acl/pat_r',
+      'PUT replaces the whole Patient, and the application may not read every element of it: use PATCH, or get acl/pat_r; the application does not hold it: the operator of the service adds it, then the practice grants it',
     challenge: insufficientScope,
   });
   assert.deepEqual((await operator.get(`Patient/${id}`)).json, before);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
+import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { readConfig } from '../../src/base/config.ts';
 import { sql } from '../../src/database/sql.ts';
 import { revokeApiKey } from '../../src/oauth/api-keys.ts';
@@ -121,7 +122,7 @@ test('settled rights: a call may do what token and firm both allow, at the momen
     return (await Promise.all(calls)).map(({ status }) => status);
   };
   const give = (acl: readonly string[]) =>
-    authorise(database, clock, maple, application.application, { acl, purpose: 'Test' }, () => undefined);
+    authorise(database, clock, maple, application.application, { acl, purpose: 'Test' }, entryProblem);
   assert.deepEqual(await statuses(), [200, 200, 403]);
   await give(['acl/enc_s', 'acl/appmt_s']);
   assert.deepEqual(await statuses(), [403, 200, 403]);
@@ -144,7 +145,7 @@ test('settled revocation: the next call is refused, whatever was revoked, and wo
     [
       () => revokeAuthorisation(database, maple, who),
       403,
-      () => authorise(database, clock, maple, who, { purpose: 'Again' }, () => undefined),
+      () => authorise(database, clock, maple, who, { purpose: 'Again' }, entryProblem),
     ],
     [() => suspendFirm(database, maple), 403, () => resumeFirm(database, maple)],
     [() => suspendApplication(database, who), 401, () => resumeApplication(database, who)],
@@ -251,7 +252,7 @@ test('settled smart-discovery: the SMART configuration hangs off the FHIR base a
     token_endpoint_auth_signing_alg_values_supported: realm.token_endpoint_auth_signing_alg_values_supported,
     scopes_supported: realm.scopes_supported,
     code_challenge_methods_supported: [],
-    capabilities: ['client-confidential-symmetric', 'client-confidential-asymmetric'],
+    capabilities: ['client-confidential-symmetric', 'client-confidential-asymmetric', 'permission-v2'],
   });
   for (const wrong of [
     '/.well-known/smart-configuration',
@@ -271,7 +272,10 @@ test('settled discovery: a 401 names the metadata of the FHIR base, which names 
   const { status, json } = await answerOf(await fetch(metadata));
   const { scopes_supported: scopes, ...rest } = json;
   assert.equal(status, 200);
-  assert.equal(scopes.length, 104);
+  assert.deepEqual(
+    scopes,
+    (await answerOf(await fetch(`${maple.base}/.well-known/smart-configuration`))).json.scopes_supported,
+  );
   assert.deepEqual(rest, {
     resource: maple.base,
     authorization_servers: [`${service.origin}/auth/realms/sandbox`],

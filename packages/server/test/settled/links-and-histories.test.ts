@@ -61,9 +61,11 @@ const searchset = (...entry: readonly object[]): object => ({
 });
 
 const patientSearch =
-  'Patient search needs acl/pat_s or acl/pat_s_name_dob_gen or acl/pat_s_id; the practice grants it to the application';
-const operatorOnly = 'needs acl/*; the operator of the service grants it to the application';
-const encounterSearch = 'Encounter search needs acl/enc_s; the practice grants it to the application';
+  'Patient search needs acl/pat_s or acl/pat_s_name_dob_gen or acl/pat_s_id; the application does not hold it: the operator of the service adds it, then the practice grants it';
+const operatorOnly =
+  'needs acl/*; the application does not hold it: the operator of the service adds it, then the practice grants it';
+const encounterSearch =
+  'Encounter search needs acl/enc_s; the application does not hold it: the operator of the service adds it, then the practice grants it';
 
 async function denied(caller: Caller, path: string, diagnostics: string): Promise<void> {
   assertRefused(await caller.get(path), {
@@ -113,7 +115,7 @@ test('settled letters of includes and chains: a restricted s restricts them, too
   await denied(
     restricted,
     'Encounter?patient.phone=555-0100',
-    'Patient search by phone, which reads Patient.telecom, needs acl/pat_s; the practice grants it to the application',
+    'Patient search by phone, which reads Patient.telecom, needs acl/pat_s; the application does not hold it: the operator of the service adds it, then the practice grants it',
   );
 });
 

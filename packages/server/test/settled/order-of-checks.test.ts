@@ -187,6 +187,7 @@ test('settled order-of-checks: an unknown or deleted resource is told before its
   await caller(wide).send('PUT', 'Patient/gone', body('gone'));
   await caller(wide).send('DELETE', 'Patient/gone');
   assert.deepEqual(errorOf(await updater.send('PUT', 'Patient/gone', body('gone'), match)), [410, 'resource-deleted']);
+  assert.deepEqual(errorOf(await updater.get('Patient/gone')), [410, 'resource-deleted']);
 });
 
 test('settled firm-refusal: an unknown and an unauthorised firm get the same 403, headers and body', async () => {
@@ -341,7 +342,8 @@ test('settled letters: a refusal for want of an access entry carries an insuffic
     status: 403,
     error: 'access-denied',
     issue: 'forbidden',
-    diagnostics: 'Patient read needs acl/pat_r; the practice grants it to the application',
+    diagnostics:
+      'Patient read needs acl/pat_r; the application does not hold it: the operator of the service adds it, then the practice grants it',
     challenge: insufficientScope,
   });
 });

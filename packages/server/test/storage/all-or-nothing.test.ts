@@ -80,6 +80,29 @@ test('an error of the work undoes a transaction, and its value is returned other
   assert.deepEqual(versions, { transactions: 1, versions: 3 });
 });
 
+test('an error inside of inner work undoes all that the work around it had done, and no more', async () => {
+  await store.transaction(maple, async (inside) => {
+    await inside.write(maple, resourceWrite('tx-5'));
+    const outer = inside.transaction(maple, async (one) => {
+      await one.write(maple, resourceWrite('tx-6'));
+      await one.transaction(maple, (two) => two.write(maple, resourceWrite('tx-7')));
+      await one.transaction(maple, async (two) => {
+        await two.write(maple, resourceWrite('tx-8'));
+        throw new Error('broken');
+      });
+    });
+    await assert.rejects(outer, /^Error: broken$/);
+    await inside.write(maple, resourceWrite('tx-9'));
+  });
+  const rows = await owner.query<{ id: string }>(
+    sql`SELECT id FROM resource_version WHERE id IN ('tx-5', 'tx-6', 'tx-7', 'tx-8', 'tx-9') ORDER BY id`,
+  );
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    ['tx-5', 'tx-9'],
+  );
+});
+
 test('two transactions that lock each other out both end, one after the other', async () => {
   for (const id of ['a', 'b']) await store.write(maple, resourceWrite(`lock-${id}`));
   let waiting = 0;

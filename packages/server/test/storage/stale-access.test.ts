@@ -33,6 +33,18 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
+const calendar = {
+  ...{ number: 1, version: 1, active: true, practitioner: '1', location: '1', content: '{}' },
+  ...{ changedAtMs: 0, changedBy: 'praxis' },
+};
+
+const offered = { id: 'offered', createdMs: 0, expiresMs: 1, sizeMax: 1, announcedType: undefined };
+const uploadedFile = {
+  ...{ name: 'name', size: 1, mediaType: 'text/plain' },
+  ...{ sha256: Buffer.alloc(32), sha1: Buffer.alloc(20) },
+};
+await store.offerUpload(maple, offered, 1);
+
 type Call = (store: ResourceStore, scope: TenantScope) => Promise<unknown>;
 
 /** One call of every function; the compiler sees to it that none is missing. */
@@ -57,6 +69,57 @@ const calls: Record<keyof ResourceStore, Call> = {
   keptAnswer: (on, scope) => on.keptAnswer(scope, Buffer.alloc(32), 0),
   placeSince: (on, scope) => on.placeSince(scope, 0),
   completeUntil: (on, scope) => on.completeUntil(scope),
+  calendars: (on, scope) => on.calendars(scope),
+  calendarVersions: (on, scope) => on.calendarVersions(scope, 1),
+  putCalendar: (on, scope) => on.putCalendar(scope, calendar, ['Practitioner/1']),
+  allHolidays: (on, scope) => on.allHolidays(scope),
+  holidayVersions: (on, scope) => on.holidayVersions(scope, ''),
+  putHolidays: (on, scope) => on.putHolidays(scope, calendar, ['Practitioner/1']),
+  busyIntervals: (on, scope) => on.busyIntervals(scope, ['Practitioner/1'], { startMs: 0, endMs: 1 }, 0),
+  placesOf: (on, scope) => on.placesOf(scope, 'hold/1'),
+  bookableActors: (on, scope) => on.bookableActors(scope, ['Practitioner/1']),
+  hold: (on, scope) => on.hold(scope, '1', 0),
+  holdCount: (on, scope) => on.holdCount(scope, 0),
+  keepHold: (on, scope) => on.keepHold(scope, { id: '1', slot: '1', expiresMs: 1, renewals: 0 }),
+  dropHold: (on, scope) => on.dropHold(scope, '1'),
+  occupy: (on, scope) =>
+    on.occupy(scope, { owner: 'hold/1', replaces: [], nowMs: 0, expiresMs: 1, forced: false, choices: [] }),
+  releaseCharge: (on, scope) => on.releaseCharge(scope, 'c'),
+  noteCharge: (on, scope) => on.noteCharge(scope, { charge: 'c', transaction: 't', application: 1, receivedMs: 0 }),
+  inboundCharges: (on, scope) => on.inboundCharges(scope, { fromMs: 0, toMs: 1 }, 10),
+  awaitsAcceptance: (on, scope) => on.awaitsAcceptance(scope, 'Coverage'),
+  intakeRules: (on, scope) => on.intakeRules(scope),
+  addIntakeRule: (on, scope) => on.addIntakeRule(scope, { type: 'Coverage', application: undefined }),
+  removeIntakeRule: (on, scope) => on.removeIntakeRule(scope, { type: 'Coverage', application: undefined }),
+  addProposal: (on, scope) =>
+    on.addProposal(scope, {
+      ...{ task: 't', type: 'Coverage', target: undefined },
+      ...{ base: 0, proposedAtMs: 0, proposed: '{}' },
+    }),
+  closeProposal: (on, scope) => on.closeProposal(scope, 't'),
+  proposal: (on, scope) => on.proposal(scope, 't'),
+  waitingProposals: (on, scope) => on.waitingProposals(scope, 10),
+  decideProposal: (on, scope) =>
+    on.decideProposal(scope, { task: 't', target: undefined, closed: true, decided: '{}' }),
+  keepWaiting: (on, scope) => on.keepWaiting(scope, { appointment: '1', priority: 1, sinceMs: 0 }),
+  dropWaiting: (on, scope) => on.dropWaiting(scope, '1'),
+  standingOffer: (on, scope) => on.standingOffer(scope, '1'),
+  keepOffer: (on, scope) => on.keepOffer(scope, '1', { slot: '1', expiresMs: 1, added: ['Practitioner/1'] }),
+  endOffer: (on, scope) => on.endOffer(scope, '1'),
+  endedOffers: (on, scope) => on.endedOffers(scope, 0, 1),
+  noteFreed: (on, scope) => on.noteFreed(scope, [{ actor: 'Practitioner/1', startMs: 0, endMs: 1 }], 0),
+  takeFreed: (on, scope) => on.takeFreed(scope),
+  waiting: (on, scope) => on.waiting(scope, undefined, 1),
+  unlisted: (on, scope) => on.unlisted(scope, 1),
+  offerUpload: (on, scope) =>
+    on.offerUpload(scope, { id: '1', createdMs: 0, expiresMs: 1, sizeMax: 1, announcedType: undefined }, 1),
+  uploadOffer: (on, scope) => on.uploadOffer(scope, offered.id),
+  announceObject: (on, scope) => on.announceObject(scope, 'name', 0),
+  keepUpload: (on, scope) => on.keepUpload(scope, offered.id, uploadedFile, 0),
+  lockContents: (on, scope) => on.lockContents(scope, [offered.id]),
+  contentHolders: (on, scope) => on.contentHolders(scope, [offered.id]),
+  holdContents: (on, scope) => on.holdContents(scope, [offered.id], 'Patient/known', undefined),
+  shownContent: (on, scope) => on.shownContent(scope, offered.id, 'Patient/known', 0),
   parameterStandings: (on, scope) => on.parameterStandings(scope),
   selectPage: (on, scope) => on.selectPage(scope, pageOf(scope)),
   selectLedger: (on, scope) => on.selectLedger(scope, pageOf(scope)),

@@ -6,6 +6,8 @@ export interface Node {
   /** Where it listens. */
   readonly origin: string;
   stop(): Promise<void>;
+  /** Ends it as a loss of power would. */
+  kill(): Promise<void>;
 }
 
 const ready = 'praxis ready on ';
@@ -40,6 +42,10 @@ export async function startNode({ connections }: Pick<TestDatabase, 'connections
     origin,
     async stop() {
       child.kill('SIGTERM');
+      await ended;
+    },
+    async kill() {
+      child.kill('SIGKILL');
       await ended;
     },
   };

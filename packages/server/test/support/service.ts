@@ -2,6 +2,9 @@
  * A running service for one test file: real HTTP on a free port, real database, a clock that stands still.
  */
 
+import { rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { openPlatform, type Platform, type Service, startService } from '../../src/app.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { fixedClock } from '../../src/base/clock.ts';
@@ -40,8 +43,11 @@ export async function openTestService(
 ): Promise<TestService> {
   const database = await openTestDatabase(t);
   const clock = fixedClock(startMs);
+  const dataDir = path.join(os.tmpdir(), `praxis-service-${newSecret(9)}`); // made when something is put there
+  t.after(async () => rmSync(dataDir, { recursive: true, force: true }));
   const config = readConfig({
     PRAXIS_PORT: '0',
+    PRAXIS_DATA_DIR: dataDir,
     PRAXIS_RATE_LIMIT: '0',
     PRAXIS_GUESS_LIMIT: '0',
     PRAXIS_AUDIT_SEAL_MS: '0',

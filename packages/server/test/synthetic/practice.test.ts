@@ -5,7 +5,14 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import test from 'node:test';
 import { type JsonValue, validateResource } from '@praxis/fhir';
-import { type PracticeOptions, type SyntheticResource, syntheticPractice } from '../../src/synthetic/practice.ts';
+import { parseHolidays } from '../../src/scheduling/holidays.ts';
+import { parseCalendar } from '../../src/scheduling/parse-calendar.ts';
+import {
+  type PracticeOptions,
+  practiceRules,
+  type SyntheticResource,
+  syntheticPractice,
+} from '../../src/synthetic/practice.ts';
 
 const options: PracticeOptions = {
   seed: 'test',
@@ -68,8 +75,8 @@ test('appointments cover two years in all states, and no practitioner has two at
   const starts = appointments.map(({ start }) => Date.parse(String(start)));
   assert.ok(Math.max(...starts) - Math.min(...starts) > 2 * 365 * 86_400_000);
   const busy = new Map<string, [number, number][]>();
-  for (const item of [...appointments, ...ofType('Slot')]) {
-    const practitioner = JSON.stringify(item).match(/(?:Practitioner|Schedule)\/(\d+)/)?.[1] ?? '';
+  for (const item of appointments) {
+    const practitioner = JSON.stringify(item).match(/Practitioner\/(\d+)/)?.[1] ?? '';
     busy.set(practitioner, [
       ...(busy.get(practitioner) ?? []),
       [Date.parse(String(item.start)), Date.parse(String(item.end))],
@@ -99,4 +106,20 @@ test('every practice-specific search parameter that the facts name has something
   const text = JSON.stringify(practice);
   for (const name of ['referral-source', 'practitioner-type', 'charge-item-type', 'sid/requisition', 'PMRECALL'])
     assert.ok(text.includes(name), name);
+});
+
+test('the rules can be kept as calendars, and name who and what the practice has', () => {
+  const { calendars, holidays } = practiceRules(options);
+  const documents = [...calendars];
+  assert.equal(documents.length, ofType('Schedule').length);
+  const ids = (type: string): ReadonlySet<string> => new Set(ofType(type).map(({ id }) => id));
+  const [practitioners, locations, schedules] = [ids('Practitioner'), ids('Location'), ids('Schedule')];
+  for (const document of documents) {
+    const { practitioner, location, schedule = '' } = parseCalendar(document);
+    assert.deepEqual(
+      [practitioners.has(practitioner), locations.has(location), schedules.has(schedule)],
+      [true, true, true],
+    );
+  }
+  assert.equal(parseHolidays(holidays).length, 4);
 });

@@ -122,9 +122,9 @@ test('deny by default: an entry that the grammar does not know is refused by nam
     );
     await assertRefused(setApplicationAcl(database, application, [entry], entryProblem), 'rule-broken', diagnostics);
   }
-  const many = Array.from({ length: entriesMax + 1 }, (_, index) => `acl/${index}`);
+  const many = Array.from({ length: entriesMax + 1 }, (_, index) => `system/Patient.r?_tag=${index}`);
   await assertRefused(
-    setApplicationAcl(database, application, many, () => undefined),
+    setApplicationAcl(database, application, many, entryProblem),
     'rule-broken',
     `An acl has at most ${entriesMax} entries`,
   );

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { authorise, revokeAuthorisation } from '../../src/tenancy/authorisations.ts';
 import { patient } from '../support/records.ts';
 import {
@@ -125,9 +126,9 @@ test('every page is authorised anew: a cursor outlives no right', async () => {
   const sealed = await cursorOf(caller);
   assert.equal((await follow(caller, sealed)).status, 200);
   const terms = { purpose: 'Less', acl: ['acl/pat_r', 'acl/pat_s'] };
-  await authorise(database, clock, maple, walker.application, terms, () => undefined);
+  await authorise(database, clock, maple, walker.application, terms, entryProblem);
   assertRefusedCursor(await follow(caller, sealed), 'after the firm authorised less');
-  await authorise(database, clock, maple, walker.application, { purpose: 'Test' }, () => undefined);
+  await authorise(database, clock, maple, walker.application, { purpose: 'Test' }, entryProblem);
   assert.equal((await follow(caller, sealed)).status, 200, 'the same rights again');
   await revokeAuthorisation(database, maple, walker.application);
   const refused = await follow(caller, sealed);

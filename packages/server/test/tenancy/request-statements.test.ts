@@ -9,7 +9,12 @@ import test, { after } from 'node:test';
 import { startService } from '../../src/app.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { Sql } from '../../src/database/sql.ts';
+import { decide } from '../../src/interactions/intake/deciding.ts';
+import { slotIds } from '../../src/scheduling/slot-id.ts';
 import { openStore } from '../../src/storage/store.ts';
+import { openScratchDirectory } from '../cli/scratch-directory.ts';
+import { documentOf, linkOf, pdf, putFile, uploaded } from '../content/world.ts';
+import { editorOf, keepCalendar, keepHolidays, plainCalendar, putPlaces } from '../scheduling/world.ts';
 import { appointment, encounter, patient } from '../support/records.ts';
 import {
   type Caller,
@@ -22,6 +27,7 @@ import {
   openTestService,
   passwordForm,
   postForm,
+  type TestFirm,
 } from '../support/service.ts';
 import { tenantTables } from '../support/tenant-rows.ts';
 
@@ -66,7 +72,7 @@ function recording(database: Database): Database {
   };
 }
 
-const plain = await openTestService({ after });
+const plain = await openTestService({ after }, { PRAXIS_DATA_DIR: openScratchDirectory({ after }).path });
 const database = recording(plain.platform.database);
 const recordedService = await startService({ ...plain.platform, database, store: openStore(database) });
 after(() => recordedService.drain());
@@ -183,6 +189,7 @@ async function sweep(caller: Caller): Promise<void> {
     '$changes',
     '$changes?since=2026-11-21&_type=Patient',
     '$write-outcome?key=one',
+    '$reconciliation?id=one',
   ])
     await call('GET', path);
   for (const search of searches) {
@@ -198,6 +205,77 @@ async function sweep(caller: Caller): Promise<void> {
     'Patient?gender:not=male&_count=1&_sort=-_lastUpdated',
   ])
     await walk(caller, search);
+}
+
+/** Content that comes in, is held, goes out and is removed. */
+async function documents(caller: Caller): Promise<void> {
+  during = 'documents';
+  const { url, attachment } = await uploaded(caller, pdf);
+  assert.equal((await putFile(url, pdf)).status, 410);
+  const copy = await uploaded(caller, pdf);
+  const made = await caller.send('POST', 'DocumentReference', documentOf(attachment));
+  assert.equal(made.status, 201, made.text);
+  assert.equal((await caller.send('POST', 'DocumentReference', documentOf(copy.attachment))).status, 409);
+  assert.equal((await fetch(await linkOf(caller, made.json.id))).status, 200);
+}
+
+/** Calendars, and all that is asked of and by them. */
+async function schedule(caller: Caller, firm: TestFirm): Promise<void> {
+  during = 'calendars';
+  const platform = { ...plain.platform, database, store: openStore(database) };
+  await putPlaces(caller, ['12'], ['3']);
+  const { number } = await keepCalendar(platform, firm, plainCalendar);
+  await keepHolidays(platform, firm, '', { holidays: [] });
+  const { store, scope } = await editorOf(platform, firm);
+  await store.calendarVersions(scope, number);
+  await store.holidayVersions(scope, '');
+  const [slot, other] = [9, 10].map((hour) => slotIds(firm.id, number, 'NEW')(Date.UTC(2026, 10, 23, hour + 5)));
+  const send = async (path: string, ...parameter: object[]) => {
+    during = `POST ${path}`;
+    const body = parameter.length === 0 ? undefined : { resourceType: 'Parameters', parameter };
+    return await caller.send('POST', path, body);
+  };
+  for (const path of ['Slot?appointment-type=NEW&date=2026-11-23', 'Slot/$find?appointment-type=NEW', `Slot/${slot}`]) {
+    during = `GET ${path}`;
+    await caller.get(path);
+  }
+  const { json, status, text } = await send(`Slot/${slot}/$hold`);
+  assert.equal(status, 200, text);
+  const hold = { name: 'hold', valueId: json.parameter[0].valueId };
+  await send('Slot/$renew', hold);
+  const visit = { participant: [{ actor: { reference: 'Patient/one' }, status: 'accepted' }] };
+  const appointment = { name: 'appointment', resource: { resourceType: 'Appointment', ...visit } };
+  const booked = await send('Appointment/$book', appointment, hold);
+  assert.equal(booked.status, 201, booked.text);
+  assert.equal((await send('Appointment/$book', appointment, { name: 'slot', valueString: slot })).status, 409);
+  await send(`Appointment/${booked.json.id}/$reschedule`, { name: 'slot', valueString: other });
+  await send(`Appointment/${booked.json.id}/$cancel`, { name: 'reason', valueCodeableConcept: { text: 'ill' } });
+  const second = await send(`Slot/${slot}/$hold`);
+  await send('Slot/$release', { name: 'hold', valueId: second.json.parameter[0].valueId });
+}
+
+/** Charges, and what waits for the practice. */
+async function intake(caller: Caller, firm: TestFirm): Promise<void> {
+  during = 'charges and intake';
+  const platform = { ...plain.platform, database, store: openStore(database) };
+  const { store, scope, clock } = await editorOf(platform, firm);
+  const transaction = { system: 'https://praxis.health/fhir/sid/transaction', value: 't' };
+  const subject = { reference: 'Patient/one' };
+  const code = { text: 'Visit' };
+  const charge = { resourceType: 'ChargeItem', identifier: [transaction], status: 'billable', code, subject };
+  const { id } = (await caller.send('POST', 'ChargeItem', charge)).json;
+  assert.equal((await caller.send('POST', 'ChargeItem', charge)).status, 409);
+  await caller.send('PUT', `ChargeItem/${id}`, { ...charge, id, identifier: [{ ...transaction, value: 'u' }] });
+  await store.inboundCharges(scope, { fromMs: 0, toMs: clock.now() + 1 }, 10);
+  const rule = { type: 'Condition', application: undefined };
+  await store.addIntakeRule(scope, rule);
+  await store.intakeRules(scope);
+  const waiting = await caller.send('POST', 'Condition', { resourceType: 'Condition', subject });
+  assert.equal(waiting.status, 202, waiting.text);
+  const [proposal] = await store.waitingProposals(scope, 10);
+  const decider = { store, scope, clock, baseUrl: firm.base, username: 'desk', flow: 'session' };
+  await decide(decider, proposal?.task ?? '', { rest: 'accept' });
+  await store.removeIntakeRule(scope, rule);
 }
 
 async function walk(caller: Caller, search: string): Promise<void> {
@@ -219,9 +297,14 @@ for (const [name, firm, caller] of [
   ],
   ['row criteria at maple', maple, await openCaller(service, narrow, maple)],
 ] as const) {
+  // What a job still does for the firm before would look like this one's.
+  await service.service.jobs.settle();
   await service.service.parts.ledger.flush();
   const from = recorded.length;
   await sweep(caller);
+  if (name.startsWith('operator')) await documents(caller);
+  if (name.startsWith('operator')) await schedule(caller, firm);
+  if (name.startsWith('operator')) await intake(caller, firm);
   await service.service.parts.ledger.flush();
   swept.set(name, { firm: firm.id, statements: recorded.slice(from) });
 }

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { entryProblem } from '../../src/admin/entry-problem.ts';
 import type { Database } from '../../src/database/database.ts';
 import { issueApiKey, revokeApiKey } from '../../src/oauth/api-keys.ts';
 import { revokeClient } from '../../src/oauth/clients.ts';
@@ -188,7 +189,7 @@ test('what is revoked for one is not revoked for the other', async () => {
 test('an authorisation ends at its hour, between two requests', async () => {
   const { firm, vendor, client, legacy } = await openScene();
   const terms = { purpose: 'A minute', expiresAtMs: clock.now() + 60_000 };
-  await authorise(service.platform.database, clock, firm, vendor.application, terms, () => undefined);
+  await authorise(service.platform.database, clock, firm, vendor.application, terms, entryProblem);
   for (const caller of [client, legacy]) assert.equal((await caller.get('Patient')).status, 200);
   service.clock.advance(60_000);
   for (const caller of [client, legacy]) assert.equal((await caller.get('Patient')).status, 403);
@@ -213,7 +214,7 @@ test('entries that firm or operator take away are gone at the next request, thos
       return (await Promise.all(answers)).map(({ status }) => status);
     };
     const allow = (entries: readonly string[]): Promise<void> =>
-      authorise(database, clock, firm, vendor.application, { purpose: 'Test', acl: entries }, () => undefined);
+      authorise(database, clock, firm, vendor.application, { purpose: 'Test', acl: entries }, entryProblem);
     assert.deepEqual(await statuses(), [200, 200, 200, 200]);
     await allow(['acl/pat_s', 'acl/pat_r']);
     assert.deepEqual(await statuses(), [200, 403, 200, 403]);
@@ -221,7 +222,7 @@ test('entries that firm or operator take away are gone at the next request, thos
     assert.deepEqual(await statuses(), [403, 200, 403, 200]);
     await allow(acl);
     assert.deepEqual(await statuses(), [200, 200, 200, 200]);
-    await setApplicationAcl(database, vendor.application, ['acl/pat_s'], () => undefined);
+    await setApplicationAcl(database, vendor.application, ['acl/pat_s'], entryProblem);
     assert.deepEqual(await statuses(), [200, 403, 200, 403]);
   }
 });
@@ -235,11 +236,11 @@ test('a grant acts at the request after it: authorised, resumed, a new key', asy
     );
     const there = callerOf(elsewhere, client.headers['authorization']?.slice('Bearer '.length) ?? '', vendor.clientKey);
     assert.equal((await there.get('Patient')).status, 403);
-    await authorise(database, clock, elsewhere, vendor.application, { purpose: 'Test' }, () => undefined);
+    await authorise(database, clock, elsewhere, vendor.application, { purpose: 'Test' }, entryProblem);
     assert.equal((await there.get('Patient')).status, 200);
     await revokeAuthorisation(database, elsewhere, vendor.application);
     assert.equal((await there.get('Patient')).status, 403);
-    await authorise(database, clock, elsewhere, vendor.application, { purpose: 'Again' }, () => undefined);
+    await authorise(database, clock, elsewhere, vendor.application, { purpose: 'Again' }, entryProblem);
     assert.equal((await there.get('Patient')).status, 200);
 
     await suspendFirm(database, firm);

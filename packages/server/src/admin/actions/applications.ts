@@ -1,5 +1,5 @@
 /** `praxis app …`: the vendors' programs, and what their vendors see and change of them. */
-import { settingNames } from '../../tenancy/application-settings.ts';
+import { describedSettings, settingNames } from '../../tenancy/application-settings.ts';
 import {
   createApplication,
   listApplications,
@@ -75,6 +75,24 @@ export const applicationActions = [
     output: nothing,
     run: async (context, { path, body }) =>
       setApplicationAcl(context.database, await applicationOf(context, path), body.acl, entryProblem),
+  }),
+  defineAction({
+    name: 'app settings',
+    method: 'GET',
+    path: '/environments/{environment}/applications/{application}/settings',
+    summary: 'Every habit of existing clients that an application can keep, and whether it does',
+    roles: ['operator', 'vendor'],
+    fields: {},
+    output: {
+      kind: 'list',
+      shape: {
+        name: { kind: 'text', description: 'The setting.' },
+        on: { kind: 'flag', description: 'Whether the application keeps it.' },
+        meaning: { kind: 'text', description: 'What it changes.' },
+        habit: { kind: 'text', description: 'What clients do that it is for.' },
+      },
+    },
+    run: async (context, { path }) => describedSettings((await applicationOf(context, path)).settings),
   }),
   defineAction({
     name: 'app set',

@@ -1,8 +1,10 @@
-/** `praxis audit disclosures`, `praxis access explain`: what applications saw, and what they may do. */
+/** `praxis audit …`, `praxis access explain`: what applications saw, what was asked of the service itself, and what applications may do. */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { parseScope } from '../../access/grammar.ts';
 import { rowQueryText } from '../../access/row-query.ts';
+import { serviceActions } from '../../audit/audit-row.ts';
 import { type Disclosure, disclosuresOf } from '../../audit/disclosures.ts';
+import { serviceRowsOf } from '../../audit/service-rows.ts';
 import { fail } from '../../base/errors.ts';
 import { effectiveAccess, type LetterGrant } from '../../interactions/effective-access.ts';
 import { typeName } from '../../storage/rows.ts';
@@ -25,6 +27,26 @@ const disclosure: Shape = {
   entries: { kind: 'text', nullable: true, description: 'Access entries that allowed it.' },
   requestId: { kind: 'text', nullable: true, description: 'X-Request-Id of the answer.' },
 };
+
+const serviceRow: Shape = {
+  at: { kind: 'time', description: 'When.' },
+  action: { kind: 'choice', values: serviceActions, description: 'What was asked for.' },
+  about: { kind: 'text', nullable: true, description: 'The realm, environment and firm, or what was administered.' },
+  application: {
+    kind: 'text',
+    nullable: true,
+    description: 'Name of the application as it is now, where it is known.',
+  },
+  subject: { kind: 'text', nullable: true, description: 'Who proved to be it.' },
+  outcome: { kind: 'integer', description: '0: it succeeded; 4: it was refused; 8: it failed.' },
+  reason: { kind: 'text', nullable: true, description: 'Error code of a refusal.' },
+  flow: { kind: 'text', nullable: true, description: 'How the token was got.' },
+  tokenId: { kind: 'text', nullable: true, description: 'jti of the token, never the token.' },
+  times: { kind: 'integer', description: 'Equal refusals that it stands for.' },
+  requestId: { kind: 'text', nullable: true, description: 'X-Request-Id of the answer.' },
+};
+
+const dayMs = 86_400_000;
 
 const grant: Shape = {
   letter: { kind: 'text', description: 'r, s, c, u or another letter of the entries.' },
@@ -76,6 +98,27 @@ export const auditActions = [
       }
       return rows;
     },
+  }),
+  defineAction({
+    name: 'audit service',
+    method: 'POST',
+    path: '/ledger',
+    summary: 'What was asked of the service itself, newest first: tokens, callers who were turned away, administration',
+    description: 'Refusals that are equal and close together are one row. Asking leaves a row, too.',
+    roles: ['operator'],
+    fields: {
+      from: { kind: 'time', description: 'Earliest moment; a day ago when absent.' },
+      to: { kind: 'time', description: 'Moment before which.' },
+      refused: { kind: 'flag', description: 'Only refusals and failures.' },
+    },
+    output: { kind: 'list', shape: serviceRow },
+    run: async ({ database, clock }, { body: { from, to = Number.MAX_SAFE_INTEGER, refused = false } }) =>
+      serviceRowsOf(database, {
+        fromMs: from ?? clock.now() - dayMs,
+        toMs: to,
+        isRefused: refused,
+        limit: itemsMax + 1,
+      }),
   }),
   defineAction({
     name: 'access explain',

@@ -12,6 +12,7 @@ import {
   listAuthorisationVersions,
   resumeAuthorisation,
   revokeAuthorisation,
+  type StoredOperatorRows,
   setOperatorRows,
   suspendAuthorisation,
 } from '../../tenancy/authorisations.ts';
@@ -83,12 +84,17 @@ export const authorisationActions = [
       acl: acl('Entries that the application holds; all of them when absent.'),
       purpose: { ...title('Why.'), required: true },
       expiresAt: { kind: 'time', description: 'The end; none when absent.' },
+      rows: {
+        ...rowsField,
+        description: `${rowsField.description} Those of before stay when absent.`,
+        roles: ['operator'],
+      },
     },
     output: { kind: 'one', shape: authorisation },
     async run(context, { path, body }) {
       const firm = await firmOf(context, path);
       const application = await applicationOf(context, path);
-      const { acl: entries, purpose, expiresAt } = body;
+      const { acl: entries, purpose, expiresAt, rows } = body;
       await authorise(
         context.database,
         context.clock,
@@ -99,6 +105,7 @@ export const authorisationActions = [
           by: context.caller.username,
           ...(entries === undefined ? {} : { acl: entries }),
           ...(expiresAt === undefined ? {} : { expiresAtMs: expiresAt }),
+          ...(rows === undefined ? {} : { operatorRows: requireRows(rows) }),
         },
         entryProblem,
       );
@@ -174,13 +181,18 @@ export const authorisationActions = [
     output: { kind: 'one', shape: authorisation },
     async run(context, { path, body }) {
       const { firm, application } = await authorised(context, path);
-      const read = readOperatorLines(body.rows);
-      if ('problem' in read) return fail('rule-broken', { diagnostics: `rows: ${read.problem}`, expression: ['rows'] });
-      await setOperatorRows(context.database, firm, application, read.rows, context.caller.username);
+      await setOperatorRows(context.database, firm, application, requireRows(body.rows), context.caller.username);
       return await current(context, firm, application);
     },
   }),
 ];
+
+function requireRows(lines: readonly string[]): StoredOperatorRows {
+  const read = readOperatorLines(lines);
+  return 'problem' in read
+    ? fail('rule-broken', { diagnostics: `rows: ${read.problem}`, expression: ['rows'] })
+    : read.rows;
+}
 
 interface Pair {
   readonly firm: Firm;

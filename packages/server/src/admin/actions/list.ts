@@ -6,19 +6,29 @@ import { administratorActions } from './administrators.ts';
 import { applicationActions } from './applications.ts';
 import { auditActions } from './audit.ts';
 import { authorisationActions } from './authorisations.ts';
+import { calendarActions } from './calendars.ts';
+import { chargeActions } from './charges.ts';
 import { clientActions } from './clients.ts';
 import { entryActions } from './entries.ts';
 import { environmentActions } from './environments.ts';
 import { firmActions } from './firms.ts';
+import { holidayActions } from './holidays.ts';
+import { intakeActions } from './intake.ts';
 import { keyActions } from './keys.ts';
 import { legacyActions } from './legacy.ts';
 import { signingKeyActions } from './signing-keys.ts';
+import { valueSetActions } from './value-sets.ts';
 
 export const actions: readonly Action[] = [
   ...accountActions,
   ...administratorActions,
   ...environmentActions,
   ...firmActions,
+  ...calendarActions,
+  ...holidayActions,
+  ...valueSetActions,
+  ...chargeActions,
+  ...intakeActions,
   ...authorisationActions,
   ...applicationActions,
   ...keyActions,

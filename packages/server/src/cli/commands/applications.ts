@@ -1,4 +1,5 @@
 /** `praxis app …`: the vendors' programs. */
+import { describedSettings } from '../../tenancy/application-settings.ts';
 import {
   createApplication,
   listApplications,
@@ -59,6 +60,17 @@ export const applicationCommands: readonly Command[] = [
         entryProblem,
       );
       context.print(`application ${input.argument(0)} holds ${acl.length} entries`);
+    },
+  },
+  {
+    name: 'app settings',
+    summary: 'List the habits of existing clients that an application can keep, and those that it does',
+    arguments: ['NAME'],
+    options: environmentOption,
+    async run(context, input) {
+      const { settings } = await applicationOf(await context.platform(), input, input.argument(0));
+      const rows = describedSettings(settings).map(({ name, on, meaning }) => [name, on ? 'on' : 'off', meaning]);
+      printTable(context, ['SETTING', 'STATE', 'MEANING'], rows);
     },
   },
   {

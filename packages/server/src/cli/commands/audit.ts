@@ -1,9 +1,10 @@
-/** `praxis audit …`: whether the ledger is as it was written, and who has seen what of a patient. */
+/** `praxis audit …`: whether the ledger is as it was written, who has seen what of a patient, what was asked of the service itself. */
 
 import { auditHeadsDirectory, type Platform } from '../../app.ts';
 import { serviceLedger } from '../../audit/audit-row.ts';
 import { type Disclosure, disclosuresOf } from '../../audit/disclosures.ts';
 import { openHeadFiles } from '../../audit/head-files.ts';
+import { type ServiceRow, serviceRowsOf } from '../../audit/service-rows.ts';
 import { type LedgerCheck, verifyLedger } from '../../audit/verify.ts';
 import { toInstant } from '../../base/clock.ts';
 import { typeName } from '../../storage/rows.ts';
@@ -35,6 +36,18 @@ export const auditCommands: readonly Command[] = [
       csv: { kind: 'flag', description: 'Comma-separated values instead of a table' },
     },
     run: disclosures,
+  },
+  {
+    name: 'audit service',
+    summary: 'Show what was asked of the service itself: tokens, callers who were turned away, administration',
+    arguments: [],
+    options: {
+      from: { kind: 'value', description: 'Earliest moment; a day ago when absent' },
+      to: { kind: 'value', description: 'Moment before which' },
+      refused: { kind: 'flag', description: 'Only refusals and failures' },
+      csv: { kind: 'flag', description: 'Comma-separated values instead of a table' },
+    },
+    run: service,
   },
 ];
 
@@ -100,6 +113,47 @@ async function disclosures(context: CommandContext, input: CommandInput): Promis
   }
   if (input.flag('csv')) for (const line of csvLines(heading, rows)) context.print(line);
   else printTable(context, heading, rows);
+}
+
+const dayMs = 86_400_000;
+/** Rows of one answer; a shorter period has fewer. */
+const serviceRowsMax = 10_000;
+
+const serviceHeading = [
+  'TIME',
+  'ACTION',
+  'ABOUT',
+  'APPLICATION',
+  'CALLER',
+  'OUTCOME',
+  'REASON',
+  'FLOW',
+  'TOKEN',
+  'TIMES',
+  'REQUEST',
+];
+
+async function service(context: CommandContext, input: CommandInput): Promise<void> {
+  const [from, to] = [momentOf(input, 'from'), momentOf(input, 'to')];
+  const { database, clock } = await context.platform();
+  const found = await serviceRowsOf(database, {
+    fromMs: from ?? clock.now() - dayMs,
+    toMs: to ?? Number.MAX_SAFE_INTEGER,
+    isRefused: input.flag('refused'),
+    limit: serviceRowsMax + 1,
+  });
+  const rows = found.slice(0, serviceRowsMax).map(serviceCellsOf);
+  if (input.flag('csv')) for (const line of csvLines(serviceHeading, rows)) context.print(line);
+  else printTable(context, serviceHeading, rows);
+  if (found.length > serviceRowsMax && !input.flag('csv'))
+    context.print(`and earlier ones: these are ${serviceRowsMax}, ask for a shorter period with --to`);
+}
+
+function serviceCellsOf({ atMs, action, outcome, times, ...row }: ServiceRow): string[] {
+  const { about, application, subject, reason, flow, tokenId, requestId } = row;
+  const texts = [reason, flow, tokenId].map((text) => text ?? '');
+  const who = [about, application, subject].map((text) => text ?? '');
+  return [toInstant(atMs), action, ...who, String(outcome), ...texts, String(times), requestId ?? ''];
 }
 
 function cellsOf(row: Disclosure): string[] {

@@ -20,6 +20,9 @@ export const backupCommands: readonly Command[] = [
       context.progress(
         `The secret key is not in it, and nobody can restore it without: keep ${secretKeyPlace(platform.config)} elsewhere.\n`,
       );
+      context.progress(
+        `The content of documents is not in it either: afterwards copy ${platform.content.place}, and after a restore let \`praxis content verify\` compare the two.\n`,
+      );
     },
   },
   {

@@ -1,4 +1,6 @@
 /** `praxis import`: store resources from files at a firm. */
+
+import type { ErrorIssue } from '../../base/errors.ts';
 import { newResourceId } from '../../base/ids.ts';
 import type { Command } from '../command.ts';
 import { importFiles } from '../importing/files.ts';
@@ -31,6 +33,11 @@ export const importCommands: readonly Command[] = [
         done.refused += 1;
         for (const line of [diagnostics, ...more]) progress.line(`${origin}: ${line}`);
       };
+      const strange = new Map<string, number>();
+      const onStrangeCode = ({ diagnostics }: ErrorIssue): void => {
+        const words = diagnostics.replaceAll(/\[\d+\]/g, '');
+        strange.set(words, (strange.get(words) ?? 0) + 1);
+      };
       const onRead = (bytes: number): void => {
         done.bytes = bytes;
       };
@@ -40,9 +47,10 @@ export const importCommands: readonly Command[] = [
       };
       try {
         const items = readItems(files, { newId: () => newResourceId(platform.clock), onProblem, onRead });
-        await loadResources(platform, firm, items, { validate: true, onProblem, onProgress });
+        await loadResources(platform, firm, items, { validate: true, onProblem, onProgress, onStrangeCode });
       } finally {
         const pace = progress.end(done.stored);
+        for (const [words, times] of strange) context.print(`stored nevertheless, ${number(times)} times: ${words}`);
         context.print(
           `${number(done.stored)} resources stored at ${firm.prefix}, ${number(done.refused)} refused (${pace})`,
         );

@@ -1,14 +1,21 @@
 /**
- * A synthetic practice, stored at a firm.
+ * A synthetic practice, stored at a firm, with the rules by which it can be booked.
  */
 import type { Platform } from '../../app.ts';
-import { type PracticeOptions, syntheticPractice } from '../../synthetic/practice.ts';
+import { setCalendar, setHolidays } from '../../scheduling/edit-calendars.ts';
+import {
+  type PracticeOptions,
+  type PracticeRules,
+  practiceRules,
+  syntheticPractice,
+} from '../../synthetic/practice.ts';
 import type { Firm } from '../../tenancy/firms.ts';
+import { openOperatorScope } from '../../tenancy/operator.ts';
 import { type LoadItem, loadResources } from '../loading.ts';
 
 export type PracticeSize = Pick<PracticeOptions, 'seed' | 'patients' | 'todayMs'>;
 
-/** Stores the practice; returns how many resources it has. Not validated one by one: a test validates whole practices. */
+/** Stores the practice, then its calendars and holidays as their next versions; returns how many resources it has. Not validated one by one: a test validates whole practices. */
 export async function loadPractice(
   platform: Platform,
   firm: Firm,
@@ -16,13 +23,32 @@ export async function loadPractice(
   onProgress?: (stored: number) => void,
 ): Promise<number> {
   const options = { ...size, firm: firm.prefix, name: firm.name, timeZone: firm.timeZone };
-  return await loadResources(platform, firm, items(options), {
+  const stored = await loadResources(platform, firm, items(options), {
     validate: false,
     ...(onProgress === undefined ? {} : { onProgress }),
     onProblem: ({ origin, diagnostics }) => {
       throw new Error(`${origin}: ${diagnostics}`);
     },
   });
+  await setRules(platform, firm, practiceRules(options));
+  return stored;
+}
+
+async function setRules(
+  { store, database, clock }: Platform,
+  firm: Firm,
+  { calendars, holidays }: PracticeRules,
+): Promise<void> {
+  const scope = await openOperatorScope(database, clock, firm);
+  const editor = { store, scope, clock, changedBy: 'command line' };
+  const known = new Map((await store.calendars(scope)).calendars.map((each) => [placeOf(each), each.version]));
+  for (const document of calendars) await setCalendar(editor, document, known.get(placeOf(document)));
+  const [last] = await store.holidayVersions(scope, '');
+  await setHolidays(editor, '', holidays, last?.version);
+}
+
+function placeOf({ practitioner, location }: { readonly practitioner?: unknown; readonly location?: unknown }): string {
+  return `${practitioner} ${location}`;
 }
 
 function* items(options: PracticeOptions): Generator<LoadItem> {

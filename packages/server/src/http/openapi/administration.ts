@@ -177,7 +177,8 @@ function bodyOf(fields: Fields): { readonly required: boolean; readonly content:
 }
 
 function fieldSchema(field: Field): Schema {
-  return { ...fieldType(field), description: field.description };
+  const who = field.roles === undefined ? '' : ` Only by the role ${field.roles.join(' or ')}.`;
+  return { ...fieldType(field), description: `${field.description}${who}` };
 }
 
 function fieldType(field: Field): Schema {
@@ -257,6 +258,8 @@ function memberType(member: Member): Schema {
       return { type: 'array', items: { type: 'string' } };
     case 'flags':
       return { type: 'object', additionalProperties: { type: 'boolean' } };
+    case 'document':
+      return { type: 'object' };
     case 'object':
       return shapeSchema(member.shape);
     case 'list':

@@ -5,6 +5,8 @@
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { defaultEnvironments } from '../../tenancy/environments.ts';
+import { contentPaths, contentTag } from './content-paths.ts';
+import { discoveryExamples, discoveryPaths, discoverySchemas } from './discovery-paths.ts';
 import { errorAnswerComponents, errorExampleComponents } from './error-answers.ts';
 import { exampleComponents } from './examples.ts';
 import { headerComponents } from './headers.ts';
@@ -18,6 +20,7 @@ import {
   typeOperationPaths,
   typeParameter,
 } from './operation-paths.ts';
+import { ownTokenExamples, ownTokenPaths, ownTokenSchemas } from './own-token-paths.ts';
 import { requestBodyComponents } from './request-bodies.ts';
 import { requestParameterComponents } from './request-parameters.ts';
 import { includeSchema, searchForms, searchParameterComponents, searchSchemas } from './search-parameters.ts';
@@ -59,7 +62,10 @@ export function openApiDocument(facts: DocumentFacts): OpenApiDocument {
     tags: tags(),
     paths: {
       ...tokenPaths(realms),
-      ...openPaths(root, realms),
+      ...ownTokenPaths(realms),
+      ...discoveryPaths(root, realms),
+      ...openPaths(root),
+      ...contentPaths(root),
       ...systemPaths(),
       ...generalOperationPaths(),
       ...Object.assign(
@@ -73,9 +79,17 @@ export function openApiDocument(facts: DocumentFacts): OpenApiDocument {
       headers: headerComponents(),
       requestBodies: requestBodyComponents(),
       responses: { ...errorAnswerComponents(), ...successComponents() },
-      examples: { ...exampleComponents(), ...tokenExamples(), ...errorExampleComponents() },
+      examples: {
+        ...exampleComponents(),
+        ...tokenExamples(),
+        ...ownTokenExamples(),
+        ...discoveryExamples(),
+        ...errorExampleComponents(),
+      },
       schemas: {
         ...tokenSchemas,
+        ...ownTokenSchemas,
+        ...discoverySchemas(),
         ...searchSchemas(),
         ...includeSchema,
         ...searchForms(),
@@ -121,6 +135,7 @@ function tags(): OpenApiDocument['tags'] {
     { name: systemTag, description: 'What is asked of no single type.' },
     { name: everyTypeTag, description: 'Operations of all types.' },
     { name: serviceTag, description: 'Health and documentation.' },
+    { name: contentTag, description: 'Files of documents, by URLs that need no header.' },
     ...resourceTypesWithEndpoint.map((name) => ({ name })),
   ];
 }

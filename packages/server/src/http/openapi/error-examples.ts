@@ -12,7 +12,7 @@ export type AnsweredCode = Exclude<ErrorCode, NeverAnswered>;
 export const errorExamples: Readonly<Record<AnsweredCode, ErrorDetails>> = {
   'path-unknown': {
     diagnostics:
-      'No such path: FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, all in the letters and case shown in the documentation',
+      'No such path: FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, tokens at /auth/realms/{realm}/protocol/openid-connect/token, administration at /admin/api; all in the letters and case shown at /docs',
   },
   'credentials-missing': {
     diagnostics: 'Bearer token is missing: send the header Authorization: Bearer <access token>',
@@ -34,10 +34,16 @@ export const errorExamples: Readonly<Record<AnsweredCode, ErrorDetails>> = {
   },
   'type-unknown': { diagnostics: 'Pacient is not a resource type with an endpoint in FHIR R4' },
   'method-not-allowed': { diagnostics: 'This path takes POST' },
+  'method-unknown': {
+    diagnostics: 'The method is none of HTTP: GET, HEAD, POST, PUT, PATCH and DELETE are taken, in upper case',
+  },
   'operation-unknown': {
     diagnostics: '$book is no operation of this path; served here: $meta, $everything, $validate are',
   },
-  'access-denied': { diagnostics: 'Patient read needs acl/pat_r; the practice grants it to the application' },
+  'access-denied': {
+    diagnostics:
+      'Patient read needs acl/pat_r; the application does not hold it: the operator of the service adds it, then the practice grants it',
+  },
   'not-acceptable': {
     diagnostics:
       'Accept allows no media type that is served; application/fhir+json, application/fhir+xml and application/fhir+ndjson are',
@@ -74,7 +80,10 @@ export const errorExamples: Readonly<Record<AnsweredCode, ErrorDetails>> = {
       'birthdate takes a date such as 2013, 2013-01, 2013-01-14 or 2013-01-14T10:00:00Z (also with an offset, +02:00), after one of eq, ne, gt, lt, ge, le, sa, eb, ap or none',
     expression: ['birthdate'],
   },
-  'operation-parameter-invalid': { diagnostics: 'count takes a value of type integer', expression: ['count'] },
+  'operation-parameter-invalid': {
+    diagnostics: 'count takes a value of type integer, such as 10',
+    expression: ['count'],
+  },
   'key-reused': {
     diagnostics:
       'Idempotency-Key was used for another request (method, URL, preconditions or body differ): take a new key for each request',
@@ -143,10 +152,34 @@ export const errorExamples: Readonly<Record<AnsweredCode, ErrorDetails>> = {
     diagnostics: 'More than 500 profiles, tags and security labels are in use: search by the labels that you know',
   },
   'resource-not-found': { diagnostics: 'Patient/1 is not known', expression: ['Patient'] },
+  'link-ended': { diagnostics: 'This URL has expired: read the resource again to get another' },
+  'range-invalid': { diagnostics: 'The content has 9 bytes, counted from 0: ask for a range within them' },
   'resource-deleted': { diagnostics: 'Patient/4 was deleted with version 2', expression: ['Patient'] },
   'precondition-failed': {
     diagnostics: 'If-Match does not name the current version, which is W/"1": read it again and repeat the change',
     expression: ['If-Match'],
+  },
+  'slot-missing': {
+    diagnostics:
+      'An appointment of type NEW with Practitioner/12 takes 30 minutes: end must be 2026-12-01T09:30:00+01:00',
+    expression: ['Appointment.end'],
+  },
+  'slot-taken': {
+    diagnostics:
+      'The slot at 2026-12-01T09:00:00+01:00 is taken: nothing is free from 2026-12-01T09:00:00+01:00 to 2026-12-01T09:30:00+01:00. The next free ones follow',
+    expression: ['Appointment.start'],
+    more: [
+      {
+        severity: 'information',
+        issue: 'informational',
+        diagnostics:
+          'Free: 2026-12-01T10:00:00+01:00/2026-12-01T10:30:00+01:00, Slot/00000010-d7f1-8a8f-9e2c-6f0a3b9c1d2e',
+        alternative: {
+          reference: 'Slot/00000010-d7f1-8a8f-9e2c-6f0a3b9c1d2e',
+          display: '2026-12-01T10:00:00+01:00/2026-12-01T10:30:00+01:00',
+        },
+      },
+    ],
   },
   conflict: { diagnostics: 'Patient/1 is being changed by others: read it again and repeat the change with If-Match' },
   'statement-timeout': { diagnostics: 'Query took longer than the service allows: narrow it' },

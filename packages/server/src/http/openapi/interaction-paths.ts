@@ -5,6 +5,7 @@
 import { compartments } from '@praxis/fhir';
 import { typesInCompartment } from '../../interactions/compartment.ts';
 import { type FhirTarget, methods, type TargetName } from '../../interactions/fhir-target.ts';
+import { isIntakeType } from '../../interactions/intake/proposing.ts';
 import { isWritable } from '../../interactions/writable.ts';
 import { refusals } from './error-answers.ts';
 import { type DescribedInteraction, interactionTexts } from './interaction-texts.ts';
@@ -139,8 +140,17 @@ function changes(interaction: DescribedInteraction): boolean {
 }
 
 function operationOf(place: Place, method: DescribedMethod, interaction: DescribedInteraction): Operation {
-  const { verb, summary, description, refusals: refused, answers } = interactionTexts[interaction];
+  const {
+    verb,
+    summary,
+    takes,
+    descriptions = {},
+    refusals: refused,
+    answers,
+    ...text
+  } = interactionTexts[interaction];
   const { type } = place;
+  const description = descriptions[type] ?? text.description;
   const body = requestBody(place, method, interaction);
   return {
     operationId: `${verb}${type === '' && interaction !== 'bundle' ? systemTag : type}${shapes[place.shape].suffix}`,
@@ -151,6 +161,7 @@ function operationOf(place: Place, method: DescribedMethod, interaction: Describ
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
       ...Object.fromEntries(Object.entries(answers).map(([status, name]) => [status, successRef(name, type)])),
+      ...(isIntakeType(type) && takes !== undefined ? { 202: successRef('waiting', type) } : {}),
       ...refusals(refused),
     },
   };

@@ -8,7 +8,7 @@ import type { HeaderName, HistoryParameterName } from './request-parameters.ts';
 export type DescribedInteraction = Exclude<TargetName, 'operation'>;
 
 /** Answers of success, each a component: `read` and `written` are there for every type. */
-export type SuccessName = 'read' | 'written' | 'bundle' | 'list' | 'unmodified' | 'deleted';
+export type SuccessName = 'read' | 'written' | 'waiting' | 'bundle' | 'list' | 'unmodified' | 'deleted';
 
 export interface InteractionText {
   /** Begins operationIds; the type of the path follows. */
@@ -16,6 +16,8 @@ export interface InteractionText {
   /** `{Type}` stands for the type of the path. */
   readonly summary: string;
   readonly description?: string;
+  /** In its place, for some types. */
+  readonly descriptions?: Readonly<Record<string, string>>;
   readonly takes?: 'resource' | 'patch' | 'bundle';
   readonly headers: readonly HeaderName[];
   readonly history?: readonly HistoryParameterName[];
@@ -49,6 +51,7 @@ const historyOf: Pick<InteractionText, 'headers' | 'shown' | 'answers' | 'refusa
 export const interactionTexts: Readonly<Record<DescribedInteraction, InteractionText>> = {
   read: {
     ...read,
+    headers: [...read.headers, 'contentFlag'],
     verb: 'read',
     summary: 'Read {Type}',
     answers: { 200: 'read', 304: 'unmodified' },
@@ -65,6 +68,10 @@ export const interactionTexts: Readonly<Record<DescribedInteraction, Interaction
     verb: 'create',
     summary: 'Create {Type}',
     description: 'The service gives the id. With If-None-Exist nothing is created where a resource matches.',
+    descriptions: {
+      Binary:
+        'Without `data` (or without any body, where the caller may not create Binary) nothing is created: the answer is 201 with Parameters whose `url`, also in Location, takes one file by PUT within 300 seconds and whose `attachment` names its content in resources. `contentType` is that of the file. Needs acl/bnry_c_url.',
+    },
     takes: 'resource',
     headers: ['ifNoneExist', 'preferReturn', 'idempotencyKey'],
     shown: form,
@@ -132,6 +139,8 @@ export const interactionTexts: Readonly<Record<DescribedInteraction, Interaction
   'search-system': {
     verb: 'search',
     summary: 'Search several types',
+    description:
+      'Types that the application may not search are left out, and an OperationOutcome among the entries says so; under `Prefer: handling=strict` one that `_type` names is refused. AuditEvent is searched by itself.',
     headers: searching,
     shown: [],
     answers: list,

@@ -1,21 +1,11 @@
 /**
  * Paths that are answered without credentials (settled.md "Order of checks").
  */
-import type { RealmEndpoint } from '../paths.ts';
 import { resourceContent } from './content.ts';
 import { headerRefs, refusalRefs } from './error-answers.ts';
 import { systemTag } from './interaction-paths.ts';
-import {
-  type Answer,
-  type Content,
-  type Operation,
-  type Parameter,
-  type PathItem,
-  type Paths,
-  schemaRef,
-} from './openapi.ts';
+import { type Answer, type Content, type Operation, type PathItem, type Paths, schemaRef } from './openapi.ts';
 import { resultParameterRefs } from './search-parameters.ts';
-import { tokenTag } from './token-paths.ts';
 
 export const serviceTag = 'Service';
 
@@ -27,16 +17,6 @@ interface OpenText {
   /** The other status it may have. */
   readonly else?: { readonly status: number; readonly text: string };
 }
-
-const ofRealm: readonly Parameter[] = [
-  {
-    name: 'realm',
-    in: 'path',
-    description: 'The realm of the environment.',
-    required: true,
-    schema: { type: 'string', examples: ['sandbox'] },
-  },
-];
 
 /** Paths below the origin. */
 const pages: Readonly<Record<string, OpenText>> = {
@@ -64,51 +44,16 @@ const pages: Readonly<Record<string, OpenText>> = {
   },
 };
 
-/** What a realm answers to GET, all of it; endpoints that take POST are described in token-paths.ts. */
-const realmDocuments: Readonly<
-  Record<Exclude<RealmEndpoint, 'token' | 'introspect' | 'revoke'>, OpenText & { readonly path: string }>
-> = {
-  'openid-configuration': {
-    path: '/auth/realms/{realm}/.well-known/openid-configuration',
-    operationId: 'openIdConfiguration',
-    summary: 'Discovery, as OpenID Connect has it',
-    tag: tokenTag,
-    media: 'application/json',
-  },
-  'oauth-authorization-server': {
-    path: '/.well-known/oauth-authorization-server/auth/realms/{realm}',
-    operationId: 'authorizationServerMetadata',
-    summary: 'Discovery, as RFC 8414 has it',
-    tag: tokenTag,
-    media: 'application/json',
-  },
-  certs: {
-    path: '/auth/realms/{realm}/protocol/openid-connect/certs',
-    operationId: 'jwkSet',
-    summary: 'Keys that the tokens of the realm are signed with',
-    tag: tokenTag,
-    media: 'application/json',
-  },
-};
-
 /**
- * The open paths.
+ * The open paths; what programs find out there is in discovery-paths.ts.
  * @param root the server of paths that do not begin with a practice
- * @param realms the servers of realms
  */
-export function openPaths(
-  root: readonly { readonly url: string }[],
-  realms: readonly { readonly url: string }[],
-): Paths {
+export function openPaths(root: readonly { readonly url: string }[]): Paths {
   const own = Object.entries(pages).map(([path, text]): [string, PathItem] => [
     path,
-    { servers: root, get: operationOf(text, []) },
+    { servers: root, get: operationOf(text) },
   ]);
-  const ofRealms = Object.values(realmDocuments).map((text): [string, PathItem] => [
-    text.path,
-    { servers: realms, parameters: ofRealm, get: operationOf(text, [404]) },
-  ]);
-  return { ...Object.fromEntries([...own, ...ofRealms]), '/metadata': { get: capabilities } };
+  return { ...Object.fromEntries(own), '/metadata': { get: capabilities } };
 }
 
 const capabilities: Operation = {
@@ -129,10 +74,7 @@ const capabilities: Operation = {
   },
 };
 
-function operationOf(
-  { operationId, summary, tag, media, else: other }: OpenText,
-  refused: readonly number[],
-): Operation {
+function operationOf({ operationId, summary, tag, media, else: other }: OpenText): Operation {
   return {
     operationId,
     summary,
@@ -141,7 +83,6 @@ function operationOf(
     responses: {
       '200': { description: summary, headers: headerRefs([]), content: contentOf(media) },
       ...(other === undefined ? {} : { [other.status]: elseAnswer(other.text) }),
-      ...refusalRefs(refused),
     },
   };
 }

@@ -1,7 +1,7 @@
 /**
  * Parameters of paths and headers (https://hl7.org/fhir/R4/http.html#general), and those of a history (#history).
  */
-import { contentFlags } from '../../interactions/context.ts';
+import { contentFlagMeanings, contentFlags } from '../../interactions/context.ts';
 import { componentRef, type Parameter, type Reference, schemaRef } from './openapi.ts';
 
 /** Parts of paths, by the name in the template. */
@@ -70,8 +70,9 @@ const headerParameters = {
   contentFlag: {
     name: 'Content-flag',
     in: 'header',
-    description:
-      'Values, separated by commas. The first: Bundle.total is that of all pages, and the link `last` is given.',
+    description: `Values, separated by commas. ${Object.entries(contentFlagMeanings)
+      .map(([name, meaning]) => `${name}: ${meaning}`)
+      .join(' ')}`,
     schema: { type: 'string', examples: contentFlags },
   },
 } as const satisfies Readonly<Record<string, Parameter>>;

@@ -25,6 +25,12 @@ const ofNoType = {
     headers: headerRefs([...listHeaders, 'X-Complete-Until', ...limitHeaders]),
     content: { ...resourceContent(schemaRef('Bundle')), ...linesContent },
   },
+  waiting: {
+    description:
+      'The practice wants to accept it first: nothing is changed yet. Location is the Task, whose id is the reconciliation id.',
+    headers: headerRefs(['Location', 'Idempotent-Replayed', ...limitHeaders]),
+    content: resourceContent(schemaRef('OperationOutcome')),
+  },
   unmodified: {
     description: 'The version is that of the condition.',
     headers: headerRefs([...version, ...limitHeaders]),

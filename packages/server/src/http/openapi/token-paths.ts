@@ -2,6 +2,7 @@
  * The token endpoints (contract 4.1 to 4.3; https://www.rfc-editor.org/rfc/rfc6749#section-5): forms of the grants that are
  * offered, their answers and refusals.
  */
+import { assertionType } from '../../oauth/client-authentication.ts';
 import { type OAuthErrorCode, oauthErrorTable } from '../../oauth/errors.ts';
 import { clientGrants, legacyGrants } from '../../oauth/grants/list.ts';
 import { refusedReply } from '../../oauth/token-endpoint.ts';
@@ -20,6 +21,14 @@ import {
 
 export const tokenTag = 'Tokens';
 
+/** How a client says who it is in a form; in the Authorization header instead: `clientBasic`. */
+export const clientForm: Schema = {
+  client_id: { type: 'string', description: 'Here, or in the Authorization header (client_secret_basic).' },
+  client_secret: { type: 'string' },
+  client_assertion_type: { const: assertionType, description: 'Instead of a secret: private_key_jwt.' },
+  client_assertion: { type: 'string', description: 'A JWT that the client has signed with its own key (RFC 7523).' },
+};
+
 /** Parameters of the forms beside `grant_type`, by grant. */
 const grantForms: Readonly<Record<string, { readonly required: readonly string[]; readonly more: Schema }>> = {
   password: { required: ['username', 'password'], more: {} },
@@ -27,8 +36,7 @@ const grantForms: Readonly<Record<string, { readonly required: readonly string[]
   client_credentials: {
     required: [],
     more: {
-      client_id: { type: 'string', description: 'Here, or in the Authorization header (client_secret_basic).' },
-      client_secret: { type: 'string' },
+      ...clientForm,
       scope: { type: 'string', description: 'Fewer entries than the application holds, separated by spaces.' },
     },
   },
@@ -40,11 +48,13 @@ interface Endpoint {
   readonly parameters: readonly Parameter[];
   readonly grants: readonly { readonly grantType: string }[];
   readonly answer: string;
-  /** What is said of a refusal, by code. */
-  readonly refusals: Readonly<Partial<Record<OAuthErrorCode, string>>>;
+  readonly refusals: Refusals;
 }
 
-const failures = {
+/** What is said of a refusal, by code. */
+export type Refusals = Readonly<Partial<Record<OAuthErrorCode, string>>>;
+
+export const failures = {
   too_many_attempts: 'too many wrong attempts in this minute: wait 42 s, until 2026-11-21T09:31:00.000Z',
   temporarily_unavailable: 'The service cannot answer now: try again',
   server_error: 'An unexpected fault: the request id finds it in the log',
@@ -97,7 +107,7 @@ const endpoints: Readonly<Record<'client' | 'legacy', Endpoint>> = {
   },
 };
 
-function pathPart(name: string, description: string, example: string): Parameter {
+export function pathPart(name: string, description: string, example: string): Parameter {
   return { name, in: 'path', description, required: true, schema: { type: 'string', examples: [example] } };
 }
 
@@ -146,22 +156,24 @@ function formOf(grantType: string): Schema {
   };
 }
 
-/** The refusals of an endpoint, by status. */
-function refusalAnswers(name: string, refusals: Endpoint['refusals']): Readonly<Record<string, Answer>> {
+/** The refusals of an endpoint, by status; `name` is that of its examples. */
+export function refusalAnswers(name: string, refusals: Refusals): Readonly<Record<string, Answer>> {
   const codes = Object.keys(refusals).filter(isErrorCode);
   const statuses = [...new Set(codes.map((code) => oauthErrorTable[code].status))];
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const those = codes.filter((code) => oauthErrorTable[code].status === status);
-      return [status, refusalAnswer(name, status, those)];
-    }),
-  );
+  const byStatus = statuses.map((status) => {
+    const those = codes.filter((code) => oauthErrorTable[code].status === status);
+    return [status, refusalAnswer(name, status, those)] as const;
+  });
+  return Object.fromEntries([...byStatus, [tooLarge, refusalAnswer(name, tooLarge, ['invalid_request'])]]);
 }
+
+/** The status of a form that is larger than is read. */
+const tooLarge = 413;
 
 function refusalAnswer(name: string, status: number, codes: readonly OAuthErrorCode[]): Answer {
   return {
     description: codes.map((code) => `\`${code}\`: ${oauthErrorTable[code].meaning}`).join('\n\n'),
-    headers: headerRefs(status === 401 ? ['WWW-Authenticate'] : status === 503 ? ['Retry-After'] : []),
+    headers: headerRefs(headersOfStatus[status] ?? []),
     content: {
       'application/json': {
         schema: schemaRef('TokenRefusal'),
@@ -170,6 +182,12 @@ function refusalAnswer(name: string, status: number, codes: readonly OAuthErrorC
     },
   };
 }
+
+const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
 
 function exampleRef(name: string, code: OAuthErrorCode): Reference {
   return componentRef('examples', `${name}.${code}`);
@@ -183,13 +201,7 @@ const secret = 'eyJhbGciOi…';
 
 /** Answers of both endpoints: tokens as the contract lists them (§2), refusals as the endpoints make them. */
 export function tokenExamples(): Readonly<Record<string, object>> {
-  const refused = Object.entries(endpoints).flatMap(([name, { refusals }]) =>
-    Object.entries(refusals).flatMap(([code, description]) =>
-      isErrorCode(code)
-        ? [[`${name}.${code}`, { value: JSON.parse(refusedReply(code, description).body) }] as const]
-        : [],
-    ),
-  );
+  const refused = Object.entries(endpoints).map(([name, { refusals }]) => refusalExamples(name, refusals));
   return {
     ClientTokenAnswer: {
       value: {
@@ -204,8 +216,19 @@ export function tokenExamples(): Readonly<Record<string, object>> {
     LegacyTokenAnswer: {
       value: { scope: 'your-firm', token_type: 'Bearer', access_token: secret, refresh_token: secret },
     },
-    ...Object.fromEntries(refused),
+    ...Object.assign({}, ...refused),
   };
+}
+
+/** An example of each refusal, as the endpoints make them. */
+export function refusalExamples(name: string, refusals: Refusals): Readonly<Record<string, object>> {
+  return Object.fromEntries(
+    Object.entries(refusals).flatMap(([code, description]) =>
+      isErrorCode(code)
+        ? [[`${name}.${code}`, { value: JSON.parse(refusedReply(code, description).body) }] as const]
+        : [],
+    ),
+  );
 }
 
 /** Contract §2. */

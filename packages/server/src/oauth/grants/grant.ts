@@ -47,4 +47,16 @@ export interface ClientRequest {
   readonly authorization: readonly string[];
   /** Which endpoint was called: what comes after `/protocol/openid-connect/`. */
   readonly endpoint: string;
+  /** What becomes known of the caller. */
+  readonly exchange: ClientExchange;
+}
+
+/** Filled in while a request to an endpoint of a realm is answered, for its row in the audit ledger. */
+export interface ClientExchange {
+  /** Who asks; absent until it has proved to be it. */
+  client?: { readonly subject: string; readonly application: number };
+  /** The client's own token that it asks about or ends: its `jti` and how it was got. */
+  token?: { readonly tokenId: string; readonly flow: string };
+  /** Whether the answer to an introspection said anything of the token. */
+  active?: boolean;
 }

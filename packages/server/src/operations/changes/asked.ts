@@ -6,6 +6,7 @@ import type { InteractionContext } from '../../interactions/context.ts';
 import { type RightsContext, requireGrants } from '../../interactions/denials.ts';
 import { parseDate, rangeOf } from '../../search/date-range.ts';
 import type { SearchParameters } from '../../search/query.ts';
+import { shownName } from '../../search/search-values.ts';
 import { integerInput, textInput, textInputs } from '../input.ts';
 import type { OperationRequest } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
@@ -66,7 +67,7 @@ function typesOf(context: InteractionContext, texts: readonly string[]): readonl
     if (untold.has(name))
       refuseParameter('_type', `takes no ${name}: what the service notes itself is not in the feed`);
     if (!resourceTypesWithEndpoint.includes(name))
-      refuseParameter('_type', 'takes names of resource types of R4, separated by commas');
+      refuseParameter('_type', `names ${shownName(name)}: it takes names of resource types of R4, separated by commas`);
     requireGrants(context, name, 's');
   }
   return names.length === 0 ? undefined : names;

@@ -68,7 +68,8 @@ export const changes: Operation = {
     },
   ],
   authorize(context) {
-    if (toldTypes(context).length === 0) refuse('The change feed', ['an access entry with search on some type']);
+    if (toldTypes(context).length === 0)
+      refuse(context, 'The change feed', ['an access entry with search on some type']);
   },
   answer,
 };

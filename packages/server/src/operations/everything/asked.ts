@@ -3,6 +3,7 @@
  */
 import { isResourceType } from '../../search/numbers.ts';
 import type { SearchParameters } from '../../search/query.ts';
+import { shownName } from '../../search/search-values.ts';
 import { integerInput, textInput, textInputs } from '../input.ts';
 import type { OperationInput, OperationRequest } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
@@ -55,7 +56,8 @@ export function appliedParameters({ since, start, end, types, count }: Everythin
 function typesOf(input: OperationInput): ReadonlySet<string> | undefined {
   const names = textInputs(input, '_type').flatMap((text) => text.split(','));
   for (const name of names) {
-    if (!isResourceType(name)) refuseParameter('_type', 'takes names of resource types of R4, separated by commas');
+    if (isResourceType(name)) continue;
+    refuseParameter('_type', `names ${shownName(name)}: it takes names of resource types of R4, separated by commas`);
   }
   return names.length === 0 ? undefined : new Set(names);
 }

@@ -2,13 +2,14 @@
  * `age` of Patient: whole years from the birth date to today in the firm's time zone; who has died has none.
  * https://hl7.org/fhir/R4/patient.html#search
  */
+
+import { localDate } from '../../base/time-zone.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { type DateRange, parseDate, rangeOf } from '../date-range.ts';
 import { type SearchKind, shares, type Test, type ValueContext } from '../kind.ts';
 import { parameterNumber } from '../numbers.ts';
 import { type Prefix, prefixes, splitPrefix } from '../prefixes.ts';
 import { refuseValue, unescapeValue } from '../search-values.ts';
-import { localDate } from '../time-zone.ts';
 import { conditionOf } from './date.ts';
 
 export const age: SearchKind = {

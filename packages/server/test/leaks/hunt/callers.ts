@@ -9,6 +9,8 @@ export const callerNames = [
   'legacy',
   'reader',
   'writer',
+  'editor',
+  'partial',
   'described',
   'filtered',
   'coded',
@@ -23,6 +25,8 @@ export type CallerName = (typeof callerNames)[number];
 export interface CallerKind {
   readonly means: string;
   readonly acl: readonly string[];
+  /** What the firm authorises of it; absent: all. */
+  readonly authorisedAcl?: readonly string[];
   readonly rows?: StoredOperatorRows;
   readonly flow: 'client' | 'legacy';
   /** Groups of plots at which it asks. */
@@ -54,8 +58,9 @@ export const callerKinds: Readonly<Record<CallerName, CallerKind>> = {
     authorised: 'plot',
   },
   reader: {
-    means: 'reads the same elements, and may not search',
-    acl: ['acl/enc_r', 'acl/pat_r_name_dob_gen'],
+    means: 'reads the same elements, and may not search; its token would reach more than the firm has authorised',
+    acl: ['acl/enc_r', 'acl/pat_r', 'acl/pat_r_name_dob_gen'],
+    authorisedAcl: ['acl/enc_r', 'acl/pat_r_name_dob_gen'],
     flow: 'client',
     groups: ['fields'],
     authorised: 'plot',
@@ -69,6 +74,26 @@ export const callerKinds: Readonly<Record<CallerName, CallerKind>> = {
       'acl/pat_r_name_dob_gen',
       'acl/pat_s_name_dob_gen',
       'acl/trans_bndl_post',
+    ],
+    flow: 'client',
+    groups: ['fields'],
+    authorised: 'plot',
+  },
+  editor: {
+    means: 'reads names of patients, and may change some elements, as an operator says',
+    acl: ['acl/enc_s', 'acl/pat_u', 'acl/pat_r_name_dob_gen'],
+    rows: { pat: { elements: ['name', 'gender', 'birthDate', 'active'] } },
+    flow: 'client',
+    groups: ['fields'],
+    authorised: 'plot',
+  },
+  partial: {
+    means: 'names of patients, visits, and those value sets, code systems and places that are active (SMART scopes)',
+    acl: [
+      ...names,
+      'system/ValueSet.rs?status=active',
+      'system/CodeSystem.rs?status=active',
+      'system/Location.rs?status=active',
     ],
     flow: 'client',
     groups: ['fields'],

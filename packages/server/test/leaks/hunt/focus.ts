@@ -22,8 +22,8 @@ export interface Focus {
 
 /** Of the types that the vocabulary speaks of, those that the caller may do something with. */
 export function focusOf(name: CallerName, { types }: Pick<Vocabulary, 'types'>): Focus {
-  const { acl, rows } = callerKinds[name];
-  const policy = compilePolicy(acl, acl, { operatorRows: readOperatorRows(rows ?? {}) });
+  const { acl, authorisedAcl, rows } = callerKinds[name];
+  const policy = compilePolicy(acl, authorisedAcl ?? acl, { operatorRows: readOperatorRows(rows ?? {}) });
   const open = (...letters: Letter[]): readonly string[] =>
     resourceTypesWithEndpoint
       .filter((type) => types.includes(type))

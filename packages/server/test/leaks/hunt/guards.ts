@@ -14,46 +14,17 @@ import type * as readableMembers from '../../../src/interactions/readable-member
 import type * as searching from '../../../src/interactions/searching.ts';
 import type * as writeRights from '../../../src/interactions/write-rights.ts';
 import type { operations } from '../../../src/operations/list.ts';
-import type * as cursors from '../../../src/search/cursor.ts';
 import type * as conditions from '../../../src/search/parse-condition.ts';
 import type { SearchRights } from '../../../src/search/parse-condition.ts';
 import type * as plans from '../../../src/search/plan.ts';
 import type * as queries from '../../../src/search/query.ts';
 import type * as rowCriteria from '../../../src/search/row-criteria.ts';
 import type * as scopes from '../../../src/tenancy/scope.ts';
-import type { Group, PlotKind, SecretKind } from './planted.ts';
-
-/** One export that a guard consists of. */
-export interface Replacement {
-  /** Below packages/server/src. */
-  readonly file: string;
-  readonly name: string;
-  /** Only what these files import is replaced; absent: what all import. */
-  readonly importers?: readonly string[];
-  /** What stands for the export: itself, or what does not guard while `isOff` says so. */
-  readonly replace: (original: never, isOff: () => boolean) => unknown;
-}
-
-export interface Guard {
-  readonly name: string;
-  /** Where the hunt looks for its absence. */
-  readonly at: readonly PlotKind[];
-  /** By which ways it looks there; absent: by all. */
-  readonly ways?: readonly string[];
-  readonly replaced: readonly Replacement[];
-}
-
-type Off = () => boolean;
-
-const at = (group: Group, ...secrets: readonly SecretKind[]): readonly PlotKind[] =>
-  secrets.map((secret) => ({ group, secret }));
-
-/** Reaches every row and element of what it grants something on. */
-function wholeGrants(policy: AccessPolicy): AccessPolicy {
-  const grants: AccessPolicy['grants'] = (type, letter) =>
-    policy.grants(type, letter).map((grant) => ({ ...grant, elements: 'all', criteria: [] }));
-  return { ...policy, grants };
-}
+import { accessGuards } from './access-guards.ts';
+import { at, fields, type Guard, type Off, orders, type Replacement, wholeGrants } from './guard.ts';
+import { operationGuards } from './operation-guards.ts';
+import { pagingGuards } from './paging-guards.ts';
+import { searchGuards } from './search-guards.ts';
 
 const allRows: Pick<SearchRights, 'rowsOf'> = { rowsOf: () => [[]] };
 
@@ -122,13 +93,11 @@ function given(right: 'mayDelete' | 'mayUpdateAsCreate' | 'mayTypeHistory'): Rep
 /** What was read of the firm of a plot by those who may act there. */
 const lastFacts = new Map<string, scopes.TenantScopeFacts>();
 
-const fields = (...secrets: readonly SecretKind[]): readonly PlotKind[] => at('fields', ...secrets);
-const orders = (...secrets: readonly SecretKind[]): readonly PlotKind[] => at('orders', ...secrets);
-
-export const guards: readonly Guard[] = [
+const mainGuards: readonly Guard[] = [
   {
     name: 'field mask',
     at: fields('value'),
+    by: ['names'],
     replaced: [
       {
         file: 'access/mask.ts',
@@ -147,6 +116,7 @@ export const guards: readonly Guard[] = [
   {
     name: 'row criteria of what is shown',
     at: orders('existence', 'value'),
+    by: ['described', 'coded'],
     replaced: [
       {
         file: 'access/mask.ts',
@@ -161,6 +131,7 @@ export const guards: readonly Guard[] = [
   {
     name: 'row criteria in search plans',
     at: orders('existence', 'value'),
+    by: ['described', 'coded'],
     replaced: [
       {
         file: 'search/row-criteria.ts',
@@ -175,42 +146,49 @@ export const guards: readonly Guard[] = [
   {
     name: 'parameters that are searched by',
     at: fields('value', 'link'),
+    by: ['names'],
     ways: ['search', 'search modifier'],
     replaced: [forgetting('criteria')],
   },
   {
     name: 'parameters that are sorted by',
     at: fields('value'),
+    by: ['names'],
     ways: ['search _sort'],
     replaced: [forgetting('sort')],
   },
   {
     name: 'what chains lead to',
     at: fields('value', 'link'),
+    by: ['names'],
     ways: ['search chain'],
     replaced: [ledTo((name) => name.includes('.') && !name.startsWith('_has:'))],
   },
   {
     name: 'what _has leads to',
     at: fields('value', 'existence', 'link'),
+    by: ['names'],
     ways: ['search _has'],
     replaced: [ledTo((name) => name.startsWith('_has:'))],
   },
   {
     name: 'what _list leads to',
     at: fields('link'),
+    by: ['names'],
     ways: ['search _list'],
     replaced: [ledTo((name) => name === '_list')],
   },
   {
     name: 'what _filter leads to',
     at: fields('value', 'link'),
+    by: ['names'],
     ways: ['search _filter'],
     replaced: [ledTo((name) => name === '_filter')],
   },
   {
     name: 'references that _include follows',
     at: fields('link'),
+    by: ['names'],
     ways: ['search include'],
     replaced: [
       {
@@ -227,6 +205,7 @@ export const guards: readonly Guard[] = [
   {
     name: 'references that _revinclude follows',
     at: fields('link'),
+    by: ['names'],
     ways: ['search include'],
     replaced: [
       {
@@ -243,6 +222,7 @@ export const guards: readonly Guard[] = [
   {
     name: '404 for what is hidden',
     at: orders('existence'),
+    by: ['described', 'coded'],
     ways: ['read', 'vread'],
     replaced: [
       {
@@ -261,6 +241,7 @@ export const guards: readonly Guard[] = [
   {
     name: 'deletions of hidden rows',
     at: orders('deletion'),
+    by: ['described', 'coded'],
     ways: ['vread', 'history-instance'],
     replaced: [
       {
@@ -274,31 +255,9 @@ export const guards: readonly Guard[] = [
     ],
   },
   {
-    name: 'cursors bound to caller and search',
-    at: fields('value'),
-    ways: ['graft'],
-    replaced: [
-      {
-        file: 'search/cursor.ts',
-        name: 'sealCursor',
-        replace:
-          (original: typeof cursors.sealCursor, isOff: Off): typeof cursors.sealCursor =>
-          (secrets, cursor, binding) =>
-            original(secrets, cursor, isOff() ? unbound(binding) : binding),
-      },
-      {
-        file: 'search/cursor.ts',
-        name: 'openCursor',
-        replace:
-          (original: typeof cursors.openCursor, isOff: Off): typeof cursors.openCursor =>
-          (secrets, text, binding) =>
-            original(secrets, text, isOff() ? unbound(binding) : binding),
-      },
-    ],
-  },
-  {
     name: 'searches of conditional writes',
     at: fields('value'),
+    by: ['writer'],
     ways: ['conditional create', 'conditional patch'],
     replaced: [
       {
@@ -315,6 +274,7 @@ export const guards: readonly Guard[] = [
   {
     name: 'patches that ask what is there',
     at: fields('value'),
+    by: ['writer'],
     ways: ['patch'],
     replaced: [
       {
@@ -331,6 +291,7 @@ export const guards: readonly Guard[] = [
   {
     name: 'patches of hidden rows',
     at: at('tasks', 'existence'),
+    by: ['scoped'],
     ways: ['patch'],
     replaced: [
       {
@@ -347,6 +308,7 @@ export const guards: readonly Guard[] = [
   {
     name: 'updates of hidden rows',
     at: orders('existence'),
+    by: ['filtered'],
     ways: ['update'],
     replaced: [
       {
@@ -360,17 +322,25 @@ export const guards: readonly Guard[] = [
       },
     ],
   },
-  { name: 'updates that create', at: orders('existence'), ways: ['update'], replaced: [given('mayUpdateAsCreate')] },
-  { name: 'deletes', at: orders('existence'), ways: ['delete'], replaced: [given('mayDelete')] },
+  {
+    name: 'updates that create',
+    at: orders('existence'),
+    by: ['filtered'],
+    ways: ['update'],
+    replaced: [given('mayUpdateAsCreate')],
+  },
+  { name: 'deletes', at: orders('existence'), by: ['filtered'], ways: ['delete'], replaced: [given('mayDelete')] },
   {
     name: 'histories of types',
     at: orders('existence', 'deletion'),
+    by: ['described'],
     ways: ['history-type', 'history-system'],
     replaced: [given('mayTypeHistory')],
   },
   {
     name: 'operation authorisation',
     at: fields('definition'),
+    by: ['names'],
     ways: ['operation $status'],
     replaced: [
       {
@@ -385,10 +355,17 @@ export const guards: readonly Guard[] = [
       },
     ],
   },
-  { name: 'totals', at: orders('existence'), ways: ['search', 'search modifier'], replaced: [counting('planCount')] },
+  {
+    name: 'totals',
+    at: orders('existence'),
+    by: ['coded'],
+    ways: ['search', 'search modifier'],
+    replaced: [counting('planCount')],
+  },
   {
     name: 'estimates',
     at: orders('existence'),
+    by: ['coded'],
     ways: ['search', 'search modifier'],
     replaced: [counting('planEstimate')],
   },
@@ -412,6 +389,10 @@ export const guards: readonly Guard[] = [
   },
 ];
 
-function unbound({ nowMs }: cursors.CursorBinding): cursors.CursorBinding {
-  return { firm: 0, application: 0, policyFingerprint: '', canonical: '', nowMs };
-}
+export const guards: readonly Guard[] = [
+  ...mainGuards,
+  ...accessGuards,
+  ...searchGuards,
+  ...pagingGuards,
+  ...operationGuards,
+];

@@ -8,7 +8,8 @@ import type { Answer, Caller } from '../../support/service.ts';
 import { type CallerName, callerKinds } from './callers.ts';
 import { difference, type Seen, steady } from './compare.ts';
 import type { PlotKind } from './planted.ts';
-import { type Campaign, campaigns, type Replay, type Request, type Step } from './requests.ts';
+import type { Request } from './request.ts';
+import { type Aim, type Campaign, campaigns, type LinkKind, type Replay, type Step } from './requests.ts';
 import type { PlotPair, Worlds } from './worlds.ts';
 
 export interface Tally {
@@ -39,16 +40,16 @@ export function newTally(): Tally {
   };
 }
 
-export interface HuntOptions {
+export interface HuntOptions extends Aim {
   readonly seed: number;
   /** Requests after which it ends. */
   readonly requests: number;
   /** Where a campaign of this seed is, as a failure names it: it alone is run. */
   readonly path?: string;
-  readonly kinds?: readonly PlotKind[] | undefined;
-  readonly ways?: readonly string[] | undefined;
   /** Ends with the first difference, without looking for a smaller way to it. */
   readonly quick?: boolean;
+  /** Ends at this time, as performance.now tells it, whatever was sent. */
+  readonly endsAt?: number | undefined;
   readonly progress?: (tally: Tally) => void;
 }
 
@@ -73,10 +74,10 @@ const shrinkMs = 120_000;
 
 /** Hunts until the number of requests or a leak is reached. Everything that was sent is counted in `tally`. */
 export async function hunt(worlds: Worlds, tally: Tally, options: HuntOptions): Promise<Leak | undefined> {
-  const { seed, path, kinds, ways, quick } = options;
+  const { seed, path, quick, endsAt = Number.POSITIVE_INFINITY } = options;
   const until = tally.requests + options.requests;
-  const property = fc.asyncProperty(campaigns(stepsMax, kinds, ways), (campaign) => run(worlds, tally, campaign));
-  for (let block = 0; tally.requests < until; block += 1) {
+  const property = fc.asyncProperty(campaigns(stepsMax, options), (campaign) => run(worlds, tally, campaign));
+  for (let block = 0; tally.requests < until && performance.now() < endsAt; block += 1) {
     const found = await fc.check(property, {
       seed: seed + block,
       numRuns: runsPerBlock,
@@ -168,10 +169,17 @@ function concrete({ links, made }: Trace, ask: Request | Replay, at: 0 | 1): Req
   const link = links[ask.link % Math.max(1, links.length)]?.[at];
   if (link === undefined) return undefined;
   if (ask.way === 'replay') return { way: ask.way, method: 'GET', path: link, headers: {} };
-  const given = new URL(link).searchParams;
-  const name = given.has('since') ? 'since' : '_cursor';
-  const path = `${ask.path}${ask.path.includes('?') ? '&' : '?'}${name}=${given.get(name) ?? 'none'}`;
-  return { way: ask.way, method: 'GET', path, headers: {} };
+  const { pathname, searchParams } = new URL(link);
+  const path = ask.paths[kindOf(pathname)];
+  const name = searchParams.has('since') ? 'since' : '_cursor';
+  const text = `${path}${path.includes('?') ? '&' : '?'}${name}=${searchParams.get(name) ?? 'none'}`;
+  return { way: ask.way, method: 'GET', path: text, headers: {} };
+}
+
+function kindOf(path: string): LinkKind {
+  if (path.endsWith('/$changes')) return 'changes';
+  if (path.endsWith('/$everything')) return 'everything';
+  return /\/(v2\/?|\*)$/.test(path) ? 'system' : 'search';
 }
 
 /** Whether the caller does not ask for this: the answer would differ each time. */
@@ -180,8 +188,12 @@ function isLeft(caller: CallerName, { path, body }: Request): boolean {
   return callerKinds[caller].leaves?.some((type) => text.includes(type)) === true;
 }
 
+/** Searches, and operations that change nothing: a $document may be stored. */
+const safePost =
+  /(\/_search|\$(changes|effective-access|everything|expand|lastn|lookup|meta|reconciliation|status|validate|validate-code|write-outcome))$/;
+
 function isSafe({ method, path }: Request): boolean {
-  return method === 'GET' || method === 'HEAD' || (method === 'POST' && path.endsWith('/_search'));
+  return method === 'GET' || method === 'HEAD' || (method === 'POST' && safePost.test(path));
 }
 
 async function sent(
@@ -253,6 +265,10 @@ const searchesOfEntitled = [
   'Task?_sort=identifier&_count=1',
   'Task?_count=1',
   '_history?_count=1',
+  '?_type=Patient&_sort=identifier&_count=1',
+  'Patient/stone/*?_count=2',
+  'Patient/stone/$everything?_count=2',
+  '$changes?_count=5',
 ];
 
 async function linksOfEntitled(pair: PlotPair): Promise<readonly (readonly [string, string])[]> {

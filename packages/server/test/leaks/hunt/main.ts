@@ -2,10 +2,12 @@
  * `npm run leak-hunt [-- options]`: hunts for leaks at full size, then takes out every guard in turn, and writes the report.
  *
  *     --requests N   requests to send (100000)
+ *     --minutes N    the hunt ends after so long, whatever was sent (1440)
  *     --seed N       where the random requests begin (the day)
  *     --workers N    processes that hunt at once, each with worlds and a seed of its own (2)
  *     --path P       with --seed: only the campaign that a failure has named
  *     --guards       only the guards
+ *     --guard TEXT   only the guards whose names hold the text
  *     --report FILE  where the report goes (docs/leak-hunt.md; of fewer than 20000 requests nowhere)
  */
 import { fork } from 'node:child_process';
@@ -27,10 +29,12 @@ const reportedMin = 20_000;
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: String(requestsDefault) },
+    minutes: { type: 'string', default: '1440' },
     seed: { type: 'string', default: String(Math.floor(Date.now() / msPerDay)) },
     workers: { type: 'string', default: '2' },
     path: { type: 'string' },
     guards: { type: 'boolean', default: false },
+    guard: { type: 'string', default: '' },
     report: { type: 'string' },
   },
 });
@@ -47,19 +51,22 @@ async function main(): Promise<number> {
   const requests = Number(values.requests);
   const seed = Number(values.seed);
   const workers = values.path === undefined ? Number(values.workers) : 1;
-  if (![requests, seed, workers].every((number) => Number.isSafeInteger(number) && number > 0)) {
-    print('--requests, --seed and --workers take integers from 1');
+  if (
+    ![requests, seed, workers, Number(values.minutes)].every((number) => Number.isSafeInteger(number) && number > 0)
+  ) {
+    print('--requests, --minutes, --seed and --workers take integers from 1');
     return 2;
   }
   const seeds = Array.from({ length: workers }, (_, at) => seed + at * seedsPerWorker);
-  const results = values.guards ? [] : await huntAll(seeds, Math.ceil(requests / workers));
-  const found = values.guards || requests >= reportedMin ? await takeOutAll(seed) : [];
+  const isGuardsOnly = values.guards || values.guard !== '';
+  const results = isGuardsOnly ? [] : await huntAll(seeds, Math.ceil(requests / workers));
+  const found = isGuardsOnly || requests >= reportedMin ? await takeOutAll(seed) : [];
   const leaks = results.flatMap(({ leak }) => leak ?? []);
   for (const leak of leaks) print(leak);
   const counted = sumOf(results.flatMap(({ counted: part }): Counted[] => (part === undefined ? [] : [part])));
   for (const fault of counted.faults) print(`answered 500: ${fault}`);
   const missed = found.filter((each) => each.found === undefined);
-  if (!values.guards) write(reportText({ seeds, counted, leaks, guards: found }), requests);
+  if (!isGuardsOnly) write(reportText({ seeds, counted, leaks, guards: found }), requests);
   print(
     `${counted.requests} requests, ${leaks.length} leaks; ${found.length} guards taken out, ${missed.length} not missed`,
   );
@@ -67,14 +74,15 @@ async function main(): Promise<number> {
 }
 
 async function huntAll(seeds: readonly number[], requests: number): Promise<readonly Result[]> {
+  const minutes = Number(values.minutes);
   const path = values.path === undefined ? {} : { path: values.path };
-  return await Promise.all(seeds.map((seed) => work({ kind: 'hunt', seed, requests, ...path })));
+  return await Promise.all(seeds.map((seed) => work({ kind: 'hunt', seed, requests, minutes, ...path })));
 }
 
 async function takeOutAll(seed: number): Promise<readonly GuardResult[]> {
-  const { found } = await work({ kind: 'guards', seed });
-  for (const { name } of guards.filter((guard) => found?.every((each) => each.name !== guard.name)))
-    print(`left out: ${name}`);
+  const names = guards.map(({ name }) => name).filter((name) => name.includes(values.guard));
+  const { found } = await work({ kind: 'guards', seed, names });
+  for (const name of names.filter((each) => found?.every((other) => other.name !== each))) print(`left out: ${name}`);
   return found ?? [];
 }
 

@@ -76,8 +76,8 @@ interface Chosen {
 
 const reference = (to: string) => ({ reference: to });
 const coded = (code: string) => ({ coding: [{ system: systemUrl, code }], text: code });
-const narrative = (text: string) => ({
-  status: 'generated',
+const narrative = (text: string, status = 'generated') => ({
+  status,
   div: `<div xmlns="http://www.w3.org/1999/xhtml">${text}</div>`,
 });
 
@@ -98,7 +98,8 @@ function people(group: Group, { value, link }: Chosen): readonly Planted[] {
   ];
   if (!hides) return [person('stone', 'Azure', 'female', '1980-01-01'), ...others];
   const hidden = {
-    text: narrative(value),
+    // What people have written stands in the way of a patch, for those who can read it.
+    text: narrative(value, value === 'alpha' ? 'additional' : 'generated'),
     identifier: identifiers(value),
     address: [{ city: value }],
     telecom: [{ system: 'email', value: `${value}@example.org` }],
@@ -136,7 +137,8 @@ function places(group: Group, { link }: Chosen): readonly Planted[] {
     { resourceType: 'Organization', id: 'bravo', name: 'Two', partOf: reference('Organization/alpha') },
     { resourceType: 'Practitioner', id: 'doctor', name: [{ family: 'Acacia' }] },
     { resourceType: 'Practitioner', id: 'nurse', name: [{ family: 'Birch' }] },
-    { resourceType: 'Location', id: 'ward', name: 'Ward' },
+    { resourceType: 'Location', id: 'ward', name: 'Ward', status: 'active' },
+    { resourceType: 'Location', id: 'bed', name: 'Bed', status: 'active', partOf: reference('Location/room') },
     {
       resourceType: 'List',
       id: 'chosen',
@@ -169,21 +171,8 @@ function fieldsOf(chosen: Chosen): readonly Planted[] {
       subject: reference('Patient/stone'),
       prediction: [{ probabilityDecimal: value === 'alpha' ? 0.9 : 0.1 }],
     },
-    {
-      resourceType: 'CodeSystem',
-      id: 'system',
-      url: systemUrl,
-      status: 'active',
-      content: 'complete',
-      concept: [{ code: value }],
-    },
-    {
-      resourceType: 'ValueSet',
-      id: 'set',
-      url: 'http://example.org/set',
-      status: 'active',
-      compose: { include: [{ system: systemUrl, concept: [{ code: value }] }] },
-    },
+    ...terminologyOf(value),
+    ...(isThere ? [profile] : []),
     {
       resourceType: 'Composition',
       id: 'note',
@@ -203,6 +192,49 @@ function fieldsOf(chosen: Chosen): readonly Planted[] {
     },
   ];
 }
+
+/** Those who see what is active see sets that take in what they do not see. */
+function terminologyOf(value: Secret): readonly Planted[] {
+  const set = (id: string, status: string, include: readonly object[]): Planted => ({
+    resourceType: 'ValueSet',
+    id,
+    url: `http://example.org/${id}`,
+    status,
+    compose: { include },
+  });
+  const system = (id: string, status: string, concept: readonly object[]): Planted => ({
+    resourceType: 'CodeSystem',
+    id,
+    url: `http://example.org/${id}`,
+    status,
+    content: 'complete',
+    hierarchyMeaning: 'is-a',
+    concept,
+  });
+  const genders = { system: 'http://hl7.org/fhir/administrative-gender' };
+  return [
+    system('system', 'draft', [{ code: 'root', concept: [{ code: value }] }]),
+    system('open-system', 'active', [{ code: 'root', concept: [{ code: 'seen' }] }]),
+    set('set', 'draft', [{ system: systemUrl, concept: [{ code: value }] }]),
+    set('genders', 'draft', [{ ...genders, concept: [{ code: value === 'alpha' ? 'female' : 'male' }] }]),
+    set('open-set', 'active', [{ system: 'http://example.org/open-system' }]),
+    set('taking', 'active', [{ valueSet: ['http://example.org/genders'] }, { system: systemUrl }]),
+  ];
+}
+
+const profile: Planted = {
+  resourceType: 'StructureDefinition',
+  id: 'profile',
+  url: 'http://example.org/profile',
+  name: 'Profile',
+  status: 'active',
+  kind: 'resource',
+  abstract: false,
+  type: 'Patient',
+  baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient',
+  derivation: 'constraint',
+  differential: { element: [{ id: 'Patient', path: 'Patient' }] },
+};
 
 function observed(id: string, { value, link, tag }: Chosen): Planted {
   return {
@@ -228,21 +260,17 @@ function rowsOf(group: 'orders' | 'tasks', chosen: Chosen): readonly Planted[] {
   const [others, kind] = group === 'orders' ? [task, 'RADIOLOGY'] : [order, 'OTHER'];
   return [
     { resourceType: 'Location', id: 'room', name: 'Room', partOf: reference('Location/ward') },
+    // Before what is seen of the type, so that it would come first.
+    hidden('hidden', kind, chosen.value, chosen),
     order('pathology', 'PATHOLOGY', 'amber', seen),
     order('pathology-2', 'PATHOLOGY', 'basil', seen),
     task('recall', 'PMRECALL', 'amber', seen),
     task('recall-2', 'PMRECALL', 'basil', seen),
     others('same', group === 'orders' ? 'OTHER' : 'RADIOLOGY', 'amber', seen),
-    hidden('hidden', kind, chosen.value, chosen),
     ...(chosen.isThere ? [hidden('only', kind, chosen.value, chosen)] : []),
-    {
-      resourceType: 'DiagnosticReport',
-      id: 'report',
-      status: 'final',
-      code: coded('report'),
-      subject: reference('Patient/stone'),
-      basedOn: ['hidden', 'only', 'gone', 'pathology'].map((id) => reference(`ServiceRequest/${id}`)),
-    },
+    report('report', 'hidden', 'only', 'gone', 'pathology'),
+    // Reached through what is hidden alone.
+    report('report-2', 'hidden'),
     {
       resourceType: 'List',
       id: 'orders',
@@ -266,14 +294,25 @@ function rowsOf(group: 'orders' | 'tasks', chosen: Chosen): readonly Planted[] {
   ];
 }
 
+function report(id: string, ...requests: readonly string[]): Planted {
+  const basedOn = requests.map((request) => reference(`ServiceRequest/${request}`));
+  const subject = reference('Patient/stone');
+  return { resourceType: 'DiagnosticReport', id, status: 'final', code: coded('report'), subject, basedOn };
+}
+
 type Linked = Pick<Chosen, 'link' | 'tag'>;
 const seen: Linked = { link: 'alpha', tag: 'alpha' };
+
+/** One of the tags that are seen is also one of those that are hidden. */
+function shownTag(code: string): string {
+  return code === 'amber' ? 'alpha' : 'seen';
+}
 
 function order(id: string, category: string, code: string, { link, tag }: Linked): Planted {
   return {
     resourceType: 'ServiceRequest',
     id,
-    meta: { tag: [{ system: systemUrl, code: category === 'RADIOLOGY' ? tag : 'seen' }] },
+    meta: { tag: [{ system: systemUrl, code: category === 'RADIOLOGY' ? tag : shownTag(code) }] },
     status: 'active',
     intent: 'order',
     identifier: [{ system: mrn, value: code }],
@@ -289,7 +328,7 @@ function task(id: string, kind: string, code: string, { link, tag }: Linked): Pl
   return {
     resourceType: 'Task',
     id,
-    meta: { tag: [{ system: systemUrl, code: kind === 'OTHER' ? tag : 'seen' }] },
+    meta: { tag: [{ system: systemUrl, code: kind === 'OTHER' ? tag : shownTag(code) }] },
     status: 'requested',
     intent: 'order',
     identifier: [{ system: mrn, value: code }],

@@ -16,7 +16,7 @@ export function leakText({ seed, path, campaign, message }: Leak): string {
 }
 
 function stepText({ caller, ask }: Step): string {
-  if ('link' in ask) return `${caller}: ${ask.way} of link ${ask.link}, ${ask.path}`;
+  if ('link' in ask) return `${caller}: ${ask.way} of link ${ask.link}, ${JSON.stringify(ask.paths)}`;
   const headers = Object.keys(ask.headers).length === 0 ? '' : ` ${JSON.stringify(ask.headers)}`;
   const body = ask.body === undefined ? '' : ` ${JSON.stringify(ask.body)}`;
   return `${caller}: ${ask.method} ${ask.path}${headers}${body}`;
@@ -54,6 +54,7 @@ const untried: readonly string[] = [
   'The token endpoints and the administration API: they have decision tables of their own.',
   'AuditEvent by callers who may read the ledger: it tells of moments and requests, which are not the same twice.',
   'Two ids made by one Bundle: they are random in one moment, so that the order of the worlds would differ.',
+  'A change of rights between two requests: it has tests of its own (`test/oauth`, `test/admin`, `test/operations/changes.test.ts`).',
   'Concurrent requests: a campaign is one request after another.',
 ];
 

@@ -1,35 +1,28 @@
 /**
  * Random requests, legal and illegal, over all routes of a firm: what one caller sends in one step of the leak hunt.
  */
-import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import fc, { type Arbitrary } from 'fast-check';
 import { operations } from '../../../src/operations/list.ts';
-import type { Operation, OperationLevel } from '../../../src/operations/operation.ts';
 import { type CallerName, callerKinds, callersAt } from './callers.ts';
-import { focusOf } from './focus.ts';
+import { type Focus, focusOf } from './focus.ts';
+import { operationOf, operationWay } from './operation-grammar.ts';
 import { type Group, type PlotKind, plotKinds } from './planted.ts';
-import { oftenFrom, type Pair, type SearchGrammar, searchGrammar } from './search-grammar.ts';
-import { vocabularyOf } from './vocabulary.ts';
+import type { Request } from './request.ts';
+import { type Pair, type SearchGrammar, searchGrammar } from './search-grammar.ts';
+import { type Vocabulary, vocabularyOf } from './vocabulary.ts';
 import { type WriteRequest, writeGrammar } from './write-grammar.ts';
-
-export interface Request {
-  /** For the report. */
-  readonly way: string;
-  readonly method: string;
-  /** Below the FHIR base; `{made}` in it stands for the id that was made last. */
-  readonly path: string;
-  readonly body?: unknown;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 /** Follows a page link that was given to anybody before, or puts its cursor into a search of the caller's own. */
 export interface Replay {
   readonly way: 'replay' | 'graft';
   /** Which of the links there are then. */
   readonly link: number;
-  /** The search that takes the cursor. */
-  readonly path: string;
+  /** What takes the cursor, by what the link is of. */
+  readonly paths: Readonly<Record<LinkKind, string>>;
 }
+
+/** What a page link is of: a search of one type or of several, the record of a patient, the change feed. */
+export type LinkKind = 'search' | 'system' | 'everything' | 'changes';
 
 export interface Step {
   readonly caller: CallerName;
@@ -44,16 +37,19 @@ export interface Campaign {
 
 const linksMax = 1_000;
 
-/** Campaigns of at most so many steps, at plots of the given kinds, by the given ways. */
-export function campaigns(
-  stepsMax: number,
-  kinds: readonly PlotKind[] = plotKinds,
-  ways?: readonly string[],
-): Arbitrary<Campaign> {
+/** Where requests are sent, by whom, and how; what is absent: everywhere, by all, by all ways. */
+export interface Aim {
+  readonly kinds?: readonly PlotKind[] | undefined;
+  readonly by?: readonly CallerName[] | undefined;
+  readonly ways?: readonly string[] | undefined;
+}
+
+/** Campaigns of at most so many steps. */
+export function campaigns(stepsMax: number, { kinds = plotKinds, by, ways }: Aim = {}): Arbitrary<Campaign> {
   // One caller alone asks much where another firm hides: half as many campaigns are enough.
   const weighted = kinds.map((kind) => ({ arbitrary: fc.constant(kind), weight: kind.group === 'elsewhere' ? 1 : 2 }));
   return fc.oneof(...weighted).chain((plot) => {
-    const step = ways === undefined ? stepAt(plot) : stepAt(plot).filter(({ ask }) => ways.includes(ask.way));
+    const step = stepAt(plot, by, ways).filter(({ ask }) => ways === undefined || ways.includes(ask.way));
     return fc.record({
       plot: fc.constant(plot),
       steps: fc.array(step, { minLength: 1, maxLength: stepsMax, size: 'max' }),
@@ -63,11 +59,13 @@ export function campaigns(
 
 const asksOf = new Map<string, Arbitrary<Request | Replay>>();
 
-function stepAt(kind: PlotKind): Arbitrary<Step> {
-  const names = callersAt(kind);
+type Ask = Arbitrary<Request | Replay>;
+
+function stepAt(kind: PlotKind, by: Aim['by'], ways: Aim['ways']): Arbitrary<Step> {
+  const names = callersAt(kind).filter((name) => by === undefined || by.includes(name));
   return fc.oneof(
     ...names.map((name) => ({
-      arbitrary: fc.record({ caller: fc.constant(name), ask: askBy(name, kind.group) }),
+      arbitrary: fc.record({ caller: fc.constant(name), ask: askBy(name, kind.group, ways) }),
       // Those who are refused everywhere ask less often.
       weight: callerKinds[name].authorised === 'none' ? 1 : 12,
     })),
@@ -75,37 +73,87 @@ function stepAt(kind: PlotKind): Arbitrary<Step> {
 }
 
 /** What a caller asks at plots of a group. */
-function askBy(name: CallerName, group: Group): Arbitrary<Request | Replay> {
-  const key = `${name} ${group}`;
-  const known = asksOf.get(key) ?? madeAsk(name, group);
+function askBy(name: CallerName, group: Group, ways: readonly string[] | undefined): Ask {
+  const key = JSON.stringify([name, group, ways]);
+  const known = asksOf.get(key) ?? madeAsk(name, group, ways);
   asksOf.set(key, known);
   return known;
 }
 
-function madeAsk(name: CallerName, group: Group): Arbitrary<Request | Replay> {
-  const words = vocabularyOf(group);
+/** What requests are made of. */
+interface Grammar {
+  readonly words: Vocabulary;
+  readonly focus: Focus;
+  readonly grammar: SearchGrammar;
+  readonly write: Arbitrary<Request>;
+}
+
+const grammars = new Map<string, Grammar>();
+const vocabularies = new Map<Group, Vocabulary>();
+
+function grammarOf(name: CallerName, group: Group): Grammar {
+  const key = JSON.stringify([name, group]);
+  const known = grammars.get(key) ?? madeGrammar(name, group);
+  grammars.set(key, known);
+  return known;
+}
+
+function madeGrammar(name: CallerName, group: Group): Grammar {
+  const words = vocabularies.get(group) ?? vocabularyOf(group);
+  vocabularies.set(group, words);
   const focus = focusOf(name, words);
   const grammar = searchGrammar(words, focus);
-  const write = writeGrammar(words, focus, grammar);
+  return { words, focus, grammar, write: writeGrammar(words, focus, grammar).map(asRequest) };
+}
+
+/** @param ways what is wanted: at least families of ways with none of these are left out */
+function madeAsk(name: CallerName, group: Group, ways: readonly string[] | undefined): Ask {
+  const { words, focus, grammar, write } = grammarOf(name, group);
   const ask = (of: Arbitrary<Request>): Arbitrary<Request> => fc.tuple(of, headers).map(withHeaders);
+  const served = operations.filter((each) => ways === undefined || ways.includes(operationWay(each)));
+  const families: readonly { readonly of: RegExp; readonly arbitrary: () => Ask; readonly weight: number }[] = [
+    { of: /^search/, arbitrary: () => ask(searchOf(grammar)), weight: focus.searched.length > 0 ? 18 : 2 },
+    { of: /^v?read$/, arbitrary: () => ask(readOf(grammar)), weight: 5 },
+    { of: /^history/, arbitrary: () => ask(historyOf(grammar)), weight: 2 },
+    { of: /^operation/, arbitrary: () => ask(operationOf(words, grammar, served)), weight: 4 },
+    { of: /^(other|metadata)$/, arbitrary: () => ask(otherOf(grammar)), weight: 1 },
+    { of: /^(replay|graft)$/, arbitrary: () => replayOf(focus), weight: 2 },
+    {
+      of: /^(bundle|conditional|create|update|patch|delete|broken|with)/,
+      arbitrary: () => ask(fc.tuple(write, keys).map(withKey)),
+      weight: focus.written.length > 0 ? 8 : 1,
+    },
+  ];
+  const wanted = families.filter(({ of }) => ways === undefined || ways.some((way) => of.test(way)));
+  return fc.oneof(...wanted.map(({ arbitrary, weight }) => ({ arbitrary: arbitrary(), weight })));
+}
+
+function replayOf(focus: Focus): Arbitrary<Replay> {
   const sorted = focus.searched.length === 0 ? ['Patient'] : focus.searched;
   const listed = fc
     .constantFrom(...sorted)
-    .chain((type) => fc.constantFrom(...focus.usable(type), '').map((code) => `${type}?_sort=${code}`));
-  const replay = fc.record({
+    .chain((type) => fc.constantFrom(...focus.usable(type), '').map((code) => [type, code] as const));
+  return fc.record({
     way: fc.constantFrom('replay' as const, 'graft' as const),
     link: fc.nat({ max: linksMax }),
-    path: listed,
+    paths: fc.tuple(listed, fc.nat({ max: 3 })).map(([[type, code], at]) => ({
+      search: `${type}?_sort=${code}`,
+      system: at === 0 ? `${type}/stone/*?_count=2` : `?_type=${type}&_sort=${code}`,
+      everything: `${at % 2 === 0 ? 'Patient/stone' : 'Encounter/visit'}/$everything?_count=2`,
+      changes: at === 0 ? `$changes?_type=${type}` : '$changes',
+    })),
   });
-  return fc.oneof(
-    { arbitrary: ask(searchOf(grammar)), weight: focus.searched.length > 0 ? 18 : 2 },
-    { arbitrary: ask(readOf(grammar)), weight: 5 },
-    { arbitrary: ask(historyOf(grammar)), weight: 2 },
-    { arbitrary: ask(operationOf(grammar)), weight: 3 },
-    { arbitrary: ask(otherOf(grammar)), weight: 1 },
-    { arbitrary: replay, weight: 2 },
-    { arbitrary: ask(write.map(asRequest)), weight: focus.written.length > 0 ? 8 : 1 },
-  );
+}
+
+/** Those of others, and some of the caller's own. */
+const keys = fc.oneof(
+  { arbitrary: fc.constant(undefined), weight: 7 },
+  { arbitrary: fc.constantFrom('"alpha"', '"bravo"', '"own"', 'alpha'), weight: 1 },
+);
+
+function withKey([request, key]: readonly [Request, string | undefined]): Request {
+  if (key === undefined) return request;
+  return { ...request, way: 'with a key', headers: { ...request.headers, 'idempotency-key': key } };
 }
 
 function asRequest({ ifNoneExist, ...request }: WriteRequest): Request {
@@ -237,72 +285,14 @@ function historyOf(grammar: SearchGrammar): Arbitrary<Request> {
   });
 }
 
-/** Every operation, at every level, with in-parameters that it declares and others. */
-function operationOf(grammar: SearchGrammar): Arbitrary<Request> {
-  return fc.constantFrom(...operations).chain((operation) =>
-    fc
-      .tuple(
-        fc.constantFrom<OperationLevel[]>(...operation.levels, 'type', 'instance'),
-        typeOf(operation, grammar),
-        grammar.id,
-        fc.array(inputOf(operation, grammar), { maxLength: 3 }),
-        fc.boolean(),
-      )
-      .map(([level, type, id, pairs, isGet]): Request => {
-        const at = level === 'system' ? '' : level === 'type' ? `${type}/` : `${type}/${id}/`;
-        const way = `operation $${operation.name}`;
-        if (isGet && !operation.affectsState) return get(way, asked(`${at}$${operation.name}`, pairs));
-        const parameter = pairs.map(([name, value]) => ({ name, valueString: value }));
-        const meta = { name: 'meta', valueMeta: { tag: [{ code: 'x' }] } };
-        const body = { resourceType: 'Parameters', parameter: operation.affectsState ? [meta] : parameter };
-        return { way, method: 'POST', path: `${at}$${operation.name}`, body, headers: {} };
-      }),
-  );
-}
-
-function typeOf({ types }: Operation, { type }: SearchGrammar): Arbitrary<string> {
-  return types === 'all' ? type : oftenFrom(types, resourceTypesWithEndpoint);
-}
-
-const inputs: Readonly<Record<string, readonly string[]>> = {
-  mode: ['create', 'update', 'delete', 'x'],
-  url: ['http://example.org/set', 'http://example.org/system', 'http://example.org/none'],
-  system: ['http://example.org/system'],
-  id: ['note', 'none'],
-  profile: ['http://example.org/profile'],
-  _type: ['Patient,Observation', 'ServiceRequest'],
-  _wait: ['0'],
-  since: ['2020-01-01', '2026-11-21T09:30:00Z'],
-};
-
-/** A parameter of the operation, or one of a search. */
-function inputOf({ parameters, types, further }: Operation, grammar: SearchGrammar): Arbitrary<Pair> {
-  const names = parameters.filter(({ use }) => use === 'in').map(({ name }) => name);
-  const type = types === 'all' ? 'Patient' : (types[0] ?? 'Patient');
-  const declared = fc
-    .constantFrom(...names, '_count')
-    .chain((name) =>
-      fc
-        .oneof(grammar.word, fc.constantFrom(...(inputs[name] ?? ['1', '2026-01-01'])))
-        .map((value): Pair => [name, value]),
-    );
-  const subject = fc.constantFrom<Pair[]>(
-    ['patient', 'stone'],
-    ['subject', 'Patient/marble'],
-    ['category', 'vital-signs'],
-    ['code', 'alpha'],
-  );
-  if (further === undefined) return declared;
-  return fc.oneof(subject, subject, declared, grammar.criterion(type));
-}
-
 function otherOf(grammar: SearchGrammar): Arbitrary<Request> {
   const methods = fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS');
   const paths = fc.oneof(
-    fc.constantFrom('metadata', '.well-known/smart-configuration', '$nothing', 'Nothing', 'Patient/%2e%2e/x', ''),
+    fc.constantFrom('.well-known/smart-configuration', '$nothing', 'Nothing', 'Patient/%2e%2e/x', ''),
     grammar.name.map((name) => `${name}/nothing`),
     grammar.name.map((name) => `${name}/_history/1/_history`),
     grammar.type.map((type) => `${type}/$nothing`),
   );
-  return fc.tuple(methods, paths).map(([method, path]) => ({ way: 'other', method, path, headers: {} }));
+  const other = fc.tuple(methods, paths).map(([method, path]) => ({ way: 'other', method, path, headers: {} }));
+  return fc.oneof({ arbitrary: other, weight: 6 }, { arbitrary: fc.constant(get('metadata', 'metadata')), weight: 1 });
 }

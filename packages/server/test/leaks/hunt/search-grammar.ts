@@ -122,11 +122,13 @@ function searchOn(
   return fc.oneof(
     { arbitrary: some, weight: 3 },
     { arbitrary: beside(plain(words, type, word), none), weight: 3 },
+    { arbitrary: beside(resolved(words, type, word), none), weight: 1 },
     { arbitrary: beside(led('forward'), rarely), weight: 2 },
     { arbitrary: beside(led('backward'), rarely), weight: 2 },
     { arbitrary: beside(filter, rarely), weight: 2 },
     { arbitrary: beside(sortOf(words, type), fc.oneof(none, none, some)), weight: 3 },
     { arbitrary: fc.tuple(includeOf(words, type), narrow), weight: 3 },
+    { arbitrary: fc.tuple(includeOf(words, type), iterated(words)), weight: 1 },
     { arbitrary: fc.tuple(pages, totals), weight: 1 },
     { arbitrary: fc.tuple(criterion, pages, totals), weight: 1 },
   );
@@ -183,16 +185,31 @@ function plain(words: Ground, type: string, word: Arbitrary<string>): Arbitrary<
   );
 }
 
+/** What is looked up elsewhere before the search: a value set, or a place in a hierarchy. */
+function resolved(words: Ground, type: string, word: Arbitrary<string>): Arbitrary<Pair> {
+  const asked = words.focus.usable(type).flatMap((code) => {
+    const parameter = standardParametersOf(type).get(code);
+    const known = new Set<string>(parameter?.kind.modifiers(parameter));
+    return ['in', 'not-in', 'above', 'below'].filter((each) => known.has(each)).map((modifier) => ({ code, modifier }));
+  });
+  if (asked.length === 0) return plain(words, type, word);
+  return fc
+    .constantFrom(...asked)
+    .chain(({ code, modifier }) => valued(words, `${code}:${modifier}`, type, code, word, modifier));
+}
+
 /** A code of the type: mostly one under which something is planted. */
 function codeOf(words: Ground, type: string): Arbitrary<string> {
-  const all = [...standardParametersOf(type).keys(), 'own-code', 'only-there'];
+  const all = [...standardParametersOf(type).keys(), ...ownCodes];
   const planted = words.codes.get(type) ?? [];
   const usable = words.focus.usable(type);
   const hidden = planted.filter((code) => !usable.includes(code));
+  const own = hidden.filter((code) => ownCodes.includes(code));
   const telling = planted.filter((code) => usable.includes(code));
   return fc.oneof(
     ...(telling.length > 0 ? [{ arbitrary: fc.constantFrom(...telling), weight: 5 }] : []),
     ...(hidden.length > 0 ? [{ arbitrary: fc.constantFrom(...hidden), weight: 5 }] : []),
+    ...(own.length > 0 ? [{ arbitrary: fc.constantFrom(...own), weight: 2 }] : []),
     ...(usable.length > 0 ? [{ arbitrary: fc.constantFrom(...usable), weight: 1 }] : []),
     { arbitrary: fc.constantFrom(...all), weight: 1 },
   );
@@ -221,11 +238,25 @@ function valued(
   });
 }
 
-const setUrls = ['http://example.org/set', 'http://example.org/none', 'http://hl7.org/fhir/ValueSet/request-status'];
+/** Search parameters of the firms' own. */
+const ownCodes = ['own-code', 'only-there'];
+const setUrls = [
+  ...['set', 'genders', 'open-set', 'taking', 'none'].map((id) => `http://example.org/${id}`),
+  'http://hl7.org/fhir/ValueSet/request-status',
+];
+/** Places in hierarchies: of references, of codes, of URLs. */
+const places = [
+  ...['Location/ward', 'Location/room', 'ward', 'Organization/alpha', 'Organization/bravo', 'Encounter/visit'],
+  ...['root', 'alpha'].map((code) => `http://example.org/system|${code}`),
+  'http://example.org/open-system|root',
+  'http://example.org',
+];
 const byModifier: Readonly<Record<string, readonly string[]>> = {
   missing: ['true', 'false', 'x'],
   in: setUrls,
   'not-in': setUrls,
+  above: places,
+  below: places,
   'of-type': ['alpha', 'bravo', 'amber'].map((value) => `http://terminology.hl7.org/CodeSystem/v2-0203|MR|${value}`),
   identifier: ['urn:example:mrn|alpha', 'urn:example:mrn|bravo', 'alpha'],
   contains: ['lph', 'rav', 'a'],
@@ -276,6 +307,7 @@ function pathOn(
   const forward = direction === 'backward' ? [] : (words.links.get(type) ?? []);
   const backward = direction === 'forward' ? [] : (words.reverse.get(type) ?? []);
   const { searched } = words.focus;
+  const isAbout = ({ source }: Link): boolean => source === words.about && searched.includes(source);
   if (forward.length + backward.length === 0 || links >= linksMax) {
     return codeOf(words, type).map((code) => ({ text: code, end: type, code }));
   }
@@ -285,23 +317,31 @@ function pathOn(
   if (forward.length > 0)
     steps.push(
       fc
-        .tuple(fc.constantFrom(...forward), fc.boolean())
+        .tuple(
+          linkTo(forward, ({ target }) => target === words.about),
+          fc.boolean(),
+        )
         .chain(([{ code, target }, isTyped]) =>
           rest(target).map((path) => ({ ...path, text: `${code}${isTyped ? `:${target}` : ''}.${path.text}` })),
         ),
     );
   if (backward.length > 0)
     steps.push(
-      linkTo(backward, ({ source }) => searched.includes(source)).chain(({ source, code }) =>
-        rest(source).map((path) => ({ ...path, text: `_has:${source}:${code}:${path.text}` })),
-      ),
+      fc
+        .oneof(
+          linkTo(backward, ({ source }) => searched.includes(source)),
+          linkTo(backward, isAbout),
+        )
+        .chain(({ source, code }) =>
+          rest(source).map((path) => ({ ...path, text: `_has:${source}:${code}:${path.text}` })),
+        ),
     );
   return fc.oneof(...steps);
 }
 
-/** As often one that the caller may follow as any. */
-function linkTo(links: readonly Link[], mayFollow: (link: Link) => boolean): Arbitrary<Link> {
-  const open = links.filter(mayFollow);
+/** As often one of those that tell as any. */
+function linkTo(links: readonly Link[], tells: (link: Link) => boolean): Arbitrary<Link> {
+  const open = links.filter(tells);
   return open.length === 0 ? fc.constantFrom(...links) : fc.oneof(fc.constantFrom(...open), fc.constantFrom(...links));
 }
 
@@ -311,7 +351,7 @@ function filterOn(words: Ground, type: string, word: Arbitrary<string>, depth: n
     .tuple(word, fc.boolean())
     .map(([text, isQuoted]) => (isQuoted ? JSON.stringify(text) : text || 'x'));
   const path = fc.oneof(
-    { arbitrary: codeOf(words, type).map((code): Path => ({ text: code, end: type, code })), weight: 2 },
+    { arbitrary: codeOf(words, type).map((code): Path => ({ text: code, end: type, code })), weight: 1 },
     { arbitrary: pathOn(words, type, linksMax - 2), weight: 1 },
   );
   const compared = path.chain(({ text, end, code }) => {
@@ -390,6 +430,16 @@ function sortOf(words: Ground, type: string): Arbitrary<Pair> {
     .map((keys): Pair => ['_sort', keys]);
 }
 
+/** An include that goes on from what others have brought. */
+function iterated(words: Ground): Arbitrary<Pair> {
+  const { searched } = words.focus;
+  const links = [...words.links.values()].flat().filter(({ source }) => searched.includes(source));
+  const name = fc.constantFrom('_include:iterate', '_revinclude:iterate', '_revinclude:iterate');
+  const value =
+    links.length === 0 ? fc.constant('*') : fc.constantFrom(...links.map(({ source, code }) => `${source}:${code}`));
+  return fc.tuple(name, value);
+}
+
 /** An include: all, all of a type, one parameter, one target. */
 function includeOf(words: Ground, type: string): Arbitrary<Pair> {
   const name = fc.constantFrom('_include', '_revinclude', '_include:iterate', '_revinclude:iterate');
@@ -398,7 +448,7 @@ function includeOf(words: Ground, type: string): Arbitrary<Pair> {
     mostly(words.focus.searched, oftenFrom(words.types, resourceTypesWithEndpoint)),
   );
   const value = source.chain((of) => {
-    const codes = [...referenceParameters(of, []).map(({ code }) => code), 'own-code', 'only-there'];
+    const codes = [...referenceParameters(of, []).map(({ code }) => code), ...ownCodes];
     const links = words.links.get(of) ?? [];
     return fc.oneof(
       { arbitrary: fc.constant('*'), weight: 2 },

@@ -4,7 +4,8 @@
  * of the server is, which the importer then loads by `import()`.
  */
 import { registerHooks } from 'node:module';
-import { guards, type Replacement } from './guards.ts';
+import type { Replacement } from './guard.ts';
+import { guards } from './guards.ts';
 
 const source = new URL('../../../src/', import.meta.url).href;
 const mark = 'replaced';

@@ -7,8 +7,15 @@ import { guards } from './guards.ts';
 import type { Counted, GuardResult } from './report.ts';
 
 export type Task =
-  | { readonly kind: 'hunt'; readonly seed: number; readonly requests: number; readonly path?: string }
-  | { readonly kind: 'guards'; readonly seed: number };
+  | {
+      readonly kind: 'hunt';
+      readonly seed: number;
+      readonly requests: number;
+      /** Longest time to send them in. */
+      readonly minutes: number;
+      readonly path?: string;
+    }
+  | { readonly kind: 'guards'; readonly seed: number; readonly names: readonly string[] };
 
 export interface Result {
   readonly counted?: Counted;
@@ -23,13 +30,14 @@ const { hunt, newTally } = await import('./hunt.ts');
 const { leakText } = await import('./report.ts');
 const { openWorlds } = await import('./worlds.ts');
 
+const msPerMinute = 60_000;
 /** Requests within which a missing guard is found. */
 const guardRequests = 4_000;
 
 const endings: (() => Promise<void>)[] = [];
 try {
   const worlds = await openWorlds({ after: (work) => void endings.push(work) });
-  process.send?.(task.kind === 'hunt' ? await huntFor(worlds, task) : { found: await takeOut(worlds, task.seed) });
+  process.send?.(task.kind === 'hunt' ? await huntFor(worlds, task) : { found: await takeOut(worlds, task) });
 } finally {
   for (const end of endings.toReversed()) await end();
 }
@@ -37,12 +45,13 @@ process.disconnect();
 
 async function huntFor(
   worlds: Awaited<ReturnType<typeof openWorlds>>,
-  { seed, requests, path }: Extract<Task, { kind: 'hunt' }>,
+  { seed, requests, minutes, path }: Extract<Task, { kind: 'hunt' }>,
 ): Promise<Result> {
   const tally = newTally();
   const leak = await hunt(worlds, tally, {
     seed,
     requests,
+    endsAt: performance.now() + minutes * msPerMinute,
     ...(path === undefined ? {} : { path }),
     progress: ({ requests: sent }) => void process.send?.(`${sent} requests`),
   });
@@ -58,14 +67,18 @@ async function huntFor(
   return { counted, ...(leak === undefined ? {} : { leak: leakText(leak) }) };
 }
 
-/** Takes every guard out in turn. */
-async function takeOut(worlds: Awaited<ReturnType<typeof openWorlds>>, seed: number): Promise<readonly GuardResult[]> {
+/** Takes the guards out in turn. */
+async function takeOut(
+  worlds: Awaited<ReturnType<typeof openWorlds>>,
+  { seed, names }: Extract<Task, { kind: 'guards' }>,
+): Promise<readonly GuardResult[]> {
   const found: GuardResult[] = [];
-  for (const { name, at, ways } of guards) {
-    worlds.spoilAll();
+  for (const { name, at, by, ways, plantsAnew } of guards) {
+    if (!names.includes(name)) continue;
+    if (plantsAnew) worlds.spoilAll();
     unguarded?.switchOff(name);
     const tally = newTally();
-    const leak = await hunt(worlds, tally, { seed, requests: guardRequests, kinds: at, ways, quick: true });
+    const leak = await hunt(worlds, tally, { seed, requests: guardRequests, kinds: at, by, ways, quick: true });
     found.push({ name, found: leak === undefined ? undefined : tally.requests });
     process.send?.(
       `without "${name}": ${leak === undefined ? 'nothing found' : `found after ${tally.requests} requests`}`,

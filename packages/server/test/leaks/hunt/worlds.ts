@@ -3,6 +3,7 @@
  * alone, with everybody who asks there.
  */
 import assert from 'node:assert/strict';
+import { entryProblem } from '../../../src/admin/entry-problem.ts';
 import { issueLegacyAccount } from '../../../src/oauth/legacy-accounts.ts';
 import { authorise, setOperatorRows } from '../../../src/tenancy/authorisations.ts';
 import type { Lifetime } from '../../support/database.ts';
@@ -19,7 +20,7 @@ import {
   type TestService,
 } from '../../support/service.ts';
 import { type Secret, secrets } from '../worlds.ts';
-import { type CallerName, callerKinds, callerNames, callersAt } from './callers.ts';
+import { type CallerKind, type CallerName, callerKinds, callerNames, callersAt } from './callers.ts';
 import { type Contents, contentsOf, ownContents, type PlotKind } from './planted.ts';
 
 /** A firm of one world, and who asks there. */
@@ -109,6 +110,7 @@ async function plant(world: OpenWorld, kind: PlotKind, number: number): Promise<
   const beside = await makeFirm(world.service, `beside-${number}`, 'sandbox', timeZone);
   const entitled = await admit(world, world.operator, firm);
   await fill(entitled, contentsOf(kind, world.secret));
+  if (kind.secret === 'value') await useKey(entitled, world.secret);
   const callers = new Map<CallerName, Caller>();
   for (const name of callersAt(kind)) callers.set(name, await callerAt(world, name, firm, beside));
   if (kind.group === 'elsewhere') await fill(await admit(world, world.operator, beside), ownContents());
@@ -119,9 +121,9 @@ async function plant(world: OpenWorld, kind: PlotKind, number: number): Promise<
 async function callerAt(world: OpenWorld, name: CallerName, firm: TestFirm, beside: TestFirm): Promise<Caller> {
   const application = world.applications.get(name);
   assert.ok(application !== undefined);
-  const { authorised, flow, rows } = callerKinds[name];
+  const { authorised } = callerKinds[name];
   if (authorised === 'none') return callerOf(firm, application.token, application.made.clientKey);
-  return await admit(world, application, authorised === 'own' ? beside : firm, flow, rows);
+  return await admit(world, application, authorised === 'own' ? beside : firm, callerKinds[name]);
 }
 
 /** Lets an application act at a firm, and gives the caller. */
@@ -129,11 +131,11 @@ async function admit(
   { service }: OpenWorld,
   { made, token }: Application,
   firm: TestFirm,
-  flow: 'client' | 'legacy' = 'client',
-  rows: Parameters<typeof setOperatorRows>[3] = {},
+  { flow, rows = {}, authorisedAcl }: Pick<CallerKind, 'flow' | 'rows' | 'authorisedAcl'> = { flow: 'client' },
 ): Promise<Caller> {
   const { database, clock, secrets: keys } = service.platform;
-  await authorise(database, clock, firm, made.application, { purpose: 'Hunt' }, () => undefined);
+  const terms = { purpose: 'Hunt', ...(authorisedAcl === undefined ? {} : { acl: authorisedAcl }) };
+  await authorise(database, clock, firm, made.application, terms, entryProblem);
   if (Object.keys(rows).length > 0) await setOperatorRows(database, firm, made.application, rows);
   if (flow === 'client') return callerOf(firm, token, made.clientKey);
   const account = await issueLegacyAccount(database, keys, firm, made.application);
@@ -143,6 +145,14 @@ async function admit(
     made.legacyKey,
   );
 }
+
+/** A request of those who may see the secret, with a key that nobody else should learn of. */
+async function useKey(caller: Caller, secret: Secret): Promise<void> {
+  const made = await caller.send('PUT', 'Basic/keyed', keyedRecord, { 'idempotency-key': `"${secret}"` });
+  assert.equal(made.status, 201, made.text);
+}
+
+const keyedRecord = { resourceType: 'Basic', id: 'keyed', code: { text: 'keyed' } };
 
 /** In one transaction; search parameters before what they find, since those that are there are not indexed anew. */
 async function fill(caller: Caller, { records, deleted }: Contents): Promise<void> {

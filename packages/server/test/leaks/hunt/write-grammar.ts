@@ -229,13 +229,33 @@ function bundleOf(grammar: Grammar, single: Arbitrary<WriteRequest>): Arbitrary<
     .tuple(single, fc.option(criteriaOn(grammar, 'Patient')))
     .map(([request, criteria]) => entryOf(request, criteria));
   const entry = fc.oneof({ arbitrary: got, weight: 1 }, { arbitrary: written, weight: 1 });
+  const entries = fc.oneof(
+    { arbitrary: fc.array(entry, { minLength: 0, maxLength: entriesMax }), weight: 2 },
+    { arbitrary: conditionalAlone(grammar), weight: 1 },
+    { arbitrary: perhapsTwice(grammar), weight: 1 },
+  );
   return fc
-    .tuple(
-      fc.constantFrom('batch', 'transaction', 'transaction', 'collection'),
-      fc.array(entry, { minLength: 0, maxLength: entriesMax }),
-    )
+    .tuple(fc.constantFrom('batch', 'transaction', 'transaction', 'collection'), entries)
     .map(([type, entries]) =>
       write(`bundle ${type}`, 'POST', '', { resourceType: 'Bundle', type, entry: onceCreated(entries) }),
+    );
+}
+
+/** What is conditional, alone: most transactions of several entries fail for one that tells nothing. */
+function conditionalAlone(grammar: Grammar): Arbitrary<object[]> {
+  return fc
+    .tuple(createOf(grammar), criteriaOn(grammar, 'Patient'))
+    .map(([request, criteria]) => [entryOf(request, request.ifNoneExist === undefined ? criteria : null)]);
+}
+
+/** A change of a resource, and of what criteria find: they may not be the same. */
+function perhapsTwice(grammar: Grammar): Arbitrary<object[]> {
+  const change = [{ op: 'add', path: '/active', value: true }];
+  const { about } = grammar.words;
+  return fc
+    .tuple(grammar.search.name, criteriaOn(grammar, about))
+    .map(([name, criteria]) =>
+      [name, `${about}?${criteria}`].map((path) => entryOf(write('patch', 'PATCH', path, change, jsonPatch), null)),
     );
 }
 
@@ -253,8 +273,10 @@ function entryOf({ method, path, body, ifNoneExist, headers }: WriteRequest, cri
 }
 
 function withSubject(body: unknown, reference: string): unknown {
-  if (typeof body !== 'object' || body === null || !('subject' in body)) return body;
-  return { ...body, subject: { reference } };
+  if (typeof body !== 'object' || body === null) return body;
+  if ('subject' in body) return { ...body, subject: { reference } };
+  const isPerson = 'resourceType' in body && body.resourceType === 'Patient';
+  return isPerson ? { ...body, link: [{ other: { reference }, type: 'seealso' }] } : body;
 }
 
 /** Ids made in one moment are in no order: one is made at most, so that the order of both worlds can be compared. */

@@ -1,6 +1,6 @@
 /**
- * From the wall clock of an IANA time zone to UTC (https://www.iana.org/time-zones). Dates and times that FHIR gives
- * without an offset are read in the time zone of the firm.
+ * From the wall clock of an IANA time zone to UTC and back (https://www.iana.org/time-zones). Dates and times that FHIR
+ * gives without an offset are read in the time zone of the firm; calendars are kept in that of their location.
  */
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -20,7 +20,27 @@ interface Zone {
   readonly changesOf: Map<number, readonly Change[]>;
 }
 
+/** A period in which the clocks of a zone run evenly, from a moment up to but without another, in UTC. */
+export interface OffsetPeriod {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** What the clocks show, less UTC. */
+  readonly offsetMs: number;
+}
+
 const zones = new Map<string, Zone>();
+
+/** Whether the name is one of a time zone. */
+export function isTimeZone(name: string): boolean {
+  if (zones.has(name)) return true;
+  try {
+    zoneOf(name);
+    return true;
+  } catch (cause) {
+    if (cause instanceof RangeError) return false;
+    throw cause;
+  }
+}
 
 /**
  * Milliseconds since 1970 in UTC at which the clocks of the zone show `localMs` (the wall-clock reading counted as if
@@ -43,6 +63,33 @@ export function utcFromLocal(timeZone: string, localMs: number): number {
 export function localDate(timeZone: string, utcMs: number): readonly [year: number, month: number, day: number] {
   const local = new Date(utcMs + zoneOf(timeZone).offsetAt(utcMs));
   return [local.getUTCFullYear(), local.getUTCMonth() + 1, local.getUTCDate()];
+}
+
+/** What the clocks of the zone show less UTC, in milliseconds, at a moment in milliseconds since 1970. */
+export function offsetAt(timeZone: string, utcMs: number): number {
+  if (timeZone === 'UTC') return 0;
+  return changesAround(zoneOf(timeZone), utcMs).findLast(({ fromMs }) => fromMs <= utcMs)?.offsetMs ?? 0;
+}
+
+/** The periods of one offset each that [fromMs, toMs) consists of, in order and without gaps; none for an empty range. */
+export function offsetPeriods(timeZone: string, fromMs: number, toMs: number): readonly OffsetPeriod[] {
+  if (fromMs >= toMs) return [];
+  const periods: OffsetPeriod[] = [];
+  let open = { fromMs, offsetMs: offsetAt(timeZone, fromMs) };
+  for (const change of changesBetween(timeZone, fromMs, toMs)) {
+    if (change.fromMs <= open.fromMs || change.fromMs >= toMs) continue;
+    periods.push({ ...open, toMs: change.fromMs });
+    open = change;
+  }
+  periods.push({ ...open, toMs });
+  return periods;
+}
+
+function* changesBetween(timeZone: string, fromMs: number, toMs: number): Generator<Change> {
+  if (timeZone === 'UTC') return;
+  const last = new Date(toMs).getUTCFullYear();
+  for (let year = new Date(fromMs).getUTCFullYear(); year <= last; year += 1)
+    yield* changesAround(zoneOf(timeZone), startOfYear(year));
 }
 
 function zoneOf(timeZone: string): Zone {

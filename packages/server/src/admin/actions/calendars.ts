@@ -1,0 +1,137 @@
+/** `praxis calendar …`: when practitioners are there for patients, and for what. */
+import { calendarNumbered, type Editor, removeCalendar, setCalendar } from '../../scheduling/edit-calendars.ts';
+import { calendarsFrom } from '../../scheduling/scheduled-calendars.ts';
+import type { DocumentVersion, StoredCalendar, StoredCalendars } from '../../storage/calendars.ts';
+import { openOperatorScope } from '../../tenancy/operator.ts';
+import type { TenantScope } from '../../tenancy/scope.ts';
+import { type ActionContext, defineAction, nothing, type Shape } from '../action.ts';
+import { firmOf, numberOf } from '../targets.ts';
+
+const practices = ['operator', 'practice'] as const;
+
+/** A version is a whole number that PostgreSQL holds. */
+export const versionMax = 2 ** 31 - 1;
+
+const calendar: Shape = {
+  number: { kind: 'integer', description: 'Its number; part of the ids of its slots.' },
+  version: { kind: 'integer', description: 'Raised with every change.' },
+  active: { kind: 'flag', description: 'Whether it offers slots.' },
+  practitioner: { kind: 'text', description: 'Id of the Practitioner.' },
+  location: { kind: 'text', description: 'Id of the Location.' },
+  timeZone: { kind: 'text', description: 'IANA zone of its times: that of the Location, else of the firm.' },
+};
+
+export const versionShape: Shape = {
+  version: { kind: 'integer', description: 'Its number.' },
+  active: { kind: 'flag', description: 'Whether it was in force.' },
+  changedAt: { kind: 'time', description: 'When it was made.' },
+  changedBy: { kind: 'text', description: 'Username, or: command line.' },
+  document: { kind: 'document', description: 'The rules.' },
+};
+
+const whole: Shape = { ...calendar, document: { kind: 'document', description: 'The rules.' } };
+
+const all = '/environments/{environment}/firms/{firm}/calendars';
+
+export const calendarActions = [
+  defineAction({
+    name: 'calendar list',
+    method: 'GET',
+    path: all,
+    summary: 'List the calendars of a firm',
+    roles: practices,
+    fields: {},
+    output: { kind: 'list', shape: calendar },
+    async run(context, { path }) {
+      const { store, scope } = await editorOf(context, path);
+      const documents = await store.calendars(scope);
+      return documents.calendars.map((each) => shown(scope, documents, each));
+    },
+  }),
+  defineAction({
+    name: 'calendar set',
+    method: 'PUT',
+    path: all,
+    summary: 'Make the calendar of a practitioner at a location, or change it, from the next request on',
+    description:
+      'A calendar that is there is replaced by its next version. What is wrong with the rules is told element by element.',
+    roles: practices,
+    fields: {
+      calendar: { kind: 'object', required: true, description: 'The rules: docs/calendars.md describes them.' },
+      version: {
+        kind: 'integer',
+        min: 1,
+        max: versionMax,
+        description: 'The version that is changed; absent: it is new.',
+      },
+    },
+    output: { kind: 'one', shape: whole },
+    async run(context, { path, body }) {
+      const editor = await editorOf(context, path);
+      const { number } = await setCalendar(editor, body.calendar, body.version);
+      return await shownWhole(editor, number);
+    },
+  }),
+  defineAction({
+    name: 'calendar show',
+    method: 'GET',
+    path: `${all}/{calendar}`,
+    summary: 'One calendar with its rules',
+    roles: practices,
+    fields: {},
+    output: { kind: 'one', shape: whole },
+    run: async (context, { path }) => shownWhole(await editorOf(context, path), numberOf('calendar', path.calendar)),
+  }),
+  defineAction({
+    name: 'calendar history',
+    method: 'GET',
+    path: `${all}/{calendar}/versions`,
+    summary: 'Every version of a calendar, newest first, with who made it',
+    roles: practices,
+    fields: {},
+    output: { kind: 'list', shape: versionShape },
+    async run(context, { path }) {
+      const { store, scope } = await editorOf(context, path);
+      const number = numberOf('calendar', path.calendar);
+      calendarNumbered(await store.calendars(scope), number);
+      return (await store.calendarVersions(scope, number)).map(shownVersion);
+    },
+  }),
+  defineAction({
+    name: 'calendar remove',
+    method: 'DELETE',
+    path: `${all}/{calendar}`,
+    summary: 'End a calendar: it offers no slots any more; what is booked stays',
+    roles: practices,
+    fields: {},
+    output: nothing,
+    async run(context, { path }) {
+      await removeCalendar(await editorOf(context, path), numberOf('calendar', path.calendar));
+    },
+  }),
+];
+
+/** Whoever calls, as the one who changes calendars and holidays of the firm. */
+export async function editorOf(
+  context: ActionContext,
+  path: { readonly environment: string; readonly firm: string },
+): Promise<Editor> {
+  const { database, clock, store, caller } = context;
+  const scope = await openOperatorScope(database, clock, await firmOf(context, path));
+  return { store, scope, clock, changedBy: caller.username };
+}
+
+export function shownVersion({ content, ...version }: DocumentVersion): object {
+  return { ...version, document: JSON.parse(content) };
+}
+
+async function shownWhole({ store, scope }: Editor, number: number): Promise<object> {
+  const documents = await store.calendars(scope);
+  const found = calendarNumbered(documents, number);
+  return { ...shown(scope, documents, found), document: JSON.parse(found.content) };
+}
+
+function shown(scope: TenantScope, documents: StoredCalendars, one: StoredCalendar): object {
+  const [scheduled] = calendarsFrom(scope, { ...documents, calendars: [one] });
+  return { ...one, timeZone: scheduled?.timeZone ?? scope.timeZone };
+}

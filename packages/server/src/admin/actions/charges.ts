@@ -1,0 +1,64 @@
+/** `praxis charges list`: what applications have recorded to be billed. */
+import { type ListedCharge, listCharges } from '../../resources/inbound-list.ts';
+import { getApplication } from '../../tenancy/applications.ts';
+import { openOperatorScope } from '../../tenancy/operator.ts';
+import { defineAction, type Shape } from '../action.ts';
+import { itemsMax } from '../output.ts';
+import { firmOf } from '../targets.ts';
+
+const charge: Shape = {
+  id: { kind: 'text', description: 'Id of the ChargeItem.' },
+  received: { kind: 'time', description: 'When it came.' },
+  application: { kind: 'text', description: 'Name of the application that recorded it.' },
+  transaction: { kind: 'text', nullable: true, description: "The application's id of the transaction." },
+  status: { kind: 'text', description: 'Its state: docs/states.md.' },
+  patient: { kind: 'text', nullable: true, description: 'Reference to the patient.' },
+  code: { kind: 'text', nullable: true, description: 'Its first code, else its text.' },
+  quantity: { kind: 'text', nullable: true, description: 'As it was written; null: one.' },
+  unitCost: { kind: 'text', nullable: true, description: 'Null: that of the fee schedule.' },
+  amount: { kind: 'text', nullable: true, description: 'Unit cost × quantity; null: by the fee schedule.' },
+  currency: { kind: 'text', nullable: true, description: 'ISO 4217 code of the amount.' },
+};
+
+/** As in FHIR ids; longer words of other filters find nothing. */
+const wordLengthMax = 100;
+
+export const chargeActions = [
+  defineAction({
+    name: 'charges list',
+    method: 'POST',
+    path: '/environments/{environment}/firms/{firm}/charges',
+    summary: 'List the charges that applications have recorded, newest first',
+    description: 'What narrows the list stands in the body so that no patient is in a log of paths.',
+    roles: ['operator', 'practice'],
+    fields: {
+      application: { kind: 'text', lengthMax: 120, description: 'Only of this application.' },
+      status: { kind: 'text', lengthMax: wordLengthMax, description: 'Only in this state.' },
+      patient: { kind: 'text', lengthMax: 72, description: 'Only of this patient: Patient/ID, or the id alone.' },
+      transaction: { kind: 'text', lengthMax: wordLengthMax, description: 'Only with this id of the transaction.' },
+      from: { kind: 'time', description: 'Earliest moment.' },
+      to: { kind: 'time', description: 'Moment before which.' },
+    },
+    output: { kind: 'list', shape: charge },
+    async run(context, { path, body: { from = 0, to = Number.MAX_SAFE_INTEGER, application, patient, ...words } }) {
+      const { database, clock, store } = context;
+      const scope = await openOperatorScope(database, clock, await firmOf(context, path));
+      const source =
+        application === undefined ? undefined : await getApplication(database, path.environment, application);
+      const filter = {
+        ...words,
+        ...(source === undefined ? {} : { application: source.id }),
+        ...(patient === undefined ? {} : { patient: patient.replace(/^Patient\//, '') }),
+        fromMs: from,
+        toMs: to,
+      };
+      return (await listCharges(store, scope, filter, itemsMax + 1)).map(shown);
+    },
+  }),
+];
+
+function shown(charge: ListedCharge): object {
+  const { transaction = null, patient = null, code = null, quantity = null, unitCost = null, ...facts } = charge;
+  const { amount = null, currency = null, ...whole } = facts;
+  return { ...whole, transaction, patient, code, quantity, unitCost, amount, currency };
+}

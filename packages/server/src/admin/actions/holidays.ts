@@ -1,0 +1,103 @@
+/** `praxis holidays …`: the days on which a firm, or one of its locations, is closed. */
+import { fail } from '../../base/errors.ts';
+import { type Editor, setHolidays } from '../../scheduling/edit-calendars.ts';
+import { defineAction, type Shape } from '../action.ts';
+import { editorOf, shownVersion, versionMax, versionShape } from './calendars.ts';
+
+const practices = ['operator', 'practice'] as const;
+
+/** In a path, where an id of a Location could stand. */
+const everywhere = '*';
+
+const { active: _always, ...version } = versionShape;
+
+const list: Shape = {
+  location: { kind: 'text', description: 'Id of a Location; *: all of the firm.' },
+  version: { kind: 'integer', description: 'Raised with every change.' },
+};
+
+const whole: Shape = { ...list, document: { kind: 'document', description: 'The holidays.' } };
+
+const all = '/environments/{environment}/firms/{firm}/holidays';
+
+export const holidayActions = [
+  defineAction({
+    name: 'holidays list',
+    method: 'GET',
+    path: all,
+    summary: 'List the lists of holidays of a firm',
+    roles: practices,
+    fields: {},
+    output: { kind: 'list', shape: list },
+    async run(context, { path }) {
+      const { store, scope } = await editorOf(context, path);
+      return (await store.allHolidays(scope)).map(({ location, ...each }) => ({ ...each, location: nameOf(location) }));
+    },
+  }),
+  defineAction({
+    name: 'holidays show',
+    method: 'GET',
+    path: `${all}/{location}`,
+    summary: 'The holidays of a location, or with * of the firm',
+    roles: practices,
+    fields: {},
+    output: { kind: 'one', shape: whole },
+    run: async (context, { path }) => shownWhole(await editorOf(context, path), path.location),
+  }),
+  defineAction({
+    name: 'holidays set',
+    method: 'PUT',
+    path: `${all}/{location}`,
+    summary: 'Replace the holidays of a location, or with * of the firm, from the next request on',
+    roles: practices,
+    fields: {
+      holidays: { kind: 'object', required: true, description: 'The holidays: docs/calendars.md describes them.' },
+      version: {
+        kind: 'integer',
+        min: 1,
+        max: versionMax,
+        description: 'The version that is changed; absent: it is new.',
+      },
+    },
+    output: { kind: 'one', shape: whole },
+    async run(context, { path, body }) {
+      const editor = await editorOf(context, path);
+      await setHolidays(editor, idOf(path.location), body.holidays, body.version);
+      return await shownWhole(editor, path.location);
+    },
+  }),
+  defineAction({
+    name: 'holidays history',
+    method: 'GET',
+    path: `${all}/{location}/versions`,
+    summary: 'Every version of a list of holidays, newest first, with who made it',
+    roles: practices,
+    fields: {},
+    output: { kind: 'list', shape: version },
+    async run(context, { path }) {
+      const { store, scope } = await editorOf(context, path);
+      return (await store.holidayVersions(scope, idOf(path.location))).map(shownVersion);
+    },
+  }),
+];
+
+/** @throws PraxisError `resource-not-found` */
+async function shownWhole({ store, scope }: Editor, location: string): Promise<object> {
+  const [last] = await store.holidayVersions(scope, idOf(location));
+  if (last === undefined) {
+    const diagnostics = `${location === everywhere ? 'The firm' : 'The location'} has no list of holidays of its own`;
+    return fail('resource-not-found', { diagnostics, expression: ['location'] });
+  }
+  return { location, version: last.version, document: JSON.parse(last.content) };
+}
+
+/** As it is stored: empty for all of the firm. @throws PraxisError `resource-not-found` for what is no id */
+function idOf(location: string): string {
+  if (location === everywhere) return '';
+  if (/^[A-Za-z0-9.-]{1,64}$/.test(location)) return location;
+  return fail('resource-not-found', { diagnostics: `location is the id of a Location, or ${everywhere}` });
+}
+
+function nameOf(location: string): string {
+  return location === '' ? everywhere : location;
+}

@@ -1,0 +1,195 @@
+/** `praxis intake …`: what applications write and the practice wants to accept first. */
+import { fail } from '../../base/errors.ts';
+import { decide } from '../../interactions/intake/deciding.ts';
+import { intakeTypes } from '../../interactions/intake/proposing.ts';
+import { listProposals, type ShownProposal, showProposal } from '../../interactions/intake/shown.ts';
+import { getApplication } from '../../tenancy/applications.ts';
+import { openOperatorScope } from '../../tenancy/operator.ts';
+import type { TenantScope } from '../../tenancy/scope.ts';
+import { type ActionContext, defineAction, nothing, type Shape } from '../action.ts';
+import { itemsMax } from '../output.ts';
+import { firmOf } from '../targets.ts';
+import { versionMax } from './calendars.ts';
+
+const practices = ['operator', 'practice'] as const;
+
+/** In a path, where the name of an application could stand. */
+const everyone = '*';
+
+const typeNames = Object.keys(intakeTypes);
+const fieldsMax = 100;
+const nameLengthMax = 64;
+
+const rule: Shape = {
+  type: { kind: 'choice', values: typeNames, description: 'The resource type.' },
+  application: { kind: 'text', description: 'Name of the application; *: all of them.' },
+};
+
+const proposal: Shape = {
+  task: { kind: 'text', description: 'Id of the Task, and the reconciliation id.' },
+  application: { kind: 'text', description: 'Name of the application that proposed it.' },
+  type: { kind: 'choice', values: typeNames, description: 'The resource type.' },
+  resource: { kind: 'text', nullable: true, description: 'Type/id of what is to be changed; null: it is new.' },
+  proposedAt: { kind: 'time', description: 'When it was proposed.' },
+  status: { kind: 'text', description: 'State of the Task: docs/states.md, Coverage intake.' },
+};
+
+const list: Shape = { ...proposal, fields: { kind: 'texts', description: 'The elements that are to change.' } };
+
+const whole: Shape = {
+  ...proposal,
+  version: { kind: 'integer', nullable: true, description: 'Version of the resource now; null: there is none.' },
+  fields: {
+    kind: 'list',
+    description: 'Element by element.',
+    shape: {
+      field: { kind: 'text', description: 'The element.' },
+      change: { kind: 'choice', values: ['set', 'remove'], description: 'What is proposed.' },
+      decision: { kind: 'text', nullable: true, description: 'accepted, edited or rejected; null: it is open.' },
+      overtaken: { kind: 'flag', description: 'Others have changed it since: accepting it needs the version.' },
+      values: {
+        kind: 'document',
+        description:
+          'FHIR values, those that there are: base as the application saw it, current, proposed, decided by an edit.',
+      },
+    },
+  },
+};
+
+const firmPath = '/environments/{environment}/firms/{firm}';
+const rulePath = `${firmPath}/intake-rules/{type}/{application}` as const;
+const taskPath = `${firmPath}/intake/{task}` as const;
+
+const decisionFields = {
+  accept: {
+    kind: 'texts',
+    itemsMax: fieldsMax,
+    lengthMax: nameLengthMax,
+    description: 'Elements that are taken over as proposed.',
+  },
+  reject: {
+    kind: 'texts',
+    itemsMax: fieldsMax,
+    lengthMax: nameLengthMax,
+    description: 'Elements that stay as they are.',
+  },
+  edit: { kind: 'object', description: 'Element: the FHIR value that is taken over in place of the proposed one.' },
+  rest: { kind: 'choice', values: ['accept', 'reject'], description: 'What is decided about all that is still open.' },
+  version: {
+    kind: 'integer',
+    min: 1,
+    max: versionMax,
+    description: 'Version of the resource that was looked at; needed to replace what others have changed since.',
+  },
+} as const;
+
+export const intakeActions = [
+  defineAction({
+    name: 'intake rules',
+    method: 'GET',
+    path: `${firmPath}/intake-rules`,
+    summary: 'List the types whose writes wait until the practice accepts them',
+    roles: practices,
+    fields: {},
+    output: { kind: 'list', shape: rule },
+    async run(context, { path }) {
+      const rules = await context.store.intakeRules(await scopeOf(context, path));
+      return rules.map(({ type, applicationName }) => ({ type, application: applicationName ?? everyone }));
+    },
+  }),
+  defineAction({
+    name: 'intake require',
+    method: 'PUT',
+    path: rulePath,
+    summary: 'Let what an application, or with * every one, writes of a type wait, from the next request on',
+    roles: practices,
+    fields: {},
+    output: nothing,
+    async run(context, { path }) {
+      await context.store.addIntakeRule(await scopeOf(context, path), await ruleOf(context, path));
+    },
+  }),
+  defineAction({
+    name: 'intake release',
+    method: 'DELETE',
+    path: rulePath,
+    summary: 'Store it at once again; what waits goes on waiting',
+    roles: practices,
+    fields: {},
+    output: nothing,
+    async run(context, { path }) {
+      if (await context.store.removeIntakeRule(await scopeOf(context, path), await ruleOf(context, path))) return;
+      fail('resource-not-found', { diagnostics: 'There is no such rule: intake rules lists them' });
+    },
+  }),
+  defineAction({
+    name: 'intake list',
+    method: 'GET',
+    path: `${firmPath}/intake`,
+    summary: 'List what waits for the practice, oldest first',
+    roles: practices,
+    fields: {},
+    output: { kind: 'list', shape: list },
+    async run(context, { path }) {
+      const waiting = await listProposals(context.store, await scopeOf(context, path), itemsMax + 1);
+      return waiting.map((each) => ({ ...each, resource: each.resource ?? null }));
+    },
+  }),
+  defineAction({
+    name: 'intake show',
+    method: 'POST',
+    path: taskPath,
+    summary: 'One proposal with its values, old and new',
+    description: 'A POST, since whoever looks at values leaves a row in the ledger.',
+    roles: practices,
+    fields: {},
+    output: { kind: 'one', shape: whole },
+    run: async (context, { path }) => shown(await showProposal(context.store, await scopeOf(context, path), path.task)),
+  }),
+  defineAction({
+    name: 'intake decide',
+    method: 'PUT',
+    path: taskPath,
+    summary: 'Accept, edit or reject some elements or all',
+    description:
+      'Once every element is decided, the resource and the Task change in one transaction. Until then nothing of the resource changes, and each decision can be replaced.',
+    roles: practices,
+    fields: decisionFields,
+    output: { kind: 'one', shape: whole },
+    async run(context, { path, body }) {
+      const { store, clock, caller, baseUrlOf } = context;
+      const scope = await scopeOf(context, path);
+      const baseUrl = baseUrlOf({ environment: path.environment, prefix: path.firm });
+      const decider = { store, scope, clock, baseUrl, username: caller.username, flow: caller.kind };
+      await decide(decider, path.task, body);
+      return shown(await showProposal(store, scope, path.task));
+    },
+  }),
+];
+
+interface FirmPath {
+  readonly environment: string;
+  readonly firm: string;
+}
+
+async function scopeOf(context: ActionContext, path: FirmPath): Promise<TenantScope> {
+  return await openOperatorScope(context.database, context.clock, await firmOf(context, path));
+}
+
+/** @throws PraxisError `resource-not-found` */
+async function ruleOf(
+  { database }: ActionContext,
+  path: FirmPath & { readonly type: string; readonly application: string },
+) {
+  if (!typeNames.includes(path.type))
+    fail('resource-not-found', { diagnostics: `type is one of ${typeNames.join(', ')}`, expression: ['type'] });
+  const isAll = path.application === everyone;
+  const application = isAll ? undefined : (await getApplication(database, path.environment, path.application)).id;
+  return { type: path.type, application };
+}
+
+function shown(proposal: ShownProposal): object {
+  const { resource = null, version = null, fields } = proposal;
+  const each = fields.map((field) => ({ ...field, decision: field.decision ?? null }));
+  return { ...proposal, resource, version, fields: each };
+}

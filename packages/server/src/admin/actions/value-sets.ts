@@ -1,0 +1,116 @@
+/** `praxis value-set …`: the codes that a firm keeps. */
+import {
+  retireCode,
+  type ShownValueSet,
+  setValueSet,
+  valueSetOf,
+  valueSetsOf,
+} from '../../interactions/edit-value-sets.ts';
+import type { KeptCode } from '../../terminology/firm-codes.ts';
+import { valueSetUrl } from '../../terminology/firm-value-sets.ts';
+import { defineAction, type Shape } from '../action.ts';
+import { editorOf, versionMax } from './calendars.ts';
+
+const practices = ['operator', 'practice'] as const;
+
+const code: Shape = {
+  system: { kind: 'text', description: 'Code system.' },
+  code: { kind: 'text', description: 'The code.' },
+  display: { kind: 'text', description: 'What it means.' },
+};
+
+const valueSet: Shape = {
+  valueSet: { kind: 'text', description: 'Id of the ValueSet.' },
+  title: { kind: 'text', description: 'What it is for.' },
+  url: { kind: 'text', description: 'Canonical URL of the ValueSet.' },
+  governs: { kind: 'texts', description: 'Elements whose codes are taken from it, as FHIRPath.' },
+  version: {
+    kind: 'integer',
+    nullable: true,
+    description: 'Raised with every change; null: the firm does not keep it.',
+  },
+  active: { kind: 'flag', description: 'Whether resources are judged by it.' },
+  inUse: { kind: 'integer', description: 'How many codes are in use.' },
+};
+
+const { inUse: _count, ...described } = valueSet;
+
+const whole: Shape = {
+  ...described,
+  codes: { kind: 'list', shape: code, description: 'Those in use.' },
+  retired: { kind: 'list', shape: code, description: 'Those that stay where they are and are no longer taken.' },
+};
+
+const all = '/environments/{environment}/firms/{firm}/value-sets';
+
+export const valueSetActions = [
+  defineAction({
+    name: 'value-set list',
+    method: 'GET',
+    path: all,
+    summary: 'List the value sets that a firm can keep, and those that it does',
+    roles: practices,
+    fields: {},
+    output: { kind: 'list', shape: valueSet },
+    run: async (context, { path }) =>
+      (await valueSetsOf(await editorOf(context, path))).map((each) => ({ ...shown(each), inUse: each.inUse.length })),
+  }),
+  defineAction({
+    name: 'value-set show',
+    method: 'GET',
+    path: `${all}/{valueSet}`,
+    summary: 'The codes of a value set, those in use and those that were retired',
+    roles: practices,
+    fields: {},
+    output: { kind: 'one', shape: whole },
+    run: async (context, { path }) => shownWhole(await valueSetOf(await editorOf(context, path), path.valueSet)),
+  }),
+  defineAction({
+    name: 'value-set set',
+    method: 'PUT',
+    path: `${all}/{valueSet}`,
+    summary: 'Replace the codes of a value set, from the next request on; those left out are retired',
+    description:
+      'The document is {"codes": [{"code": "NEW", "display": "New patient"}], "active": true}. A code may name another system than the set’s own. Without codes a set begins with those that it is known for, if there are any. With active false nothing is judged by it.',
+    roles: practices,
+    fields: {
+      valueSet: { kind: 'object', required: true, description: 'The document.' },
+      version: {
+        kind: 'integer',
+        min: 1,
+        max: versionMax,
+        description: 'The version that is changed; absent: it is new.',
+      },
+    },
+    output: { kind: 'one', shape: whole },
+    run: async (context, { path, body }) =>
+      shownWhole(await setValueSet(await editorOf(context, path), path.valueSet, body.valueSet, body.version)),
+  }),
+  defineAction({
+    name: 'value-set retire',
+    method: 'POST',
+    path: `${all}/{valueSet}/retire`,
+    summary: 'Retire a code of a value set: what has it keeps it, nothing new takes it',
+    roles: practices,
+    fields: {
+      code: { kind: 'text', lengthMax: 64, required: true, description: 'The code.' },
+      system: { kind: 'text', lengthMax: 255, description: 'Its code system, where several have it.' },
+    },
+    output: { kind: 'one', shape: whole },
+    run: async (context, { path, body }) =>
+      shownWhole(await retireCode(await editorOf(context, path), path.valueSet, body)),
+  }),
+];
+
+function shown({ set, version, active }: ShownValueSet) {
+  const governs = set.governs.map(({ expression }) => expression);
+  return { valueSet: set.id, title: set.title, url: valueSetUrl(set.id), governs, version: version ?? null, active };
+}
+
+function shownWhole(each: ShownValueSet): object {
+  return { ...shown(each), codes: each.inUse.map(plain), retired: each.retired.map(plain) };
+}
+
+function plain({ system, code: text, display }: KeptCode): object {
+  return { system, code: text, display };
+}

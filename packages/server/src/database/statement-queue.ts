@@ -1,0 +1,35 @@
+/** Statements that are given to a connection before the event loop turns, and how they become one write. */
+import type { Settle } from './segment.ts';
+import type { Sql } from './sql.ts';
+
+/** Value of `praxis.firm`: the firm's number, or '' for none (tenant tables then show nothing). */
+export type FirmValue = string;
+
+export interface Queued {
+  readonly firm: FirmValue;
+  readonly statement: Sql;
+  readonly settle: Settle;
+  /** It may be part of a run (run.ts). */
+  readonly mayShare: boolean;
+}
+
+/** Those of each firm together, that of `first` before all others; else in the order given. */
+export function firmByFirm(queue: readonly Queued[], first: FirmValue | undefined): readonly Queued[] {
+  const groups = new Map<FirmValue | undefined, Queued[]>([[first, []]]);
+  for (const queued of queue) {
+    const group = groups.get(queued.firm);
+    if (group === undefined) groups.set(queued.firm, [queued]);
+    else group.push(queued);
+  }
+  return [...groups.values()].flat();
+}
+
+/** Whether all parameters are sent as their texts, so that writing them cannot fail. */
+export function areTexts(values: readonly unknown[]): boolean {
+  return values.every((value) => value === null || typeof value === 'string' || typeof value === 'number');
+}
+
+/** Parameters of which `areTexts` holds. */
+export function textsOf(values: readonly unknown[]): readonly (string | null)[] {
+  return values.map((value) => (value === null ? null : String(value)));
+}

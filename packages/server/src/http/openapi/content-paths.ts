@@ -1,0 +1,68 @@
+/**
+ * Content by URLs that need no header (docs/documents.md). Nobody makes such a URL up: it is answered, and used as it is.
+ */
+import { mediaTypes } from '../../content/media-types.ts';
+import { linkParameter } from '../../interactions/content-links.ts';
+import { headerRefs, refusalRefs } from './error-answers.ts';
+import { limitHeaders } from './headers.ts';
+import type { Content, Operation, Parameter, Paths } from './openapi.ts';
+import { pathPart } from './token-paths.ts';
+
+export const contentTag = 'Content';
+
+const bytes = { type: 'string', contentEncoding: 'binary' };
+
+/** @param root the server of paths that do not begin with a FHIR base */
+export function contentPaths(root: readonly { readonly url: string }[]): Paths {
+  const link: Parameter = {
+    name: linkParameter,
+    in: 'query',
+    description: 'What the URL allows, sealed. Good for 300 seconds.',
+    required: true,
+    schema: { type: 'string' },
+  };
+  const parameters = [
+    pathPart('environment', 'The environment.', 'sandbox'),
+    pathPart('firm', 'The practice, or a sandbox firm.', 'your-firm'),
+    pathPart('product', 'The product.', 'pm'),
+    pathPart('id', 'The content.', '0f0e8f4a-5d5c-4f57-8d55-0c5bb0a6a5a1'),
+    link,
+  ];
+  return {
+    '/{environment}/firm/{firm}/{product}/content/{id}': { servers: root, parameters, get: download, put: upload },
+  };
+}
+
+const anyContent: Content = { '*/*': { schema: bytes } };
+
+const download: Operation = {
+  operationId: 'downloadContent',
+  summary: 'Download content',
+  description:
+    'The URL stands in a resource that was read, as attachment.url of a DocumentReference for instance. It ends at once with the rights that it was made under. One range of bytes can be asked for.',
+  tags: [contentTag],
+  security: [],
+  responses: {
+    '200': { description: 'The content.', headers: headerRefs(['ETag', ...limitHeaders]), content: anyContent },
+    '206': { description: 'The range of Range.', headers: headerRefs(['ETag', ...limitHeaders]), content: anyContent },
+    '304': { description: 'It is that of If-None-Match.', headers: headerRefs(['ETag']) },
+    ...refusalRefs([404, 405, 410, 416, 429, 500, 503]),
+  },
+};
+
+const upload: Operation = {
+  operationId: 'uploadContent',
+  summary: 'Upload content',
+  description:
+    'The URL is answered to POST Binary. It takes one file, with its Content-Length and without any other header; a file that is refused leaves it good. Content-Type may be that of the file, text/plain or absent. With Content-Digest (RFC 9530, sha-256) the bytes are compared. Name the content in a resource within a day.',
+  tags: [contentTag],
+  security: [],
+  requestBody: {
+    required: true,
+    content: Object.fromEntries(mediaTypes.map((type) => [type, { schema: bytes }])),
+  },
+  responses: {
+    '200': { description: 'It is stored.', headers: headerRefs(['ETag', ...limitHeaders]) },
+    ...refusalRefs([400, 404, 405, 410, 413, 415, 429, 500, 503]),
+  },
+};

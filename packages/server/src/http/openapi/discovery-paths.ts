@@ -1,0 +1,155 @@
+/**
+ * What programs find out by themselves, without credentials: the documents of a realm (RFC 8414, OpenID Connect Discovery,
+ * RFC 7517) and of a FHIR base (SMART App Launch, RFC 9728). Schemas and examples are made of what is answered.
+ */
+import {
+  authorizationServerMetadata,
+  openIdConfiguration,
+  protectedResourceMetadata,
+  smartConfiguration,
+} from '../../oauth/discovery.ts';
+import { headerRefs, refusalRefs } from './error-answers.ts';
+import { componentRef, type Operation, type Parameter, type Paths, type Schema, schemaRef } from './openapi.ts';
+import { pathPart, tokenTag } from './token-paths.ts';
+
+interface Document {
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly parameters: readonly Parameter[];
+  /** Whose origin it is below: FHIR bases are below the servers of the document itself. */
+  readonly below: 'realm' | 'root' | 'base';
+  /** Name of schema and example. */
+  readonly name: string;
+  readonly example: object;
+}
+
+const origin = 'https://example.com';
+const base = '/{environment}/firm/{firm}/{product}/fhir/v2';
+const ofRealm = [pathPart('realm', 'The realm of the environment.', 'sandbox')];
+const ofBase = [
+  pathPart('environment', 'The environment.', 'sandbox'),
+  pathPart('firm', 'The practice, or a sandbox firm.', 'your-firm'),
+  pathPart('product', 'The product.', 'pm'),
+];
+
+const documents: readonly Document[] = [
+  {
+    path: '/auth/realms/{realm}/.well-known/openid-configuration',
+    operationId: 'openIdConfiguration',
+    summary: 'Discovery, as OpenID Connect has it',
+    parameters: ofRealm,
+    below: 'realm',
+    name: 'OpenIdConfiguration',
+    example: openIdConfiguration(origin, 'sandbox'),
+  },
+  {
+    path: '/.well-known/oauth-authorization-server/auth/realms/{realm}',
+    operationId: 'authorizationServerMetadata',
+    summary: 'Discovery, as RFC 8414 has it',
+    parameters: ofRealm,
+    below: 'realm',
+    name: 'AuthorizationServerMetadata',
+    example: authorizationServerMetadata(origin, 'sandbox'),
+  },
+  {
+    path: '/auth/realms/{realm}/protocol/openid-connect/certs',
+    operationId: 'jwkSet',
+    summary: 'Keys that the tokens of the realm are signed with',
+    parameters: ofRealm,
+    below: 'realm',
+    name: 'JwkSet',
+    example: { keys: [{ kty: 'RSA', kid: '3f1c7a52', use: 'sig', alg: 'RS256', n: '0vx7agoebG…', e: 'AQAB' }] },
+  },
+  {
+    path: '/.well-known/smart-configuration',
+    operationId: 'smartConfiguration',
+    summary: 'Where the tokens for this FHIR base are got, as SMART Backend Services has it',
+    parameters: [],
+    below: 'base',
+    name: 'SmartConfiguration',
+    example: smartConfiguration(origin, 'sandbox'),
+  },
+  {
+    path: `/.well-known/oauth-protected-resource${base}`,
+    operationId: 'protectedResourceMetadata',
+    summary: 'Which realm issues the tokens for a FHIR base, as RFC 9728 has it',
+    parameters: ofBase,
+    below: 'root',
+    name: 'ProtectedResourceMetadata',
+    example: protectedResourceMetadata(`${origin}/sandbox/firm/your-firm/pm/fhir/v2`, `${origin}/auth/realms/sandbox`),
+  },
+];
+
+/**
+ * The paths of all of them.
+ * @param root the server of paths that do not begin with a practice
+ * @param realms the servers of realms
+ */
+export function discoveryPaths(
+  root: readonly { readonly url: string }[],
+  realms: readonly { readonly url: string }[],
+): Paths {
+  const servers = { realm: { servers: realms }, root: { servers: root }, base: {} };
+  return Object.fromEntries(
+    documents.map((document) => {
+      const { path, below, parameters } = document;
+      return [
+        path,
+        { ...servers[below], ...(parameters.length > 0 ? { parameters } : {}), get: operationOf(document) },
+      ];
+    }),
+  );
+}
+
+function operationOf({ operationId, summary, name }: Document): Operation {
+  return {
+    operationId,
+    summary,
+    tags: [tokenTag],
+    security: [],
+    responses: {
+      '200': {
+        description: summary,
+        headers: headerRefs([]),
+        content: {
+          'application/json': { schema: schemaRef(name), examples: { document: componentRef('examples', name) } },
+        },
+      },
+      ...refusalRefs([404]),
+    },
+  };
+}
+
+/** Scopes that an example lists of the many. */
+const scopesShown = 3;
+
+/** The documents as they are answered, but for most scopes. */
+export function discoveryExamples(): Readonly<Record<string, object>> {
+  return Object.fromEntries(
+    documents.map(({ name, example }) => [
+      name,
+      {
+        value: Object.fromEntries(
+          Object.entries(example).map(([member, value]) => [
+            member,
+            member === 'scopes_supported' ? [...value.slice(0, scopesShown), ...value.slice(-scopesShown)] : value,
+          ]),
+        ),
+      },
+    ]),
+  );
+}
+
+/** A schema of each: every member that is answered is always there. */
+export function discoverySchemas(): Readonly<Record<string, Schema>> {
+  return Object.fromEntries(documents.map(({ name, example }) => [name, schemaOf(example)]));
+}
+
+function schemaOf(value: unknown): Schema {
+  if (Array.isArray(value))
+    return { type: 'array', items: value.length === 0 ? { type: 'string' } : schemaOf(value[0]) };
+  if (typeof value !== 'object' || value === null) return { type: 'string' };
+  const members = Object.entries(value).map(([name, member]) => [name, schemaOf(member)] as const);
+  return { type: 'object', required: Object.keys(value), properties: Object.fromEntries(members) };
+}

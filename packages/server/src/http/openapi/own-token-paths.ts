@@ -1,0 +1,148 @@
+/**
+ * What a client asks about its own tokens: introspection (https://www.rfc-editor.org/rfc/rfc7662) and revocation
+ * (https://www.rfc-editor.org/rfc/rfc7009).
+ */
+import { formType } from './content.ts';
+import { headerRefs, refusalRefs } from './error-answers.ts';
+import { type Answer, componentRef, type Operation, type Paths, type Schema, schemaRef } from './openapi.ts';
+import {
+  clientForm,
+  failures,
+  pathPart,
+  type Refusals,
+  refusalAnswers,
+  refusalExamples,
+  tokenTag,
+} from './token-paths.ts';
+
+interface Endpoint {
+  readonly path: string;
+  readonly operation: Pick<Operation, 'operationId' | 'summary' | 'description'>;
+  readonly answer: Answer;
+  readonly refusals: Refusals;
+}
+
+const refusals = {
+  invalid_request: 'token is missing or empty',
+  invalid_client: 'client_id or client_secret is wrong for this realm',
+  ...failures,
+} as const;
+
+const endpoints: Readonly<Record<'introspect' | 'revoke', Endpoint>> = {
+  introspect: {
+    path: '/auth/realms/{realm}/protocol/openid-connect/token/introspect',
+    operation: {
+      operationId: 'introspectToken',
+      summary: 'Introspection: what a token of the client opens now',
+      description:
+        'Of any other token, of one that has ended and of one that was issued without x-api-key it says `{"active": false}` and nothing else.',
+    },
+    answer: {
+      description: 'What the token says, or that it opens nothing to this client. Never stored.',
+      headers: headerRefs([]),
+      content: {
+        'application/json': {
+          schema: schemaRef('Introspection'),
+          examples: {
+            active: componentRef('examples', 'Introspection'),
+            legacy: componentRef('examples', 'Introspection.legacy'),
+            inactive: componentRef('examples', 'Introspection.inactive'),
+          },
+        },
+      },
+    },
+    refusals,
+  },
+  revoke: {
+    path: '/auth/realms/{realm}/protocol/openid-connect/revoke',
+    operation: {
+      operationId: 'revokeToken',
+      summary: 'Revocation: end a token of the client',
+      description:
+        'From the next statement of every node on. A refresh token ends the access tokens that were got with it, too. What is no live token is answered alike.',
+    },
+    answer: { description: 'It opens nothing any more. The answer has no body.', headers: headerRefs([]) },
+    refusals: {
+      ...refusals,
+      unauthorized_client: 'token was issued to another client: only that one ends it',
+    },
+  },
+};
+
+/** Both endpoints, below `servers`. */
+export function ownTokenPaths(servers: readonly { readonly url: string }[]): Paths {
+  const parameters = [pathPart('realm', 'The realm of the environment.', 'sandbox')];
+  return Object.fromEntries(
+    Object.entries(endpoints).map(([name, endpoint]) => [
+      endpoint.path,
+      { servers, parameters, post: operationOf(name, endpoint) },
+    ]),
+  );
+}
+
+function operationOf(name: string, { operation, answer, refusals: refused }: Endpoint): Operation {
+  const schema: Schema = {
+    type: 'object',
+    required: ['token'],
+    properties: {
+      token: { type: 'string', description: 'An access or refresh token of the client or its application.' },
+      token_type_hint: { type: 'string', description: 'Not needed: a token tells its kind.' },
+      ...clientForm,
+    },
+  };
+  return {
+    ...operation,
+    tags: [tokenTag],
+    security: [{ apiKey: [] }, { apiKey: [], clientBasic: [] }],
+    requestBody: { required: true, content: { [formType]: { schema } } },
+    responses: { '200': answer, ...refusalAnswers(name, refused), ...refusalRefs([404]) },
+  };
+}
+
+const token = {
+  active: true,
+  scope: 'acl/enc_s acl/pat_s_name_dob_gen',
+  token_type: 'Bearer',
+  client_id: 'your-client',
+  iss: 'https://example.com/auth/realms/sandbox',
+  sub: '019aa5c4-2f1e-7c3a-9b57-3a4f5d1c2b6e',
+  aud: 'sandbox',
+  jti: '019aa5c4-3a10-7d0e-8f1b-6d2c9e4b7a35',
+  iat: 1_795_253_400,
+  exp: 1_795_254_300,
+};
+const { client_id: _, iss: __, ...legacy } = token;
+
+/** Answers and refusals of both endpoints. */
+export function ownTokenExamples(): Readonly<Record<string, object>> {
+  return {
+    Introspection: { value: token },
+    'Introspection.legacy': { value: { ...legacy, scope: 'your-firm', username: 'user@your-firm' } },
+    'Introspection.inactive': { value: { active: false } },
+    ...Object.assign(
+      {},
+      ...Object.entries(endpoints).map(([name, { refusals: refused }]) => refusalExamples(name, refused)),
+    ),
+  };
+}
+
+/** RFC 7662 §2.2. */
+export const ownTokenSchemas: Readonly<Record<string, Schema>> = {
+  Introspection: {
+    type: 'object',
+    required: ['active'],
+    properties: {
+      active: { type: 'boolean', description: 'Whether it opens something now; where not, nothing else is said.' },
+      scope: { type: 'string', description: 'Access entries, separated by spaces; of a legacy token, the practice.' },
+      token_type: { const: 'Bearer', description: 'Of access tokens.' },
+      client_id: { type: 'string', description: 'Of the client-credentials flow.' },
+      username: { type: 'string', description: 'Of the legacy flow: user@practice.' },
+      iss: { type: 'string', description: 'Of the client-credentials flow: the realm.' },
+      sub: { type: 'string' },
+      aud: { type: 'string', description: 'The environment.' },
+      jti: { type: 'string', description: 'Its id, as in the audit ledger.' },
+      iat: { type: 'integer', description: 'When it was issued, in seconds since 1970.' },
+      exp: { type: 'integer', description: 'When it ends, in seconds since 1970.' },
+    },
+  },
+};

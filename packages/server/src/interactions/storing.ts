@@ -1,0 +1,90 @@
+/**
+ * The one way by which interactions store a version: what the resource type does of its own (resources/) comes with it.
+ */
+import { type JsonObject, parseJson } from '@praxis/fhir';
+import { contentOf, type Stored } from '../access/disclosure.ts';
+import { coversRow } from '../access/mask.ts';
+import { governedMembers, requireFirmCodes } from '../resources/firm-codes.ts';
+import { behaviourOf } from '../resources/list.ts';
+import { isCopy } from '../resources/states/judging.ts';
+import type { Act } from '../resources/states/state-table.ts';
+import type { ResourceWrite, StoredResource, WriteOutcome } from '../storage/store.ts';
+import type { WaitlistOffer } from '../storage/waitlist.ts';
+import { holdsContent } from './content-urls.ts';
+import type { InteractionContext } from './context.ts';
+import { criterionTest } from './disclosing.ts';
+import { holdingContents } from './holding-contents.ts';
+import { firmCodesContext } from './kept-codes.ts';
+
+export interface StoringOptions {
+  /** Holds that become the resource: hold/id. */
+  readonly replaces?: readonly string[];
+  /** Absent: the caller makes the change, by a plain write. */
+  readonly act?: Act;
+  /** An Appointment that is offered to one who waits. */
+  readonly offer?: WaitlistOffer;
+}
+
+/** What storing needs of an interaction's context. */
+export type StoringContext = Pick<InteractionContext, 'scope' | 'clock' | 'store' | 'baseUrl' | 'policy'>;
+
+/**
+ * Stores the version, or nothing.
+ * @param current the version before, deleted or not; undefined: there is none
+ * @returns as `ResourceStore.write`
+ * @throws PraxisError of the rule of the type that the change breaks, e.g. `rule-broken`, `slot-taken`
+ */
+export async function storeVersion(
+  context: StoringContext,
+  write: ResourceWrite,
+  current: StoredResource | undefined,
+  options: StoringOptions = {},
+): Promise<WriteOutcome> {
+  if (write.content === null || !holdsContent(contentOf(write.content)))
+    return await storeBehaving(context, write, current, options);
+  return await holdingContents(context, write, (inside) => storeBehaving(inside, write, current, options));
+}
+
+/** With what the type does of its own. */
+async function storeBehaving(
+  context: StoringContext,
+  write: ResourceWrite,
+  current: StoredResource | undefined,
+  { replaces = [], act = { by: callerAs(context), on: 'write' }, offer }: StoringOptions,
+): Promise<WriteOutcome> {
+  const behaviour = behaviourOf(write.type);
+  const isGoverned = governedMembers(write.type).length > 0;
+  if (behaviour === undefined && !isGoverned) return await context.store.write(context.scope, write);
+  const before = current === undefined || current.deleted ? undefined : objectOf(current.content);
+  const after = write.content === null ? undefined : objectOf(write.content);
+  const change = { write, before, after, replaces, act, ...(offer && { offer }) };
+  behaviour?.judge?.(change);
+  if (isGoverned && after !== undefined && !isCopy(change) && act.by !== 'server')
+    await requireFirmCodes(firmCodesContext(context), write.type, before, after);
+  if (behaviour?.store === undefined) return await context.store.write(context.scope, write);
+  const { scope, clock, store, baseUrl, policy } = context;
+  const maySee = (type: string, id: string): Promise<boolean> => maySeeNow(context, type, id);
+  return await behaviour.store({ scope, clock, store, baseUrl, maySeeSlots: maySeeSlots(policy), maySee }, change);
+}
+
+/** What the caller is in the tables of states. */
+export function callerAs({ policy }: Pick<InteractionContext, 'policy'>): Act['by'] {
+  return policy.unrestricted ? 'operator' : 'application';
+}
+
+/** Whether the caller may search for any slot and read all of it. */
+export function maySeeSlots(policy: InteractionContext['policy']): boolean {
+  return policy.grants('Slot', 's').some(({ criteria, elements }) => criteria.length === 0 && elements === 'all');
+}
+
+async function maySeeNow(context: StoringContext, type: string, id: string): Promise<boolean> {
+  const { policy, store, scope } = context;
+  const row = await store.read(scope, type, id);
+  if (row === undefined || row.deleted) return false;
+  const test = criterionTest(context, type, row.content);
+  return coversRow(policy, 'r', type, test) || coversRow(policy, 's', type, test);
+}
+
+function objectOf(content: Stored<string>): JsonObject {
+  return parseJson(contentOf(content)) as JsonObject; // storage holds objects only
+}

@@ -1,0 +1,181 @@
+/**
+ * $find: free slots over weeks, of any of several practitioners and locations, with all who have to be there at once
+ * (docs/decisions/0191). A search for Slot looks at a few days; R4 has no operation for more, and the Argonaut Scheduling
+ * guide's has the same name and other parameters.
+ */
+import { searchGrants } from '../../access/policy.ts';
+import { toInstant } from '../../base/clock.ts';
+import { newUuid } from '../../base/ids.ts';
+import type { BundleEntry, BundleLink } from '../../interactions/bundle-text.ts';
+import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
+import { refuse, requireGrants } from '../../interactions/denials.ts';
+import { discloseRow } from '../../interactions/disclosing.ts';
+import { listResponse } from '../../interactions/list-response.ts';
+import { offeredRow, offeredTo } from '../../interactions/offered-slot.ts';
+import { encodeQuery } from '../../interactions/search-links.ts';
+import {
+  type FreeSlotsContext,
+  freeSlots,
+  type OfferedSlot,
+  placeOf,
+  practitionerOf,
+  type ScheduledCalendar,
+} from '../../scheduling/free-slots.ts';
+import { isPreferred } from '../../scheduling/preferred-times.ts';
+import { scheduledCalendars } from '../../scheduling/scheduled-calendars.ts';
+import { alsoNeeding, together } from '../../scheduling/together.ts';
+import { standardParametersOf } from '../../search/parameters.ts';
+import type { Operation, OperationParameter, OperationRequest } from '../operation.ts';
+import { type FindAsked, type FindPlace, findCountMax, findDaysMax, placeText, readFind } from './find-asked.ts';
+
+const input = (
+  name: string,
+  type: string,
+  max: 1 | '*',
+  documentation: string,
+  min: 0 | 1 = 0,
+): OperationParameter => ({ name, use: 'in', min, max, type, documentation });
+
+export const find: Operation = {
+  name: 'find',
+  url: 'https://praxis.health/fhir/OperationDefinition/find',
+  levels: ['type'],
+  types: ['Slot'],
+  affectsState: false,
+  isList: true,
+  parameters: [
+    input('appointment-type', 'string', '*', 'Codes of appointment types; a slot of any of them will do.', 1),
+    input('start', 'string', 1, 'From when: a date or a time; now if absent.'),
+    input('end', 'string', 1, `Up to when, ${findDaysMax} days after start at most, which is the default.`),
+    input('practitioner', 'string', '*', 'Any of these will do; absent: all who have a calendar.'),
+    input('location', 'string', '*', 'At any of these; absent: at all.'),
+    input(
+      'with',
+      'string',
+      '*',
+      'Further practitioners, rooms and equipment that all have to be free at the same time.',
+    ),
+    input('day', 'code', '*', 'Preferred days of the week: mon, tue, wed, thu, fri, sat, sun.'),
+    input(
+      'time',
+      'string',
+      '*',
+      'Preferred times of the day at which it begins, such as 08:00-12:00, by the clock there.',
+    ),
+    input('others', 'boolean', 1, 'Whether slots at other times follow those at preferred ones; false if absent.'),
+    input('first-available', 'boolean', 1, 'Of each practitioner and location the first slot only, on one page.'),
+    input('_count', 'integer', 1, `Slots of a page, ${findCountMax} at most.`),
+    input('_cursor', 'string', 1, 'What the link next of the page before holds.'),
+    {
+      name: 'return',
+      use: 'out',
+      min: 1,
+      max: 1,
+      type: 'Bundle',
+      documentation: 'A searchset of free slots: by start, then practitioner, then appointment type.',
+    },
+  ],
+  authorize(context) {
+    requireGrants(context, 'Slot', 's');
+    requireUsable(context);
+  },
+  answer,
+};
+
+/** What a slot is found by here: whoever may not search by these is not told by what is found, either. */
+const usedParameters = ['appointment-type', 'identifier', 'start', 'status'];
+
+function requireUsable(context: Pick<InteractionContext, 'policy'>): void {
+  if (usableGrants(context.policy).length === 0) refuse(context, 'Slot/$find', ['acl/slot_s']);
+}
+
+function usableGrants(policy: InteractionContext['policy']) {
+  const own = standardParametersOf('Slot');
+  const used = usedParameters.flatMap((code) => own.get(code)?.definition ?? []);
+  return searchGrants(policy, 'Slot', used);
+}
+
+interface Page {
+  readonly slots: readonly OfferedSlot[];
+  readonly next: FindPlace | undefined;
+}
+
+/** @throws PraxisError `operation-parameter-invalid` */
+async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
+  const asked = readFind(context, request);
+  const all = await scheduledCalendars(context.store, context.scope);
+  const page = await pageOf(context, asked, all);
+  return listResponse({
+    type: 'searchset',
+    id: newUuid(),
+    lastUpdated: toInstant(context.clock.now()),
+    links: linksOf(context, request, page),
+    entries: page.slots.flatMap((slot) => entryOf(context, slot)),
+  });
+}
+
+async function pageOf(
+  context: InteractionContext,
+  asked: FindAsked,
+  calendars: readonly ScheduledCalendar[],
+): Promise<Page> {
+  const isSeen = offeredTo(context, usableGrants(context.policy));
+  const seen = new Set<number>();
+  const slots: OfferedSlot[] = [];
+  const phases = asked.others ? [false, true] : [false];
+  for (const isOther of phases.filter((phase) => phase || asked.after?.isOther !== true)) {
+    for await (const slot of walk(context, asked, calendars, isOther)) {
+      if (isPreferred(slot, asked.preferred) === isOther || !isSeen(slot)) continue;
+      if (asked.firstAvailable && seen.has(slot.calendar.number)) continue;
+      seen.add(slot.calendar.number);
+      const last = slots.at(-1);
+      if (slots.length === asked.count && last !== undefined)
+        return { slots, next: { ...placeOf(last), isOther: isOtherTime(last, asked) } };
+      slots.push(slot);
+      if (asked.firstAvailable && seen.size === calendars.length) return { slots, next: undefined };
+    }
+  }
+  return { slots, next: undefined };
+}
+
+function isOtherTime(slot: OfferedSlot, { preferred }: FindAsked): boolean {
+  return !isPreferred(slot, preferred);
+}
+
+/** All that are free in order, after the place where the page before ended in this phase. */
+function walk(
+  { scope, store, clock }: InteractionContext,
+  asked: FindAsked,
+  calendars: readonly ScheduledCalendar[],
+  isOther: boolean,
+): AsyncGenerator<OfferedSlot> {
+  const { fromMs, toMs, appointmentTypes, practitioners, locations, after } = asked;
+  const context: FreeSlotsContext = { scope, store, nowMs: clock.now() };
+  const place = after?.isOther === isOther ? { after } : {};
+  const others = asked.together.filter((actor) => actor.startsWith('Practitioner/'));
+  const things = asked.together.filter((actor) => !actor.startsWith('Practitioner/'));
+  const wanted = { fromMs, toMs, appointmentTypes };
+  const own = calendars
+    .filter(({ calendar }) => practitioners.size === 0 || practitioners.has(calendar.practitioner))
+    .filter(({ calendar }) => locations.size === 0 || locations.has(calendar.location))
+    .filter(({ calendar }) => !others.includes(practitionerOf(calendar)))
+    .map((scheduled) => alsoNeeding(scheduled, things));
+  const companions = others.map((actor) => calendars.filter(({ calendar }) => practitionerOf(calendar) === actor));
+  const walks = companions.map((each) => freeSlots(context, each, wanted));
+  return together([freeSlots(context, own, { ...wanted, ...place }), ...walks]);
+}
+
+function entryOf(context: InteractionContext, slot: OfferedSlot): readonly BundleEntry[] {
+  const resource = discloseRow(context, 's', offeredRow(context, slot), {});
+  if (resource === undefined) return [];
+  return [{ fullUrl: `${context.baseUrl}/Slot/${slot.id}`, resource, search: { mode: 'match' } }];
+}
+
+function linksOf({ baseUrl }: InteractionContext, { parameters }: OperationRequest, { next }: Page): BundleLink[] {
+  const linkTo = (query: OperationRequest['parameters']): string => `${baseUrl}/Slot/$find?${encodeQuery(query)}`;
+  const asked = parameters.filter(([name]) => !['_format', '_pretty'].includes(name));
+  const self: BundleLink = { relation: 'self', url: linkTo(asked) };
+  if (next === undefined) return [self];
+  const rest = asked.filter(([name]) => name !== '_cursor');
+  return [self, { relation: 'next', url: linkTo([...rest, ['_cursor', placeText(next)]]) }];
+}

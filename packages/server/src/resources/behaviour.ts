@@ -1,0 +1,54 @@
+/**
+ * What a resource type does beyond being stored: one file per type, all of them in list.ts. Types without one are stored as
+ * they are. Every interaction that writes goes through here (interactions/storing.ts); nothing here knows HTTP.
+ */
+import type { JsonObject } from '@praxis/fhir';
+import type { Clock } from '../base/clock.ts';
+import type { ResourceStore, ResourceWrite, WriteOutcome } from '../storage/store.ts';
+import type { WaitlistOffer } from '../storage/waitlist.ts';
+import type { TenantScope } from '../tenancy/scope.ts';
+import type { Act } from './states/state-table.ts';
+
+/** A version that is about to be stored. */
+export interface VersionChange {
+  readonly write: ResourceWrite;
+  /** The live version before; undefined: the resource comes into being. */
+  readonly before: JsonObject | undefined;
+  /** undefined: it is deleted. */
+  readonly after: JsonObject | undefined;
+  /** Holds that become this resource (docs/decisions/0189): hold/id. */
+  readonly replaces: readonly string[];
+  /** Who makes it, and by what; absent: an application by a plain write. */
+  readonly act?: Act;
+  /** It is offered to one who waits: what it takes is given up when the offer ends. */
+  readonly offer?: WaitlistOffer;
+}
+
+export interface BehaviourContext {
+  readonly scope: TenantScope;
+  readonly clock: Clock;
+  readonly store: ResourceStore;
+  /** The FHIR base of the firm, absolute, without a trailing slash. */
+  readonly baseUrl: string;
+  /** Whether refusals may name free slots: what a search for slots would tell the caller anyway. */
+  readonly maySeeSlots: boolean;
+  /** Whether the caller may read or find the resource as it is now. */
+  readonly maySee: (type: string, id: string) => Promise<boolean>;
+}
+
+export interface Behaviour {
+  readonly type: string;
+  /**
+   * Judges a change by itself, before anything is written: states and their transitions.
+   * @throws PraxisError `rule-broken`
+   */
+  readonly judge?: (change: VersionChange) => void;
+  /** Top-level members that `judge` goes by: its verdict tells of them, so who changes one of them must read them all. */
+  readonly judged?: readonly string[];
+  /**
+   * Writes the version and all that goes with it, in one transaction.
+   * @returns as `ResourceStore.write`; after `conflict` nothing is changed
+   * @throws PraxisError of the rule that the change breaks; nothing is changed then
+   */
+  readonly store?: (context: BehaviourContext, change: VersionChange) => Promise<WriteOutcome>;
+}

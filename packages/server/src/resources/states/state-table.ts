@@ -1,0 +1,118 @@
+/**
+ * The form of a table of states: which states resources of a type have, how they begin, which state may follow which, by
+ * whom, by what, and what happens with it. One table per file, all of them in list.ts; judging.ts enforces them and
+ * docs/states.md is printed from them. R4's codes are used as they are; R4 defines no transitions (docs/decisions/0185).
+ */
+import type { JsonObject, JsonValue } from '@praxis/fhir';
+
+/** Who makes a change; what each may do beside what is its own: `includes`. */
+export type Actor = 'application' | 'practice' | 'operator' | 'server';
+
+export interface ActorRow {
+  readonly words: string;
+  /** Those whose transitions it may make. */
+  readonly includes: readonly Actor[];
+}
+
+export const actors: Readonly<Record<Actor, ActorRow>> = {
+  application: { words: 'an application whose access entries let it write the resource', includes: ['application'] },
+  practice: { words: 'staff, by the administration API', includes: ['application', 'practice'] },
+  operator: {
+    words: 'an application with `acl/*` that nothing narrows',
+    includes: ['application', 'practice', 'operator'],
+  },
+  server: { words: 'the service itself, by its own work or as the effect of an operation', includes: ['server'] },
+};
+
+/**
+ * `write`: any interaction that stores a resource; `offer`: the service's own work on the waiting list; else the name of an
+ * operation: `$check-in`.
+ */
+export type Event = 'write' | 'offer' | `$${string}`;
+
+/** What goes with a transition, in the same transaction. */
+export const effects = {
+  'opens-visit':
+    'An Encounter of the appointment that is planned arrives. Where none is under way one is made: arrived, class AMB, with patient, practitioners, location and reasons of the appointment, from now on.',
+  'ends-visit':
+    'Each Encounter of the appointment that is planned or under way is finished and ends now. Where there is none at all, a finished one is made that ends now.',
+  'records-visit':
+    'Each Encounter of the appointment that is planned or under way is finished and ends now. Where there is none at all, a finished one is made with the times of the appointment.',
+  'cancels-visit': 'Each Encounter of the appointment that has not begun (planned, arrived, triaged) is cancelled.',
+} as const;
+
+export type Effect = keyof typeof effects;
+
+/** What has to hold beside the state. */
+export const conditions = {
+  'offer-stands': 'The service has offered the slot to one who waits, and the time of the offer is not over.',
+} as const;
+
+export type Condition = keyof typeof conditions;
+
+export interface State {
+  readonly code: string;
+  readonly meaning: string;
+  /** Who may bring a resource into being in this state; absent: nobody but by a copy. */
+  readonly begins?: readonly Actor[];
+}
+
+/** From each of some states to each of others; never to the state itself. */
+export interface Transition {
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+  readonly by: Actor;
+  readonly on: Event;
+  readonly effects?: readonly Effect[];
+  readonly condition?: Condition;
+  readonly note?: string;
+}
+
+export interface StateTable {
+  /** What it is about, as a heading. */
+  readonly name: string;
+  readonly type: string;
+  /** Only resources with this coding in `code`; absent: all of the type that no table before it is for. */
+  readonly coding?: { readonly system: string; readonly code: string };
+  readonly introduction: string;
+  readonly states: readonly State[];
+  readonly transitions: readonly Transition[];
+}
+
+/** Who does what. */
+export interface Act {
+  readonly by: Actor;
+  readonly on: Event;
+}
+
+/** Where an event leads to. */
+export interface Step {
+  readonly to: string;
+  readonly effects: readonly Effect[];
+}
+
+/** The steps that the act may make from a state: to several states by `write`, to one by an operation. */
+export function stepsFrom({ transitions }: StateTable, from: string, { by, on }: Act): readonly Step[] {
+  return transitions
+    .filter((each) => each.on === on && each.from.includes(from) && actors[by].includes.includes(each.by))
+    .flatMap((each) => each.to.map((to) => ({ to, effects: each.effects ?? [] })));
+}
+
+/** Whether the actor may bring a resource into being in the state. */
+export function mayBegin(state: State, by: Actor): boolean {
+  return (state.begins ?? []).some((each) => actors[by].includes.includes(each));
+}
+
+/** The table that a resource is judged by. */
+export function tableOf(tables: readonly StateTable[], resource: JsonObject): StateTable | undefined {
+  return tables.find(({ coding }) => coding === undefined || hasCoding(resource['code'], coding));
+}
+
+function hasCoding(concept: JsonValue | undefined, { system, code }: NonNullable<StateTable['coding']>): boolean {
+  const codings = isObject(concept) && Array.isArray(concept['coding']) ? concept['coding'] : [];
+  return codings.some((each) => isObject(each) && each['system'] === system && each['code'] === code);
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}

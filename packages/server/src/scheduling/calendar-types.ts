@@ -1,0 +1,61 @@
+/** The appointment types of a calendar's document, and what they need. */
+import type { AppointmentTypeRule, Need } from './calendar.ts';
+import { integerOf, listOf, memberOf, objectOf, type Place, patternOf, textOfPlace } from './document.ts';
+
+const names = ['code', 'system', 'display', 'minutes', 'bufferBeforeMinutes', 'bufferAfterMinutes', 'needs'] as const;
+
+/** Limits of a document; durations in minutes. */
+const typesMax = 50;
+const minutes = { min: 5, max: 1440 } as const;
+const buffer = { min: 0, max: 240 } as const;
+const needsMax = 5;
+const alternativesMax = 20;
+const codeLengthMax = 64;
+const systemLengthMax = 255;
+const displayLengthMax = 120;
+
+export function readTypes(place: Place): readonly AppointmentTypeRule[] {
+  return listOf(place, { min: 1, max: typesMax }, readType);
+}
+
+function readType(place: Place): AppointmentTypeRule | undefined {
+  const members = objectOf(place, names);
+  if (members === undefined) return undefined;
+  const member = (name: (typeof names)[number]): Place => memberOf(place, members, name);
+  const given = <T>(name: (typeof names)[number], read: (at: Place) => T | undefined): T | undefined =>
+    members[name] === undefined ? undefined : read(member(name));
+  const code = readCode(member('code'));
+  const system = given('system', (at) => patternOf(at, systemPattern, 'a URI without spaces'));
+  const display = given('display', (at) => textOfPlace(at, displayLengthMax));
+  return {
+    code: code ?? '',
+    ...(system === undefined ? {} : { system }),
+    ...(display === undefined ? {} : { display }),
+    minutes: integerOf(member('minutes'), minutes) ?? minutes.min,
+    bufferBeforeMinutes: given('bufferBeforeMinutes', (at) => integerOf(at, buffer)) ?? 0,
+    bufferAfterMinutes: given('bufferAfterMinutes', (at) => integerOf(at, buffer)) ?? 0,
+    needs: given('needs', (at) => listOf(at, { min: 0, max: needsMax }, readNeed)) ?? [],
+  };
+}
+
+/** A code of FHIR (https://hl7.org/fhir/R4/datatypes.html#code): no spaces at its ends, none twice. */
+export function readCode(place: Place): string | undefined {
+  const code = textOfPlace(place, codeLengthMax);
+  if (code === undefined || /^\S+(?: \S+)*$/.test(code)) return code;
+  return patternOf(place, /^\S+(?: \S+)*$/, 'a code: no spaces at its ends, and no two together');
+}
+
+const systemPattern = new RegExp(`^[!-~]{1,${systemLengthMax}}$`);
+
+function readNeed(place: Place): Need | undefined {
+  const members = objectOf(place, ['anyOf']);
+  if (members === undefined) return undefined;
+  const anyOf = listOf(memberOf(place, members, 'anyOf'), { min: 1, max: alternativesMax }, (item) =>
+    patternOf(
+      item,
+      /^(?:Location|Device)\/[A-Za-z0-9.-]{1,64}$/,
+      'Location/<id> of a room or Device/<id> of equipment',
+    ),
+  );
+  return { anyOf };
+}

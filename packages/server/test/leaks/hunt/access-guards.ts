@@ -1,0 +1,153 @@
+/**
+ * Guards of what a token may do: those by which entries become grants, and those of search parameters that only some know of.
+ */
+import type * as meeting from '../../../src/access/meet.ts';
+import type * as openRights from '../../../src/access/open-rights.ts';
+import type * as policies from '../../../src/access/policy.ts';
+import type { AccessPolicy } from '../../../src/access/policy.ts';
+import type * as rights from '../../../src/access/rights.ts';
+import type { Meaning } from '../../../src/access/rights.ts';
+import type * as own from '../../../src/interactions/own-parameters.ts';
+import { at, fields, type Guard, type Off, orders, type Replacement } from './guard.ts';
+
+/** Policies are compiled once: one that is used while a guard is off is compiled without it, and apart. */
+const compiledAnew: Replacement = {
+  file: 'access/policy.ts',
+  name: 'compilePolicy',
+  importers: ['oauth/policies.ts'],
+  replace:
+    (original: typeof policies.compilePolicy, isOff: Off): typeof policies.compilePolicy =>
+    (...entries) => {
+      const compiled = new Map<boolean, AccessPolicy>();
+      const now = (): AccessPolicy => {
+        const policy = compiled.get(isOff()) ?? original(...entries);
+        compiled.set(isOff(), policy);
+        return policy;
+      };
+      const shape = now();
+      const members = Object.keys(shape).map((name): [string, PropertyDescriptor] => [
+        name,
+        { get: () => Reflect.get(now(), name), enumerable: true, configurable: true },
+      ]);
+      return Object.defineProperties({ ...shape }, Object.fromEntries(members));
+    },
+};
+
+/** Entries mean something else while the guard is off. */
+function meaning(
+  name: string,
+  { at, by }: Pick<Guard, 'at' | 'by'>,
+  unlimited: (meant: Meaning, entryKind: string) => Meaning,
+): Guard {
+  const meanings: Replacement = {
+    file: 'access/rights.ts',
+    name: 'meaningOf',
+    importers: ['access/meet.ts'],
+    replace:
+      (original: typeof rights.meaningOf, isOff: Off): typeof rights.meaningOf =>
+      (entry, operatorRows) => {
+        const meant = original(entry, operatorRows);
+        return isOff() ? unlimited(meant, entry.kind) : meant;
+      },
+  };
+  return { name, at, ...(by === undefined ? {} : { by }), replaced: [compiledAnew, meanings] };
+}
+
+function allRowsOf(meant: Meaning): Meaning {
+  return { ...meant, rights: meant.rights.map((right) => ({ ...right, criteria: [] })) };
+}
+
+export const accessGuards: readonly Guard[] = [
+  {
+    name: 'what the firm has authorised of a token',
+    at: fields('value'),
+    by: ['reader'],
+    ways: ['read'],
+    replaced: [
+      compiledAnew,
+      {
+        file: 'access/meet.ts',
+        name: 'meet',
+        importers: ['access/policy.ts'],
+        replace:
+          (original: typeof meeting.meet, isOff: Off): typeof meeting.meet =>
+          (token, firm) =>
+            isOff() ? token : original(token, firm),
+      },
+    ],
+  },
+  {
+    name: 'filters of order types',
+    at: orders('value', 'existence'),
+    by: ['filtered'],
+    replaced: [
+      compiledAnew,
+      {
+        file: 'access/open-rights.ts',
+        name: 'criteriaByType',
+        importers: ['access/policy.ts'],
+        replace:
+          (original: typeof openRights.criteriaByType, isOff: Off): typeof openRights.criteriaByType =>
+          (filters) =>
+            original(isOff() ? [] : filters),
+      },
+    ],
+  },
+  {
+    name: 'limits that operators set to entries',
+    at: orders('value', 'existence'),
+    by: ['described'],
+    replaced: [
+      compiledAnew,
+      {
+        file: 'access/rights.ts',
+        name: 'meaningOf',
+        importers: ['access/meet.ts'],
+        replace:
+          (original: typeof rights.meaningOf, isOff: Off): typeof rights.meaningOf =>
+          (entry, operatorRows) =>
+            original(entry, isOff() ? new Map() : operatorRows),
+      },
+    ],
+  },
+  meaning('queries of SMART scopes', { at: orders('value', 'existence'), by: ['coded'] }, (meant, kind) =>
+    kind === 'smart' ? allRowsOf(meant) : meant,
+  ),
+  meaning('rows of entries', { at: at('tasks', 'value', 'existence'), by: ['recalls'] }, (meant, kind) =>
+    kind === 'crud' ? allRowsOf(meant) : meant,
+  ),
+  {
+    name: "search parameters of the firm's own on types that are not searched",
+    at: fields('definition'),
+    by: ['names'],
+    ways: ['search chain', 'search _has', 'search include'],
+    replaced: [
+      {
+        file: 'interactions/own-parameters.ts',
+        name: 'knownOwnParameters',
+        replace:
+          (original: typeof own.knownOwnParameters, isOff: Off): typeof own.knownOwnParameters =>
+          (policy, parameters) =>
+            isOff() ? parameters : original(policy, parameters),
+      },
+    ],
+  },
+  {
+    name: "search parameters of the firm's own in the metadata",
+    at: fields('definition'),
+    by: ['names'],
+    ways: ['metadata'],
+    replaced: [
+      {
+        file: 'interactions/own-parameters.ts',
+        name: 'usableOwnParameters',
+        replace:
+          (original: typeof own.usableOwnParameters, isOff: Off): typeof own.usableOwnParameters =>
+          (policy, parameters) => {
+            const grants: AccessPolicy['grants'] = () => [{ elements: 'all', criteria: [], entries: [] }];
+            return original(isOff() ? { ...policy, grants } : policy, parameters);
+          },
+      },
+    ],
+  },
+];
