@@ -102,6 +102,8 @@ async function appointments(start: string): Promise<number> {
   return row?.found ?? 0;
 }
 
+let kills = 0;
+
 async function round(count: number): Promise<void> {
   const startMs = firstDay + count * 6 * 30 * minuteMs;
   const slot = slotIds(firm.id, number, 'VISIT')(startMs);
@@ -109,6 +111,7 @@ async function round(count: number): Promise<void> {
   const victim = places[random.integer(0, 1)];
   const asked = Array.from({ length: bookers }, (_, index) => book(places[index % 2] as Place, slot));
   if (isKilled && victim !== undefined) {
+    kills += 1;
     await new Promise((resolve) => setTimeout(resolve, random.integer(5, 120)));
     await victim.node.kill();
   }
@@ -141,3 +144,7 @@ for (let first = 0; first < rounds; first += roundsEach) {
     for (let count = first; count < last; count += 1) await round(count);
   });
 }
+
+test('nodes were killed in some of the rounds', () => {
+  assert.ok(kills > 0);
+});
