@@ -5,7 +5,7 @@
  * CPU times of this thread and the database's processes together, where the system tells them (Linux): the times that pass
  * are those of other processes on a machine that does other things as well.
  *
- *     node bench/access.ts [--rounds 60] [--patients 600]
+ *     npm run bench -- access [--rounds 60] [--patients 600]
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,21 +31,22 @@ import { openOperatorScope } from '../packages/server/src/tenancy/operator.ts';
 import type { TenantScope } from '../packages/server/src/tenancy/scope.ts';
 import { median, openDatabaseCpu } from './cpu.ts';
 
-const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '60' }, patients: { type: 'string', default: '600' } },
-});
-const rounds = Number(values.rounds);
-const patients = Number(values.patients);
 /** Calls of one side in one round. */
 const callsPerRound = 50;
 const firmsMax = 8;
 const atOnce = 16;
 const idOf = (index: number): string => `${450_000 + index}`;
 
+interface Size {
+  readonly rounds: number;
+  /** Of the practice that is searched. */
+  readonly patients: number;
+}
+
 type Call = (turn: number) => unknown;
 
 /** Median times of one call of each side, in ms. Round 0 warms up. */
-async function compare(sides: readonly Call[], calls = callsPerRound): Promise<readonly number[]> {
+async function compare(rounds: number, sides: readonly Call[], calls = callsPerRound): Promise<readonly number[]> {
   const times: number[][] = sides.map(() => []);
   for (let round = 0; round <= rounds; round += 1) {
     for (const [side, call] of sides.entries()) {
@@ -60,7 +61,11 @@ async function compare(sides: readonly Call[], calls = callsPerRound): Promise<r
 }
 
 /** Median CPU times of one call of each side, in ms: this thread and the database together. Round 0 warms up. */
-async function compareCpu(sides: readonly Call[], databaseMicros: () => number): Promise<readonly number[]> {
+async function compareCpu(
+  rounds: number,
+  sides: readonly Call[],
+  databaseMicros: () => number,
+): Promise<readonly number[]> {
   const times: number[][] = sides.map(() => []);
   for (let round = 0; round <= rounds; round += 1) {
     for (const [side, call] of sides.entries()) {
@@ -156,7 +161,7 @@ function statementOf(platform: Platform, scope: TenantScope, policy: AccessPolic
   }).statement;
 }
 
-async function compareSearches(platform: Platform, scope: TenantScope): Promise<boolean> {
+async function compareSearches(rounds: number, platform: Platform, scope: TenantScope): Promise<boolean> {
   const full = compilePolicy(['acl/*'], ['acl/*']);
   let within = true;
   for (const { name, type, full: asked, own, entries } of searches) {
@@ -173,13 +178,13 @@ async function compareSearches(platform: Platform, scope: TenantScope): Promise<
         .join(),
     );
     if (ids[0] !== ids[1]) throw new Error(`${name}: the two tokens find other rows`);
-    within = report(`${name}: ${one?.length} rows`, await compare(sides, 10), 1.1) && within;
+    within = report(`${name}: ${one?.length} rows`, await compare(rounds, sides, 10), 1.1) && within;
   }
   return within;
 }
 
 /** µs per resource, on a page of stored patients filled up to 2 kB. */
-async function measureMask(platform: Platform, scope: TenantScope): Promise<boolean> {
+async function measureMask(rounds: number, platform: Platform, scope: TenantScope): Promise<boolean> {
   const policy = compilePolicy(['acl/pat_s_id', 'acl/pat_s_name_dob_gen'], ['acl/*']);
   const whole = compilePolicy(['acl/*'], ['acl/*']);
   const patient = { resourceType: 'Patient', id: 'one', name: [{ family: 'Stone' }], gender: 'female' };
@@ -197,7 +202,7 @@ async function measureMask(platform: Platform, scope: TenantScope): Promise<bool
   const parsed = (): void => {
     for (let at = 0; at < calls; at += 1) JSON.stringify(JSON.parse(text));
   };
-  const micros = (await compare([parsed, mask(whole), mask(policy)], 1)).map((ms) => (ms * 1000) / calls);
+  const micros = (await compare(rounds, [parsed, mask(whole), mask(policy)], 1)).map((ms) => (ms * 1000) / calls);
   const [floor = 0, ofWhole = 0, ofSome = 0] = micros;
   console.log(
     `field mask, ${text.length} characters: ${ofSome.toFixed(1)} µs for some elements, ${ofWhole.toFixed(2)} µs for all; JSON.parse + JSON.stringify ${floor.toFixed(1)} µs (limit 30 µs)`,
@@ -208,6 +213,7 @@ async function measureMask(platform: Platform, scope: TenantScope): Promise<bool
 }
 
 async function compareRowSecurity(
+  { rounds, patients }: Size,
   runtime: Database,
   owner: Database,
   scopes: readonly TenantScope[],
@@ -236,14 +242,20 @@ async function compareRowSecurity(
   let within = true;
   for (const [name, sides] of cases) {
     const isCpuTold = !Number.isNaN(micros());
-    const passed = report(`point read, ${name}`, await compare(sides), 1.1);
-    const used = !isCpuTold || report(`point read, ${name}: CPU time`, await compareCpu(sides, micros), 1.1);
+    const passed = report(`point read, ${name}`, await compare(rounds, sides), 1.1);
+    const used = !isCpuTold || report(`point read, ${name}: CPU time`, await compareCpu(rounds, sides, micros), 1.1);
     within = (isCpuTold ? used : passed) && within;
   }
   return within;
 }
 
-async function main(): Promise<void> {
+/** 0 where every limit is kept, else 1. */
+export async function benchAccess(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { rounds: { type: 'string', default: '60' }, patients: { type: 'string', default: '600' } },
+  });
+  const size: Size = { rounds: Number(values.rounds), patients: Number(values.patients) };
   const log = openLog('error');
   const dataDir = await mkdtemp(path.join(tmpdir(), 'praxis-bench-'));
   const embedded = await startEmbeddedPostgres({ dataDir, log });
@@ -257,7 +269,11 @@ async function main(): Promise<void> {
     for (let index = 0; index < firmsMax; index += 1) {
       const draft = { environment: 'sandbox', prefix: `bench-${index}`, name: 'Bench', timeZone: 'UTC' };
       const firm = await createFirm(platform.database, draft);
-      const plan = { seed: `bench-${index}`, patients: index === 0 ? patients : 20, todayMs: dayStartMs(Date.now()) };
+      const plan = {
+        seed: `bench-${index}`,
+        patients: index === 0 ? size.patients : 20,
+        todayMs: dayStartMs(Date.now()),
+      };
       await loadPractice(platform, firm, plan);
       scopes.push(await openOperatorScope(platform.database, platform.clock, firm));
     }
@@ -266,16 +282,14 @@ async function main(): Promise<void> {
     if (scope === undefined) throw new Error('no firm');
     console.log(`${''.padEnd(62)}${'ms'.padStart(8)}${'ms'.padStart(8)}  ratio`);
     console.log('database time of the same rows: full access, restricted token');
-    const searched = await compareSearches(platform, scope);
-    const masked = await measureMask(platform, scope);
+    const searched = await compareSearches(size.rounds, platform, scope);
+    const masked = await measureMask(size.rounds, platform, scope);
     console.log('row-level security: as the owner without it, as the runtime role with it');
-    const secured = await compareRowSecurity(runtime, owner, scopes);
-    if (!(searched && masked && secured)) process.exitCode = 1;
+    const secured = await compareRowSecurity(size, runtime, owner, scopes);
+    return searched && masked && secured ? 0 : 1;
   } finally {
     await Promise.all([owner.close(), runtime.close()]);
     await platform.close();
     await rm(dataDir, { recursive: true, force: true });
   }
 }
-
-await main();

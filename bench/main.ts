@@ -1,6 +1,7 @@
 /**
- * `npm run bench [-- [service | scale | scheduling | revocation] [options]]`: each bench tells its options at its top.
+ * `npm run bench [-- [service | scale | scheduling | revocation | access] [options]]`: each bench tells its options at its top.
  */
+import { benchAccess } from './access.ts';
 import { benchRevocation } from './revocation/bench-revocation.ts';
 import { benchScale } from './scale/bench-scale.ts';
 import { benchScheduling } from './scheduling.ts';
@@ -15,6 +16,8 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<numb
   scheduling: benchScheduling,
   /** Revocation and rotation under load, on two nodes. */
   revocation: benchRevocation,
+  /** What a restricted token, the field mask and row-level security cost. */
+  access: benchAccess,
 };
 
 const [first = '', ...rest] = process.argv.slice(2);

@@ -18,6 +18,7 @@ import { newSecret } from './base/ids.ts';
 import type { Log } from './base/log.ts';
 import { openMetrics } from './base/metrics.ts';
 import { openSecrets, type Secrets } from './base/secrets.ts';
+import { openAnswerRooms } from './bundle/answer-room.ts';
 import { type Content, openContent } from './content/content.ts';
 import { type Database, type DatabaseConnection, openDatabase } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded/launcher.ts';
@@ -98,7 +99,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       log,
       secrets,
       database,
-      store: openStore(database, openProver(secrets)),
+      store: openStore(database, openProver(secrets), options.clock),
       content: openContent(config),
       asOwner: (work) => withOwner(connections.owner, log, work),
       async close() {
@@ -169,6 +170,7 @@ export async function startService(platform: Platform): Promise<Service> {
   const legacyUse = openLegacyUse({ database, clock, log });
   const onLegacyUse = legacyUse.count;
   const ledger = openLedger({ database, log, prove: openProver(secrets), flushMs: auditFlushMs });
+  const rateLimit = openRateLimit(config, counters, clock, secrets);
   const parts: ServerParts = {
     config,
     clock,
@@ -180,6 +182,7 @@ export async function startService(platform: Platform): Promise<Service> {
     signingKeys: keys,
     sessions: openSessions({ database, secrets, clock, keys, uses, sessionsMax, onLegacyUse }),
     tokens: openTokenEndpoints({
+      rateLimit,
       database,
       secrets,
       clock,
@@ -199,7 +202,8 @@ export async function startService(platform: Platform): Promise<Service> {
     store,
     content: platform.content,
     ledger,
-    rateLimit: openRateLimit(config, counters, clock, secrets),
+    rateLimit,
+    answerRooms: openAnswerRooms(config),
     jsonLimits: {
       depthMax: config.jsonDepthMax,
       arrayLengthMax: config.arrayLengthMax,
@@ -212,11 +216,11 @@ export async function startService(platform: Platform): Promise<Service> {
     openPages: openPagesOf(platform, origins, compressor),
   };
   const server = await openServer(parts);
-  const address = await server.listen({ host: config.host, port: config.port });
-  listening = address;
-  const jobs = openJobs([...jobsOf(platform, origins, ledger), counters.exchange], log);
+  listening = await server.listen({ host: config.host, port: config.port });
+  const seals = config.auditSealMs === 0 ? undefined : sealing(platform, ledger);
+  const jobs = openJobs([...jobsOf(platform, origins, seals), counters.exchange], log);
   return {
-    origin: address,
+    origin: listening,
     parts,
     jobs,
     async drain() {
@@ -224,6 +228,7 @@ export async function startService(platform: Platform): Promise<Service> {
       await drain(server, config.drainMs);
       await jobs.stop();
       await parts.ledger.close();
+      await seals?.finish();
       await legacyUse.close();
       await parts.validator.close();
       await uses.close();
@@ -232,7 +237,7 @@ export async function startService(platform: Platform): Promise<Service> {
 }
 
 /** Work beside the requests, but for that of parts with a lifetime of their own. */
-function jobsOf(platform: Platform, origins: Origins, ledger: Ledger): readonly Job[] {
+function jobsOf(platform: Platform, origins: Origins, seals: Job | undefined): readonly Job[] {
   const { config, database, clock } = platform;
   return [
     keyExpiry(database, () => clock.now()),
@@ -242,7 +247,7 @@ function jobsOf(platform: Platform, origins: Origins, ledger: Ledger): readonly 
     agreedAppointmentsJob({ database, clock, baseUrlOf: (firm) => baseUrlOfFirm(origins, firm) }),
     ...(config.completeLagMs === 0 ? [] : [completenessSteps(database, () => clock.now(), config.completeLagMs)]),
     parameterIndexing({ database, baseUrlOf: (firm) => baseUrlOfFirm(origins, firm) }),
-    ...(config.auditSealMs === 0 ? [] : [sealing(platform, ledger)]),
+    ...(seals === undefined ? [] : [seals]),
   ];
 }
 

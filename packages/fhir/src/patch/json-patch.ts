@@ -5,6 +5,9 @@ import { copyOf, isObject, type Patch, PatchError, type PatchTouch } from './pat
 /** Operations of one patch. */
 export const patchOperationsMax = 1000;
 
+/** Characters of JSON that the copies of one patch may add: a value that is copied into itself doubles each time. */
+const copiedMax = 1_048_576;
+
 interface Operation {
   /** From 1. */
   readonly number: number;
@@ -17,6 +20,8 @@ interface Operation {
 /** A holder of the document, so that an operation may replace the document itself. */
 interface Root {
   document: JsonValue;
+  /** Characters that copies have added. */
+  copied: number;
 }
 
 /** Op → what it does. RFC 6902 §4. */
@@ -34,7 +39,13 @@ const operations = {
     }
     add(root, each, each.path, remove(root, each, each.from));
   },
-  copy: (root: Root, each: Operation) => add(root, each, each.path, copyOf(get(root, each, each.from))),
+  copy(root: Root, each: Operation) {
+    const value = get(root, each, each.from);
+    root.copied += JSON.stringify(value).length;
+    if (root.copied > copiedMax)
+      throw new PatchError('failed', each.number, `copies more than ${copiedMax} characters in all`);
+    add(root, each, each.path, copyOf(value));
+  },
   test(root: Root, each: Operation) {
     if (!isEqual(get(root, each, each.path), each.value))
       throw new PatchError('failed', each.number, 'tests for another value than there is');
@@ -58,7 +69,7 @@ export function readJsonPatch(document: JsonValue): Patch {
   return {
     touches: parsed.flatMap(touchesOf),
     apply(resource) {
-      const root: Root = { document: copyOf(resource) };
+      const root: Root = { document: copyOf(resource), copied: 0 };
       for (const each of parsed) operations[each.op](root, each);
       return root.document;
     },
@@ -98,11 +109,19 @@ function readPointer(text: JsonValue | undefined, name: string, number: number):
   return parts;
 }
 
-function touchesOf({ op, path, from }: Operation): PatchTouch[] {
-  const blind = op === 'add' && path.length === 1;
+function touchesOf({ op, path, from, value }: Operation): PatchTouch[] {
+  const blind = op === 'add' && path.length === 1 && standsAlone(path[0] ?? '', value);
   const touched: PatchTouch[] = [{ member: path[0], blind }];
   if (op === 'move' || op === 'copy') touched.push({ member: from[0], blind: false });
   return touched;
+}
+
+/**
+ * Whether a member can be set without anything else of the resource being asked: extensions of a primitive go with its value, and
+ * references to contained resources with these (https://hl7.org/fhir/R4/references.html#contained).
+ */
+function standsAlone(member: string, value: JsonValue): boolean {
+  return !member.startsWith('_') && member !== 'contained' && !/["'\\]#/.test(JSON.stringify(value));
 }
 
 function get(root: Root, each: Operation, path: readonly string[]): JsonValue {

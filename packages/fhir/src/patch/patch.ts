@@ -17,7 +17,10 @@ export class PatchError extends Error {
 export interface PatchTouch {
   /** Top-level member of the resource, e.g. `telecom`; undefined: the whole resource. */
   readonly member: string | undefined;
-  /** The operation sets the whole member whatever it was, so its outcome tells nothing of what was there. */
+  /**
+   * The operation sets the whole member whatever it was, so its outcome tells nothing of what was there; as far as the patch
+   * shows: a choice has several members (value[x]), and a repeated primitive one beside it.
+   */
   readonly blind: boolean;
 }
 

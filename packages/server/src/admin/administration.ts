@@ -2,6 +2,7 @@
  * The administration API: from the pieces of a request to an answer. Order of checks: path → credentials → method → rate →
  * role and place → body → the action itself.
  */
+import { firmsOfApplication } from '../audit/administration.ts';
 import { type ErrorCode, fail, PraxisError } from '../base/errors.ts';
 import type { SharedCounters } from '../limits/shared-counters.ts';
 import { requireAccess, requireFieldRoles, type Segments, verifyActions } from './access.ts';
@@ -9,7 +10,7 @@ import type { Action, ActionContext, Fields } from './action.ts';
 import { signInAnswer } from './actions/account.ts';
 import { actions } from './actions/list.ts';
 import { readBody } from './input.ts';
-import { type Act, type Notebook, noteChange, noteRefusal } from './noting.ts';
+import { type Act, type Notebook, noteChange, noteChangeAtFirms, noteRefusal } from './noting.ts';
 import { answerOf } from './output.ts';
 import { passwordLengthMax } from './password-rules.ts';
 import { openRoutes } from './routes.ts';
@@ -134,7 +135,10 @@ async function refusalNoted<T>(options: AdministrationOptions, about: Act, work:
   }
 }
 
-/** Runs `work`; what may change something is noted before, and again when it failed. */
+/**
+ * Runs `work`; what may change something is noted before, and again when it failed. A change of an application as a whole
+ * is noted at the firms for which it counts once it was made, and answered when that is written.
+ */
 async function changeNoted<T>(
   context: ActionContext,
   options: AdministrationOptions,
@@ -143,16 +147,29 @@ async function changeNoted<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   if (method === 'GET') return await work();
-  const { environment, firm } = about.segments;
+  const { environment, firm, application } = about.segments;
   const concerned =
     environment === undefined || firm === undefined
       ? undefined
       : (await refusalNoted(options, about, () => firmOf(context, { environment, firm }))).id;
+  const isWhole = environment !== undefined && application !== undefined && firm === undefined;
+  const firms = isWhole ? await firmsOfApplication(options, { environment, application }) : [];
   await noteChange(options, about, concerned);
+  const result = await failureNoted(options, about, concerned, work);
+  await noteChangeAtFirms(options, about, firms);
+  return result;
+}
+
+async function failureNoted<T>(
+  options: AdministrationOptions,
+  about: Act & Required<Pick<Act, 'caller'>>,
+  firm: number | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    await noteChange(options, about, concerned, codeOf(error));
+    await noteChange(options, about, firm, codeOf(error));
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Administrators: who may use the administration API, each with one role. An operator administers all of it, a practice
  * administrator one firm, a vendor one application. Usernames are unique in the installation, so that signing in asks for
- * nothing else (docs/decisions/0162).
+ * nothing else (docs/decisions/0166).
  */
 import type { Clock } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
@@ -77,7 +77,7 @@ export async function createAdministrator(
   const stored = await passwords.hash(password);
   const made = await database.query(sql`
     INSERT INTO administrator (username, role, firm, application, password, created_at)
-    VALUES (${username}, ${draft.role}, ${firm?.id ?? null}, ${application?.id ?? null}, ${stored}, ${timestamp(clock.now())})
+    VALUES (${username}, ${draft.role}, ${firm?.id ?? null}, ${application?.id ?? null}, ${stored}, ${sql.timestamp(clock.now())})
     ON CONFLICT (username) DO NOTHING RETURNING id`);
   if (made.length === 0)
     fail('duplicate', { diagnostics: `an administrator ${username} exists`, expression: ['username'] });
@@ -161,9 +161,4 @@ function requirePlace(field: string, value: string | undefined, isNeeded: boolea
     diagnostics: isNeeded ? `${field} is missing: the role ${role} has one` : `${field} is for the role ${role} alone`,
     expression: [field],
   });
-}
-
-/** `ms` since 1970 as a timestamp. */
-export function timestamp(ms: number): Sql {
-  return sql`to_timestamp(${ms}::float8 / 1000)`;
 }

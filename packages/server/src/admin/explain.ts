@@ -2,13 +2,17 @@
  * What an application may do at a firm, as the service itself decides it, and why no call of it gets as far as its entries
  * where that is so: what `praxis access explain` and the action of that name answer from.
  */
-import type { AccessPolicy } from '../access/policy.ts';
+import { explainDenial } from '../access/explain.ts';
+import { type AccessPolicy, searchGrants } from '../access/policy.ts';
 import type { Clock } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import type { Database } from '../database/database.ts';
+import type { InteractionName } from '../interactions/context.ts';
+import { effectiveAccess, refusalOf } from '../interactions/effective-access.ts';
 import { OAuthError } from '../oauth/errors.ts';
 import { grantedEntries } from '../oauth/granted-entries.ts';
 import { openPolicies } from '../oauth/policies.ts';
+import { parametersOf } from '../search/parameters.ts';
 import type { Application } from '../tenancy/applications.ts';
 import { type Authorisation, findAuthorisation } from '../tenancy/authorisations.ts';
 import type { Firm } from '../tenancy/firms.ts';
@@ -37,6 +41,62 @@ export async function explainAccess(
   const carried = entriesOf(application.acl, scope);
   const { acl, operatorRows } = authorisation;
   return { closed, policy: openPolicies(1).effective(carried, application.acl, acl, operatorRows), own };
+}
+
+/** Something that an application may want to do with resources of a type. */
+export interface Question {
+  readonly type: string;
+  readonly interaction?: InteractionName | undefined;
+  /** A search by this parameter. */
+  readonly parameter?: string | undefined;
+}
+
+export interface Verdict {
+  /** `Patient read`, `Patient search by identifier`. */
+  readonly what: string;
+  readonly allowed: boolean;
+  /** The entries that open it, each once, in order; none where it is refused. */
+  readonly entries: readonly string[];
+  /** Why not: what is missing, and who grants it. */
+  readonly reason?: string;
+}
+
+/**
+ * The answer to each part of the question.
+ * @throws PraxisError `rule-broken` when the type has no such search parameter at the firm
+ */
+export function verdictsOn(policy: AccessPolicy, own: FirmSearchParameters, question: Question): readonly Verdict[] {
+  const { type, interaction, parameter } = question;
+  return [
+    ...(interaction === undefined ? [] : [onInteraction(policy, type, interaction)]),
+    ...(parameter === undefined ? [] : [onParameter(policy, own, type, parameter)]),
+  ];
+}
+
+function onInteraction(policy: AccessPolicy, type: string, interaction: InteractionName): Verdict {
+  const what = `${type} ${interaction}`;
+  const refusal = refusalOf(policy, interaction, type);
+  const entries = effectiveAccess(policy, [], [type]).types.flatMap(({ grants }) =>
+    grants.flatMap((each) => each.entries),
+  );
+  return refusal === undefined ? allowed(what, entries) : { what, allowed: false, entries: [], reason: refusal };
+}
+
+function onParameter(policy: AccessPolicy, own: FirmSearchParameters, type: string, parameter: string): Verdict {
+  const what = `${type} search by ${parameter}`;
+  const definition = parametersOf(type, own).get(parameter)?.definition;
+  if (definition === undefined)
+    return fail('rule-broken', {
+      diagnostics: `${parameter}: ${type} has no such search parameter`,
+      expression: ['parameter'],
+    });
+  const entries = searchGrants(policy, type, [definition]).flatMap((grant) => grant.entries);
+  if (entries.length > 0) return allowed(what, entries);
+  return { what, allowed: false, entries, reason: explainDenial(policy, type, [definition]).diagnostics };
+}
+
+function allowed(what: string, entries: readonly string[]): Verdict {
+  return { what, allowed: true, entries: [...new Set(entries)].toSorted() };
 }
 
 /** @throws PraxisError `rule-broken` with what the token endpoint would say of the scope */

@@ -2,7 +2,7 @@
  * Administration in the audit ledger: a change is noted before it is made, in the service's ledger and in that of the firm
  * that it concerns; one that fails is noted again. Refusals are gathered, so that a flood of them costs little.
  */
-import { noteAdministration } from '../audit/administration.ts';
+import { type Administration, noteAdministration, noteAtFirms } from '../audit/administration.ts';
 import { serviceLedger } from '../audit/audit-row.ts';
 import type { Ledger } from '../audit/ledger.ts';
 import type { Prover } from '../audit/proof.ts';
@@ -37,13 +37,21 @@ export async function noteChange(
   firm: number | undefined,
   reason?: ErrorCode,
 ): Promise<void> {
+  await noteAdministration(notebook, { ...doneBy(act), ...(reason === undefined ? {} : { reason }) }, firm);
+}
+
+/** Notes a change of an application that was made in the ledgers of the firms for which it counts. */
+export async function noteChangeAtFirms(
+  notebook: Notebook,
+  act: Act & Required<Pick<Act, 'caller'>>,
+  firms: readonly number[],
+): Promise<void> {
+  await noteAtFirms(notebook, doneBy(act), firms);
+}
+
+function doneBy(act: Act & Required<Pick<Act, 'caller'>>): Administration {
   const { caller, requestId } = act;
-  const who = { subject: caller.username, flow: caller.kind, requestId };
-  await noteAdministration(
-    notebook,
-    { ...who, action: textOf(act), ...(reason === undefined ? {} : { reason }) },
-    firm,
-  );
+  return { subject: caller.username, flow: caller.kind, requestId, action: textOf(act) };
 }
 
 /** Notes a refusal; waits for room in the ledger where there is none. */

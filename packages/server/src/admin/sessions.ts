@@ -9,7 +9,7 @@ import type { Secrets } from '../base/secrets.ts';
 import type { Database, Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { requireTitle } from '../tenancy/names.ts';
-import { type Role, timestamp } from './administrators.ts';
+import type { Role } from './administrators.ts';
 
 const hourMs = 3_600_000;
 
@@ -93,7 +93,7 @@ export async function beginSession(store: SessionStore, signIn: SignIn): Promise
       SELECT id FROM administrator WHERE id = ${signIn.administrator} AND password = ${signIn.password} AND state = 'active' FOR UPDATE`);
     if (live === undefined) return undefined;
     await tx.query(
-      sql`DELETE FROM admin_session WHERE administrator = ${signIn.administrator} AND ends_at <= ${timestamp(nowMs)}`,
+      sql`DELETE FROM admin_session WHERE administrator = ${signIn.administrator} AND ends_at <= ${sql.timestamp(nowMs)}`,
     );
     await tx.query(sql`
       UPDATE admin_session SET state = 'revoked' WHERE id IN (
@@ -169,7 +169,7 @@ export async function findCaller(store: SessionStore, token: string): Promise<Ca
     SELECT a.id AS administrator, a.username, a.role, e.name AS environment, f.prefix AS firm, p.name AS application,
            s.id AS session, s.kind, s.last_used_at AS "lastUsedAtMs"
     FROM admin_session s JOIN administrator a ON a.id = s.administrator ${place}
-    WHERE s.hash = ${secrets.hash('admin-session', token)} AND s.state = 'active' AND s.expires_at > ${timestamp(nowMs)} AND ${isLive}`,
+    WHERE s.hash = ${secrets.hash('admin-session', token)} AND s.state = 'active' AND s.expires_at > ${sql.timestamp(nowMs)} AND ${isLive}`,
     { idempotent: true },
   );
   if (row === undefined) return undefined;
@@ -179,14 +179,15 @@ export async function findCaller(store: SessionStore, token: string): Promise<Ca
 }
 
 async function noteUse(database: Database, { session, kind }: Caller, nowMs: number): Promise<void> {
-  const expiry = kind === 'token' ? sql.empty : sql`, expires_at = LEAST(ends_at, ${timestamp(nowMs + sessionIdleMs)})`;
+  const expiry =
+    kind === 'token' ? sql.empty : sql`, expires_at = LEAST(ends_at, ${sql.timestamp(nowMs + sessionIdleMs)})`;
   await database.query(
-    sql`UPDATE admin_session SET last_used_at = ${timestamp(nowMs)} ${expiry} WHERE id = ${session} AND state = 'active'`,
+    sql`UPDATE admin_session SET last_used_at = ${sql.timestamp(nowMs)} ${expiry} WHERE id = ${session} AND state = 'active'`,
   );
 }
 
 function liveTokens(nowMs: number): Sql {
-  return sql`kind = 'token' AND state = 'active' AND expires_at > ${timestamp(nowMs)}`;
+  return sql`kind = 'token' AND state = 'active' AND expires_at > ${sql.timestamp(nowMs)}`;
 }
 
 async function insert(
@@ -200,8 +201,8 @@ async function insert(
   const token = `${tokenPrefix}${newSecret()}`;
   const [row] = await tx.query<{ id: number }>(sql`
     INSERT INTO admin_session (hash, administrator, kind, label, created_at, expires_at, ends_at)
-    VALUES (${secrets.hash('admin-session', token)}, ${administrator}, ${kind}, ${label}, ${timestamp(clock.now())},
-      ${timestamp(expiresAtMs)}, ${timestamp(endsAtMs)})
+    VALUES (${secrets.hash('admin-session', token)}, ${administrator}, ${kind}, ${label}, ${sql.timestamp(clock.now())},
+      ${sql.timestamp(expiresAtMs)}, ${sql.timestamp(endsAtMs)})
     RETURNING id`);
   return row === undefined
     ? fail('internal', { diagnostics: 'The session was not stored' })

@@ -1,9 +1,11 @@
 /**
  * Signing in with username and password. A wrong password and an unknown, revoked or closed-out username get the same answer
- * for the same work; who guesses is slowed (limits/guess-limit.ts), while sessions and API tokens that there are go on.
+ * for the same work; who guesses is slowed (limits/guess-limit.ts), while sessions and API tokens that there are go on, and so
+ * does signing in from where the administrator has been.
  */
 import { fail } from '../base/errors.ts';
-import type { GuessLimit } from '../limits/guess-limit.ts';
+import type { Attempt, GuessLimit } from '../limits/guess-limit.ts';
+import { isKnownAddress, rememberAddress } from './addresses.ts';
 import type { Passwords } from './passwords.ts';
 import type { Caller } from './sessions.ts';
 import {
@@ -36,6 +38,7 @@ export async function signIn(
   const issued = found && (await beginSession(context, found));
   const caller = issued && (await findCaller(context, issued.token));
   if (issued === undefined || caller === undefined) return wrong();
+  await rememberAddress(context, caller.administrator, username, context.address);
   return { ...caller, ...issued };
 }
 
@@ -51,17 +54,28 @@ export async function requireOwnPassword(context: SignInContext, username: strin
 async function checkPassword(context: SignInContext, username: string, password: string): Promise<SignIn | undefined> {
   const { guessLimit, passwords, address } = context;
   const attempt = { account: `admin/${username}`, address };
-  const refused = guessLimit.refusedUntil(attempt);
-  if (refused !== undefined) {
-    fail('rate-exceeded', {
-      diagnostics: `Too many wrong passwords: wait ${refused.seconds} s, until ${refused.until}`,
-      headers: { 'retry-after': String(refused.seconds) },
-    });
-  }
+  await admit(context, username, attempt);
   const found = await findSignIn(context, username);
-  if (await passwords.matches(password, found?.password)) return found;
+  const isRight = await passwords.matches(password, found?.password);
+  // Attempts that were made at once have passed the first look together: no more than the limit are told what came of them.
+  await admit(context, username, attempt);
+  if (isRight) return found;
   guessLimit.failed(attempt);
   return undefined;
+}
+
+/** @throws PraxisError `rate-exceeded`, before the password is looked at */
+async function admit(context: SignInContext, username: string, attempt: Attempt): Promise<void> {
+  const { guessLimit } = context;
+  const refused = guessLimit.refusedUntil(attempt);
+  if (refused === undefined) return;
+  // Looked up only when it matters, so that nothing is slower while nobody guesses.
+  const isAtHome = await isKnownAddress(context, username, attempt.address);
+  if (isAtHome && guessLimit.refusedUntil({ ...attempt, isAtHome }) === undefined) return;
+  fail('rate-exceeded', {
+    diagnostics: `Too many wrong passwords: wait ${refused.seconds} s, until ${refused.until}`,
+    headers: { 'retry-after': String(refused.seconds) },
+  });
 }
 
 function wrong(): never {

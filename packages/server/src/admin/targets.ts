@@ -1,6 +1,7 @@
 /** What the segments of an action's path name. */
 import { fail } from '../base/errors.ts';
-import { type Application, getApplication } from '../tenancy/applications.ts';
+import { type Application, findApplication, getApplication } from '../tenancy/applications.ts';
+import { findAuthorisation } from '../tenancy/authorisations.ts';
 import { type Firm, getFirm } from '../tenancy/firms.ts';
 import type { ActionContext } from './action.ts';
 
@@ -27,6 +28,31 @@ export function applicationOf(
   { environment, application }: ApplicationSegments,
 ): Promise<Application> {
   return getApplication(database, environment, application);
+}
+
+/**
+ * Firm and application of a path. One that does not exist is answered like one that the firm has never authorised, so that nobody
+ * learns which applications there are.
+ * @throws PraxisError `resource-not-found`
+ */
+export async function authorisedOf(
+  context: Reader,
+  path: FirmSegments & ApplicationSegments,
+): Promise<{ readonly firm: Firm; readonly application: Application }> {
+  const firm = await firmOf(context, path);
+  const application = await findApplication(context.database, path.environment, path.application);
+  const found = application && (await findAuthorisation(context.database, firm, application));
+  return application === undefined || found === undefined
+    ? neverAuthorised(firm, path.application)
+    : { firm, application };
+}
+
+/** @throws PraxisError `resource-not-found` */
+export function neverAuthorised(firm: Firm, application: string): never {
+  return fail('resource-not-found', {
+    diagnostics: `firm ${firm.prefix} has not authorised ${application}`,
+    expression: ['application'],
+  });
 }
 
 /** The number that a segment is. @throws PraxisError `resource-not-found` naming what the number is of */

@@ -1,10 +1,13 @@
 /**
  * Rows of administration: who asked to change what of the installation. They are written before the change is made, so
- * that none is made without a row; one that failed has a second row, which says so.
+ * that none is made without a row; one that failed has a second row, which says so. Firms whose application was changed as a
+ * whole learn of it afterwards: such a change, a suspension for instance, does not wait for thousands of ledgers.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Database } from '../database/database.ts';
-import { type AuditOutcome, type Patients, serviceLedger } from './audit-row.ts';
+import { sql } from '../database/sql.ts';
+import { type AccessRow, type Patients, serviceLedger } from './audit-row.ts';
+import type { Ledger } from './ledger.ts';
 import { addRows } from './ledger-statements.ts';
 import type { Prover } from './proof.ts';
 
@@ -27,19 +30,46 @@ const actionLengthMax = 300;
 /** Adds the row to the service's ledger and, where a firm is concerned, to the firm's; durable when it resolves. */
 export async function noteAdministration(
   { database, clock, prove }: { readonly database: Database; readonly clock: Clock; readonly prove: Prover },
-  { action, reason, ...who }: Administration,
+  administration: Administration,
   firm?: number,
 ): Promise<void> {
-  const outcome: AuditOutcome = reason === undefined ? 0 : 4;
-  const row = {
+  const row = rowOf(administration, clock.now());
+  for (const ledger of firm === undefined ? [serviceLedger] : [serviceLedger, firm])
+    await database.forFirm(ledger).query(addRows(ledger, [{ row, times: 1, elements: null }], [], prove));
+}
+
+/** The firms to which a change of an application is of concern: those that authorise it now, or have only paused that. */
+export async function firmsOfApplication(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  { environment, application }: { readonly environment: string; readonly application: string },
+): Promise<readonly number[]> {
+  const rows = await database.query<{ firm: number }>(sql`
+    SELECT z.firm FROM environment e JOIN application a ON a.environment = e.id JOIN authorisation z ON z.application = a.id
+    WHERE e.name = ${environment} AND a.name = ${application} AND z.state <> 'revoked'
+      AND (z.expires_at IS NULL OR z.expires_at > ${sql.timestamp(clock.now())}) ORDER BY z.firm`);
+  return rows.map(({ firm }) => firm);
+}
+
+/** Adds a row of a change that was made to the ledgers of these firms; written when it resolves. */
+export async function noteAtFirms(
+  { ledger, clock }: { readonly ledger: Ledger; readonly clock: Clock },
+  administration: Administration,
+  firms: readonly number[],
+): Promise<void> {
+  if (firms.length === 0) return;
+  const row = rowOf(administration, clock.now());
+  for (const firm of firms) await ledger.keep(firm, [row]);
+  await ledger.flush();
+}
+
+function rowOf({ action, reason, ...who }: Administration, atMs: number): AccessRow {
+  return {
     ...who,
-    atMs: clock.now(),
+    atMs,
     application: 0,
     interaction: 'administer',
     id: action.slice(0, actionLengthMax),
-    outcome,
+    outcome: reason === undefined ? 0 : 4,
     ...(reason === undefined ? {} : { reason }),
   };
-  for (const ledger of firm === undefined ? [serviceLedger] : [serviceLedger, firm])
-    await database.forFirm(ledger).query(addRows(ledger, [{ row, times: 1, elements: null }], [], prove));
 }

@@ -57,27 +57,30 @@ interface Batch {
   readonly repeated: Map<string, PendingRow>;
 }
 
-export function openLedger({ database, log, prove, flushMs }: LedgerOptions): Ledger {
+/** A batch that takes no more rows. */
+interface QueuedBatch {
+  readonly firm: number;
+  readonly batch: Batch;
+  readonly written: PromiseWithResolvers<void>;
+}
+
+export function openLedger(options: LedgerOptions): Ledger {
   const batches = new Map<number, Batch>();
   const touched = new Set<number>();
   const known = new Set<string>();
+  const queue = new Set<QueuedBatch>();
+  /** Of the batches that are queued or being written. */
+  const unwritten = new Set<Promise<void>>();
   const waiting: (() => void)[] = [];
   let pending = 0;
   let closing = false;
   let timer: NodeJS.Timeout | undefined;
-  let pumping: Promise<void> | undefined;
+  let workers = 0;
+  /** When the first of the rows came that wait for the next turn. */
+  let gatheredSinceMs = 0;
 
   const write = async (firm: number, rows: readonly PendingRow[], lists: readonly ElementList[]): Promise<void> => {
-    for (;;) {
-      try {
-        await database.forFirm(firm).query(addRows(firm, rows, lists, prove));
-        break;
-      } catch (error) {
-        log.error({ err: error, rows: rows.length }, 'audit rows could not be written and are kept');
-        if (closing) throw error;
-        await delay(retryPauseMs);
-      }
-    }
+    await untilTaken(options, firm, { rows, lists }, () => closing);
     if (known.size > knownListsMax) known.clear();
     for (const { fingerprint } of lists) known.add(`${firm} ${fingerprint}`);
     pending -= rows.length;
@@ -85,40 +88,53 @@ export function openLedger({ database, log, prove, flushMs }: LedgerOptions): Le
   };
 
   const worker = async (): Promise<void> => {
-    for (let next = batches.entries().next(); !next.done; next = batches.entries().next()) {
-      const [firm, batch] = next.value;
-      batches.delete(firm);
-      const lists = [...batch.lists.values()];
-      for (let from = 0; from < batch.rows.length; from += batchRowsMax)
-        await write(firm, batch.rows.slice(from, from + batchRowsMax), from === 0 ? lists : []);
+    workers += 1;
+    for (const next of queue) {
+      queue.delete(next);
+      const lists = [...next.batch.lists.values()];
+      try {
+        for (let from = 0; from < next.batch.rows.length; from += batchRowsMax)
+          await write(next.firm, next.batch.rows.slice(from, from + batchRowsMax), from === 0 ? lists : []);
+        next.written.resolve();
+      } catch (error) {
+        next.written.reject(error);
+      }
+      unwritten.delete(next.written.promise);
     }
+    workers -= 1;
+    if (batches.size > 0 && !closing) schedule();
   };
 
-  const pump = (): Promise<void> => {
+  /** Hands over what was gathered. Later rows are of the next turn: else no batch would fill while requests come. */
+  const beginTurn = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    pumping ??= Promise.all(Array.from({ length: statementsMax }, worker))
-      .then(() => undefined)
-      .finally(() => {
-        pumping = undefined;
-        if (batches.size > 0 && !closing) schedule();
-      });
-    return pumping;
+    for (const [firm, batch] of batches) {
+      const written = Promise.withResolvers<void>();
+      written.promise.catch(() => undefined); // whoever waits is told
+      unwritten.add(written.promise);
+      queue.add({ firm, batch, written });
+    }
+    batches.clear();
+    while (workers < statementsMax && queue.size > 0) void worker();
   };
 
+  /** The next turn; when all workers are busy, the first that is done sees to it. */
   const schedule = (): void => {
-    if (pumping !== undefined) return;
-    timer ??= setTimeout(() => void pump().catch(() => undefined), flushMs);
+    if (queue.size > 0 || workers === statementsMax) return;
+    timer ??= setTimeout(beginTurn, Math.max(0, gatheredSinceMs + options.flushMs - performance.now()));
   };
 
   const flush = async (): Promise<void> => {
-    while (pumping !== undefined || batches.size > 0) await pump();
+    beginTurn();
+    await Promise.all(unwritten);
   };
 
   return {
     keep(firm, rows) {
       if (rows.length === 0) return undefined;
       touched.add(firm);
+      if (batches.size === 0) gatheredSinceMs = performance.now();
       const batch = batches.get(firm) ?? { rows: [], lists: new Map(), repeated: new Map() };
       batches.set(firm, batch);
       for (const row of rows) if (add(batch, row, (list) => known.has(`${firm} ${list.fingerprint}`))) pending += 1;
@@ -135,12 +151,33 @@ export function openLedger({ database, log, prove, flushMs }: LedgerOptions): Le
     flush,
     async close() {
       closing = true;
-      const limit = AbortSignal.timeout(closeMaxMs);
-      const late = delay(closeMaxMs, undefined, { signal: limit, ref: false }).catch(() => undefined);
-      await Promise.race([flush().catch(() => undefined), late]);
-      if (pending > 0) log.error({ rows: pending }, 'audit rows were lost: the database did not take them in time');
+      const left = async (): Promise<void> => {
+        while (batches.size > 0 || unwritten.size > 0) await flush();
+      };
+      await Promise.race([left().catch(() => undefined), delay(closeMaxMs, undefined, { ref: false })]);
+      if (pending > 0)
+        options.log.error({ rows: pending }, 'audit rows were lost: the database did not take them in time');
     },
   };
+}
+
+/** Repeats the statement until the database takes the rows; at the end of the process it is tried once. */
+async function untilTaken(
+  { database, log, prove }: LedgerOptions,
+  firm: number,
+  { rows, lists }: { readonly rows: readonly PendingRow[]; readonly lists: readonly ElementList[] },
+  isClosing: () => boolean,
+): Promise<void> {
+  for (;;) {
+    try {
+      await database.forFirm(firm).query(addRows(firm, rows, lists, prove));
+      return;
+    } catch (error) {
+      log.error({ err: error, rows: rows.length }, 'audit rows could not be written and are kept');
+      if (isClosing()) throw error;
+      await delay(retryPauseMs);
+    }
+  }
 }
 
 /** Whether the row is one more; else it was counted with one that it equals. */

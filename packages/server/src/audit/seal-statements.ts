@@ -3,7 +3,8 @@
  * and its seals. All run as the firm.
  */
 import { type Sql, sql } from '../database/sql.ts';
-import type { Place, Seal } from './seal.ts';
+import { nonceBytes, proofBytes } from './proof.ts';
+import { noDigest, type Place, type Seal } from './seal.ts';
 
 /** A row of audit_seal. */
 export interface SealRow {
@@ -22,7 +23,11 @@ export function sealOf({ number, at, epoch, xid, seq, rows, marks, head, signatu
   return { number, atMs: at, place: { epoch, xid, seq }, rows, marks, head, signature };
 }
 
-const sealColumns = sql`number, at, row_epoch AS epoch, row_xid::text AS xid, row_seq AS seq, rows, marks, head, signature`;
+/** A number as far as one can be read; where that differs from what a hand has written, the seal's head does not fit. */
+const read = (column: string): Sql =>
+  sql`LEAST(GREATEST(${sql.identifier(column)}, 0), ${Number.MAX_SAFE_INTEGER}::bigint)`;
+
+const sealColumns = sql`number, ${read('at')} AS at, row_epoch AS epoch, row_xid::text AS xid, ${read('row_seq')} AS seq, rows, marks, head, signature`;
 
 /** What the next seal needs of the last one: all but its marks and signature. */
 export interface LastSeal extends Place {
@@ -33,7 +38,7 @@ export interface LastSeal extends Place {
 /** Finds a `LastSeal`. */
 export function lastSeal(firm: number): Sql {
   return sql`
-    SELECT number, row_epoch AS epoch, row_xid::text AS xid, row_seq AS seq, head FROM audit_seal
+    SELECT number, row_epoch AS epoch, row_xid::text AS xid, ${read('row_seq')} AS seq, head FROM audit_seal
     WHERE firm = ${firm} ORDER BY number DESC LIMIT 1`;
 }
 
@@ -41,18 +46,42 @@ export function sealsAfter(firm: number, number: number, limit: number): Sql {
   return sql`SELECT ${sealColumns} FROM audit_seal WHERE firm = ${firm} AND number > ${number} ORDER BY number LIMIT ${limit}`;
 }
 
-/** The contents of a row of before there were proofs. */
-const bareRow = sql`json_build_array(at, application, vid, rtype, outcome, interaction, id, subject, token_id, request_id)::text`;
-
-const rowColumns = sql`epoch, xid::text AS "xid", seq, proof, CASE WHEN proof IS NULL THEN ${bareRow} END AS bare, at, application, vid, shown, times, rtype, outcome, interaction, id,
+const rowColumns = sql`epoch, xid::text AS "xid", seq, proof, at, application, vid, shown, times, rtype, outcome, interaction, id,
   subject, token_id, request_id, flow, elements, entries, reason, patients`;
+
+/** Latest moment of a Date (https://tc39.es/ecma262/#sec-time-values-and-time-range). */
+const lastMs = 8_640_000_000_000_000;
+
+/** Whether a row has a time and a number that a server can have given it. Others cannot even be read: see `wildRows`. */
+const isReadable = sql`(a.at BETWEEN 0 AND ${lastMs} AND a.seq BETWEEN 1 AND ${Number.MAX_SAFE_INTEGER})`;
+
+/** Rows with a time or a number that no server gives. */
+export function wildRows(firm: number, limit: number): Sql {
+  return sql`
+    SELECT a.seq::text, a.at::text FROM audit_event a WHERE firm = ${firm} AND NOT ${isReadable} ORDER BY a.at, a.seq LIMIT ${limit}`;
+}
+
+/** Rows with one proof. */
+export function copiedRows(firm: number, limit: number): Sql {
+  return sql`
+    SELECT array_agg(seq::text ORDER BY seq) AS seqs FROM audit_event
+    WHERE firm = ${firm} AND proof IS NOT NULL GROUP BY proof HAVING count(*) > 1 LIMIT ${limit}`;
+}
 
 /** That no transaction can add rows before this one any more; as one condition of the index, so that it is walked in order. */
 const settled = sql`(a.epoch, a.xid) < ((SELECT o.epoch FROM order_epoch o), pg_snapshot_xmin(pg_current_snapshot()))`;
 
+/** Rows without a proof that are named at most. */
+const unprovenMax = 100;
+
+/** Whether a row has something of the length of a proof; whether it is one of the row, the database cannot tell. */
+const isFormed = sql`COALESCE(length(a.proof) = ${proofBytes}, false)`;
+
 /** What `rowsToSeal` finds; no marks: nothing. */
 export interface ToSeal extends Place {
   readonly rows: number;
+  /** Rows among them, 100 at most, that have nothing of the form of a proof: no server has written them. */
+  readonly unproven: readonly number[];
   readonly marks: Buffer | null;
 }
 
@@ -60,11 +89,14 @@ export interface ToSeal extends Place {
 export function rowsToSeal(firm: number, after: Place, limit: number): Sql {
   return sql`
     WITH next AS (
-    SELECT epoch, a.xid, seq, int8send(seq) || COALESCE(substring(proof FROM 9), substring(sha256(convert_to(${bareRow}, 'UTF8')) FOR 16)) AS mark
+    SELECT epoch, a.xid, seq, ${isFormed} AS formed,
+      int8send(seq) || CASE WHEN ${isFormed} THEN substring(proof FROM ${nonceBytes + 1}) ELSE ${noDigest}::bytea END AS mark
     FROM audit_event a
-    WHERE firm = ${firm} AND (epoch, a.xid, seq) > (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint) AND ${settled}
+    WHERE firm = ${firm} AND (epoch, a.xid, seq) > (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint)
+      AND ${settled} AND ${isReadable}
     ORDER BY a.epoch, a.xid, a.seq LIMIT ${limit})
-    SELECT l.epoch, l.xid::text AS "xid", l.seq, c.rows, c.marks
+    SELECT l.epoch, l.xid::text AS "xid", l.seq, c.rows, c.marks,
+      ARRAY(SELECT n.seq FROM next n WHERE NOT n.formed ORDER BY n.seq LIMIT ${unprovenMax}) AS unproven
     FROM (SELECT count(*)::int AS rows, string_agg(mark, ''::bytea ORDER BY n.epoch, n.xid, n.seq) AS marks FROM next n) c
     CROSS JOIN LATERAL (SELECT epoch, n.xid, seq FROM next n ORDER BY n.epoch DESC, n.xid DESC, n.seq DESC LIMIT 1) l`;
 }
@@ -77,15 +109,16 @@ export function rowsBetween(firm: number, after: Place, upTo: Place | undefined,
       : sql` AND (epoch, a.xid, seq) <= (${upTo.epoch}::int, ${upTo.xid}::xid8, ${upTo.seq}::bigint)`;
   return sql`
     SELECT ${rowColumns} FROM audit_event a
-    WHERE firm = ${firm} AND (epoch, a.xid, seq) > (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint)${end}
+    WHERE firm = ${firm} AND (epoch, a.xid, seq) > (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint)${end} AND ${isReadable}
     ORDER BY a.epoch, a.xid, a.seq LIMIT ${limit}`;
 }
 
-/** Whether there are rows after a place at all. */
-export function anyRowAfter(firm: number, after: Place): Sql {
+/** The first row after a place, and when it was made; no row: there is none. */
+export function firstRowAfter(firm: number, after: Place): Sql {
   return sql`
-    SELECT 1 AS found FROM audit_event a
-    WHERE firm = ${firm} AND (epoch, a.xid, seq) > (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint) LIMIT 1`;
+    SELECT at FROM audit_event a
+    WHERE firm = ${firm} AND (epoch, a.xid, seq) > (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint) AND ${isReadable}
+    ORDER BY a.epoch, a.xid, a.seq LIMIT 1`;
 }
 
 /** Adds a seal; no row where another process has added one of that number. */
@@ -99,17 +132,17 @@ export function addSeal(firm: number, { number, atMs, place, rows, marks, head, 
 /** What a hand on the tables that lean on audit_event would leave: rows by patient without their event or the other way, lists that are not what they are called. */
 export function leaningRows(firm: number, limit: number): Sql {
   return sql`
-    SELECT 'audit_patient lacks ' || p.patient AS what, a.seq FROM audit_event a
+    SELECT 'audit_patient lacks ' || p.patient AS what, a.seq::text FROM audit_event a
       CROSS JOIN LATERAL unnest(string_to_array(a.patients, ' ')) AS p(patient)
       WHERE a.firm = ${firm} AND a.patients IS NOT NULL AND p.patient <> '+' AND NOT EXISTS (
         SELECT FROM audit_patient t WHERE t.firm = ${firm} AND t.patient = p.patient AND t.at = a.at AND t.seq = a.seq)
     UNION ALL
-    SELECT 'audit_patient adds ' || t.patient, t.seq FROM audit_patient t
+    SELECT 'audit_patient adds ' || t.patient, t.seq::text FROM audit_patient t
       WHERE t.firm = ${firm} AND NOT EXISTS (
         SELECT FROM audit_event a WHERE a.firm = ${firm} AND a.at = t.at AND a.seq = t.seq
           AND t.patient = ANY (string_to_array(a.patients, ' ')))
     UNION ALL
-    SELECT 'audit_elements lacks ' || a.elements, a.seq FROM audit_event a
+    SELECT 'audit_elements lacks ' || a.elements, a.seq::text FROM audit_event a
       WHERE a.firm = ${firm} AND a.elements <> 'all' AND NOT EXISTS (
         SELECT FROM audit_elements l WHERE l.firm = ${firm} AND l.fingerprint = a.elements)
     LIMIT ${limit}`;
@@ -122,7 +155,7 @@ export function elementLists(firm: number): Sql {
 /** Versions after a place that have no row in the ledger: each write leaves both with one number. */
 export function unwitnessedVersions(firm: number, after: Place, limit: number): Sql {
   return sql`
-    SELECT v.seq FROM resource_version v
+    SELECT v.seq::text FROM resource_version v
     WHERE v.firm = ${firm} AND (v.epoch, v.xid, v.seq) > (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint)
       AND NOT EXISTS (SELECT FROM audit_event a WHERE a.firm = ${firm} AND a.epoch = v.epoch AND a.xid = COALESCE(v.written_by, v.xid) AND a.seq = v.seq)
     ORDER BY v.epoch, v.xid, v.seq LIMIT ${limit}`;

@@ -3,9 +3,9 @@
  * (https://www.rfc-editor.org/rfc/rfc8032) by a key that is made from the secret key of the installation and is in no
  * database. Whoever has the public key alone can check a chain.
  */
-import { createHash, createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import type { Secrets } from '../base/secrets.ts';
-import { nonceBytes, type ProvenColumns } from './proof.ts';
+import { nonceBytes, type ProvenColumns, proofBytes } from './proof.ts';
 
 /** What a seal takes of a row: its place in the order of commits, and its proof, which stands for all of its contents. */
 export interface SealedRow {
@@ -13,9 +13,8 @@ export interface SealedRow {
   /** Decimal text: it may be beyond 2^53. */
   readonly xid: string;
   readonly seq: number;
+  /** Null, or of another length than a proof: a hand has left it so. */
   readonly proof: Buffer | null;
-  /** The contents of a row of before there were proofs; null for all others. */
-  readonly bare: string | null;
 }
 
 /** A row in full. */
@@ -42,6 +41,9 @@ export interface Seal {
 
 export const beginning: Place = { epoch: 0, xid: '0', seq: 0 };
 
+/** How old a row may become before it is sealed; one that is older says that sealing is held up. */
+export const unsealedMaxMs = 600_000;
+
 /** The head before the first seal. */
 export const noHead = Buffer.alloc(32);
 
@@ -49,12 +51,18 @@ const seqBytes = 8;
 const digestBytes = 16;
 export const markBytes = seqBytes + digestBytes;
 
-/** What a seal remembers of a row: its number, and the HMAC of its proof. */
-export function markOf({ seq, proof, bare }: SealedRow): Buffer {
+/** In the mark of a row that has nothing of the form of a proof. */
+export const noDigest = Buffer.alloc(digestBytes);
+
+/**
+ * What a seal remembers of a row: its number, and its proof without the random number. It says that the row was there, not
+ * that the server has written it: that is what the proof is checked for.
+ */
+export function markOf({ seq, proof }: SealedRow): Buffer {
   const mark = Buffer.alloc(markBytes);
   mark.writeBigInt64BE(BigInt(seq));
-  const digest = proof?.subarray(nonceBytes) ?? hash('sha256', bare ?? '', 'buffer');
-  digest.copy(mark, seqBytes, 0, digestBytes);
+  const digest = proof?.length === proofBytes ? proof.subarray(nonceBytes) : noDigest;
+  digest.copy(mark, seqBytes);
   return mark;
 }
 

@@ -2,6 +2,7 @@
  * The job that seals ledgers: rows become part of the chain once no transaction can add any before them, so no write waits
  * for a seal or for another write. Any number of processes may run it; of two that make the same seal one succeeds.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Database } from '../database/database.ts';
@@ -9,8 +10,8 @@ import { sql } from '../database/sql.ts';
 import { serviceLedger } from './audit-row.ts';
 import type { HeadFiles } from './head-files.ts';
 import type { Ledger } from './ledger.ts';
-import { beginning, headOf, noHead, type Seal, type SealingKey } from './seal.ts';
-import { addSeal, anyRowAfter, type LastSeal, lastSeal, rowsToSeal, type ToSeal } from './seal-statements.ts';
+import { beginning, headOf, noHead, type Seal, type SealingKey, unsealedMaxMs } from './seal.ts';
+import { addSeal, firstRowAfter, type LastSeal, lastSeal, rowsToSeal, type ToSeal } from './seal-statements.ts';
 
 /** Rows of one seal at most. */
 const sealRowsMax = 5_000;
@@ -31,27 +32,63 @@ export interface SealingOptions {
 
 export type SealingState = 'more' | 'waiting' | 'done';
 
-/** A job (jobs/jobs.ts). One portion is one seal for each ledger that has new rows. */
+/** Time for the last seals of a process, and between two looks whether others' transactions have ended. */
+const finishMaxMs = 1_000;
+const finishPauseMs = 20;
+
+/**
+ * A job (jobs/jobs.ts). One portion is one seal for each ledger that has new rows.
+ * `finish` seals at shutdown what the process has written, as far as other transactions let it.
+ */
 export function auditSealing(options: SealingOptions) {
+  const { ledger } = options;
   let sweptAtMs = Number.NEGATIVE_INFINITY;
+  const sealTouched = async (firms: Iterable<number>, isSweep: boolean): Promise<SealingState> => {
+    let state: SealingState = 'done';
+    for (const firm of firms) {
+      const sealed = await sealNext(options, firm);
+      if (sealed !== 'done') ledger.touch(firm);
+      if (sealed === 'waiting' && isSweep) await warnOfOld(options, firm);
+      if (sealed === 'more' || state === 'done') state = sealed;
+    }
+    return state;
+  };
   return {
     name: 'seals of the audit ledger',
     pauseMs: options.pauseMs,
     async run(): Promise<SealingState> {
-      const firms = new Set(options.ledger.takeTouched());
-      if (performance.now() - sweptAtMs >= sweepMs) {
+      const firms = new Set(ledger.takeTouched());
+      const isSweep = performance.now() - sweptAtMs >= sweepMs;
+      if (isSweep) {
         for (const firm of await allLedgers(options.database)) firms.add(firm);
         sweptAtMs = performance.now();
       }
-      let state: SealingState = 'done';
-      for (const firm of firms) {
-        const sealed = await sealNext(options, firm);
-        if (sealed !== 'done') options.ledger.touch(firm);
-        if (sealed === 'more' || state === 'done') state = sealed;
+      return await sealTouched(firms, isSweep);
+    },
+    async finish(): Promise<void> {
+      const endMs = performance.now() + finishMaxMs;
+      try {
+        for (let state: SealingState = 'more'; state !== 'done' && performance.now() < endMs; ) {
+          state = await sealTouched(ledger.takeTouched(), false);
+          if (state === 'waiting') await delay(finishPauseMs);
+        }
+      } catch (error) {
+        options.log.error(
+          { err: error },
+          'the last rows of the audit ledger were not sealed: another process will do so',
+        );
       }
-      return state;
     },
   };
+}
+
+/** Says in the log that a transaction that does not end holds up the seals of a ledger. */
+async function warnOfOld({ database, clock, log }: SealingOptions, firm: number): Promise<void> {
+  const ledger = database.forFirm(firm);
+  const [last] = await ledger.query<LastSeal>(lastSeal(firm));
+  const [row] = await ledger.query<{ at: number }>(firstRowAfter(firm, last ?? beginning));
+  if (row !== undefined && clock.now() - row.at > unsealedMaxMs)
+    log.error({ firm, sinceMs: row.at }, 'rows of the audit ledger cannot be sealed: a transaction does not end');
 }
 
 async function allLedgers(database: Database): Promise<number[]> {
@@ -74,8 +111,13 @@ export async function sealNext(
   const [next] = await ledger.query<ToSeal>(rowsToSeal(firm, after, sealRowsMax));
   if (next === undefined || next.marks === null) {
     if (last !== undefined) await heads.note(firm, { number: last.number, head: last.head.toString('hex') });
-    return (await ledger.query(anyRowAfter(firm, after))).length > 0 ? 'waiting' : 'done';
+    return (await ledger.query(firstRowAfter(firm, after))).length > 0 ? 'waiting' : 'done';
   }
+  if (next.unproven.length > 0)
+    log.error(
+      { firm, rows: next.unproven },
+      'rows without a proof are in an audit ledger: praxis audit verify tells more',
+    );
   const seal = makeSeal(options, firm, last, { ...next, marks: next.marks });
   const [added] = await ledger.query(addSeal(firm, seal));
   if (added !== undefined) await heads.note(firm, { number: seal.number, head: seal.head.toString('hex') });
@@ -86,7 +128,7 @@ function makeSeal(
   { clock, key }: Pick<SealingOptions, 'clock' | 'key'>,
   firm: number,
   last: LastSeal | undefined,
-  { epoch, xid, seq, rows, marks }: ToSeal & { readonly marks: Buffer },
+  { epoch, xid, seq, rows, marks }: Omit<ToSeal, 'unproven'> & { readonly marks: Buffer },
 ): Seal {
   const facts = {
     number: (last?.number ?? 0) + 1,

@@ -2,12 +2,12 @@
  * Checks a ledger against its seals and proofs: which rows were changed, removed or put in by hand, whether a seal or the
  * end is missing. Reads only; may run beside the service.
  */
+import { type Clock, toInstant } from '../base/clock.ts';
 import type { Secrets } from '../base/secrets.ts';
 import type { Database, Queryable } from '../database/database.ts';
-import { type Sql, sql } from '../database/sql.ts';
 import type { HeadFiles } from './head-files.ts';
 import { fingerprintOf } from './ledger-statements.ts';
-import { isProven } from './proof.ts';
+import { openProofCheck, type ProofCheck } from './proof.ts';
 import {
   beginning,
   headOf,
@@ -20,8 +20,10 @@ import {
   type Seal,
   type SealingKey,
   seqOf,
+  unsealedMaxMs,
 } from './seal.ts';
 import {
+  copiedRows,
   elementLists,
   leaningRows,
   rowsBetween,
@@ -29,6 +31,7 @@ import {
   sealOf,
   sealsAfter,
   unwitnessedVersions,
+  wildRows,
 } from './seal-statements.ts';
 
 export interface LedgerCheck {
@@ -36,47 +39,53 @@ export interface LedgerCheck {
   readonly sealedRows: number;
   /** Rows after the last seal. */
   readonly openRows: number;
-  /** Rows of before there were proofs, at the beginning of the ledger. */
-  readonly unprovenRows: number;
   /** What is wrong, one line each; empty: the ledger is as the server wrote it. */
   readonly findings: readonly string[];
   /** What could not be told. */
   readonly notes: readonly string[];
 }
 
+const findingLengthMax = 500;
+
 /** Lines of one kind that are listed at most. */
 const listedMax = 100;
 const sealsOfPage = 50;
 const rowsOfPage = 5_000;
 
+const notOurs = 'changed or put in by hand: the server has not written it so';
+
 interface Run {
   readonly ledger: Queryable;
   readonly firm: number;
-  readonly secrets: Secrets;
+  readonly nowMs: number;
+  readonly isProven: ProofCheck;
   readonly key: SealingKey;
   readonly findings: string[];
   sealedRows: number;
   openRows: number;
-  unprovenRows: number;
-  /** A row with a proof was seen: from there on all have one. */
-  proven: boolean;
+}
+
+export interface VerifyOptions {
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly heads: HeadFiles;
 }
 
 /** The state of one ledger; `firm` may be `serviceLedger`. */
 export async function verifyLedger(
-  { database, secrets, heads }: { readonly database: Database; readonly secrets: Secrets; readonly heads: HeadFiles },
+  { database, secrets, clock, heads }: VerifyOptions,
   firm: number,
 ): Promise<LedgerCheck> {
   const run: Run = {
     ledger: database.forFirm(firm),
     firm,
-    secrets,
+    nowMs: clock.now(),
+    isProven: openProofCheck(secrets),
     key: openSealingKey(secrets),
     findings: [],
     sealedRows: 0,
     openRows: 0,
-    unprovenRows: 0,
-    proven: false,
   };
   const known = heads.read(firm);
   let last: Seal | undefined;
@@ -94,8 +103,8 @@ export async function verifyLedger(
   await checkOpenRows(run, last?.place ?? beginning);
   await checkLeaning(run);
   const notes = checkKnownHead(run, last, known);
-  const { findings, sealedRows, openRows, unprovenRows } = run;
-  return { seals: last?.number ?? 0, sealedRows, openRows, unprovenRows, findings, notes };
+  const { findings, sealedRows, openRows } = run;
+  return { seals: last?.number ?? 0, sealedRows, openRows, findings: findings.map(printable), notes };
 }
 
 async function checkSeal(run: Run, before: Seal | undefined, seal: Seal): Promise<void> {
@@ -124,45 +133,32 @@ async function checkSealedRows(run: Run, seal: Seal, from: Place, sealed: Map<nu
     run.sealedRows += 1;
     if (mark === undefined)
       run.findings.push(`${nameOf(row)} was put in by hand: seal ${seal.number} does not cover it`);
-    else if (!mark.equals(markOf(row)) || !hasProof(run, row))
-      run.findings.push(`${nameOf(row)} was changed after seal ${seal.number}`);
+    else if (!mark.equals(markOf(row))) run.findings.push(`${nameOf(row)} was changed after seal ${seal.number}`);
+    else if (!run.isProven(run.firm, row, row.proof))
+      run.findings.push(`${nameOf(row)} was changed after seal ${seal.number}, or put in by hand before it`);
   }
   for (const seq of [...sealed.keys()].slice(0, listedMax))
     run.findings.push(`row ${seq} was removed: seal ${seal.number} covers it`);
 }
 
-/** What no seal covers yet has proofs, and each version that was written has its row. */
+/** What no seal covers yet has proofs, and is not old; each version that was written has its row. */
 async function checkOpenRows(run: Run, from: Place): Promise<void> {
+  let oldest: LedgerRow | undefined;
   for await (const row of rowsOf(run, from, undefined)) {
     run.openRows += 1;
-    checkProof(run, row);
+    if (!run.isProven(run.firm, row, row.proof)) run.findings.push(`${nameOf(row)} was ${notOurs}`);
+    else if (oldest === undefined || row.at < oldest.at) oldest = row;
   }
-  const versions = await run.ledger.query<{ seq: number }>(unwitnessedVersions(run.firm, from, listedMax));
+  if (oldest !== undefined && run.nowMs - oldest.at > unsealedMaxMs)
+    run.findings.push(
+      `${nameOf(oldest)} is not sealed yet, and could be removed unnoticed: no service seals, or a transaction does not end`,
+    );
+  const wild = await run.ledger.query<{ seq: string; at: string }>(wildRows(run.firm, listedMax));
+  for (const { seq, at } of wild) run.findings.push(`row ${seq} (at ${at}) was ${notOurs}`);
+  const versions = await run.ledger.query<{ seq: string }>(unwitnessedVersions(run.firm, from, listedMax));
   for (const { seq } of versions) run.findings.push(`row ${seq} was removed: a version of a resource has that number`);
-  const copies = await run.ledger.query<{ seqs: readonly number[] }>(copiedRows(run.firm, listedMax));
+  const copies = await run.ledger.query<{ seqs: readonly string[] }>(copiedRows(run.firm, listedMax));
   for (const { seqs } of copies) run.findings.push(`rows ${seqs.join(', ')} are copies of one row`);
-}
-
-/** Rows with one proof. */
-function copiedRows(firm: number, limit: number): Sql {
-  return sql`
-    SELECT array_agg(seq ORDER BY seq) AS seqs FROM audit_event
-    WHERE firm = ${firm} AND proof IS NOT NULL GROUP BY proof HAVING count(*) > 1 LIMIT ${limit}`;
-}
-
-function checkProof(run: Run, row: LedgerRow): void {
-  if (hasProof(run, row)) return;
-  run.findings.push(`${nameOf(row)} was changed or put in by hand: the server has not written it so`);
-}
-
-/** Whether the server wrote the row as it is. Those of before there were proofs come first, and are taken as they are. */
-function hasProof(run: Run, row: LedgerRow): boolean {
-  if (row.proof === null && !run.proven) {
-    run.unprovenRows += 1;
-    return true;
-  }
-  run.proven = true;
-  return row.proof !== null && isProven(run.secrets, run.firm, row, row.proof);
 }
 
 async function* rowsOf(run: Run, from: Place, upTo: Place | undefined): AsyncGenerator<LedgerRow> {
@@ -176,7 +172,7 @@ async function* rowsOf(run: Run, from: Place, upTo: Place | undefined): AsyncGen
 }
 
 async function checkLeaning({ ledger, firm, findings }: Run): Promise<void> {
-  const leaning = await ledger.query<{ what: string; seq: number }>(leaningRows(firm, listedMax));
+  const leaning = await ledger.query<{ what: string; seq: string }>(leaningRows(firm, listedMax));
   for (const { what, seq } of leaning) findings.push(`${what} for row ${seq}`);
   const lists = await ledger.query<{ fingerprint: string; elements: string }>(elementLists(firm));
   for (const { fingerprint, elements } of lists)
@@ -193,6 +189,11 @@ function checkKnownHead(run: Run, last: Seal | undefined, known: ReturnType<Head
   return [];
 }
 
+/** What a hand has put into a row must not look like a line of ours, nor speak to a terminal. */
+function printable(line: string): string {
+  return line.replace(/[^\x20-\x7e]/g, '?').slice(0, findingLengthMax);
+}
+
 function nameOf({ seq, at, interaction }: LedgerRow): string {
-  return `row ${seq} (${new Date(at).toISOString()} ${interaction})`;
+  return `row ${seq} (${toInstant(at)} ${interaction})`;
 }

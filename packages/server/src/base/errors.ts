@@ -36,7 +36,7 @@ export const errorTable = {
     meaning: 'A planned brown-out of the legacy flow: it returns at the time that is given.',
   },
   'firm-forbidden': { status: 403, issue: 'forbidden', meaning: 'No such firm has authorised this application.' },
-  'rate-exceeded': { status: 429, issue: 'throttled', meaning: 'Too many requests in the current minute.' },
+  'rate-exceeded': { status: 429, issue: 'throttled', meaning: 'Too many requests in the current minute, or at once.' },
   'type-unknown': { status: 404, issue: 'not-supported', meaning: 'The resource type has no endpoint.' },
   'method-not-allowed': {
     status: 405,
@@ -166,6 +166,11 @@ export const errorTable = {
     status: 422,
     issue: 'too-costly',
     meaning: 'More profiles, tags and security labels are in use than $meta tells.',
+  },
+  'answer-too-large': {
+    status: 422,
+    issue: 'too-costly',
+    meaning: 'What a Bundle asks for is more than one answer holds: ask in several.',
   },
   'resource-not-found': { status: 404, issue: 'not-found', meaning: 'No such resource can be seen by this caller.' },
   'resource-deleted': { status: 410, issue: 'deleted', meaning: 'The resource has been deleted.' },

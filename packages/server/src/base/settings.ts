@@ -296,6 +296,23 @@ export const settings = {
     max: 100000,
     description: 'Entries of one batch or transaction.',
   },
+  bundleAnswerBytesMax: {
+    env: 'PRAXIS_BUNDLE_ANSWER_BYTES_MAX',
+    kind: 'integer',
+    default: '67108864',
+    min: 1024,
+    max: 209715200, // a quarter of it is XML of at most ten times the length, which a string of V8 still holds
+    description:
+      'Largest answer to a batch or transaction, in bytes of what its entries are answered with; in XML a quarter of it.',
+  },
+  bundleAnswersBytesMax: {
+    env: 'PRAXIS_BUNDLE_ANSWERS_BYTES_MAX',
+    kind: 'integer',
+    default: '268435456',
+    min: 1024,
+    max: 17179869184,
+    description: 'The same of all such answers that a process has under way; one API key gets a quarter of it.',
+  },
   searchValuesMax: {
     env: 'PRAXIS_SEARCH_VALUES_MAX',
     kind: 'integer',

@@ -11,7 +11,9 @@ import { requireGrants } from '../interactions/denials.ts';
 import { oncePerKey } from '../interactions/once.ts';
 import { requireResource } from '../interactions/writing.ts';
 import { authorizeEntry } from './answer-entry.ts';
+import type { AnswerRoom } from './answer-room.ts';
 import { runBatch } from './batch.ts';
+import type { BundleRate } from './bundle-rate.ts';
 import { conditionalReferences } from './entry-links.ts';
 import { forEntry } from './entry-problem.ts';
 import { type EntryRequest, readEntry } from './entry-request.ts';
@@ -27,12 +29,17 @@ export interface BundleOptions {
   readonly entriesMax: number;
   /** Makes anything thrown an error that may be told, and logs what is a fault of the server. */
   readonly faultOf: (error: unknown) => PraxisError;
+  readonly rate: BundleRate;
+  readonly room: AnswerRoom;
+  /** Whether nobody is there any longer to be answered. */
+  readonly isAbandoned: () => boolean;
 }
 
 /**
  * 200 with a Bundle that answers every entry, in order.
  * @throws PraxisError for a batch: `resource-type-mismatch`, `bundle-invalid`, `bundle-too-large`, `resource-invalid` of the
- *   Bundle itself; for a transaction also whatever an entry fails with, in which case nothing was changed
+ *   Bundle itself; for a transaction also whatever an entry fails with, `answer-too-large`, or `unavailable` (there is no
+ *   room for the answer, nobody is there to be answered), in which case nothing was changed
  */
 export async function answerBundle(
   context: InteractionContext,
@@ -48,13 +55,18 @@ async function answerOnce(
   options: BundleOptions,
 ): Promise<FhirResponse> {
   const bundle = requireBundle(await request.body(), options.entriesMax);
+  const { room, isAbandoned } = options;
+  room.empty(); // of a run that was undone
   // Entries wait for nothing: each would hold up those behind it.
   const { pause: _pause, ...inside } = context;
   const prefer = entryPreferences(request.prefer);
   const entries = entriesOf(bundle);
-  if (bundle.type === 'transaction') return await answerTransaction(inside, bundle, entries, prefer);
+  if (bundle.type === 'transaction') return await answerTransaction(inside, bundle, entries, { ...options, prefer });
   const answers = await runBatch(inside, entries, {
     prefer,
+    charging: options.rate.ofBatch,
+    room,
+    isAbandoned,
     faultOf: options.faultOf,
     isOneTransaction: request.idempotency !== undefined,
   });
@@ -65,7 +77,7 @@ async function answerTransaction(
   context: InteractionContext,
   bundle: JsonObject,
   entries: readonly JsonObject[],
-  prefer: Preferences,
+  { prefer, rate, room, isAbandoned }: BundleOptions & { readonly prefer: Preferences },
 ): Promise<FhirResponse> {
   const requests: EntryRequest[] = [];
   for (const [index, entry] of entries.entries()) {
@@ -73,14 +85,23 @@ async function answerTransaction(
   }
   requireTransactionRight(context, requests);
   for (const request of requests) await forEntry(request.index, async () => authorize(context, request, prefer));
-  for (const { index, type } of conditionalReferences(requests)) {
+  const references = conditionalReferences(requests);
+  for (const { index, type } of references) {
     await forEntry(index, async () => requireGrants(context, type, 's'));
   }
   requireDistinctUrls(requests);
   requireResource(bundle, 'Bundle');
-  const answered = await runTransaction(context, requests, prefer);
-  const answers = answered.map(({ entry, response }) => answeredEntry(context, entry, response, prefer));
-  return bundleResponse(context, 'transaction-response', answers);
+  rate.searches(references.map(({ criteria }) => criteria));
+  return await runTransaction(context, requests, {
+    prefer,
+    charging: rate.ofTransaction,
+    room,
+    isAbandoned,
+    answer: (answered) => {
+      const answers = answered.map(({ entry, response }) => answeredEntry(context, entry, response, prefer));
+      return bundleResponse(context, 'transaction-response', answers);
+    },
+  });
 }
 
 /** @throws PraxisError `access-denied`, `method-not-allowed`, `operation-unknown` */

@@ -1,22 +1,64 @@
 /**
  * An entry of a batch or transaction at the door it goes to: that of the interactions, or that of the operations.
  */
-import type { FhirResponse, InteractionContext, Preferences } from '../interactions/context.ts';
+import type { FhirCall, FhirResponse, InteractionContext, Preferences } from '../interactions/context.ts';
 import { dispatch, interactions } from '../interactions/dispatch.ts';
+import { bytesOf, withoutBody } from '../interactions/left-out.ts';
 import { answerOperation, authorizeOperation, type OperationCall } from '../operations/answer-operation.ts';
+import type { AnswerRoom } from './answer-room.ts';
+import type { Charging } from './bundle-rate.ts';
 import { type CallOptions, entryCall } from './entry-call.ts';
 import type { EntryRequest } from './entry-request.ts';
 
-/** What the entry alone would be answered with. @throws PraxisError for every refusal */
+export interface EntryOptions extends CallOptions {
+  /** What the answer has to fit into. */
+  readonly room: AnswerRoom;
+}
+
+/**
+ * What the entry alone would be answered with, as far as there is room for it.
+ * @throws PraxisError for every refusal, also `answer-too-large` or `unavailable`, with which a read ends that finds no room
+ */
 export function answerEntry(
   context: InteractionContext,
   entry: EntryRequest,
-  options: CallOptions,
+  options: EntryOptions,
 ): Promise<FhirResponse> {
   const { interaction } = entry;
+  const { charging = uncharged, room } = options;
+  const inside = { ...context, fitted: (response: FhirResponse) => fitted(context, entry, response, room) };
   return interaction === 'operation'
-    ? answerOperation(context, operationCall(entry, options))
-    : dispatch(context, { ...entryCall(entry, options), interaction });
+    ? answerOperation(inside, opened(entry, charging(operationCall(entry, options), `$${entry.operation}`), room))
+    : dispatch(inside, opened(entry, charging({ ...entryCall(entry, options), interaction }, interaction), room));
+}
+
+/** The call, which does not read what there would be no room for. */
+function opened<C extends Pick<FhirCall, 'open'>>({ method }: EntryRequest, call: C, room: AnswerRoom): C {
+  if (method !== 'GET') return call;
+  return {
+    ...call,
+    open: async () => {
+      room.requireRest();
+      return await call.open();
+    },
+  };
+}
+
+/**
+ * What the Bundle has to keep of the answer until all are there. What a batch has done stays done, and its body is left out;
+ * a read is nothing but its body.
+ */
+function fitted(
+  { allOrNothing }: InteractionContext,
+  { method }: EntryRequest,
+  response: FhirResponse,
+  room: AnswerRoom,
+): FhirResponse {
+  const { list: _list, ...answer } = response; // the same again, in parts
+  if (method === 'HEAD') return withoutBody(response);
+  if (room.takes(bytesOf(response.body))) return answer;
+  if (method === 'GET' || allOrNothing === true) room.requireRest();
+  return { ...withoutBody(response), isLeftOut: true };
 }
 
 /** @throws PraxisError `access-denied`, `method-not-allowed`, `operation-unknown` */
@@ -25,6 +67,8 @@ export function authorizeEntry(context: InteractionContext, entry: EntryRequest,
   if (interaction === 'operation') authorizeOperation(context, operationCall(entry, { prefer }));
   else interactions[interaction].authorize(context, { ...entryCall(entry, { prefer }), interaction });
 }
+
+const uncharged: Charging = (call) => call;
 
 function operationCall(entry: EntryRequest, options: CallOptions): OperationCall {
   return { ...entryCall(entry, options), operation: entry.operation, method: entry.method };

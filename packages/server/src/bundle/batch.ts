@@ -7,7 +7,10 @@ import type { JsonObject } from '@praxis/fhir';
 import { fail, type PraxisError } from '../base/errors.ts';
 import type { BundleEntry } from '../interactions/bundle-text.ts';
 import type { InteractionContext, Preferences } from '../interactions/context.ts';
+import { abandoned } from './abandoned.ts';
 import { answerEntry } from './answer-entry.ts';
+import type { AnswerRoom } from './answer-room.ts';
+import type { Charging } from './bundle-rate.ts';
 import { inEntry } from './entry-problem.ts';
 import { type EntryRequest, readEntry } from './entry-request.ts';
 import { answeredEntry, refusedEntry } from './entry-response.ts';
@@ -16,13 +19,21 @@ import { rankOf } from './transaction.ts';
 
 export interface BatchOptions {
   readonly prefer: Preferences;
+  readonly charging: Charging;
+  readonly room: AnswerRoom;
+  /** Whether nobody is there any longer to be answered. */
+  readonly isAbandoned: () => boolean;
   /** Makes anything thrown an error that may be told, and logs what is a fault of the server. */
   readonly faultOf: (error: unknown) => PraxisError;
   /** All runs in one transaction, and what an entry that fails has done is undone alone. */
   readonly isOneTransaction: boolean;
 }
 
-/** The entries of the answer. @throws PraxisError `stale-access`, before anything is done */
+/**
+ * The entries of the answer. When nobody is there any longer to be answered, entries that were carried out remain so and
+ * the others are not.
+ * @throws PraxisError `stale-access`, before anything is done; `unavailable` where all is undone that was done for nobody
+ */
 export async function runBatch(
   context: InteractionContext,
   entries: readonly JsonObject[],
@@ -30,13 +41,14 @@ export async function runBatch(
 ): Promise<readonly BundleEntry[]> {
   // A batch cannot be repeated with new rights once an entry is carried out, so their age is looked at first.
   await context.store.currentVersions(context.scope, []);
+  const { prefer, charging, room } = options;
   const answers: BundleEntry[] = entries.map(() => ({}));
   const requests: EntryRequest[] = [];
   const attempt = async (index: number, work: () => Promise<void>): Promise<void> => {
     try {
       await work();
     } catch (error) {
-      answers[index] = refusedEntry(inEntry(options.faultOf(error), index));
+      answers[index] = refusedEntry(inEntry(options.faultOf(error), index), room);
     }
   };
   for (const [index, entry] of entries.entries()) {
@@ -44,13 +56,17 @@ export async function runBatch(
   }
   const urns = new Set(requests.map(({ fullUrl }) => fullUrl ?? '').filter((url) => url.startsWith('urn:')));
   for (const entry of requests.toSorted((a, b) => rankOf(a) - rankOf(b))) {
+    if (options.isAbandoned()) {
+      if (options.isOneTransaction) abandoned();
+      break;
+    }
     await attempt(entry.index, async () => {
       requireIndependent(entry, urns);
-      const answer = (inside: InteractionContext) => answerEntry(inside, entry, { prefer: options.prefer });
+      const answer = (inside: InteractionContext) => answerEntry(inside, entry, { prefer, charging, room });
       const response = options.isOneTransaction
         ? await context.store.transaction(context.scope, (store) => answer({ ...context, store }))
         : await answer(context);
-      answers[entry.index] = answeredEntry(context, entry, response, options.prefer);
+      answers[entry.index] = answeredEntry(context, entry, response, prefer);
     });
   }
   return answers;

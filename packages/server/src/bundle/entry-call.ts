@@ -5,6 +5,7 @@ import { JsonError, type JsonObject, type JsonValue, parseJson } from '@praxis/f
 import { fail } from '../base/errors.ts';
 import type { FhirCall, PatchDocument, Preferences } from '../interactions/context.ts';
 import { parseParameters } from '../search/query-string.ts';
+import type { Charging } from './bundle-rate.ts';
 import type { EntryRequest } from './entry-request.ts';
 
 export interface CallOptions {
@@ -14,6 +15,8 @@ export interface CallOptions {
   /** Replaces links in a JSON Patch. */
   readonly patchLinks?: (document: JsonValue) => JsonValue;
   readonly newId?: string;
+  /** Counts what the entry costs; absent: it is counted already. */
+  readonly charging?: Charging;
 }
 
 /** What an operation without parameters is sent. */

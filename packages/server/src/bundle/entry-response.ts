@@ -3,12 +3,14 @@
  * time of the version. Reads return their resource; writes return theirs, or an OperationOutcome, only where Prefer asks.
  */
 import { toInstant } from '../base/clock.ts';
-import type { PraxisError } from '../base/errors.ts';
+import { PraxisError } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
 import { type BundleEntry, bundleText } from '../interactions/bundle-text.ts';
 import type { FhirResponse, InteractionContext, Preferences } from '../interactions/context.ts';
-import { outcomeOf } from '../interactions/outcome.ts';
+import { bytesOf } from '../interactions/left-out.ts';
+import { leftOut, outcomeOf } from '../interactions/outcome.ts';
 import { etagOf } from '../interactions/preconditions.ts';
+import type { AnswerRoom } from './answer-room.ts';
 import type { EntryRequest } from './entry-request.ts';
 
 /** The preferences of entries: without one, writes return nothing, since the sender has what it sent. */
@@ -30,6 +32,7 @@ export function answeredEntry(
     ...(versionId === undefined ? {} : { etag: etagOf(versionId) }),
     ...(lastUpdatedMs === undefined ? {} : { lastModified: toInstant(lastUpdatedMs) }),
   };
+  if (response.isLeftOut) return { response: { ...facts, outcome: leftOut() } };
   if (body === undefined || entry.method === 'HEAD') return { response: facts };
   if (entry.method !== 'GET' && prefer.return === 'OperationOutcome') return { response: { ...facts, outcome: body } };
   const id = entry.method === 'GET' ? entry.id : (response.id ?? '');
@@ -41,9 +44,16 @@ export function answeredEntry(
 /** What is answered with something other than the resource of the path. */
 const noResources: ReadonlySet<string> = new Set(['history-instance', 'operation']);
 
-/** The entry of the answer for one that failed. */
-export function refusedEntry(error: PraxisError): BundleEntry {
-  return { response: { status: statusText(error.status), outcome: outcomeOf(error) } };
+/** The entry of the answer for one that failed; where there is no room, it tells the first problem alone. */
+export function refusedEntry(error: PraxisError, room: AnswerRoom): BundleEntry {
+  const outcome = outcomeOf(error);
+  const told = room.takes(bytesOf(outcome)) ? outcome : outcomeOf(firstOf(error));
+  return { response: { status: statusText(error.status), outcome: told } };
+}
+
+function firstOf({ code, details }: PraxisError): PraxisError {
+  const { more: _more, ...first } = details;
+  return new PraxisError(code, first);
 }
 
 /** The whole answer; `entries` in the order of those that were sent. */

@@ -10,8 +10,10 @@
 import { PraxisError } from '../base/errors.ts';
 import { newResourceId } from '../base/ids.ts';
 import type { FhirResponse, InteractionContext, Preferences } from '../interactions/context.ts';
-import { answerEntry } from './answer-entry.ts';
-import type { CallOptions } from './entry-call.ts';
+import { abandoned } from './abandoned.ts';
+import { answerEntry, type EntryOptions } from './answer-entry.ts';
+import type { AnswerRoom } from './answer-room.ts';
+import type { Charging } from './bundle-rate.ts';
 import {
   type ConditionalReference,
   conditionalReferences,
@@ -33,12 +35,23 @@ export interface AnsweredRequest {
   readonly response: FhirResponse;
 }
 
-interface Plan {
+export interface TransactionOptions {
+  readonly prefer: Preferences;
+  readonly charging: Charging;
+  readonly room: AnswerRoom;
+  /** Whether nobody is there any longer to be answered. */
+  readonly isAbandoned: () => boolean;
+  /** Puts the answer together: before the commit, so that nothing was changed when it fails. */
+  readonly answer: (answered: readonly AnsweredRequest[]) => FhirResponse;
+}
+
+interface Plan extends TransactionOptions {
   readonly entries: readonly EntryRequest[];
   readonly references: readonly ConditionalReference[];
   /** By index, for what an entry may create. */
   readonly newIds: readonly string[];
-  readonly prefer: Preferences;
+  /** Indices of entries that are counted: each counts once, however often it is run. */
+  readonly charged: Set<number>;
 }
 
 /** What a run goes by. */
@@ -59,26 +72,29 @@ class Mistaken extends Error {
 }
 
 /**
- * Carries out all entries or none. Returns them with their responses, in their order.
+ * Carries out all entries or none, and answers with what is made of their responses, in their order.
  * @param entries authorised and valid
  * @throws PraxisError of the entry that failed, `bundle-invalid` (a resource occurs twice), `precondition-failed` (a
- *   conditional reference), `conflict`
+ *   conditional reference), `conflict`, `answer-too-large`, `unavailable`
  */
 export async function runTransaction(
   context: InteractionContext,
   entries: readonly EntryRequest[],
-  prefer: Preferences,
-): Promise<readonly AnsweredRequest[]> {
+  options: TransactionOptions,
+): Promise<FhirResponse> {
   const newIds = entries.map(() => newResourceId(context.clock));
-  const plan: Plan = { entries, references: conditionalReferences(entries), newIds, prefer };
+  const references = conditionalReferences(entries);
+  const plan: Plan = { ...options, entries, references, newIds, charged: new Set() };
   let known: Knowledge = { identities: new Map(), references: new Map() };
   const trailBefore = context.trail.length;
   for (let run = 1; run <= runsMax; run += 1) {
     try {
       return await context.store.transaction(context.scope, async (store) => {
         context.trail.length = trailBefore; // a run that is undone has shown nothing
+        options.room.empty();
         const gathered = gatherWrites(context.scope, store);
-        return await runOnce({ ...context, store: gathered.store, allOrNothing: true }, gathered.flush, plan, known);
+        const inside: InteractionContext = { ...context, store: gathered.store, allOrNothing: true };
+        return options.answer(await runOnce(inside, gathered.flush, plan, known));
       });
     } catch (error) {
       if (!(error instanceof Mistaken)) throw error;
@@ -118,21 +134,25 @@ async function runOnce(
 
 async function carryOut(
   context: InteractionContext,
-  { prefer, newIds }: Plan,
+  { prefer, newIds, charging, charged, room, isAbandoned }: Plan,
   entries: readonly EntryRequest[],
   links: EntryLinks,
   responses: Map<number, FhirResponse>,
 ): Promise<void> {
   for (const entry of entries) {
+    if (isAbandoned()) abandoned();
     const { index } = entry;
     const resource = links.resource(entry);
     const newId = newIds[index];
-    const options: CallOptions = {
+    const options: EntryOptions = {
       prefer,
+      room,
       ...(resource === undefined ? {} : { resource }),
       ...(newId === undefined ? {} : { newId }),
+      ...(charged.has(index) ? {} : { charging }),
       patchLinks: (document) => links.patch(entry, document),
     };
+    charged.add(index);
     responses.set(index, await forEntry(index, () => answerEntry(context, entry, options)));
   }
 }

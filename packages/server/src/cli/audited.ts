@@ -1,10 +1,12 @@
 /**
  * Commands in the audit ledger: each that opens the database leaves a row before it does anything, and another when it
- * fails (audit/administration.ts).
+ * fails (audit/administration.ts). One that has changed an application leaves a row in the ledgers of its firms as well.
  */
 
+import { actions } from '../admin/actions/list.ts';
 import type { Platform } from '../app.ts';
-import { noteAdministration } from '../audit/administration.ts';
+import { type Administration, firmsOfApplication, noteAdministration, noteAtFirms } from '../audit/administration.ts';
+import { openLedger } from '../audit/ledger.ts';
 import { openProver } from '../audit/proof.ts';
 import { PraxisError } from '../base/errors.ts';
 import { sql } from '../database/sql.ts';
@@ -20,10 +22,12 @@ const namedOptions = ['environment', 'firm', 'application', 'app', 'flow', 'pati
 export async function runAudited(command: Command, context: CommandContext, input: CommandInput): Promise<void> {
   if (silent.has(command.name)) return await command.run(context, input);
   let noted: Platform | undefined;
+  let firms: readonly number[] = [];
   const platform = async (): Promise<Platform> => {
     const opened = await context.platform();
     if (noted === undefined) {
       noted = opened;
+      firms = await changedFirmsOf(opened, command, input);
       await note(opened, command, input);
     }
     return opened;
@@ -34,25 +38,47 @@ export async function runAudited(command: Command, context: CommandContext, inpu
     if (noted !== undefined) await note(noted, command, input, error instanceof PraxisError ? error.code : 'internal');
     throw error;
   }
+  if (noted !== undefined) await noteChanged(noted, administrationOf(command, input), firms);
 }
 
 async function note(platform: Platform, command: Command, input: CommandInput, reason?: string): Promise<void> {
   const { database, clock, secrets } = platform;
+  await noteAdministration(
+    { database, clock, prove: openProver(secrets) },
+    { ...administrationOf(command, input), ...(reason === undefined ? {} : { reason }) },
+    await firmOf(platform, command, input),
+  );
+}
+
+function administrationOf(command: Command, input: CommandInput): Administration {
   const options = namedOptions.flatMap((name) => {
     const value = name in command.options ? input.option(name) : undefined;
     return value === undefined ? [] : [`--${name} ${value}`];
   });
-  const administration = {
-    subject: 'operator',
-    flow: 'command',
-    action: [command.name, ...input.positionals, ...options].join(' '),
-    ...(reason === undefined ? {} : { reason }),
-  };
-  await noteAdministration(
-    { database, clock, prove: openProver(secrets) },
-    administration,
-    await firmOf(platform, command, input),
+  return { subject: 'operator', flow: 'command', action: [command.name, ...input.positionals, ...options].join(' ') };
+}
+
+/** The names of commands that only show: the actions of the same names are read with GET. */
+const shows: ReadonlySet<string> = new Set(actions.filter(({ method }) => method === 'GET').map(({ name }) => name));
+
+/** The firms for which it counts when this command changes an application as a whole; none for any other command. */
+async function changedFirmsOf(platform: Platform, command: Command, input: CommandInput): Promise<readonly number[]> {
+  const at = command.arguments.findIndex(
+    (name) => name === 'APPLICATION' || (name === 'NAME' && command.name.startsWith('app ')),
   );
+  const application = input.positionals[at];
+  const environment = 'environment' in command.options ? input.option('environment') : undefined;
+  const isOfFirm = command.arguments.includes('FIRM') || 'firm' in command.options;
+  if (application === undefined || environment === undefined || isOfFirm || shows.has(command.name)) return [];
+  return await firmsOfApplication(platform, { environment, application });
+}
+
+async function noteChanged(platform: Platform, administration: Administration, firms: readonly number[]) {
+  if (firms.length === 0) return;
+  const { database, log, clock, secrets } = platform;
+  const ledger = openLedger({ database, log, prove: openProver(secrets), flushMs: 0 });
+  await noteAtFirms({ ledger, clock }, administration, firms);
+  await ledger.close();
 }
 
 /** The firm that the command names, if there is one of that name. */

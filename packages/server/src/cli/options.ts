@@ -27,6 +27,15 @@ export function applicationOf(platform: Platform, input: CommandInput, name: str
   return getApplication(platform.database, input.required('environment'), name);
 }
 
+/** What the arguments APPLICATION and FIRM of a command name, the first two that it takes. */
+export async function applicationAndFirmOf(
+  platform: Platform,
+  input: CommandInput,
+): Promise<{ readonly application: Application; readonly firm: Firm }> {
+  const application = await applicationOf(platform, input, input.argument(0));
+  return { application, firm: await firmOf(platform, input, input.argument(1)) };
+}
+
 export { entryProblem } from '../admin/entry-problem.ts';
 
 /**

@@ -14,6 +14,7 @@ export const controlPlaneTables: Readonly<Record<string, string>> = {
   authorisation_version: 'written with the authorisation; an administrator lists it before any firm is entered',
   administrator: 'found by username before a firm is known; an operator belongs to none',
   admin_session: 'found by hash before a firm is known',
+  admin_address: 'belongs to an administrator, looked up before a firm is known',
   access_epoch: 'raised for all firms of an application in one statement',
   api_key: 'found by hash before a firm is known',
   client: 'found by client id before a firm is known',

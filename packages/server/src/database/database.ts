@@ -38,6 +38,9 @@ export interface QueryOptions {
   readonly short?: boolean;
 }
 
+/** Of a statement that reads a few rows by their key. */
+export const pointRead: QueryOptions = { idempotent: true, short: true };
+
 export interface FirmConnection extends Queryable {
   query<R>(statement: Sql, options?: QueryOptions): Promise<R[]>;
 }

@@ -77,6 +77,9 @@ sql.identifier = (name: string): Sql => {
   return branded(new Fragment([`"${name}"`], []));
 };
 
+/** `ms` since 1970 as a timestamptz; NULL for null. */
+sql.timestamp = (ms: number | null): Sql => sql`to_timestamp(${ms}::float8 / 1000)`;
+
 /** `value` bound as JSON text, for json and jsonb columns (a bare array would be bound as a PostgreSQL array). */
 sql.json = (value: unknown): Sql => branded(new Fragment(['', ''], [JSON.stringify(value)]));
 

@@ -78,10 +78,26 @@ function turnedAway(
 export type TokenAction = 'token' | 'introspect' | 'revoke';
 
 /**
- * The row of a token request, an introspection or a revocation; the token itself is nowhere in it.
+ * Keeps the row of a token request, an introspection or a revocation in the service's ledger, and in that of the firm where
+ * the caller has proved to have an account; a firm that was only named learns nothing. Undefined, or a promise of room to
+ * wait for, in the same cases wherever the row goes.
  * @param place the realm, or environment and firm of the legacy endpoint
  */
-export function tokenRow(
+export function keepTokenRow(
+  parts: Pick<ServerParts, 'clock' | 'ledger'>,
+  request: FastifyRequest,
+  action: TokenAction,
+  place: string,
+  reply: TokenReply,
+): Promise<void> | undefined {
+  const row = tokenRow(parts, request, action, place, reply);
+  const { firm } = reply.record;
+  const room = parts.ledger.keep(serviceLedger, [row]);
+  return firm === undefined ? room : (parts.ledger.keep(firm, [row]) ?? room);
+}
+
+/** The token itself is nowhere in it. */
+function tokenRow(
   parts: Pick<ServerParts, 'clock'>,
   request: FastifyRequest,
   action: TokenAction,

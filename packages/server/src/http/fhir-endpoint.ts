@@ -3,7 +3,6 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PraxisError } from '../base/errors.ts';
-import { answerBundle } from '../bundle/answer-bundle.ts';
 import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { dispatch } from '../interactions/dispatch.ts';
 import { type FhirTarget, fhirTarget, interactionOf } from '../interactions/fhir-target.ts';
@@ -12,7 +11,7 @@ import { legacyHeaderNames } from '../oauth/legacy-sunset.ts';
 import type { ApiCredentials, Session } from '../oauth/session.ts';
 import { answerOperation } from '../operations/answer-operation.ts';
 import { type Attempt, withLedger } from './audit-trail.ts';
-import { logFault, toPraxisError } from './errors.ts';
+import { answerBundleRequest } from './bundle-request.ts';
 import { sendAnswer } from './fhir-answer.ts';
 import { fhirCall, readsBinary } from './fhir-request.ts';
 import type { OwnParameters } from './open-pages.ts';
@@ -20,7 +19,7 @@ import { baseUrlOf, resourceMetadataUrlOf } from './origins.ts';
 import type { ServerParts } from './parts.ts';
 import { type Route, unknownPath } from './paths.ts';
 import { pauseOf } from './pause.ts';
-import { charging } from './rate-cost.ts';
+import { chargingTo } from './rate-cost.ts';
 import { requireTenantPath } from './tenant.ts';
 
 type FhirRoute = Extract<Route, { kind: 'fhir' }>;
@@ -44,7 +43,7 @@ export async function answerFhir(
     apiKey: request.raw.headersDistinct['x-api-key'] ?? [],
     userAgent: request.headers['user-agent'],
     resourceMetadataUrl: resourceMetadataUrlOf(parts.origins, route),
-    ...(tokenInQuery.test(query) ? { tokenElsewhere: 'query' } : {}),
+    ...(hasToken(query) ? { tokenElsewhere: 'query' } : {}),
   };
   if (target.shape === 'metadata') {
     const own = await ownParameters(parts, credentials, reply);
@@ -58,17 +57,14 @@ export async function answerFhir(
     const subject = { apiKey: session.principal.apiKeyId, firm: session.scope.firm, address: request.ip };
     reply.headers(parts.rateLimit.count(subject));
     const interaction = interactionOf(target, request.method);
-    const charge = (units: number): void => parts.rateLimit.charge(subject, units);
+    const charging = chargingTo((units) => parts.rateLimit.charge(subject, units));
     if (interaction === 'operation') {
-      const charged = charging(call, `$${target.operation}`, charge);
+      const charged = charging(call, `$${target.operation}`);
       return answerOperation(context, { ...charged, operation: target.operation, method: request.method });
     }
-    const charged = charging(call, interaction, charge);
+    const charged = charging(call, interaction);
     if (interaction !== 'bundle') return dispatch(context, { ...charged, interaction });
-    return answerBundle(context, await charged.open(), {
-      entriesMax: parts.config.bundleEntriesMax,
-      faultOf: (error) => loggedFault(parts, error, request),
-    });
+    return answerBundleRequest(parts, context, charged, { subject, request, reply });
   };
   const response = await withLedger(parts, request, credentials, (begin) =>
     withCurrentRights(parts, credentials, (session) => attempt(session, begin)),
@@ -115,19 +111,15 @@ function announceLegacyEnd(reply: FastifyReply, { legacyHeaders }: Session): voi
   if (legacyHeaders) reply.headers(legacyHeaders);
 }
 
-/** What an entry of a batch is answered with when it fails, while the others go on. */
-function loggedFault(parts: ServerParts, error: unknown, request: FastifyRequest): PraxisError {
-  const known = toPraxisError(error);
-  logFault(known, parts.log, String(request.id));
-  return known;
+/** RFC 6750 §2.3: a token in the query would rest in logs and histories, so it is refused, however its name is written. */
+function hasToken(query: string): boolean {
+  return /token|%/.test(query) && new URLSearchParams(query).has('access_token');
 }
-
-/** RFC 6750 §2.3: a token in the query would rest in logs and histories, so it is refused. */
-const tokenInQuery = /(?:^|&)access_token=/;
 
 /**
  * Runs `attempt` with the caller's rights. When the data statement finds that the rights changed meanwhile, or a refusal
- * rests on remembered rights that are no longer true, they are read again and the attempt is repeated, once.
+ * rests on remembered rights that are no longer true, they are read again and the attempt is repeated, once. Who waited for
+ * something until the rights ended gets the refusal that a call of that moment gets.
  */
 async function withCurrentRights<T>(
   parts: ServerParts,
@@ -139,13 +131,22 @@ async function withCurrentRights<T>(
     return await attempt(session);
   } catch (error) {
     if (!(await restsOnOldRights(parts, session, error))) throw error;
-    return attempt(await parts.sessions.recheck(credentials));
   }
+  try {
+    return await attempt(await parts.sessions.recheck(credentials));
+  } catch (error) {
+    if (isStale(error)) await parts.sessions.recheck(credentials);
+    throw error;
+  }
+}
+
+function isStale(error: unknown): boolean {
+  return error instanceof PraxisError && error.code === 'stale-access';
 }
 
 async function restsOnOldRights(parts: ServerParts, session: Session, error: unknown): Promise<boolean> {
   if (!(error instanceof PraxisError)) return false;
-  if (error.code === 'stale-access') return true;
+  if (isStale(error)) return true;
   // Refusals come before the data statement, which would have noticed; counting a request is the one that must stay cheap.
   if (error.status >= 500 || error.code === 'rate-exceeded') return false;
   return !(await parts.sessions.current(session));

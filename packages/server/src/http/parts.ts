@@ -9,6 +9,7 @@ import type { Config } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Secrets } from '../base/secrets.ts';
+import type { AnswerRooms } from '../bundle/answer-room.ts';
 import type { Content } from '../content/content.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
 import type { LegacyUseCounter } from '../oauth/legacy-use.ts';
@@ -39,6 +40,7 @@ export interface ServerParts {
   readonly content: Content;
   readonly ledger: Ledger;
   readonly rateLimit: RateLimit;
+  readonly answerRooms: AnswerRooms;
   readonly jsonLimits: JsonLimits;
   readonly openPages: OpenPages;
   readonly administration: Administration;

@@ -12,8 +12,12 @@ const noLimits: JsonLimits = {
   stringLengthMax: Number.MAX_SAFE_INTEGER,
 };
 
+/** Nobody reads longer texts, in characters, and what is deep takes many times as many when it is indented. */
+const prettyCharactersMax = 1_048_576;
+
 /** A resource's JSON text in a format; compact JSON is the text itself. */
-export function representationOf(json: string, { kind, pretty }: AnswerFormat): string {
+export function representationOf(json: string, { kind, pretty: isPrettyWished }: AnswerFormat): string {
+  const pretty = isPrettyWished && json.length <= prettyCharactersMax;
   if (kind === 'json' && !pretty) return json;
   const resource = parseJson(json, noLimits);
   return kind === 'json' ? JSON.stringify(resource, null, 2) : toXml(requireObject(resource), { pretty });

@@ -2,12 +2,11 @@
  * HTTP around the token service: contract 4.1 to 4.3, JWK Sets and discovery documents. Errors here are RFC 6749 bodies.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { serviceLedger } from '../audit/audit-row.ts';
 import { fail, PraxisError } from '../base/errors.ts';
 import { authorizationServerMetadata, jwkSet, openIdConfiguration } from '../oauth/discovery.ts';
 import { jwkSetSecondsMax } from '../oauth/signing-key-rotation.ts';
 import { refusedReply, type TokenReply, type TokenRequest } from '../oauth/token-endpoint.ts';
-import { type TokenAction, tokenRow } from './audit-trail.ts';
+import { keepTokenRow } from './audit-trail.ts';
 import { readBytes } from './body.ts';
 import { logFault, toPraxisError } from './errors.ts';
 import type { ServerParts } from './parts.ts';
@@ -41,7 +40,11 @@ export async function answerRealm(
     return answerToken(parts, request, reply, realm, (received) => parts.tokens.client(realm, received));
   if (endpoint === 'introspect' || endpoint === 'revoke') {
     const ask = parts.tokens[endpoint];
-    const settle = (answer: TokenReply) => keepRow(parts, request, endpoint, realm, answer);
+    const settle = async (answer: TokenReply): Promise<void> => {
+      await keepTokenRow(parts, request, endpoint, realm, answer);
+      // Ending a token is a change: who is told of it can count on its row.
+      if (endpoint === 'revoke' && answer.status === 200) await parts.ledger.flush();
+    };
     return answerPost(parts, request, reply, (received) => ask(realm, received), settle);
   }
   if (request.method !== 'GET' && request.method !== 'HEAD')
@@ -74,18 +77,8 @@ async function answerToken(
 ): Promise<FastifyReply> {
   return await answerPost(parts, request, reply, issue, async (answer) => {
     parts.metrics.tokensIssued.inc({ flow: answer.record.grantType ?? 'unknown', outcome: answer.record.outcome });
-    await keepRow(parts, request, 'token', place, answer);
+    await keepTokenRow(parts, request, 'token', place, answer);
   });
-}
-
-async function keepRow(
-  parts: ServerParts,
-  request: FastifyRequest,
-  action: TokenAction,
-  place: string,
-  answer: TokenReply,
-): Promise<void> {
-  await parts.ledger.keep(serviceLedger, [tokenRow(parts, request, action, place, answer)]);
 }
 
 async function answerPost(

@@ -10,8 +10,13 @@ import type { Secrets } from '../base/secrets.ts';
 import { contentBaseOf, holdsContent, withContentUrls } from './content-urls.ts';
 import type { InteractionContext } from './context.ts';
 
-/** How long a URL is good for, upload and download alike. */
-export const linkMs = 300_000;
+/** How long a URL is good for at most, upload and download alike. */
+const linkMs = 300_000;
+
+/** When a URL made now ends: after a while, and not after the rights, as far as time alone ends these. */
+export function linkEndMs({ scope, clock }: Pick<InteractionContext, 'scope' | 'clock'>): number {
+  return Math.min(clock.now() + linkMs, scope.rightsEndAtMs ?? Number.POSITIVE_INFINITY);
+}
 
 /** The parameter that it is sealed in. */
 export const linkParameter = 'link';
@@ -39,7 +44,7 @@ export function contentLinkUrl(
   id: string,
   { purpose, holder }: Pick<ContentLink, 'purpose' | 'holder'>,
 ): string {
-  const { scope, caller, secrets, clock, baseUrl } = context;
+  const { scope, caller, secrets, baseUrl } = context;
   const sealed = secrets.seal(
     'content-link',
     Buffer.from(
@@ -49,7 +54,7 @@ export function contentLinkUrl(
         scope.application,
         scope.epoch,
         holder,
-        clock.now() + linkMs,
+        linkEndMs(context),
         caller.apiKey ?? 0,
         caller.flow,
         caller.tokenId,

@@ -27,6 +27,8 @@ export interface InteractionLimits {
   readonly searchValuesMax: number;
   readonly searchParametersMax: number;
   readonly pageRowsMax: number;
+  /** Of a body, and of what patches make of a resource. */
+  readonly bodyBytesMax: number;
   /** Of a file that is uploaded by URL. */
   readonly uploadBytesMax: number;
 }
@@ -49,6 +51,11 @@ export interface InteractionContext {
   readonly allOrNothing?: true;
   /** Of the interaction or operation under way. */
   readonly note?: AccessNote;
+  /**
+   * What of an answer is shown where several have one limit together, as in a Bundle; absent: all. @throws PraxisError where
+   * it is refused
+   */
+  readonly fitted?: ((response: FhirResponse) => FhirResponse) | undefined;
   /**
    * Waits; false: there is no sense in waiting any longer, since nobody is there to be answered or the process stops. Absent
    * where there is no waiting.
@@ -175,6 +182,8 @@ export interface FhirResponse {
   readonly completeUntilMs?: number;
   /** The answer was given before, to a request with the same Idempotency-Key. */
   readonly isReplayed?: true;
+  /** There was a body, for which the Bundle around the answer has no room. */
+  readonly isLeftOut?: true;
 }
 
 export interface FhirList {

@@ -4,12 +4,13 @@
  * leads to rows that the caller may search. Each resource comes once, and none that is a match of the page.
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
+import { contentOf } from '../access/disclosure.ts';
 import { explainDenial } from '../access/explain.ts';
 import { type AccessPolicy, type Grant, searchGrants } from '../access/policy.ts';
 import { isUsable } from '../access/usable-parameters.ts';
 import { newUuid } from '../base/ids.ts';
 import { type Include, referenceParameters, refersElsewhere } from '../search/includes/include.ts';
-import { includedRowsMax, includeRoundsMax } from '../search/includes/include-limits.ts';
+import { includedBytesMax, includedRowsMax, includeRoundsMax } from '../search/includes/include-limits.ts';
 import {
   type Incoming,
   type IncomingParameter,
@@ -81,6 +82,7 @@ export async function includedEntries(
 
 const limitTexts = {
   rows: `More than ${includedRowsMax} resources would be included with this page, and some are missing: ask for smaller pages (_count) or for fewer includes`,
+  bytes: `The resources that would be included with this page take more than ${includedBytesMax} bytes, and some are missing: ask for smaller pages (_count) or for fewer includes`,
   rounds: `References are followed ${includeRoundsMax} times at most by :iterate, and some included resources are missing: go on with a search from the last ones`,
 } as const;
 
@@ -99,16 +101,20 @@ async function reach(
   const { policy, scope, store } = context;
   const iterating = includes.filter(({ iterate }) => iterate);
   const rows: PageRow[] = [];
+  let bytesLeft = includedBytesMax;
   const targets = searchableRows(policy);
   for (let round = 1, from = matches; ; round += 1) {
     const links = linksOf(context, round === 1 ? includes : iterating, from);
     if (links.outgoing.length === 0 && links.incoming.length === 0) return { rows };
     const room = round > includeRoundsMax ? 0 : includedRowsMax - rows.length;
     const known = [...matches, ...rows].map(({ rid }) => rid);
-    const statement = includeStatement({ ...links, scope, targets, known, limit: room + 1 });
-    from = await store.selectPage(scope, statement);
-    rows.push(...from.slice(0, room));
-    if (from.length > room) return { rows, limit: round > includeRoundsMax ? 'rounds' : 'rows' };
+    const statement = includeStatement({ ...links, scope, targets, known, limit: room + 1, bytesMax: bytesLeft });
+    const reached = await store.selectPage(scope, statement);
+    from = reached.slice(0, room).filter(({ deleted }) => !deleted); // without content: it is beyond the bytes
+    rows.push(...from);
+    if (reached.length > room) return { rows, limit: round > includeRoundsMax ? 'rounds' : 'rows' };
+    if (from.length < reached.length) return { rows, limit: 'bytes' };
+    bytesLeft -= from.reduce((sum, { content }) => sum + Buffer.byteLength(contentOf(content)), 0);
   }
 }
 

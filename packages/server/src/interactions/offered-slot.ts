@@ -12,8 +12,9 @@ import type { StoredResource } from '../storage/store.ts';
 import type { InteractionContext } from './context.ts';
 import { notFound } from './denials.ts';
 import { criterionTest } from './disclosing.ts';
+import { slotGrants } from './slot-grants.ts';
 
-/** @throws PraxisError `resource-not-found`, also of slots that the caller may not search for */
+/** @throws PraxisError `resource-not-found`, also of slots that the caller may not search for by all that is told of them */
 export async function requireOfferedSlot(context: InteractionContext, id: string): Promise<OfferedSlot> {
   const number = readSlotId(id)?.calendar;
   const calendars = number === undefined ? [] : await scheduledCalendars(context.store, context.scope);
@@ -21,7 +22,7 @@ export async function requireOfferedSlot(context: InteractionContext, id: string
   const slot = scheduled && slotAt(scheduled.calendar, scheduled.timeZone, scheduled.holidays, id);
   if (scheduled === undefined || slot === undefined) return notFound('Slot', id);
   const offered = { ...slot, timeZone: scheduled.timeZone };
-  return offeredTo(context, context.policy.grants('Slot', 's'))(offered) ? offered : notFound('Slot', id);
+  return offeredTo(context, slotGrants(context.policy))(offered) ? offered : notFound('Slot', id);
 }
 
 /** Whether a free slot is open to the caller under one of the grants. */

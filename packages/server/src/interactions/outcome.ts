@@ -57,6 +57,14 @@ export function withheld(): Disclosed<string> {
   );
 }
 
+/** In place of an answer for which the Bundle around it has no room. */
+export function leftOut(): Disclosed<string> {
+  return warned(
+    'too-costly',
+    'The entry was carried out; its answer is left out, since the Bundle has no room for it: read what it concerns',
+  );
+}
+
 /** A warning about an answer that is not all it could be; `code` is of http://hl7.org/fhir/ValueSet/issue-type. */
 export function warned(code: 'too-costly' | 'suppressed', diagnostics: string): Disclosed<string> {
   const issue = [{ severity: 'warning', code, diagnostics }];

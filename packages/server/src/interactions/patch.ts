@@ -1,8 +1,6 @@
 /**
- * patch: a change of some elements (https://hl7.org/fhir/R4/http.html#patch), as JSON Patch or FHIRPath Patch.
- *
- * What a patch does may tell what was there: `test` compares, `remove` fails where there is nothing. So an operation on an
- * element that the caller may not read is refused, unless it sets the whole element whatever it was.
+ * patch: a change of some elements (https://hl7.org/fhir/R4/http.html#patch), as JSON Patch or FHIRPath Patch. What it would tell
+ * of elements that the caller may not read: patch-rights.ts.
  */
 import {
   type JsonObject,
@@ -15,20 +13,18 @@ import {
   validateResource,
 } from '@praxis/fhir';
 import { contentOf } from '../access/disclosure.ts';
-import { missingEntries } from '../access/explain.ts';
 import { fail } from '../base/errors.ts';
-import { governedMembers } from '../resources/firm-codes.ts';
-import { behaviourOf } from '../resources/list.ts';
 import type { ResourceWrite, StoredResource } from '../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext, PatchDocument } from './context.ts';
-import { notFound, refuse, requireGrants } from './denials.ts';
+import { notFound, requireGrants } from './denials.ts';
 import { criterionTest, discloseReadable } from './disclosing.ts';
 import { isAwaited, proposedInstead } from './intake/proposing.ts';
 import { written } from './outcome.ts';
+import { requirePatchable, withoutUnusedContained } from './patch-rights.ts';
 import { withSafeNarrative } from './patched-narrative.ts';
 import { requireMatch, requireNoneMatch } from './preconditions.ts';
 import { deleted } from './read.ts';
-import { readableMember } from './readable-members.ts';
+import { type Readable, readableMember } from './readable-members.ts';
 import { type StoringOptions, storeVersion } from './storing.ts';
 import { requireWritable } from './writable.ts';
 import { requireTouchable, requireTouched } from './write-rights.ts';
@@ -114,10 +110,10 @@ async function nextVersion(context: InteractionContext, request: FhirRequest, ch
   const covered = criterionTest(context, request.type, current.content);
   requireTouchable(context, request, covered, touched);
   const readable = readableMember(context.policy, request.type, covered);
-  requireReadable(context, request.type, change, readable);
+  requirePatchable(context, request.type, change, readable);
   requireMatch(request.ifMatch, current.versionId);
   requireNoneMatch(request.ifNoneMatch, current.versionId);
-  const resource = requireResource(applied(change, current, readable('text')), request.type);
+  const resource = requireResource(applied(change, current, request.type, readable), request.type);
   if (resource.id !== request.id)
     fail('patch-failed', { diagnostics: 'The patch changes the id, which stays as it is', expression: ['id'] });
   return { current, resource, touched };
@@ -127,8 +123,18 @@ async function nextVersion(context: InteractionContext, request: FhirRequest, ch
 function writeOf(context: InteractionContext, { type, id }: FhirRequest, version: NextVersion): ResourceWrite {
   const { current, resource, touched } = version;
   const write = resourceWrite(context, 'patch', type, id, resource, current.versionId);
+  requireBounded(context, write, contentOf(current.content).length);
   requireTouched(context, write, touched);
   return write;
+}
+
+/** By many patches a resource does not become larger than one body could make it. @throws PraxisError `body-too-large` */
+function requireBounded({ limits }: InteractionContext, { content }: ResourceWrite, charactersBefore: number): void {
+  if (content === null) return;
+  const text = contentOf(content);
+  const max = limits.bodyBytesMax;
+  if (text.length <= charactersBefore || Buffer.byteLength(text) <= max) return;
+  fail('body-too-large', { diagnostics: `The patch makes the resource larger than ${max} bytes, the limit of a body` });
 }
 
 /** @throws PraxisError `patch-invalid` */
@@ -145,11 +151,12 @@ function requireParameters(document: JsonValue): JsonObject {
 }
 
 /** The patched resource. @throws PraxisError `patch-failed` */
-function applied(change: Patch, current: StoredResource, mayReadText: boolean): JsonValue {
+function applied(change: Patch, current: StoredResource, type: string, readable: Readable): JsonValue {
   const resource = parseJson(contentOf(current.content)) as JsonObject; // storage holds objects only
   const patched = refusing(() => change.apply(resource));
-  const isObject = patched !== null && typeof patched === 'object' && !Array.isArray(patched);
-  return isObject ? withSafeNarrative(resource, patched as JsonObject, mayReadText) : patched;
+  if (patched === null || typeof patched !== 'object') return patched;
+  const safe = withSafeNarrative(resource, patched as JsonObject, readable('text')); // of an array nothing is read
+  return readable('contained') ? safe : withoutUnusedContained(safe, type);
 }
 
 function refusing<T>(work: () => T): T {
@@ -159,39 +166,6 @@ function refusing<T>(work: () => T): T {
     if (!(cause instanceof PatchError)) throw cause;
     return fail(cause.reason === 'malformed' ? 'patch-invalid' : 'patch-failed', { diagnostics: cause.message, cause });
   }
-}
-
-function requireReadable(
-  context: InteractionContext,
-  type: string,
-  change: Patch,
-  readable: ReturnType<typeof readableMember>,
-): void {
-  const hidden =
-    change.touches.find(({ member, blind }) => !(blind && member !== undefined) && !readable(member)) ??
-    hiddenJudged(type, change, readable);
-  if (hidden === undefined) return;
-  const what =
-    hidden.member === undefined
-      ? `Patching all of ${type}`
-      : `Patching ${type}.${hidden.member}, which the application may not read,`;
-  refuse(context, what, missingEntries(context.policy, type, 'r'));
-}
-
-/** What the verdict on the change would tell of, and the caller may not read: even setting it blindly is an oracle then. */
-function hiddenJudged(
-  type: string,
-  change: Patch,
-  readable: ReturnType<typeof readableMember>,
-): { readonly member: string } | undefined {
-  const governed = governedMembers(type).find(
-    (each) => change.touches.some(({ member }) => member === each) && !readable(each),
-  );
-  if (governed !== undefined) return { member: governed };
-  const judged = behaviourOf(type)?.judged ?? [];
-  if (!change.touches.some(({ member }) => member !== undefined && judged.includes(member))) return undefined;
-  const member = judged.find((each) => !readable(each));
-  return member === undefined ? undefined : { member };
 }
 
 /** The answer to a change: the new version as far as the caller may read it, in the form that Prefer asks for. */

@@ -67,7 +67,7 @@ export async function planSystemSearch(
   requireServed(rest);
   const atStart = { ...context, clock: { now: () => startMs } };
   const planAll = (given: SearchParameters) =>
-    Promise.all(searched.map(({ type, scope }) => planSearch(atStart, type, given, ignoringUnknown, scope)));
+    inOrder(searched.map(({ type, scope }) => planSearch(atStart, type, given, ignoringUnknown, scope)));
   const planned = await planAll(rest);
   requireOneOrder(planned);
   const unknown = new Set(planned.flatMap(({ query }) => query.unknown));
@@ -81,6 +81,15 @@ export async function planSystemSearch(
     cursor,
     leftOut: omitted.length === 0 ? undefined : leftOutText(named === undefined ? types : undefined, omitted),
   };
+}
+
+/** What all of them give. Of several that fail, the first in order is told of, whichever failed first. */
+async function inOrder<T>(all: readonly Promise<T>[]): Promise<readonly T[]> {
+  const settled = await Promise.allSettled(all);
+  return settled.map((each) => {
+    if (each.status === 'rejected') throw each.reason;
+    return each.value;
+  });
 }
 
 /** Whether a type knows a parameter is asked of all types first. */

@@ -31,7 +31,7 @@ export async function audited(
   if (type === 'Patient') addId(note.patients, id);
   if (compartment?.type === 'Patient') addId(note.patients, compartment.id);
   try {
-    const response = await work({ ...context, note });
+    const response = fittedAnswer(context, await work({ ...context, note, fitted: undefined }), note);
     if (!note.wrote) context.trail.push(answeredRow(context, accessed, note));
     else if (note.shown > 0) context.trail.push(answeredRow(context, { ...accessed, interaction: 'read' }, note));
     return response;
@@ -39,6 +39,15 @@ export async function audited(
     context.trail.push(refusedRow(context, accessed, error, note.patients));
     throw error;
   }
+}
+
+/** The answer as it is shown; the note tells of nothing that is left out. */
+function fittedAnswer({ fitted }: InteractionContext, response: FhirResponse, note: AccessNote): FhirResponse {
+  const answer = fitted === undefined ? response : fitted(response);
+  if (answer.isLeftOut !== true) return answer;
+  note.shown = 0;
+  note.grants.clear();
+  return answer;
 }
 
 /** Notes the patients that a search asks for by their ids. */

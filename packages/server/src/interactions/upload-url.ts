@@ -11,7 +11,7 @@ import { fail } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
 import { isTaken, mediaTypes } from '../content/media-types.ts';
 import type { UploadOffer } from '../storage/contents.ts';
-import { contentLinkUrl, linkMs } from './content-links.ts';
+import { contentLinkUrl, linkEndMs } from './content-links.ts';
 import { contentBaseOf } from './content-urls.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from './context.ts';
 import { denied } from './denials.ts';
@@ -71,7 +71,7 @@ async function offer(
   const made: UploadOffer = {
     id: newUuid(),
     createdMs: nowMs,
-    expiresMs: nowMs + linkMs,
+    expiresMs: linkEndMs(context),
     sizeMax: context.limits.uploadBytesMax,
     announcedType: type,
   };

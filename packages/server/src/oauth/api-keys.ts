@@ -5,7 +5,7 @@
 import { fail } from '../base/errors.ts';
 import { newSecret } from '../base/ids.ts';
 import type { Secrets } from '../base/secrets.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Queryable } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import type { Application } from '../tenancy/applications.ts';
 import { changing } from '../tenancy/epochs.ts';
@@ -42,22 +42,36 @@ export async function issueApiKey(
   flow: Flow,
   label: string,
 ): Promise<IssuedApiKey> {
+  return await database.transaction(undefined, (tx) => insertApiKey(tx, secrets, application, flow, label));
+}
+
+/** The same in the transaction `tx`, which holds the application's row from then on. */
+export async function insertApiKey(
+  tx: Queryable,
+  secrets: Secrets,
+  application: Application,
+  flow: Flow,
+  label: string,
+): Promise<IssuedApiKey> {
   const apiKey = newSecret();
-  const [row] = await database.transaction(undefined, async (tx) => {
-    await tx.query(sql`SELECT id FROM application WHERE id = ${application.id} FOR NO KEY UPDATE`); // two at once count each other's
-    const live = await tx.query(
-      sql`SELECT id FROM api_key WHERE application = ${application.id} AND flow = ${flow} AND state = 'active'`,
-    );
-    if (live.length >= liveCredentialsMax) {
-      fail('rule-broken', {
-        diagnostics: `application ${application.name} has ${live.length} live ${flow} keys: revoke one of them before another is issued`,
-      });
-    }
-    return await tx.query<{ id: number }>(sql`
-      INSERT INTO api_key (hash, application, flow, state, label)
-      VALUES (${secrets.hash('api-key', apiKey)}, ${application.id}, ${flow}, 'active', ${label}) RETURNING id`);
-  });
+  await lockApplication(tx, application); // two at once count each other's
+  const live = await tx.query(
+    sql`SELECT id FROM api_key WHERE application = ${application.id} AND flow = ${flow} AND state = 'active'`,
+  );
+  if (live.length >= liveCredentialsMax) {
+    fail('rule-broken', {
+      diagnostics: `application ${application.name} has ${live.length} live ${flow} keys: revoke one of them before another is issued`,
+    });
+  }
+  const [row] = await tx.query<{ id: number }>(sql`
+    INSERT INTO api_key (hash, application, flow, state, label)
+    VALUES (${secrets.hash('api-key', apiKey)}, ${application.id}, ${flow}, 'active', ${label}) RETURNING id`);
   return row ? { id: row.id, apiKey } : fail('internal', { diagnostics: 'The API key was not stored' });
+}
+
+/** Holds the application's row to the end of the transaction, so that those who add credentials at once count each other's. */
+export async function lockApplication(tx: Queryable, application: Application): Promise<void> {
+  await tx.query(sql`SELECT id FROM application WHERE id = ${application.id} FOR NO KEY UPDATE`);
 }
 
 /**
@@ -74,7 +88,7 @@ export async function revokeApiKey(database: Database, application: Application,
 }
 
 /** The keys of an application, newest first; never the keys themselves. */
-export async function listApiKeys(database: Database, application: Application): Promise<ApiKey[]> {
+export async function listApiKeys(database: Queryable, application: Application): Promise<ApiKey[]> {
   return await database.query<ApiKey>(sql`
     SELECT id, flow, label, state, created_at AS "createdAtMs", last_used_at AS "lastUsedAtMs"
     FROM api_key WHERE application = ${application.id} ORDER BY id DESC`);

@@ -16,12 +16,11 @@ import { bearerChallenge, readBearer } from './bearer.ts';
 import { type CallerFacts, findCaller } from './caller.ts';
 import { type LegacySessionPart, openLegacyCall, withLegacyHeaders } from './legacy-calls.ts';
 import { type LegacyTerms, termsWithoutFirm } from './legacy-sunset.ts';
-import { credentialOf } from './legacy-tokens.ts';
 import type { OnLegacyUse } from './legacy-use.ts';
 import type { Policies } from './policies.ts';
 import type { ApiCredentials, Principal, Session } from './session.ts';
 import type { SigningKeys } from './signing-keys.ts';
-import type { CarriedScope } from './token-scopes.ts';
+import { entriesOf, standingProblem } from './token-standing.ts';
 
 export interface AuthenticationContext {
   readonly database: Database;
@@ -98,30 +97,11 @@ async function requireToken(
   ]);
 }
 
-/** What stands against the holder of the token, as it is in the database now. */
+/** What stands against the token and its holder, as they are in the database now. */
 function holderProblem(token: AccessToken, facts: CallerFacts): string | undefined {
-  const holder = token.flow === 'client' ? 'client' : 'account';
-  if (facts.tokenRevoked) return 'Bearer token has been revoked: request a new one';
-  if (token.flow === 'client' && (facts.signingKeyState ?? 'retired') === 'retired')
-    return 'Bearer token is signed with a retired key: request a new one';
-  if (facts.secretState === 'revoked') return 'Bearer token was got with a revoked secret: request a new one';
-  if (token.flow === 'client' && entriesOf(token.scope, facts) === undefined)
-    return 'Bearer token refers to a scope that is not known: request a new one';
-  if (facts.holderState === null) return `Bearer token names an unknown ${holder}`;
-  if (facts.holderState !== 'active') return `Bearer token belongs to a revoked ${holder}`;
-  if (
-    token.flow === 'legacy' &&
-    (facts.passwordHash === null || credentialOf(facts.passwordHash) !== token.credential)
-  ) {
-    return 'Bearer token ended with the password it was got with: log in again';
-  }
-  if (facts.applicationState !== 'active') return 'Bearer token belongs to a suspended application';
-  return undefined;
-}
-
-/** The entries of a client-credentials token, its own or those that it refers to. */
-function entriesOf(scope: CarriedScope, { tokenEntries }: CallerFacts): readonly string[] | undefined {
-  return 'entries' in scope ? scope.entries : (tokenEntries ?? undefined);
+  const problem = standingProblem(token, facts);
+  if (problem !== undefined) return `Bearer token ${problem}`;
+  return facts.applicationState === 'active' ? undefined : 'Bearer token belongs to a suspended application';
 }
 
 /** The key's environment and application are compared; so the application's environment is, too. */
@@ -156,6 +136,8 @@ function openSession(
     token.flow === 'legacy'
       ? openLegacyCall(context, credentials, user, facts.legacyTerms, nowMs)
       : { changesAtMs: Number.POSITIVE_INFINITY };
+  const rightsEndAtMs = Math.min(authorisation.expiresAt ?? Number.POSITIVE_INFINITY, legacy.changesAtMs);
+  const expiresAtMs = Math.min(token.expiresAtMs, rightsEndAtMs);
   const principal: Principal = {
     application,
     applicationName,
@@ -177,15 +159,17 @@ function openSession(
       product,
       timeZone: firm.timeZone,
       searchParameters: firm.searchParameters,
+      endsAtMs: expiresAtMs,
+      rightsEndAtMs,
     }),
     policy: context.policies.effective(
-      token.flow === 'client' ? entriesOf(token.scope, facts) : undefined,
+      token.flow === 'client' ? entriesOf(token, facts) : undefined,
       facts.acl,
       authorisation.acl,
       authorisation.operatorRows,
     ),
     settings: readSettings(facts.settings),
-    expiresAtMs: Math.min(token.expiresAtMs, authorisation.expiresAt ?? Number.POSITIVE_INFINITY, legacy.changesAtMs),
+    expiresAtMs,
     ...(legacy.legacyHeaders ? { legacyHeaders: legacy.legacyHeaders } : {}),
   };
 }

@@ -5,19 +5,19 @@
  * A request without `x-api-key` is let pass (contract 7.1), unless the setting `strictKeys` refuses it; an empty, repeated or
  * unknown key is a wrong key and refused always.
  */
+import { pointRead } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { type ApiKeyFacts, headerProblem, keyProblem } from './api-key-header.ts';
-import { type ClientAssertion, isSignedBy, readClientAssertion } from './client-assertion.ts';
+import { type ClientAssertion, readClientAssertion, signerOf } from './client-assertion.ts';
 import { type ClientAssertionCredentials, readClientCredentials } from './client-authentication.ts';
-import { type ClientKeySet, readKeySet } from './client-keys.ts';
+import { type ClientKeySet, readKeySet, registrationOf } from './client-keys.ts';
 import { endpointPath, realmPath } from './client-tokens.ts';
+import { countRequest } from './counted-request.ts';
 import { refuse } from './errors.ts';
 import type { Form } from './form.ts';
 import type { ClientRequest } from './grants/grant.ts';
 import type { TokenService } from './token-service.ts';
 import { isFirstUse } from './used-assertions.ts';
-
-const pointRead = { short: true, idempotent: true } as const;
 
 /** A client that has proved who it is, and may act. */
 export interface AuthenticatedClient {
@@ -29,6 +29,8 @@ export interface AuthenticatedClient {
   readonly environment: string;
   /** The secret that the client proved itself with; undefined for an assertion. */
   readonly secretId: number | undefined;
+  /** What vouched for the key that the client proved itself with (`registrationOf`); undefined for a secret. */
+  readonly registeredKey: string | undefined;
   /** Whether the request carries the API key of the client's application; false when it carries none at all. */
   readonly keyed: boolean;
 }
@@ -50,12 +52,14 @@ interface ClientFacts {
 type CallerRow = ApiKeyFacts & (ClientFacts | { readonly [N in keyof ClientFacts]: null });
 
 /** A client's facts, once its credentials have been checked. */
-type ProvenClient = ApiKeyFacts & ClientFacts & { readonly clientId: string };
+type ProvenClient = ApiKeyFacts &
+  ClientFacts & { readonly clientId: string; readonly registeredKey: string | undefined };
 
 /**
  * The client of a request.
  * @throws OAuthError `invalid_request` for two ways of authentication at once, `invalid_client` for wrong credentials, a
- *   revoked client, a suspended application or a wrong API key; only who proves to be the client learns which
+ *   revoked client, a suspended application or a wrong API key; only who proves to be the client learns which;
+ *   `rate_exceeded` when its API key or address has asked for too much
  */
 export async function authenticateClient(
   service: TokenService,
@@ -71,7 +75,9 @@ export async function authenticateClient(
   if (client.clientState !== 'active') refuse('invalid_client', 'client has been revoked');
   if (client.applicationState !== 'active') refuse('invalid_client', 'application is suspended');
   const keyed = requireKeyOrNone(service, request, client);
-  const { clientId, subject, application, acl, environmentId, environment } = client;
+  const who = keyed && client.keyId !== null ? { apiKey: client.keyId } : { keyless: client.application };
+  countRequest(service.rateLimit, request.exchange, { ...who, address: request.address });
+  const { clientId, subject, application, acl, environmentId, environment, registeredKey } = client;
   return {
     clientId,
     subject,
@@ -81,6 +87,7 @@ export async function authenticateClient(
     environment,
     keyed,
     secretId: client.secretId ?? undefined,
+    registeredKey,
   };
 }
 
@@ -94,7 +101,7 @@ async function clientBySecret(
   if (caller.secretId === null || caller.realm !== request.realm)
     refuse('invalid_client', 'client_id or client_secret is wrong for this realm');
   service.uses.note('client_secret', caller.secretId);
-  return { ...caller, clientId };
+  return { ...caller, clientId, registeredKey: undefined };
 }
 
 async function clientByAssertion(
@@ -109,14 +116,15 @@ async function clientByAssertion(
     refuse('invalid_client', 'client_id differs from iss and sub of the client_assertion');
   const caller = await findCaller(service, request, clientId, null);
   const keys = caller.realm === request.realm ? await keysOf(service, caller, assertion) : undefined;
-  if (caller.realm === null || keys === undefined || !isSignedBy(assertion, keys))
+  const key = keys && signerOf(assertion, keys);
+  if (caller.realm === null || key === undefined)
     refuse('invalid_client', 'client_assertion is not signed with a key (kid, alg) of a client of this realm');
   if (!(await isFirstUse(service.database, assertion, nowMs)))
     refuse(
       'invalid_client',
       'client_assertion was used before: make a new one, with a jti of its own, for each request',
     );
-  return { ...caller, clientId };
+  return { ...caller, clientId, registeredKey: registrationOf(key, caller.jwksUri) };
 }
 
 /** RFC 7523 §3 item 3: the token endpoint or the issuer; other endpoints take themselves as well. */

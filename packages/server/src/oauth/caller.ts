@@ -2,15 +2,14 @@
  * Everything that an API call depends on besides its token, in one statement, so in one snapshot: API key, holder of the
  * token, application, firm, authorisation and epoch. It does the same work whatever of them exists.
  */
-import type { Database } from '../database/database.ts';
+import { type Database, pointRead } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { type FirmSearchParameters, readSearchParameters, searchParametersJson } from '../tenancy/search-parameters.ts';
 import type { AccessToken } from './access-token.ts';
 import type { ApiKeyFacts } from './api-key-header.ts';
 import type { LegacyTerms } from './legacy-sunset.ts';
 import { type LegacyTermsRow, legacyTermsColumns, noTermsColumns, toLegacyTerms } from './legacy-terms.ts';
-
-const pointRead = { short: true, idempotent: true } as const;
+import { holderOf, standingColumns, type TokenStanding } from './token-standing.ts';
 
 export interface CallerQuestion {
   readonly token: AccessToken;
@@ -20,21 +19,10 @@ export interface CallerQuestion {
   readonly nowMs: number;
 }
 
-export interface CallerFacts extends ApiKeyFacts {
-  /** Of the client or the legacy account; null when there is none. */
-  readonly holderState: string | null;
-  /** Whether the token, or the refresh token that it was got with, was revoked. */
-  readonly tokenRevoked: boolean;
-  /** Of the key that signed a client-credentials token. */
-  readonly signingKeyState: string | null;
-  /** Of the client's secret that the token was got with. */
-  readonly secretState: string | null;
-  /** Of a token that carries a reference instead. */
-  readonly tokenEntries: readonly string[] | null;
+export interface CallerFacts extends ApiKeyFacts, TokenStanding {
   /** Of a legacy account. */
   readonly username: string | null;
   readonly accountFirm: number | null;
-  readonly passwordHash: Buffer | null;
   /** The holder's application. */
   readonly application: number | null;
   readonly applicationName: string | null;
@@ -82,9 +70,9 @@ export async function findCaller(database: Database, question: CallerQuestion): 
   const [row] = await database.query<CallerRow>(
     sql`
     SELECT k.id AS "keyId", k.flow AS "keyFlow", k.state AS "keyState", k.application AS "keyApplication", ka.environment AS "keyEnvironment",
-           h.state AS "holderState", h.username, h.firm AS "accountFirm", h.password_hash AS "passwordHash",
+           h.username, h.firm AS "accountFirm",
            a.id AS application, a.name AS "applicationName", a.state AS "applicationState", a.acl, a.settings,
-           ${tokenFacts(question.token)},
+           ${standingColumns(question.token)},
            f.id AS "firmId", f.state AS "firmState", f.time_zone AS "timeZone",
            ${searchParametersJson(sql`f.id`)} AS "searchParameters",
            z.state AS "authorisationState", z.acl AS "authorisedAcl", z.operator_rows AS "operatorRows", z.expires_at AS "expiresAt", e.epoch,
@@ -92,7 +80,7 @@ export async function findCaller(database: Database, question: CallerQuestion): 
     FROM (VALUES (1)) AS request(one)
     LEFT JOIN api_key k ON k.hash = ${question.keyHash}
     LEFT JOIN application ka ON ka.id = k.application
-    LEFT JOIN (${holder(question.token)}) h ON true
+    LEFT JOIN (${holderOf(question.token)}) h ON true
     LEFT JOIN application a ON a.id = h.application
     LEFT JOIN firm f ON f.environment = ${question.environment} AND f.prefix = ${question.firmPrefix}
     LEFT JOIN authorisation z ON z.firm = f.id AND z.application = a.id
@@ -101,24 +89,6 @@ export async function findCaller(database: Database, question: CallerQuestion): 
   );
   if (!row) throw new Error('a statement without conditions gave no row');
   return toFacts(row);
-}
-
-/** What the database says about the token itself. */
-function tokenFacts(token: AccessToken): Sql {
-  const ids = token.flow === 'client' ? [token.tokenId] : [token.tokenId, token.grantId];
-  const reference = token.flow === 'client' && 'reference' in token.scope ? token.scope.reference : null;
-  return sql`
-           EXISTS (SELECT FROM revoked_token r WHERE r.token_id = ANY (${ids}::text[])) AS "tokenRevoked",
-           (SELECT g.state FROM signing_key g WHERE g.kid = ${token.flow === 'client' ? token.kid : null}) AS "signingKeyState",
-           (SELECT s.state FROM client_secret s WHERE s.id = ${(token.flow === 'client' ? token.secretId : undefined) ?? null}) AS "secretState",
-           (SELECT t.entries FROM token_scope t WHERE t.reference = ${reference}) AS "tokenEntries"`;
-}
-
-/** The account or client that the token names. */
-function holder(token: AccessToken): Sql {
-  return token.flow === 'client'
-    ? sql`SELECT application, state, NULL::text AS username, NULL::int AS firm, NULL::bytea AS password_hash FROM client WHERE client_id = ${token.clientId}`
-    : sql`SELECT application, state, username, firm, password_hash FROM legacy_account WHERE subject = ${token.subject}`;
 }
 
 function termsColumns({ token, environment, nowMs }: CallerQuestion): Sql {

@@ -4,7 +4,7 @@
  * its own key, for this authorization server alone, and that works once.
  */
 import { algorithmOf, assertionAlgorithmNames, publicKeyOf, verifyAssertion } from './assertion-algorithms.ts';
-import { type ClientKeySet, findKey } from './client-keys.ts';
+import { type ClientKey, type ClientKeySet, findKey } from './client-keys.ts';
 import { refuse } from './errors.ts';
 import { type DecodedJwt, dateClaim, decodeJwt, textClaim } from './jwt.ts';
 
@@ -51,11 +51,11 @@ export function readClientAssertion(text: string, audiences: readonly string[], 
   return { jwt, clientId, kid, jti, expiresAtMs };
 }
 
-/** Whether a key of `keys` that the assertion names has signed it. */
-export function isSignedBy({ jwt, kid }: ClientAssertion, keys: ClientKeySet): boolean {
+/** The key of `keys` that the assertion names, if it has signed it. */
+export function signerOf({ jwt, kid }: ClientAssertion, keys: ClientKeySet): ClientKey | undefined {
   const jwk = findKey(keys, kid, jwt.header.alg);
   const key = jwk && publicKeyOf(jwk);
-  return key !== undefined && verifyAssertion(jwt, key);
+  return key !== undefined && verifyAssertion(jwt, key) ? jwk : undefined;
 }
 
 /**

@@ -3,12 +3,14 @@
  * how a client gets them registered, as a set (`jwks`) or as the place where it publishes one (`jwks_uri`; both of
  * https://www.rfc-editor.org/rfc/rfc7591#section-2).
  */
+import { createHash } from 'node:crypto';
 import { fail } from '../base/errors.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import type { Application } from '../tenancy/applications.ts';
 import { changing } from '../tenancy/epochs.ts';
 import { algorithmOf, fits, publicKeyOf } from './assertion-algorithms.ts';
+import { jwkThumbprint } from './jwk-thumbprint.ts';
 
 /** A public key that may verify assertions of its client. */
 export interface ClientKey {
@@ -60,7 +62,26 @@ export function findKey({ keys }: ClientKeySet, kid: string, alg: string): Clien
 }
 
 /**
- * Registers the public keys of a client in place of those it had; `undefined` takes them away.
+ * What of a client's registration vouches for whoever proved to hold one of its keys: the thumbprint of a stored key, or a
+ * digest of the address that publishes it. Tokens carry it, and end when it is registered no longer.
+ */
+export function registrationOf(key: ClientKey, jwksUri: string | null): string {
+  return jwksUri === null ? jwkThumbprint(key) : addressDigest(jwksUri);
+}
+
+/** Whether `registration` is (still) one of the client's, whose columns are given. */
+export function isRegistered(
+  registration: string,
+  { jwks, jwksUri }: { readonly jwks: unknown; readonly jwksUri: string | null },
+): boolean {
+  if (jwksUri !== null) return addressDigest(jwksUri) === registration;
+  const stored = readKeySet(jwks);
+  return 'keys' in stored && stored.keys.some((key) => jwkThumbprint(key) === registration);
+}
+
+/**
+ * Registers the public keys of a client in place of those it had; `undefined` takes them away. Tokens that were got with a
+ * key or an address that is registered no longer end with the next statement.
  * @throws PraxisError `resource-not-found` when the application has no live client of this id
  */
 export async function setClientKeys(
@@ -78,6 +99,10 @@ export async function setClientKeys(
     if (changed.length === 0)
       fail('resource-not-found', { diagnostics: `application ${application.name} has no live client ${clientId}` });
   });
+}
+
+function addressDigest(jwksUri: string): string {
+  return createHash('sha256').update(jwksUri).digest('base64url');
 }
 
 /** The key, undefined for one that is not for verifying, or what is wrong with it. */

@@ -16,6 +16,8 @@ export interface ClientHolder {
   readonly scope: CarriedScope;
   /** The client's secret that it was got with; undefined for one got with an assertion. */
   readonly secretId: number | undefined;
+  /** What vouched for the key that signed the assertion (`registrationOf`); undefined for one got with a secret. */
+  readonly registeredKey: string | undefined;
   /** Whether the token request carried the application's API key; without it the token opens nothing (contract 7.1). */
   readonly keyed: boolean;
 }
@@ -63,6 +65,7 @@ export async function makeClientToken(
       : { scope: holder.scope.entries.join(' ') }),
     api_key: holder.keyed,
     ...(holder.secretId === undefined ? {} : { secret_id: holder.secretId }),
+    ...(holder.registeredKey === undefined ? {} : { registered_key: holder.registeredKey }),
   };
   return await signRs256({ alg: 'RS256', typ: 'JWT', kid: key.kid }, claims, key.privateKey);
 }
@@ -112,6 +115,7 @@ export async function readClientToken(
     issuer,
     kid,
     secretId,
+    registeredKey: textClaim(claims, 'registered_key'),
     subject,
     environment,
     clientId,

@@ -36,11 +36,18 @@ export async function issueClient(
   secrets: Secrets,
   application: Application,
 ): Promise<IssuedClient> {
-  return await database.transaction(undefined, async (tx) => {
-    const clientId = await insertClient(tx, application);
-    const { clientSecret } = await insertClientSecret(tx, secrets, clientId);
-    return { clientId, clientSecret };
-  });
+  return await database.transaction(undefined, (tx) => insertClientWithSecret(tx, secrets, application));
+}
+
+/** The same in the transaction `tx`. */
+export async function insertClientWithSecret(
+  tx: Queryable,
+  secrets: Secrets,
+  application: Application,
+): Promise<IssuedClient> {
+  const clientId = await insertClient(tx, application);
+  const { clientSecret } = await insertClientSecret(tx, secrets, clientId);
+  return { clientId, clientSecret };
 }
 
 /** Makes a client of `application` without a secret: it will authenticate with its own key (`client-keys.ts`). */
@@ -71,7 +78,7 @@ export async function revokeClient(database: Database, application: Application,
 }
 
 /** The clients of an application, newest first; never their secrets. */
-export async function listClients(database: Database, application: Application): Promise<Client[]> {
+export async function listClients(database: Queryable, application: Application): Promise<Client[]> {
   return await database.query<Client>(sql`
     SELECT client_id AS "clientId", subject, state, created_at AS "createdAtMs",
       (SELECT count(*) FROM client_secret s WHERE s.client = client_id AND s.state = 'active') AS secrets,

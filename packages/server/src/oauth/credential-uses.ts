@@ -6,7 +6,6 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Database } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
-import { timestamp } from './expired-rows.ts';
 
 export type UsedCredential = 'api_key' | 'client_secret';
 
@@ -62,7 +61,7 @@ function writeUses(kind: UsedCredential, uses: readonly (readonly [id: number, a
   return sql`
     WITH used AS (
       SELECT id FROM ${table} WHERE id = ANY (${ids}::int[])
-        AND (last_used_at IS NULL OR last_used_at < ${timestamp(latestMs - dateIntervalMs)})
+        AND (last_used_at IS NULL OR last_used_at < ${sql.timestamp(latestMs - dateIntervalMs)})
       ORDER BY id FOR UPDATE)
-    UPDATE ${table} t SET last_used_at = ${timestamp(latestMs)} FROM used WHERE t.id = used.id`;
+    UPDATE ${table} t SET last_used_at = ${sql.timestamp(latestMs)} FROM used WHERE t.id = used.id`;
 }

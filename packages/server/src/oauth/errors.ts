@@ -21,6 +21,11 @@ export const oauthErrorTable = {
     status: 429,
     meaning: 'Too many wrong attempts at this account or from this address; Retry-After says how long to wait.',
   },
+  // Not of RFC 6749 §5.2: tokens count as requests do (RFC 6585 §4).
+  rate_exceeded: {
+    status: 429,
+    meaning: 'The requests of this API key or address in this minute are used up; Retry-After says how long to wait.',
+  },
   // Not of RFC 6749 §5.2: what a client of the token endpoint gets when the server itself fails.
   temporarily_unavailable: { status: 503, meaning: 'The service cannot answer now: try again.' },
   server_error: { status: 500, meaning: 'An unexpected fault; the request id finds it in the log.' },

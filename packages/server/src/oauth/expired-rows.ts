@@ -21,10 +21,5 @@ export function deleteExpired(
   const name = sql.identifier(table);
   return sql`
     DELETE FROM ${name} WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM ${name} WHERE expires_at < ${timestamp(nowMs - marginMs)} AND NOT (${but}) ORDER BY expires_at LIMIT ${rowsMax} FOR UPDATE SKIP LOCKED))`;
-}
-
-/** `ms` since 1970 as a timestamptz. */
-export function timestamp(ms: number): Sql {
-  return sql`to_timestamp(${ms}::float8 / 1000)`;
+      SELECT ctid FROM ${name} WHERE expires_at < ${sql.timestamp(nowMs - marginMs)} AND NOT (${but}) ORDER BY expires_at LIMIT ${rowsMax} FOR UPDATE SKIP LOCKED))`;
 }

@@ -2,17 +2,20 @@
  * Stands before the token endpoints: who guesses passwords or secrets there is slowed (limits/guess-limit.ts), while who has
  * a live API key, as every owner does, goes on whatever others try at the same account or from the same address.
  */
+import { pointRead } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import type { Attempt } from '../limits/guess-limit.ts';
 import type { ApiKeyHeader } from './api-key-header.ts';
 import { OAuthError } from './errors.ts';
-import type { Form } from './form.ts';
+import { decodeComponent, type Form } from './form.ts';
 import type { TokenService } from './token-service.ts';
 
 /** What a request tries to get into, as far as it says. */
 export interface Guess {
   /** Where the account or client is: the realm, or environment and firm. */
   readonly place: string;
+  /** What a request names there. */
+  readonly names: 'account' | 'client';
   readonly authorization: readonly string[];
   readonly apiKey: ApiKeyHeader;
   readonly form: Form;
@@ -58,16 +61,19 @@ async function liveKey({ database, secrets }: TokenService, apiKey: ApiKeyHeader
   if (apiKey.kind !== 'sent') return undefined;
   const [row] = await database.query<{ id: number }>(
     sql`SELECT id FROM api_key WHERE hash = ${secrets.hash('api-key', apiKey.apiKey)} AND state = 'active'`,
-    { short: true, idempotent: true },
+    pointRead,
   );
   return row?.id;
 }
 
-/** The account or client that the request names; '' when it names none that can be read. */
-function nameOf({ authorization, form }: Guess): string {
+/**
+ * The account or client that the request names, read as it is when its secret is looked at; '' when it names none that can be
+ * read. Nothing else of the request is part of it: a guesser would count anew with each.
+ */
+function nameOf({ names, authorization, form }: Guess): string {
+  if (names === 'account') return form.get('username') ?? '';
   const basic = /^basic +([A-Za-z0-9+/=]+)$/i.exec(authorization[0] ?? '')?.[1];
-  const [inHeader = ''] = Buffer.from(basic ?? '', 'base64')
-    .toString('utf8')
-    .split(':', 1);
-  return form.get('username') ?? form.get('client_id') ?? inHeader;
+  if (basic === undefined) return form.get('client_id') ?? '';
+  const [inHeader = ''] = Buffer.from(basic, 'base64').toString('utf8').split(':', 1);
+  return decodeComponent(inHeader) ?? '';
 }

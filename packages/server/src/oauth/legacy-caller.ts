@@ -2,8 +2,10 @@
  * Who calls the legacy token endpoint: API key, firm, account and authorisation, read in one statement that does the same
  * work whatever of them exists.
  */
+import { pointRead } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { type ApiKeyFacts, headerProblem, keyProblem } from './api-key-header.ts';
+import { countRequest } from './counted-request.ts';
 import { refuse } from './errors.ts';
 import type { LegacyRequest } from './grants/grant.ts';
 import { requireOpenGrant } from './legacy-refusal.ts';
@@ -11,8 +13,6 @@ import { decideLegacy, type LegacyTerms, termsWithoutFirm } from './legacy-sunse
 import { type LegacyTermsRow, legacyTermsColumns, toLegacyTerms } from './legacy-terms.ts';
 import type { LegacyHolder } from './legacy-tokens.ts';
 import type { TokenService } from './token-service.ts';
-
-const pointRead = { short: true, idempotent: true } as const;
 
 export interface LegacyAccountFacts {
   readonly subject: string;
@@ -103,15 +103,21 @@ export async function findLegacyCaller(
 }
 
 /**
- * The application of the request's API key.
- * @throws OAuthError `invalid_client` saying what is wrong with the key
+ * The application of the request's API key, which is counted as asking once more.
+ * @throws OAuthError `invalid_client` saying what is wrong with the key, `rate_exceeded` when it has asked for too much
  */
-export function requireLegacyKey(request: LegacyRequest, caller: LegacyCaller): LegacyApplication {
+export function requireLegacyKey(
+  { rateLimit }: TokenService,
+  request: LegacyRequest,
+  caller: LegacyCaller,
+): LegacyApplication {
   const problem = headerProblem(request.apiKey, 'legacy') ?? keyProblem(caller, 'legacy', request.environment.id);
   if (problem !== undefined) refuse('invalid_client', problem);
   const { keyApplication: id, keyApplicationName: name } = caller;
-  if (id === null || name === null) refuse('invalid_client', 'x-api-key is not a known API key');
+  if (id === null || name === null || caller.keyId === null)
+    refuse('invalid_client', 'x-api-key is not a known API key');
   if (caller.keyApplicationState !== 'active') refuse('invalid_client', 'application is suspended');
+  countRequest(rateLimit, request.exchange, { apiKey: caller.keyId, address: request.address });
   return { id, name };
 }
 
@@ -128,6 +134,8 @@ export function requireLiveHolder(
 ): LegacyHolder {
   if (account.application !== application.id)
     refuse('invalid_client', 'x-api-key belongs to another application than the account');
+  const { application: id, subject } = account;
+  if (caller.firm !== null) request.exchange.account = { firm: caller.firm, application: id, subject };
   if (account.state !== 'active') refuse('invalid_grant', 'account has been revoked');
   if (caller.firmState !== 'active') refuse('invalid_grant', 'firm is suspended');
   const { authorisationState, authorisationVersion, authorisationExpiresAt } = caller;

@@ -6,15 +6,18 @@ import { sql } from '../database/sql.ts';
 import type { Environment } from '../tenancy/environments.ts';
 import type { ApiKeyHeader } from './api-key-header.ts';
 import { realmPath } from './client-tokens.ts';
+import type { RateExchange } from './counted-request.ts';
 import { decideLegacy, type LegacyTerms, noTerms } from './legacy-sunset.ts';
 import { findLegacyTerms } from './legacy-terms.ts';
 import type { TokenService } from './token-service.ts';
 
 /** Filled in while the request is answered. */
-export interface LegacyExchange {
+export interface LegacyExchange extends RateExchange {
   /** The terms that the caller may know; absent until its facts have been read. */
   terms?: LegacyTerms;
-  /** Who uses the flow; absent until the caller has proved to be it. */
+  /** Whose account it is, and of which firm; absent until the caller has proved it. It may be refused for other reasons. */
+  account?: { readonly firm: number; readonly application: number; readonly subject: string };
+  /** Who uses the flow; absent until the caller has proved that it may act at the firm. */
   user?: { readonly firm: number; readonly application: number };
 }
 

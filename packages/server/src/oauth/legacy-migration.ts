@@ -8,8 +8,8 @@ import type { Secrets } from '../base/secrets.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import type { Application } from '../tenancy/applications.ts';
-import { issueApiKey, listApiKeys } from './api-keys.ts';
-import { issueClient, listClients } from './clients.ts';
+import { insertApiKey, listApiKeys, lockApplication } from './api-keys.ts';
+import { insertClientWithSecret, listClients } from './clients.ts';
 
 export interface Migration {
   /** What was made; absent where the application had it already. They cannot be shown again. */
@@ -21,7 +21,7 @@ export interface Migration {
 }
 
 /**
- * Makes what `application` lacks to use client credentials; legacy keys and accounts stay until they are revoked.
+ * Makes what `application` lacks to use client credentials, all or nothing; legacy keys and accounts stay until they are revoked.
  * @throws PraxisError `duplicate` when it lacks nothing
  */
 export async function migrateToClientCredentials(
@@ -29,19 +29,25 @@ export async function migrateToClientCredentials(
   secrets: Secrets,
   application: Application,
 ): Promise<Migration> {
-  const keys = await listApiKeys(database, application);
-  const clients = await listClients(database, application);
-  const hasKey = keys.some((key) => key.flow === 'client' && key.state === 'active');
-  const hasClient = clients.some((client) => client.state === 'active');
-  if (hasKey && hasClient) {
-    fail('duplicate', {
-      diagnostics: `application ${application.name} has a client and an API key of the client flow already: its vendor or an operator makes more with the actions client issue and key issue of the administration API, an operator also with the commands of these names`,
-    });
-  }
-  const firms = await database.query<{ prefix: string }>(sql`
-    SELECT f.prefix FROM authorisation z JOIN firm f ON f.id = z.firm
-    WHERE z.application = ${application.id} AND z.state = 'active' ORDER BY f.prefix`);
-  const client = hasClient ? {} : await issueClient(database, secrets, application);
-  const key = hasKey ? undefined : await issueApiKey(database, secrets, application, 'client', 'migration');
-  return { ...client, ...(key ? { apiKey: key.apiKey } : {}), firms: firms.map(({ prefix }) => prefix) };
+  return await database.transaction(undefined, async (tx) => {
+    await lockApplication(tx, application); // two at once: the second finds what the first made
+    const keys = await listApiKeys(tx, application);
+    const clients = await listClients(tx, application);
+    const hasKey = keys.some((key) => key.flow === 'client' && key.state === 'active');
+    // Without a secret and without keys it can prove itself by nothing.
+    const hasClient = clients.some(
+      (client) => client.state === 'active' && (client.secrets > 0 || client.keys !== null),
+    );
+    if (hasKey && hasClient) {
+      fail('duplicate', {
+        diagnostics: `application ${application.name} has a client and an API key of the client flow already: its vendor or an operator makes more with the actions client issue and key issue of the administration API, an operator also with the commands of these names`,
+      });
+    }
+    const firms = await tx.query<{ prefix: string }>(sql`
+      SELECT f.prefix FROM authorisation z JOIN firm f ON f.id = z.firm
+      WHERE z.application = ${application.id} AND z.state = 'active' ORDER BY f.prefix`);
+    const client = hasClient ? {} : await insertClientWithSecret(tx, secrets, application);
+    const key = hasKey ? undefined : await insertApiKey(tx, secrets, application, 'client', 'migration');
+    return { ...client, ...(key ? { apiKey: key.apiKey } : {}), firms: firms.map(({ prefix }) => prefix) };
+  });
 }

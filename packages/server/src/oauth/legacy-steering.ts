@@ -69,7 +69,7 @@ export async function setSunset(database: Database, scope: LegacyScope, draft: S
   await changing(database, affectedBy(scope), async (tx) => {
     await tx.query(sql`
       INSERT INTO legacy_sunset (environment, firm, application, deprecated_at, sunset_at, link)
-      VALUES (${valuesOf(scope)}, ${timestamp(deprecatedAtMs)}, ${timestamp(sunsetAtMs)}, ${link})
+      VALUES (${valuesOf(scope)}, ${sql.timestamp(deprecatedAtMs)}, ${sql.timestamp(sunsetAtMs)}, ${link})
       ON CONFLICT (environment, firm, application) DO UPDATE
       SET deprecated_at = EXCLUDED.deprecated_at, sunset_at = EXCLUDED.sunset_at, link = EXCLUDED.link, state = 'active'`);
   });
@@ -118,9 +118,9 @@ export async function addBrownOut(
   return await changing(database, affectedBy(scope), async (tx) => {
     const [made] = await tx.query<{ id: number }>(sql`
       INSERT INTO legacy_brown_out (environment, firm, application, starts_at, ends_at)
-      SELECT ${valuesOf(scope)}, ${timestamp(startsAtMs)}, ${timestamp(endsAtMs)}
+      SELECT ${valuesOf(scope)}, ${sql.timestamp(startsAtMs)}, ${sql.timestamp(endsAtMs)}
       WHERE (SELECT count(*) FROM legacy_brown_out
-             WHERE environment = ${scope.environment.id} AND state = 'active' AND ends_at > ${timestamp(clock.now())}) < ${brownOutsMax}
+             WHERE environment = ${scope.environment.id} AND state = 'active' AND ends_at > ${sql.timestamp(clock.now())}) < ${brownOutsMax}
       RETURNING id`);
     const diagnostics = `environment ${scope.environment.name} has ${brownOutsMax} brown-outs that are not over`;
     return made?.id ?? fail('rule-broken', { diagnostics });
@@ -157,10 +157,6 @@ function affectedBy({ environment, firm, application }: LegacyScope): Affected {
 
 function valuesOf({ environment, firm, application }: LegacyScope): Sql {
   return sql`${environment.id}::int, ${firm?.id ?? null}::int, ${application?.id ?? null}::int`;
-}
-
-function timestamp(ms: number | null): Sql {
-  return ms === null ? sql`NULL::timestamptz` : sql`to_timestamp(${ms}::float8 / 1000)`;
 }
 
 function requireLink(text: string): string {

@@ -2,11 +2,9 @@
  * The operators' terms for the legacy flow as a caller's own statement reads them: in the same snapshot as its rights, so
  * that a change acts on the next request of every node (docs/decisions/0150).
  */
-import type { Database } from '../database/database.ts';
+import { type Database, pointRead } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import type { BrownOutTerm, LegacyTerms, SunsetTerm } from './legacy-sunset.ts';
-
-const pointRead = { short: true, idempotent: true } as const;
 
 /** Columns that `legacyTermsColumns` adds to a statement. */
 export interface LegacyTermsRow {
@@ -31,7 +29,7 @@ export function legacyTermsColumns(caller: TermsCaller, nowMs: number): Sql {
      FROM legacy_sunset t WHERE ${fits}) AS sunsets,
     (SELECT json_agg(json_build_object('firm', t.firm, 'application', t.application,
        'startsAtMs', ${msOf(sql`t.starts_at`)}, 'endsAtMs', ${msOf(sql`t.ends_at`)}))
-     FROM legacy_brown_out t WHERE ${fits} AND t.ends_at > to_timestamp(${nowMs}::float8 / 1000)) AS "brownOuts"`;
+     FROM legacy_brown_out t WHERE ${fits} AND t.ends_at > ${sql.timestamp(nowMs)}) AS "brownOuts"`;
 }
 
 /** The same columns for a caller of another flow: nothing is looked for. */

@@ -37,7 +37,7 @@ export async function storeLegacyUse(database: Database, batch: LegacyUseBatch, 
     await tx.query(sql`SELECT pg_advisory_xact_lock(${lockKey})`);
     const next = await tx.query(sql`
       INSERT INTO legacy_use_writer (id, sequence, stored_at)
-      VALUES (${batch.writer}, ${batch.sequence}, ${timestamp(nowMs)}::timestamptz)
+      VALUES (${batch.writer}, ${batch.sequence}, ${sql.timestamp(nowMs)})
       ON CONFLICT (id) DO UPDATE SET sequence = EXCLUDED.sequence, stored_at = EXCLUDED.stored_at
       WHERE legacy_use_writer.sequence < EXCLUDED.sequence RETURNING id`);
     if (next.length === 0) return;
@@ -93,13 +93,13 @@ async function addCounts(tx: Queryable, counts: readonly LegacyUseCount[]): Prom
     INSERT INTO legacy_use (firm, application, agent, day, calls, tokens, refused, last_used_at)
     SELECT * FROM unnest(${column('firm')}::int[], ${column('application')}::int[], ${column('agent')}::text[],
       ${column('day')}::date[], ${column('calls')}::bigint[], ${column('tokens')}::bigint[], ${column('refused')}::bigint[],
-      ${column('lastUsedAtMs').map(timestamp)}::timestamptz[])
+      ${column('lastUsedAtMs').map(isoTime)}::timestamptz[])
     ON CONFLICT (firm, application, agent, day) DO UPDATE
     SET calls = legacy_use.calls + EXCLUDED.calls, tokens = legacy_use.tokens + EXCLUDED.tokens,
       refused = legacy_use.refused + EXCLUDED.refused,
       last_used_at = GREATEST(legacy_use.last_used_at, EXCLUDED.last_used_at)`);
 }
 
-function timestamp(ms: number): string {
+function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }

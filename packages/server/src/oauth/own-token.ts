@@ -3,18 +3,21 @@
  * https://www.rfc-editor.org/rfc/rfc7009): what it says, whether it is the client's own, and whether it still opens anything.
  */
 import { compilePolicy } from '../access/policy.ts';
+import { pointRead } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
+import type { AccessToken } from './access-token.ts';
 import type { AuthenticatedClient } from './authenticated-client.ts';
-import { type ClientToken, readClientToken } from './client-tokens.ts';
+import { readClientToken } from './client-tokens.ts';
 import type { ClientRequest } from './grants/grant.ts';
 import { type DecodedJwt, decodeJwt } from './jwt.ts';
 import { decideLegacy } from './legacy-sunset.ts';
 import { type LegacyTermsRow, legacyTermsColumns, toLegacyTerms } from './legacy-terms.ts';
-import { credentialOf, type LegacyToken, readLegacyToken } from './legacy-tokens.ts';
+import { readLegacyToken } from './legacy-tokens.ts';
 import { isProblem } from './token-problem.ts';
 import type { TokenService } from './token-service.ts';
+import { entriesOf, holderOf, standingColumns, standingProblem, type TokenStanding } from './token-standing.ts';
 
-export type OwnToken = ({ readonly flow: 'client' } & ClientToken) | ({ readonly flow: 'legacy' } & LegacyToken);
+export type OwnToken = AccessToken;
 
 export type TokenOwnership =
   /** No token of ours, or one that has expired: it opens nothing, whosesoever it was. */
@@ -35,8 +38,6 @@ export type TokenOwnership =
     };
 
 const none: TokenOwnership = { kind: 'none' };
-const pointRead = { short: true, idempotent: true } as const;
-
 /** What `text` is to `client`, which sent `request`; a token of its own is noted in the request's exchange. */
 export async function readOwnToken(
   service: TokenService,
@@ -61,47 +62,33 @@ async function readToken(
   return none;
 }
 
-interface ClientTokenRow {
-  readonly revoked: boolean;
-  readonly signingKeyState: string | null;
-  readonly secretState: string | null;
-  readonly entries: readonly string[] | null;
-}
-
 async function readClient(
   service: TokenService,
   client: AuthenticatedClient,
   realm: string,
   jwt: DecodedJwt,
 ): Promise<TokenOwnership> {
-  const token = await readClientToken(service.keys, jwt, service.clock.now());
-  if (isProblem(token) || token.realm !== realm) return none;
-  if (token.clientId !== client.clientId) return { kind: 'foreign' };
-  const reference = 'reference' in token.scope ? token.scope.reference : null;
-  const [row] = await service.database.query<ClientTokenRow>(
+  const read = await readClientToken(service.keys, jwt, service.clock.now());
+  if (isProblem(read) || read.realm !== realm) return none;
+  if (read.clientId !== client.clientId) return { kind: 'foreign' };
+  const token = { flow: 'client', ...read } as const;
+  const [row] = await service.database.query<TokenStanding>(
     sql`
-    SELECT EXISTS (SELECT FROM revoked_token WHERE token_id = ${token.tokenId}) AS revoked,
-      (SELECT state FROM signing_key WHERE kid = ${token.kid}) AS "signingKeyState",
-      (SELECT state FROM client_secret WHERE id = ${token.secretId ?? null}) AS "secretState",
-      (SELECT entries FROM token_scope WHERE reference = ${reference}) AS entries`,
+    SELECT ${standingColumns(token)}
+    FROM (VALUES (1)) AS request(one) LEFT JOIN (${holderOf(token)}) h ON true`,
     pointRead,
   );
   if (!row) throw new Error('a statement without conditions gave no row');
-  const entries = 'entries' in token.scope ? token.scope.entries : row.entries;
-  const ended = row.revoked || (row.signingKeyState ?? 'retired') === 'retired' || row.secretState === 'revoked';
-  const active = token.keyed && !ended && entries !== null;
+  const active = token.keyed && standingProblem(token, row) === undefined;
   // The application may hold less by now; its firms decide on each call, and a token names none of them.
-  const scope = compilePolicy(entries ?? [], client.acl).entries.join(' ');
-  return { kind: 'own', token: { flow: 'client', ...token }, active, scope };
+  const scope = compilePolicy(entriesOf(token, row) ?? [], client.acl).entries.join(' ');
+  return { kind: 'own', token, active, scope };
 }
 
-interface LegacyTokenRow extends LegacyTermsRow {
-  readonly revoked: boolean;
+interface LegacyTokenRow extends LegacyTermsRow, TokenStanding {
   readonly application: number;
   readonly environment: number;
   readonly username: string;
-  readonly state: string;
-  readonly passwordHash: Buffer;
   readonly firm: number;
   readonly prefix: string;
   readonly firmState: string;
@@ -116,24 +103,24 @@ async function readLegacy(
   jwt: DecodedJwt,
 ): Promise<TokenOwnership> {
   const nowMs = service.clock.now();
-  const token = readLegacyToken(service.secrets, jwt, nowMs);
-  if (isProblem(token)) return none;
+  const read = readLegacyToken(service.secrets, jwt, nowMs);
+  if (isProblem(read)) return none;
+  const token = { flow: 'legacy', ...read } as const;
   const [row] = await service.database.query<LegacyTokenRow>(
     sql`
-    SELECT EXISTS (SELECT FROM revoked_token WHERE token_id = ANY (${[token.tokenId, token.grantId]}::text[])) AS revoked,
-      l.application, f.environment, l.username, l.state, l.password_hash AS "passwordHash", l.firm, f.prefix, f.state AS "firmState",
+    SELECT ${standingColumns(token)},
+      h.application, f.environment, h.username, h.firm, f.prefix, f.state AS "firmState",
       z.state AS "authorisationState", z.expires_at AS "authorisationExpiresAt",
-      ${legacyTermsColumns({ environment: sql`f.environment`, firm: sql`l.firm`, application: sql`l.application` }, nowMs)}
-    FROM legacy_account l JOIN firm f ON f.id = l.firm
-    LEFT JOIN authorisation z ON z.firm = l.firm AND z.application = l.application
-    WHERE l.subject = ${token.subject}`,
+      ${legacyTermsColumns({ environment: sql`f.environment`, firm: sql`h.firm`, application: sql`h.application` }, nowMs)}
+    FROM (${holderOf(token)}) h JOIN firm f ON f.id = h.firm
+    LEFT JOIN authorisation z ON z.firm = h.firm AND z.application = h.application`,
     pointRead,
   );
   if (!row || row.application !== client.application || token.environment !== client.environment)
     return { kind: 'foreign' };
   return {
     kind: 'own',
-    token: { flow: 'legacy', ...token },
+    token,
     active: isLive(row, token, nowMs),
     scope: row.prefix,
     legacyUser: `${row.username}@${row.prefix}`,
@@ -141,11 +128,9 @@ async function readLegacy(
   };
 }
 
-function isLive(row: LegacyTokenRow, token: LegacyToken, nowMs: number): boolean {
+function isLive(row: LegacyTokenRow, token: Extract<OwnToken, { readonly flow: 'legacy' }>, nowMs: number): boolean {
   return (
-    !row.revoked &&
-    row.state === 'active' &&
-    credentialOf(row.passwordHash) === token.credential &&
+    standingProblem(token, row) === undefined &&
     row.prefix === token.firmPrefix &&
     row.firmState === 'active' &&
     row.authorisationState === 'active' &&

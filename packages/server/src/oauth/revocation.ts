@@ -7,7 +7,7 @@ import { sql } from '../database/sql.ts';
 import { type Affected, changing } from '../tenancy/epochs.ts';
 import { authenticateClient } from './authenticated-client.ts';
 import { refuse } from './errors.ts';
-import { deleteExpired, timestamp } from './expired-rows.ts';
+import { deleteExpired } from './expired-rows.ts';
 import { type Form, requireParameter } from './form.ts';
 import type { ClientRequest } from './grants/grant.ts';
 import { readOwnToken } from './own-token.ts';
@@ -50,7 +50,7 @@ export async function recordRevocation(
   await changing(database, affected, async (tx) => {
     await tx.query(sql`
       WITH expired AS (${deleteExpired('revoked_token', nowMs, sql`token_id = ${tokenId}`)})
-      INSERT INTO revoked_token (token_id, application, expires_at) VALUES (${tokenId}, ${application}, ${timestamp(expiresAtMs)})
+      INSERT INTO revoked_token (token_id, application, expires_at) VALUES (${tokenId}, ${application}, ${sql.timestamp(expiresAtMs)})
       ON CONFLICT (token_id) DO NOTHING`);
   });
 }

@@ -9,7 +9,7 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import type { Secrets } from '../base/secrets.ts';
-import type { Database } from '../database/database.ts';
+import { type Database, pointRead } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { authenticate } from './authenticate.ts';
 import type { CredentialUses } from './credential-uses.ts';
@@ -89,7 +89,7 @@ export function openSessions(options: SessionOptions): Sessions {
     },
     async current({ scope }) {
       const statement = sql`SELECT epoch FROM access_epoch WHERE firm = ${scope.firm} AND application = ${scope.application}`;
-      const [row] = await database.query<{ epoch: number }>(statement, { short: true, idempotent: true });
+      const [row] = await database.query<{ epoch: number }>(statement, pointRead);
       return row?.epoch === scope.epoch;
     },
   };

@@ -11,10 +11,10 @@
 import type { Clock } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import type { Secrets } from '../base/secrets.ts';
+import { settings } from '../base/settings.ts';
 import type { Database, Queryable } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { changing } from '../tenancy/epochs.ts';
-import { timestamp } from './expired-rows.ts';
 import { makeSealedKey, signerRememberedMs } from './signing-keys.ts';
 
 export type SigningKeyState = 'published' | 'active' | 'verifying' | 'retired';
@@ -36,8 +36,8 @@ export interface RotationContext {
 export const jwkSetSecondsMax = 60;
 /** Shortest time between publishing and signing: twice what a JWK Set is cached for. */
 export const publishedMsMin = 2 * jwkSetSecondsMax * 1000;
-/** The longest that `clientTokenSeconds` can be set to, in ms: by then every token of a key has expired. */
-const tokenMsMax = 3_600_000;
+/** The longest that a token of a key can be set to live, in ms. */
+const tokenMsMax = settings.clientTokenSeconds.max * 1000;
 /** Shortest time between the end of signing and retirement. */
 export const verifyingMsMin = tokenMsMax + signerRememberedMs + jwkSetSecondsMax * 1000;
 
@@ -57,7 +57,7 @@ export async function publishSigningKey({ database, secrets, clock }: RotationCo
   const { jwk, sealed } = await makeSealedKey(secrets, realm);
   const made = await database.query(sql`
     INSERT INTO signing_key (kid, realm, algorithm, public_jwk, private_sealed, state, state_since)
-    VALUES (${jwk.kid}, ${realm}, ${jwk.alg}, ${sql.json(jwk)}, ${sealed}, 'published', ${timestamp(clock.now())})
+    VALUES (${jwk.kid}, ${realm}, ${jwk.alg}, ${sql.json(jwk)}, ${sealed}, 'published', ${sql.timestamp(clock.now())})
     ON CONFLICT (realm) WHERE state = 'published' DO NOTHING RETURNING kid`);
   if (made.length === 0)
     fail('rule-broken', { diagnostics: `realm ${realm} has a published key already: activate or retire that one` });
@@ -82,9 +82,9 @@ export async function activateSigningKey(
     if (!force) requireAge(next, publishedMsMin, nowMs, 'may sign');
     // First the old key, since a realm has one active key at any moment.
     await tx.query(sql`
-      UPDATE signing_key SET state = 'verifying', state_since = ${timestamp(nowMs)} WHERE realm = ${realm} AND state = 'active'`);
+      UPDATE signing_key SET state = 'verifying', state_since = ${sql.timestamp(nowMs)} WHERE realm = ${realm} AND state = 'active'`);
     await tx.query(sql`
-      UPDATE signing_key SET state = 'active', state_since = ${timestamp(nowMs)} WHERE kid = ${next.kid}`);
+      UPDATE signing_key SET state = 'active', state_since = ${sql.timestamp(nowMs)} WHERE kid = ${next.kid}`);
     return next.kid;
   });
 }
@@ -110,7 +110,9 @@ export async function retireSigningKey(
     if (key.state === 'retired') fail('rule-broken', { diagnostics: `signing key ${kid} is retired already` });
     const nowMs = clock.now();
     if (key.state === 'verifying' && !force) requireAge(key, verifyingMsMin, nowMs, 'may be retired');
-    await tx.query(sql`UPDATE signing_key SET state = 'retired', state_since = ${timestamp(nowMs)} WHERE kid = ${kid}`);
+    await tx.query(
+      sql`UPDATE signing_key SET state = 'retired', state_since = ${sql.timestamp(nowMs)} WHERE kid = ${kid}`,
+    );
   });
 }
 

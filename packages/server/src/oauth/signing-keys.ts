@@ -4,20 +4,14 @@
  * with the installation's secret key. A key's id is its thumbprint (https://www.rfc-editor.org/rfc/rfc7638). How a key is
  * changed for the next is in `signing-key-rotation.ts`.
  */
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPair,
-  type JsonWebKey,
-  type KeyObject,
-} from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPair, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import type { Secrets } from '../base/secrets.ts';
-import type { Database } from '../database/database.ts';
+import { type Database, pointRead } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
+import { jwkThumbprint } from './jwk-thumbprint.ts';
 
 const modulusBits = 2048;
 const algorithm = 'RS256';
@@ -154,15 +148,14 @@ async function readVerifier(database: Database, kid: string): Promise<Verificati
   const [row] = await database.query<{ realm: string; jwk: JsonWebKey }>(
     sql`
     SELECT realm, public_jwk AS jwk FROM signing_key WHERE kid = ${kid} AND algorithm = ${algorithm} AND state <> 'retired'`,
-    { short: true, idempotent: true },
+    pointRead,
   );
   return row && { realm: row.realm, publicKey: createPublicKey({ key: row.jwk, format: 'jwk' }) };
 }
 
 function publicJwk(publicKey: KeyObject): PublicJwk {
   const { n = '', e = '' } = publicKey.export({ format: 'jwk' });
-  const thumbprint = createHash('sha256').update(JSON.stringify({ e, kty: 'RSA', n }));
-  return { kid: thumbprint.digest('base64url'), kty: 'RSA', alg: algorithm, use: 'sig', n, e };
+  return { kid: jwkThumbprint({ kty: 'RSA', n, e }), kty: 'RSA', alg: algorithm, use: 'sig', n, e };
 }
 
 /** A sealed key opens only as the key it was stored as. */

@@ -7,7 +7,7 @@ import type { Environment } from '../tenancy/environments.ts';
 import { type ApiKeyHeader, readApiKeyHeader } from './api-key-header.ts';
 import { OAuthError, type OAuthErrorCode, refuse } from './errors.ts';
 import { type Form, parseForm } from './form.ts';
-import type { ClientRequest, Grant, Issued } from './grants/grant.ts';
+import type { ClientRequest, Grant, Issued, LegacyRequest } from './grants/grant.ts';
 import { clientGrants, legacyGrants } from './grants/list.ts';
 import { type Guess, guarded } from './guess-guard.ts';
 import { introspect } from './introspection.ts';
@@ -45,6 +45,8 @@ export interface TokenRecord {
   readonly outcome: 'issued' | 'issued-without-key' | 'answered' | OAuthErrorCode;
   readonly subject?: string;
   readonly application?: number;
+  /** Of the legacy endpoint: number of the firm, once the caller has proved to have an account there. */
+  readonly firm?: number;
   /** `jti` of the access token; of an introspection or a revocation: that of the client's own token. */
   readonly tokenId?: string;
   /** Of an introspection or a revocation: how the client's own token was got. */
@@ -81,18 +83,21 @@ export function openTokenEndpoints(service: TokenService): TokenEndpoints {
     legacy: async (place, request) => {
       const challenge = `ApiKey realm="${place.environment.name}", header="x-api-key"`;
       const [apiKey, exchange]: [ApiKeyHeader, LegacyExchange] = [readApiKeyHeader(request.apiKey), {}];
-      const where = `${place.environment.name}/${place.firmPrefix}`;
-      const reply = await answer(service, legacyGrants, challenge, where, request, { ...place, apiKey, exchange });
+      const where = { names: 'account', place: `${place.environment.name}/${place.firmPrefix}` } as const;
+      const asked: LegacyRequest = { ...place, apiKey, address: request.address, exchange };
+      const answered = await answer(service, legacyGrants, challenge, where, request, asked);
+      const reply = withRecord(answered, { ...exchange.account });
       const kind = reply.status === 200 ? 'token' : 'refused';
       if (exchange.user) service.onLegacyUse?.({ ...exchange.user, kind, userAgent: request.userAgent });
       if (reply.fault !== undefined) return reply;
       const announced = await exchangeHeaders(service, place.environment, apiKey, exchange);
-      return { ...reply, headers: { ...reply.headers, ...announced } };
+      return withHeaders(reply, { ...exchange.rate, ...announced });
     },
     client: async (realm, request) => {
       const asked = clientRequest(realm, 'token', request);
-      const reply = await answer(service, clientGrants, basicChallenge(realm), realm, request, asked);
-      return withRecord(reply, { ...asked.exchange.client });
+      const where = { names: 'client', place: realm } as const;
+      const reply = await answer(service, clientGrants, basicChallenge(realm), where, request, asked);
+      return withHeaders(withRecord(reply, { ...asked.exchange.client }), asked.exchange.rate);
     },
     introspect: (realm, request) =>
       answerForm(service, clientRequest(realm, 'token/introspect', request), request, async (asked, form) =>
@@ -111,12 +116,20 @@ function withRecord(reply: TokenReply, known: Partial<TokenRecord>): TokenReply 
   return { ...reply, record: { ...known, ...reply.record } };
 }
 
+function withHeaders(reply: TokenReply, more: TokenReply['headers'] | undefined): TokenReply {
+  return { ...reply, headers: { ...reply.headers, ...more } };
+}
+
 function basicChallenge(realm: string): string {
   return `Basic realm="${realm}", charset="UTF-8"`;
 }
 
-function clientRequest(realm: string, endpoint: string, { authorization, apiKey }: TokenRequest): ClientRequest {
-  return { realm, endpoint, authorization, apiKey: readApiKeyHeader(apiKey), exchange: {} };
+function clientRequest(
+  realm: string,
+  endpoint: string,
+  { authorization, apiKey, address }: TokenRequest,
+): ClientRequest {
+  return { realm, endpoint, authorization, apiKey: readApiKeyHeader(apiKey), address, exchange: {} };
 }
 
 /** @param handle the body of the answer to a form; an empty one has no type */
@@ -127,8 +140,9 @@ async function answerForm(
   handle: (asked: ClientRequest, form: Form) => Promise<string>,
 ): Promise<TokenReply> {
   const reply = await replyToForm(service, asked.realm, received, (form) => handle(asked, form));
-  const { client, token, active } = asked.exchange;
-  return withRecord(reply, { ...client, ...token, ...(active === undefined ? {} : { active }) });
+  const { client, token, active, rate } = asked.exchange;
+  const known = { ...client, ...token, ...(active === undefined ? {} : { active }) };
+  return withHeaders(withRecord(reply, known), rate);
 }
 
 async function replyToForm(
@@ -139,7 +153,7 @@ async function replyToForm(
 ): Promise<TokenReply> {
   try {
     const form = parseForm(received.contentType, received.body);
-    const body = await guarded(service, guessOf(realm, received, form), () => handle(form));
+    const body = await guarded(service, guessOf({ names: 'client', place: realm }, received, form), () => handle(form));
     const { 'content-type': _type, ...untyped } = headers;
     const record = { grantType: undefined, outcome: 'answered' } as const;
     return { status: 200, headers: body === '' ? untyped : headers, body, record };
@@ -162,7 +176,7 @@ async function answer<R>(
   service: TokenService,
   grants: readonly Grant<R>[],
   challenge: string,
-  place: string,
+  at: Pick<Guess, 'names' | 'place'>,
   received: TokenRequest,
   request: R,
 ): Promise<TokenReply> {
@@ -178,7 +192,7 @@ async function answer<R>(
         `grant_type must be ${grants.map((offered) => offered.grantType).join(' or ')} at this endpoint`,
       );
     const { issue, grantType: named } = grant;
-    const issued = await guarded(service, guessOf(place, received, form), () => issue(service, request, form));
+    const issued = await guarded(service, guessOf(at, received, form), () => issue(service, request, form));
     return issuedReply(issued, named);
   } catch (error) {
     if (error instanceof OAuthError) return errorReply(error, grant?.grantType, challenge);
@@ -186,8 +200,12 @@ async function answer<R>(
   }
 }
 
-function guessOf(place: string, { authorization, apiKey, address }: TokenRequest, form: Form): Guess {
-  return { place, authorization, apiKey: readApiKeyHeader(apiKey), form, address };
+function guessOf(
+  at: Pick<Guess, 'names' | 'place'>,
+  { authorization, apiKey, address }: TokenRequest,
+  form: Form,
+): Guess {
+  return { ...at, authorization, apiKey: readApiKeyHeader(apiKey), form, address };
 }
 
 function issuedReply(issued: Issued, grantType: string): TokenReply {

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
-import { deleteExpired, timestamp } from './expired-rows.ts';
+import { deleteExpired } from './expired-rows.ts';
 import { openRecentMap } from './recent-map.ts';
 
 /** What a token says about its entries. */
@@ -35,7 +35,7 @@ export function openTokenScopes(database: Database, clock: Clock, charactersMax:
       const expiresAtMs = nowMs + 2 * seconds * 1000;
       await database.query(sql`
         WITH expired AS (${deleteExpired('token_scope', nowMs, sql`reference = ${reference}`)})
-        INSERT INTO token_scope (reference, entries, expires_at) VALUES (${reference}, ${entries}::text[], ${timestamp(expiresAtMs)})
+        INSERT INTO token_scope (reference, entries, expires_at) VALUES (${reference}, ${entries}::text[], ${sql.timestamp(expiresAtMs)})
         ON CONFLICT (reference) DO UPDATE SET expires_at = GREATEST(token_scope.expires_at, EXCLUDED.expires_at)`);
       stored.set(reference, expiresAtMs);
       return { reference };

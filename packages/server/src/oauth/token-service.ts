@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Secrets } from '../base/secrets.ts';
 import type { Database } from '../database/database.ts';
 import type { GuessLimit } from '../limits/guess-limit.ts';
+import type { RateLimit } from '../limits/rate-limit.ts';
 import type { CredentialUses } from './credential-uses.ts';
 import type { OnLegacyUse } from './legacy-use.ts';
 import type { RemoteKeys } from './remote-keys.ts';
@@ -29,6 +30,7 @@ export interface TokenService {
   readonly scopes: TokenScopes;
   readonly uses: CredentialUses;
   readonly guesses: GuessLimit;
+  readonly rateLimit: RateLimit;
   /** Public origin of a realm, e.g. `https://login.example.com`; the issuer is origin + realm path. */
   readonly originOfRealm: (realm: string) => string;
   readonly settings: TokenSettings;

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import type { ClientAssertion } from './client-assertion.ts';
-import { deleteExpired, timestamp } from './expired-rows.ts';
+import { deleteExpired } from './expired-rows.ts';
 
 /** Whether this is the assertion's first use; of several at once, on any node, exactly one is. */
 export async function isFirstUse(
@@ -18,8 +18,8 @@ export async function isFirstUse(
   const added = await database.query(
     sql`
     WITH expired AS (${deleteExpired('client_assertion', nowMs, sql`client = ${clientId} AND jti = ${digest}`)})
-    INSERT INTO client_assertion (client, jti, expires_at) VALUES (${clientId}, ${digest}, ${timestamp(expiresAtMs)})
-    ON CONFLICT (client, jti) DO UPDATE SET expires_at = EXCLUDED.expires_at WHERE client_assertion.expires_at <= ${timestamp(nowMs)}
+    INSERT INTO client_assertion (client, jti, expires_at) VALUES (${clientId}, ${digest}, ${sql.timestamp(expiresAtMs)})
+    ON CONFLICT (client, jti) DO UPDATE SET expires_at = EXCLUDED.expires_at WHERE client_assertion.expires_at <= ${sql.timestamp(nowMs)}
     RETURNING client`,
     { short: true },
   );

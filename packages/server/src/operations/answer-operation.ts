@@ -6,6 +6,7 @@ import { fail } from '../base/errors.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { oncePerKey } from '../interactions/once.ts';
 import { audited, noteAsked } from '../interactions/trail.ts';
+import { requireUnended } from '../storage/rows.ts';
 import { operations } from './list.ts';
 import type { Operation, OperationLevel, OperationPlace } from './operation.ts';
 import { readInput } from './read-input.ts';
@@ -36,7 +37,11 @@ export async function answerOperation(context: InteractionContext, call: Operati
     const input = await readInput(operation, call.method, request);
     noteAsked(inside, request);
     const asked = { ...request, ...place, input };
-    if (!operation.affectsState) return await operation.answer(inside, asked);
+    if (!operation.affectsState) {
+      const answer = await operation.answer(inside, asked);
+      requireUnended(inside.scope, inside.clock.now()); // $validate waits for others after its last statement
+      return answer;
+    }
     return await oncePerKey(inside, request, (once) => operation.answer(once, asked));
   });
 }

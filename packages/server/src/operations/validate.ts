@@ -72,7 +72,7 @@ function requireSomeRight(context: RightsContext, { type }: OperationPlace): voi
 /**
  * 200 with an OperationOutcome, whatever is wrong with the resource.
  * @throws PraxisError `access-denied`, `method-not-allowed` (a type that only the server writes), `resource-not-found`,
- *   `operation-parameter-invalid`, `profile-unknown`, `unavailable`
+ *   `operation-parameter-invalid`, `profile-unknown`, `rate-exceeded` and `unavailable` (too many wait for theirs)
  */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   const mode = modeOf(textInput(request.input, 'mode'));
@@ -98,6 +98,7 @@ async function judged(
     profiles: profile === undefined ? [] : [profile],
     lookup: (canonical) => findCanonical(context, 'StructureDefinition', canonical),
     isMember: membership(context),
+    of: context.scope,
   });
 }
 

@@ -43,7 +43,7 @@ export interface Behaviour {
    * @throws PraxisError `rule-broken`
    */
   readonly judge?: (change: VersionChange) => void;
-  /** Top-level members that `judge` goes by: its verdict tells of them, so who changes one of them must read them all. */
+  /** Top-level members that `judge` and `store` go by: the verdict tells of them, so who changes one must read them all. */
   readonly judged?: readonly string[];
   /**
    * Writes the version and all that goes with it, in one transaction.

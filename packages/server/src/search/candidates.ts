@@ -162,7 +162,7 @@ export function firstLacking(
 ): Sql {
   const nulls = key.columns.map(({ cast }) => ({ expression: sql`NULL${cast}` }));
   const rows = rowsOfResource(wanted.firm, key.table, key.number, rid);
-  const id = row?.keys.at(-1) ?? undefined;
+  const id = row?.keys.at(-1);
   const back = direction === 'backward';
   const conditions = [
     ...gate,

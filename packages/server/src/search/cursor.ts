@@ -32,7 +32,7 @@ const cursorPattern = /^([0-9a-z]{1,9})\.([A-Za-z0-9_-]+)$/;
 const base = 36;
 
 /** Raised with the form of what is sealed, and when a search comes in another order: older links are refused, not misread. */
-const cursorForm = 3;
+const cursorForm = 4;
 
 /** Longest cursor that is looked at: keys are at most 1,000 bytes each. */
 const cursorLengthMax = 12_000;

@@ -78,10 +78,10 @@ function offsetMinutes(text: string): number {
   return text.startsWith('-') ? -minutes : minutes;
 }
 
-/** R4 allows a leap second (60) and offsets up to 14 hours. */
+/** R4 allows a leap second (60) and offsets up to 14 hours. A month or day that is none leads into another month. */
 function isReal(parts: DateParts): boolean {
   const { year, month, day, hour, minute, second, offsetMinutes: offset } = parts;
-  if (year === 0 || month < 0 || month > 11 || day < 1 || day > 31) return false;
+  if (year === 0) return false;
   if (hour > 23 || minute > 59 || second > 60 || Math.abs(offset ?? 0) > 14 * 60) return false;
   return new Date(wallClock(year, month, day)).getUTCMonth() === month;
 }

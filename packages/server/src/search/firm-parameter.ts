@@ -99,7 +99,7 @@ function requireServed(url: string, definition: SearchParameterDefinition, base:
   try {
     const parameter = searchParameterFrom(url, definition, base);
     if (kindOf(parameter) === undefined) refuse('type', 'is not served');
-    if (type === 'composite') return requireParts(parameter, base);
+    if (type === 'composite') return requireParts(parameter, expression, base);
     const selected = resultTypes(base, expression);
     if (!selected.some((name) => isSearched(type, name))) {
       const found = selected.length === 0 ? 'nothing' : selected.join(', ');
@@ -120,13 +120,13 @@ function searchedBy(type: string): string {
   return [...(searchedTypes[type] ?? [])].join(', ');
 }
 
-function requireParts({ components = [], expression }: SearchParameter, base: string): void {
+function requireParts({ components = [] }: SearchParameter, expression: string, base: string): void {
   const known = new Map([...standardParametersOf(base).values()].map(({ definition }) => [definition.url, definition]));
   for (const [index, component] of components.entries()) {
     if (!known.has(component.definition)) {
       refuse(`component[${index}].definition`, `is no parameter of R4 that ${base} has`);
     }
-    for (const within of resultTypes(base, expression ?? '')) resultTypes(within, component.expression);
+    for (const within of resultTypes(base, expression)) resultTypes(within, component.expression);
   }
 }
 

@@ -18,8 +18,6 @@ export interface ParameterFacts {
   readonly dataTypes: ReadonlySet<string>;
   /** Whether one resource can have several rows for the parameter. */
   readonly repeats: boolean;
-  /** Whether every valid resource of the type has a value. */
-  readonly required: boolean;
   /** For elements of type `code` with a closed value set: code → number of its system. Empty when one is open. */
   readonly codeSystems: ReadonlyMap<string, string>;
 }

@@ -4,7 +4,6 @@
  */
 import {
   type ElementDefinition,
-  isPrimitiveType,
   resultTypes,
   type SearchParameterKind,
   type TypeDefinition,
@@ -39,13 +38,11 @@ const manifold: ReadonlySet<string> = new Set([
 
 /** The facts of a parameter of a kind, by the FHIRPath expression that selects its values. */
 export function factsOf(type: string, expression: string, kind: SearchParameterKind): ParameterFacts {
-  const paths = selectedPaths(touchedElements(type, expression));
-  const ways = paths.map((path) => elementsAlong(type, path));
+  const ways = touchedElements(type, expression).map((path) => elementsAlong(type, path));
   const dataTypes = new Set(resultTypes(type, expression));
   return {
     dataTypes: dataTypes.size === 0 ? new Set(['*']) : dataTypes,
     repeats: dataTypes.size === 0 || (kind !== 'date' && dataTypes.intersection(manifold).size > 0) || mayRepeat(ways),
-    required: isAlwaysThere(dataTypes, ways),
     codeSystems: codeSystemsOf(ways),
   };
 }
@@ -54,7 +51,6 @@ export function factsOf(type: string, expression: string, kind: SearchParameterK
 export const factsOfWhole: ParameterFacts = {
   dataTypes: new Set(['*']),
   repeats: true,
-  required: false,
   codeSystems: new Map(),
 };
 
@@ -62,17 +58,6 @@ type Ways = readonly (readonly ElementDefinition[] | undefined)[];
 
 function mayRepeat(ways: Ways): boolean {
   return ways.length !== 1 || ways.some((way) => way === undefined || way.some((element) => element.max > 1));
-}
-
-/** Values of complex types may lack the part that counts: a concept its code, a period both its ends. */
-function isAlwaysThere(dataTypes: ReadonlySet<string>, ways: Ways): boolean {
-  if (dataTypes.size === 0 || ![...dataTypes].every(isPrimitiveType)) return false;
-  return ways.some((way) => way?.every((element) => element.min > 0));
-}
-
-/** Without the elements that are read by criteria on what is selected: `Patient.telecom.system` of `Patient.telecom`. */
-function selectedPaths(touched: readonly string[]): readonly string[] {
-  return touched.filter((path) => !touched.some((other) => path.startsWith(`${other}.`)));
 }
 
 /** The elements from the resource down to `path`; undefined where the path leaves the definitions (extensions). */

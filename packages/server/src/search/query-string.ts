@@ -22,8 +22,9 @@ export function parseParameters(text: string): Parameter[] {
       parameters[parameters.length - 1] = [before[0], `${before[1]}&${decode(part, before[0])}`];
       continue;
     }
-    const name = decode(at < 0 ? part : part.slice(0, at));
-    parameters.push([name, at < 0 ? '' : decode(part.slice(at + 1), name)]);
+    const end = at < 0 ? part.length : at;
+    const name = decode(part.slice(0, end));
+    parameters.push([name, decode(part.slice(end + 1), name)]);
   }
   return parameters;
 }

@@ -26,21 +26,13 @@ export function splitUnescaped(text: string, separator: ',' | '|' | '$'): string
  * @throws PraxisError `search-invalid` for a backslash before anything but `,`, `|`, `$` and `\`
  */
 export function unescapeValue(text: string, name: string): string {
-  if (!text.includes('\\')) return text;
-  let literal = '';
-  for (let at = 0; at < text.length; at += 1) {
-    if (text[at] === '\\') {
-      at += 1;
-      if (!escapable.has(text[at] ?? '')) {
-        refuseValue(
-          name,
-          'has a backslash that escapes nothing: write \\\\ for a backslash, and \\, \\| \\$ for these separators as text',
-        );
-      }
-    }
-    literal += text[at] ?? '';
-  }
-  return literal;
+  return text.replace(/\\(.?)/gs, (_escape, character: string) => {
+    if (escapable.has(character)) return character;
+    return refuseValue(
+      name,
+      'has a backslash that escapes nothing: write \\\\ for a backslash, and \\, \\| \\$ for these separators as text',
+    );
+  });
 }
 
 /** Characters of a name of the caller's that a refusal repeats. */

@@ -209,7 +209,7 @@ function unfilled(part: Sql, limit: number): Sql {
   return sql`(SELECT count(*) FROM ${part}) < ${limit}`;
 }
 
-/** Whether every match has the key: R4 requires the element, or a criterion asks for a value of it. */
+/** Whether every match has the key: every resource has it, or a criterion asks for a value of it. */
 function neverLacking({ criteria }: Wanted, { parameter, number, always }: SortKey): boolean {
   return (
     always ||

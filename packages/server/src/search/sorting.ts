@@ -31,7 +31,7 @@ export interface SortKey extends Pick<TableOrder, 'columns' | 'sortable'> {
   readonly table: SearchTable;
   readonly number: number;
   readonly descending: boolean;
-  /** Whether every resource of the type has a value. */
+  /** Whether every resource has a value. Of an element it may be missing even where R4 requires the element. */
   readonly always: boolean;
 }
 
@@ -118,6 +118,6 @@ function sortKey(parameters: ReadonlyMap<string, Parameter>, type: string, word:
     table,
     number: parameter.number,
     descending,
-    always: table === 'resource' || parameter.facts.required,
+    always: table === 'resource',
   };
 }

@@ -6,6 +6,7 @@ import type { Content } from '../content/content.ts';
 import { removeAbandoned } from '../content/receive.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
+import { firmByFirm } from './firm-by-firm.ts';
 
 /** How long content waits for a resource that holds it, from when its URL was asked for. */
 export const looseKeptMs = 24 * 60 * 60 * 1000;
@@ -25,14 +26,11 @@ export function contentUpkeep(database: Database, content: Content, now: () => n
     async run(): Promise<'more' | 'done'> {
       const nowMs = now();
       await removeAbandoned(content.incoming, nowMs - discardAfterMs);
-      const firms = await database.query<{ id: number }>(sql`SELECT id FROM firm ORDER BY id`);
-      let isLeft = false;
-      for (const { id } of firms) {
-        const loose = await removeLoose(database, id, nowMs);
-        const discarded = await removeDiscarded(database, content, id, nowMs);
-        isLeft ||= loose === rowsMax || discarded === rowsMax;
-      }
-      return isLeft ? 'more' : 'done';
+      return await firmByFirm(database, async (firm) => {
+        const loose = await removeLoose(database, firm, nowMs);
+        const discarded = await removeDiscarded(database, content, firm, nowMs);
+        return loose === rowsMax || discarded === rowsMax;
+      });
     },
   };
 }

@@ -5,6 +5,7 @@
 import type { Database } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
+import { firmByFirm } from './firm-by-firm.ts';
 import { type EpochRow, requireFresh } from './rows.ts';
 import type { Send } from './walks.ts';
 
@@ -110,21 +111,17 @@ export function holdExpiry(database: Database, now: () => number) {
   return {
     name: 'expiry of slot holds',
     pauseMs: expiryPauseMs,
-    async run(): Promise<'more' | 'done'> {
-      const firms = await database.query<{ id: number }>(sql`SELECT id FROM firm ORDER BY id`);
-      let isLeft = false;
-      for (const { id } of firms) {
-        const gone = await database.forFirm(id).query(sql`
+    run: () =>
+      firmByFirm(database, async (firm) => {
+        const gone = await database.forFirm(firm).query(sql`
           WITH ended AS (
-            DELETE FROM slot_hold WHERE firm = ${id} AND id IN (
-              SELECT id FROM slot_hold WHERE firm = ${id} AND expires <= ${now()}::bigint ORDER BY expires LIMIT ${expiredMax})
+            DELETE FROM slot_hold WHERE firm = ${firm} AND id IN (
+              SELECT id FROM slot_hold WHERE firm = ${firm} AND expires <= ${now()}::bigint ORDER BY expires LIMIT ${expiredMax})
             RETURNING id)
           DELETE FROM occupancy o USING ended
-            WHERE o.firm = ${id} AND o.owner = 'hold/' || ended.id AND o.expires <= ${now()}::bigint
+            WHERE o.firm = ${firm} AND o.owner = 'hold/' || ended.id AND o.expires <= ${now()}::bigint
             RETURNING 1 AS gone`);
-        isLeft ||= gone.length >= expiredMax;
-      }
-      return isLeft ? 'more' : 'done';
-    },
+        return gone.length >= expiredMax;
+      }),
   };
 }

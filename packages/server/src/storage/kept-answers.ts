@@ -7,6 +7,7 @@ import type { Database, QueryOptions } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { isLockTimeout } from '../database/sqlstate.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
+import { firmByFirm } from './firm-by-firm.ts';
 import { type EpochRow, requireFresh } from './rows.ts';
 
 /** How long a key is kept. */
@@ -169,17 +170,13 @@ export function keyExpiry(database: Database, now: () => number) {
   return {
     name: 'expiry of idempotency keys',
     pauseMs: expiryPauseMs,
-    async run(): Promise<'more' | 'done'> {
-      const firms = await database.query<{ id: number }>(sql`SELECT id FROM firm ORDER BY id`);
-      let isLeft = false;
-      for (const { id } of firms) {
-        const gone = await database.forFirm(id).query(sql`
-          DELETE FROM idempotency_key WHERE firm = ${id} AND (application, key) IN (
-            SELECT application, key FROM idempotency_key WHERE firm = ${id} AND at < ${now() - keyKeptMs} ORDER BY at LIMIT ${expiredMax})
+    run: () =>
+      firmByFirm(database, async (firm) => {
+        const gone = await database.forFirm(firm).query(sql`
+          DELETE FROM idempotency_key WHERE firm = ${firm} AND (application, key) IN (
+            SELECT application, key FROM idempotency_key WHERE firm = ${firm} AND at < ${now() - keyKeptMs} ORDER BY at LIMIT ${expiredMax})
           RETURNING 1 AS gone`);
-        isLeft ||= gone.length === expiredMax;
-      }
-      return isLeft ? 'more' : 'done';
-    },
+        return gone.length === expiredMax;
+      }),
   };
 }

@@ -60,6 +60,11 @@ export function requireFresh<R extends EpochRow>(rows: readonly R[], scope: Tena
   return rows;
 }
 
+/** @throws PraxisError `stale-access` when the caller's access has ended by time, which no epoch tells */
+export function requireUnended({ endsAtMs }: TenantScope, nowMs: number): void {
+  if (endsAtMs !== undefined && nowMs >= endsAtMs) stale();
+}
+
 /** @throws PraxisError `stale-access` */
 export function stale(): never {
   return fail('stale-access', { diagnostics: 'Access of the application at the firm has changed: authenticate again' });

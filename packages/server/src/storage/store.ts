@@ -9,7 +9,8 @@
 
 import type { LedgerPlace } from '../audit/audit-event.ts';
 import type { Prover } from '../audit/proof.ts';
-import type { Database, QueryOptions } from '../database/database.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { type Database, pointRead, type QueryOptions } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { type CalendarStore, calendarsOver } from './calendars.ts';
@@ -41,6 +42,7 @@ import {
   pageRowOf,
   type ResourceRow,
   requireFresh,
+  requireUnended,
   typeName,
   type VersionRow,
   versionOf,
@@ -161,41 +163,57 @@ export interface ResourceStore
   stream(scope: TenantScope, options?: { readonly types?: readonly string[] }): AsyncIterable<StoredResource>;
 }
 
-const pointRead: QueryOptions = { idempotent: true, short: true };
 const longRead: QueryOptions = { idempotent: true };
 const writing: QueryOptions = {};
+
+/** What all stores over one database share. */
+interface StoreParts {
+  readonly database: Database;
+  readonly prove: Prover | undefined;
+  readonly clock: Clock;
+}
 
 /**
  * The store in `database`, which runs as the role that row-level security binds.
  * @param prove makes the proofs of audit rows; without it they have none
+ * @param clock by which a scope has ended
  */
-export function openStore(database: Database, prove?: Prover): ResourceStore {
-  const send: Send = (scope, statement, options) => database.forFirm(scope.firm).query(statement, options);
+export function openStore(database: Database, prove?: Prover, clock: Clock = systemClock): ResourceStore {
+  const parts: StoreParts = { database, prove, clock };
+  const send: Send = async (scope, statement, options) => {
+    requireUnended(scope, clock.now());
+    return await database.forFirm(scope.firm).query(statement, options);
+  };
   const store = storeOver(send, prove);
   return {
     ...store,
     write: (scope, write) =>
       defineParameters([write])
-        ? inTransaction({ database, prove }, scope, (inside) => inside.write(scope, write))
+        ? inTransaction(parts, scope, (inside) => inside.write(scope, write))
         : store.write(scope, write),
     writeMany: (scope, writes) =>
       defineParameters(writes)
-        ? inTransaction({ database, prove }, scope, (inside) => inside.writeMany(scope, writes))
+        ? inTransaction(parts, scope, (inside) => inside.writeMany(scope, writes))
         : store.writeMany(scope, writes),
-    transaction: (scope, work) => inTransaction({ database, prove }, scope, work),
-    once: (scope, claim, work) =>
-      inTransaction({ database, prove }, scope, (inside) => inside.once(scope, claim, work)),
-    exclusively: (scope, name, work) =>
-      inTransaction({ database, prove }, scope, (store) => store.exclusively(scope, name, work)),
+    transaction: (scope, work) => inTransaction(parts, scope, work),
+    once: (scope, claim, work) => inTransaction(parts, scope, (inside) => inside.once(scope, claim, work)),
+    exclusively: (scope, name, work) => inTransaction(parts, scope, (store) => store.exclusively(scope, name, work)),
   };
 }
 
+/** Every statement of it is looked at, since one may have waited for another transaction. */
 function inTransaction<T>(
-  { database, prove }: { readonly database: Database; readonly prove: Prover | undefined },
+  { database, prove, clock }: StoreParts,
   scope: TenantScope,
   work: (store: ResourceStore) => Promise<T>,
 ): Promise<T> {
-  return database.transaction(scope.firm, (tx) => work(storeInside(scope, (statement) => tx.query(statement), prove)));
+  return database.transaction(scope.firm, (tx) => {
+    const query = async <R>(statement: Sql): Promise<R[]> => {
+      requireUnended(scope, clock.now());
+      return await tx.query<R>(statement);
+    };
+    return work(storeInside(scope, query, prove));
+  });
 }
 
 /** The store of one transaction: bound to the firm it was begun for. */

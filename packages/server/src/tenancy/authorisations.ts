@@ -82,7 +82,7 @@ export async function authorise(
   await changing(database, { pair: { firm: firm.id, application: application.id } }, async (tx) => {
     await tx.query(sql`
       INSERT INTO authorisation (firm, application, acl, state, version, purpose, expires_at, operator_rows)
-      VALUES (${firm.id}, ${application.id}, ${acl}::text[], 'active', 1, ${terms.purpose}, ${toTimestamp(expiresAtMs)}, COALESCE(${rows}, '{}'))
+      VALUES (${firm.id}, ${application.id}, ${acl}::text[], 'active', 1, ${terms.purpose}, ${sql.timestamp(expiresAtMs)}, COALESCE(${rows}, '{}'))
       ON CONFLICT (firm, application) DO UPDATE
       SET acl = EXCLUDED.acl, state = 'active', version = authorisation.version + 1, purpose = EXCLUDED.purpose, expires_at = EXCLUDED.expires_at,
           operator_rows = COALESCE(${rows}, authorisation.operator_rows)`);
@@ -199,7 +199,7 @@ export async function listAuthorisingFirms(
   return await database.query<Pick<Firm, 'prefix' | 'name'>>(sql`
     SELECT f.prefix, f.name FROM authorisation z JOIN firm f ON f.id = z.firm
     WHERE z.application = ${application.id} AND z.state = 'active' AND f.state = 'active'
-      AND (z.expires_at IS NULL OR z.expires_at > ${toTimestamp(clock.now())}) ORDER BY f.prefix`);
+      AND (z.expires_at IS NULL OR z.expires_at > ${sql.timestamp(clock.now())}) ORDER BY f.prefix`);
 }
 
 /** The authorisation of a pair, or undefined when there never was one. */
@@ -231,8 +231,4 @@ function requireHeld(
       expression: ['acl'],
     });
   return acl;
-}
-
-function toTimestamp(ms: number | null): Sql {
-  return ms === null ? sql`NULL::timestamptz` : sql`to_timestamp(${ms}::float8 / 1000)`;
 }

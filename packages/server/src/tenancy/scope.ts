@@ -25,6 +25,13 @@ export interface TenantScope {
   readonly timeZone: string;
   /** Search parameters of the firm's own. */
   readonly searchParameters: FirmSearchParameters;
+  /**
+   * When the caller's access is known to end by time alone, ms since 1970: its token, the rights, whichever is first. No
+   * data statement is sent from then on (docs/decisions/0213). Absent: no such end is known.
+   */
+  readonly endsAtMs?: number;
+  /** The same of the rights without the token: URLs made under them are good no longer. */
+  readonly rightsEndAtMs?: number;
 }
 
 export type TenantScopeFacts = Omit<TenantScope, typeof tenantScope>;

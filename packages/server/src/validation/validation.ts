@@ -10,6 +10,7 @@ import { namedProfiles } from './examine.ts';
 import { type Finding, find } from './finding.ts';
 import { plainOf } from './plain.ts';
 import { loadProfiles, type ProfileLookup } from './profiles.ts';
+import type { TurnOf } from './turns.ts';
 import type { Validator } from './validator.ts';
 
 export type { BoundCode, ValueSetMembership } from './bindings.ts';
@@ -25,6 +26,8 @@ export interface ValidationOptions {
   /** Finds profiles that do not come with R4. */
   readonly lookup: ProfileLookup;
   readonly isMember: ValueSetMembership;
+  /** For whom it is. */
+  readonly of: TurnOf;
 }
 
 /** Findings of one validation, at most; those after them are left out. */
@@ -32,7 +35,7 @@ export const findingsMax = 500;
 
 /**
  * What is wrong with a resource or deserves a remark: structure first, then in the order of its elements.
- * @throws PraxisError `profile-unknown` for one of `profiles` that cannot be used, `unavailable`
+ * @throws PraxisError `profile-unknown` for one of `profiles` that cannot be used, and as `Validator.examine`
  */
 export async function validate(
   validator: Validator,
@@ -52,14 +55,14 @@ export async function validate(
 async function findingsOfRules(
   validator: Validator,
   resource: JsonObject,
-  { profiles, lookup, isMember }: ValidationOptions,
+  { profiles, lookup, isMember, of }: ValidationOptions,
 ): Promise<readonly Finding[]> {
   const plain = plainOf(resource);
   const named = namedProfiles(plain);
   const loaded = await loadProfiles(await loadDefinedRules(), [...profiles, ...named], lookup);
   requireKnown(profiles, loaded.problems);
   const definitions = [...loaded.definitions];
-  const examination = await validator.examine({ resource: plain, profiles, named, definitions, findingsMax });
+  const examination = await validator.examine({ resource: plain, profiles, named, definitions, findingsMax }, of);
   const findings = { list: [...(examination?.findings ?? [])], max: findingsMax };
   if (examination === undefined) {
     const problem = 'invariants and profiles were not checked: evaluating them takes longer than allowed';

@@ -1,12 +1,12 @@
 /**
- * Examines resources in a thread of its own, one after another: expressions of profiles come from outside and may run for
+ * Examines resources in a thread of its own, one after another, firms in turns: expressions of profiles come from outside and may run for
  * ever or take all memory. What takes too long ends the thread; the next task gets a new one.
  */
 import { Worker } from 'node:worker_threads';
 import type { JsonObject } from '@praxis/fhir';
-import { fail } from '../base/errors.ts';
 import type { PlainObject } from './element-node.ts';
 import type { Examination } from './examine.ts';
+import { openTurns, type TurnLimits, type TurnOf } from './turns.ts';
 
 export interface ExaminationTask {
   readonly resource: PlainObject;
@@ -22,9 +22,10 @@ export interface ExaminationTask {
 export interface Validator {
   /**
    * What is found; undefined when it takes longer than `examinationMsMax` or more memory than `memoryMbMax`.
-   * @throws PraxisError `unavailable` when too many wait
+   * @param of for whom, so that nobody waits for all that another firm has asked for
+   * @throws PraxisError `rate-exceeded` when too many of the application wait, `unavailable` when too many do
    */
-  examine(task: ExaminationTask): Promise<Examination | undefined>;
+  examine(task: ExaminationTask, of: TurnOf): Promise<Examination | undefined>;
   /** Ends the thread. Tasks that wait are answered undefined. */
   close(): Promise<void>;
 }
@@ -33,15 +34,21 @@ export interface Validator {
 export const examinationMsMax = 5_000;
 /** Heap of the thread. */
 export const memoryMbMax = 256;
-/** Examinations that wait, at most. */
-export const waitingMax = 64;
+/** Examinations under way and waiting, at most. */
+export const turnLimits: TurnLimits = {
+  ofFirmMax: 8,
+  ofApplicationMax: 32,
+  allMax: 256,
+  what: 'validations',
+  retrySeconds: Math.ceil(examinationMsMax / 1000),
+};
 
 /** A validator without a thread yet: the first task starts it. It does not keep the process alive. */
 export function openValidator(limits: { readonly examinationMsMax: number } = { examinationMsMax }): Validator {
   let worker: Worker | undefined;
-  let waiting = 0;
   let isClosed = false;
   let last: Promise<unknown> = Promise.resolve();
+  const inTurn = openTurns(turnLimits);
 
   async function run(task: ExaminationTask): Promise<Examination | undefined> {
     if (isClosed) return undefined;
@@ -55,17 +62,12 @@ export function openValidator(limits: { readonly examinationMsMax: number } = { 
   }
 
   return {
-    async examine(task) {
-      if (waiting >= waitingMax) fail('unavailable', { diagnostics: 'Too many validations are waiting: try again' });
-      waiting += 1;
-      const mine = last.then(() => run(task));
-      last = mine.catch(() => undefined);
-      try {
-        return await mine;
-      } finally {
-        waiting -= 1;
-      }
-    },
+    examine: (task, of) =>
+      inTurn(of, () => {
+        const mine = run(task);
+        last = mine.catch(() => undefined);
+        return mine;
+      }),
     async close() {
       isClosed = true;
       await worker?.terminate();

@@ -4,6 +4,13 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 const folder = dirname(createRequire(import.meta.url).resolve('hl7.fhir.r4.examples/package.json'));
+/** Thousands of names, by type; read once. */
+const files = Map.groupBy(
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.json'))
+    .toSorted(),
+  (file) => file.slice(0, file.indexOf('-')),
+);
 
 export interface Example {
   readonly file: string;
@@ -12,9 +19,7 @@ export interface Example {
 
 /** The examples of a type, by file name; at most `limit`. */
 export function examplesOf(type: string, limit = Number.POSITIVE_INFINITY): readonly Example[] {
-  const files = readdirSync(folder).filter((file) => file.startsWith(`${type}-`) && file.endsWith('.json'));
-  return files
-    .toSorted()
+  return (files.get(type) ?? [])
     .slice(0, limit)
     .map((file) => ({ file, text: readFileSync(join(folder, file), 'utf8') }));
 }

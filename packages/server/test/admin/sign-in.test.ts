@@ -130,10 +130,10 @@ test('a sign-in that is malformed says which field breaks which rule, and repeat
   assert.deepEqual([query.status, query.json.code], [400, 'input-invalid']);
 });
 
-test('after too many wrong passwords, the right one has to wait, and sessions that there are go on', async () => {
+test('after too many wrong passwords from an address, the right one has to wait there, and sessions that there are go on', async () => {
   const caller = await openAdministrator(service, unused(), 'operator');
   const body = { username: caller.username, password: 'wrong, and wrong again' };
-  for (let times = 0; times < chosenPasswordLimits.perAccount; times += 1)
+  for (let times = 0; times < chosenPasswordLimits.perAccountAndAddress; times += 1)
     assert.equal((await ask(service, undefined, 'POST', '/sessions', body)).status, 401);
   const slowed = await ask(service, undefined, 'POST', '/sessions', { username: caller.username, password });
   assert.deepEqual([slowed.status, slowed.json.code], [429, 'rate-exceeded']);

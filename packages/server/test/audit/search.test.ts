@@ -259,4 +259,10 @@ test('pages bring every event once, newest first, and then what was imported, wh
     3,
     'by what the ledger does not hold',
   );
+  const following = (await caller.get('AuditEvent?agent-name=Former&_include=AuditEvent:patient')).json.entry;
+  assert.deepEqual(
+    following.map(({ search }: { search: { mode: string } }) => search.mode),
+    ['match', 'match', 'match', 'include'],
+    'references of imported events are followed, so nothing is warned of',
+  );
 });

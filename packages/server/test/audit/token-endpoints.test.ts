@@ -141,6 +141,16 @@ test('operators see them with `praxis audit service`, refusals alone if they lik
   assert.ok(![heading, ...rows].join().includes(token.split('.')[2] ?? 'no signature'));
 });
 
+test('the row of a revocation is written when it is answered', async () => {
+  const id = 'token-endpoint-at-once';
+  const url = clientTokenUrl(service).replace(/\/token$/, '/revoke');
+  const token = await clientToken(service, own);
+  const { status } = await postForm(url, formOf(token), own.clientKey, { 'x-request-id': id });
+  assert.equal(status, 200);
+  const rows = await owner.query(sql`SELECT interaction, outcome, token_id FROM audit_event WHERE request_id = ${id}`);
+  assert.deepEqual(rows, [{ interaction: 'revoke', outcome: 0, token_id: idOf(token) }]);
+});
+
 test('no row holds a token, a secret or a key, nor any part of them', async () => {
   const token = await clientToken(service, own);
   for (const action of ['introspect', 'revoke'] as const) await ask(action, formOf(token));

@@ -30,7 +30,7 @@ const wrong: readonly (readonly [line: readonly string[], problem: RegExp])[] = 
   [['--interaction', 'read'], /--interaction and --parameter are asked of a --type/],
   [['--type', 'Patience'], /--type must be a resource type of R4/],
   [['--type', 'Patient', '--interaction', 'write'], /--interaction must be one of read, vread, /],
-  [['--type', 'Patient', '--parameter', 'shoe-size'], /--parameter shoe-size: Patient has no such search parameter/],
+  [['--type', 'Patient', '--parameter', 'shoe-size'], /shoe-size: Patient has no such search parameter/],
   [['--scope', 'acl/pat_r  acl/pat_s'], /--scope: scope is a list of entries separated by single spaces/],
   [['--scope', 'acl/pat_u'], /acl\/pat_u is not held by the application/],
 ];

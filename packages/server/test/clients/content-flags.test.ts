@@ -99,4 +99,7 @@ test('clients content-flag: _elements and _summary leave out what is added, as a
     const path = `Patient?family=Stone&${query}`;
     assert.deepEqual(await found(caller, path), await found(caller, path, {}), query);
   }
+  assert.equal((await caller.send('POST', 'Patient', patient('Brook'))).status, 201);
+  for (const query of ['_elements=identifier', '_summary=true', '_summary=data'])
+    assert.equal((await found(caller, `Patient?family=Brook&${query}`)).identifier?.length, 1, query);
 });

@@ -131,9 +131,15 @@ const habits: Readonly<Record<SettingName, (callers: Callers) => Promise<void>>>
       assertR4(answer, 201);
       return answer.json.participant.map((each: { status: string }) => each.status);
     };
-    assert.deepEqual(await statuses('pending'), ['needs-action', 'declined']);
+    for (const unagreed of ['proposed', 'pending', 'waitlist'])
+      assert.deepEqual(await statuses(unagreed), ['needs-action', 'declined'], unagreed);
     assert.deepEqual(await statuses('booked'), ['accepted', 'declined']);
     assert.equal((await plain.send('POST', 'Appointment', sent('pending'))).status, 400);
+    for (const wrong of [null, 'Patient/1', 7, [{ actor }]])
+      assert.equal(
+        (await kept.send('POST', 'Appointment', appointment('', start, { participant: [wrong] }))).status,
+        400,
+      );
   },
 
   async upperCaseStatus({ kept, plain }) {

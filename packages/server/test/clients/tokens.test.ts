@@ -77,7 +77,7 @@ test('clients errors: 401 leads to a new token and one retry', async () => {
 });
 
 test('clients errors: 429 says how long to wait, in Retry-After and in words', async () => {
-  const limited = await openTestService({ after }, { PRAXIS_RATE_LIMIT: '1' });
+  const limited = await openTestService({ after }, { PRAXIS_RATE_LIMIT: '2' }); // a token and a request
   const firm = await makeFirm(limited, 'maple');
   const application = await makeApplication(limited, 'Vendor', ['acl/pat_s'], [firm]);
   const caller = await openCaller(limited, application, firm);

@@ -110,6 +110,15 @@ test('a document is answered with URLs of its content: for a read one that opens
   }
 });
 
+test('a document whose content lies elsewhere is found with it, all as it was sent', async () => {
+  const sent = documentOf('https://files.example.org/scan.pdf', { subject: { reference: 'Patient/elsewhere' } });
+  const made = await caller.send('POST', 'DocumentReference', sent);
+  assert.equal(made.status, 201, made.text);
+  const found = await caller.get('DocumentReference?patient=elsewhere');
+  assert.deepEqual(found.json.entry[0].resource, made.json);
+  assert.deepEqual((await caller.get(`DocumentReference/${made.json.id}`)).json, made.json);
+});
+
 test('a download needs no header and gives the bytes as an attachment that nothing keeps or guesses at', async () => {
   const bytes = Buffer.concat([pdf, Buffer.from('second')]);
   const link = await linkOf(caller, await storedDocument(caller, bytes));

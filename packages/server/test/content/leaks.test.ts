@@ -6,13 +6,17 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { revokeApiKey } from '../../src/oauth/api-keys.ts';
+import { addBrownOut, setSunset } from '../../src/oauth/legacy-steering.ts';
 import { suspendApplication } from '../../src/tenancy/applications.ts';
 import { authorise, revokeAuthorisation } from '../../src/tenancy/authorisations.ts';
+import { getEnvironment } from '../../src/tenancy/environments.ts';
 import { suspendFirm } from '../../src/tenancy/firms.ts';
 import { assertRefused } from '../support/refusals.ts';
 import {
   type Answer,
   answerOf,
+  callerOf,
+  legacyToken,
   makeApplication,
   makeFirm,
   openCaller,
@@ -33,6 +37,7 @@ import {
 
 const world = await openWorld({ after });
 const { caller, maple, cedar, clock } = world;
+const { database } = world.platform;
 const secret = Buffer.concat([pdf, Buffer.from('the secret of this file')]);
 const document = await storedDocument(caller, secret);
 const neighbour = await openCaller(world, world.scanner, cedar);
@@ -133,7 +138,6 @@ test('whoever cannot see the first document is not told that a file was there be
 });
 
 test('URLs end at once with the rights that they were made under', async () => {
-  const { database } = world.platform;
   const ends: Readonly<Record<string, (firm: TestFirm, vendor: TestApplication) => Promise<unknown>>> = {
     'authorisation revoked': (firm, { application }) => revokeAuthorisation(database, firm, application),
     'fewer entries authorised': (firm, { application }) =>
@@ -160,15 +164,94 @@ test('URLs end at once with the rights that they were made under', async () => {
   }
 });
 
-test('a download ends with the time that the firm has authorised the application for', async () => {
-  const firm = await makeFirm(world, 'for-a-minute');
-  const vendor = await makeApplication(world, 'For a minute', uploadEntries, [firm]);
-  const terms = { purpose: 'Test', expiresAtMs: clock.now() + 60_000 };
-  await authorise(world.platform.database, clock, firm, vendor.application, terms, entryProblem);
-  const who = await openCaller(world, vendor, firm);
-  const link = await linkOf(who, await storedDocument(who, pdf));
-  clock.advance(59_000);
+interface PlannedEnd {
+  readonly name: string;
+  readonly flow: 'client' | 'legacy';
+  /** Plans the end for the moment. */
+  readonly plan: (firm: TestFirm, vendor: TestApplication, atMs: number) => Promise<unknown>;
+}
+
+const plannedEnds: readonly PlannedEnd[] = [
+  ...(['client', 'legacy'] as const).map((flow) => ({
+    name: `the authorisation, by the ${flow} flow`,
+    flow,
+    plan: (firm: TestFirm, { application }: TestApplication, expiresAtMs: number) =>
+      authorise(database, clock, firm, application, { purpose: 'Test', expiresAtMs }, entryProblem),
+  })),
+  {
+    name: 'a brown-out of the legacy flow',
+    flow: 'legacy',
+    plan: async (firm, { application }, startsAtMs) =>
+      addBrownOut(
+        database,
+        clock,
+        { environment: await getEnvironment(database, firm.environment), firm, application },
+        { startsAtMs, endsAtMs: startsAtMs + 120_000 },
+      ),
+  },
+  {
+    name: 'the end of the legacy flow',
+    flow: 'legacy',
+    plan: async (firm, { application }, sunsetAtMs) =>
+      setSunset(
+        database,
+        { environment: await getEnvironment(database, firm.environment), firm, application },
+        { deprecatedAtMs: clock.now(), sunsetAtMs, link: 'https://example.com/migrate' },
+      ),
+  },
+];
+
+for (const [index, { name, flow, plan }] of plannedEnds.entries()) {
+  test(`URLs do not outlive a planned end: ${name}`, async () => {
+    const firm = await makeFirm(world, `planned-${index}`);
+    const vendor = await makeApplication(world, name, uploadEntries, [firm]);
+    const open = async () =>
+      flow === 'client'
+        ? await openCaller(world, vendor, firm)
+        : callerOf(firm, await legacyToken(vendor, firm), vendor.legacyKey);
+    const before = await open();
+    const document = await storedDocument(before, pdf);
+    const earlier = [await linkOf(before, document), (await askForUrl(before, 'application/pdf')).url] as const;
+    const endsMs = clock.now() + 60_000;
+    await plan(firm, vendor, endsMs);
+    const rights = 'The rights that this URL was made under have changed';
+    await assertEnded(earlier, rights); // a plan changes the rights
+
+    const who = await open();
+    const [link, spare, used] = [
+      await linkOf(who, document),
+      await askForUrl(who, 'application/pdf'),
+      await askForUrl(who, 'application/pdf'),
+    ];
+    assert.equal(spare.expires, new Date(endsMs).toISOString());
+    clock.advance(59_000);
+    assert.equal((await fetched(link)).status, 200);
+    assert.equal((await putFile(used.url, pdf, pdfType)).status, 200);
+    clock.advance(1_000);
+    await assertEnded([link, spare.url], 'This URL has expired');
+    assert.equal((await before.get('DocumentReference')).status >= 400, true);
+    clock.advance(120_000);
+    await assertEnded([link, spare.url], 'This URL has expired'); // also after the brown-out
+  });
+}
+
+async function assertEnded([download, upload]: readonly [string, string], what: string): Promise<void> {
+  const ended = { status: 410, error: 'link-ended', issue: 'expired' };
+  const next = ['read the resource again to get another', 'ask for another by POST Binary'];
+  assertRefused(await fetched(download), { ...ended, diagnostics: `${what}: ${next[0]}` });
+  assertRefused(await putFile(upload, pdf, pdfType), { ...ended, diagnostics: `${what}: ${next[1]}` });
+}
+
+test('URLs are good for as long as they say after their token has expired', async () => {
+  const firm = await makeFirm(world, 'short-token');
+  const vendor = await makeApplication(world, 'Short token', uploadEntries, [firm]);
+  const first = callerOf(firm, await legacyToken(vendor, firm), vendor.legacyKey);
+  const document = await storedDocument(first, pdf);
+  clock.advance((world.platform.config.legacyTokenSeconds - 10) * 1000);
+  const [link, offered] = [await linkOf(first, document), await askForUrl(first, 'application/pdf')];
+  assert.equal(offered.expires, new Date(clock.now() + 300_000).toISOString());
+  clock.advance(10_000);
+  assert.equal((await first.get('DocumentReference')).status, 401);
   assert.equal((await fetched(link)).status, 200);
-  clock.advance(1_000);
-  assert.equal((await fetched(link)).status, 410);
+  assert.equal((await putFile(offered.url, pdf, pdfType)).status, 200);
 });

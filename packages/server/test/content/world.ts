@@ -39,6 +39,8 @@ export interface Offered {
   /** The URL that resources name the content by. */
   readonly attachment: string;
   readonly id: string;
+  /** When that ends, as an instant. */
+  readonly expires: string;
 }
 
 export async function askForUrl(caller: Caller, contentType?: string): Promise<Offered> {
@@ -47,9 +49,10 @@ export async function askForUrl(caller: Caller, contentType?: string): Promise<O
     ...(contentType === undefined ? {} : { contentType }),
   });
   if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
-  const of = (name: string): string =>
-    answer.json.parameter.find((each: { readonly name: string }) => each.name === name).valueUrl;
-  return { url: of('url'), attachment: of('attachment'), id: of('attachment').split('/').at(-1) ?? '' };
+  const of = (wanted: string) => answer.json.parameter.find((each: { readonly name: string }) => each.name === wanted);
+  const attachment: string = of('attachment').valueUrl;
+  const { valueInstant: expires } = of('expires');
+  return { url: of('url').valueUrl, attachment, id: attachment.split('/').at(-1) ?? '', expires };
 }
 
 /** PUT without any header of ours. */

@@ -74,6 +74,7 @@ test('the runtime role can neither delete from nor truncate nor alter control-pl
 
 /** Control-plane tables whose rows end by being deleted. */
 const deletable: ReadonlySet<string> = new Set([
+  'admin_address',
   'admin_session',
   'client_assertion',
   'firm_search_parameter',

@@ -70,3 +70,9 @@ test('sql gives the same shape the same text', () => {
   assert.equal(page(1, ['a', 'b']).text, page(2, ['c', 'd']).text);
   assert.notEqual(page(1, ['a', 'b']).text, page(1, ['a']).text);
 });
+
+test('a time is bound in ms, null as NULL', () => {
+  const { text, values } = sql`SELECT ${sql.timestamp(1_795_254_300_000)}, ${sql.timestamp(null)}`;
+  assert.equal(text, 'SELECT to_timestamp($1::float8 / 1000), to_timestamp($2::float8 / 1000)');
+  assert.deepEqual(values, [1_795_254_300_000, null]);
+});

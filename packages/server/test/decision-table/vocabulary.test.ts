@@ -115,10 +115,10 @@ const patchType = 'application/json-patch+json';
 /** The smallest official example of a type that has one; else what is no valid resource, and so is never stored. */
 const bodies = new Map(
   resourceTypesWithEndpoint.map((type) => {
-    const [smallest] = examplesOf(type)
+    const smallest = examplesOf(type)
       .map(({ text }) => text)
-      .filter((text) => JSON.parse(text).resourceType === type)
-      .toSorted((a, b) => a.length - b.length);
+      .toSorted((a, b) => a.length - b.length)
+      .find((text) => JSON.parse(text).resourceType === type);
     return [type, { resourceType: type, ...(smallest === undefined ? {} : JSON.parse(smallest)), id: 'one' }];
   }),
 );

@@ -9,11 +9,19 @@ import { openPlatform, type Platform } from '../../src/app.ts';
 import { openHeadFiles } from '../../src/audit/head-files.ts';
 import { verifyLedger } from '../../src/audit/verify.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { readConfig } from '../../src/base/config.ts';
+import { type Config, readConfig } from '../../src/base/config.ts';
 import { sql } from '../../src/database/sql.ts';
 import { testLog } from '../support/cluster.ts';
 import { makeDataDir } from '../support/embedded.ts';
-import { answerOf, type Caller, callerOf, makeApplication, makeFirm } from '../support/service.ts';
+import {
+  type Caller,
+  callerOf,
+  clientForm,
+  makeApplication,
+  makeFirm,
+  postForm,
+  type TestApplication,
+} from '../support/service.ts';
 import { serve } from './serving.ts';
 
 const rounds = 5;
@@ -81,27 +89,32 @@ async function noted({ database }: Platform, firm: number): Promise<ReadonlySet<
   return new Set(rows.map(({ id }) => id));
 }
 
+/** A firm and an application that may act there. */
+async function prepare(config: Config) {
+  const platform = await openPlatform({ config, clock: systemClock, log: testLog });
+  const firm = await makeFirm({ platform, origin: '' }, 'maple');
+  const application = await makeApplication({ platform }, 'Load', ['acl/*'], [firm]);
+  await platform.close();
+  return { firm, application };
+}
+
+/** The application with a token of the service at `origin`. */
+async function callerAt(origin: string, application: TestApplication): Promise<Caller> {
+  const url = `${origin}/auth/realms/sandbox/protocol/openid-connect/token`;
+  const token = await postForm(url, clientForm(application), application.clientKey);
+  const base = `${origin}/sandbox/firm/maple/pm/fhir/v2`;
+  return callerOf({ base }, token.json.access_token, application.clientKey);
+}
+
 test(`kill -9 under load, ${rounds} times: no write is without its audit row, no read of more than ${lostMaxMs} ms before`, {
   timeout: 200_000,
 }, async (t) => {
   const dataDir = makeDataDir(t);
   const config = readConfig({ PRAXIS_DATA_DIR: dataDir });
-  const prepared = await openPlatform({ config, clock: systemClock, log: testLog });
-  const firm = await makeFirm({ platform: prepared, origin: '' }, 'maple');
-  const application = await makeApplication({ platform: prepared }, 'Load', ['acl/*'], [firm]);
-  await prepared.close();
+  const { firm, application } = await prepare(config);
   for (let round = 0; round < rounds; round++) {
     const serving = await serve(dataDir);
-    const form = new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id: application.clientId,
-      client_secret: application.clientSecret,
-    });
-    const headers = { 'x-api-key': application.clientKey };
-    const url = `${serving.origin}/auth/realms/sandbox/protocol/openid-connect/token`;
-    const token = await answerOf(await fetch(url, { method: 'POST', headers, body: form }));
-    const base = `${serving.origin}/sandbox/firm/maple/pm/fhir/v2`;
-    const caller = callerOf({ base }, token.json.access_token, application.clientKey);
+    const caller = await callerAt(serving.origin, application);
     const created = await caller.send('POST', 'Patient', { resourceType: 'Patient' });
     assert.equal(created.status, 201);
     const load: Load = { caller, patient: created.json.id, writes: new Map(), reads: new Map() };
@@ -123,7 +136,8 @@ test(`kill -9 under load, ${rounds} times: no write is without its audit row, no
       );
       assert.ok(oldest <= lostMaxMs + clockSlackMs, `a read of ${oldest} ms before the kill has no row`);
       const { secrets, database } = platform;
-      const check = await verifyLedger({ database, secrets, heads: openHeadFiles(`${dataDir}/audit-heads`) }, firm.id);
+      const heads = openHeadFiles(`${dataDir}/audit-heads`);
+      const check = await verifyLedger({ database, secrets, clock: systemClock, heads }, firm.id);
       assert.deepEqual(check.findings, []);
     } finally {
       await platform.close();
@@ -131,20 +145,53 @@ test(`kill -9 under load, ${rounds} times: no write is without its audit row, no
   }
 });
 
-test('at shutdown nothing is lost', async (t) => {
+/** Reads under way when the service is told to end. */
+const lastReads = 40;
+
+test('at shutdown nothing is lost: reads of the last moment, and who was turned away, have their rows under a seal', {
+  timeout: 120_000,
+}, async (t) => {
   const dataDir = makeDataDir(t);
+  const config = readConfig({ PRAXIS_DATA_DIR: dataDir });
+  const { firm, application } = await prepare(config);
   const serving = await serve(dataDir);
-  const answer = await fetch(`${serving.origin}/sandbox/firm/nowhere/pm/fhir/v2/Patient`, {
-    headers: { authorization: 'Bearer x', 'x-api-key': 'y', 'x-request-id': 'last-one' },
+  const caller = await callerAt(serving.origin, application);
+  const created = await caller.send('POST', 'Patient', { resourceType: 'Patient' });
+  assert.equal(created.status, 201);
+  await delay(2 * lostMaxMs); // rows of before are written, so that those of now wait for the next batch
+  const answered: string[] = [];
+  const begunAtMs = Date.now();
+  const turnedAway = fetch(`${serving.origin}/sandbox/firm/nowhere/pm/fhir/v2/Patient`, {
+    headers: { authorization: 'Bearer x', 'x-api-key': 'y', 'x-request-id': 'last-stranger' },
   });
-  assert.equal(answer.status, 401);
+  const reads = Array.from({ length: lastReads }, async (_, at) => {
+    const { status } = await caller.get(`Patient/${created.json.id}`, { 'x-request-id': `last-${at}` });
+    assert.equal(status, 200);
+    answered.push(`last-${at}`);
+  });
+  assert.equal((await turnedAway).status, 401);
+  await Promise.any(reads);
   process.kill(serving.pid, 'SIGTERM');
+  const [signalAtMs, before] = [Date.now(), answered.length];
+  await Promise.allSettled(reads); // what had not been taken when the service closed its door has no answer
+  t.diagnostic(
+    `${before} reads answered in the ${signalAtMs - begunAtMs} ms before the signal, ${answered.length} in all`,
+  );
   await serving.ended;
-  const platform = await openPlatform({
-    config: readConfig({ PRAXIS_DATA_DIR: dataDir }),
-    clock: systemClock,
-    log: testLog,
-  });
+  const platform = await openPlatform({ config, clock: systemClock, log: testLog });
   t.after(() => platform.close());
-  assert.ok((await noted(platform, 0)).has('last-one'));
+  const rows = await noted(platform, firm.id);
+  assert.deepEqual(
+    answered.filter((id) => !rows.has(id)),
+    [],
+  );
+  assert.ok((await noted(platform, 0)).has('last-stranger'));
+  const { secrets, database } = platform;
+  const heads = openHeadFiles(`${dataDir}/audit-heads`);
+  for (const ledger of [firm.id, 0]) {
+    const check = await verifyLedger({ database, secrets, clock: systemClock, heads }, ledger);
+    assert.deepEqual(check.findings, []);
+    assert.ok(check.sealedRows > 0);
+    assert.equal(check.openRows, 0, `of ledger ${ledger}`);
+  }
 });

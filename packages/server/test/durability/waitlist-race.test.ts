@@ -8,52 +8,19 @@ import test, { after } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from '../../src/database/sql.ts';
 import { openRandom } from '../../src/synthetic/random.ts';
-import { keepCalendar, put, putPlaces } from '../scheduling/world.ts';
-import { type Node, startNode } from '../support/nodes.ts';
-import { type Caller, callerOf, clientToken, makeApplication, makeFirm, openTestService } from '../support/service.ts';
+import { openTwoNodes, type Place } from './two-nodes.ts';
 
 const rounds = Number(process.env['WAITLIST_ROUNDS'] ?? 3);
 const capacity = 20;
 const waiters = 26;
 const dayMs = 86_400_000;
 
-const secretKey = Buffer.alloc(32, 7).toString('base64url');
-const service = await openTestService({ after }, { PRAXIS_SECRET_KEY: secretKey });
-const firm = await makeFirm(service, 'maple', 'sandbox', 'UTC');
-const application = await makeApplication(service, 'Everything', ['acl/*'], [firm]);
 const random = openRandom(20261121, 'waitlist');
-
-// The nodes live by the real clock.
-const firstDay = Math.ceil(Date.now() / dayMs) * dayMs + dayMs;
-
-const here = callerOf(firm, await clientToken(service, application), application.clientKey);
-await putPlaces(here, ['12'], ['3']);
-await put(here, { resourceType: 'Patient', id: 'p' });
-await keepCalendar(service.platform, firm, {
-  practitioner: '12',
-  location: '3',
-  appointmentTypes: [{ code: 'VISIT', minutes: 30 }],
-  weekly: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '08:00', to: '08:30', capacity }],
-});
-await service.service.jobs.settle();
-
-interface Place {
-  node: Node;
-  caller: Caller;
-}
-
-async function open(): Promise<Place> {
-  const node = await startNode(service.database, secretKey);
-  const token = await clientToken({ ...service, origin: node.origin }, application);
-  const base = firm.base.replace(service.origin, node.origin);
-  return { node, caller: callerOf({ base }, token, application.clientKey) };
-}
-
-const places: Place[] = [await open(), await open()];
-after(() => Promise.all(places.map(({ node }) => node.stop())));
+const nodes = await openTwoNodes({ after }, { from: '08:00', to: '08:30', capacity }, random);
+const { service, places } = nodes;
 
 const at = (count: number, time: string): string =>
-  `${new Date(firstDay + count * dayMs).toISOString().slice(0, 10)}T${time}:00Z`;
+  `${new Date(nodes.firstDayMs + count * dayMs).toISOString().slice(0, 10)}T${time}:00Z`;
 const visit = (count: number) => ({
   resourceType: 'Appointment',
   appointmentType: { coding: [{ code: 'VISIT' }] },
@@ -64,7 +31,7 @@ const visit = (count: number) => ({
 });
 
 async function make(resource: object): Promise<string> {
-  const { status, json, text } = await (places[0] as Place).caller.send('POST', 'Appointment', resource);
+  const { status, json, text } = await places[0].caller.send('POST', 'Appointment', resource);
   assert.equal(status, 201, text);
   return json.id;
 }
@@ -130,18 +97,20 @@ async function round(count: number): Promise<void> {
   await Promise.all(
     Array.from({ length: waiters }, () => make({ ...visit(-1), status: 'waitlist', comment, requestedPeriod })),
   );
-  const victim = places[random.integer(0, 1)];
+  const victim = nodes.anyPlace();
   const isKilled = count % 3 === 1;
-  const cancelling = booked.map((id, index) => send(places[index % 2] as Place, `Appointment/${id}/$cancel`, reason));
-  if (isKilled && victim !== undefined) {
+  const cancelling = booked.map((id, index) =>
+    send(places[index % 2 === 0 ? 0 : 1], `Appointment/${id}/$cancel`, reason),
+  );
+  if (isKilled) {
     await delay(random.integer(5, 150));
     await victim.node.kill();
   }
   const answers = await Promise.all(cancelling);
-  if (isKilled && victim !== undefined) Object.assign(victim, await open());
+  if (isKilled) await nodes.replace(victim);
   // Those whose node was gone are asked again: what was cancelled already cannot be told from what was not, and need not be.
   const again = answers.flatMap((status, index) => (status === undefined ? [booked[index] ?? ''] : []));
-  for (const id of again) await send(places[0] as Place, `Appointment/${id}/$cancel`, reason);
+  for (const id of again) await send(places[0], `Appointment/${id}/$cancel`, reason);
   assert.equal((await stateOf(count)).cancelled, capacity, comment);
   await acceptAll(count, capacity);
   await delay(1_500);

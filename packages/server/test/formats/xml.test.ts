@@ -164,6 +164,15 @@ test('_pretty lays out both formats for people and changes nothing else', async 
   assert.equal((await get('Observation/p?_pretty=false')).text, plain.text);
 });
 
+test('texts of more than 1 MiB, which nobody reads, are not laid out', async () => {
+  const name = Array.from({ length: 40 }, () => ({ text: 'x'.repeat(30_000) }));
+  const body = JSON.stringify({ resourceType: 'Patient', id: 'long', name });
+  assert.equal((await send('PUT', 'Patient/long', body)).status, 201);
+  assert.equal((await get('Patient/long?_pretty=true')).text, (await get('Patient/long')).text);
+  const xml = (await get('Patient/long?_pretty=true&_format=xml')).text;
+  assert.equal(xml, (await get('Patient/long?_format=xml')).text);
+});
+
 test('HEAD says what GET would', async () => {
   const head = await send('HEAD', 'Patient/one', undefined, { accept: 'application/fhir+xml' });
   const whole = await get('Patient/one', { accept: 'application/fhir+xml' });

@@ -164,6 +164,17 @@ test('every kind of write is answered as the first time, and has one effect', as
   }
 });
 
+test('in the ledger a repeated answer is a read, beside the write that was done once', async () => {
+  const { json } = await full.send('POST', 'Patient', patient('Told'), key('told'));
+  await full.send('POST', 'Patient', patient('Told'), key('told'));
+  await service.service.parts.ledger.flush();
+  const events = await full.get(`AuditEvent?entity=Patient/${json.id}`);
+  const kinds = events.json.entry.map(({ resource }: { resource: { subtype: { code: string }[] } }) =>
+    resource.subtype.map(({ code }) => code).join(),
+  );
+  assert.deepEqual(kinds.toSorted(), ['create', 'read']);
+});
+
 test('an answer is repeated in the format that is asked for then', async () => {
   const first = await full.send('POST', 'Patient', patient('Xml'), key('xml'));
   const again = await full.send('POST', 'Patient', patient('Xml'), { ...key('xml'), accept: 'application/fhir+xml' });

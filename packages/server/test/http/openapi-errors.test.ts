@@ -163,6 +163,19 @@ const provocations: Readonly<Record<string, Provocation>> = {
         meta: { tag: Array.from({ length: 501 }, (_, at) => ({ system: 'https://example.com/tags', code: `${at}` })) },
       }),
   },
+  'answer-too-large': {
+    ...sent('POST', '', {
+      resourceType: 'Bundle',
+      type: 'transaction',
+      entry: Array.from({ length: 17 }, () => ({ request: { method: 'GET', url: 'Patient/5' } })),
+    }),
+    prepare: () =>
+      send('PUT', 'Patient/5', {
+        resourceType: 'Patient',
+        id: '5',
+        name: Array.from({ length: 20 }, () => ({ text: 'x'.repeat(200_000) })),
+      }),
+  },
   'resource-not-found': get('Patient/1'),
   'resource-deleted': {
     ...get('Patient/4'),

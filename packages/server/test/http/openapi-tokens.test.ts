@@ -61,6 +61,7 @@ for (const endpoint of ['introspect', 'revoke'] as const) {
       'invalid_request',
       'invalid_client',
       'too_many_attempts',
+      'rate_exceeded',
       'temporarily_unavailable',
       'server_error',
     ];

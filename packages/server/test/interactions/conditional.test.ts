@@ -47,6 +47,18 @@ test('criteria on elements that may not be read are refused, so they tell nothin
   }
 });
 
+test('a conditional update is refused to those who may not read all that it would replace, whether or not it finds one', async () => {
+  const entries = ['acl/pat_c', 'acl/pat_u', 'acl/pat_s_name_dob_gen'];
+  const half = await openCaller(service, await makeApplication(service, 'Half', entries, [maple]), maple);
+  await full.send('POST', 'Patient', patient('D0', 'Slate'));
+  for (const family of ['Slate', 'Slate-missing']) {
+    const answer = await half.send('PUT', `Patient?family=${family}`, patient('D0x', 'Slate'));
+    assert.equal(answer.status, 403, answer.text);
+    assert.match(answer.json.issue[0].diagnostics, /^PUT replaces the whole Patient, and the application may not read/);
+  }
+  assert.equal(await count(full, 'D0x'), 0);
+});
+
 test('missing, unknown and result parameters are no criteria', async () => {
   for (const query of ['', '_count=1', 'foo=1', 'identifier:nonsense=1', '_sort=family']) {
     assert.equal((await createIf(full, 'A3', query)).status, 400, query);

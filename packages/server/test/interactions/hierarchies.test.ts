@@ -150,6 +150,12 @@ test('three hierarchies of care plans are walked each by its own reference', asy
   assert.deepEqual(ids(await full.get('CarePlan?part-of:below=c1')), ['c2', 'c3']);
   assert.deepEqual(ids(await full.get('CarePlan?replaces:below=c1')), ['c3', 'c4']);
   assert.deepEqual(ids(await full.get('CarePlan?based-on:below=c1')), []);
+  await put('CarePlan', 'c5', plan({ basedOn: to('c1') }));
+  for (const id of ['c2', 'c5'])
+    await put('Procedure', `by-${id}`, { status: 'completed', subject: { reference: 'Patient/p1' }, basedOn: to(id) });
+  assert.deepEqual(ids(await full.get('CarePlan?based-on:below=c1')), ['c5']);
+  // What other types are based on is ordered by parts, though care plans have a reference of that name.
+  assert.deepEqual(ids(await full.get('Procedure?based-on:below=c1')), ['by-c2']);
 });
 
 test('a circle that should not be ends', async () => {

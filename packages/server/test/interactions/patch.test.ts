@@ -63,6 +63,9 @@ const jsonDenials: Readonly<Record<string, Denial>> = {
     status: 400,
     says: /resourceType/,
   },
+  'no resource but a list': { body: [{ op: 'replace', path: '', value: [patient] }], status: 400, says: /resource/ },
+  'no resource but null': { body: [{ op: 'replace', path: '', value: null }], status: 400, says: /null/ },
+  'no resource but a number': { body: [{ op: 'replace', path: '', value: 1.5 }], status: 400, says: /resource/ },
   'an invalid resource': { body: [{ op: 'add', path: '/gender', value: 'nobody' }], status: 400, says: /gender/ },
   'a failure after a success': {
     body: [

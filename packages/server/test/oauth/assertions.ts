@@ -1,4 +1,5 @@
 /** Client assertions as other software makes them (jose), for tests. */
+import type { KeyObject } from 'node:crypto';
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
 import { assertionType } from '../../src/oauth/client-authentication.ts';
 import { type ClientKeySet, readKeySet } from '../../src/oauth/client-keys.ts';
@@ -53,7 +54,7 @@ export function claimsOf(world: World, clientId: string, changes: Readonly<Recor
 }
 
 export async function signAssertion(
-  pair: KeyPair,
+  pair: Pick<KeyPair, 'alg' | 'kid'> & { readonly privateKey: CryptoKey | KeyObject },
   claims: JWTPayload,
   header: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {

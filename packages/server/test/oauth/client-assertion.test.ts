@@ -3,7 +3,9 @@
  * says what is wrong with it.
  */
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import test, { after } from 'node:test';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { setClientKeys } from '../../src/oauth/client-keys.ts';
@@ -129,11 +131,16 @@ test('RFC 8725 §3.1, §3.2: alg none, HMAC with a public key, and algorithms th
 test('RFC 8725 §3.1: a key verifies only the algorithms of its kind, and only its own where it names one', async () => {
   const bound = await makeKeyPair('PS256', 'bound');
   const own = await keyedVendor(['acl/pat_s'], { ...bound, publicJwk: { ...bound.publicJwk, alg: 'PS256' } });
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const asRs256 = await new SignJWT(claimsOf(world, own.clientId))
-    .setProtectedHeader({ alg: 'RS256', kid: 'bound' })
-    .sign(privateKey);
-  assertRefused(await requestByAssertion(world, own, asRs256), 401, 'invalid_client', wrongKey, 'client');
+  // Its own key, by other algorithms that RSA keys are good for: what jose would not sign with this CryptoKey, KeyObjects do.
+  const privateKey = createPrivateKey({ key: bound.privateJwk, format: 'jwk' });
+  for (const alg of ['RS256', 'RS384', 'PS384']) {
+    const other = { ...bound, alg, privateKey };
+    const assertion = await signAssertion(other, claimsOf(world, own.clientId));
+    assertRefused(await requestByAssertion(world, own, assertion), 401, 'invalid_client', wrongKey, 'client');
+    const unbound = await keyedVendor(['acl/pat_s'], bound);
+    const taken = await signAssertion(other, claimsOf(world, unbound.clientId));
+    assert.equal((await requestByAssertion(world, unbound, taken)).status, 200, `${alg}, where the key names none`);
+  }
   const asPs256 = await signAssertion(bound, claimsOf(world, own.clientId));
   assert.equal((await requestByAssertion(world, own, asPs256)).status, 200);
 });
@@ -149,6 +156,27 @@ test('RFC 8725 §3.11: an assertion of another type is refused, so an access tok
     const assertion = await signAssertion(pair, claimsOf(world, vendor.clientId), { typ });
     assert.equal((await requestByAssertion(world, vendor, assertion)).status, 200, typ);
   }
+});
+
+test('RFC 8725 §3.10: keys that an assertion brings along are not used, and addresses that it names not asked', async () => {
+  let asked = 0;
+  const keys = JSON.stringify({ keys: [unregistered.publicJwk] });
+  const server = createServer((_request, reply) => {
+    asked += 1;
+    reply.writeHead(200, { 'content-type': 'application/json' }).end(keys);
+  }).listen(0, '127.0.0.1');
+  after(() => void server.close());
+  await new Promise((resolve) => server.once('listening', resolve));
+  const uri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
+  const brought = { jwk: unregistered.publicJwk, x5u: uri, x5c: [Buffer.from('certificate').toString('base64')] };
+  for (const header of [...Object.entries({ ...brought, jku: uri }).map((one) => Object.fromEntries([one])), brought]) {
+    const forged = await signAssertion(unregistered, claimsOf(world, vendor.clientId), header);
+    const reply = await requestByAssertion(world, vendor, forged);
+    assertRefused(reply, 401, 'invalid_client', wrongKey, 'client');
+  }
+  const right = await signAssertion(pair, claimsOf(world, vendor.clientId), brought);
+  assert.equal((await requestByAssertion(world, vendor, right)).status, 200, 'not read at all');
+  assert.equal(asked, 0);
 });
 
 test('RFC 7523 §2.2: what is no assertion, and one without a kid, is refused', async () => {

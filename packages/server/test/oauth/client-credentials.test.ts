@@ -1,10 +1,11 @@
 /** Contract 4.3, 5.6 to 5.10, 7.1: client credentials. Denials first. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { createLocalJWKSet, jwtVerify } from 'jose';
+import { createLocalJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { revokeApiKey } from '../../src/oauth/api-keys.ts';
 import { revokeClient } from '../../src/oauth/clients.ts';
 import { jwkSet } from '../../src/oauth/discovery.ts';
+import type { TokenReply } from '../../src/oauth/token-endpoint.ts';
 import { suspendApplication } from '../../src/tenancy/applications.ts';
 import { openTestDatabase } from '../support/database.ts';
 import {
@@ -12,10 +13,13 @@ import {
   bodyOf,
   fieldOf,
   formRequest,
+  makeAccount,
+  makeFirm,
   makeVendor,
   openWorld,
   realmOrigin,
   requestClientToken,
+  requestLegacyToken,
 } from './world.ts';
 
 const { runtime: database } = await openTestDatabase({ after });
@@ -184,6 +188,29 @@ test('contract 5.9: every token has a jti of its own and the same sub', async ()
   );
   assert.equal(new Set(claims.map(({ jti }) => jti)).size, 10);
   assert.equal(new Set(claims.map(({ sub }) => sub)).size, 1);
+});
+
+function claimsOf(reply: TokenReply): Readonly<Record<string, unknown>> {
+  return decodeJwt(fieldOf(reply, 'access_token'));
+}
+
+test('RFC 9700 §4.15: ids and subjects of clients are generated, whatever is asked for, and are no account’s', async () => {
+  const other = await makeVendor(world);
+  const firm = await makeFirm(world);
+  const account = await makeAccount(world, other, firm);
+  const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+  const ids = new Set<unknown>();
+  const legacy = await requestLegacyToken(world, firm, [other.legacyKey], account);
+  for (const reply of [legacy, await requestClientToken(world, vendor), await requestClientToken(world, other)]) {
+    const { sub, client_id: clientId = '' } = claimsOf(reply);
+    if (clientId !== '') for (const id of [sub, clientId]) assert.match(String(id), uuid);
+    for (const id of [sub, clientId]) ids.add(id);
+  }
+  assert.equal(ids.size, 6, 'three subjects, two clients, and the account has none');
+  const { sub: wanted } = claimsOf(legacy);
+  const asked = { sub: String(wanted), subject: String(wanted), username: account.username };
+  const { sub, client_id: clientId } = claimsOf(await requestClientToken(world, other, undefined, asked));
+  assert.deepEqual([sub === wanted, ids.has(sub), clientId], [false, true, other.clientId]);
 });
 
 test('contract 7.1: without x-api-key the request is answered 200 with a token that looks valid', async () => {

@@ -1,16 +1,15 @@
 /**
- * openid-client, oauth4webapi and curl against discovery, both families of client authentication, introspection and
- * revocation, as they come: http is allowed for this machine, and the header x-api-key is added to what they send.
+ * openid-client and oauth4webapi against discovery, both families of client authentication, introspection and revocation, as
+ * they come: http is allowed for this machine, and the header x-api-key is added to what they send. The same by curl:
+ * examples/oauth.sh.
  */
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
 import test, { after } from 'node:test';
-import { promisify } from 'node:util';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { setClientKeys } from '../../src/oauth/client-keys.ts';
 import { issueKeyedClient } from '../../src/oauth/clients.ts';
-import { callerOf, clientTokenUrl, makeApplication, makeFirm, openTestService, startMs } from '../support/service.ts';
+import { callerOf, clientToken, makeApplication, makeFirm, openTestService, startMs } from '../support/service.ts';
 import { keySetOf, makeKeyPair } from './assertions.ts';
 
 const service = await openTestService({ after });
@@ -151,37 +150,11 @@ test('oauth4webapi reads the refusals: another client’s token, a wrong secret,
   const [right, wrong] = [oauth.ClientSecretPost(vendor.clientSecret), oauth.ClientSecretPost('wrong')];
   assert.equal(await refusedWith(request(wrong, {})), 'challenge basic');
   assert.equal(await refusedWith(request(right, { scope: 'acl/pat_u' })), 'invalid_scope');
-});
-
-const run = promisify(execFile);
-const hasCurl = spawnSync('curl', ['--version']).status === 0;
-
-test('a curl script: metadata, token, call, introspection, revocation', {
-  skip: hasCurl ? false : 'curl is not installed',
-}, async () => {
-  const curl = async (...line: readonly string[]): Promise<string> => (await run('curl', ['-s', '-S', ...line])).stdout;
-  const config = JSON.parse(await curl(`${maple.base}/.well-known/smart-configuration`));
-  assert.equal(config.token_endpoint, clientTokenUrl(service));
-  const key = ['-H', `x-api-key: ${vendor.clientKey}`];
-  const basic = ['-u', `${vendor.clientId}:${vendor.clientSecret}`];
-  const { access_token: token } = JSON.parse(
-    await curl(...key, ...basic, '-d', 'grant_type=client_credentials', config.token_endpoint),
-  );
-  const call = [
-    '-o',
-    '/dev/null',
-    '-w',
-    '%{http_code}',
-    ...key,
-    '-H',
-    `Authorization: Bearer ${token}`,
-    `${maple.base}/Patient`,
-  ];
-  assert.equal(await curl(...call), '200');
-  const introspect = async (): Promise<unknown> =>
-    JSON.parse(await curl(...key, ...basic, '--data-urlencode', `token=${token}`, config.introspection_endpoint))
-      .active;
-  assert.equal(await introspect(), true);
-  await curl('-f', ...key, ...basic, '--data-urlencode', `token=${token}`, config.revocation_endpoint);
-  assert.deepEqual([await introspect(), await curl(...call)], [false, '401']);
+  const stranger = await makeApplication(service, 'Stranger', ['acl/pat_s'], [maple]);
+  const foreign = await clientToken(service, stranger);
+  const introspected = await oauth.introspectionRequest(server, client, right, foreign, options);
+  assert.deepEqual(await oauth.processIntrospectionResponse(server, client, introspected), { active: false });
+  const revocation = oauth.revocationRequest(server, client, right, foreign, options);
+  assert.equal(await refusedWith(revocation.then(oauth.processRevocationResponse)), 'unauthorized_client');
+  assert.equal((await callerOf(maple, foreign, stranger.clientKey).get('Patient')).status, 200);
 });

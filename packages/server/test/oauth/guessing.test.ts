@@ -103,6 +103,30 @@ test('an address that guesses at many accounts is refused at all of them, others
   assert.equal((await post(clientTokenUrl(service), clientForm(other), other.clientKey, '192.0.2.200')).status, 200);
 });
 
+test('a guesser does not count anew by other names beside that of the client, or by writing it otherwise', async () => {
+  nextMinute();
+  const url = clientTokenUrl(service);
+  for (const attempt of [1, 2, 3]) {
+    const form = { ...wrongSecret(), username: `other-${attempt}` };
+    assert.equal((await post(url, form, vendor.clientKey, '192.0.2.1')).status, 401);
+  }
+  const form = { ...wrongSecret(), username: 'another' };
+  assert.equal((await post(url, form, vendor.clientKey, '192.0.2.1')).status, 429);
+  const id = vendor.clientId;
+  for (const name of [id, `%${id.charCodeAt(0).toString(16)}${id.slice(1)}`]) {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${Buffer.from(`${name}:guessed`).toString('base64')}`,
+        'x-api-key': vendor.clientKey,
+        'x-forwarded-for': '192.0.2.1',
+      },
+      body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    });
+    assert.equal(response.status, 429, name);
+  }
+});
+
 test('introspection and revocation are guarded alike', async () => {
   nextMinute();
   const base = clientTokenUrl(service).replace(/token$/, '');

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createSecretKey, generateKeyPairSync } from 'node:crypto';
 import test from 'node:test';
+import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { jwtVerify } from 'jose';
 import {
@@ -38,6 +39,15 @@ const malformed: readonly (readonly [name: string, token: string])[] = [
   ['claims that are null', `${segment({ alg: 'RS256' })}.${segment('null')}.AA`],
   ['base64 instead of base64url', `${segment({ alg: 'RS256' })}.${segment({})}.+/==`],
   ['a space at its end', `${rs256} `],
+  ['an encrypted token', `${segment({ alg: 'dir', enc: 'A256GCM', zip: 'DEF' })}..${segment('iv')}.AA.AA`],
+  [
+    'a compressed token',
+    await signRs256({ alg: 'RS256' }, {}, privateKey).then((token) => {
+      const [, payload = '', signature = ''] = token.split('.');
+      const deflated = deflateRawSync(Buffer.from(payload, 'base64url')).toString('base64url');
+      return `${segment({ alg: 'RS256', zip: 'DEF' })}.${deflated}.${signature}`;
+    }),
+  ],
   ['too many characters', `${segment({ alg: 'RS256' })}.${segment({ x: 'x'.repeat(jwtCharactersMax) })}.AA`],
 ];
 for (const [name, token] of malformed) {

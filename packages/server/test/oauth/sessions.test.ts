@@ -278,6 +278,8 @@ test('contract 1.2: a session tells who calls, where, and with which settings', 
     product: 'pm',
     timeZone: 'Europe/Berlin',
     searchParameters: [],
+    endsAtMs: 0,
+    rightsEndAtMs: Number.POSITIVE_INFINITY,
   };
   const settings = { ...Object.fromEntries(settingNames.map((name) => [name, false])), totalOfPage: true };
   const caller = {
@@ -290,6 +292,7 @@ test('contract 1.2: a session tells who calls, where, and with which settings', 
       ...session,
       principal: { ...session.principal, tokenId: '', subject: '' },
       policy: session.policy.entries,
+      scope: { ...session.scope, endsAtMs: (session.scope.endsAtMs ?? 0) - session.expiresAtMs },
       expiresAtMs: 0,
     })),
     [

@@ -9,6 +9,7 @@ import { newSecret } from '../../src/base/ids.ts';
 import { openSecrets, type Secrets } from '../../src/base/secrets.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openGuessLimit } from '../../src/limits/guess-limit.ts';
+import { openRateLimit } from '../../src/limits/rate-limit.ts';
 import { openSharedCounters } from '../../src/limits/shared-counters.ts';
 import { issueApiKey } from '../../src/oauth/api-keys.ts';
 import { issueClient } from '../../src/oauth/clients.ts';
@@ -49,6 +50,8 @@ export interface World {
   environment(name: string): Promise<Environment>;
 }
 
+const noLimits = { rateLimit: 0, firmRateLimit: 0, addressRateLimit: 0 };
+
 export interface WorldOptions {
   readonly settings?: Partial<TokenSettings>;
   readonly secrets?: Secrets;
@@ -76,6 +79,7 @@ export async function openWorld(database: Database, options: WorldOptions = {}):
     clock,
     keys,
     uses,
+    rateLimit: openRateLimit(noLimits, openSharedCounters(database, clock), clock, secrets),
     guesses: openGuessLimit(openSharedCounters(database, clock), secrets, clock, { perAccount: 0, perAddress: 0 }),
     remoteKeys: openRemoteKeys(clock, { loopback: true }),
     scopes: openTokenScopes(database, clock, options.scopeCharactersMax ?? 2048),

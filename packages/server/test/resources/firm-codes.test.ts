@@ -4,10 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { practiceExtensions } from '@praxis/fhir';
 import { retireCode, setValueSet } from '../../src/interactions/edit-value-sets.ts';
 import { setOperatorRows } from '../../src/tenancy/authorisations.ts';
 import type { Firm } from '../../src/tenancy/firms.ts';
-import { firmValueSets } from '../../src/terminology/firm-value-sets.ts';
+import { codeSystemUrl, firmValueSets } from '../../src/terminology/firm-value-sets.ts';
 import { editorOf } from '../scheduling/world.ts';
 import { appointment } from '../support/records.ts';
 import { assertRefused } from '../support/refusals.ts';
@@ -92,6 +93,22 @@ test('a code of another system is none, where the set is required; where it is e
   assert.equal((await caller.send('POST', 'Appointment', reasons('http://snomed.info/sct'))).status, 201);
   const ownReason = reasons('https://praxis.health/fhir/CodeSystem/reportable-reason');
   assert.equal((await caller.send('POST', 'Appointment', ownReason)).status, 422);
+});
+
+test('a code that the firm keeps under another system is taken under that one alone', async () => {
+  const sources = 'http://example.org/sources';
+  const document = { codes: [{ code: 'WEB', display: 'Web site', system: sources }] };
+  await setValueSet(await editorOf(service.platform, cedar), 'referral-source', document, undefined);
+  const atCedar = await openCaller(service, full, cedar);
+  const from = (system: string) =>
+    atCedar.send('POST', 'Patient', {
+      resourceType: 'Patient',
+      extension: [
+        { url: practiceExtensions.referralSource, valueCodeableConcept: { coding: [{ system, code: 'WEB' }] } },
+      ],
+    });
+  assert.equal((await from(sources)).status, 201);
+  assert.equal((await from(codeSystemUrl('referral-source'))).status, 422);
 });
 
 test('codes in use are taken with their system or without, beside others, and words without a code are', async () => {

@@ -132,6 +132,44 @@ test('who may not see the status is not told it by what is found', async () => {
     assert.equal((await times.get(`Slot?${hidden}`)).status, 403, hidden);
 });
 
+test('who may see times alone holds and books nothing: that tells whose a slot is, and whether it is taken', async () => {
+  const application = await makeApplication(service, 'Times to book', ['acl/slot_s', 'acl/appmt_c'], [maple]);
+  const draft = { purpose: 'Test', operatorRows: { slot: { elements: ['start', 'end', 'appointmentType'] } } };
+  await authorise(platform.database, platform.clock, maple, application.application, draft, entryProblem);
+  const times = await openCaller(service, application, maple);
+  const slot = (await times.get(`Slot?${monday}&appointment-type=FOLLOWUP&_sort=-start`)).json.entry[0].resource.id;
+  const participant = [{ actor: { reference: 'Patient/p' }, status: 'accepted' }];
+  const parameter = [
+    { name: 'appointment', resource: { resourceType: 'Appointment', participant } },
+    { name: 'slot', valueString: `Slot/${slot}` },
+  ];
+  const body = { resourceType: 'Parameters', parameter };
+  for (const [path, sent] of [
+    [`Slot/${slot}/$hold`, undefined],
+    ['Appointment/$book', body],
+  ] as const) {
+    const { status, json } = await times.send('POST', path, sent);
+    assert.deepEqual([status, json.issue[0].code], [403, 'forbidden'], path);
+  }
+  const held = await byEntry.send('POST', `Slot/${slot}/$hold`);
+  assert.equal(held.status, 200, held.text);
+  await byEntry.send('POST', 'Slot/$release', {
+    resourceType: 'Parameters',
+    parameter: held.json.parameter.filter(({ name }: { name: string }) => name === 'hold'),
+  });
+});
+
+test('a slot is held under criteria that it meets all of', async () => {
+  const narrowed = await callerWith('Free follow-ups', ['system/Slot.s?status=free&appointment-type=FOLLOWUP']);
+  for (const [code, status] of [
+    ['NEW', 404],
+    ['FOLLOWUP', 200],
+  ] as const) {
+    const [slot = ''] = idsOf(await caller.get(`Slot?date=2026-11-24&appointment-type=${code}`));
+    assert.equal((await narrowed.send('POST', `Slot/${slot}/$hold`)).status, status, code);
+  }
+});
+
 test('a Bundle asks no more than its caller may', async () => {
   const entry = [
     { request: { method: 'GET', url: `Slot/${newPatient}` } },

@@ -141,6 +141,11 @@ const found: readonly (readonly [query: string, starts: readonly string[]])[] = 
   ],
   ['appointment-type=NEW&identifier=13&date=ge2026-11-23&date=le2026-11-27&_sort=-start', nine.toReversed()],
   ['date=ge2026-11-24&date=lt2026-11-24', []],
+  // What another date leaves out is no part of the window.
+  [
+    'appointment-type=NEW&identifier=12&date=2026-11-24,2026-12-24&date=lt2026-12-24',
+    ['11-24T09:00', '11-24T10:00', '11-24T11:00'],
+  ],
   [`${newOn23rd}&service-type=x`, []],
   [`${newOn23rd}&service-type:missing=true&identifier=13`, nine],
   [`${newOn23rd}&identifier=13&status=busy`, []],

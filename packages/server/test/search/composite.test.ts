@@ -38,6 +38,11 @@ const practice = [
   pressure('p-low', 110, 100),
   single('s-quantity', { valueQuantity: { value: 5, unit: 'mg', system: ucum, code: 'mg' } }),
   single('s-string', { valueString: 'Very well, thanks' }),
+  // Codes that no key holds: longer than any in practice, and with the character that stands between columns.
+  ...['x'.repeat(1500), '1234-5\u001f7'].map((code, at) => ({
+    ...single(`s-unfit-${at}`, { valueQuantity: { value: 5 } }),
+    code: { coding: [{ system: loinc, code }] },
+  })),
   single('s-date', { valueDateTime: '2024-03-05' }),
   single('s-concept', { valueCodeableConcept: { coding: [{ system: loinc, code: 'LA1' }, { code: 'Local' }] } }),
   {
@@ -79,6 +84,7 @@ for (const [type, query, expected] of [
   ['Observation', `code-value-quantity=1234-5$0.005|${ucum}|g`, ['s-quantity']],
   ['Observation', 'code-value-quantity=1234-5$5||mg', ['s-quantity']],
   ['Observation', 'code-value-quantity=1234-5$ne5', []],
+  ['Observation', `code-value-quantity=${loinc}|$5`, ['s-quantity']],
   ['Observation', 'code-value-string=1234-5$very', ['s-string']],
   ['Observation', 'code-value-string=1234-5$well', []],
   ['Observation', 'code-value-date=1234-5$2024-03', ['s-date']],

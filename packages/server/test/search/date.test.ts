@@ -2,6 +2,7 @@
  * Date search: https://hl7.org/fhir/R4/search.html#date and #prefix. The tables state what the specification's text says;
  * where it leaves "above" and "below" open, docs/decisions/0033. The firm is in America/New_York (UTC-5, in summer UTC-4).
  */
+import assert from 'node:assert/strict';
 import test from 'node:test';
 import { checkGolden, type Golden } from './golden.ts';
 import { openSearchWorld } from './world.ts';
@@ -87,6 +88,13 @@ test('every prefix against days, times, months, years and periods with open ends
   await checkGolden(t, world, 'Procedure', prefixTable);
 });
 
+test('a sort by date alone orders equal beginnings by their ends', async (t) => {
+  const world = await openSearchWorld(t);
+  await world.load([at('year', '2013'), at('day', '2013-01-01'), at('month', '2013-01'), at('before', '2012')]);
+  assert.deepEqual(await world.ids('Procedure', '_sort=date'), ['before', 'day', 'month', 'year']);
+  assert.deepEqual(await world.ids('Procedure', '_sort=-date&_count=1'), ['year', 'month', 'day', 'before']);
+});
+
 const appointments = [
   ['dst-before', '2024-03-10T01:59:59-05:00'],
   ['dst-after', '2024-03-10T03:00:00-04:00'],
@@ -128,7 +136,7 @@ test('time zones, changes of the clock and fractions of seconds', async (t) => {
 });
 
 const orders = [
-  { id: 'events', occurrenceTiming: { event: ['2013-03-24', '2013-01-31'] } },
+  { id: 'events', occurrenceTiming: { event: ['2013-02-10', '2013-03-24', '2013-01-31'] } },
   {
     id: 'bounds',
     occurrenceTiming: {
@@ -149,6 +157,7 @@ const timingTable: Golden = [
   ['occurrence=ge2013-02-01&occurrence=le2013-02-01', ['events', 'bounds', 'open']],
   ['occurrence=2013', ['events', 'bounds']],
   ['occurrence=sa2013-01-30', ['events', 'bounds']],
+  ['occurrence=gt2013-03-23', ['events', 'bounds', 'open']],
   ['occurrence=gt2013-03-24', ['open']],
   ['occurrence=lt2013-01-31', ['open']],
 ];

@@ -53,6 +53,13 @@ test('of more, a sample is asked for the other conditions', async () => {
   assert.ok(Math.abs(total - exact) < exact * 0.4, `${total} for ${exact}`);
 });
 
+test('of several other conditions, those count that meet all', async () => {
+  const query = 'family=common&gender=female&active=true';
+  const { total } = await estimateOf(query);
+  const exact = await world.count('Patient', query);
+  assert.ok(exact > 50 && Math.abs(total - exact) < exact * 0.5, `${total} for ${exact}`);
+});
+
 test('beyond a limit counting stops', async () => {
   const stopped = { total: 1_000, sampled: false, bounded: true };
   assert.deepEqual(await estimateOf(''), stopped);

@@ -43,7 +43,7 @@ for (const [where, resources, least] of [
     const pairs = new Set(questions.map(({ type, code }) => `${type}.${code}`));
     const lost = await unanswered(world, questions);
     t.diagnostic(
-      `${questions.length} searches by ${pairs.size} parameters of ${new Set(questions.map(({ type }) => type)).size} types`,
+      `${questions.length} questions by ${pairs.size} parameters of ${new Set(questions.map(({ type }) => type)).size} types`,
     );
     assert.deepEqual(lost, []);
     assert.ok(pairs.size > least.parameters, `${pairs.size} parameters were walked`);
@@ -256,26 +256,35 @@ function dateQueries(code: string, { type, value }: TypedValue): readonly Query[
   ];
 }
 
-/** The questions whose search does not find the example, as text. */
+/** The questions whose search does not find the example, as text. Each search is asked once, whatever it is to find. */
 async function unanswered(world: SearchWorld, questions: readonly Question[]): Promise<string[]> {
   const lost: string[] = [];
-  const queue = questions.entries();
+  const queue = Map.groupBy(questions, asked).entries();
   const work = async (): Promise<void> => {
-    for (const [, question] of queue) {
-      const search = new URLSearchParams(
-        question.query.map(([name, value]): [string, string] => [name, value]),
-      ).toString();
-      if (!(await finds(world, question, search)))
-        lost.push(`${question.type}/${question.id}: ${decodeURIComponent(search)}`);
+    for (const [url, those] of queue) {
+      const [type = '', search = ''] = url.split('?');
+      const ids = those.map(({ id }) => id);
+      for (const id of await missed(world, type, search, ids))
+        lost.push(`${type}/${id}: ${decodeURIComponent(search)}`);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, work));
   return lost;
 }
 
-/** By the first page and, when that has a next one, among the matches with the example's id. */
-async function finds(world: SearchWorld, { type, id }: Question, search: string): Promise<boolean> {
+/** `Type?search` */
+function asked({ type, query }: Question): string {
+  return `${type}?${new URLSearchParams(query.map(([name, value]): [string, string] => [name, value]))}`;
+}
+
+/** Those neither on the first page nor, when that has a next one, among the matches with their id. */
+async function missed(world: SearchWorld, type: string, search: string, ids: readonly string[]): Promise<string[]> {
   const page = await world.page(type, search);
-  if (page.rows.some((row) => row.id === id)) return true;
-  return page.next !== undefined && (await world.page(type, `_id=${id}&${search}`)).rows.length === 1;
+  const shown = new Set(page.rows.map(({ id }) => id));
+  const missing: string[] = [];
+  for (const id of ids.filter((each) => !shown.has(each))) {
+    const isLater = page.next !== undefined && (await world.page(type, `_id=${id}&${search}`)).rows.length === 1;
+    if (!isLater) missing.push(id);
+  }
+  return missing;
 }

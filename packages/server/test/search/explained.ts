@@ -8,6 +8,8 @@ import type { SearchWorld } from './world.ts';
 export interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
+  /** Of one loop, on average. */
+  readonly 'Actual Rows': number;
   readonly 'Shared Hit Blocks'?: number;
   readonly 'Shared Read Blocks'?: number;
   readonly Plans?: readonly PlanNode[];

@@ -9,8 +9,11 @@ const accepted: readonly (readonly [type: string, expression: string])[] = [
   ['quantity', 'Condition.onset.ofType(Age)'],
   ['quantity', 'Condition.onset.ofType(Range)'],
   ['quantity', 'Encounter.length'],
+  ['quantity', 'Task.input.value.ofType(Distance)'],
   ['reference', 'Encounter.subject'],
   ['reference', 'Questionnaire.derivedFrom'],
+  ['reference', 'Provenance.policy'],
+  ['reference', 'Bundle.entry.resource'],
   ['uri', 'ValueSet.url'],
   ['number', 'RiskAssessment.prediction.relativeRisk'],
   ['date', 'Patient.birthDate'],
@@ -18,7 +21,7 @@ const accepted: readonly (readonly [type: string, expression: string])[] = [
   ['token', 'Patient.gender'],
 ];
 
-const read = (type: string, expression: string) =>
+const read = (type: string, expression: string, more: object = {}) =>
   readFirmParameter({
     resourceType: 'SearchParameter',
     url: 'http://example.org/SearchParameter/own',
@@ -29,6 +32,7 @@ const read = (type: string, expression: string) =>
     base: [expression.split('.')[0] ?? ''],
     type,
     expression,
+    ...more,
   });
 
 for (const [type, expression] of accepted) {
@@ -41,8 +45,21 @@ for (const [type, expression] of [
   ['quantity', 'Patient.birthDate'],
   ['reference', 'Observation.value.ofType(Quantity)'],
   ['date', 'Patient.gender'],
+  ['token', 'Bundle.entry.resource'],
 ] as const) {
   test(`${type} finds nothing in ${expression}, and is refused`, () => {
     assert.throws(() => read(type, expression), { code: 'search-parameter-unservable' });
   });
 }
+
+test('the parts of a composite are looked for in what the composite selects', () => {
+  const composite = (second: string) =>
+    read('composite', 'Observation.component', {
+      component: [
+        { definition: 'http://hl7.org/fhir/SearchParameter/clinical-code', expression: 'code' },
+        { definition: 'http://hl7.org/fhir/SearchParameter/Observation-value-quantity', expression: second },
+      ],
+    });
+  assert.equal(composite('value.ofType(Quantity)')?.component?.length, 2);
+  assert.throws(() => composite('bodySite'), { code: 'search-parameter-unservable' });
+});

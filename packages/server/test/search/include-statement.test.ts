@@ -51,6 +51,7 @@ async function roundOf(world: SearchWorld, more: Partial<IncludeRound> = {}): Pr
     sources: [{ parameter: actor, source: 'Appointment', restriction: all }],
     known: rows.map(({ rid }) => rid),
     limit: 20,
+    bytesMax: 1_000_000,
     ...more,
   };
 }
@@ -68,7 +69,16 @@ test('every table of a tenant is read with the firm', () => {
   const outgoing = [{ rid: 1, parameter: actor, target: 'Patient' }];
   const incoming = [{ parameter: actor, type: 'Patient', id: 'p1' }];
   const { targets = new Map(), sources = [] } = restricted;
-  const { text, values } = includeStatement({ scope, outgoing, incoming, targets, sources, known: [], limit: 5 });
+  const { text, values } = includeStatement({
+    scope,
+    outgoing,
+    incoming,
+    targets,
+    sources,
+    known: [],
+    limit: 5,
+    bytesMax: 1000,
+  });
   const reads = [...text.matchAll(/FROM (?:index_[a-z]+|resource|access_epoch)\b(?: (?!WHERE|LEFT)([a-z]+))?/g)];
   assert.ok(reads.length > 6, text);
   for (const read of reads) {
@@ -81,7 +91,17 @@ test('every table of a tenant is read with the firm', () => {
 test('a round without references to follow is not made', () => {
   const scope = { firm: 1, application: 1 } as SearchWorld['scope'];
   assert.throws(
-    () => includeStatement({ scope, outgoing: [], incoming: [], targets: new Map(), sources: [], known: [], limit: 5 }),
+    () =>
+      includeStatement({
+        scope,
+        outgoing: [],
+        incoming: [],
+        targets: new Map(),
+        sources: [],
+        known: [],
+        limit: 5,
+        bytesMax: 1000,
+      }),
     new TypeError('a round of includes needs references to follow'),
   );
 });

@@ -6,7 +6,7 @@ import test from 'node:test';
 import type { JsonObject } from '@praxis/fhir';
 import { boundedKey, boundedPrefix, keyBytesMax } from '../../src/search/bounded-key.ts';
 import { emptyIndexRows, type IndexRows, indexResource } from '../../src/search/index-rows.ts';
-import { parameterNumber, systemNumber, typeNumber } from '../../src/search/numbers.ts';
+import { firmParameterNumber, parameterNumber, systemNumber, typeNumber } from '../../src/search/numbers.ts';
 import { officialExamples } from './official-examples.ts';
 import { baseUrl, timeZone } from './world.ts';
 
@@ -52,6 +52,31 @@ test('a small patient, row by row', () => {
   assert.deepEqual(
     [rows.tokenSystem[identifier], rows.tokenCode[identifier]],
     [systemNumber('http://acme.org'), 'org1'],
+  );
+});
+
+test('a string parameter of a firm reads the text of concepts and the display of codings', () => {
+  const definition = {
+    code: 'kind',
+    type: 'string',
+    base: ['Encounter'],
+    expression: 'Encounter.class | Encounter.type',
+    description: 'Kind',
+  };
+  const own = { id: 7, url: 'http://example.org/SearchParameter/kind', definition, complete: true };
+  const rows = indexResource(
+    'Encounter',
+    {
+      resourceType: 'Encounter',
+      class: { code: 'AMB', display: 'Ambulatory' },
+      type: [{ text: 'Check-up', coding: [{ code: 'C', display: 'Control' }] }],
+    },
+    { timeZone, baseUrl, searchParameters: [own] },
+  );
+  const number = firmParameterNumber('Encounter', own.id);
+  assert.deepEqual(
+    rows.stringOriginal.filter((_text, row) => rows.stringParam[row] === number),
+    ['Ambulatory', 'Check-up'],
   );
 });
 

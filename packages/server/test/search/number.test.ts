@@ -175,6 +175,7 @@ test('ranges implied by written digits', () => {
   }
   assert.deepEqual(approximateRange(parsed('100')), { lo: '900e-1', hi: '1100e-1' });
   assert.deepEqual(approximateRange(parsed('1e2')), { lo: '90', hi: '110' });
+  assert.deepEqual(approximateRange(parsed('-100')), { lo: '-1100e-1', hi: '-900e-1' });
   assert.equal(numericText(parsed('0.10')), '10e-2');
 });
 

@@ -12,6 +12,10 @@ import { officialExamples } from './official-examples.ts';
 import { createOf, nowMs, openSearchWorld, type SearchWorld, timeZone } from './world.ts';
 
 const sizes = [1, 2, 3, 7, 50];
+/** Copies that there are at once. */
+const copiesMax = 30;
+/** What a deletion writes. */
+const nothing = { content: null, index: createOf({ resourceType: 'Basic', id: 'x' }).index };
 
 test('the official examples of every type, by every order that all types have, under writers', {
   timeout: 120_000,
@@ -95,16 +99,18 @@ async function comparePages(
   }
 }
 
-/** Two writers that update, delete and revive the resources, and create copies of them, until they are stopped. */
+/** Two writers that update, delete and revive the resources, make copies of them and take those away, until they are stopped. */
 function openWriters(world: SearchWorld, resources: readonly JsonObject[]): { stop(): Promise<number> } {
   let stopped = false;
   let written = 0;
+  const copies: JsonObject[] = [];
   const write = async (half: number): Promise<void> => {
     for (let turn = half; !stopped; turn += 2) {
       const resource = resources[turn % resources.length];
       const other = resources[(turn * 7 + 3) % resources.length];
       if (resource === undefined || other === undefined) return;
-      await change(world, resource, other, turn);
+      if (turn % 4 === 0) await copy(world, copies, { ...resource, id: `new-${turn}` });
+      else await change(world, resource, other, turn);
       written += 1;
     }
   };
@@ -118,17 +124,24 @@ function openWriters(world: SearchWorld, resources: readonly JsonObject[]): { st
   };
 }
 
-/** A resource takes the content of another of its type, or is deleted, or a new one is made. */
+/** A new one is made; the oldest goes, so that a slow machine has no more pages to read than a fast one. */
+async function copy(world: SearchWorld, copies: JsonObject[], resource: JsonObject): Promise<void> {
+  copies.push(resource);
+  await world.load([resource], { bare: true });
+  const [oldest] = copies.length > copiesMax ? copies.splice(0, 1) : [];
+  if (oldest === undefined) return;
+  await world.store.write(world.scope, { ...createOf(oldest, true), expectedVersion: 1, ...nothing });
+}
+
+/** A resource takes the content of another of its type, or is deleted. */
 async function change(world: SearchWorld, resource: JsonObject, other: JsonObject, turn: number): Promise<void> {
   const type = String(resource['resourceType']);
   const id = String(resource['id']);
-  if (turn % 4 === 0) return await world.load([{ ...resource, id: `new-${turn}` }], { bare: true });
   const current = await world.store.read(world.scope, type, id);
   const content = other['resourceType'] === type ? other : resource;
   const write = { ...createOf({ ...content, id }, true), expectedVersion: current?.versionId ?? 0 };
   const gone = turn % 4 === 1 && current?.deleted === false;
-  const { index } = createOf({ resourceType: 'Basic', id: 'x' });
-  await world.store.write(world.scope, gone ? { ...write, content: null, index } : write);
+  await world.store.write(world.scope, gone ? { ...write, ...nothing } : write);
 }
 
 function forward(pages: readonly SearchPage<PageRow>[]): string[] {

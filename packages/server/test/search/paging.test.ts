@@ -208,3 +208,30 @@ test('a page says where it stands and whether more follows', async (t) => {
   assert.deepEqual([none.page, none.rows.length, none.total, none.next], [1, 0, 0, undefined]);
   assert.deepEqual(JSON.parse(contentText(whole.rows[0] ?? assert.fail())).resourceType, 'Observation');
 });
+
+test('a sort leaves out nothing that lacks the value, though R4 requires its element', async (t) => {
+  const world = await openSearchWorld(t);
+  const immunization = (id: string, more: object) => ({
+    resourceType: 'Immunization',
+    id,
+    vaccineCode: { text: 'x' },
+    patient: { reference: 'Patient/x' },
+    ...more,
+  });
+  const reason = {
+    extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', valueCode: 'unknown' }],
+  };
+  await world.load([
+    immunization('b', { status: 'completed', occurrenceString: 'last winter' }),
+    immunization('a', { status: 'completed', occurrenceDateTime: '2020-01-01' }),
+    immunization('c', { _status: reason, occurrenceDateTime: '2019' }),
+  ]);
+  for (const [sort, ids] of [
+    ['date', ['c', 'a', 'b']],
+    ['-date', ['a', 'c', 'b']],
+    ['status,_id', ['a', 'b', 'c']],
+  ] as const) {
+    assert.deepEqual(await world.ids('Immunization', `_sort=${sort}`), ids);
+    assert.deepEqual(await world.ids('Immunization', `_sort=${sort}&_count=1`), ids);
+  }
+});

@@ -1,6 +1,7 @@
-/** What is known of a parameter before any value: whether a resource may have several index rows, or none. */
+/** What is known of a parameter before any value: whether a resource may have several index rows, and systems of codes. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { systemNumber } from '../../src/search/numbers.ts';
 import { factsOf } from '../../src/search/parameter-facts.ts';
 
 /** Elements that a resource has once at most, whose values are yet found in several ways. */
@@ -28,9 +29,7 @@ test('a resource has one row of an element that it has once, and of a code', () 
   assert.equal(factsOf('Patient', 'Patient.name.family', 'string').repeats, true);
 });
 
-test('a row is always there of a mandatory code alone, on a way without gaps', () => {
-  assert.equal(factsOf('Observation', 'Observation.status', 'token').required, true);
-  assert.equal(factsOf('Observation', 'Observation.code', 'token').required, false);
-  assert.equal(factsOf('Patient', 'Patient.gender', 'token').required, false);
-  assert.equal(factsOf('Patient', 'Patient.link.type', 'token').required, false);
+test('a code inside a datatype has the system of its value set', () => {
+  const { codeSystems } = factsOf('Patient', 'Patient.address.use', 'token');
+  assert.equal(codeSystems.get('home'), systemNumber('http://hl7.org/fhir/address-use'));
 });

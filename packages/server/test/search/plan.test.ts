@@ -3,12 +3,15 @@
  * search does not grow with the data (counted in pages read, which no other load of the machine changes).
  */
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { after } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
+import { parameterNumber } from '../../src/search/numbers.ts';
 import { planCount, planEstimate, planPage, type SearchTarget } from '../../src/search/plan.ts';
 import { explained, nodesOf, type PlanNode, pagesOf, vacuumed } from './explained.ts';
 import { encodeQuery } from './golden.ts';
 import { nowMs, openSearchWorld, parametersOfQuery, type SearchWorld, targetOf } from './world.ts';
+
+const many = 4000;
 
 const selective = [
   '_id=a7',
@@ -57,6 +60,11 @@ const appointments = (count: number) =>
     ],
   }));
 
+/** `many` appointments, which nobody changes. */
+const steady = await openSearchWorld({ after });
+await steady.load(appointments(many), { bare: true });
+await vacuumed(steady);
+
 test('every table of a tenant is read with the firm', () => {
   const scope = { firm: 4711 } as SearchWorld['scope'];
   for (const query of [...selective, ...broad]) {
@@ -88,6 +96,15 @@ test('of a name and a day of birth the day leads, also through a chain', () => {
   }
 });
 
+test('of a status and a code the code leads, whichever is asked first', () => {
+  const scope = { firm: 4711, application: 1 } as SearchWorld['scope'];
+  for (const query of ['status=final&code=1234-5', 'code=1234-5&status=final']) {
+    const { text, values } = planPage(targetOf(scope, 'Observation', parametersOfQuery(query))).statement;
+    const lead = /FROM index_token d WHERE d\.firm = \$\d+ AND d\.param = \$(\d+)/.exec(text)?.[1];
+    assert.equal(values[Number(lead) - 1], parameterNumber('Observation', 'code'), query);
+  }
+});
+
 async function explain(world: SearchWorld, query: string): Promise<PlanNode> {
   return await explained(world, planPage(appointmentsBy(world, query)).statement);
 }
@@ -98,7 +115,7 @@ function appointmentsBy(world: SearchWorld, query: string): SearchTarget {
 
 test('no search reads a whole table, with statistics and without', { timeout: 60_000 }, async (t) => {
   const world = await openSearchWorld(t);
-  await world.load(appointments(4000), { bare: true });
+  await world.load(appointments(many), { bare: true });
   for (const analysed of [false, true]) {
     if (analysed) await world.database.owner.query(sql`ANALYZE`);
     for (const query of [...selective, ...broad]) {
@@ -130,10 +147,8 @@ test('a selective search reads no more pages of ten times the data', { timeout: 
 
 test('page 40 by cursor, the one before it and the last one read as many pages as page 2', {
   timeout: 60_000,
-}, async (t) => {
-  const world = await openSearchWorld(t);
-  await world.load(appointments(4000), { bare: true });
-  await vacuumed(world);
+}, async () => {
+  const world = steady;
   for (const query of ['', 'status=booked', '_sort=date', '_sort=-created', '_sort=-_lastUpdated', 'practitioner=d3']) {
     const at = (cursor: string): string =>
       [query, '_count=8', `_cursor=${cursor}`].filter((part) => part !== '').join('&');
@@ -156,11 +171,8 @@ test('page 40 by cursor, the one before it and the last one read as many pages a
   }
 });
 
-test('a range is read from the row that a page comes after, not from its beginning', { timeout: 60_000 }, async (t) => {
-  const world = await openSearchWorld(t);
-  const count = 4000;
-  await world.load(appointments(count), { bare: true });
-  await vacuumed(world);
+test('a range is read from the row that a page comes after, not from its beginning', { timeout: 60_000 }, async () => {
+  const world = steady;
   const ranges = [
     'date=ge2020-01-01',
     'date=lt2030-01-01&_sort=-date',
@@ -172,13 +184,20 @@ test('a range is read from the row that a page comes after, not from its beginni
     const read = async (cursor = ''): Promise<number> =>
       pagesOf(await explain(world, `${query}&_count=8&_cursor=${cursor}`));
     const first = await world.page('Appointment', `${query}&_count=8`);
-    const last = await pageAt(planPage(appointmentsBy(world, `${query}&_count=8`)).last(count)?.cursor);
+    const last = await pageAt(planPage(appointmentsBy(world, `${query}&_count=8`)).last(many)?.cursor);
     const beforeLast = await pageAt(last.previous?.cursor);
     const forward = [await read(first.next?.cursor), await read(beforeLast.next?.cursor)] as const;
     const third = await pageAt((await pageAt(first.next?.cursor)).next?.cursor);
     const backward = [await read(beforeLast.previous?.cursor), await read(third.previous?.cursor)] as const;
     for (const [near, far] of [forward, backward])
       assert.ok(far <= near + 10, `${query}: ${near} pages near the beginning of the walk, ${far} far from it`);
+  }
+});
+
+test('of thousands that are equal in the sort key a page reads no more than it shows, and one', async () => {
+  for (const query of ['_sort=status&_count=10', '_sort=-status&_count=10']) {
+    const rows = nodesOf(await explain(steady, query)).map((node) => node['Actual Rows']);
+    assert.equal(Math.max(...rows), 11, query);
   }
 });
 

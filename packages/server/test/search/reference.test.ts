@@ -22,6 +22,7 @@ const observations = [
   observation('elsewhere', { reference: 'https://other.example.com/fhir/Patient/123' }),
   observation('logical', { identifier: { system: 'http://acme.org/mrn', value: '123456' }, display: 'Somebody' }),
   observation('both', { reference: 'Patient/9', identifier: { system: 'http://acme.org/mrn', value: '77' } }),
+  observation('cased', { identifier: { system: 'http://acme.org/mrn', value: 'MRN-7a' } }),
   observation('uuid', { reference: 'urn:uuid:53fefa32-fcbb-4ff8-8a92-55ee120877b7' }),
   observation('contained', { reference: '#p1' }),
   { resourceType: 'Observation', id: 'nobody', status: 'final', code: { text: 'x' } },
@@ -51,7 +52,9 @@ const table: Golden = [
   ['subject:identifier=http://acme.org/mrn|123456', ['logical']],
   ['subject:identifier=123456,77', ['logical', 'both']],
   ['subject:identifier=|123456', []],
-  ['subject:identifier=http://acme.org/mrn|', ['logical', 'both']],
+  // As of any identifier, the case does not count.
+  ['subject:identifier=mrn-7A', ['cased']],
+  ['subject:identifier=http://acme.org/mrn|', ['logical', 'both', 'cased']],
   ['subject:missing=true', ['nobody']],
   ['subject:missing=false&subject:identifier=77', ['both']],
 ];

@@ -32,6 +32,7 @@ const refusals: readonly (readonly [type: string, query: string, name: string, p
   ['Patient', 'birthdate=23 May 2009', 'birthdate', dates],
   ['Patient', 'birthdate=2013-02-30', 'birthdate', dates],
   ['Patient', 'birthdate=2013-13', 'birthdate', dates],
+  ['Patient', 'birthdate=2013-00', 'birthdate', dates],
   ['Patient', 'birthdate=2013-1-4', 'birthdate', dates],
   ['Patient', 'birthdate=2013-01-14T10', 'birthdate', dates],
   ['Patient', 'birthdate=2013-01-14T25:00', 'birthdate', dates],

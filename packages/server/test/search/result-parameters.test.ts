@@ -50,6 +50,7 @@ test('_summary, _total and _elements are returned as read', () => {
   for (const total of ['none', 'estimate', 'accurate']) assert.equal(parse('Patient', `_total=${total}`).total, total);
   assert.deepEqual(parse('Patient', '_elements=id,name, birthDate').elements, ['id', 'name', 'birthDate']);
   assert.deepEqual(parse('Observation', '_elements=value,Observation.status').elements, ['value', 'status']);
+  assert.deepEqual(parse('Patient', '_elements=resourceType,name').elements, ['resourceType', 'name']);
   assert.equal(parse('Patient', '').elements, undefined);
 });
 

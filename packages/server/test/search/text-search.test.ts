@@ -18,6 +18,7 @@ const conditions = [
   { id: 'skin', ...div('Skin, no metastases') },
   { id: 'content', code: { coding: [{ system: 'http://loinc.org', code: 'X1-9', display: 'Bone metastases' }] } },
   { id: 'long', ...div(`bone ${many} metastases`) },
+  { id: 'entities', ...div('na&#xEF;ve&nbsp;caf&#233;s') },
 ].map((condition) => ({ resourceType: 'Condition', subject: { reference: 'Patient/bone' }, ...condition }));
 
 const conditionTable: Golden = [
@@ -31,12 +32,16 @@ const conditionTable: Golden = [
   ['_text=metas', []],
   ['_text=metas*', ['bone', 'liver', 'skin', 'long']],
   ['_text=p', []],
+  ['_text=naïve', ['entities']],
+  ['_text=cafés', ['entities']],
   ['_text=xhtml', []],
   ['_content=tumour', ['bone']],
   ['_content=BONE metastases', ['bone', 'content', 'long']],
   ['_content=muller', ['liver']],
   ['_content=x1-9', ['content']],
   ['_content=loinc', []],
+  // What a narrative says is read, not how it is marked up.
+  ['_content=xhtml', []],
   ['_content=patient', []],
   ['_content=condition', []],
   ['_content=filler3 and filler399', ['long']],

@@ -29,6 +29,8 @@ const observations = [
   observation('Hz', 1, 'Hz'),
   observation('mmol', 5, 'mmol/L'),
   observation('mol', 0.005, 'mol/m3'),
+  observation('amount', 7, 'mol'),
+  observation('times', 7, '1'),
   observation('count', 4.5, '10*9/L'),
   observation('count-uL', 4500, '/uL'),
   observation('IU', 5, '[iU]'),
@@ -63,6 +65,9 @@ const table: Golden = [
   [`value-quantity=5|${ucum}|mmol/L`, ['mmol']],
   [`value-quantity=5|${ucum}|umol/mL`, ['mmol']],
   [`value-quantity=0.0050|${ucum}|mmol/L`, ['mol']],
+  // Moles are no plain number.
+  [`value-quantity=7|${ucum}|mol`, ['amount']],
+  [`value-quantity=7|${ucum}|1`, ['times']],
   [`value-quantity=4.5|${ucum}|10*9/L`, ['count', 'count-uL']],
   [`value-quantity=4.5|${ucum}|10*3/uL`, ['count', 'count-uL']],
   [`value-quantity=4500|${ucum}|/uL`, ['count', 'count-uL']],

@@ -26,7 +26,13 @@ import { type Lifetime, openTestDatabase, type TestDatabase } from '../support/d
 export const nowMs = Date.UTC(2026, 0, 15, 12);
 export const baseUrl = 'https://api.example.com/sandbox/firm/maple/pm/fhir';
 export const timeZone = 'America/New_York';
-export const limits = { searchValuesMax: 500, searchParametersMax: 50, pageRowsMax: 10_000, uploadBytesMax: 1_000 };
+export const limits = {
+  searchValuesMax: 500,
+  searchParametersMax: 50,
+  pageRowsMax: 10_000,
+  bodyBytesMax: 1_000_000,
+  uploadBytesMax: 1_000,
+};
 /** Everything may be searched. */
 const rights: SearchRights = {
   rowsOf: () => [[]],

@@ -1,23 +1,17 @@
 /**
  * Every statement that the running service sends while it answers requests, recorded over a sweep of all interactions,
  * search parameters of every kind, token requests and refusals: each that touches a tenant table runs as the firm of the
- * path and binds that firm as a value, and in its plan every scan of a tenant table is bounded by it. Row-level security
- * stands behind; here it is off, so that nothing but the statement itself is judged.
+ * path and binds that firm as a value, and in its plan every scan of a tenant table is bounded by it: the statement alone is
+ * judged. Then row-level security alone: the firm is taken out of each statement in turn, and it is run as another firm.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startService } from '../../src/app.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { Sql } from '../../src/database/sql.ts';
-import { decide } from '../../src/interactions/intake/deciding.ts';
-import { slotIds } from '../../src/scheduling/slot-id.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
-import { documentOf, linkOf, pdf, putFile, uploaded } from '../content/world.ts';
-import { editorOf, keepCalendar, keepHolidays, plainCalendar, putPlaces } from '../scheduling/world.ts';
-import { appointment, encounter, patient } from '../support/records.ts';
 import {
-  type Caller,
   callerOf,
   clientForm,
   legacyToken,
@@ -27,9 +21,9 @@ import {
   openTestService,
   passwordForm,
   postForm,
-  type TestFirm,
 } from '../support/service.ts';
-import { tenantTables } from '../support/tenant-rows.ts';
+import { tenantRows, tenantTables } from '../support/tenant-rows.ts';
+import { sweepCalendars, sweepDocuments, sweepIntake, sweepResources } from './sweep.ts';
 
 interface Recorded {
   /** The firm that the statement ran as; undefined: none. */
@@ -41,6 +35,9 @@ interface Recorded {
 
 const recorded: Recorded[] = [];
 let during = '';
+function noteRequest(what: string): void {
+  during = what;
+}
 
 /** A database that notes every statement, in transactions too. */
 function recording(database: Database): Database {
@@ -74,13 +71,19 @@ function recording(database: Database): Database {
 
 const plain = await openTestService({ after }, { PRAXIS_DATA_DIR: openScratchDirectory({ after }).path });
 const database = recording(plain.platform.database);
-const recordedService = await startService({ ...plain.platform, database, store: openStore(database) });
+const recordedService = await startService({
+  ...plain.platform,
+  database,
+  store: openStore(database, undefined, plain.clock),
+});
 after(() => recordedService.drain());
 const service = { ...plain, service: recordedService, origin: recordedService.origin };
 
 const tables = await tenantTables(plain.database.owner);
 const maple = await makeFirm(service, 'maple');
 const cedar = await makeFirm(service, 'cedar');
+/** Has no rows at all. */
+const birch = await makeFirm(service, 'birch');
 const operator = await makeApplication(service, 'Operator', ['acl/*'], [maple, cedar]);
 const narrow = await makeApplication(
   service,
@@ -98,194 +101,7 @@ const narrow = await makeApplication(
   [maple],
 );
 
-const form = { 'content-type': 'application/x-www-form-urlencoded' };
-const jsonPatch = { 'content-type': 'application/json-patch+json' };
-const language = [{ op: 'add', path: '/language', value: 'en' }];
-
-const searches: readonly string[] = [
-  'Patient',
-  'Patient?_id=one',
-  'Patient?_id=one,two',
-  'Patient?_lastUpdated=ge2000-01-01',
-  'Patient?_sort=_lastUpdated',
-  'Patient?_sort=-family,birthdate,_id&_count=2',
-  'Patient?family=Stone&given=Ada&gender=female&birthdate=ge1970&birthdate=lt1980',
-  'Patient?name:contains=ton,ree&family:exact=Stone',
-  'Patient?identifier=urn:x|1&identifier=urn:x|',
-  'Patient?gender:not=male&active=true',
-  'Patient?organization:missing=true&general-practitioner:missing=false',
-  'Patient?general-practitioner=Practitioner/one,two',
-  'Patient?organization:identifier=urn:x|1',
-  'Patient?_total=accurate&_count=1&page=2',
-  'Patient?_summary=count&gender=female',
-  'Patient?_elements=name&_count=0',
-  'Appointment?date=ge2026-11-21&date=le2026-11-25&status=booked&_sort=date',
-  'Appointment?actor:Patient=one&patient=one',
-  'Observation?value-quantity=gt70|http://unitsofmeasure.org|kg&code=http://loinc.org|1',
-  'Observation?date=sa2020&_sort=-date',
-  'RiskAssessment?probability=gt0.1&_sort=probability',
-  'ValueSet?url=http://example.com/x&url:missing=false',
-  'Encounter?length=gt5&_sort=-length',
-  'Task?code=PMRECALL',
-  'Organization?type=pay&name=x',
-  'ServiceRequest?status=active',
-];
-
-/** Sends everything as `caller`; what is refused is as good as what is answered. */
-async function sweep(caller: Caller): Promise<void> {
-  const call = async (
-    method: string,
-    path: string,
-    body?: unknown,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<void> => {
-    during = `${method} ${path}`;
-    const { status, text } = await caller.send(method, path, body, headers);
-    assert.ok(status < 500, `${during}: ${text}`);
-  };
-  await call('PUT', 'Patient/one', {
-    ...patient('Stone'),
-    id: 'one',
-    generalPractitioner: [{ reference: 'Practitioner/one' }],
-  });
-  await call('PUT', 'Patient/one', { ...patient('Stone'), id: 'one', gender: 'female', birthDate: '1970-01-02' });
-  await call('PUT', 'Patient/one', { ...patient('Stone'), id: 'one' }, { 'if-match': 'W/"1"' });
-  for (const family of ['Ash', 'Birch', 'Cherry']) await call('POST', 'Patient', patient(family));
-  await call('POST', 'Patient', patient('Stone'), { 'if-none-exist': 'family=Stone' });
-  await call('PUT', 'Patient?family=Nobody', patient('Nobody'));
-  await call('PATCH', 'Patient/one', JSON.stringify(language), jsonPatch);
-  await call('PATCH', 'Patient?_id=one', JSON.stringify(language), jsonPatch);
-  await call('POST', 'Encounter', encounter('Patient/one'));
-  await call('POST', 'Appointment', appointment('Patient/one', '2026-11-21T10:00:00Z'));
-  await call('PUT', 'Task/one', {
-    resourceType: 'Task',
-    id: 'one',
-    status: 'ready',
-    intent: 'order',
-    code: { text: 'x' },
-  });
-  for (let time = 0; time < 2; time += 1)
-    await call('POST', 'Encounter', encounter('Patient/one'), { 'idempotency-key': '"one"' });
-  await call('DELETE', 'Task/one');
-  await call('DELETE', 'Task?status=draft');
-  for (const path of [
-    'Patient/one',
-    'Patient/none',
-    'Task/one',
-    'Patient/one/_history',
-    'Patient/one/_history?_count=1',
-    'Patient/one/_history?_since=2026&_at=2026-11',
-    'Patient/_history',
-    'Patient/_history?_count=1&_since=2026&_at=2026-11',
-    '_history',
-    '?_type=Patient,Encounter&_total=accurate&_count=1',
-    '?_lastUpdated=ge2000&_summary=count',
-    '?_type=Patient,Task&_total=estimate&_count=1',
-    'Patient/one/_history/1',
-    'Patient/one/_history/99',
-    'Parameters',
-    'metadata',
-    'AuditEvent',
-    '$changes',
-    '$changes?since=2026-11-21&_type=Patient',
-    '$write-outcome?key=one',
-    '$reconciliation?id=one',
-  ])
-    await call('GET', path);
-  for (const search of searches) {
-    await call('GET', search);
-    const [type = '', query = ''] = search.split('?');
-    await call('POST', `${type}/_search`, query, form);
-  }
-  for (const search of [
-    'Patient?_sort=family&_count=1',
-    'Patient?_count=1',
-    'Patient/_history?_count=1',
-    '_history?_count=2&_at=2026-11-21',
-    'Patient?gender:not=male&_count=1&_sort=-_lastUpdated',
-  ])
-    await walk(caller, search);
-}
-
-/** Content that comes in, is held, goes out and is removed. */
-async function documents(caller: Caller): Promise<void> {
-  during = 'documents';
-  const { url, attachment } = await uploaded(caller, pdf);
-  assert.equal((await putFile(url, pdf)).status, 410);
-  const copy = await uploaded(caller, pdf);
-  const made = await caller.send('POST', 'DocumentReference', documentOf(attachment));
-  assert.equal(made.status, 201, made.text);
-  assert.equal((await caller.send('POST', 'DocumentReference', documentOf(copy.attachment))).status, 409);
-  assert.equal((await fetch(await linkOf(caller, made.json.id))).status, 200);
-}
-
-/** Calendars, and all that is asked of and by them. */
-async function schedule(caller: Caller, firm: TestFirm): Promise<void> {
-  during = 'calendars';
-  const platform = { ...plain.platform, database, store: openStore(database) };
-  await putPlaces(caller, ['12'], ['3']);
-  const { number } = await keepCalendar(platform, firm, plainCalendar);
-  await keepHolidays(platform, firm, '', { holidays: [] });
-  const { store, scope } = await editorOf(platform, firm);
-  await store.calendarVersions(scope, number);
-  await store.holidayVersions(scope, '');
-  const [slot, other] = [9, 10].map((hour) => slotIds(firm.id, number, 'NEW')(Date.UTC(2026, 10, 23, hour + 5)));
-  const send = async (path: string, ...parameter: object[]) => {
-    during = `POST ${path}`;
-    const body = parameter.length === 0 ? undefined : { resourceType: 'Parameters', parameter };
-    return await caller.send('POST', path, body);
-  };
-  for (const path of ['Slot?appointment-type=NEW&date=2026-11-23', 'Slot/$find?appointment-type=NEW', `Slot/${slot}`]) {
-    during = `GET ${path}`;
-    await caller.get(path);
-  }
-  const { json, status, text } = await send(`Slot/${slot}/$hold`);
-  assert.equal(status, 200, text);
-  const hold = { name: 'hold', valueId: json.parameter[0].valueId };
-  await send('Slot/$renew', hold);
-  const visit = { participant: [{ actor: { reference: 'Patient/one' }, status: 'accepted' }] };
-  const appointment = { name: 'appointment', resource: { resourceType: 'Appointment', ...visit } };
-  const booked = await send('Appointment/$book', appointment, hold);
-  assert.equal(booked.status, 201, booked.text);
-  assert.equal((await send('Appointment/$book', appointment, { name: 'slot', valueString: slot })).status, 409);
-  await send(`Appointment/${booked.json.id}/$reschedule`, { name: 'slot', valueString: other });
-  await send(`Appointment/${booked.json.id}/$cancel`, { name: 'reason', valueCodeableConcept: { text: 'ill' } });
-  const second = await send(`Slot/${slot}/$hold`);
-  await send('Slot/$release', { name: 'hold', valueId: second.json.parameter[0].valueId });
-}
-
-/** Charges, and what waits for the practice. */
-async function intake(caller: Caller, firm: TestFirm): Promise<void> {
-  during = 'charges and intake';
-  const platform = { ...plain.platform, database, store: openStore(database) };
-  const { store, scope, clock } = await editorOf(platform, firm);
-  const transaction = { system: 'https://praxis.health/fhir/sid/transaction', value: 't' };
-  const subject = { reference: 'Patient/one' };
-  const code = { text: 'Visit' };
-  const charge = { resourceType: 'ChargeItem', identifier: [transaction], status: 'billable', code, subject };
-  const { id } = (await caller.send('POST', 'ChargeItem', charge)).json;
-  assert.equal((await caller.send('POST', 'ChargeItem', charge)).status, 409);
-  await caller.send('PUT', `ChargeItem/${id}`, { ...charge, id, identifier: [{ ...transaction, value: 'u' }] });
-  await store.inboundCharges(scope, { fromMs: 0, toMs: clock.now() + 1 }, 10);
-  const rule = { type: 'Condition', application: undefined };
-  await store.addIntakeRule(scope, rule);
-  await store.intakeRules(scope);
-  const waiting = await caller.send('POST', 'Condition', { resourceType: 'Condition', subject });
-  assert.equal(waiting.status, 202, waiting.text);
-  const [proposal] = await store.waitingProposals(scope, 10);
-  const decider = { store, scope, clock, baseUrl: firm.base, username: 'desk', flow: 'session' };
-  await decide(decider, proposal?.task ?? '', { rest: 'accept' });
-  await store.removeIntakeRule(scope, rule);
-}
-
-async function walk(caller: Caller, search: string): Promise<void> {
-  for (let url: string | undefined = search; url !== undefined; ) {
-    during = `page of ${search}`;
-    const { json } = await caller.get(url);
-    url = json.link?.find(({ relation }: { relation: string }) => relation === 'next')?.url;
-  }
-}
-
+const platform = { ...plain.platform, database, store: openStore(database, undefined, plain.clock) };
 const started = recorded.length;
 const swept = new Map<string, { readonly firm: number; readonly statements: readonly Recorded[] }>();
 for (const [name, firm, caller] of [
@@ -301,10 +117,13 @@ for (const [name, firm, caller] of [
   await service.service.jobs.settle();
   await service.service.parts.ledger.flush();
   const from = recorded.length;
-  await sweep(caller);
-  if (name.startsWith('operator')) await documents(caller);
-  if (name.startsWith('operator')) await schedule(caller, firm);
-  if (name.startsWith('operator')) await intake(caller, firm);
+  const sweeper = { caller, firm, platform, during: noteRequest };
+  await sweepResources(sweeper);
+  if (name.startsWith('operator')) {
+    await sweepDocuments(sweeper);
+    await sweepCalendars(sweeper);
+    await sweepIntake(sweeper);
+  }
   await service.service.parts.ledger.flush();
   swept.set(name, { firm: firm.id, statements: recorded.slice(from) });
 }
@@ -419,4 +238,82 @@ test('in the plan of each statement every scan of a tenant table is bounded by t
     }
   }
   assert.ok(scans > 100, String(scans));
+});
+
+/** The statement without its firm, but in the conditions on the epoch of access, which is the control plane's. */
+function withoutFirm(statement: Sql): Sql {
+  const text = statement.text.replaceAll(
+    /(?<![\w.])(?<!access_epoch WHERE )(?!e\.)(?:\w+\.)?firm = (\$\d+)/g,
+    '$1::int IS NOT NULL',
+  );
+  // A statement that the template would not make, which is the point.
+  return { ...statement, text, values: statement.values };
+}
+
+/** What the statement finds, in a transaction that is rolled back. @param firm undefined: as the owner, who sees every row */
+async function foundBy(statement: Sql, firm: number | undefined): Promise<readonly unknown[]> {
+  let rows: readonly unknown[] = [];
+  const undone = new Error('undone');
+  const of = firm === undefined ? plain.database.owner : plain.platform.database;
+  const work = of.transaction(firm, async (tx) => {
+    rows = await tx.query(statement);
+    throw undone;
+  });
+  await work.catch((error: unknown) => {
+    if (error !== undone) throw error;
+  });
+  return rows;
+}
+
+const changes = ({ statement }: Recorded): boolean =>
+  writes({ statement, firm: undefined, during: '' }) || /\b(?:INSERT INTO|UPDATE|DELETE FROM)\b/.test(statement.text);
+
+/** What was sent for maple, by text: a few times of each. */
+function ofMaple(
+  isWanted: (each: Recorded) => boolean,
+): readonly (readonly [text: string, sent: readonly Recorded[]])[] {
+  const byText = Map.groupBy(
+    touching.filter((each) => each.firm === maple.id && isWanted(each)),
+    ({ statement }) => statement.text,
+  );
+  return [...byText].map(([text, sent]) => [text, sent.slice(-timesMax)]);
+}
+const timesMax = 3;
+
+test('without its firm no statement that reads finds a row of another firm', async () => {
+  const texts = ofMaple((each) => !changes(each));
+  const silent: string[] = [];
+  for (const [text, sent] of texts) {
+    let isTelling = false;
+    for (const { statement, during: asked } of sent) {
+      const careless = withoutFirm(statement);
+      assert.notEqual(careless.text, text, asked);
+      // Birch has no rows, and the statement asks for those of maple: this is what it answers when it finds nothing.
+      const nothing = await foundBy(statement, birch.id);
+      assert.deepEqual(await foundBy(careless, birch.id), nothing, `${asked}: ${careless.text}`);
+      // The rows of all firms may even be too many for the statement.
+      const everything = await foundBy(careless, undefined).catch((error: unknown) => String(error));
+      isTelling ||= JSON.stringify(everything) !== JSON.stringify(nothing);
+    }
+    if (!isTelling) silent.push(`${sent[0]?.during}: ${text}`);
+  }
+  assert.ok(texts.length > 80, `${texts.length} statements`);
+  // What finds nothing where nothing holds it back shows nothing here: few may.
+  assert.ok(silent.length <= texts.length / 6, `${silent.length} of ${texts.length}: ${silent.join('\n')}`);
+});
+
+test('without its firm no statement that writes changes a row of another firm', async () => {
+  await service.service.jobs.settle();
+  const before = await tenantRows(plain.database.owner);
+  let run = 0;
+  for (const { statement } of ofMaple(changes).flatMap(([, sent]) => sent)) {
+    run += 1;
+    // Row-level security refuses rows of maple, or there is none to change.
+    await plain.platform.database
+      .forFirm(birch.id)
+      .query(withoutFirm(statement))
+      .catch((error: unknown) => assert.match(String(error), /row-level security|violates/));
+  }
+  assert.ok(run > 15, `${run} statements`);
+  assert.deepEqual(await tenantRows(plain.database.owner), before);
 });

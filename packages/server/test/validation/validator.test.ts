@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openValidator, validate } from '../../src/validation/validation.ts';
-import { waitingMax } from '../../src/validation/validator.ts';
+import { turnLimits } from '../../src/validation/validator.ts';
 
 const validator = openValidator({ examinationMsMax: 1500 });
 after(() => validator.close());
@@ -11,7 +11,9 @@ const url = 'http://example.org/StructureDefinition/hostile';
 const narrative = { status: 'generated', div: '<div xmlns="http://www.w3.org/1999/xhtml">x</div>' };
 const patient = { resourceType: 'Patient', text: narrative, contact: [{ gender: 'male' }] };
 
-function ask(expression: string) {
+const mine = { application: 1, firm: 1 };
+
+function ask(expression: string, of = mine) {
   const constraint = [{ key: 'own-1', severity: 'error', human: 'Hostile', expression }];
   const element = [{ id: 'Patient', path: 'Patient', min: 0, max: '*', constraint }];
   const definition = { resourceType: 'StructureDefinition', url, type: 'Patient', snapshot: { element } };
@@ -19,6 +21,7 @@ function ask(expression: string) {
     profiles: [url],
     lookup: async () => definition,
     isMember: async () => undefined,
+    of,
   });
 }
 
@@ -63,11 +66,11 @@ for (const [what, expression] of Object.entries(unevaluated)) {
 }
 
 test('more than so many at once are turned away', async () => {
-  const all = Array.from({ length: waitingMax + 1 }, () => ask('true'));
+  const all = Array.from({ length: turnLimits.ofFirmMax + 1 }, () => ask('true'));
   const results = await Promise.allSettled(all);
-  assert.equal(results.filter(({ status }) => status === 'fulfilled').length, waitingMax);
+  assert.equal(results.filter(({ status }) => status === 'fulfilled').length, turnLimits.ofFirmMax);
   const last = results.at(-1);
-  assert.equal(last?.status === 'rejected' && last.reason.code, 'unavailable');
+  assert.equal(last?.status === 'rejected' && last.reason.code, 'rate-exceeded');
 });
 
 test('a closed validator checks no rules and says so', async () => {
@@ -77,6 +80,7 @@ test('a closed validator checks no rules and says so', async () => {
     profiles: [],
     lookup: async () => undefined,
     isMember: async () => undefined,
+    of: mine,
   });
   assert.deepEqual(
     findings.map(({ rule }) => rule),

@@ -6,15 +6,16 @@ import { serviceActions } from '../../audit/audit-row.ts';
 import { type Disclosure, disclosuresOf } from '../../audit/disclosures.ts';
 import { serviceRowsOf } from '../../audit/service-rows.ts';
 import { fail } from '../../base/errors.ts';
-import { effectiveAccess, type LetterGrant } from '../../interactions/effective-access.ts';
+import { effectiveAccess, interactionNames, type LetterGrant } from '../../interactions/effective-access.ts';
 import { typeName } from '../../storage/rows.ts';
 import { defineAction, type Shape } from '../action.ts';
-import { explainAccess } from '../explain.ts';
+import { explainAccess, verdictsOn } from '../explain.ts';
 import { itemsMax } from '../output.ts';
 import { applicationOf, firmOf } from '../targets.ts';
 
 const practices = ['operator', 'practice'] as const;
 const scopeLengthMax = 20_000;
+const parameterLengthMax = 64;
 
 const disclosure: Shape = {
   at: { kind: 'time', description: 'When.' },
@@ -70,6 +71,13 @@ const entry: Shape = {
   heldBy: { kind: 'texts', description: 'Who holds it: token, application, firm.' },
   effective: { kind: 'flag', description: 'Whether it counts.' },
   reason: { kind: 'text', optional: true, description: 'Why not.' },
+};
+
+const verdict: Shape = {
+  what: { kind: 'text', description: 'What was asked about.' },
+  allowed: { kind: 'flag', description: 'Whether it is allowed.' },
+  entries: { kind: 'texts', description: 'The entries that open it.' },
+  reason: { kind: 'text', optional: true, description: 'Why not: what is missing, and who grants it.' },
 };
 
 export const auditActions = [
@@ -133,6 +141,16 @@ export const auditActions = [
         description: 'Of a token that was asked for with it; all if absent.',
       },
       type: { kind: 'choice', values: resourceTypesWithEndpoint, description: 'Only this resource type.' },
+      interaction: {
+        kind: 'choice',
+        values: interactionNames,
+        description: 'Whether this interaction is allowed on the type.',
+      },
+      parameter: {
+        kind: 'text',
+        lengthMax: parameterLengthMax,
+        description: 'Whether a search of the type may use this parameter.',
+      },
     },
     output: {
       kind: 'one',
@@ -141,17 +159,34 @@ export const auditActions = [
         entries: { kind: 'list', description: 'Entry by entry.', shape: entry },
         bundles: { kind: 'texts', description: 'Transaction Bundles that may be posted.' },
         types: { kind: 'list', description: 'Types of which something may be done.', shape: typeAccess },
+        verdicts: {
+          kind: 'list',
+          description: 'On the interaction and the parameter that were asked about.',
+          shape: verdict,
+        },
       },
     },
-    async run(context, { path, body: { scope, type } }) {
+    async run(context, { path, body: { scope, type, interaction, parameter } }) {
       const parsed = scope === undefined ? [] : parseScope(scope);
       if ('diagnostics' in parsed)
         return fail('rule-broken', { diagnostics: `scope: ${parsed.diagnostics}`, expression: ['scope'] });
+      if (type === undefined && (interaction ?? parameter) !== undefined)
+        return fail('rule-broken', {
+          diagnostics: 'interaction and parameter are asked of a type',
+          expression: ['type'],
+        });
       const application = await applicationOf(context, path);
       const { closed, policy, own } = await explainAccess(context, await firmOf(context, path), application, scope);
-      if (policy === undefined) return { closed, entries: [], bundles: [], types: [] };
+      if (policy === undefined) return { closed, entries: [], bundles: [], types: [], verdicts: [] };
       const access = effectiveAccess(policy, own, type === undefined ? [] : [type]);
-      return { ...access, closed, types: access.types.map((each) => ({ ...each, grants: each.grants.map(granted) })) };
+      const asked = interactionNames.find((name) => name === interaction);
+      const verdicts = type === undefined ? [] : verdictsOn(policy, own, { type, interaction: asked, parameter });
+      return {
+        ...access,
+        closed,
+        verdicts,
+        types: access.types.map((each) => ({ ...each, grants: each.grants.map(granted) })),
+      };
     },
   }),
 ];

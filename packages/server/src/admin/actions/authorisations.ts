@@ -3,7 +3,6 @@ import { operatorRowText } from '../../access/operator-row-text.ts';
 import { readOperatorRows } from '../../access/operator-rows.ts';
 import { fail } from '../../base/errors.ts';
 import type { Application } from '../../tenancy/applications.ts';
-import { findApplication } from '../../tenancy/applications.ts';
 import {
   type Authorisation,
   authorise,
@@ -20,7 +19,7 @@ import type { Firm } from '../../tenancy/firms.ts';
 import { type ActionContext, defineAction, nothing, type Shape } from '../action.ts';
 import { entryProblem, readOperatorLines } from '../entry-problem.ts';
 import { acl, applicationMember, title } from '../fields.ts';
-import { applicationOf, firmOf } from '../targets.ts';
+import { applicationOf, authorisedOf, firmOf, neverAuthorised } from '../targets.ts';
 
 const terms: Shape = {
   state: {
@@ -45,7 +44,7 @@ const rowsField = {
 } as const;
 
 const place = '/environments/{environment}/firms/{firm}/authorisations';
-const one = '/environments/{environment}/firms/{firm}/authorisations/{application}';
+const one = `${place}/{application}` as const;
 const practices = ['operator', 'practice'] as const;
 
 export const authorisationActions = [
@@ -69,7 +68,7 @@ export const authorisationActions = [
     fields: {},
     output: { kind: 'one', shape: authorisation },
     run: async (context, { path }) => {
-      const { firm, application } = await authorised(context, path);
+      const { firm, application } = await authorisedOf(context, path);
       return await current(context, firm, application);
     },
   }),
@@ -115,7 +114,7 @@ export const authorisationActions = [
   defineAction({
     name: 'authorization history',
     method: 'GET',
-    path: '/environments/{environment}/firms/{firm}/authorisations/{application}/versions',
+    path: `${one}/versions`,
     summary: 'Every version of an authorisation, newest first, with who made it',
     roles: practices,
     fields: {},
@@ -128,59 +127,59 @@ export const authorisationActions = [
       },
     },
     run: async (context, { path }) => {
-      const { firm, application } = await authorised(context, path);
+      const { firm, application } = await authorisedOf(context, path);
       return (await listAuthorisationVersions(context.database, firm, application)).map(listed);
     },
   }),
   defineAction({
     name: 'authorization suspend',
     method: 'POST',
-    path: '/environments/{environment}/firms/{firm}/authorisations/{application}/suspend',
+    path: `${one}/suspend`,
     summary: 'Refuse an application at a firm from the next statement on, until it is resumed on the same terms',
     roles: practices,
     fields: {},
     output: nothing,
     run: async (context, { path }) => {
-      const { firm, application } = await authorised(context, path);
+      const { firm, application } = await authorisedOf(context, path);
       await suspendAuthorisation(context.database, firm, application, context.caller.username);
     },
   }),
   defineAction({
     name: 'authorization resume',
     method: 'POST',
-    path: '/environments/{environment}/firms/{firm}/authorisations/{application}/resume',
+    path: `${one}/resume`,
     summary: 'End a suspension',
     roles: practices,
     fields: {},
     output: nothing,
     run: async (context, { path }) => {
-      const { firm, application } = await authorised(context, path);
+      const { firm, application } = await authorisedOf(context, path);
       await resumeAuthorisation(context.database, firm, application, context.caller.username);
     },
   }),
   defineAction({
     name: 'authorization revoke',
     method: 'POST',
-    path: '/environments/{environment}/firms/{firm}/authorisations/{application}/revoke',
+    path: `${one}/revoke`,
     summary: 'Refuse an application at a firm from the next statement on',
     roles: practices,
     fields: {},
     output: nothing,
     run: async (context, { path }) => {
-      const { firm, application } = await authorised(context, path);
+      const { firm, application } = await authorisedOf(context, path);
       await revokeAuthorisation(context.database, firm, application, context.caller.username);
     },
   }),
   defineAction({
     name: 'authorization rows',
     method: 'PUT',
-    path: '/environments/{environment}/firms/{firm}/authorisations/{application}/rows',
+    path: `${one}/rows`,
     summary: 'Replace what entries reach for an application at a firm',
     roles: ['operator'],
     fields: { rows: { ...rowsField, required: true } },
     output: { kind: 'one', shape: authorisation },
     async run(context, { path, body }) {
-      const { firm, application } = await authorised(context, path);
+      const { firm, application } = await authorisedOf(context, path);
       await setOperatorRows(context.database, firm, application, requireRows(body.rows), context.caller.username);
       return await current(context, firm, application);
     },
@@ -194,34 +193,9 @@ function requireRows(lines: readonly string[]): StoredOperatorRows {
     : read.rows;
 }
 
-interface Pair {
-  readonly firm: Firm;
-  readonly application: Application;
-}
-
-/** Firm and application; one that does not exist is answered like one that the firm has never authorised. */
-async function authorised(
-  context: ActionContext,
-  path: { readonly environment: string; readonly firm: string; readonly application: string },
-): Promise<Pair> {
-  const firm = await firmOf(context, path);
-  const application = await findApplication(context.database, path.environment, path.application);
-  const found = application && (await findAuthorisation(context.database, firm, application));
-  return application === undefined || found === undefined
-    ? neverAuthorised(firm, path.application)
-    : { firm, application };
-}
-
 async function current({ database }: ActionContext, firm: Firm, application: Application): Promise<object> {
   const found = await findAuthorisation(database, firm, application);
   return found === undefined ? neverAuthorised(firm, application.name) : listed(found);
-}
-
-function neverAuthorised(firm: Firm, application: string): never {
-  return fail('resource-not-found', {
-    diagnostics: `firm ${firm.prefix} has not authorised ${application}`,
-    expression: ['application'],
-  });
 }
 
 function listed<T extends Pick<Authorisation, 'operatorRows'>>(each: T): object {

@@ -1,16 +1,13 @@
 /** `praxis calendar …`: when practitioners are there for patients, and for what. */
 import { calendarNumbered, type Editor, removeCalendar, setCalendar } from '../../scheduling/edit-calendars.ts';
 import { calendarsFrom } from '../../scheduling/scheduled-calendars.ts';
-import type { DocumentVersion, StoredCalendar, StoredCalendars } from '../../storage/calendars.ts';
-import { openOperatorScope } from '../../tenancy/operator.ts';
+import type { StoredCalendar, StoredCalendars } from '../../storage/calendars.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { type ActionContext, defineAction, nothing, type Shape } from '../action.ts';
-import { firmOf, numberOf } from '../targets.ts';
+import { defineAction, nothing, type Shape } from '../action.ts';
+import { numberOf } from '../targets.ts';
+import { editorOf, shownVersion, versionField, versionShape } from './firm-documents.ts';
 
 const practices = ['operator', 'practice'] as const;
-
-/** A version is a whole number that PostgreSQL holds. */
-export const versionMax = 2 ** 31 - 1;
 
 const calendar: Shape = {
   number: { kind: 'integer', description: 'Its number; part of the ids of its slots.' },
@@ -19,14 +16,6 @@ const calendar: Shape = {
   practitioner: { kind: 'text', description: 'Id of the Practitioner.' },
   location: { kind: 'text', description: 'Id of the Location.' },
   timeZone: { kind: 'text', description: 'IANA zone of its times: that of the Location, else of the firm.' },
-};
-
-export const versionShape: Shape = {
-  version: { kind: 'integer', description: 'Its number.' },
-  active: { kind: 'flag', description: 'Whether it was in force.' },
-  changedAt: { kind: 'time', description: 'When it was made.' },
-  changedBy: { kind: 'text', description: 'Username, or: command line.' },
-  document: { kind: 'document', description: 'The rules.' },
 };
 
 const whole: Shape = { ...calendar, document: { kind: 'document', description: 'The rules.' } };
@@ -58,12 +47,7 @@ export const calendarActions = [
     roles: practices,
     fields: {
       calendar: { kind: 'object', required: true, description: 'The rules: docs/calendars.md describes them.' },
-      version: {
-        kind: 'integer',
-        min: 1,
-        max: versionMax,
-        description: 'The version that is changed; absent: it is new.',
-      },
+      version: versionField,
     },
     output: { kind: 'one', shape: whole },
     async run(context, { path, body }) {
@@ -110,20 +94,6 @@ export const calendarActions = [
     },
   }),
 ];
-
-/** Whoever calls, as the one who changes calendars and holidays of the firm. */
-export async function editorOf(
-  context: ActionContext,
-  path: { readonly environment: string; readonly firm: string },
-): Promise<Editor> {
-  const { database, clock, store, caller } = context;
-  const scope = await openOperatorScope(database, clock, await firmOf(context, path));
-  return { store, scope, clock, changedBy: caller.username };
-}
-
-export function shownVersion({ content, ...version }: DocumentVersion): object {
-  return { ...version, document: JSON.parse(content) };
-}
 
 async function shownWhole({ store, scope }: Editor, number: number): Promise<object> {
   const documents = await store.calendars(scope);

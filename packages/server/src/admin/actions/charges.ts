@@ -1,10 +1,9 @@
 /** `praxis charges list`: what applications have recorded to be billed. */
 import { type ListedCharge, listCharges } from '../../resources/inbound-list.ts';
-import { getApplication } from '../../tenancy/applications.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import { defineAction, type Shape } from '../action.ts';
 import { itemsMax } from '../output.ts';
-import { firmOf } from '../targets.ts';
+import { authorisedOf, firmOf } from '../targets.ts';
 
 const charge: Shape = {
   id: { kind: 'text', description: 'Id of the ChargeItem.' },
@@ -44,7 +43,7 @@ export const chargeActions = [
       const { database, clock, store } = context;
       const scope = await openOperatorScope(database, clock, await firmOf(context, path));
       const source =
-        application === undefined ? undefined : await getApplication(database, path.environment, application);
+        application === undefined ? undefined : (await authorisedOf(context, { ...path, application })).application;
       const filter = {
         ...words,
         ...(source === undefined ? {} : { application: source.id }),

@@ -119,7 +119,8 @@ export const clientActions = [
     name: 'client jwks',
     method: 'PUT',
     path: '/environments/{environment}/applications/{application}/clients/{client}/jwks',
-    summary: 'Register the public keys that a client signs its assertions with, in place of those it had',
+    summary:
+      'Register the public keys that a client signs its assertions with; tokens of keys that it has no longer end',
     description:
       'One of jwks and jwksUri, or neither, which takes the keys away. A document is fetched once, to be sure.',
     roles: vendors,

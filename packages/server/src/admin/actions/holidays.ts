@@ -2,7 +2,7 @@
 import { fail } from '../../base/errors.ts';
 import { type Editor, setHolidays } from '../../scheduling/edit-calendars.ts';
 import { defineAction, type Shape } from '../action.ts';
-import { editorOf, shownVersion, versionMax, versionShape } from './calendars.ts';
+import { editorOf, shownVersion, versionField, versionShape } from './firm-documents.ts';
 
 const practices = ['operator', 'practice'] as const;
 
@@ -52,12 +52,7 @@ export const holidayActions = [
     roles: practices,
     fields: {
       holidays: { kind: 'object', required: true, description: 'The holidays: docs/calendars.md describes them.' },
-      version: {
-        kind: 'integer',
-        min: 1,
-        max: versionMax,
-        description: 'The version that is changed; absent: it is new.',
-      },
+      version: versionField,
     },
     output: { kind: 'one', shape: whole },
     async run(context, { path, body }) {

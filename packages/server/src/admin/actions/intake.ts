@@ -3,13 +3,12 @@ import { fail } from '../../base/errors.ts';
 import { decide } from '../../interactions/intake/deciding.ts';
 import { intakeTypes } from '../../interactions/intake/proposing.ts';
 import { listProposals, type ShownProposal, showProposal } from '../../interactions/intake/shown.ts';
-import { getApplication } from '../../tenancy/applications.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { type ActionContext, defineAction, nothing, type Shape } from '../action.ts';
 import { itemsMax } from '../output.ts';
-import { firmOf } from '../targets.ts';
-import { versionMax } from './calendars.ts';
+import { authorisedOf, firmOf } from '../targets.ts';
+import { versionMax } from './firm-documents.ts';
 
 const practices = ['operator', 'practice'] as const;
 
@@ -178,13 +177,13 @@ async function scopeOf(context: ActionContext, path: FirmPath): Promise<TenantSc
 
 /** @throws PraxisError `resource-not-found` */
 async function ruleOf(
-  { database }: ActionContext,
+  context: ActionContext,
   path: FirmPath & { readonly type: string; readonly application: string },
 ) {
   if (!typeNames.includes(path.type))
     fail('resource-not-found', { diagnostics: `type is one of ${typeNames.join(', ')}`, expression: ['type'] });
   const isAll = path.application === everyone;
-  const application = isAll ? undefined : (await getApplication(database, path.environment, path.application)).id;
+  const application = isAll ? undefined : (await authorisedOf(context, path)).application.id;
   return { type: path.type, application };
 }
 

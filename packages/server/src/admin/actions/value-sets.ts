@@ -9,7 +9,7 @@ import {
 import type { KeptCode } from '../../terminology/firm-codes.ts';
 import { valueSetUrl } from '../../terminology/firm-value-sets.ts';
 import { defineAction, type Shape } from '../action.ts';
-import { editorOf, versionMax } from './calendars.ts';
+import { editorOf, versionField } from './firm-documents.ts';
 
 const practices = ['operator', 'practice'] as const;
 
@@ -75,12 +75,7 @@ export const valueSetActions = [
     roles: practices,
     fields: {
       valueSet: { kind: 'object', required: true, description: 'The document.' },
-      version: {
-        kind: 'integer',
-        min: 1,
-        max: versionMax,
-        description: 'The version that is changed; absent: it is new.',
-      },
+      version: versionField,
     },
     output: { kind: 'one', shape: whole },
     run: async (context, { path, body }) =>

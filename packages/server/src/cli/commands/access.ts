@@ -3,12 +3,10 @@
  * functions answer `$effective-access` and every request).
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import { explainDenial } from '../../access/explain.ts';
 import { parseScope } from '../../access/grammar.ts';
-import { type AccessPolicy, searchGrants } from '../../access/policy.ts';
+import type { AccessPolicy } from '../../access/policy.ts';
 import { rowQueryText } from '../../access/row-query.ts';
-import { explainAccess } from '../../admin/explain.ts';
-import type { InteractionName } from '../../interactions/context.ts';
+import { explainAccess, type Verdict, verdictsOn } from '../../admin/explain.ts';
 import {
   type EffectiveAccess,
   effectiveAccess,
@@ -18,7 +16,6 @@ import {
 } from '../../interactions/effective-access.ts';
 import { operations } from '../../operations/list.ts';
 import { openOperations } from '../../operations/open-operations.ts';
-import { parametersOf } from '../../search/parameters.ts';
 import { type Command, type CommandContext, type CommandInput, UsageError } from '../command.ts';
 import { applicationOf, environmentOption, firmOf, printTable } from '../options.ts';
 
@@ -48,15 +45,10 @@ async function explain(context: CommandContext, input: CommandInput): Promise<vo
   const { closed, policy, own } = await explainAccess(platform, firm, application, scopeOf(input));
   for (const reason of closed) context.print(refused(reason));
   if (policy === undefined) return;
-  if (type !== undefined && interaction !== undefined) printInteraction(context, policy, interaction, type);
-  if (type !== undefined && parameter !== undefined) {
-    const definition = parametersOf(type, own).get(parameter)?.definition;
-    if (definition === undefined)
-      throw new UsageError(`--parameter ${parameter}: ${type} has no such search parameter`);
-    const granting = searchGrants(policy, type, [definition]).flatMap(({ entries }) => entries);
-    const denial = explainDenial(policy, type, [definition]).diagnostics;
-    context.print(granting.length > 0 ? allowed(`${type} search by ${parameter}`, granting) : refused(denial));
-  }
+  if (type !== undefined)
+    for (const verdict of verdictsOn(policy, own, { type, interaction, parameter })) context.print(lineOf(verdict));
+  if (type !== undefined && interaction !== undefined && refusalOf(policy, interaction, type) === undefined)
+    printGrants(context, type, effectiveAccess(policy, [], [type]).types[0]?.grants ?? []);
   if (interaction === undefined && parameter === undefined) {
     printAccess(context, effectiveAccess(policy, own, type === undefined ? [] : [type]));
     printOperations(context, policy, type);
@@ -82,22 +74,8 @@ function scopeOf(input: CommandInput): string | undefined {
   return scope;
 }
 
-function printInteraction(
-  context: CommandContext,
-  policy: AccessPolicy,
-  interaction: InteractionName,
-  type: string,
-): void {
-  const refusal = refusalOf(policy, interaction, type);
-  if (refusal !== undefined) return context.print(refused(refusal));
-  const [access] = effectiveAccess(policy, [], [type]).types;
-  const entries = access?.grants.flatMap((grant) => grant.entries) ?? [];
-  context.print(allowed(`${type} ${interaction}`, entries));
-  printGrants(context, type, access?.grants ?? []);
-}
-
-function allowed(what: string, entries: readonly string[]): string {
-  return `allowed: ${what}, by ${[...new Set(entries)].toSorted().join(', ')}`;
+function lineOf({ what, allowed, entries, reason = '' }: Verdict): string {
+  return allowed ? `allowed: ${what}, by ${entries.join(', ')}` : refused(reason);
 }
 
 function refused(why: string): string {

@@ -6,7 +6,7 @@ import {
   revokeLegacyAccount,
 } from '../../oauth/legacy-accounts.ts';
 import type { Command } from '../command.ts';
-import { applicationOf, dateTime, environmentOption, firmOf, printOnce, printTable } from '../options.ts';
+import { applicationAndFirmOf, dateTime, environmentOption, firmOf, printOnce, printTable } from '../options.ts';
 
 export const accountCommands: readonly Command[] = [
   {
@@ -19,8 +19,7 @@ export const accountCommands: readonly Command[] = [
     },
     async run(context, input) {
       const platform = await context.platform();
-      const application = await applicationOf(platform, input, input.argument(0));
-      const firm = await firmOf(platform, input, input.argument(1));
+      const { application, firm } = await applicationAndFirmOf(platform, input);
       const issued = await issueLegacyAccount(
         platform.database,
         platform.secrets,

@@ -53,7 +53,7 @@ export const auditCommands: readonly Command[] = [
 
 async function verify(context: CommandContext, input: CommandInput): Promise<void> {
   const platform = await context.platform();
-  const { database, secrets, config } = platform;
+  const { database, secrets, clock, config } = platform;
   const heads = openHeadFiles(auditHeadsDirectory(config));
   const firms = await firmsOf(platform, input);
   const ledgers = [
@@ -62,7 +62,7 @@ async function verify(context: CommandContext, input: CommandInput): Promise<voi
   ];
   let wrong = 0;
   for (const { name, id } of ledgers) {
-    const check = await verifyLedger({ database, secrets, heads }, id);
+    const check = await verifyLedger({ database, secrets, clock, heads }, id);
     wrong += check.findings.length;
     for (const line of linesOf(name, check)) context.print(line);
   }
@@ -70,12 +70,11 @@ async function verify(context: CommandContext, input: CommandInput): Promise<voi
 }
 
 function linesOf(name: string, check: LedgerCheck): string[] {
-  const { seals, sealedRows, openRows, unprovenRows, findings, notes } = check;
+  const { seals, sealedRows, openRows, findings, notes } = check;
   const rows = `${sealedRows} rows under ${seals} seals, ${openRows} not sealed yet`;
-  const old = unprovenRows === 0 ? '' : `, ${unprovenRows} of before there were proofs`;
   const verdict = findings.length === 0 ? 'is as it was written' : `has ${findings.length} findings`;
   return [
-    `${name}: ${verdict} (${rows}${old})`,
+    `${name}: ${verdict} (${rows})`,
     ...findings.map((line) => `  ${line}`),
     ...notes.map((line) => `  note: ${line}`),
   ];

@@ -14,7 +14,7 @@ import {
 import { type Command, splitEntries, UsageError } from '../command.ts';
 import {
   aclOption,
-  applicationOf,
+  applicationAndFirmOf,
   dateTime,
   entryProblem,
   environmentOption,
@@ -39,8 +39,7 @@ export const authorisationCommands: readonly Command[] = [
     },
     async run(context, input) {
       const platform = await context.platform();
-      const application = await applicationOf(platform, input, input.argument(0));
-      const firm = await firmOf(platform, input, input.argument(1));
+      const { application, firm } = await applicationAndFirmOf(platform, input);
       const acl = splitEntries(input.list('acl'));
       const until = input.option('until');
       const operatorRows = operatorRowsOf(input.list('row'));
@@ -88,8 +87,7 @@ export const authorisationCommands: readonly Command[] = [
     async run(context, input) {
       const platform = await context.platform();
       const { database } = platform;
-      const application = await applicationOf(platform, input, input.argument(0));
-      const firm = await firmOf(platform, input, input.argument(1));
+      const { application, firm } = await applicationAndFirmOf(platform, input);
       const rows = operatorRowsOf(input.list('row'));
       if (rows !== undefined && input.flag('clear')) throw new UsageError('--row and --clear exclude each other');
       if (rows !== undefined || input.flag('clear')) await setOperatorRows(database, firm, application, rows ?? {});
@@ -108,8 +106,7 @@ export const authorisationCommands: readonly Command[] = [
     options: environmentOption,
     async run(context, input) {
       const platform = await context.platform();
-      const application = await applicationOf(platform, input, input.argument(0));
-      const firm = await firmOf(platform, input, input.argument(1));
+      const { application, firm } = await applicationAndFirmOf(platform, input);
       const rows = (await listAuthorisationVersions(platform.database, firm, application)).map((each) => [
         String(each.version),
         each.state,
@@ -129,8 +126,7 @@ export const authorisationCommands: readonly Command[] = [
     options: environmentOption,
     async run(context, input) {
       const platform = await context.platform();
-      const application = await applicationOf(platform, input, input.argument(0));
-      const firm = await firmOf(platform, input, input.argument(1));
+      const { application, firm } = await applicationAndFirmOf(platform, input);
       await suspendAuthorisation(platform.database, firm, application);
       context.print(`${application.name} is suspended at ${firm.prefix}`);
     },
@@ -142,8 +138,7 @@ export const authorisationCommands: readonly Command[] = [
     options: environmentOption,
     async run(context, input) {
       const platform = await context.platform();
-      const application = await applicationOf(platform, input, input.argument(0));
-      const firm = await firmOf(platform, input, input.argument(1));
+      const { application, firm } = await applicationAndFirmOf(platform, input);
       await resumeAuthorisation(platform.database, firm, application);
       context.print(`${application.name} may act at ${firm.prefix} again`);
     },
@@ -155,8 +150,7 @@ export const authorisationCommands: readonly Command[] = [
     options: environmentOption,
     async run(context, input) {
       const platform = await context.platform();
-      const application = await applicationOf(platform, input, input.argument(0));
-      const firm = await firmOf(platform, input, input.argument(1));
+      const { application, firm } = await applicationAndFirmOf(platform, input);
       await revokeAuthorisation(platform.database, firm, application);
       context.print(`${application.name} may no longer act at ${firm.prefix}`);
     },

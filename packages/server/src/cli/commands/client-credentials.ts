@@ -11,7 +11,8 @@ import { applicationOf, dateTime, environmentOption, lastUse, printOnce, printTa
 export const clientCredentialCommands: readonly Command[] = [
   {
     name: 'client jwks',
-    summary: 'Register the public keys that a client signs its assertions with, in place of those it had',
+    summary:
+      'Register the public keys that a client signs its assertions with; tokens of keys that it has no longer end',
     arguments: ['APPLICATION', 'CLIENT'],
     options: {
       ...environmentOption,

@@ -2,8 +2,8 @@
 import { fail } from '../../base/errors.ts';
 import { setHolidays } from '../../scheduling/edit-calendars.ts';
 import type { Command } from '../command.ts';
+import { documentIn, editorOf, printDocument, printVersions, versionOf, versionOption } from '../firm-documents.ts';
 import { environmentOption, printTable } from '../options.ts';
-import { documentIn, editorOf, printDocument, printVersions, versionOf, versionOption } from './calendars.ts';
 
 const locationOption = {
   location: { kind: 'value', description: 'Id of a Location; absent: all of the firm', default: '' },

@@ -7,8 +7,8 @@ import { intakeTypes, isIntakeType } from '../../interactions/intake/proposing.t
 import { listProposals, type ShownProposal, showProposal } from '../../interactions/intake/shown.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import { type Command, type CommandContext, type CommandInput, UsageError } from '../command.ts';
+import { versionOf } from '../firm-documents.ts';
 import { applicationOf, dateTime, environmentOption, firmOf, printTable } from '../options.ts';
-import { versionOf } from './calendars.ts';
 
 const ruleOptions = {
   ...environmentOption,

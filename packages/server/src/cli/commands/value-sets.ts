@@ -8,8 +8,8 @@ import {
 } from '../../interactions/edit-value-sets.ts';
 import type { KeptCode } from '../../terminology/firm-codes.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { documentIn, editorOf, versionOf, versionOption } from '../firm-documents.ts';
 import { environmentOption, printTable } from '../options.ts';
-import { documentIn, editorOf, versionOf, versionOption } from './calendars.ts';
 
 export const valueSetCommands: readonly Command[] = [
   {

@@ -79,6 +79,9 @@ async function removeApplication(tx: Queryable, environment: string, name: strin
 }
 
 async function removeAdministrators(tx: Queryable, theirs: Sql): Promise<void> {
-  await tx.query(sql`DELETE FROM admin_session WHERE administrator IN (SELECT id FROM administrator WHERE ${theirs})`);
+  for (const table of ['admin_session', 'admin_address']) {
+    const of = sql`(SELECT id FROM administrator WHERE ${theirs})`;
+    await tx.query(sql`DELETE FROM ${sql.identifier(table)} WHERE administrator IN ${of}`);
+  }
   await tx.query(sql`DELETE FROM administrator WHERE ${theirs}`);
 }

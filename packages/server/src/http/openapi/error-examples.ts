@@ -151,6 +151,11 @@ export const errorExamples: Readonly<Record<AnsweredCode, ErrorDetails>> = {
   'labels-too-many': {
     diagnostics: 'More than 500 profiles, tags and security labels are in use: search by the labels that you know',
   },
+  'answer-too-large': {
+    diagnostics:
+      'Bundle.entry[16]: The answer to the Bundle would be larger than 67108864 bytes with this entry: ask for it in another Bundle or alone',
+    expression: ['Bundle.entry[16]'],
+  },
   'resource-not-found': { diagnostics: 'Patient/1 is not known', expression: ['Patient'] },
   'link-ended': { diagnostics: 'This URL has expired: read the resource again to get another' },
   'range-invalid': { diagnostics: 'The content has 9 bytes, counted from 0: ask for a range within them' },

@@ -4,6 +4,7 @@
  */
 import { formType } from './content.ts';
 import { headerRefs, refusalRefs } from './error-answers.ts';
+import { limitHeaders } from './headers.ts';
 import { type Answer, componentRef, type Operation, type Paths, type Schema, schemaRef } from './openapi.ts';
 import {
   clientForm,
@@ -39,7 +40,7 @@ const endpoints: Readonly<Record<'introspect' | 'revoke', Endpoint>> = {
     },
     answer: {
       description: 'What the token says, or that it opens nothing to this client. Never stored.',
-      headers: headerRefs([]),
+      headers: headerRefs(limitHeaders),
       content: {
         'application/json': {
           schema: schemaRef('Introspection'),
@@ -61,7 +62,7 @@ const endpoints: Readonly<Record<'introspect' | 'revoke', Endpoint>> = {
       description:
         'From the next statement of every node on. A refresh token ends the access tokens that were got with it, too. What is no live token is answered alike.',
     },
-    answer: { description: 'It opens nothing any more. The answer has no body.', headers: headerRefs([]) },
+    answer: { description: 'It opens nothing any more. The answer has no body.', headers: headerRefs(limitHeaders) },
     refusals: {
       ...refusals,
       unauthorized_client: 'token was issued to another client: only that one ends it',

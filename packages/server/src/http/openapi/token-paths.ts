@@ -8,6 +8,7 @@ import { clientGrants, legacyGrants } from '../../oauth/grants/list.ts';
 import { refusedReply } from '../../oauth/token-endpoint.ts';
 import { formType } from './content.ts';
 import { headerRefs, refusalRefs } from './error-answers.ts';
+import { limitHeaders } from './headers.ts';
 import {
   type Answer,
   componentRef,
@@ -56,6 +57,8 @@ export type Refusals = Readonly<Partial<Record<OAuthErrorCode, string>>>;
 
 export const failures = {
   too_many_attempts: 'too many wrong attempts in this minute: wait 42 s, until 2026-11-21T09:31:00.000Z',
+  rate_exceeded:
+    'The 1250 requests a minute of this API key are used up (costly ones count more than once): wait 42 s, until 2026-11-21T09:31:00.000Z',
   temporarily_unavailable: 'The service cannot answer now: try again',
   server_error: 'An unexpected fault: the request id finds it in the log',
 } as const;
@@ -133,7 +136,7 @@ function operationOf(name: string, { operation, grants, answer, refusals }: Endp
     responses: {
       '200': {
         description: 'The tokens. Never stored: Cache-Control is no-store.',
-        headers: headerRefs([]),
+        headers: headerRefs(limitHeaders),
         content: {
           'application/json': { schema: schemaRef(answer), examples: { token: componentRef('examples', answer) } },
         },
@@ -185,7 +188,7 @@ function refusalAnswer(name: string, status: number, codes: readonly OAuthErrorC
 
 const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
   401: ['WWW-Authenticate'],
-  429: ['Retry-After'],
+  429: ['Retry-After', ...limitHeaders],
   503: ['Retry-After'],
 };
 

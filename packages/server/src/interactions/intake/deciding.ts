@@ -55,8 +55,9 @@ export async function decide(decider: Decider, task: string, decisions: Decision
   if (accept.length + reject.length + Object.keys(edit).length === 0 && rest === undefined)
     fail('input-invalid', { diagnostics: 'Nothing is decided: give accept, reject, edit or rest' });
   await store.transaction(scope, async (inside) => {
-    const proposal = await requireProposal(inside, scope, task);
+    // The Task first: whoever decides in between is seen in the proposal then, or changes the version that is written here.
     const row = await inside.read(scope, 'Task', task);
+    const proposal = await requireProposal(inside, scope, task);
     if (row === undefined || row.deleted) return unknownProposal(task);
     if (proposal.closed) refuseDecided(task, textOf(objectOf(row.content), 'status'));
     const proposed = proposedOf(proposal);

@@ -86,7 +86,7 @@ function named(touched: readonly (string | undefined)[]): readonly string[] {
 function withoutReconciliation(resource: JsonObject): JsonObject {
   const { identifier, ...others } = resource;
   const left = objectsOf(resource, 'identifier').filter((each) => !isReconciliation(each));
-  return identifier === undefined || left.length === 0 ? others : { ...others, identifier: left };
+  return left.length === 0 ? others : { ...others, identifier: left };
 }
 
 function isReconciliation(identifier: JsonObject): boolean {

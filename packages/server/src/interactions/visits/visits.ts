@@ -3,13 +3,14 @@
  * doing: whoever may change the appointment brings them about, and sees of them what it may read
  * (docs/decisions/0187). So nothing here refuses: a refusal would tell of Encounters.
  */
-import { type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
+import { type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf, stored } from '../../access/disclosure.ts';
 import type { AuditRow } from '../../audit/audit-row.ts';
 import { toInstant } from '../../base/clock.ts';
 import { newResourceId } from '../../base/ids.ts';
 import { encounterStates } from '../../resources/states/encounter.ts';
 import { type Act, type Effect, stepsFrom } from '../../resources/states/state-table.ts';
+import { objectOf, textOf } from '../../search/json-values.ts';
 import { planPage } from '../../search/plan.ts';
 import { parseSearch } from '../../search/query.ts';
 import type { StoredResource } from '../../storage/store.ts';
@@ -151,8 +152,8 @@ async function written(
 function inState(encounter: JsonObject, status: string, nowMs: number): JsonObject {
   const now = toInstant(nowMs);
   const history = Array.isArray(encounter['statusHistory']) ? encounter['statusHistory'] : [];
-  const period = objectOf(encounter['period']);
-  const since = endOf(history.at(-1)) ?? period['start'];
+  const period = objectOf(encounter, 'period') ?? {};
+  const since = textOf(objectOf(history.at(-1), 'period'), 'end') ?? period['start'];
   const isBefore = typeof since === 'string' && Date.parse(since) <= nowMs;
   const passed = {
     status: encounter['status'] ?? 'unknown',
@@ -177,12 +178,4 @@ function periodIn(status: string, period: JsonObject, now: string, nowMs: number
 
 function timesOf({ start, end }: JsonObject): JsonObject {
   return { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
-}
-
-function endOf(passed: JsonValue | undefined): JsonValue | undefined {
-  return objectOf(objectOf(passed)['period'])['end'];
-}
-
-function objectOf(value: JsonValue | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value) ? value : {};
 }

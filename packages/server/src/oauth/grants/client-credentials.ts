@@ -14,10 +14,10 @@ export const clientCredentialsGrant: Grant<ClientRequest> = {
   async issue(service, request, form) {
     const client = await authenticateClient(service, request, form);
     const entries = grantedEntries(client.acl, form.get('scope'));
-    const { clientId, subject, environment, application, keyed, secretId } = client;
+    const { clientId, subject, environment, application, keyed, secretId, registeredKey } = client;
     const seconds = service.settings.clientTokenSeconds;
     const scope = await service.scopes.carry(entries, seconds);
-    const holder = { clientId, subject, environment, scope, keyed, secretId };
+    const holder = { clientId, subject, environment, scope, keyed, secretId, registeredKey };
     const issuer = service.originOfRealm(request.realm) + realmPath(request.realm);
     const key = await service.keys.signer(request.realm);
     return {

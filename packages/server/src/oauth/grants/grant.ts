@@ -4,6 +4,7 @@
  */
 import type { Environment } from '../../tenancy/environments.ts';
 import type { ApiKeyHeader } from '../api-key-header.ts';
+import type { RateExchange } from '../counted-request.ts';
 import type { Form } from '../form.ts';
 import type { LegacyExchange } from '../legacy-exchange.ts';
 import type { TokenService } from '../token-service.ts';
@@ -35,6 +36,8 @@ export interface LegacyRequest {
   /** As in the path; whether there is such a firm is not known. */
   readonly firmPrefix: string;
   readonly apiKey: ApiKeyHeader;
+  /** Where it comes from. */
+  readonly address: string;
   /** What becomes known of the caller. */
   readonly exchange: LegacyExchange;
 }
@@ -47,12 +50,14 @@ export interface ClientRequest {
   readonly authorization: readonly string[];
   /** Which endpoint was called: what comes after `/protocol/openid-connect/`. */
   readonly endpoint: string;
+  /** Where it comes from. */
+  readonly address: string;
   /** What becomes known of the caller. */
   readonly exchange: ClientExchange;
 }
 
-/** Filled in while a request to an endpoint of a realm is answered, for its row in the audit ledger. */
-export interface ClientExchange {
+/** Filled in while a request to an endpoint of a realm is answered, for its row in the audit ledger and its headers. */
+export interface ClientExchange extends RateExchange {
   /** Who asks; absent until it has proved to be it. */
   client?: { readonly subject: string; readonly application: number };
   /** The client's own token that it asks about or ends: its `jti` and how it was got. */

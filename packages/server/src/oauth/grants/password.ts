@@ -21,7 +21,7 @@ export const passwordGrant: Grant<LegacyRequest> = {
     const username = requireParameter(form, 'username');
     const password = requireParameter(form, 'password');
     const caller = await findLegacyCaller(service, request, sql`username = ${username}`);
-    const application = requireLegacyKey(request, caller);
+    const application = requireLegacyKey(service, request, caller);
     const { account } = caller;
     const right = service.secrets.matches('legacy-password', password, account?.passwordHash ?? noPasswordHash);
     if (!account || !right) refuse('invalid_grant', 'username or password is wrong for this firm');

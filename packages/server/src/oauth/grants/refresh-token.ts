@@ -26,7 +26,7 @@ export const refreshTokenGrant: Grant<LegacyRequest> = {
       sql`subject = ${isProblem(token) ? '' : token.subject}`,
       isProblem(token) ? undefined : token.tokenId,
     );
-    const application = requireLegacyKey(request, caller);
+    const application = requireLegacyKey(service, request, caller);
     if (isProblem(token)) refuse('invalid_grant', `refresh_token ${token.problem}`);
     if (token.environment !== request.environment.name || token.firmPrefix !== request.firmPrefix) {
       refuse('invalid_grant', 'refresh_token was issued for another firm or environment');

@@ -9,6 +9,7 @@ import type { FhirResponse, InteractionContext } from '../../interactions/contex
 import { createNew } from '../../interactions/create.ts';
 import { notFound } from '../../interactions/denials.ts';
 import { offeredTo } from '../../interactions/offered-slot.ts';
+import { slotGrants } from '../../interactions/slot-grants.ts';
 import { requireResource } from '../../interactions/writing.ts';
 import { type OfferedSlot, practitionerOf } from '../../scheduling/free-slots.ts';
 import { claimSlot, ownerOf, participantsAt } from '../../scheduling/holding.ts';
@@ -115,7 +116,7 @@ async function slotFinder(
   const all = await scheduledCalendars(context.store, context.scope, [practitionerOf(calendar)]);
   const scheduled = all.find((each) => each.calendar.number === calendar.number);
   if (scheduled === undefined) return notFound('Slot', id);
-  const isSeen = offeredTo(context, context.policy.grants('Slot', 's'));
+  const isSeen = offeredTo(context, slotGrants(context.policy));
   return (startMs) => {
     const found = slotAt(scheduled.calendar, timeZone, scheduled.holidays, { type: type.code, startMs });
     const offered = found && { ...found, timeZone };

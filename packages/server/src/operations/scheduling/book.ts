@@ -5,6 +5,7 @@
 import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
 import { createNew } from '../../interactions/create.ts';
 import { requireGrants } from '../../interactions/denials.ts';
+import { requireSlotGrants } from '../../interactions/slot-grants.ts';
 import { requireResource } from '../../interactions/writing.ts';
 import { claimSlot, ownerOf, participantsAt } from '../../scheduling/holding.ts';
 import { objectInput, textInput } from '../input.ts';
@@ -48,6 +49,7 @@ export const book: Operation = {
   authorize(context) {
     requireGrants(context, 'Slot', 's');
     requireGrants(context, 'Appointment', 'c');
+    requireSlotGrants(context, 'Appointment/$book');
   },
   answer,
 };

@@ -3,16 +3,16 @@
  * (docs/decisions/0191). A search for Slot looks at a few days; R4 has no operation for more, and the Argonaut Scheduling
  * guide's has the same name and other parameters.
  */
-import { searchGrants } from '../../access/policy.ts';
 import { toInstant } from '../../base/clock.ts';
 import { newUuid } from '../../base/ids.ts';
 import type { BundleEntry, BundleLink } from '../../interactions/bundle-text.ts';
 import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
-import { refuse, requireGrants } from '../../interactions/denials.ts';
+import { requireGrants } from '../../interactions/denials.ts';
 import { discloseRow } from '../../interactions/disclosing.ts';
 import { listResponse } from '../../interactions/list-response.ts';
 import { offeredRow, offeredTo } from '../../interactions/offered-slot.ts';
 import { encodeQuery } from '../../interactions/search-links.ts';
+import { requireSlotGrants, slotGrants } from '../../interactions/slot-grants.ts';
 import {
   type FreeSlotsContext,
   freeSlots,
@@ -24,7 +24,6 @@ import {
 import { isPreferred } from '../../scheduling/preferred-times.ts';
 import { scheduledCalendars } from '../../scheduling/scheduled-calendars.ts';
 import { alsoNeeding, together } from '../../scheduling/together.ts';
-import { standardParametersOf } from '../../search/parameters.ts';
 import type { Operation, OperationParameter, OperationRequest } from '../operation.ts';
 import { type FindAsked, type FindPlace, findCountMax, findDaysMax, placeText, readFind } from './find-asked.ts';
 
@@ -77,23 +76,10 @@ export const find: Operation = {
   ],
   authorize(context) {
     requireGrants(context, 'Slot', 's');
-    requireUsable(context);
+    requireSlotGrants(context, 'Slot/$find');
   },
   answer,
 };
-
-/** What a slot is found by here: whoever may not search by these is not told by what is found, either. */
-const usedParameters = ['appointment-type', 'identifier', 'start', 'status'];
-
-function requireUsable(context: Pick<InteractionContext, 'policy'>): void {
-  if (usableGrants(context.policy).length === 0) refuse(context, 'Slot/$find', ['acl/slot_s']);
-}
-
-function usableGrants(policy: InteractionContext['policy']) {
-  const own = standardParametersOf('Slot');
-  const used = usedParameters.flatMap((code) => own.get(code)?.definition ?? []);
-  return searchGrants(policy, 'Slot', used);
-}
 
 interface Page {
   readonly slots: readonly OfferedSlot[];
@@ -119,7 +105,7 @@ async function pageOf(
   asked: FindAsked,
   calendars: readonly ScheduledCalendar[],
 ): Promise<Page> {
-  const isSeen = offeredTo(context, usableGrants(context.policy));
+  const isSeen = offeredTo(context, slotGrants(context.policy));
   const seen = new Set<number>();
   const slots: OfferedSlot[] = [];
   const phases = asked.others ? [false, true] : [false];

@@ -7,6 +7,7 @@ import { toInstant } from '../../base/clock.ts';
 import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
 import { requireGrants } from '../../interactions/denials.ts';
 import { requireOfferedSlot } from '../../interactions/offered-slot.ts';
+import { requireSlotGrants } from '../../interactions/slot-grants.ts';
 import type { OfferedSlot } from '../../scheduling/free-slots.ts';
 import { type HeldSlot, holdMs, holdSlot, releaseHold, renewalsMax, renewHold } from '../../scheduling/holding.ts';
 import { instantText } from '../../scheduling/zone.ts';
@@ -43,12 +44,13 @@ const named: OperationParameter = {
   documentation: 'A hold of this application.',
 };
 
-const shared = { types: ['Slot'], affectsState: true, authorize } as const;
+const shared = { types: ['Slot'], affectsState: true } as const;
 
 export const hold: Operation = {
   ...shared,
   name: 'hold',
   url: 'https://praxis.health/fhir/OperationDefinition/hold',
+  authorize: (context) => authorize(context, 'Slot/$hold'),
   levels: ['instance'],
   parameters: results,
   async answer(context, request) {
@@ -61,6 +63,7 @@ export const renew: Operation = {
   ...shared,
   name: 'renew',
   url: 'https://praxis.health/fhir/OperationDefinition/renew',
+  authorize: (context) => authorize(context, 'Slot/$renew'),
   levels: ['type'],
   parameters: [named, ...results],
   async answer(context, request) {
@@ -74,6 +77,7 @@ export const release: Operation = {
   ...shared,
   name: 'release',
   url: 'https://praxis.health/fhir/OperationDefinition/release',
+  authorize: (context) => authorize(context, 'Slot/$release'),
   levels: ['type'],
   parameters: [named],
   async answer(context, request) {
@@ -82,9 +86,10 @@ export const release: Operation = {
   },
 };
 
-/** Who may search for slots may keep one: it tells and takes no more than a booking, and ends by itself. */
-function authorize(context: Pick<InteractionContext, 'policy'>): void {
+/** Who may search for slots by all that a hold tells may keep one: it takes no more than a booking, and ends by itself. */
+function authorize(context: Pick<InteractionContext, 'policy'>, what: string): void {
   requireGrants(context, 'Slot', 's');
+  requireSlotGrants(context, what);
 }
 
 function holdOf({ input }: OperationRequest): string {

@@ -7,6 +7,7 @@ import { fail } from '../../base/errors.ts';
 import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
 import { requireGrants } from '../../interactions/denials.ts';
 import { changeResource, patchedResponse } from '../../interactions/patch.ts';
+import { requireSlotGrants } from '../../interactions/slot-grants.ts';
 import { requireValidId } from '../../interactions/writing.ts';
 import type { OfferedSlot } from '../../scheduling/free-slots.ts';
 import { claimSlot, ownerOf, participantsAt } from '../../scheduling/holding.ts';
@@ -40,6 +41,7 @@ export const reschedule: Operation = {
   authorize(context) {
     requireGrants(context, 'Slot', 's');
     requireGrants(context, 'Appointment', 'u');
+    requireSlotGrants(context, 'Appointment/$reschedule');
   },
   answer,
 };

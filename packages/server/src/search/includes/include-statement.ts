@@ -53,6 +53,8 @@ export interface IncludeRound {
   readonly known: readonly number[];
   /** Rows at most. */
   readonly limit: number;
+  /** Bytes of content at most: of rows beyond them only their columns come, without it. */
+  readonly bytesMax: number;
 }
 
 /**
@@ -69,11 +71,13 @@ export function includeStatement(round: IncludeRound): Sql {
   return sql`
     WITH found AS MATERIALIZED (
       SELECT DISTINCT rid FROM (${sql.join(found, sql` UNION ALL `)}) u ORDER BY rid LIMIT ${round.limit})
-    SELECT e.epoch, r.rtype, r.id, r.vid, r.lu, r.content, found.rid
-    FROM access_epoch e LEFT JOIN (found CROSS JOIN LATERAL (
-      SELECT rtype, id, vid, lu, content FROM resource WHERE firm = ${firm} AND rid = found.rid OFFSET 0) r) ON true
+    SELECT e.epoch, r.rtype, r.id, r.vid, r.lu, CASE WHEN r.bytes <= ${round.bytesMax} THEN r.content END AS content, r.rid
+    FROM access_epoch e LEFT JOIN (
+      SELECT c.*, sum(octet_length(c.content)) OVER (ORDER BY found.rid) AS bytes, found.rid
+      FROM found CROSS JOIN LATERAL (
+        SELECT rtype, id, vid, lu, content FROM resource WHERE firm = ${firm} AND rid = found.rid OFFSET 0) c) r ON true
     WHERE e.firm = ${firm} AND e.application = ${application}
-    ORDER BY found.rid`;
+    ORDER BY r.rid`;
 }
 
 /** Type number in the list of outgoing references that stands for every type that may be included. */

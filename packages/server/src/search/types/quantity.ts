@@ -138,7 +138,7 @@ function addSamples(value: JsonValue, number: number, rows: IndexRowBuilder): vo
   const origin = objectOf(value, 'origin');
   const samples = (textOf(value, 'data') ?? '').split(' ').map(Number).filter(Number.isFinite);
   const [first] = samples;
-  if (origin === undefined || first === undefined) return;
+  if (first === undefined) return;
   const smallest = samples.reduce((least, sample) => Math.min(least, sample), first);
   const largest = samples.reduce((most, sample) => Math.max(most, sample), first);
   const range = sampleRange(origin, propertyOf(value, 'factor') ?? 1, smallest, largest);
@@ -146,12 +146,12 @@ function addSamples(value: JsonValue, number: number, rows: IndexRowBuilder): vo
 }
 
 function sampleRange(
-  origin: JsonObject,
+  origin: JsonObject | undefined,
   factor: JsonValue,
   smallest: number,
   largest: number,
 ): DecimalRange | undefined {
-  const base = pointOfNumber(origin['value'])?.lo;
+  const base = pointOfNumber(origin?.['value'])?.lo;
   const times = pointOfNumber(factor)?.lo;
   if (base === undefined || times === undefined) return undefined;
   const ends = [smallest, largest].map((sample) => Number(base) + Number(times) * sample);

@@ -53,7 +53,6 @@ const branchesMax = 6;
 const identifierFacts: ParameterFacts = {
   dataTypes: new Set(['Identifier']),
   repeats: true,
-  required: false,
   codeSystems: new Map(),
 };
 

@@ -2,7 +2,7 @@
  * Who asks in the leak hunt: every kind of token, none with the right to what its plots hide.
  */
 import type { StoredOperatorRows } from '../../../src/tenancy/authorisations.ts';
-import type { Group, PlotKind } from './planted.ts';
+import { type Group, groups, type PlotKind } from './planted.ts';
 
 export const callerNames = [
   'names',
@@ -16,6 +16,15 @@ export const callerNames = [
   'coded',
   'recalls',
   'scoped',
+  'booker',
+  'mover',
+  'waiting',
+  'followups',
+  'times',
+  'creator',
+  'filer',
+  'scanner',
+  'proposer',
   'stranger',
   'outsider',
   'foreign',
@@ -40,7 +49,19 @@ export interface CallerKind {
 }
 
 const names = ['acl/enc_s', 'acl/pat_s_name_dob_gen'];
-const anywhere: readonly Group[] = ['fields', 'orders', 'tasks', 'elsewhere'];
+const anywhere: readonly Group[] = groups;
+/** What is changed by moving or cancelling an appointment, which takes that it is read. */
+const movedElements = [
+  'status',
+  'start',
+  'end',
+  'appointmentType',
+  'minutesDuration',
+  'slot',
+  'participant',
+  'cancelationReason',
+];
+const people = 'acl/pat_s_name_dob_gen';
 
 export const callerKinds: Readonly<Record<CallerName, CallerKind>> = {
   names: {
@@ -137,6 +158,76 @@ export const callerKinds: Readonly<Record<CallerName, CallerKind>> = {
     acl: ['system/Task.crus?code=PMRECALL', 'system/Patient.rs', 'acl/enc_s'],
     flow: 'client',
     groups: ['tasks'],
+    authorised: 'plot',
+  },
+  booker: {
+    means: 'finds, holds and books slots, and sees no appointment',
+    acl: ['acl/slot_s', 'acl/appmt_c', people],
+    flow: 'client',
+    groups: ['calendar'],
+    authorised: 'plot',
+  },
+  mover: {
+    means: 'moves and cancels appointments; of what they say it reads when they are, with whom, and in which state',
+    acl: ['acl/slot_s', 'system/Appointment.u', 'acl/appmt_r', 'acl/appmt_s', people],
+    rows: { appmt: { elements: movedElements } },
+    flow: 'client',
+    groups: ['calendar'],
+    isBlindTo: ({ secret }) => secret === 'value',
+    authorised: 'plot',
+  },
+  waiting: {
+    means: 'keeps the waiting list: of appointments those that wait, and two elements of them',
+    acl: ['acl/appmt_r', 'acl/appmt_s', 'acl/appmt_u', people],
+    rows: { appmt: { criteria: [{ parameter: 'status', values: ['waitlist'] }], elements: ['status', 'start'] } },
+    flow: 'client',
+    groups: ['calendar'],
+    authorised: 'plot',
+  },
+  followups: {
+    means: 'slots of one type (a SMART scope with a query)',
+    acl: ['system/Slot.s?appointment-type=FOLLOWUP', people],
+    flow: 'client',
+    groups: ['slots'],
+    authorised: 'plot',
+  },
+  times: {
+    means: 'of slots when they are and for what, as an operator says, not whether they are taken nor whose they are',
+    acl: ['acl/slot_s', people],
+    rows: { slot: { elements: ['start', 'end', 'appointmentType'] } },
+    flow: 'client',
+    groups: ['slots'],
+    authorised: 'plot',
+  },
+  creator: {
+    means: 'creates appointments, and sees no slots',
+    acl: ['acl/appmt_c', people],
+    flow: 'client',
+    groups: ['slots'],
+    isBlindTo: ({ secret }) => secret === 'existence',
+    authorised: 'plot',
+  },
+  filer: {
+    means: 'files letters and reads them, and sees no other documents (a SMART scope with a query)',
+    acl: ['acl/bnry_c_url', 'system/DocumentReference.crus?type=LETTER', people],
+    flow: 'client',
+    groups: ['documents'],
+    authorised: 'plot',
+  },
+  scanner: {
+    means: 'uploads documents, and reads of them their state, type and date',
+    acl: ['acl/bnry_c_url', 'system/DocumentReference.c', 'acl/doc_ref_r', 'acl/doc_ref_s', people],
+    rows: { doc_ref: { elements: ['status', 'type', 'date'] } },
+    flow: 'client',
+    groups: ['documents'],
+    isBlindTo: ({ secret }) => secret === 'value' || secret === 'link',
+    authorised: 'plot',
+  },
+  proposer: {
+    means: 'reads and writes coverage, which waits for the practice, and sees no tasks',
+    acl: ['acl/cov_r', 'acl/cov_s', 'acl/cov_c', 'acl/cov_u', people],
+    flow: 'client',
+    groups: ['proposals'],
     authorised: 'plot',
   },
   stranger: {

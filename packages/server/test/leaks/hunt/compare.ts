@@ -15,6 +15,15 @@ export const observables: readonly (readonly [what: string, why: string])[] = [
     '`_cursor` and `since` of page links',
     'sealed with a random nonce: compared by following them, and by replaying them',
   ],
+  ['the ids of slots, holds, files and proposals', 'numbered like UUIDs; in requests each world is sent its own'],
+  [
+    '`link` of the URLs of files',
+    'sealed with a random nonce: compared by following them, for the caller that was given them alone, as they need no other right',
+  ],
+  [
+    'whether a time can be booked, to those who may book it',
+    'told by booking it: the hunt does not book what is taken in one world by those who may see no slots',
+  ],
   ['`Date`, `X-Request-Id`, `Connection`, `Keep-Alive`', 'of the connection, not of the answer'],
   ['`Content-Length`, and an `ETag` that is a digest of the body', 'the body is compared instead'],
 ];
@@ -32,7 +41,7 @@ export interface Steady {
 }
 
 /** Where a page begins, in links; what is shorter was made up by the hunt, and is compared. */
-const sealed = /\b(_cursor|since)=[\w.%-]{40,}/g;
+const sealed = /\b(_cursor|since|link)=[\w.%-]{40,}/g;
 /** Of documents that hold the origin; versions are numbers. */
 const digest = /W\/"[\w-]{20,}"/g;
 const madeUp = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;

@@ -53,8 +53,8 @@ export function grantsOfAll(policy: AccessPolicy): AccessPolicy {
   return { ...policy, allows: () => true, grants: () => [{ elements: 'all', criteria: [], entries: [] }] };
 }
 
-/** What was read of each firm at the first request to it, by its number: of the application that has planted it. */
-const firstFacts = new Map<number, scopes.TenantScopeFacts>();
+/** By the number of a firm, what was read last for the application that came first: of the one that has planted it. */
+const plantersFacts = new Map<number, scopes.TenantScopeFacts>();
 
 /** Notes who was first at a firm: `asPlanter` needs it. */
 export const notesPlanters: Replacement = {
@@ -64,13 +64,14 @@ export const notesPlanters: Replacement = {
   replace:
     (original: typeof scopes.openScope): typeof scopes.openScope =>
     (facts) => {
-      if (!firstFacts.has(facts.firm)) firstFacts.set(facts.firm, facts);
+      const planter = plantersFacts.get(facts.firm)?.application ?? facts.application;
+      if (planter === facts.application) plantersFacts.set(facts.firm, facts);
       return original(facts);
     },
 };
 
 /** The scope of the application that has planted the firm. */
 export function asPlanter(scope: scopes.TenantScope): scopes.TenantScope {
-  const { application, epoch } = firstFacts.get(scope.firm) ?? scope;
+  const { application, epoch } = plantersFacts.get(scope.firm) ?? scope;
   return { ...scope, application, epoch };
 }

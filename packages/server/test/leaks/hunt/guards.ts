@@ -24,6 +24,7 @@ import { accessGuards } from './access-guards.ts';
 import { at, fields, type Guard, type Off, orders, type Replacement, wholeGrants } from './guard.ts';
 import { operationGuards } from './operation-guards.ts';
 import { pagingGuards } from './paging-guards.ts';
+import { schedulingGuards } from './scheduling-guards.ts';
 import { searchGuards } from './search-guards.ts';
 
 const allRows: Pick<SearchRights, 'rowsOf'> = { rowsOf: () => [[]] };
@@ -395,4 +396,5 @@ export const guards: readonly Guard[] = [
   ...searchGuards,
   ...pagingGuards,
   ...operationGuards,
+  ...schedulingGuards,
 ];

@@ -4,9 +4,11 @@
  * replayed by seed and path.
  */
 import fc from 'fast-check';
+import { untilTold } from '../../support/follower.ts';
 import type { Answer, Caller } from '../../support/service.ts';
 import { type CallerName, callerKinds } from './callers.ts';
 import { difference, type Seen, steady } from './compare.ts';
+import { bodyWithNames, namesIn, withNames } from './names.ts';
 import type { PlotKind } from './planted.ts';
 import type { Request } from './request.ts';
 import { type Aim, type Campaign, campaigns, type LinkKind, type Replay, type Step } from './requests.ts';
@@ -106,8 +108,10 @@ interface Trace {
   readonly seen: readonly [Seen, Seen];
   /** Page links of both worlds, in the order in which they were given to anybody. */
   readonly links: (readonly [string, string])[];
-  /** The ids that were made last. */
-  made: readonly [string, string];
+  /** What was planted, and what each caller was given since. */
+  readonly names: Map<string, readonly [Map<string, string>, Map<string, string>]>;
+  /** The ids that were made last, by anybody. */
+  made: readonly [string, string] | undefined;
   isChanged: boolean;
 }
 
@@ -118,7 +122,8 @@ async function run(worlds: Worlds, tally: Tally, { plot, steps }: Campaign): Pro
     pair,
     seen: [new Map(), new Map()],
     links: [...(await linksOfEntitled(pair))],
-    made: ['none', 'none'],
+    names: new Map(),
+    made: undefined,
     isChanged: false,
   };
   try {
@@ -132,7 +137,7 @@ async function run(worlds: Worlds, tally: Tally, { plot, steps }: Campaign): Pro
 }
 
 async function take(worlds: Worlds, tally: Tally, plot: PlotKind, trace: Trace, { caller, ask }: Step): Promise<void> {
-  const asked = both((at) => concrete(trace, ask, at));
+  const asked = both((at) => concrete(trace, caller, ask, at));
   if (asked[0] === undefined || asked[1] === undefined || isLeft(caller, asked[0])) return;
   worlds.tick();
   let requests: readonly [Request, Request] = [asked[0], asked[1]];
@@ -141,7 +146,8 @@ async function take(worlds: Worlds, tally: Tally, plot: PlotKind, trace: Trace, 
     const answers = await sent(requests, (at) => callerOf(trace, caller, at));
     count(tally, plot, caller, ask.way, answers[0]);
     compared(tally, trace, caller, requests, answers);
-    if (!isReading && answers[0].status < 400) await noteChange(trace, requests[0], answers);
+    noteNames(trace, caller, answers);
+    if (!isReading && answers[0].status < 400) await noteChange(trace, requests[0]);
     const next = both((at) => linkOf(answers[at], 'next'));
     noteLinks(trace, answers);
     if (next[0] === undefined || next[1] === undefined || requests[0].method !== 'GET') break;
@@ -164,8 +170,13 @@ function callerOf({ pair }: Trace, name: CallerName, at: 0 | 1): Caller {
 }
 
 /** The request as one world gets it; undefined: there is nothing to ask yet. */
-function concrete({ links, made }: Trace, ask: Request | Replay, at: 0 | 1): Request | undefined {
-  if (!('link' in ask)) return { ...ask, path: ask.path.replaceAll('{made}', made[at]) };
+function concrete(trace: Trace, caller: CallerName, ask: Request | Replay, at: 0 | 1): Request | undefined {
+  if (!('link' in ask)) {
+    const names = namesOf(trace, caller)[at];
+    const path = withNames(ask.path, names);
+    return ask.body === undefined ? { ...ask, path } : { ...ask, path, body: bodyWithNames(ask.body, names) };
+  }
+  const { links } = trace;
   const link = links[ask.link % Math.max(1, links.length)]?.[at];
   if (link === undefined) return undefined;
   if (ask.way === 'replay') return { way: ask.way, method: 'GET', path: link, headers: {} };
@@ -174,6 +185,17 @@ function concrete({ links, made }: Trace, ask: Request | Replay, at: 0 | 1): Req
   const name = searchParams.has('since') ? 'since' : '_cursor';
   const text = `${path}${path.includes('?') ? '&' : '?'}${name}=${searchParams.get(name) ?? 'none'}`;
   return { way: ask.way, method: 'GET', path: text, headers: {} };
+}
+
+/** What was given to one caller is not for another, but for ids that were made. */
+function namesOf(
+  { pair, names, made }: Trace,
+  caller: CallerName,
+): readonly [Map<string, string>, Map<string, string>] {
+  const known = names.get(caller) ?? [new Map(pair[0].names), new Map(pair[1].names)];
+  names.set(caller, known);
+  if (made !== undefined) for (const at of [0, 1] as const) known[at].set('made', made[at]);
+  return known;
 }
 
 function kindOf(path: string): LinkKind {
@@ -190,7 +212,7 @@ function isLeft(caller: CallerName, { path, body }: Request): boolean {
 
 /** Searches, and operations that change nothing: a $document may be stored. */
 const safePost =
-  /(\/_search|\$(changes|effective-access|everything|expand|lastn|lookup|meta|reconciliation|status|validate|validate-code|write-outcome))$/;
+  /(\/_search|\$(changes|effective-access|everything|expand|find|lastn|lookup|meta|reconciliation|status|validate|validate-code|write-outcome))$/;
 
 function isSafe({ method, path }: Request): boolean {
   return method === 'GET' || method === 'HEAD' || (method === 'POST' && safePost.test(path));
@@ -234,11 +256,22 @@ function compared(
   if (found !== undefined) throw new Error(`${shown}: ${found}`);
 }
 
-/** Remembers the id that was made, and lets work that a change begins come to its end. */
-async function noteChange(trace: Trace, request: Request, answers: readonly [Answer, Answer]): Promise<void> {
-  trace.isChanged = true;
-  const made = both((at) => /\/([A-Za-z0-9.-]+)\/_history\//.exec(answers[at].headers.get('location') ?? '')?.[1]);
+/** Remembers what both were given to name. */
+function noteNames(trace: Trace, caller: CallerName, answers: readonly [Answer, Answer]): void {
+  const [one, other] = both((at) => namesIn(answers[at].headers.get('location'), answers[at].text));
+  if (one.length === 0 || one.length !== other.length) return;
+  const known = namesOf(trace, caller);
+  for (const [name, value] of one) known[0].set(name, value);
+  for (const [name, value] of other) known[1].set(name, value);
+  const made = both((at) => known[at].get('made'));
   if (made[0] !== undefined && made[1] !== undefined) trace.made = [made[0], made[1]];
+}
+
+/** Lets work that a change begins come to its end. */
+async function noteChange(trace: Trace, request: Request): Promise<void> {
+  trace.isChanged = true;
+  // The change feed tells of it once transactions that began before have ended, those of other plots, too.
+  await Promise.all(trace.pair.map(({ world }) => untilTold(world.service.database.owner)));
   if (!JSON.stringify([request.path, request.body ?? '']).includes('SearchParameter')) return;
   await Promise.all(trace.pair.map(({ world }) => world.service.service.jobs.settle()));
 }
@@ -264,6 +297,8 @@ const searchesOfEntitled = [
   'ServiceRequest?_sort=authored&_count=1',
   'Task?_sort=identifier&_count=1',
   'Task?_count=1',
+  'Appointment?_sort=identifier&_count=1',
+  'DocumentReference?_sort=identifier&_count=1',
   '_history?_count=1',
   '?_type=Patient&_sort=identifier&_count=1',
   'Patient/stone/*?_count=2',

@@ -3,9 +3,22 @@
  * resource, a link, a tag, the definition of a search parameter, or a resource that was deleted.
  */
 import { type Secret, secrets } from '../worlds.ts';
+import type { Chosen, Planted } from './chosen.ts';
+import {
+  otherPractitioner,
+  type PracticeGroup,
+  practiceGone,
+  practiceGroups,
+  practiceRecords,
+  practiceSecrets,
+} from './planted-practice.ts';
+import { profile, systemUrl, terminologyOf } from './planted-terminology.ts';
 
-/** By what hides the secret: elements that are not readable, orders or tasks outside the caller's rows, another firm. */
-export const groups = ['fields', 'orders', 'tasks', 'elsewhere'] as const;
+/**
+ * By what hides the secret: elements that are not readable, orders or tasks outside the caller's rows, another firm, and
+ * those of the practice's work.
+ */
+export const groups = ['fields', 'orders', 'tasks', 'elsewhere', ...practiceGroups] as const;
 export type Group = (typeof groups)[number];
 
 /** What differs between the worlds. */
@@ -17,21 +30,31 @@ export interface PlotKind {
   readonly secret: SecretKind;
 }
 
-export type Planted = { readonly resourceType: string; readonly id: string; readonly [element: string]: unknown };
+export type { Planted };
 
 export interface Contents {
   readonly records: readonly Planted[];
+  /** Records that need something that is no record: what names it is `{name}` in them. */
+  readonly later: readonly Planted[];
   /** `Type/id` of records that are deleted once all are there. */
   readonly deleted: readonly string[];
 }
 
 /** Every kind of plot, group by group. */
 export const plotKinds: readonly PlotKind[] = groups.flatMap((group) =>
-  secretKinds.map((secret) => ({ group, secret })),
+  secretsOf(group).map((secret) => ({ group, secret })),
 );
 
+function secretsOf(group: Group): readonly SecretKind[] {
+  return isPractice(group) ? practiceSecrets[group] : secretKinds;
+}
+
+export function isPractice(group: Group): group is PracticeGroup {
+  return practiceGroups.some((each) => each === group);
+}
+
 export const mrn = 'urn:example:mrn';
-export const systemUrl = 'http://example.org/system';
+export { systemUrl };
 
 /** What a firm of the kind holds in the world of `secret`. */
 export function contentsOf({ group, secret: kind }: PlotKind, secret: Secret): Contents {
@@ -43,12 +66,22 @@ export function contentsOf({ group, secret: kind }: PlotKind, secret: Secret): C
     isDefined: kind === 'definition' && secret === 'alpha',
     isDeleted: kind === 'deletion' && secret === 'alpha',
   };
+  if (isPractice(group)) return practiceContents(group, chosen);
   const differing = group === 'orders' || group === 'tasks' ? rowsOf(group, chosen) : fieldsOf(chosen);
   const defined = kind === 'definition' ? ownParameters(group, chosen) : [];
   const shown = [...defined, ...people(group, chosen), ...places(group, chosen), visit, ...differing];
-  return chosen.isDeleted
-    ? { records: [...shown, ...goneOf(group, chosen)], deleted: goneOf(group, chosen).map(nameOf) }
-    : { records: shown, deleted: [] };
+  const gone = chosen.isDeleted ? goneOf(group, chosen) : [];
+  return { records: [...shown, ...gone], later: [], deleted: gone.map(nameOf) };
+}
+
+function practiceContents(group: PracticeGroup, chosen: Chosen): Contents {
+  const gone = chosen.isDeleted ? practiceGone(group, chosen) : [];
+  const porter: Planted = { resourceType: 'Practitioner', id: otherPractitioner.bravo, name: [{ family: 'Cedar' }] };
+  return {
+    records: [...people(group, chosen), ...places(group, chosen), porter, room, visit],
+    later: [...practiceRecords(group, chosen), ...gone],
+    deleted: gone.map(nameOf),
+  };
 }
 
 /** What a firm holds that has no secret: the same in both worlds. */
@@ -58,20 +91,16 @@ export function ownContents(): Contents {
 
 /** Every record that some plot of the group holds in some world. */
 export function allRecords(group: Group): readonly Planted[] {
-  return secretKinds.flatMap((secret) => secrets.flatMap((world) => contentsOf({ group, secret }, world).records));
+  return secretsOf(group).flatMap((secret) =>
+    secrets.flatMap((world) => {
+      const { records, later } = contentsOf({ group, secret }, world);
+      return [...records, ...later];
+    }),
+  );
 }
 
 export function nameOf({ resourceType, id }: Planted): string {
   return `${resourceType}/${id}`;
-}
-
-interface Chosen {
-  readonly value: Secret;
-  readonly link: Secret;
-  readonly tag: Secret;
-  readonly isThere: boolean;
-  readonly isDefined: boolean;
-  readonly isDeleted: boolean;
 }
 
 const reference = (to: string) => ({ reference: to });
@@ -129,9 +158,12 @@ const visit: Planted = {
   serviceProvider: reference('Organization/alpha'),
 };
 
+const room: Planted = { resourceType: 'Location', id: 'room', name: 'Room', partOf: reference('Location/ward') };
+
 /** A List is hidden from those who see elements of patients alone, and open to others. */
 function places(group: Group, { link }: Chosen): readonly Planted[] {
-  const listed = link === 'alpha' || group === 'orders' || group === 'tasks' ? 'Patient/stone' : 'Patient/marble';
+  const isHidden = group === 'fields' || group === 'elsewhere';
+  const listed = link === 'alpha' || !isHidden ? 'Patient/stone' : 'Patient/marble';
   return [
     { resourceType: 'Organization', id: 'alpha', name: 'One' },
     { resourceType: 'Organization', id: 'bravo', name: 'Two', partOf: reference('Organization/alpha') },
@@ -193,49 +225,6 @@ function fieldsOf(chosen: Chosen): readonly Planted[] {
   ];
 }
 
-/** Those who see what is active see sets that take in what they do not see. */
-function terminologyOf(value: Secret): readonly Planted[] {
-  const set = (id: string, status: string, include: readonly object[]): Planted => ({
-    resourceType: 'ValueSet',
-    id,
-    url: `http://example.org/${id}`,
-    status,
-    compose: { include },
-  });
-  const system = (id: string, status: string, concept: readonly object[]): Planted => ({
-    resourceType: 'CodeSystem',
-    id,
-    url: `http://example.org/${id}`,
-    status,
-    content: 'complete',
-    hierarchyMeaning: 'is-a',
-    concept,
-  });
-  const genders = { system: 'http://hl7.org/fhir/administrative-gender' };
-  return [
-    system('system', 'draft', [{ code: 'root', concept: [{ code: value }] }]),
-    system('open-system', 'active', [{ code: 'root', concept: [{ code: 'seen' }] }]),
-    set('set', 'draft', [{ system: systemUrl, concept: [{ code: value }] }]),
-    set('genders', 'draft', [{ ...genders, concept: [{ code: value === 'alpha' ? 'female' : 'male' }] }]),
-    set('open-set', 'active', [{ system: 'http://example.org/open-system' }]),
-    set('taking', 'active', [{ valueSet: ['http://example.org/genders'] }, { system: systemUrl }]),
-  ];
-}
-
-const profile: Planted = {
-  resourceType: 'StructureDefinition',
-  id: 'profile',
-  url: 'http://example.org/profile',
-  name: 'Profile',
-  status: 'active',
-  kind: 'resource',
-  abstract: false,
-  type: 'Patient',
-  baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient',
-  derivation: 'constraint',
-  differential: { element: [{ id: 'Patient', path: 'Patient' }] },
-};
-
 function observed(id: string, { value, link, tag }: Chosen): Planted {
   return {
     resourceType: 'Observation',
@@ -259,7 +248,7 @@ function rowsOf(group: 'orders' | 'tasks', chosen: Chosen): readonly Planted[] {
   const hidden = group === 'orders' ? order : task;
   const [others, kind] = group === 'orders' ? [task, 'RADIOLOGY'] : [order, 'OTHER'];
   return [
-    { resourceType: 'Location', id: 'room', name: 'Room', partOf: reference('Location/ward') },
+    room,
     // Before what is seen of the type, so that it would come first.
     hidden('hidden', kind, chosen.value, chosen),
     order('pathology', 'PATHOLOGY', 'amber', seen),

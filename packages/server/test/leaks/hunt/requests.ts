@@ -6,7 +6,8 @@ import { operations } from '../../../src/operations/list.ts';
 import { type CallerName, callerKinds, callersAt } from './callers.ts';
 import { type Focus, focusOf } from './focus.ts';
 import { operationOf, operationWay } from './operation-grammar.ts';
-import { type Group, type PlotKind, plotKinds } from './planted.ts';
+import { type Group, isPractice, type PlotKind, plotKinds } from './planted.ts';
+import { practiceRequests, practiceWays } from './practice-grammar.ts';
 import type { Request } from './request.ts';
 import { type Pair, type SearchGrammar, searchGrammar } from './search-grammar.ts';
 import { type Vocabulary, vocabularyOf } from './vocabulary.ts';
@@ -46,8 +47,9 @@ export interface Aim {
 
 /** Campaigns of at most so many steps. */
 export function campaigns(stepsMax: number, { kinds = plotKinds, by, ways }: Aim = {}): Arbitrary<Campaign> {
-  // One caller alone asks much where another firm hides: half as many campaigns are enough.
-  const weighted = kinds.map((kind) => ({ arbitrary: fc.constant(kind), weight: kind.group === 'elsewhere' ? 1 : 2 }));
+  // Few callers ask much where another firm hides, or in the practice's work: half as many campaigns are enough.
+  const isNarrow = (group: Group): boolean => group === 'elsewhere' || isPractice(group);
+  const weighted = kinds.map((kind) => ({ arbitrary: fc.constant(kind), weight: isNarrow(kind.group) ? 1 : 2 }));
   return fc.oneof(...weighted).chain((plot) => {
     const step = stepAt(plot, by, ways).filter(({ ask }) => ways === undefined || ways.includes(ask.way));
     return fc.record({
@@ -111,7 +113,7 @@ function madeAsk(name: CallerName, group: Group, ways: readonly string[] | undef
   const { words, focus, grammar, write } = grammarOf(name, group);
   const ask = (of: Arbitrary<Request>): Arbitrary<Request> => fc.tuple(of, headers).map(withHeaders);
   const served = operations.filter((each) => ways === undefined || ways.includes(operationWay(each)));
-  const families: readonly { readonly of: RegExp; readonly arbitrary: () => Ask; readonly weight: number }[] = [
+  const families: { readonly of: RegExp; readonly arbitrary: () => Ask; readonly weight: number }[] = [
     { of: /^search/, arbitrary: () => ask(searchOf(grammar)), weight: focus.searched.length > 0 ? 18 : 2 },
     { of: /^v?read$/, arbitrary: () => ask(readOf(grammar)), weight: 5 },
     { of: /^history/, arbitrary: () => ask(historyOf(grammar)), weight: 2 },
@@ -124,6 +126,9 @@ function madeAsk(name: CallerName, group: Group, ways: readonly string[] | undef
       weight: focus.written.length > 0 ? 8 : 1,
     },
   ];
+  // What such applications send has the larger share of what they send.
+  if (isPractice(group))
+    families.push({ of: practiceWays[group], arbitrary: () => ask(practiceRequests(group)), weight: 30 });
   const wanted = families.filter(({ of }) => ways === undefined || ways.some((way) => of.test(way)));
   return fc.oneof(...wanted.map(({ arbitrary, weight }) => ({ arbitrary: arbitrary(), weight })));
 }

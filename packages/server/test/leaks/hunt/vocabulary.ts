@@ -66,6 +66,10 @@ const aboutOf: Readonly<Record<Group, string>> = {
   orders: 'ServiceRequest',
   tasks: 'Task',
   elsewhere: 'Patient',
+  calendar: 'Appointment',
+  slots: 'Appointment',
+  documents: 'DocumentReference',
+  proposals: 'Coverage',
 };
 const context = { timeZone: 'America/New_York', baseUrl: 'http://service' };
 const microsPerMs = 1000;

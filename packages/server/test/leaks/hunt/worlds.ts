@@ -7,6 +7,7 @@ import { entryProblem } from '../../../src/admin/entry-problem.ts';
 import { issueLegacyAccount } from '../../../src/oauth/legacy-accounts.ts';
 import { authorise, setOperatorRows } from '../../../src/tenancy/authorisations.ts';
 import type { Lifetime } from '../../support/database.ts';
+import { untilTold } from '../../support/follower.ts';
 import {
   type Caller,
   callerOf,
@@ -21,7 +22,9 @@ import {
 } from '../../support/service.ts';
 import { type Secret, secrets } from '../worlds.ts';
 import { type CallerKind, type CallerName, callerKinds, callerNames, callersAt } from './callers.ts';
-import { type Contents, contentsOf, ownContents, type PlotKind } from './planted.ts';
+import { bodyWithNames, type Names } from './names.ts';
+import { contentsOf, isPractice, ownContents, type Planted, type PlotKind } from './planted.ts';
+import { finishPractice, preparePractice } from './practice.ts';
 
 /** A firm of one world, and who asks there. */
 export interface Plot {
@@ -31,6 +34,8 @@ export interface Plot {
   readonly callers: ReadonlyMap<CallerName, Caller>;
   /** May see everything, the secret too. */
   readonly entitled: Caller;
+  /** What requests may name of it: names.ts. */
+  readonly names: Names;
 }
 
 export type PlotPair = readonly [Plot, Plot];
@@ -58,6 +63,8 @@ export interface Worlds {
   tick(): void;
 }
 
+/** Holds and URLs end: after that a pair that was not changed is planted anew, in milliseconds of the worlds' clocks. */
+const plotMs = 200_000;
 /** Between two requests, so that ids made by the server are in the order of the requests. */
 const tickMs = 1;
 /** Requests may take long where much else runs: an answer that comes late is the same answer. */
@@ -68,20 +75,21 @@ const timeZone = 'America/New_York';
 export async function openWorlds(lifetime: Lifetime): Promise<Worlds> {
   const [first, second] = await Promise.all(secrets.map((secret) => openWorld(lifetime, secret)));
   assert.ok(first !== undefined && second !== undefined);
-  const clean = new Map<string, PlotPair>();
+  const clean = new Map<string, { readonly pair: PlotPair; readonly plantedMs: number }>();
   let planted = 0;
   return {
     async plot(kind) {
       const name = `${kind.group} ${kind.secret}`;
       const known = clean.get(name);
-      if (known !== undefined) return known;
+      const nowMs = first.service.clock.now();
+      if (known !== undefined && nowMs - known.plantedMs < plotMs) return known.pair;
       planted += 1;
       const pair = await Promise.all([plant(first, kind, planted), plant(second, kind, planted)] as const);
-      clean.set(name, pair);
+      clean.set(name, { pair, plantedMs: nowMs });
       return pair;
     },
     spoil(pair) {
-      for (const [name, known] of clean) if (known === pair) clean.delete(name);
+      for (const [name, known] of clean) if (known.pair === pair) clean.delete(name);
     },
     spoilAll: () => clean.clear(),
     tick() {
@@ -109,13 +117,20 @@ async function plant(world: OpenWorld, kind: PlotKind, number: number): Promise<
   const firm = await makeFirm(world.service, `plot-${number}`, 'sandbox', timeZone);
   const beside = await makeFirm(world.service, `beside-${number}`, 'sandbox', timeZone);
   const entitled = await admit(world, world.operator, firm);
-  await fill(entitled, contentsOf(kind, world.secret));
-  if (kind.secret === 'value') await useKey(entitled, world.secret);
+  const { records, later, deleted } = contentsOf(kind, world.secret);
+  await fill(entitled, records);
   const callers = new Map<CallerName, Caller>();
   for (const name of callersAt(kind)) callers.set(name, await callerAt(world, name, firm, beside));
-  if (kind.group === 'elsewhere') await fill(await admit(world, world.operator, beside), ownContents());
+  const planting = { world, firm, kind, entitled, callers };
+  const prepared: Names = isPractice(kind.group) ? await preparePractice(planting) : new Map();
+  await fill(entitled, later, prepared);
+  for (const name of deleted) assert.equal((await entitled.send('DELETE', name)).status, 204);
+  const names = isPractice(kind.group) ? await finishPractice(planting, prepared) : prepared;
+  if (kind.secret === 'value') await useKey(entitled, world.secret);
+  if (kind.group === 'elsewhere') await fill(await admit(world, world.operator, beside), ownContents().records);
   if (kind.secret === 'definition') await world.service.service.jobs.settle();
-  return { world, bases: [firm.base, beside.base], callers, entitled };
+  await untilTold(world.service.database.owner);
+  return { world, bases: [firm.base, beside.base], callers, entitled, names };
 }
 
 async function callerAt(world: OpenWorld, name: CallerName, firm: TestFirm, beside: TestFirm): Promise<Caller> {
@@ -155,12 +170,12 @@ async function useKey(caller: Caller, secret: Secret): Promise<void> {
 const keyedRecord = { resourceType: 'Basic', id: 'keyed', code: { text: 'keyed' } };
 
 /** In one transaction; search parameters before what they find, since those that are there are not indexed anew. */
-async function fill(caller: Caller, { records, deleted }: Contents): Promise<void> {
+async function fill(caller: Caller, records: readonly Planted[], names: Names = new Map()): Promise<void> {
+  if (records.length === 0) return;
   const entry = records.map((resource) => ({
-    resource,
+    resource: bodyWithNames(resource, names),
     request: { method: 'PUT', url: `${resource.resourceType}/${resource.id}` },
   }));
   const answer = await caller.send('POST', '', { resourceType: 'Bundle', type: 'transaction', entry });
   assert.equal(answer.status, 200, answer.text);
-  for (const name of deleted) assert.equal((await caller.send('DELETE', name)).status, 204);
 }

@@ -1,0 +1,44 @@
+/** Documents that a firm keeps in versions: its calendars, its holidays, the codes of its value sets. */
+import type { Editor } from '../../scheduling/edit-calendars.ts';
+import type { DocumentVersion } from '../../storage/calendars.ts';
+import { openOperatorScope } from '../../tenancy/operator.ts';
+import type { ActionContext, Shape } from '../action.ts';
+import { firmOf } from '../targets.ts';
+
+/** A version is a whole number that PostgreSQL holds. */
+export const versionMax = 2 ** 31 - 1;
+
+/** Of a change: what it was made from, so that nobody overwrites what they have not seen. */
+export const versionField = {
+  kind: 'integer',
+  min: 1,
+  max: versionMax,
+  description: 'The version that is changed; absent: it is new.',
+} as const;
+
+/** A row of a list of versions, which `shownVersion` makes. */
+export const versionShape: Shape = {
+  version: { kind: 'integer', description: 'Its number.' },
+  active: { kind: 'flag', description: 'Whether it was in force.' },
+  changedAt: { kind: 'time', description: 'When it was made.' },
+  changedBy: { kind: 'text', description: 'Username, or: command line.' },
+  document: { kind: 'document', description: 'The rules.' },
+};
+
+/**
+ * Whoever calls, as the one who changes documents of the firm that the path names.
+ * @throws PraxisError `resource-not-found`
+ */
+export async function editorOf(
+  context: ActionContext,
+  path: { readonly environment: string; readonly firm: string },
+): Promise<Editor> {
+  const { database, clock, store, caller } = context;
+  const scope = await openOperatorScope(database, clock, await firmOf(context, path));
+  return { store, scope, clock, changedBy: caller.username };
+}
+
+/** The version with its document as JSON, for answers of `versionShape`. */
+export function shownVersion({ content, ...version }: DocumentVersion): object {
+  return { ...version, document: JSON.parse(content) };
+}

@@ -1,0 +1,17 @@
+/**
+ * What the parts of a Bundle count in the rate of the caller, beside the unit that ten of them cost together. Whoever takes the
+ * request hands it down (http/rate-cost.ts): nothing here knows limits.
+ */
+import type { FhirRequest } from '../interactions/context.ts';
+
+/** The same call, which counts what it costs when it is opened: by its interaction, or its operation with the $. */
+export type Charging = <C extends { readonly open: () => Promise<FhirRequest> }>(call: C, name: string) => C;
+
+export interface BundleRate {
+  /** Opened, it throws PraxisError `rate-exceeded` if it costs more than a part does and the minute is used up. */
+  readonly ofBatch: Charging;
+  /** Never refuses: what a request costs is no reason to refuse it, and all entries are one request. */
+  readonly ofTransaction: Charging;
+  /** Counts searches that a transaction makes for its conditional references; `criteria` of each. */
+  readonly searches: (criteria: readonly string[]) => void;
+}

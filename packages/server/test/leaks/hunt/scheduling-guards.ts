@@ -1,0 +1,232 @@
+/**
+ * Guards of a practice's work: of slots and what takes them, of files and the links to them, of what waits for the practice.
+ */
+import type * as policies from '../../../src/access/policy.ts';
+import type * as contentLinks from '../../../src/interactions/content-links.ts';
+import type * as disclosing from '../../../src/interactions/disclosing.ts';
+import type * as shown from '../../../src/interactions/intake/shown.ts';
+import type * as offered from '../../../src/interactions/offered-slot.ts';
+import type * as readableMembers from '../../../src/interactions/readable-members.ts';
+import type * as slotGrants from '../../../src/interactions/slot-grants.ts';
+import type * as holds from '../../../src/operations/scheduling/placing-context.ts';
+import type * as alternatives from '../../../src/scheduling/alternatives.ts';
+import type * as contents from '../../../src/storage/contents.ts';
+import { asPlanter, at, type Guard, grantsOfAll, notesPlanters, type Off, wholeGrants } from './guard.ts';
+
+/** Of paths of content that were asked for: what a link is sealed for is tried among them. */
+const askedContents = new Set<string>();
+
+export const schedulingGuards: readonly Guard[] = [
+  {
+    name: 'free slots that a refusal names',
+    at: at('slots', 'existence'),
+    by: ['creator'],
+    ways: ['create'],
+    replaced: [
+      {
+        file: 'scheduling/alternatives.ts',
+        name: 'takenDetails',
+        importers: ['scheduling/placing.ts'],
+        replace:
+          (original: typeof alternatives.takenDetails, isOff: Off): typeof alternatives.takenDetails =>
+          (context, refused, maySeeSlots) =>
+            original(context, refused, isOff() || maySeeSlots),
+      },
+    ],
+  },
+  {
+    name: 'mask of derived slots',
+    at: at('slots', 'existence', 'link'),
+    by: ['times'],
+    ways: ['slots'],
+    replaced: [
+      {
+        file: 'interactions/disclosing.ts',
+        name: 'discloseRow',
+        importers: ['interactions/derived-slots.ts'],
+        replace:
+          (original: typeof disclosing.discloseRow, isOff: Off): typeof disclosing.discloseRow =>
+          (context, ...row) =>
+            original(isOff() ? { ...context, policy: grantsOfAll(context.policy) } : context, ...row),
+      },
+    ],
+  },
+  {
+    name: 'rows of derived slots',
+    at: at('slots', 'existence'),
+    by: ['followups'],
+    ways: ['slots'],
+    replaced: [
+      {
+        file: 'access/policy.ts',
+        name: 'searchGrants',
+        importers: ['interactions/searching.ts'],
+        replace:
+          (original: typeof policies.searchGrants, isOff: Off): typeof policies.searchGrants =>
+          (policy, type, used) =>
+            original(isOff() && type === 'Slot' ? grantsOfAll(policy) : policy, type, used),
+      },
+    ],
+  },
+  {
+    name: 'slots that may be held',
+    at: at('slots', 'existence'),
+    by: ['followups'],
+    ways: ['operation $hold'],
+    replaced: [
+      {
+        file: 'interactions/offered-slot.ts',
+        name: 'requireOfferedSlot',
+        importers: ['operations/scheduling/holds.ts'],
+        replace:
+          (original: typeof offered.requireOfferedSlot, isOff: Off): typeof offered.requireOfferedSlot =>
+          (context, id) =>
+            original(isOff() ? { ...context, policy: wholeGrants(context.policy) } : context, id),
+      },
+    ],
+  },
+  {
+    name: 'what operations tell of slots',
+    at: at('slots', 'existence', 'link'),
+    by: ['times'],
+    ways: ['operation $hold', 'operation $find'],
+    replaced: [
+      {
+        file: 'interactions/slot-grants.ts',
+        name: 'requireSlotGrants',
+        replace:
+          (original: typeof slotGrants.requireSlotGrants, isOff: Off): typeof slotGrants.requireSlotGrants =>
+          (...asked) =>
+            isOff() ? undefined : original(...asked),
+      },
+      {
+        file: 'interactions/slot-grants.ts',
+        name: 'slotGrants',
+        replace:
+          (original: typeof slotGrants.slotGrants, isOff: Off): typeof slotGrants.slotGrants =>
+          (policy) =>
+            isOff() ? policy.grants('Slot', 's') : original(policy),
+      },
+    ],
+  },
+  {
+    name: 'holds of others',
+    at: at('calendar', 'existence'),
+    by: ['booker'],
+    ways: ['operation $renew', 'operation $release', 'operation $book'],
+    replaced: [
+      notesPlanters,
+      {
+        file: 'operations/scheduling/placing-context.ts',
+        name: 'requireHold',
+        replace:
+          (original: typeof holds.requireHold, isOff: Off): typeof holds.requireHold =>
+          (context, id) =>
+            original(isOff() ? { ...context, scope: asPlanter(context.scope) } : context, id),
+      },
+    ],
+  },
+  {
+    name: 'series that are not read',
+    at: at('calendar', 'value'),
+    by: ['mover'],
+    ways: ['operation $cancel'],
+    replaced: [
+      {
+        file: 'interactions/readable-members.ts',
+        name: 'readableMember',
+        importers: ['interactions/series-members.ts'],
+        replace:
+          (original: typeof readableMembers.readableMember, isOff: Off): typeof readableMembers.readableMember =>
+          (...asked) =>
+            isOff() ? () => true : original(...asked),
+      },
+    ],
+  },
+  {
+    name: 'what links to files are sealed for',
+    at: at('documents', 'value'),
+    by: ['filer'],
+    ways: ['content link'],
+    replaced: [
+      {
+        file: 'interactions/content-links.ts',
+        name: 'openContentLink',
+        importers: ['http/content-endpoint.ts'],
+        replace:
+          (original: typeof contentLinks.openContentLink, isOff: Off): typeof contentLinks.openContentLink =>
+          (secrets, path, value) => {
+            const link = original(secrets, path, value);
+            if (!isOff()) return link;
+            askedContents.add(path.id);
+            if (link !== undefined) return link;
+            for (const id of askedContents) {
+              const other = original(secrets, { ...path, id }, value);
+              if (other !== undefined) return { ...other, holder: 'DocumentReference/report' };
+            }
+            return undefined;
+          },
+      },
+    ],
+  },
+  {
+    name: 'files of others',
+    at: at('documents', 'value'),
+    by: ['filer'],
+    ways: ['create', 'update'],
+    replaced: [
+      {
+        file: 'storage/contents.ts',
+        name: 'contentsOver',
+        importers: ['storage/store.ts'],
+        replace:
+          (original: typeof contents.contentsOver, isOff: Off): typeof contents.contentsOver =>
+          (send) => {
+            const rows = original(send);
+            return {
+              ...rows,
+              lockContents: async (scope, ids) => {
+                const known = await rows.lockContents(scope, ids);
+                return isOff() ? known.map((each) => ({ ...each, application: scope.application })) : known;
+              },
+            };
+          },
+      },
+    ],
+  },
+  {
+    name: 'copies of files in documents that are not seen',
+    at: at('documents', 'value'),
+    by: ['filer'],
+    ways: ['create', 'update'],
+    replaced: [
+      {
+        file: 'interactions/disclosing.ts',
+        name: 'criterionTest',
+        importers: ['interactions/holding-contents.ts'],
+        replace:
+          (original: typeof disclosing.criterionTest, isOff: Off): typeof disclosing.criterionTest =>
+          (...asked) =>
+            isOff() ? () => true : original(...asked),
+      },
+    ],
+  },
+  {
+    name: 'proposals of others',
+    at: at('proposals', 'value', 'existence'),
+    by: ['proposer'],
+    ways: ['operation $reconciliation'],
+    replaced: [
+      notesPlanters,
+      {
+        file: 'interactions/intake/shown.ts',
+        name: 'outcomeOfProposal',
+        importers: ['operations/reconciliation.ts'],
+        replace:
+          (original: typeof shown.outcomeOfProposal, isOff: Off): typeof shown.outcomeOfProposal =>
+          (context, task) =>
+            original(isOff() ? { ...context, scope: asPlanter(context.scope) } : context, task),
+      },
+    ],
+  },
+];
