@@ -17,6 +17,7 @@ import { type AccessPolicy, compilePolicy, searchGrants } from '../packages/serv
 import { openPlatform, type Platform } from '../packages/server/src/app.ts';
 import { systemClock } from '../packages/server/src/base/clock.ts';
 import { readConfig } from '../packages/server/src/base/config.ts';
+import { newSecret } from '../packages/server/src/base/ids.ts';
 import { openLog } from '../packages/server/src/base/log.ts';
 import { loadPractice } from '../packages/server/src/cli/sandbox/practice.ts';
 import { type Database, openDatabase } from '../packages/server/src/database/database.ts';
@@ -259,7 +260,7 @@ export async function benchAccess(args: readonly string[]): Promise<number> {
   const log = openLog('error');
   const dataDir = await mkdtemp(path.join(tmpdir(), 'praxis-bench-'));
   const embedded = await startEmbeddedPostgres({ dataDir, log });
-  const config = readConfig({ PRAXIS_DATA_DIR: dataDir });
+  const config = readConfig({ PRAXIS_DATA_DIR: dataDir, PRAXIS_SECRET_KEY: newSecret() });
   const platform = await openPlatform({ config, clock: systemClock, log, connections: embedded });
   const pool = { poolMax: 8, statementTimeoutMs: 10_000, log };
   const owner = await openDatabase({ connection: embedded.owner, rowSecurity: 'bypassed', ...pool });

@@ -13,6 +13,7 @@ import { entryProblem } from '../packages/server/src/admin/entry-problem.ts';
 import { openPlatform, type Platform, startService } from '../packages/server/src/app.ts';
 import { systemClock } from '../packages/server/src/base/clock.ts';
 import { readConfig } from '../packages/server/src/base/config.ts';
+import { newSecret } from '../packages/server/src/base/ids.ts';
 import { openLog } from '../packages/server/src/base/log.ts';
 import { loadPractice } from '../packages/server/src/cli/sandbox/practice.ts';
 import { type Database, openDatabase } from '../packages/server/src/database/database.ts';
@@ -213,6 +214,7 @@ export async function benchScheduling(args: readonly string[]): Promise<number> 
   const embedded = await startEmbeddedPostgres({ dataDir, log });
   const config = readConfig({
     PRAXIS_DATA_DIR: dataDir,
+    PRAXIS_SECRET_KEY: newSecret(),
     PRAXIS_PORT: '0',
     PRAXIS_RATE_LIMIT: '0',
     PRAXIS_LOG_LEVEL: 'error',

@@ -1,9 +1,11 @@
 /**
- * Speed of the validator on official R4 example instances, warmed up.
+ * Speed of what is checked on every write, structure and R4's invariants, on official R4 example instances, warmed up.
  * Usage: node bench/validate.ts [rounds]
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { type JsonValue, parseJson } from '../packages/fhir/src/json.ts';
+import { openBudget } from '../packages/fhir/src/budget.ts';
+import { checkInvariants } from '../packages/fhir/src/invariants/check.ts';
+import { type JsonObject, type JsonValue, parseJson } from '../packages/fhir/src/json.ts';
 import { validateResource } from '../packages/fhir/src/validate.ts';
 
 const folder = new URL('../node_modules/hl7.fhir.r4.examples/', import.meta.url);
@@ -23,11 +25,26 @@ function load(name: string): Example {
   return { name, size: JSON.stringify(resource).length, resource };
 }
 
+const enough = 1e9;
+const host = {
+  now: () => performance.now(),
+  nextSlice: async () => undefined,
+  errorOf: ({ limit }: { limit: string }) => new Error(limit),
+};
+
+const checks: Readonly<Record<string, (resource: JsonValue) => void>> = {
+  structure: (resource) => validateResource(resource),
+  invariants: (resource) => {
+    const budget = openBudget({ steps: enough, bytes: enough, ms: enough }, host);
+    checkInvariants(resource as JsonObject, { severity: 'error', breachesMax: 100, budget });
+  },
+};
+
 /** Microseconds for one pass over the examples: the median of the rounds. */
-function measure(examples: readonly Example[]): number {
+function measure(examples: readonly Example[], check: (resource: JsonValue) => void): number {
   const times = Array.from({ length: rounds }, () => {
     const start = performance.now();
-    for (const { resource } of examples) validateResource(resource);
+    for (const { resource } of examples) check(resource);
     return (performance.now() - start) * 1000;
   });
   return times.sort((a, b) => a - b)[rounds >> 1] ?? 0;
@@ -43,11 +60,13 @@ for (const [label, examples] of [
   ['all up to 200 kB', all],
   ['1.5 to 2.5 kB', typical],
 ] as const) {
-  measure(examples);
-  const micros = measure(examples);
   const kilobytes = examples.reduce((sum, { size }) => sum + size, 0) / 1000;
-  console.log(
-    `${label}: ${examples.length} resources of ${(kilobytes / examples.length).toFixed(1)} kB · ` +
-      `${(micros / examples.length).toFixed(1)} µs each · ${((2 * micros) / kilobytes).toFixed(1)} µs per 2 kB`,
-  );
+  for (const [what, check] of Object.entries(checks)) {
+    measure(examples, check);
+    const micros = measure(examples, check);
+    console.log(
+      `${what}, ${label}: ${examples.length} resources of ${(kilobytes / examples.length).toFixed(1)} kB · ` +
+        `${(micros / examples.length).toFixed(1)} µs each · ${((2 * micros) / kilobytes).toFixed(1)} µs per 2 kB`,
+    );
+  }
 }

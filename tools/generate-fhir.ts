@@ -48,7 +48,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
       'constraints',
       'constraintTexts',
       'Element path → one line of JSON per invariant.',
-      constraintTexts(definitions),
+      constraintTexts(definitions, errata),
     ),
     ...table(
       'profiles',

@@ -6,6 +6,7 @@ import { compilePolicy } from '../../packages/server/src/access/policy.ts';
 import { newUuid } from '../../packages/server/src/base/ids.ts';
 import type { FhirRequest, InteractionContext } from '../../packages/server/src/interactions/context.ts';
 import { dispatch } from '../../packages/server/src/interactions/dispatch.ts';
+import { openOperatorBudget } from '../../packages/server/src/limits/budgets.ts';
 import { readSettings } from '../../packages/server/src/tenancy/application-settings.ts';
 import { openOperatorScope } from '../../packages/server/src/tenancy/operator.ts';
 import type { Validator } from '../../packages/server/src/validation/validation.ts';
@@ -42,6 +43,7 @@ export async function contextsOf(set: DataSet, validator: Validator): Promise<re
       secrets,
       validator,
       limits: config,
+      budget: openOperatorBudget(),
       baseUrl: `http://127.0.0.1/sandbox/firm/${firm.prefix}/pm/fhir/v2`,
       trail: [],
     })),

@@ -9,6 +9,7 @@ import { entryProblem } from '../../packages/server/src/cli/options.ts';
 import { loadPractice } from '../../packages/server/src/cli/sandbox/practice.ts';
 import { startEmbeddedPostgres } from '../../packages/server/src/database/embedded/launcher.ts';
 import { sql } from '../../packages/server/src/database/sql.ts';
+import { readSecretKeys } from '../../packages/server/src/keys/secret-keys.ts';
 import { issueApiKey } from '../../packages/server/src/oauth/api-keys.ts';
 import { issueClient } from '../../packages/server/src/oauth/clients.ts';
 import { issueLegacyAccount } from '../../packages/server/src/oauth/legacy-accounts.ts';
@@ -52,6 +53,7 @@ const body = JSON.stringify({
 export async function prepareFirm(dataDir: string, patients: number): Promise<Prepared> {
   const log = openLog('warn');
   const config = readConfig({ PRAXIS_DATA_DIR: dataDir });
+  readSecretKeys(config); // made before the database
   const embedded = await startEmbeddedPostgres({ dataDir, log });
   const platform = await openPlatform({ config, clock: systemClock, log, connections: embedded });
   const prepared = await fill(platform, patients);

@@ -61,7 +61,7 @@ export const tiers: readonly Tier[] = [
         { name: 'search', purpose: 'search parameters: parse, index, match; query plans; page links' },
         { name: 'audit', purpose: 'the ledger of who did or was refused what, its seals and their verification' },
         { name: 'jobs', purpose: 'work that outlives a request' },
-        { name: 'limits', purpose: 'how much a caller may ask for, counted by all processes together' },
+        { name: 'limits', purpose: 'how much a caller may ask for: rates, the budget of one request, turns' },
         { name: 'terminology', purpose: 'code systems and value sets: expansion, membership, subsumption' },
         { name: 'content', purpose: 'where the bytes of documents lie: a directory, or a bucket of S3' },
       ],
@@ -75,7 +75,10 @@ export const tiers: readonly Tier[] = [
         { name: 'storage', purpose: 'resources, versions, index rows, change feed' },
         { name: 'oauth', purpose: 'grants, clients, keys, tokens' },
       ],
-      [{ name: 'indexing', purpose: 'index rows of what was stored before a search parameter was defined' }],
+      [
+        { name: 'indexing', purpose: 'index rows of what was stored before a search parameter was defined' },
+        { name: 'keys', purpose: 'the secret key of the installation, and the data keys that it wraps' },
+      ],
     ],
   },
   {
@@ -134,6 +137,7 @@ export const dependencyImporters: Readonly<Record<string, readonly string[]>> = 
   pg: ['database'],
   pino: ['base'],
   'prom-client': ['base'],
+  re2js: ['terminology'],
   'swagger-ui-dist': ['http'],
 };
 
@@ -181,6 +185,24 @@ export const makers: readonly Maker[] = [
     file: 'tenancy/scope.ts',
     callers: ['tenancy', 'oauth', 'http', 'app', 'cli'],
     reason: 'a scope is made from an authorisation that was read, for one firm',
+  },
+  {
+    name: 'openBudgets',
+    file: 'limits/budgets.ts',
+    callers: ['app.ts'],
+    reason: 'all budgets of a process share its event loop',
+  },
+  {
+    name: 'openOperatorBudget',
+    file: 'limits/budgets.ts',
+    callers: ['cli'],
+    reason: 'only what an operator runs in a process of its own may cost what it likes',
+  },
+  {
+    name: 'stepsOfServer',
+    file: 'limits/budgets.ts',
+    callers: ['storage/ledger-search.ts'],
+    reason: 'what the server makes of values of its own costs what nobody chooses',
   },
   {
     name: 'stored',

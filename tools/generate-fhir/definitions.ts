@@ -2,7 +2,7 @@
 //   name[x] min..max type,Reference(Target|Target) flags(s = summary, m = modifier, - = none) [required value set]
 // Elements that a type inherits unchanged are left out: the reader adds those of the base.
 // https://hl7.org/fhir/R4/structuredefinition.html
-import type { Erratum } from '../../packages/fhir/src/errata.ts';
+import type { Erratum } from '../../packages/fhir/src/erratum.ts';
 import type { PublishedElement, PublishedType, StructureDefinition } from './packages.ts';
 
 const valueSetPrefix = /^http:\/\/hl7\.org\/fhir\/ValueSet\//;

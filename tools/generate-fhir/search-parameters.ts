@@ -1,6 +1,6 @@
 // Writes R4's search parameters, errata applied, as one line of JSON per parameter.
 // https://hl7.org/fhir/R4/searchparameter.html
-import type { Erratum, ErratumChange } from '../../packages/fhir/src/errata.ts';
+import type { Erratum, ErratumChange } from '../../packages/fhir/src/erratum.ts';
 import type { SearchParameterRow } from '../../packages/fhir/src/search-parameter-rows.ts';
 import type { CompartmentDefinition, PublishedSearchParameter } from './packages.ts';
 
@@ -18,7 +18,7 @@ export function searchParameterTexts(
   const changes = new Map<string, Erratum[]>();
   const ids = new Set(parameters.map((parameter) => parameter.id));
   for (const erratum of errata) {
-    if (erratum.change.kind === 'element-type') continue;
+    if (erratum.change.kind === 'element-type' || erratum.change.kind === 'invariant') continue;
     const id = erratum.change.parameter;
     if (!ids.has(id)) throw new Error(`Erratum ${erratum.name}: R4 has no search parameter ${id}`);
     changes.set(id, [...(changes.get(id) ?? []), erratum]);

@@ -2,33 +2,8 @@
 // whose `from` is not what R4 publishes stops it. R4 is frozen, so such errors stay in it for good.
 // https://hl7.org/fhir/R4/
 
-export interface SearchComponent {
-  readonly definition: string;
-  readonly expression: string;
-}
-
-export type ErratumChange =
-  /** The type of an element, also where other types inherit it. */
-  | { readonly kind: 'element-type'; readonly path: string; readonly from: string; readonly to: string }
-  /** A part, found once, of a search parameter's expression; `from` is absent when R4 publishes no expression. */
-  | { readonly kind: 'expression'; readonly parameter: string; readonly from?: string; readonly to: string }
-  /** The components of a composite search parameter. */
-  | {
-      readonly kind: 'components';
-      readonly parameter: string;
-      readonly from: readonly SearchComponent[];
-      readonly to: readonly SearchComponent[];
-    };
-
-export interface Erratum {
-  /** Unique, in kebab-case. */
-  readonly name: string;
-  readonly change: ErratumChange;
-  /** What is wrong with the published text, in one or two sentences. */
-  readonly reason: string;
-  /** The page and section that shows it. */
-  readonly source: string;
-}
+import type { Erratum } from './erratum.ts';
+import { invariantErrata } from './invariants/errata.ts';
 
 const parameterPrefix = 'http://hl7.org/fhir/SearchParameter/';
 const extensionPrefix = 'http://hl7.org/fhir/StructureDefinition/';
@@ -310,4 +285,5 @@ export const errata: readonly Erratum[] = [
     reason: 'The expression selects the extension instead of its value; a token parameter cannot find an extension.',
     source: extensionSource,
   },
+  ...invariantErrata,
 ];

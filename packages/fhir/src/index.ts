@@ -1,5 +1,15 @@
 // The public face of @praxis/fhir. Pure: no I/O; runs in Node and browsers.
 export {
+  type Budget,
+  type BudgetExcess,
+  type BudgetedWork,
+  type BudgetLimits,
+  openAllotment,
+  openBudget,
+  type StepBudget,
+  sliceMs,
+} from './budget.ts';
+export {
   type ElementDefinition,
   type ElementType,
   elementByJsonName,
@@ -17,14 +27,18 @@ export {
   valueSetCodes,
   valueSetCodings,
 } from './definitions.ts';
-export { type Erratum, type ErratumChange, errata } from './errata.ts';
+export { errata } from './errata.ts';
+export type { Erratum, ErratumChange } from './erratum.ts';
 export { FhirPathError } from './fhirpath/fhirpath-error.ts';
 export type { TypedValue } from './fhirpath/focus.ts';
 export { referencedType } from './fhirpath/referenced-type.ts';
 // The interfaces of R4's types by name. Those of ElementDefinition and SearchParameter give way to the types of this
 // package; as resources they are ResourceTypes['SearchParameter'] and so on.
 export type * from './generated/types.ts';
-export { type DefinedRules, type Invariant, loadDefinedRules } from './invariants.ts';
+export { membersAskedTogether } from './invariants/asked-members.ts';
+export { checkInvariants, type InvariantBreach, type InvariantOptions } from './invariants/check.ts';
+export type { ConvertibleUnit, FindUnit } from './invariants/compare.ts';
+export { type Invariant, invariantPaths, invariantsAt, invariantsOf } from './invariants/declared.ts';
 export {
   decimalText,
   isRawDecimal,
@@ -35,6 +49,7 @@ export {
   parseJson,
   type RawDecimal,
 } from './json.ts';
+export { loadOfficialProfiles, type OfficialProfiles } from './official-profiles.ts';
 export { readFhirPathPatch } from './patch/fhirpath-patch.ts';
 export { patchOperationsMax, readJsonPatch } from './patch/json-patch.ts';
 export { type Patch, PatchError, type PatchTouch } from './patch/patch.ts';
@@ -43,6 +58,7 @@ export type { SearchParameterRow } from './search-parameter-rows.ts';
 export {
   compartments,
   compositeExtractor,
+  type Extract,
   elementsOfParameter,
   extractor,
   patientCompartment,
@@ -52,6 +68,7 @@ export {
   searchParameterFrom,
   searchParameterKinds,
   searchParametersOf,
+  stepsOfCompiling,
   touchedElements,
 } from './search-parameters.ts';
 export {
@@ -62,7 +79,7 @@ export {
   type PublishedTerminology,
   type PublishedValueSet,
 } from './terminology.ts';
-export { type ValidationIssue, validateResource } from './validate.ts';
+export { unusedContained, type ValidationIssue, validateResource } from './validate.ts';
 export { parseXml } from './xml/parse-xml.ts';
 export { toXml, type XmlOptions } from './xml/to-xml.ts';
 export { XmlError, type XmlRule } from './xml/xml-error.ts';

@@ -36,6 +36,9 @@ export const arrayLengthMaxDefault = 100_000;
 /** 16 Mi: a base64 attachment of 12 MiB. Strings of type `string` are held to 1 Mi by the validator. */
 export const stringLengthMaxDefault = 16 * 1024 * 1024;
 
+/** Several times the members of R4's largest type with all its choices and siblings. More are never FHIR, and costly to refuse one by one. */
+export const membersMax = 1_000;
+
 export const jsonLimitsDefault: JsonLimits = {
   depthMax: depthMaxDefault,
   arrayLengthMax: arrayLengthMaxDefault,
@@ -136,11 +139,14 @@ function readWord(reader: Reader, length: number, value: boolean | null): boolea
 function readObject(reader: Reader): JsonObject {
   const object: JsonObject = {};
   descend(reader);
+  let members = 0;
   let seen = 0; // one bit per hash of a key: only keys that share a bit are looked up
   let code = skipSpace(reader);
   if (code === closeBrace) return leave(reader, object);
   for (;;) {
     if (code !== quote) fail(reader, 'syntax', reader.at, `a key in double quotes is expected, not ${found(reader)}`);
+    members += 1;
+    if (members > membersMax) fail(reader, 'too-long', reader.at, `an object may have ${membersMax} members at most`);
     const start = reader.at;
     const key = readKey(reader);
     const bit = 1 << (key.length * 5 + key.charCodeAt(key.length - 1));

@@ -1,8 +1,10 @@
 // The search parameters of each type and the extractors of their values.
 // https://hl7.org/fhir/R4/searchparameter-registry.html and https://hl7.org/fhir/R4/search.html
+import type { BudgetedWork, StepBudget } from './budget.ts';
 import { resourceTypesWithEndpoint, typeDefinition } from './definitions.ts';
 import { type CompiledExpression, compileFhirPath } from './fhirpath/compile.ts';
 import type { TypedValue } from './fhirpath/focus.ts';
+import { type Expression, parseFhirPath } from './fhirpath/parse.ts';
 import { compartmentTexts } from './generated/compartments.js';
 import { searchParameterTexts } from './generated/search-parameters.js';
 import type { JsonObject } from './json.ts';
@@ -39,8 +41,11 @@ export interface SearchParameter {
   readonly description: string;
 }
 
+/** Finds values in a resource. Spends a step from `budget` for each element and criterion. @throws what the budget throws */
+export type Extract<T> = (resource: JsonObject, budget: StepBudget, work: BudgetedWork) => T;
+
 interface CompiledForType extends CompiledExpression {
-  readonly extract: (resource: JsonObject) => TypedValue[];
+  readonly extract: Extract<TypedValue[]>;
 }
 
 interface LoadedRow {
@@ -50,6 +55,10 @@ interface LoadedRow {
 
 /** Expressions kept compiled per type; R4's and ours are fewer than 100, so those that come and go cannot use up memory. */
 const compiledMax = 500;
+
+// Many parameters belong to several types: 'clinical-patient' to 32. Of all tables together there are about 1,000.
+const treesMax = 2_000;
+const trees = new Map<string, Expression>();
 
 const parametersByType = new Map<string, ReadonlyMap<string, SearchParameter>>();
 const compiledByType = new Map<string, Map<string, CompiledForType>>();
@@ -89,9 +98,9 @@ export function searchParameterFrom(url: string, row: SearchParameterRow, type: 
  * The function that finds what an expression selects in a resource of a type. Compiled once for each type and
  * expression, as long as not too many others follow.
  * `type` may also be the type of a TypedValue, to evaluate the component of a composite over that value.
- * Throws FhirPathError for unknown elements and unsupported syntax. The extractor itself never throws.
+ * Throws FhirPathError for unknown elements and unsupported syntax. The extractor itself throws only what its budget throws.
  */
-export function extractor(type: string, expression: string): (resource: JsonObject) => TypedValue[] {
+export function extractor(type: string, expression: string): Extract<TypedValue[]> {
   return compiled(type, expression).extract;
 }
 
@@ -102,6 +111,11 @@ export function extractor(type: string, expression: string): (resource: JsonObje
  */
 export function touchedElements(type: string, expression: string): readonly string[] {
   return compiled(type, expression).touched;
+}
+
+/** Steps that compiling an expression for a type takes: what who chose the expression has to pay. @throws FhirPathError */
+export function stepsOfCompiling(type: string, expression: string): number {
+  return compiled(type, expression).steps;
 }
 
 /** As touchedElements, for a search parameter and, if it is a composite, its components. Empty without expression. */
@@ -130,7 +144,7 @@ export function resultTypes(type: string, expression: string): readonly string[]
 export function compositeExtractor(
   type: string,
   parameter: SearchParameter,
-): (resource: JsonObject) => readonly (readonly TypedValue[])[][] {
+): Extract<readonly (readonly TypedValue[])[][]> {
   const { expression, components } = parameter;
   if (expression === undefined || components === undefined) {
     throw new Error(`Search parameter ${parameter.url} is not a composite`);
@@ -139,9 +153,9 @@ export function compositeExtractor(
   const parts = new Map(
     results.map(({ typeName }) => [typeName, components.map((component) => compiled(typeName, component.expression))]),
   );
-  return (resource) =>
-    select(resource, resource, type).map(({ type: typeName, value, path }) =>
-      (parts.get(typeName) ?? []).map((part) => part.select(value, resource, path)),
+  return (resource, budget, work) =>
+    select(resource, resource, type, budget, work).map(({ type: typeName, value, path }) =>
+      (parts.get(typeName) ?? []).map((part) => part.select(value, resource, path, budget, work)),
     );
 }
 
@@ -218,13 +232,27 @@ function compiled(type: string, expression: string): CompiledForType {
   }
   let found = byExpression.get(expression);
   if (found === undefined) {
-    const { select, results, touched } = compileFhirPath(type, expression);
-    found = { select, results, touched, extract: (resource) => select(resource, resource, type) };
+    const expressionOfType = compileFhirPath(type, expression, treeOf(expression));
+    const { select } = expressionOfType;
+    found = {
+      ...expressionOfType,
+      extract: (resource, budget, work) => select(resource, resource, type, budget, work),
+    };
     const [oldest] = byExpression.size < compiledMax ? [] : byExpression.keys();
     if (oldest !== undefined) byExpression.delete(oldest);
     byExpression.set(expression, found);
   }
   return found;
+}
+
+function treeOf(expression: string): Expression {
+  const known = trees.get(expression);
+  if (known !== undefined) return known;
+  const tree = parseFhirPath(expression);
+  const [oldest] = trees.size < treesMax ? [] : trees.keys();
+  if (oldest !== undefined) trees.delete(oldest);
+  trees.set(expression, tree);
+  return tree;
 }
 
 function kindOf(text: string): SearchParameterKind {

@@ -5,10 +5,12 @@
  *
  * https://hl7.org/fhir/R4/validation.html
  */
-import type { JsonValue } from './json.ts';
+import type { StepBudget } from './budget.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import { unusedIn } from './validation/contained.ts';
 import { type Place, type Run, report, type ValidationIssue } from './validation/issue.ts';
 import { isResourceType } from './validation/resource-types.ts';
-import { isObject, scopeOf } from './validation/scope.ts';
+import { isObject, type ResourceScope, scopeOf } from './validation/scope.ts';
 import { checkResource } from './validation/walk.ts';
 
 export type { ValidationIssue, ValidationRule } from './validation/issue.ts';
@@ -18,6 +20,8 @@ export interface ValidationOptions {
   readonly type?: string;
   /** Issues reported, at most; the validation ends with the last of them. */
   readonly issuesMax?: number;
+  /** Spent by a step for each element; absent: nobody outside chose the resource, or an operator did. */
+  readonly budget?: StepBudget;
 }
 
 export const issuesMaxDefault = 100;
@@ -26,6 +30,7 @@ export const issuesMaxDefault = 100;
  * What is wrong with a resource, in the order of its elements; [] when it is valid. Pure.
  * A value set without listed codes (media types, UCUM) does not bind.
  * Nesting is not limited here: parseJson does that.
+ * @throws Error of the host of `budget` when its steps are used up
  */
 export function validateResource(resource: JsonValue, options: ValidationOptions = {}): ValidationIssue[] {
   const run: Run = {
@@ -33,7 +38,35 @@ export function validateResource(resource: JsonValue, options: ValidationOptions
     issuesMax: options.issuesMax ?? issuesMaxDefault,
     full: false,
     scope: scopeOf({}, undefined),
+    budget: options.budget,
   };
+  check(run, resource, options);
+  return run.issues;
+}
+
+/**
+ * Places in `contained` of what nothing refers to (dom-3), and of what only such resources refer to; none where so much else is
+ * wrong with the resource that its validation ends early. In linear time.
+ */
+export function unusedContained(resource: JsonObject, type: string): ReadonlySet<number> {
+  const contained = Array.isArray(resource.contained) ? resource.contained : [];
+  let unused: ReadonlySet<number> = new Set();
+  const onRead = (scope: ResourceScope): void => {
+    unused = unusedIn(contained, scope);
+  };
+  const run: Run = {
+    issues: [],
+    issuesMax: issuesMaxDefault,
+    full: false,
+    scope: scopeOf({}, undefined),
+    budget: undefined,
+    onRead,
+  };
+  check(run, resource, { type });
+  return unused;
+}
+
+function check(run: Run, resource: JsonValue, options: ValidationOptions): void {
   const actual = isObject(resource) && typeof resource.resourceType === 'string' ? resource.resourceType : undefined;
   const name = options.type ?? (actual !== undefined && isResourceType(actual) ? actual : 'Resource');
   const place: Place = { parent: undefined, name, index: -1 };
@@ -45,5 +78,4 @@ export function validateResource(resource: JsonValue, options: ValidationOptions
       `must be a resource of type ${options.type}: resourceType is ${JSON.stringify(actual.slice(0, 64))}`,
     );
   } else checkResource(run, resource, place);
-  return run.issues;
 }

@@ -11,6 +11,7 @@ import {
   searchParametersOf,
   typeDefinition,
 } from '../src/index.ts';
+import { freeSteps, testWork } from './free-steps.ts';
 
 /** What the corrected and the published parameter select: values, or the message that refuses the expression. */
 interface ErratumCase {
@@ -195,7 +196,7 @@ test('resource-id-type: the id of a resource is an id', () => {
 });
 
 test('every erratum of a search parameter has a case below', () => {
-  const names = errata.filter(({ change }) => change.kind !== 'element-type').map(({ name }) => name);
+  const names = errata.filter(({ change }) => 'parameter' in change).map(({ name }) => name);
   assert.deepEqual(Object.keys(cases).sort(), [...names].sort());
 });
 
@@ -228,12 +229,11 @@ function selected(parameter: SearchParameter, resource: JsonObject): unknown {
   const type = String(resource['resourceType']);
   if (parameter.expression === undefined) return undefined;
   if (parameter.components === undefined) {
-    return extractor(type, parameter.expression)(resource).map(({ value }) => value);
+    return extractor(type, parameter.expression)(resource, freeSteps, testWork).map(({ value }) => value);
   }
-  return compositeExtractor(
-    type,
-    parameter,
-  )(resource).map((tuple) => tuple.map((values) => values.map(({ value }) => value)));
+  return compositeExtractor(type, parameter)(resource, freeSteps, testWork).map((tuple) =>
+    tuple.map((values) => values.map(({ value }) => value)),
+  );
 }
 
 function part(url: string, code: string): JsonObject {

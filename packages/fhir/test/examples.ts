@@ -1,5 +1,5 @@
 // The official R4 example instances for tests: every type but the six that hold the definitions themselves.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type JsonObject, parseJson } from '../src/index.ts';
 import { isJsonObject } from './json-object.ts';
@@ -13,10 +13,11 @@ export interface Example {
   readonly resource: JsonObject;
 }
 
-/** All examples, by file name, one at a time: together they take hundreds of megabytes. */
-export function* examples(): Generator<Example> {
+/** All examples, or those of a size, by file name, one at a time: together they take hundreds of megabytes. */
+export function* examples(bytesMax = Number.POSITIVE_INFINITY): Generator<Example> {
   for (const file of readdirSync(folder).sort()) {
     if (!file.endsWith('.json') || file === 'package.json' || bulkDefinition.test(file)) continue;
+    if (statSync(folder + file).size > bytesMax) continue;
     const resource = readExample(file);
     yield { file, type: String(resource['resourceType']), resource };
   }

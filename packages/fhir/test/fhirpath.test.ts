@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { extractor, FhirPathError, type JsonObject, parseJson, referencedType, resultTypes } from '../src/index.ts';
+import { freeSteps, testWork } from './free-steps.ts';
 import { isJsonObject } from './json-object.ts';
 
 test('what is malformed, unsupported or unknown is refused when the expression is compiled', () => {
@@ -13,8 +14,14 @@ test('what is malformed, unsupported or unknown is refused when the expression i
     ['Patient', '(Patient.name', /^Unexpected end/],
     ['Patient', 'Patient.name[x]', /^Unexpected "x"/],
     ['Patient', "Patient.name.where(use='official", /^Unsupported character at offset 23/],
-    ['Patient', 'Patient.multipleBirth > 1', /^Unsupported character at offset 22/],
+    ['Patient', 'Patient.multipleBirth > 1', /^Unsupported operator >/],
+    ['Patient', "Patient.gender in ('male' | 'female')", /^Unsupported operator in/],
+    ['Patient', "Patient.name.where(use = 'usual' xor family.exists())", /^Unsupported operator xor/],
+    ['Patient', "Patient.name.select(given & ' ' & family)", /^Unsupported use of the function select\(\)/],
+    ['Patient', 'Patient.multipleBirth * 2', /^Unsupported character at offset 22/],
+    ['Patient', '%rootResource.name', /^Unsupported variable %rootResource/],
     ['Patient', '%context.name', /^Unsupported variable %context/],
+    ['Patient', '%profile.name', /^Unsupported variable %profile/],
     ['Patient', 'Patient.nombre', /^Unknown element nombre of Patient/],
     ['Patient', 'Patient.name.where(nombre = 1)', /^Unknown element nombre of HumanName/],
     ['Patient', 'Patient.deceasedBoolean', /^Unknown element deceasedBoolean of Patient/],
@@ -47,10 +54,12 @@ test('data that does not fit the definitions selects nothing and throws nothing'
   const odd = ['x', 1, null, [], [[]], [null], {}, { given: {} }, { family: [[1]] }];
   for (const name of odd) {
     const resource = parse(JSON.stringify({ resourceType: 'Patient', name, telecom: name, contained: name }));
-    assert.doesNotThrow(() => extractor('Patient', 'Patient.name.given')(resource));
-    assert.doesNotThrow(() => extractor('Patient', "Patient.telecom.where(system='email')")(resource));
+    assert.doesNotThrow(() => extractor('Patient', 'Patient.name.given')(resource, freeSteps, testWork));
     assert.doesNotThrow(() =>
-      extractor('Patient', 'Patient.generalPractitioner.where(resolve() is Patient)')(resource),
+      extractor('Patient', "Patient.telecom.where(system='email')")(resource, freeSteps, testWork),
+    );
+    assert.doesNotThrow(() =>
+      extractor('Patient', 'Patient.generalPractitioner.where(resolve() is Patient)')(resource, freeSteps, testWork),
     );
   }
 });
@@ -190,7 +199,7 @@ test('an expression selects values with type and place', () => {
     [observation, '%resource.status', [['Observation.status', 'code', 'final']]],
   ];
   for (const [resource, expression, expected] of cases) {
-    const found = extractor(String(resource['resourceType']), expression)(resource);
+    const found = extractor(String(resource['resourceType']), expression)(resource, freeSteps, testWork);
     assert.deepEqual(
       found.map(({ path, type, value }) => [path, type, value]),
       expected,
@@ -200,15 +209,19 @@ test('an expression selects values with type and place', () => {
 });
 
 test('elements with elements of their own have their path as type; polymorphic resources what they say they are', () => {
-  const [component] = extractor('Observation', 'Observation.component')(observation);
+  const [component] = extractor('Observation', 'Observation.component')(observation, freeSteps, testWork);
   assert.equal(component?.type, 'Observation.component');
-  const [contained] = extractor('Observation', 'Observation.contained')(observation);
+  const [contained] = extractor('Observation', 'Observation.contained')(observation, freeSteps, testWork);
   assert.equal(contained?.type, 'Patient');
   assert.deepEqual(resultTypes('Observation', 'Observation.effective'), ['dateTime', 'Period', 'Timing', 'instant']);
 });
 
 test('decimals keep their text', () => {
-  const [quantity] = extractor('Observation', '(Observation.value as Quantity).value')(observation);
+  const [quantity] = extractor('Observation', '(Observation.value as Quantity).value')(
+    observation,
+    freeSteps,
+    testWork,
+  );
   assert.equal(JSON.stringify(quantity?.value), '1.00');
 });
 

@@ -122,6 +122,9 @@ test('depth, array length and string length are limited', () => {
     'objects and arrays may be nested 3 deep at most',
   );
   assertRefused('{"a":[1,2,3,4]}', tight, 'too-long', 'a[3]', '1:13', 'an array may have 3 entries at most');
+  const members = (count: number) => `{${Array.from({ length: count }, (_, index) => `"k${index}":1`).join()}}`;
+  assert.equal(Object.keys(parseJson(members(1_000)) ?? {}).length, 1_000);
+  assert.throws(() => parseJson(members(1_001)), /an object may have 1000 members at most/);
   assertRefused('{"a":"123456789"}', tight, 'too-long', 'a', '1:6', 'a string may have 8 characters at most');
   assertRefused(
     '{"123456789":1}',
@@ -215,10 +218,10 @@ test('strings: escapes, all planes, long ones', () => {
 });
 
 test('many keys in one object: none lost, the last duplicate found', () => {
-  const keys = Array.from({ length: 5000 }, (_, index) => `key${index}`);
+  const keys = Array.from({ length: 900 }, (_, index) => `key${index}`);
   const text = `{${keys.map((key) => `"${key}":"${key}"`).join(',')}}`;
   assert.deepEqual(Object.keys(parseJson(text) as object), keys);
-  assert.throws(() => parseJson(text.replace(/}$/, ',"key4711":0}')), { rule: 'duplicate-key', path: 'key4711' });
+  assert.throws(() => parseJson(text.replace(/}$/, ',"key471":0}')), { rule: 'duplicate-key', path: 'key471' });
 });
 
 test('a key is known again after keys with the same hash', () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { extractor, type JsonObject, practiceExtensions, searchParametersOf } from '../src/index.ts';
+import { freeSteps, testWork } from './free-steps.ts';
 
 const prefix = 'https://praxis.health/fhir/SearchParameter/';
 const r4 = 'http://hl7.org/fhir/SearchParameter/';
@@ -167,7 +168,7 @@ test('each row of ours finds its values', () => {
     const parameter = searchParametersOf(type).get(code);
     assert.ok(parameter !== undefined, `${type}.${code}`);
     assert.ok(parameter.url.startsWith(prefix), `${type}.${code}`);
-    const values = extractor(type, parameter.expression ?? '')(resource).map(({ value }) => value);
+    const values = extractor(type, parameter.expression ?? '')(resource, freeSteps, testWork).map(({ value }) => value);
     assert.deepEqual(values, expected, `${type}.${code}`);
   }
 });

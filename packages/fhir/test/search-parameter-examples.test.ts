@@ -11,6 +11,7 @@ import {
   type TypedValue,
 } from '../src/index.ts';
 import { examples } from './examples.ts';
+import { freeSteps, testWork } from './free-steps.ts';
 import { isJsonObject } from './json-object.ts';
 
 const parameters = new Map(
@@ -31,7 +32,7 @@ test('the examples are searched by all parameters of their types', (context) => 
     resources += 1;
     types.add(type);
     for (const { code, extract } of parameters.get(type) ?? []) {
-      const found = extract(resource);
+      const found = extract(resource, freeSteps, testWork);
       if (found.length > 0) matching.add(`${type}.${code}`);
       for (const value of found) assertAtPath(resource, value, `${file} ${code}`);
       values += found.length;

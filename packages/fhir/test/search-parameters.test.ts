@@ -12,6 +12,7 @@ import {
   type SearchParameter,
   searchParametersOf,
 } from '../src/index.ts';
+import { freeSteps, testWork } from './free-steps.ts';
 
 // https://hl7.org/fhir/R4/search.html#ptypes: what values of each kind are made of; a type stands for its descendants.
 const searchableTypes: Readonly<Record<string, readonly string[]>> = {
@@ -150,14 +151,15 @@ test('an extractor is compiled once for a type and expression', () => {
 });
 
 test('a composite gives one list of values per component for each value of its expression', () => {
-  const tuples = compositeExtractor(
-    'Observation',
-    parameterOf('Observation', 'combo-code-value-quantity'),
-  )({
-    resourceType: 'Observation',
-    code: { text: 'all' },
-    component: [{ code: { text: 'part' }, valueQuantity: { value: 1 } }],
-  });
+  const tuples = compositeExtractor('Observation', parameterOf('Observation', 'combo-code-value-quantity'))(
+    {
+      resourceType: 'Observation',
+      code: { text: 'all' },
+      component: [{ code: { text: 'part' }, valueQuantity: { value: 1 } }],
+    },
+    freeSteps,
+    testWork,
+  );
   assert.deepEqual(tuples, [
     [[{ type: 'CodeableConcept', value: { text: 'all' }, path: 'Observation.code' }], []],
     [
@@ -168,11 +170,15 @@ test('a composite gives one list of values per component for each value of its e
   const [coordinate] = compositeExtractor(
     'MolecularSequence',
     parameterOf('MolecularSequence', 'chromosome-variant-coordinate'),
-  )({
-    resourceType: 'MolecularSequence',
-    referenceSeq: { chromosome: { text: '1' } },
-    variant: [{ start: 22, end: 23 }],
-  });
+  )(
+    {
+      resourceType: 'MolecularSequence',
+      referenceSeq: { chromosome: { text: '1' } },
+      variant: [{ start: 22, end: 23 }],
+    },
+    freeSteps,
+    testWork,
+  );
   assert.deepEqual(
     coordinate?.map((values) => values.map(({ path, value }) => [path, value])),
     [

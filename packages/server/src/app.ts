@@ -2,7 +2,6 @@
  * The only constructor of long-lived objects. `openPlatform` is what every command needs; `startService` adds the HTTP
  * server on top.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { verifyEntries } from './access/verify-entries.ts';
 import { type Administration, type AdministrationOptions, openAdministration } from './admin/administration.ts';
@@ -13,35 +12,46 @@ import { openProver } from './audit/proof.ts';
 import { openSealingKey } from './audit/seal.ts';
 import { auditSealing } from './audit/sealing.ts';
 import type { Clock } from './base/clock.ts';
-import { type Config, ConfigError } from './base/config.ts';
-import { newSecret } from './base/ids.ts';
+import type { Config } from './base/config.ts';
 import type { Log } from './base/log.ts';
 import { openMetrics } from './base/metrics.ts';
 import { openSecrets, type Secrets } from './base/secrets.ts';
+import { openServiceClock, type ServiceClock, trustedClock } from './base/service-clock.ts';
 import { openAnswerRooms } from './bundle/answer-room.ts';
 import { type Content, openContent } from './content/content.ts';
+import { clockReadings, readClock } from './database/clock-reading.ts';
 import { type Database, type DatabaseConnection, openDatabase } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded/launcher.ts';
 import { migrate } from './database/migrate.ts';
-import { type Compressor, openCompressor } from './http/compression.ts';
+import { holdingLock, type sessionLocks } from './database/session-lock.ts';
+import { openWriteProbe } from './database/write-probe.ts';
+import { openBodyAdmission } from './http/body-admission.ts';
+import { openCompressor } from './http/compression.ts';
 import { openDocumentation } from './http/documentation.ts';
-import { type OpenPages, openOpenPages } from './http/open-pages.ts';
+import { type OpenPagesOptions, openOpenPages } from './http/open-pages.ts';
 import { baseUrlOf, type Origins, openOrigins } from './http/origins.ts';
 import type { ServerParts } from './http/parts.ts';
+import { readinessProblems } from './http/readiness.ts';
 import { openServer } from './http/server.ts';
+import { type TakenConnections, takeConnections } from './http/taken-connections.ts';
 import { parameterIndexing } from './indexing/firm-parameters.ts';
 import { waitlistJob } from './interactions/waitlist/offering.ts';
-import { type Job, type Jobs, openJobs } from './jobs/jobs.ts';
+import { type Job, type Jobs, openJobs, runWhile } from './jobs/jobs.ts';
+import { type Keys, openKeys } from './keys/data-keys.ts';
+import { readSecretKeys } from './keys/secret-keys.ts';
+import { openBudgets } from './limits/budgets.ts';
 import { openGuessLimit } from './limits/guess-limit.ts';
 import { openRateLimit } from './limits/rate-limit.ts';
-import { openSharedCounters } from './limits/shared-counters.ts';
+import { openSharedCounters, type SharedCounters } from './limits/shared-counters.ts';
+import { openSlices } from './limits/slices.ts';
 import { openCredentialUses } from './oauth/credential-uses.ts';
 import { openLegacyUse } from './oauth/legacy-use.ts';
 import { openRemoteKeys } from './oauth/remote-keys.ts';
 import { openSessions } from './oauth/sessions.ts';
 import { openSigningKeys } from './oauth/signing-keys.ts';
-import { openTokenEndpoints } from './oauth/token-endpoint.ts';
+import { openTokenEndpoints, type TokenEndpoints } from './oauth/token-endpoint.ts';
 import { openTokenScopes } from './oauth/token-scopes.ts';
+import type { TokenService } from './oauth/token-service.ts';
 import { agreedAppointmentsJob } from './scheduling/agreed-appointments.ts';
 import { completenessSteps } from './storage/completeness.ts';
 import { contentUpkeep } from './storage/content-upkeep.ts';
@@ -55,8 +65,10 @@ import { releaseDate, version } from './version.ts';
 /** Database, secrets and store: open until `close`. */
 export interface Platform {
   readonly config: Config;
-  readonly clock: Clock;
+  /** The time of the service: all code takes it from here, that of a firm by tenancy/firm-time.ts. */
+  readonly clock: ServiceClock;
   readonly log: Log;
+  readonly keys: Keys;
   readonly secrets: Secrets;
   readonly database: Database;
   readonly store: ResourceStore;
@@ -64,12 +76,15 @@ export interface Platform {
   readonly content: Content;
   /** Runs `work` as the owner role, which row-level security does not bind: for operators' maintenance alone. */
   asOwner<T>(work: (owner: Database) => Promise<T>): Promise<T>;
+  /** Runs `work` while this process alone holds the lock; `onWait` is called once when another one holds it. */
+  holding<T>(lock: keyof typeof sessionLocks, onWait: () => void, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
 export interface PlatformOptions {
   readonly config: Config;
-  readonly clock: Clock;
+  /** The time as it is to be, for tests; absent: the database's. */
+  readonly clock?: Clock;
   readonly log: Log;
   /** A database that is there already; otherwise the settings say which. */
   readonly connections?: Connections;
@@ -82,26 +97,33 @@ export interface PlatformOptions {
 export async function openPlatform(options: PlatformOptions): Promise<Platform> {
   const { config, log } = options;
   verifyEntries();
-  const secrets = openSecrets(secretKeyOf(config));
+  const given = readSecretKeys(config);
   const connections = options.connections ?? (await openConnections(config, log));
   try {
     await migrate({ connection: connections.owner, log });
+    const keys = await withOwner(connections.owner, log, (owner) => openKeys(owner, given));
+    const secrets = openSecrets(keys.dataKeys);
     const database = await openDatabase({
       connection: connections.runtime,
-      poolMax: config.databasePoolMax,
+      poolMax: config.databasePoolMax || poolDefault,
       statementTimeoutMs: config.statementTimeoutMs,
+      transactionTimeoutMs: config.transactionTimeoutMs,
       log,
     });
+    const clock = options.clock === undefined ? openServiceClock() : trustedClock(options.clock);
+    clock.learn(await readClock(database));
     await ensureDefaultEnvironments(database);
     return {
       config,
-      clock: options.clock,
+      clock,
       log,
+      keys,
       secrets,
       database,
-      store: openStore(database, openProver(secrets), options.clock),
+      store: openStore(database, openProver(secrets), clock),
       content: openContent(config),
       asOwner: (work) => withOwner(connections.owner, log, work),
+      holding: (lock, onWait, work) => holdingLock({ connection: connections.owner, lock, log, onWait }, work),
       async close() {
         await database.close();
         await connections.stop();
@@ -112,6 +134,9 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     throw error;
   }
 }
+
+/** Database connections of a process that is alone. */
+const poolDefault = 16;
 
 /** Connections of an owner's maintenance: one that works and one that waits. */
 const ownerPoolMax = 2;
@@ -152,12 +177,25 @@ export interface Service {
   readonly parts: ServerParts;
   /** Work that goes on beside the requests. */
   readonly jobs: Jobs;
-  /** Stops taking requests, waits for running ones at most `drainMs`. */
-  drain(): Promise<void>;
+  /** Connections that another process accepts; undefined: this one listens itself. */
+  readonly connections: TakenConnections | undefined;
+  /**
+   * Stops taking requests, waits for running ones at most `drainMs`.
+   * @param lingerMs how long connections without a request are kept, of those that another process has accepted
+   */
+  drain(lingerMs?: number): Promise<void>;
 }
 
-/** Serves HTTP on `config.host` and `config.port` from `platform`. */
-export async function startService(platform: Platform): Promise<Service> {
+/** How a service shares a node with others; by default it has the node for itself. */
+export interface ServiceOptions {
+  /** Where another process accepts the connections of this one: `http://127.0.0.1:8080`. */
+  readonly acceptedAt?: string;
+  /** Whether this process does now the work that one process has to do. */
+  readonly runsJobs?: () => boolean;
+}
+
+/** Serves HTTP from `platform`: on `config.host` and `config.port`, or what another process accepts. */
+export async function startService(platform: Platform, options: ServiceOptions = {}): Promise<Service> {
   const { config, clock, log, secrets, database, store } = platform;
   let listening = '';
   const stopping = new AbortController();
@@ -171,60 +209,57 @@ export async function startService(platform: Platform): Promise<Service> {
   const onLegacyUse = legacyUse.count;
   const ledger = openLedger({ database, log, prove: openProver(secrets), flushMs: auditFlushMs });
   const rateLimit = openRateLimit(config, counters, clock, secrets);
+  const metrics = openMetrics({ processMetrics: true, clock: () => clock.state() });
+  const openBudget = openBudgets(openSlices());
+  const writeProbe = openWriteProbe(database, log);
+  const problems = () => readinessProblems({ database, clock, writeProbe, clockOffMaxMs: config.clockOffMaxMs });
   const parts: ServerParts = {
     config,
     clock,
     log,
-    metrics: openMetrics({ processMetrics: true }),
+    metrics,
     secrets,
     origins,
     environments: openEnvironmentDirectory(database),
     signingKeys: keys,
     sessions: openSessions({ database, secrets, clock, keys, uses, sessionsMax, onLegacyUse }),
-    tokens: openTokenEndpoints({
-      rateLimit,
-      database,
-      secrets,
-      clock,
-      keys,
-      uses,
-      guesses: openGuessLimit(counters, secrets, clock, {
-        perAccount: config.guessLimit,
-        perAddress: config.guessLimit * guessingAccountsMax,
-      }),
-      remoteKeys,
-      scopes: openTokenScopes(database, clock, config.tokenScopeCharactersMax),
-      originOfRealm: origins.ofRealm,
-      settings: config,
-      onLegacyUse,
-    }),
+    tokens: tokenEndpointsOf(platform, { rateLimit, counters, keys, uses, remoteKeys, origins, onLegacyUse }),
     legacyUse,
     store,
     content: platform.content,
     ledger,
     rateLimit,
     answerRooms: openAnswerRooms(config),
+    bodies: openBodyAdmission(config),
     jsonLimits: {
       depthMax: config.jsonDepthMax,
       arrayLengthMax: config.arrayLengthMax,
       stringLengthMax: config.bodyBytesMax,
     },
     compressor,
-    administration: administrationOf(platform, { counters, remoteKeys, ledger, origins }),
+    administration: administrationOf(platform, { counters, remoteKeys, ledger, origins, openBudget }),
     validator: openValidator(),
+    openBudget,
     stopping: stopping.signal,
-    openPages: openPagesOf(platform, origins, compressor),
+    openPages: openPagesOf(platform, { compressor, origins, problems }),
   };
   const server = await openServer(parts);
-  listening = await server.listen({ host: config.host, port: config.port });
+  await server.ready();
+  const connections = options.acceptedAt === undefined ? undefined : takeConnections(server.server);
+  listening = options.acceptedAt ?? (await server.listen({ host: config.host, port: config.port }));
   const seals = config.auditSealMs === 0 ? undefined : sealing(platform, ledger);
-  const jobs = openJobs([...jobsOf(platform, origins, seals), counters.exchange], log);
+  const ownJobs = [counters.exchange, clockReadings(database, clock), writeProbe.job];
+  const runsJobs = options.runsJobs ?? (() => true);
+  const shared = jobsOf(platform, parts).map((job) => runWhile(runsJobs, job));
+  const jobs = openJobs([...shared, ...(seals === undefined ? [] : [seals]), ...ownJobs], log);
   return {
     origin: listening,
     parts,
     jobs,
-    async drain() {
+    connections,
+    async drain(lingerMs = 0) {
       stopping.abort();
+      await connections?.leave(lingerMs, config.drainMs);
       await drain(server, config.drainMs);
       await jobs.stop();
       await parts.ledger.close();
@@ -236,30 +271,59 @@ export async function startService(platform: Platform): Promise<Service> {
   };
 }
 
-/** Work beside the requests, but for that of parts with a lifetime of their own. */
-function jobsOf(platform: Platform, origins: Origins, seals: Job | undefined): readonly Job[] {
-  const { config, database, clock } = platform;
+function tokenEndpointsOf(
+  { config, clock, secrets, database }: Platform,
+  {
+    counters,
+    origins,
+    ...shared
+  }: Pick<TokenService, 'rateLimit' | 'keys' | 'uses' | 'remoteKeys' | 'onLegacyUse'> & {
+    readonly counters: SharedCounters;
+    readonly origins: Origins;
+  },
+): TokenEndpoints {
+  return openTokenEndpoints({
+    ...shared,
+    database,
+    secrets,
+    clock,
+    guesses: openGuessLimit(counters, secrets, clock, {
+      perAccount: config.guessLimit,
+      perAddress: config.guessLimit * guessingAccountsMax,
+    }),
+    scopes: openTokenScopes(database, clock, config.tokenScopeCharactersMax),
+    originOfRealm: origins.ofRealm,
+    settings: config,
+  });
+}
+
+/** Work beside the requests that one process does for all; several that do it at once waste work and do no harm. */
+function jobsOf(platform: Platform, parts: ServerParts): readonly Job[] {
+  const { config, database, clock, store } = platform;
+  const { openBudget, log, metrics } = parts;
+  const of = { database, clock, log, metrics, baseUrlOf: (firm: Firm) => baseUrlOfFirm(parts.origins, firm) };
   return [
     keyExpiry(database, () => clock.now()),
     holdExpiry(database, () => clock.now()),
     contentUpkeep(database, platform.content, () => clock.now()),
-    waitlistJob({ database, store: platform.store, clock, baseUrlOf: (firm) => baseUrlOfFirm(origins, firm) }),
-    agreedAppointmentsJob({ database, clock, baseUrlOf: (firm) => baseUrlOfFirm(origins, firm) }),
-    ...(config.completeLagMs === 0 ? [] : [completenessSteps(database, () => clock.now(), config.completeLagMs)]),
-    parameterIndexing({ database, baseUrlOf: (firm) => baseUrlOfFirm(origins, firm) }),
-    ...(seals === undefined ? [] : [seals]),
+    waitlistJob({ ...of, store, openBudget }),
+    agreedAppointmentsJob(of),
+    ...(config.completeLagMs === 0 ? [] : [completenessSteps(database, floorTime(clock), config.completeLagMs)]),
+    parameterIndexing({ ...of, openBudget }),
   ];
 }
 
-function openPagesOf({ config, database }: Platform, origins: Origins, compressor: Compressor): OpenPages {
+function floorTime(clock: ServiceClock) {
+  return { now: () => clock.now(), isSteady: () => clock.state().isSteady };
+}
+
+function openPagesOf({ config }: Platform, shared: Pick<OpenPagesOptions, 'compressor' | 'origins' | 'problems'>) {
   return openOpenPages({
-    compressor,
-    documentation: openDocumentation({ ...config, softwareVersion: version }, compressor),
-    origins,
+    ...shared,
+    documentation: openDocumentation({ ...config, softwareVersion: version }, shared.compressor),
     cors: config.corsOrigins.length > 0,
     softwareVersion: version,
     releaseDate,
-    ready: () => database.isReachable(),
   });
 }
 
@@ -268,7 +332,7 @@ function administrationOf(
   {
     origins,
     ...shared
-  }: Pick<AdministrationOptions, 'counters' | 'remoteKeys' | 'ledger'> & {
+  }: Pick<AdministrationOptions, 'counters' | 'remoteKeys' | 'ledger' | 'openBudget'> & {
     readonly origins: Origins;
   },
 ): Administration {
@@ -298,8 +362,11 @@ function sealing({ config, clock, log, secrets, database }: Platform, ledger: Le
   return auditSealing({ database, clock, log, key, heads, ledger, pauseMs: config.auditSealMs });
 }
 
+/** What the address of a firm is made of. */
+type Firm = Parameters<Parameters<typeof parameterIndexing>[0]['baseUrlOf']>[0];
+
 /** The firm's base under the product that every firm has, as imports write it. */
-function baseUrlOfFirm(origins: Origins, firm: { readonly environment: string; readonly prefix: string }): string {
+function baseUrlOfFirm(origins: Origins, firm: Firm): string {
   return baseUrlOf(origins, { environment: firm.environment, firm: firm.prefix, product: 'pm' });
 }
 
@@ -330,23 +397,4 @@ async function openConnections(config: Config, log: Log): Promise<Connections> {
         : { url: config.runtimeDatabaseUrl },
     stop: async () => undefined,
   };
-}
-
-/** The configured key; for the embedded database one is made at the first start, readable by its owner only. */
-function secretKeyOf(config: Config): string {
-  if (config.secretKey !== '') return config.secretKey;
-  if (config.databaseUrl !== '') {
-    throw new ConfigError(
-      'PRAXIS_SECRET_KEY must be set with DATABASE_URL: 32 random bytes in base64url, the same on every node',
-    );
-  }
-  const file = path.join(path.resolve(config.dataDir), 'secret.key');
-  mkdirSync(path.dirname(file), { recursive: true });
-  try {
-    // wx: of several first starts together, one writes and the others read what it wrote.
-    writeFileSync(file, newSecret(), { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  }
-  return readFileSync(file, 'utf8').trim();
 }

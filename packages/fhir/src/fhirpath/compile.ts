@@ -2,6 +2,7 @@
 // the definitions which JSON properties to read and calls the next step with each value. Branches of a union that
 // begin with another type, and casts that cannot hold, leave nothing behind.
 // http://hl7.org/fhirpath/N1/ and https://hl7.org/fhir/R4/fhirpath.html
+import type { BudgetedWork, StepBudget } from '../budget.ts';
 import { isSubtypeOf, typeDefinition } from '../definitions.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { both, compileElement, compileExtension } from './elements.ts';
@@ -29,25 +30,34 @@ import { compilePredicate, isBoolean, referenceTypeTest } from './predicates.ts'
 export interface CompiledExpression {
   /**
    * The selected values, in the order of the expression's branches and of the resource. Equal values are kept.
-   * `root`: the resource that holds the value; `path`: where in it.
+   * `root`: the resource that holds the value; `path`: where in it. Spends a step from `budget` for each element and criterion.
    */
-  readonly select: (value: JsonValue, root: JsonObject, path: string) => TypedValue[];
+  readonly select: (
+    value: JsonValue,
+    root: JsonObject,
+    path: string,
+    budget: StepBudget,
+    work: BudgetedWork,
+  ) => TypedValue[];
   /** What the expression can select, statically: one focus per alternative, without duplicates by element and type. */
   readonly results: readonly Focus[];
   /** Element paths that are read, criteria included; a path covers all below it, so none is below another. Sorted. */
   readonly touched: readonly string[];
+  /** Steps that the compilation took. */
+  readonly steps: number;
 }
-
-// Many parameters belong to several types: 'clinical-patient' to 32. Of all tables together there are about 1,000.
-const treesMax = 2_000;
-const trees = new Map<string, Expression>();
 
 /**
  * Compiles an expression for values of a type: 'Patient', 'HumanName' or, for the parts of a composite, the element
  * path of an inline type ('Observation.component'). Throws FhirPathError for unknown types and elements, for syntax
- * beyond the subset and for functions that the subset lacks.
+ * beyond the subset and for functions that the subset lacks. Remembers nothing: search-parameters.ts does.
+ * @param tree what the expression was parsed to
  */
-export function compileFhirPath(typeName: string, expression: string): CompiledExpression {
+export function compileFhirPath(
+  typeName: string,
+  expression: string,
+  tree: Expression = parseFhirPath(expression),
+): CompiledExpression {
   const input = focusOfType(typeName);
   if (input === undefined) throw new FhirPathError(`Unknown type ${typeName}`, expression);
   const compilation: Compilation = {
@@ -58,31 +68,22 @@ export function compileFhirPath(typeName: string, expression: string): CompiledE
     compile: (part, focus, then) => compile(part, focus, compilation, then),
   };
   const results = new Map<string, Focus>();
-  const step = compile(treeOf(expression), input, compilation, (focus) => {
+  const step = compile(tree, input, compilation, (focus) => {
     results.set(`${focus.elementPath} ${focus.typeName}`, focus);
     touch(compilation, focus);
     return { visit: foundVisit(focus), usesSibling: false };
   });
   requireFewSteps(compilation); // a branch that failed for it may have been left out as one without the element
   return {
-    select: (value, root, path) => {
-      const run: Run = { root, found: [], held: [] };
+    select: (value, root, path, budget, work) => {
+      const run: Run = { root, found: [], held: [], budget, work };
       step?.visit(value, path, run, undefined);
       return run.found;
     },
     results: [...results.values()],
     touched: withoutCovered(compilation.touched),
+    steps: compilation.steps,
   };
-}
-
-function treeOf(expression: string): Expression {
-  const known = trees.get(expression);
-  if (known !== undefined) return known;
-  const tree = parseFhirPath(expression);
-  const [oldest] = trees.size < treesMax ? [] : trees.keys();
-  if (oldest !== undefined) trees.delete(oldest);
-  trees.set(expression, tree);
-  return tree;
 }
 
 // Undefined when the definitions rule out that anything is selected.
@@ -94,6 +95,8 @@ function compile(expression: Expression, input: Focus, compilation: Compilation,
       return then(input);
     case 'resource':
       return compileResource(compilation, then);
+    case 'variable':
+      throw new FhirPathError(`Unsupported variable ${expression.name}`, compilation.expression);
     case 'literal':
       throw new FhirPathError('A literal selects nothing', compilation.expression);
     case 'member':
@@ -108,6 +111,8 @@ function compile(expression: Expression, input: Focus, compilation: Compilation,
         compileCast(expression.typeName, focus, compilation, then),
       );
     case 'binary':
+      if (expression.operator !== '|')
+        throw new FhirPathError(`Unsupported operator ${expression.operator}`, compilation.expression);
       return both(
         compile(expression.left, input, compilation, then),
         compile(expression.right, input, compilation, then),
@@ -125,7 +130,10 @@ function compileResource(compilation: Compilation, then: Continuation): Step | u
   }
   const next = then(root);
   if (next === undefined) return undefined;
-  const visit: Visit = (_value, _path, run) => next.visit(run.root, root.typeName, run, undefined);
+  const visit: Visit = (_value, _path, run) => {
+    run.budget.spend(1, run.work);
+    next.visit(run.root, root.typeName, run, undefined);
+  };
   return { visit, usesSibling: false };
 }
 
@@ -167,6 +175,7 @@ function compileWhere(
   if (next === undefined) return undefined;
   const predicate = compilePredicate(criteria, focus, compilation);
   const visit: Visit = (value, path, run, sibling) => {
+    run.budget.spend(1, run.work);
     if (predicate.test(value, path, run, sibling) === true) next.visit(value, path, run, sibling);
   };
   return { visit, usesSibling: next.usesSibling || predicate.usesSibling };
@@ -231,9 +240,15 @@ function compileComputed(
 function foundVisit(focus: Focus): Visit {
   const type = focus.typeName;
   if (isPolymorphic(focus)) {
-    return (value, path, run) => run.found.push({ type: runtimeType(focus, value), value, path });
+    return (value, path, run) => {
+      run.budget.spend(1, run.work);
+      run.found.push({ type: runtimeType(focus, value), value, path });
+    };
   }
-  return (value, path, run) => run.found.push({ type, value, path });
+  return (value, path, run) => {
+    run.budget.spend(1, run.work);
+    run.found.push({ type, value, path });
+  };
 }
 
 function withoutCovered(paths: ReadonlySet<string>): readonly string[] {

@@ -1,4 +1,5 @@
 // What the compiler knows about the values that a part of an expression selects, and what runs over them.
+import type { BudgetedWork, StepBudget } from '../budget.ts';
 import type { ElementType, TypeDefinition } from '../definitions.ts';
 import { isPrimitiveType, isSubtypeOf, typeDefinition } from '../definitions.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
@@ -31,6 +32,9 @@ export interface Run {
   readonly found: TypedValue[];
   /** Values held back by an indexer until its whole collection is known. */
   readonly held: (() => void)[];
+  /** Spent by a step for each element that is visited, each item and each criterion. */
+  readonly budget: StepBudget;
+  readonly work: BudgetedWork;
 }
 
 /** Handles one value. `sibling` is the '_name' companion of a primitive; `value` is null where only that exists. */

@@ -1,5 +1,6 @@
-// Parses the part of FHIRPath that search parameters need. http://hl7.org/fhirpath/N1/#expressions
-// By rising strength: or · and · = != · | · is as · path with members, calls and indexers.
+// Parses the part of FHIRPath that R4's search parameters and invariants need; who compiles an expression takes what it can
+// compute (compile.ts, ../invariants/compile.ts). http://hl7.org/fhirpath/N1/#expressions
+// By rising strength: implies · or xor · and · in contains · = != · < > <= >= · | · is as · + & · path with members, calls, indexers.
 import { FhirPathError } from './fhirpath-error.ts';
 import { type Token, tokenize } from './tokens.ts';
 
@@ -7,6 +8,7 @@ export type Expression =
   | { readonly kind: 'this' }
   /** %resource: the resource that holds the focus. */
   | { readonly kind: 'resource' }
+  | { readonly kind: 'variable'; readonly name: Variable }
   | { readonly kind: 'literal'; readonly value: string | number | boolean }
   /** Without operand: a member of the focus, or the name of the type that the focus has to be. */
   | { readonly kind: 'member'; readonly operand: Expression | undefined; readonly name: string }
@@ -30,7 +32,25 @@ export type Expression =
       readonly right: Expression;
     };
 
-export type BinaryOperator = 'or' | 'and' | '=' | '!=' | '|';
+/** https://hl7.org/fhir/R4/fhirpath.html#variables; %context is what the whole expression is evaluated on. */
+export type Variable = '%rootResource' | '%context' | '%ucum';
+
+export type BinaryOperator =
+  | 'implies'
+  | 'or'
+  | 'xor'
+  | 'and'
+  | 'in'
+  | 'contains'
+  | '='
+  | '!='
+  | '<'
+  | '>'
+  | '<='
+  | '>='
+  | '|'
+  | '+'
+  | '&';
 
 interface Cursor {
   readonly expression: string;
@@ -43,7 +63,18 @@ interface Cursor {
 /** Expressions inside each other at most: parentheses, criteria. */
 const depthMax = 50;
 
-const binaryLevels: readonly (readonly BinaryOperator[])[] = [['or'], ['and'], ['=', '!='], ['|']];
+const variables: readonly Variable[] = ['%rootResource', '%context', '%ucum'];
+
+const binaryLevels: readonly (readonly BinaryOperator[])[] = [
+  ['implies'],
+  ['or', 'xor'],
+  ['and'],
+  ['in', 'contains'],
+  ['=', '!='],
+  ['<', '>', '<=', '>='],
+  ['|'],
+];
+const additive: readonly BinaryOperator[] = ['+', '&'];
 
 /** The syntax tree of an expression. Throws FhirPathError when the expression is malformed or uses other syntax. */
 export function parseFhirPath(expression: string): Expression {
@@ -66,17 +97,22 @@ function parseBinary(cursor: Cursor, level: number): Expression {
 function parseOperators(cursor: Cursor, level: number): Expression {
   const operators = binaryLevels[level];
   if (operators === undefined) return parseTypeOperation(cursor);
-  let left = parseBinary(cursor, level + 1);
+  return parseChain(cursor, operators, () => parseBinary(cursor, level + 1));
+}
+
+/** Operands of one level, from left to right. */
+function parseChain(cursor: Cursor, operators: readonly BinaryOperator[], parseOperand: () => Expression): Expression {
+  let left = parseOperand();
   for (;;) {
     const operator = operators.find((candidate) => isOperator(peek(cursor), candidate));
     if (operator === undefined) return left;
     cursor.next += 1;
-    left = { kind: 'binary', operator, left, right: parseBinary(cursor, level + 1) };
+    left = { kind: 'binary', operator, left, right: parseOperand() };
   }
 }
 
 function parseTypeOperation(cursor: Cursor): Expression {
-  let operand = parsePath(cursor);
+  let operand = parseChain(cursor, additive, () => parsePath(cursor));
   for (;;) {
     const operation = (['is', 'as'] as const).find((candidate) => isOperator(peek(cursor), candidate));
     if (operation === undefined) return operand;
@@ -124,11 +160,16 @@ function parseTerm(cursor: Cursor): Expression {
     cursor.next += 1;
     return { kind: token.text === '$this' ? 'this' : 'resource' };
   }
+  const variable = variables.find((name) => isOperator(token, name));
+  if (variable !== undefined) {
+    cursor.next += 1;
+    return { kind: 'variable', name: variable };
+  }
   return parseInvocation(cursor, undefined);
 }
 
 function parseInvocation(cursor: Cursor, operand: Expression | undefined): Expression {
-  const { text: name } = take(cursor, 'name');
+  const { text: name } = take(cursor, peek(cursor).kind === 'delimited' ? 'delimited' : 'name');
   if (/^[$%]/.test(name)) throw new FhirPathError(`Unsupported variable ${name}`, cursor.expression);
   if (!isOperator(peek(cursor), '(')) return { kind: 'member', operand, name };
   cursor.next += 1;

@@ -5,19 +5,20 @@ import { isSubtypeOf, typeDefinition } from '../definitions.ts';
 import { decimalText, isRawDecimal, type JsonValue } from '../json.ts';
 import { FhirPathError } from './fhirpath-error.ts';
 import { type Compilation, type Focus, type Predicate, type Run, runtimeType, type Step, touch } from './focus.ts';
-import type { Expression } from './parse.ts';
-import { referencedType } from './referenced-type.ts';
+import type { BinaryOperator, Expression } from './parse.ts';
+import { referencedType, stepsToReferencedType } from './referenced-type.ts';
 
 export interface CompiledPredicate {
   readonly test: Predicate;
   readonly usesSibling: boolean;
 }
 
+const booleanOperators: ReadonlySet<BinaryOperator> = new Set(['or', 'and', '=', '!=']);
 const booleanFunctions = ['exists', 'empty', 'not', 'hasValue'];
 
 /** Whether the value of an expression is a boolean that has to be computed. */
 export function isBoolean(expression: Expression): boolean {
-  if (expression.kind === 'binary') return expression.operator !== '|';
+  if (expression.kind === 'binary') return booleanOperators.has(expression.operator);
   if (expression.kind === 'type') return expression.operation === 'is';
   return expression.kind === 'call' && booleanFunctions.includes(expression.name);
 }
@@ -36,7 +37,7 @@ export function compilePredicate(criteria: Expression, input: Focus, compilation
       if (criteria.operator === 'and' || criteria.operator === 'or') {
         return compileLogic(criteria.operator, criteria.left, criteria.right, input, compilation);
       }
-      if (criteria.operator !== '|') {
+      if (criteria.operator === '=' || criteria.operator === '!=') {
         return compileEquality(criteria.operator, criteria.left, criteria.right, input, compilation);
       }
       return compileSingleton(criteria, input, compilation);
@@ -67,6 +68,7 @@ function compileLogic(
   // The result that one operand alone decides.
   const decisive = operator === 'or';
   const test: Predicate = (value, path, run, sibling) => {
+    run.budget.spend(1, run.work);
     const first = a.test(value, path, run, sibling);
     if (first === decisive) return decisive;
     const second = b.test(value, path, run, sibling);
@@ -86,6 +88,7 @@ function compileEquality(
   const a = compileOperand(left, input, compilation);
   const b = compileOperand(right, input, compilation);
   const test: Predicate = (value, path, run) => {
+    run.budget.spend(1, run.work);
     const first = a(value, path, run);
     const second = b(value, path, run);
     if (first.length === 0 || second.length === 0) return undefined;
@@ -175,7 +178,9 @@ function compileReferenceTypeTest(
   });
   const test: Predicate = (value, path, run, sibling) => {
     const [reference] = collect.values(value, path, run, sibling);
-    const type = reference === undefined ? undefined : referencedType(reference, run.root);
+    if (reference === undefined) return false;
+    run.budget.spend(stepsToReferencedType(reference, run.root), run.work);
+    const type = referencedType(reference, run.root);
     return type !== undefined && isSubtypeOf(type, typeName);
   };
   return { test, usesSibling: false };
@@ -211,12 +216,13 @@ function compileCollection(
     check?.(focus);
     touch(compilation, focus);
     const visit: Step['visit'] = (value, path, run) => {
+      run.budget.spend(1, run.work);
       run.found.push({ type: runtimeType(focus, value), value, path });
     };
     return { visit, usesSibling: withSiblings && focus.primitive };
   });
   const collect: (...input: Parameters<Predicate>) => Run['found'] = (value, path, run, sibling) => {
-    const inner: Run = { root: run.root, found: [], held: [] };
+    const inner: Run = { root: run.root, found: [], held: [], budget: run.budget, work: run.work };
     step?.visit(value, path, inner, sibling);
     return inner.found;
   };

@@ -20,6 +20,12 @@ export function referencedType(reference: JsonValue, root: JsonObject): string |
   return typeof type === 'string' && knownTypes.has(type) ? type : undefined;
 }
 
+/** Steps that `referencedType` takes: contained resources are looked at one by one. */
+export function stepsToReferencedType(reference: JsonValue, { contained }: JsonObject): number {
+  const text = typeof reference === 'string' ? reference : property(reference, 'reference');
+  return typeof text === 'string' && text.startsWith('#') && Array.isArray(contained) ? 1 + contained.length : 1;
+}
+
 function typeOfText(text: string, root: JsonObject): JsonValue | undefined {
   if (text === '#') return root['resourceType'];
   if (text.startsWith('#')) return containedType(text.slice(1), root);

@@ -2,16 +2,16 @@
 import { FhirPathError } from './fhirpath-error.ts';
 
 export interface Token {
-  readonly kind: 'name' | 'string' | 'number' | 'symbol' | 'end';
-  /** Of a string: its value without quotes and escapes. */
+  readonly kind: 'name' | 'delimited' | 'string' | 'number' | 'symbol' | 'end';
+  /** Of a string or a delimited name: its value without quotes and escapes. */
   readonly text: string;
   /** Offset of the first character in the expression. */
   readonly at: number;
 }
 
-// One alternative per kind; a delimited identifier (`div`) is a name that is never a keyword.
+// One alternative per kind; a delimited identifier (`div`) is a name that is never an operator.
 const tokenPattern =
-  /\s+|(?<name>[A-Za-z_][A-Za-z0-9_]*|[$%][A-Za-z]+)|'(?<string>(?:[^'\\]|\\.)*)'|(?<number>\d+(?:\.\d+)?)|(?<symbol>!=|[.()[\]|,=])/uy;
+  /\s+|(?<name>[A-Za-z_][A-Za-z0-9_]*|[$%][A-Za-z]+)|'(?<string>(?:[^'\\]|\\.)*)'|`(?<delimited>(?:[^`\\]|\\.)*)`|(?<number>\d+(?:\.\d+)?)|(?<symbol>!=|<=|>=|[.()[\]|,=<>+&])/uy;
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', f: '\f' };
 
@@ -24,6 +24,7 @@ export function tokenize(expression: string): readonly Token[] {
     const groups = tokenPattern.exec(expression)?.groups;
     if (groups === undefined) throw new FhirPathError(`Unsupported character at offset ${at}`, expression);
     if (groups.name !== undefined) tokens.push({ kind: 'name', text: groups.name, at });
+    else if (groups.delimited !== undefined) tokens.push({ kind: 'delimited', text: unescaped(groups.delimited), at });
     else if (groups.string !== undefined) tokens.push({ kind: 'string', text: unescaped(groups.string), at });
     else if (groups.number !== undefined) tokens.push({ kind: 'number', text: groups.number, at });
     else if (groups.symbol !== undefined) tokens.push({ kind: 'symbol', text: groups.symbol, at });

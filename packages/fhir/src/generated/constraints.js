@@ -45,7 +45,7 @@ export const constraintTexts = {
   "ConceptMap.group.element.target": `["cmd-1","error","comment.exists() or equivalence.empty() or ((equivalence != 'narrower') and (equivalence != 'inexact'))","If the map is narrower or inexact, there SHALL be some comments"]`,
   "ConceptMap.group.unmapped": `["cmd-2","error","(mode = 'fixed') implies code.exists()","If the mode is 'fixed', a code must be provided"]
 ["cmd-3","error","(mode = 'other-map') implies url.exists()","If the mode is 'other-map', a url must be provided"]`,
-  "Condition": `["con-3","warning","clinicalStatus.exists() or verificationStatus.coding.where(system='http://terminology.hl7.org/CodeSystem/condition-ver-status' and code = 'entered-in-error').exists() or category.select($this='problem-list-item').empty()","Condition.clinicalStatus SHALL be present if verificationStatus is not entered-in-error and category is problem-list-item"]
+  "Condition": `["con-3","warning","clinicalStatus.exists() or verificationStatus.coding.where(system='http://terminology.hl7.org/CodeSystem/condition-ver-status' and code = 'entered-in-error').exists() or category.coding.where(system='http://terminology.hl7.org/CodeSystem/condition-category' and code='problem-list-item').empty()","Condition.clinicalStatus SHALL be present if verificationStatus is not entered-in-error and category is problem-list-item"]
 ["con-4","error","abatement.empty() or clinicalStatus.coding.where(system='http://terminology.hl7.org/CodeSystem/condition-clinical' and (code='resolved' or code='remission' or code='inactive')).exists()","If condition is abated, then clinicalStatus must be either inactive, resolved, or remission"]
 ["con-5","error","verificationStatus.coding.where(system='http://terminology.hl7.org/CodeSystem/condition-ver-status' and code='entered-in-error').empty() or clinicalStatus.empty()","Condition.clinicalStatus SHALL NOT be present if verification Status is entered-in-error"]`,
   "Condition.stage": `["con-1","error","summary.exists() or assessment.exists()","Stage SHALL have summary or assessment"]`,
@@ -78,10 +78,10 @@ export const constraintTexts = {
 ["eld-13","error","type.select(code).isDistinct()","Types must be unique by code"]
 ["eld-14","error","constraint.select(key).isDistinct()","Constraints must be unique by key"]
 ["eld-15","error","defaultValue.empty() or meaningWhenMissing.empty()","default value and meaningWhenMissing are mutually exclusive"]
-["eld-16","error","sliceName.empty() or sliceName.matches('^[a-zA-Z0-9\\\\\\\\/\\\\\\\\-_\\\\\\\\[\\\\\\\\]\\\\\\\\@]+$')","sliceName must be composed of proper tokens separated by \\"/\\""]
+["eld-16","error","sliceName.empty() or sliceName.matches('^[a-zA-Z0-9/\\\\\\\\-_\\\\\\\\[\\\\\\\\]@]+$')","sliceName must be composed of proper tokens separated by \\"/\\""]
 ["eld-18","error","(isModifier.exists() and isModifier) implies isModifierReason.exists()","Must have a modifier reason if isModifier = true"]
-["eld-19","error","path.matches('[^\\\\\\\\s\\\\\\\\.,:;\\\\\\\\\\\\'\\"\\\\\\\\/|?!@#$%&*()\\\\\\\\[\\\\\\\\]{}]{1,64}(\\\\\\\\.[^\\\\\\\\s\\\\\\\\.,:;\\\\\\\\\\\\'\\"\\\\\\\\/|?!@#$%&*()\\\\\\\\[\\\\\\\\]{}]{1,64}(\\\\\\\\[x\\\\\\\\])?(\\\\\\\\:[^\\\\\\\\s\\\\\\\\.]+)?)*')","Element names cannot include some special characters"]
-["eld-20","warning","path.matches('[A-Za-z][A-Za-z0-9]*(\\\\\\\\.[a-z][A-Za-z0-9]*(\\\\\\\\[x])?)*')","Element names should be simple alphanumerics with a max of 64 characters, or code generation tools may be broken"]
+["eld-19","error","path.matches('[^\\\\\\\\s.,:;\\\\'\\"/|?!@#$%&*()\\\\\\\\[\\\\\\\\]{}]{1,64}(\\\\\\\\.[^\\\\\\\\s.,:;\\\\'\\"/|?!@#$%&*()\\\\\\\\[\\\\\\\\]{}]{1,64}(\\\\\\\\[x\\\\\\\\])?(:[^\\\\\\\\s.]+)?)*')","Element names cannot include some special characters"]
+["eld-20","warning","path.matches('[A-Za-z][A-Za-z0-9]*(\\\\\\\\.[a-z][A-Za-z0-9]*(\\\\\\\\[x\\\\\\\\])?)*')","Element names should be simple alphanumerics with a max of 64 characters, or code generation tools may be broken"]
 ["eld-22","error","sliceIsConstraining.exists() implies sliceName.exists()","sliceIsConstraining can only appear if slicename is present"]`,
   "ElementDefinition.slicing": `["eld-1","error","discriminator.exists() or description.exists()","If there are no discriminators, there must be a definition"]`,
   "ElementDefinition.max": `["eld-3","error","empty() or ($this = '*') or (toInteger() >= 0)","Max SHALL be a number or \\"*\\""]`,
@@ -156,7 +156,7 @@ export const constraintTexts = {
 ["que-11","error","answerOption.empty() or initial.empty()","If one or more answerOption is present, initial[x] must be missing"]
 ["que-12","error","enableWhen.count() > 2 implies enableBehavior.exists()","If there are more than one enableWhen, enableBehavior must be specified"]
 ["que-13","error","repeats=true or initial.count() <= 1","Can only have multiple initial values for repeating items"]`,
-  "Questionnaire.item.enableWhen": `["que-7","error","operator = 'exists' implies (answer is Boolean)","If the operator is 'exists', the value must be a boolean"]`,
+  "Questionnaire.item.enableWhen": `["que-7","error","operator = 'exists' implies (answer is boolean)","If the operator is 'exists', the value must be a boolean"]`,
   "QuestionnaireResponse.item": `["qrs-1","error","(answer.exists() and item.exists()).not()","Nested item can't be beneath both item and answer"]`,
   "Range": `["rng-2","error","low.empty() or high.empty() or (low <= high)","If present, low SHALL have a lower value than high"]`,
   "Ratio": `["rat-1","error","(numerator.empty() xor denominator.exists()) and (numerator.exists() or extension.exists())","Numerator and denominator SHALL both be present, or both are absent. If both are absent, there SHALL be some extension present"]`,
@@ -228,7 +228,7 @@ export const constraintTexts = {
 ["tim-6","error","periodMax.empty() or period.exists()","If there's a periodMax, there must be a period"]
 ["tim-7","error","durationMax.empty() or duration.exists()","If there's a durationMax, there must be a duration"]
 ["tim-8","error","countMax.empty() or count.exists()","If there's a countMax, there must be a count"]
-["tim-9","error","offset.empty() or (when.exists() and ((when in ('C' | 'CM' | 'CD' | 'CV')).not()))","If there's an offset, there must be a when (and not C, CM, CD, CV)"]
+["tim-9","error","offset.empty() or (when.exists() and when.where($this in ('C' | 'CM' | 'CD' | 'CV')).empty())","If there's an offset, there must be a when (and not C, CM, CD, CV)"]
 ["tim-10","error","timeOfDay.empty() or when.empty()","If there's a timeOfDay, there cannot be a when, or vice versa"]`,
   "TriggerDefinition": `["trd-1","error","data.empty() or timing.empty()","Either timing, or a data requirement, but not both"]
 ["trd-2","error","condition.exists() implies data.exists()","A condition only if there is a data requirement"]

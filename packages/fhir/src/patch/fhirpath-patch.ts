@@ -1,4 +1,5 @@
 // FHIRPath Patch: https://hl7.org/fhir/R4/fhirpatch.html. A Parameters resource with one `operation` parameter per change.
+import type { StepBudget } from '../budget.ts';
 import {
   type ElementDefinition,
   elementByJsonName,
@@ -6,16 +7,19 @@ import {
   type TypeDefinition,
   typeDefinition,
 } from '../definitions.ts';
+import { type CompiledExpression, compileFhirPath } from '../fhirpath/compile.ts';
+import { FhirPathError } from '../fhirpath/fhirpath-error.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { extractor, touchedElements } from '../search-parameters.ts';
 import { patchOperationsMax } from './json-patch.ts';
-import { copyOf, isObject, type Patch, PatchError, type PatchTouch } from './patch.ts';
+import { copyOf, isObject, type Patch, PatchError, type PatchTouch, workOf } from './patch.ts';
 
 interface Operation {
   /** From 1. */
   readonly number: number;
   readonly kind: keyof typeof operations;
   readonly path: string;
+  /** The path, for the type that it begins with. */
+  readonly compiled: CompiledExpression | undefined;
   readonly name: string | undefined;
   readonly value: Value | undefined;
   readonly index: number | undefined;
@@ -41,10 +45,22 @@ interface Place {
 
 type Resource = JsonObject & { readonly resourceType: string };
 
+/** What the operations of one patch work on. */
+interface Target {
+  readonly resource: Resource;
+  readonly budget: StepBudget;
+}
+
+/** Characters of a path at most. */
+const pathLengthMax = 1_000;
+
+/** What a step of compiling costs, in steps of evaluation. */
+const stepsPerCompiled = 20;
+
 /** Type → what it does (fhirpatch.html#concept). */
 const operations = {
-  add(resource: Resource, each: Operation) {
-    const target = targetOf(resource, each);
+  add(to: Target, each: Operation) {
+    const target = targetOf(to, each);
     const element =
       target.type.elements.get(each.name ?? '') ?? elementByJsonName(target.type, each.name ?? '')?.element;
     if (element === undefined)
@@ -63,20 +79,20 @@ const operations = {
     if (Array.isArray(list)) list.push(value.json);
     else target.object[key] = [value.json];
   },
-  insert(resource: Resource, each: Operation) {
-    const { list } = listOf(resource, each);
+  insert(to: Target, each: Operation) {
+    const { list } = listOf(to, each);
     const index = requireIndex(each, each.index, 'index', list.length);
     list.splice(index, 0, requireValue(each).json);
   },
-  delete(resource: Resource, each: Operation) {
-    const places = placesOf(resource, each);
+  delete(to: Target, each: Operation) {
+    const places = placesOf(to, each);
     if (places.length > 1)
       throw new PatchError('failed', each.number, 'deletes several elements: its path must select one');
     const [place] = places;
     if (place) removeAt(place);
   },
-  replace(resource: Resource, each: Operation) {
-    const place = onePlace(resource, each);
+  replace(to: Target, each: Operation) {
+    const place = onePlace(to, each);
     const value = requireValue(each);
     const { holder, key, index, element } = place;
     const list = holder[key];
@@ -87,8 +103,8 @@ const operations = {
     removeAt(place);
     holder[keyOf(element, value, each)] = value.json;
   },
-  move(resource: Resource, each: Operation) {
-    const { list } = listOf(resource, each);
+  move(to: Target, each: Operation) {
+    const { list } = listOf(to, each);
     const source = requireIndex(each, each.source, 'source', list.length - 1);
     const destination = requireIndex(each, each.destination, 'destination', list.length - 1);
     const [moved] = list.splice(source, 1);
@@ -98,9 +114,10 @@ const operations = {
 
 /**
  * The patch of a Parameters resource, whose structure has been validated.
- * @throws PatchError `malformed` for anything that fhirpatch.html does not define
+ * Spends what it costs to compile its paths.
+ * @throws PatchError `malformed` for anything that fhirpatch.html does not define, and what the budget throws
  */
-export function readFhirPathPatch(parameters: JsonObject): Patch {
+export function readFhirPathPatch(parameters: JsonObject, budget: StepBudget): Patch {
   const list = Array.isArray(parameters.parameter) ? parameters.parameter : [];
   if (list.length === 0)
     throw new PatchError('malformed', 1, 'is missing: Parameters must have a parameter "operation" for each change');
@@ -110,13 +127,16 @@ export function readFhirPathPatch(parameters: JsonObject): Patch {
       patchOperationsMax + 1,
       `is one too many: at most ${patchOperationsMax} are taken`,
     );
-  const parsed = list.map((item, index) => readOperation(item, index + 1));
+  const parsed = list.map((item, index) => readOperation(item, index + 1, budget));
   return {
     touches: parsed.flatMap(touchesOf),
-    apply(resource) {
+    apply(resource, budget) {
       const copy = copyOf(resource);
       if (!isResource(copy)) throw new PatchError('failed', 1, 'has no resource to work on');
-      for (const each of parsed) operations[each.kind](copy, each);
+      for (const each of parsed) {
+        budget.spend(1, workOf(each.number));
+        operations[each.kind]({ resource: copy, budget }, each);
+      }
       return copy;
     },
   };
@@ -126,7 +146,7 @@ function isResource(value: JsonValue): value is Resource {
   return isObject(value) && typeof value.resourceType === 'string';
 }
 
-function readOperation(item: JsonValue, number: number): Operation {
+function readOperation(item: JsonValue, number: number, budget: StepBudget): Operation {
   if (!isObject(item) || item.name !== 'operation')
     throw new PatchError('malformed', number, 'must be a parameter called operation');
   const parts = new Map<string, JsonObject>();
@@ -153,6 +173,7 @@ function readOperation(item: JsonValue, number: number): Operation {
     number,
     kind,
     path,
+    compiled: compiledPath(number, path, budget),
     name: text('name'),
     value: given === undefined ? undefined : givenValue(given),
     index: integer('index'),
@@ -177,8 +198,10 @@ function givenValue(parameter: JsonObject): Value {
   for (const part of Array.isArray(parameter.part) ? parameter.part : []) {
     if (!isObject(part) || typeof part.name !== 'string') continue;
     const { json } = givenValue(part);
-    const there = object[part.name];
-    object[part.name] = there === undefined ? json : [...(Array.isArray(there) ? there : [there]), json];
+    const there = Object.hasOwn(object, part.name) ? object[part.name] : undefined;
+    if (there === undefined) object[part.name] = json;
+    else if (Array.isArray(there)) there.push(json);
+    else object[part.name] = [there, json];
   }
   return { type: undefined, json: object };
 }
@@ -187,8 +210,17 @@ function givenValue(parameter: JsonObject): Value {
  * Every top-level element that the path reads on its way, criteria of `where` included, and for an `add` to the resource
  * the element that it adds.
  */
-function touchesOf({ path, kind, name, number }: Operation): PatchTouch[] {
-  const [, type] = /^\s*([A-Z][A-Za-z]*)/.exec(path) ?? [];
+function touchesOf({ compiled, kind, name }: Operation): PatchTouch[] {
+  if (compiled === undefined) return [{ member: kind === 'add' ? name : undefined, blind: false }];
+  const members = compiled.touched.map((element) => element.split('.')[1]);
+  return [...new Set(members)].map((member) => ({ member: member?.replace('[x]', ''), blind: false }));
+}
+
+/** The path of an operation; undefined: it is the resource itself. */
+function compiledPath(number: number, path: string, budget: StepBudget): CompiledExpression | undefined {
+  if (path.length > pathLengthMax)
+    throw new PatchError('malformed', number, `has a path of more than ${pathLengthMax} characters`);
+  const type = typeOfPath(path);
   if (type === undefined || path.includes('%')) {
     throw new PatchError(
       'malformed',
@@ -196,27 +228,39 @@ function touchesOf({ path, kind, name, number }: Operation): PatchTouch[] {
       'must have a path that begins with the resource type and has no variables',
     );
   }
-  if (path.trim() === type) return [{ member: kind === 'add' ? name : undefined, blind: false }];
-  const members = readPath(number, () => touchedElements(type, path)).map((element) => element.split('.')[1]);
-  return [...new Set(members)].map((member) => ({ member: member?.replace('[x]', ''), blind: false }));
+  return path.trim() === type ? undefined : compile(number, type, path, budget);
 }
 
-function readPath<T>(number: number, read: () => T): T {
+function typeOfPath(path: string): string | undefined {
+  return /^\s*([A-Z][A-Za-z]*)/.exec(path)?.[1];
+}
+
+function compile(number: number, type: string, path: string, budget: StepBudget): CompiledExpression {
   try {
-    return read();
+    const compiled = compileFhirPath(type, path);
+    budget.spend(stepsPerCompiled * compiled.steps, workOf(number));
+    return compiled;
   } catch (error) {
-    const problem = error instanceof Error ? error.message : '';
-    throw new PatchError('malformed', number, `has a path that cannot be read: ${problem}`);
+    if (!(error instanceof FhirPathError)) throw error;
+    throw new PatchError('malformed', number, `has a path that cannot be read: ${error.message}`);
   }
 }
 
-function placesOf(resource: Resource, each: Operation): Place[] {
-  const found = readPath(each.number, () => extractor(resource.resourceType, each.path)(resource));
-  return found.flatMap(({ path }) => locate(resource, path) ?? []);
+function placesOf({ resource, budget }: Target, { number, path, compiled }: Operation): Place[] {
+  const type = resource.resourceType;
+  const expression =
+    compiled !== undefined && typeOfPath(path) === type ? compiled : compile(number, type, path, budget);
+  const work = workOf(number);
+  const found = expression.select(resource, resource, type, budget, work);
+  const spend = (members: number) => budget.spend(members, work);
+  return found.flatMap((each) => locate(resource, each.path, spend) ?? []);
 }
 
-/** From a concrete path such as `Patient.name[0].given[1]` to the place in the JSON. */
-function locate(resource: Resource, path: string): Place | undefined {
+/**
+ * From a concrete path such as `Patient.name[0].given[1]` to the place in the JSON.
+ * @param spend told how many members are looked through at each step
+ */
+function locate(resource: Resource, path: string, spend: (members: number) => void): Place | undefined {
   let type = typeDefinition(resource.resourceType);
   let value: JsonValue = resource;
   let place: Place | undefined;
@@ -225,7 +269,9 @@ function locate(resource: Resource, path: string): Place | undefined {
     if (!type || !isObject(value)) return undefined;
     const holder: JsonObject = value;
     const within: TypeDefinition = type;
-    const key: string | undefined = Object.keys(holder).find(
+    const members = Object.keys(holder);
+    spend(1 + members.length);
+    const key: string | undefined = members.find(
       (candidate) => elementByJsonName(within, candidate)?.element.name === name && !candidate.startsWith('_'),
     );
     const known = key === undefined ? undefined : elementByJsonName(within, key);
@@ -238,8 +284,8 @@ function locate(resource: Resource, path: string): Place | undefined {
   return place;
 }
 
-function onePlace(resource: Resource, each: Operation): Place {
-  const [place, ...others] = placesOf(resource, each);
+function onePlace(to: Target, each: Operation): Place {
+  const [place, ...others] = placesOf(to, each);
   if (place === undefined || others.length > 0) {
     throw new PatchError(
       'failed',
@@ -251,10 +297,11 @@ function onePlace(resource: Resource, each: Operation): Place {
 }
 
 /** The object that an `add` adds to: the resource, or the one element of the path. */
-function targetOf(resource: Resource, each: Operation): { object: JsonObject; type: TypeDefinition } {
+function targetOf(to: Target, each: Operation): { object: JsonObject; type: TypeDefinition } {
+  const { resource } = to;
   const own = typeDefinition(resource.resourceType);
   if (each.path.trim() === resource.resourceType && own) return { object: resource, type: own };
-  const { holder, key, index, type } = onePlace(resource, each);
+  const { holder, key, index, type } = onePlace(to, each);
   const inner = holder[key];
   const object = Array.isArray(inner) ? inner[index ?? 0] : inner;
   if (!isObject(object) || type === undefined)
@@ -263,8 +310,8 @@ function targetOf(resource: Resource, each: Operation): { object: JsonObject; ty
 }
 
 /** The list that the path selects, of which it may name elements. */
-function listOf(resource: Resource, each: Operation): { list: JsonValue[] } {
-  const [place] = placesOf(resource, each);
+function listOf(to: Target, each: Operation): { list: JsonValue[] } {
+  const [place] = placesOf(to, each);
   const list = place?.holder[place.key];
   if (!Array.isArray(list))
     throw new PatchError('failed', each.number, `(${each.kind}) must select a list: ${each.path} selects none`);

@@ -1,6 +1,7 @@
 // JSON Patch: https://www.rfc-editor.org/rfc/rfc6902, pointers: https://www.rfc-editor.org/rfc/rfc6901
+import type { BudgetedWork, StepBudget } from '../budget.ts';
 import { decimalText, isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
-import { copyOf, isObject, type Patch, PatchError, type PatchTouch } from './patch.ts';
+import { copyOf, isObject, type Patch, PatchError, type PatchTouch, workOf } from './patch.ts';
 
 /** Operations of one patch. */
 export const patchOperationsMax = 1000;
@@ -22,6 +23,7 @@ interface Root {
   document: JsonValue;
   /** Characters that copies have added. */
   copied: number;
+  readonly budget: StepBudget;
 }
 
 /** Op → what it does. RFC 6902 §4. */
@@ -47,7 +49,7 @@ const operations = {
     add(root, each, each.path, copyOf(value));
   },
   test(root: Root, each: Operation) {
-    if (!isEqual(get(root, each, each.path), each.value))
+    if (!isEqual(get(root, each, each.path), each.value, root.budget, workOf(each.number)))
       throw new PatchError('failed', each.number, 'tests for another value than there is');
   },
 } as const;
@@ -68,9 +70,12 @@ export function readJsonPatch(document: JsonValue): Patch {
   const parsed = document.map((item, index) => readOperation(item, index + 1));
   return {
     touches: parsed.flatMap(touchesOf),
-    apply(resource) {
-      const root: Root = { document: copyOf(resource), copied: 0 };
-      for (const each of parsed) operations[each.op](root, each);
+    apply(resource, budget) {
+      const root: Root = { document: copyOf(resource), copied: 0, budget };
+      for (const each of parsed) {
+        budget.spend(1 + each.path.length + each.from.length, workOf(each.number));
+        operations[each.op](root, each);
+      }
       return root.document;
     },
   };
@@ -179,18 +184,22 @@ function notThere(each: Operation, path: readonly string[]): PatchError {
 }
 
 /** RFC 6902 §4.6: numbers by value, objects whatever the order of their members. */
-function isEqual(a: JsonValue, b: JsonValue): boolean {
+function isEqual(a: JsonValue, b: JsonValue, budget: StepBudget, work: BudgetedWork): boolean {
+  budget.spend(1, work);
   if (isNumber(a) || isNumber(b))
     return isNumber(a) && isNumber(b) && Number(decimalText(a)) === Number(decimalText(b));
   if (Array.isArray(a))
-    return Array.isArray(b) && a.length === b.length && a.every((item, at) => isEqual(item, b[at] ?? null));
+    return (
+      Array.isArray(b) && a.length === b.length && a.every((item, at) => isEqual(item, b[at] ?? null, budget, work))
+    );
   if (!isObject(a)) return a === b;
   if (!isObject(b)) return false;
   const names = Object.keys(a);
+  budget.spend(names.length, work); // to list them costs as much as to compare them
   const other: JsonObject = b;
   return (
     names.length === Object.keys(b).length &&
-    names.every((name) => Object.hasOwn(other, name) && isEqual(a[name] ?? null, other[name] ?? null))
+    names.every((name) => Object.hasOwn(other, name) && isEqual(a[name] ?? null, other[name] ?? null, budget, work))
   );
 }
 

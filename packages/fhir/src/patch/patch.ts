@@ -1,4 +1,5 @@
 // What both kinds of patch share. A patch works on a copy and either succeeds as a whole or changes nothing.
+import type { BudgetedWork, StepBudget } from '../budget.ts';
 import { isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
 
 /** A patch cannot be read or applied; the message names the operation by its number, from 1. */
@@ -27,8 +28,16 @@ export interface PatchTouch {
 /** A parsed patch. */
 export interface Patch {
   readonly touches: readonly PatchTouch[];
-  /** The patched copy. @throws PatchError */
-  apply(resource: JsonObject): JsonValue;
+  /** The patched copy. Spends a step for each element that is looked at. @throws PatchError, and what the budget throws */
+  apply(resource: JsonObject, budget: StepBudget): JsonValue;
+}
+
+/** What an operation of a patch is, for who pays for it. @param number from 1 */
+export function workOf(number: number): BudgetedWork {
+  return {
+    what: `Operation ${number} of the patch`,
+    cheaper: 'select elements by their place, or send several patches',
+  };
 }
 
 /** A deep copy; decimals that keep their text are shared, since they are immutable. */

@@ -37,12 +37,10 @@ export function checkContained(run: Run, resource: JsonObject, place: Place): vo
 /** Checks, when the whole outer resource is read, that ids differ and that every contained resource is used (dom-3). */
 export function checkContainedUse(
   run: Run,
-  resource: JsonObject,
   contained: readonly JsonValue[],
   scope: ResourceScope,
   parent: Place,
 ): void {
-  useNarrativeLinks(resource, scope);
   const ids = new Set<string>();
   contained.forEach((inner, index) => {
     if (!isObject(inner)) return;
@@ -58,6 +56,7 @@ export function checkContainedUse(
         );
       ids.add(id);
     }
+    if (run.full) return;
     const used = scope.referring.has(inner) || (typeof id === 'string' && scope.referred.has(id));
     if (!used) report(run, 'contained', place, unused(id));
   });
@@ -69,8 +68,51 @@ function unused(id: JsonValue | undefined): string {
 }
 
 /** A link or image of the narrative may point to a contained resource, too. https://hl7.org/fhir/R4/narrative.html#id */
-function useNarrativeLinks({ text }: JsonObject, scope: ResourceScope): void {
+export function useNarrativeLinks({ text }: JsonObject, scope: ResourceScope): void {
   if (!isObject(text) || typeof text.div !== 'string') return;
   for (const [, id = ''] of text.div.matchAll(/\s(?:href|src)\s*=\s*["']#([A-Za-z0-9.-]{1,64})["']/g))
     useFragment(scope, id);
+}
+
+/**
+ * Places of contained resources that nothing refers to, and of those that only such ones refer to. Each resource and each
+ * reference is looked at once.
+ */
+export function unusedIn(contained: readonly JsonValue[], scope: ResourceScope): ReadonlySet<number> {
+  const places = Map.groupBy(contained.keys(), (index) => idOf(contained[index]));
+  const refersTo = referencesOf(scope);
+  const referrers = new Map([...scope.referred].map(([id, all]) => [id, all.size]));
+  const isUnused = (inner: JsonValue | undefined): boolean =>
+    isObject(inner) && !scope.referring.has(inner) && (referrers.get(idOf(inner) ?? '') ?? 0) === 0;
+  const unused = new Set<number>();
+  const waiting = [...contained.keys()].filter((index) => isUnused(contained[index]));
+  for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
+    if (unused.has(index)) continue;
+    unused.add(index);
+    for (const id of refersTo.get(contained[index] ?? null) ?? []) {
+      const left = (referrers.get(id) ?? 0) - 1;
+      referrers.set(id, left);
+      if (left > 0) continue;
+      for (const other of places.get(id) ?? []) if (isUnused(contained[other])) waiting.push(other);
+    }
+  }
+  return unused;
+}
+
+/** Contained resource → ids that it refers to. */
+function referencesOf({ referred }: ResourceScope): ReadonlyMap<JsonValue, readonly string[]> {
+  const references = new Map<JsonValue, string[]>();
+  for (const [id, referrers] of referred) {
+    for (const referrer of referrers) {
+      if (referrer === undefined) continue;
+      const known = references.get(referrer);
+      if (known === undefined) references.set(referrer, [id]);
+      else known.push(id);
+    }
+  }
+  return references;
+}
+
+function idOf(inner: JsonValue | undefined): string | undefined {
+  return isObject(inner) && typeof inner.id === 'string' ? inner.id : undefined;
 }

@@ -3,6 +3,7 @@
  *
  * https://hl7.org/fhir/R4/valueset-issue-type.html
  */
+import type { StepBudget } from '../budget.ts';
 import type { ResourceScope } from './scope.ts';
 
 /** Rule → code of the issue in an OperationOutcome. */
@@ -47,6 +48,9 @@ export interface Run {
   full: boolean;
   /** The resource that references are resolved in. */
   scope: ResourceScope;
+  readonly budget: StepBudget | undefined;
+  /** Gets the scope of the outermost resource when all of it is read; absent: nobody asks. */
+  readonly onRead?: (scope: ResourceScope) => void;
 }
 
 /** Where an element stands. Written out as a path only when there is an issue. */

@@ -8,8 +8,8 @@ import type { JsonObject, JsonValue } from '../json.ts';
 export interface ResourceScope {
   /** id → resource type of the contained resources, '' where it is missing; those without id are not there. */
   readonly contained: ReadonlyMap<string, string>;
-  /** Ids of contained resources that something refers to. */
-  readonly referred: Set<string>;
+  /** Ids of contained resources that something refers to → what does: contained resources, undefined: the resource itself. */
+  readonly referred: Map<string, Set<JsonValue | undefined>>;
   /** The contained resources that refer to their container (`#`). */
   readonly referring: Set<JsonValue>;
   /** The contained resource that is being checked. */
@@ -25,7 +25,7 @@ export function scopeOf(resource: JsonObject, outer: ResourceScope | undefined):
   const transaction = resource.resourceType === 'Bundle' && resource.type === 'transaction';
   return {
     contained: Array.isArray(resource.contained) ? containedTypes(resource.contained) : nothingContained,
-    referred: new Set(),
+    referred: new Map(),
     referring: new Set(),
     inside: undefined,
     conditionalReferences: transaction || (outer?.conditionalReferences ?? false),
@@ -49,7 +49,9 @@ export function useFragment(scope: ResourceScope, id: string): boolean {
     return true;
   }
   if (!scope.contained.has(id)) return false;
-  scope.referred.add(id);
+  const referrers = scope.referred.get(id);
+  if (referrers === undefined) scope.referred.set(id, new Set([scope.inside]));
+  else referrers.add(scope.inside);
   return true;
 }
 

@@ -8,6 +8,9 @@ import { type Place, type Run, report } from './issue.ts';
 import type { Shape } from './shape.ts';
 import { nearestName } from './suggestion.ts';
 
+/** Findings with a suggestion at most: to look for the nearest name costs more than all else. */
+const suggestionsMax = 10;
+
 /** Names of a choice that a diagnostic lists, at most. */
 const namesListedMax = 12;
 
@@ -31,7 +34,12 @@ export function reportUnknown(
   const place = { parent, name: pathStep(key), index: -1 };
   const base = key.startsWith('_') ? shape.properties.get(key.slice(1)) : undefined;
   if (base === undefined || base.kind === 'resourceType') {
-    report(run, 'unknown-element', place, `unknown element of ${shape.definition.name}${suggestion(key, shape)}`);
+    report(
+      run,
+      'unknown-element',
+      place,
+      `unknown element of ${shape.definition.name}${run.issues.length < suggestionsMax ? suggestion(key, shape) : ''}`,
+    );
   } else {
     const why =
       base.kind === 'object' ? `its id and extensions stand in ${base.jsonName} itself` : 'it can have no extensions';

@@ -3,9 +3,10 @@
  *
  * https://hl7.org/fhir/R4/json.html
  */
+import type { BudgetedWork } from '../budget.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { reportCode } from './bindings.ts';
-import { checkContained, checkContainedUse } from './contained.ts';
+import { checkContained, checkContainedUse, useNarrativeLinks } from './contained.ts';
 import { type Place, quoted, type Run, report } from './issue.ts';
 import { isResourceType, unknownTypeProblem } from './resource-types.ts';
 import { isObject, scopeOf, useFragment } from './scope.ts';
@@ -21,7 +22,11 @@ export function checkResource(run: Run, value: JsonValue, place: Place): void {
   const scope = scopeOf(value, outer);
   run.scope = scope;
   checkObject(run, value, shape, place);
-  if (Array.isArray(value.contained)) checkContainedUse(run, value, value.contained, scope, place);
+  if (Array.isArray(value.contained) && !run.full) {
+    useNarrativeLinks(value, scope);
+    if (place.parent === undefined) run.onRead?.(scope);
+    checkContainedUse(run, value.contained, scope, place);
+  }
   run.scope = outer;
 }
 
@@ -50,9 +55,15 @@ function resourceShape(run: Run, value: JsonValue, place: Place): Shape | undefi
   return undefined;
 }
 
+const validating: BudgetedWork = {
+  what: 'Validating the resource',
+  cheaper: 'send fewer elements, or several resources',
+};
+
 /** Checks all properties of an object of a known type. */
 function checkObject(run: Run, object: JsonObject, shape: Shape, place: Place): void {
   const keys = Object.keys(object);
+  run.budget?.spend(keys.length, validating);
   let present = 0;
   let chosen: (Property | undefined)[] | undefined;
   for (const key of keys) {
@@ -105,6 +116,7 @@ function checkEntries(
   property: Property,
   parent: Place,
 ): void {
+  run.budget?.spend(values.length, validating);
   for (let index = 0; index < values.length; index++) {
     if (run.full) return;
     const value = values[index] ?? null;

@@ -2,6 +2,8 @@
  * What an action of the administration API is: a row that says everything about it once. Routes, checks of roles and input,
  * the OpenAPI document and docs/admin.md derive from the list in `actions/list.ts`.
  */
+import type { ServiceClock } from '../base/service-clock.ts';
+import type { OpenBudget } from '../limits/budgets.ts';
 import type { RemoteKeys } from '../oauth/remote-keys.ts';
 import type { ResourceStore } from '../storage/store.ts';
 import type { Role } from './administrators.ts';
@@ -30,6 +32,7 @@ export interface Action<P extends string = string, F extends Fields = Fields> {
 
 /** What every handler works with. */
 export interface ActionContext extends SignInContext {
+  readonly clock: ServiceClock;
   readonly store: ResourceStore;
   readonly remoteKeys: RemoteKeys;
   readonly jwksLoopback: boolean;
@@ -38,6 +41,7 @@ export interface ActionContext extends SignInContext {
   /** The FHIR base of a firm. */
   readonly baseUrlOf: (firm: { readonly environment: string; readonly prefix: string }) => string;
   readonly caller: Caller;
+  readonly openBudget: OpenBudget;
 }
 
 export interface ActionInput<P extends string, F extends Fields> {

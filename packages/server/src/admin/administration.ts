@@ -5,6 +5,8 @@
 import { firmsOfApplication } from '../audit/administration.ts';
 import { type ErrorCode, fail, PraxisError } from '../base/errors.ts';
 import type { SharedCounters } from '../limits/shared-counters.ts';
+import { CostlyParameters } from '../search/costly-parameters.ts';
+import { openOperatorScope } from '../tenancy/operator.ts';
 import { requireAccess, requireFieldRoles, type Segments, verifyActions } from './access.ts';
 import type { Action, ActionContext, Fields } from './action.ts';
 import { signInAnswer } from './actions/account.ts';
@@ -37,7 +39,7 @@ export interface AdminReply {
 }
 
 /** What the actions work with, made once. */
-export interface AdministrationOptions extends Omit<ActionContext, 'address' | 'caller'>, Notebook {
+export interface AdministrationOptions extends Omit<ActionContext, 'address' | 'caller'>, Omit<Notebook, 'clock'> {
   readonly counters: SharedCounters;
 }
 
@@ -105,7 +107,9 @@ async function act(
     requireFieldRoles(action, caller, body);
     return { path: segments, body };
   });
-  const result = await changeNoted(context, options, action, about, () => whenFresh(() => action.run(context, input)));
+  const result = await changeNoted(context, options, action, about, () =>
+    whenFresh(context, segments, () => action.run(context, input)),
+  );
   const body = answerOf(action.output, result);
   if (body === undefined) return { status: 204 };
   return { status: action.creates === true ? 201 : 200, body };
@@ -115,14 +119,26 @@ async function act(
 const freshMax = 3;
 
 /** An action acts as the operator at the firm, whose rights become old with those of everybody there. */
-async function whenFresh<T>(work: () => Promise<T>): Promise<T> {
+async function whenFresh<T>(context: ActionContext, segments: Segments, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
+      if (error instanceof CostlyParameters) await failCostly(context, segments, error);
       if (codeOf(error) !== 'stale-access' || attempt === freshMax) throw error;
     }
   }
+}
+
+/** The action is not refused for definitions of the firm's that cost too much: they are marked as failed. */
+async function failCostly(
+  context: ActionContext,
+  { environment = '', firm: prefix = '' }: Segments,
+  { failed }: CostlyParameters,
+): Promise<void> {
+  const { database, clock, store } = context;
+  const scope = await openOperatorScope(database, clock, await firmOf(context, { environment, firm: prefix }));
+  await store.failParameters(scope, failed);
 }
 
 /** Runs `work`; notes a refusal before it goes on. */

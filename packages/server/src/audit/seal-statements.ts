@@ -68,8 +68,20 @@ export function copiedRows(firm: number, limit: number): Sql {
     WHERE firm = ${firm} AND proof IS NOT NULL GROUP BY proof HAVING count(*) > 1 LIMIT ${limit}`;
 }
 
-/** That no transaction can add rows before this one any more; as one condition of the index, so that it is walked in order. */
-const settled = sql`(a.epoch, a.xid) < ((SELECT o.epoch FROM order_epoch o), pg_snapshot_xmin(pg_current_snapshot()))`;
+/** The rows after a place and before another, in order: by the function, whose plan can only walk the index of that order. */
+const rowsOf = (firm: number, after: Place, before: Sql, limit: number): Sql => sql`
+    praxis_ledger_rows(in_firm => ${firm}, after_epoch => ${after.epoch}, after_xid => ${after.xid}::xid8, after_seq => ${after.seq},
+      ${before}, in_limit => ${limit})`;
+
+/** No transaction can add rows before this place any more. */
+const settled = sql`before_epoch => (SELECT o.epoch FROM order_epoch o), before_xid => pg_snapshot_xmin(pg_current_snapshot()),
+      before_seq => 0`;
+
+/** Beyond every place of a row that can be read. */
+const end: Place = { epoch: 2 ** 31 - 1, xid: String(2n ** 64n - 1n), seq: 2 ** 53 };
+
+const beforePlace = ({ epoch, xid, seq }: Place): Sql =>
+  sql`before_epoch => ${epoch}, before_xid => ${xid}::xid8, before_seq => ${seq}`;
 
 /** Rows without a proof that are named at most. */
 const unprovenMax = 100;
@@ -91,10 +103,7 @@ export function rowsToSeal(firm: number, after: Place, limit: number): Sql {
     WITH next AS (
     SELECT epoch, a.xid, seq, ${isFormed} AS formed,
       int8send(seq) || CASE WHEN ${isFormed} THEN substring(proof FROM ${nonceBytes + 1}) ELSE ${noDigest}::bytea END AS mark
-    FROM audit_event a
-    WHERE firm = ${firm} AND (epoch, a.xid, seq) > (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint)
-      AND ${settled} AND ${isReadable}
-    ORDER BY a.epoch, a.xid, a.seq LIMIT ${limit})
+    FROM ${rowsOf(firm, after, settled, limit)} a)
     SELECT l.epoch, l.xid::text AS "xid", l.seq, c.rows, c.marks,
       ARRAY(SELECT n.seq FROM next n WHERE NOT n.formed ORDER BY n.seq LIMIT ${unprovenMax}) AS unproven
     FROM (SELECT count(*)::int AS rows, string_agg(mark, ''::bytea ORDER BY n.epoch, n.xid, n.seq) AS marks FROM next n) c
@@ -103,22 +112,14 @@ export function rowsToSeal(firm: number, after: Place, limit: number): Sql {
 
 /** The rows after one place, up to and including another; absent: to the end. */
 export function rowsBetween(firm: number, after: Place, upTo: Place | undefined, limit: number): Sql {
-  const end =
-    upTo === undefined
-      ? sql.empty
-      : sql` AND (epoch, a.xid, seq) <= (${upTo.epoch}::int, ${upTo.xid}::xid8, ${upTo.seq}::bigint)`;
+  const before = upTo === undefined ? end : { ...upTo, seq: upTo.seq + 1 };
   return sql`
-    SELECT ${rowColumns} FROM audit_event a
-    WHERE firm = ${firm} AND (epoch, a.xid, seq) > (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint)${end} AND ${isReadable}
-    ORDER BY a.epoch, a.xid, a.seq LIMIT ${limit}`;
+    SELECT ${rowColumns} FROM ${rowsOf(firm, after, beforePlace(before), limit)} a ORDER BY a.epoch, a.xid, a.seq`;
 }
 
 /** The first row after a place, and when it was made; no row: there is none. */
 export function firstRowAfter(firm: number, after: Place): Sql {
-  return sql`
-    SELECT at FROM audit_event a
-    WHERE firm = ${firm} AND (epoch, a.xid, seq) > (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint) AND ${isReadable}
-    ORDER BY a.epoch, a.xid, a.seq LIMIT 1`;
+  return sql`SELECT at FROM ${rowsOf(firm, after, beforePlace(end), 1)} a`;
 }
 
 /** Adds a seal; no row where another process has added one of that number. */

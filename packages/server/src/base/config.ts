@@ -2,7 +2,8 @@
  * The settings that the environment gives (settings.ts is the table). An unknown PRAXIS_ variable or a malformed value is an
  * error at start.
  */
-import { type Kind, type SettingRow, settings } from './settings.ts';
+import type { Kind, SettingRow } from './setting-row.ts';
+import { settings } from './settings.ts';
 
 type Value<K extends Kind> = K extends 'integer'
   ? number

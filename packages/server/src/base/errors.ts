@@ -167,6 +167,11 @@ export const errorTable = {
     issue: 'too-costly',
     meaning: 'More profiles, tags and security labels are in use than $meta tells.',
   },
+  'too-costly': {
+    status: 422,
+    issue: 'too-costly',
+    meaning: 'The request takes more work than one may: the answer names the limit and what would cost less.',
+  },
   'answer-too-large': {
     status: 422,
     issue: 'too-costly',

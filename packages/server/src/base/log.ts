@@ -6,12 +6,12 @@ import { type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
-/** A logger that writes at `level` or above (`silent` for none). */
-export function openLog(level: string): Log {
+/** A logger that writes at `level` or above (`silent` for none); each line carries `base`. */
+export function openLog(level: string, base: Readonly<Record<string, number>> | null = null): Log {
   return pino(
     {
       level,
-      base: null,
+      base,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       redact: {

@@ -3,6 +3,7 @@
  * Labels carry route templates, types and statuses, never ids, firms' names or query values.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { ClockState } from './service-clock.ts';
 
 const durationBucketsSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -12,11 +13,19 @@ export interface Metrics {
   readonly tokensIssued: Counter<'flow' | 'outcome'>;
   readonly denials: Counter<'reason'>;
   readonly requestsInFlight: Gauge;
+  readonly searchParametersFailed: Counter;
+  readonly jobsParked: Gauge<'job'>;
+}
+
+export interface MetricsOptions {
+  readonly processMetrics: boolean;
+  readonly clock?: () => ClockState;
 }
 
 /** Fresh metrics in a registry of their own, so that several servers in one process do not collide. */
-export function openMetrics(options: { processMetrics: boolean }): Metrics {
+export function openMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
+  tellClocks(registry, options.clock);
   if (options.processMetrics) collectDefaultMetrics({ register: registry });
   return {
     registry,
@@ -39,10 +48,37 @@ export function openMetrics(options: { processMetrics: boolean }): Metrics {
       labelNames: ['reason'],
       registers: [registry],
     }),
+    searchParametersFailed: new Counter({
+      name: 'praxis_search_parameters_failed_total',
+      help: 'Search parameters of firms that cost too much to be indexed any longer.',
+      registers: [registry],
+    }),
+    jobsParked: new Gauge({
+      name: 'praxis_jobs_parked',
+      help: 'Firms for which a job is parked after several failures, until an operator releases it.',
+      labelNames: ['job'],
+      registers: [registry],
+    }),
     requestsInFlight: new Gauge({
       name: 'praxis_http_requests_in_flight',
       help: 'Requests being answered now.',
       registers: [registry],
     }),
   };
+}
+
+function tellClocks(registry: Registry, clock: MetricsOptions['clock']): void {
+  if (clock === undefined) return;
+  new Gauge({
+    name: 'praxis_clock_ahead_seconds',
+    help: "How far the clock of the node, or of the database while it is not believed, is ahead of the service's time.",
+    labelNames: ['clock'],
+    aggregator: 'average', // over the workers of a node
+    registers: [registry],
+    collect() {
+      const { wallAheadMs, databaseAheadMs } = clock();
+      this.set({ clock: 'node' }, wallAheadMs / 1000);
+      this.set({ clock: 'database' }, databaseAheadMs / 1000);
+    },
+  });
 }

@@ -1,33 +1,39 @@
 /**
- * What is derived from the one secret key of an installation: keyed hashes of high-entropy secrets (API keys, client
- * secrets, legacy passwords), sealing of private keys at rest and of page links.
- * HKDF (RFC 5869) gives every purpose a key of its own, so that a value sealed for one purpose opens for no other.
+ * What the data keys of an installation are used for: keyed hashes of high-entropy secrets (API keys, client secrets, legacy
+ * passwords), sealing of private keys at rest and of page links. Every purpose has a key of its own, so that a value sealed
+ * for one purpose opens for no other. The secret key, which wraps them, is in `secret-key.ts`.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
-import { ConfigError } from './config.ts';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-export const secretKeyBytes = 32;
+const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-type Purpose =
-  | 'api-key'
-  | 'client-secret'
-  | 'legacy-password'
-  | 'signing-key'
-  | 'page-link'
-  | 'legacy-token'
-  | 'unknown-credential'
-  | 'address'
-  | 'admin-session'
-  | 'admin-password'
-  | 'idempotency-key'
-  | 'kept-answer'
-  | 'audit-row'
-  | 'audit-seal'
-  | 'backup'
-  | 'content-link'
-  | 'content-place';
+/** What keys are for. A purpose that is added gets its key at the next start. */
+export const purposes = [
+  'api-key',
+  'client-secret',
+  'legacy-password',
+  'signing-key',
+  'page-link',
+  'legacy-token',
+  'unknown-credential',
+  'address',
+  'admin-session',
+  'admin-password',
+  'idempotency-key',
+  'kept-answer',
+  'audit-row',
+  'audit-seal',
+  'backup',
+  'content-link',
+  'content-place',
+] as const;
+
+export type Purpose = (typeof purposes)[number];
+
+/** A key of 32 bytes for each purpose. */
+export type DataKeys = Readonly<Record<Purpose, Buffer>>;
 
 export interface Secrets {
   /** HMAC-SHA-256 of `value` under the purpose's key, 32 bytes; for lookups and constant-time comparison. */
@@ -42,41 +48,40 @@ export interface Secrets {
   key(purpose: Purpose): Buffer;
 }
 
-/**
- * Secrets of an installation.
- * @param secretKey 32 bytes in base64url
- * @throws ConfigError when it is not
- */
-export function openSecrets(secretKey: string): Secrets {
-  const master = Buffer.from(secretKey, 'base64url');
-  if (master.length !== secretKeyBytes)
-    throw new ConfigError(`PRAXIS_SECRET_KEY must be ${secretKeyBytes} bytes in base64url`);
-  const keys = new Map<Purpose, Buffer>();
-  const key = (purpose: Purpose): Buffer => {
-    const known = keys.get(purpose);
-    if (known) return known;
-    const made = Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), `praxis/${purpose}`, secretKeyBytes));
-    keys.set(purpose, made);
-    return made;
-  };
+/** The secrets that `keys` make. */
+export function openSecrets(keys: DataKeys): Secrets {
+  const key = (purpose: Purpose): Buffer => keys[purpose];
   const hash = (purpose: Purpose, value: string): Buffer => createHmac('sha256', key(purpose)).update(value).digest();
   return {
     key,
     hash,
     matches: (purpose, value, expected) =>
-      expected.length === secretKeyBytes && timingSafeEqual(hash(purpose, value), expected),
+      expected.length === keyBytes && timingSafeEqual(hash(purpose, value), expected),
     seal: (purpose, plain, context) => seal(key(purpose), plain, context),
     open: (purpose, sealed, context) => unseal(key(purpose), sealed, context),
   };
 }
 
-function seal(key: Buffer, plain: Uint8Array, context: string): Buffer {
+/** Random keys for all purposes. */
+export function makeDataKeys(): DataKeys {
+  return dataKeysOf(() => randomBytes(keyBytes));
+}
+
+/** The keys that `keyOf` gives. */
+export function dataKeysOf(keyOf: (purpose: Purpose) => Buffer): DataKeys {
+  // Every purpose gets an entry, which Object.fromEntries cannot say.
+  return Object.fromEntries(purposes.map((purpose) => [purpose, keyOf(purpose)])) as unknown as DataKeys;
+}
+
+/** AES-256-GCM of `plain` under `key`, bound to `context`: nonce, ciphertext, tag. */
+export function seal(key: Buffer, plain: Uint8Array, context: string): Buffer {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-function unseal(key: Buffer, sealed: Uint8Array, context: string): Buffer | undefined {
+/** What `seal` has sealed, or undefined when it was altered or sealed under another key or context. */
+export function unseal(key: Buffer, sealed: Uint8Array, context: string): Buffer | undefined {
   if (sealed.length < nonceBytes + tagBytes) return undefined;
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes });
   decipher.setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(sealed.length - tagBytes));

@@ -2,19 +2,10 @@
  * Every setting of the server, as one table: environment variable, kind, default, meaning. The README's configuration
  * table is generated from it; `config.ts` reads it.
  */
+import { nodeSettings } from './node-settings.ts';
 
-export type Kind = 'string' | 'integer' | 'boolean' | 'origin' | 'map' | 'list' | 'logLevel';
-
-export interface SettingRow {
-  readonly env: string;
-  readonly kind: Kind;
-  readonly default: string;
-  readonly description: string;
-  readonly min?: number;
-  readonly max?: number;
-  /** Never printed. */
-  readonly secret?: true;
-}
+import type { SettingRow } from './setting-row.ts';
+import { transferSettings } from './transfer-settings.ts';
 
 export const settings = {
   host: { env: 'PRAXIS_HOST', kind: 'string', default: '127.0.0.1', description: 'Address to listen on.' },
@@ -54,29 +45,22 @@ export const settings = {
     secret: true,
     description: 'The same database as the runtime role; empty: the owner connection drops to `praxis_runtime`.',
   },
-  databasePoolMax: {
-    env: 'PRAXIS_DATABASE_POOL',
-    kind: 'integer',
-    default: '16',
-    min: 1,
-    max: 500,
-    description: 'Database connections of one process.',
-  },
-  statementTimeoutMs: {
-    env: 'PRAXIS_STATEMENT_TIMEOUT_MS',
-    kind: 'integer',
-    default: '10000',
-    min: 10,
-    max: 600000,
-    description: 'Longest time of one database statement, in ms; beyond it the answer is 503.',
-  },
+  ...nodeSettings,
   secretKey: {
     env: 'PRAXIS_SECRET_KEY',
     kind: 'string',
     default: '',
     secret: true,
     description:
-      '32 bytes in base64url that seal signing keys, hash keys and secrets, and seal page links; empty: made once in the data directory (embedded database only).',
+      '32 bytes in base64url that wrap the keys of the database, which belongs to this key from its first start on; empty: made in the data directory together with the database (embedded database only).',
+  },
+  secretKeyPrevious: {
+    env: 'PRAXIS_SECRET_KEY_PREVIOUS',
+    kind: 'string',
+    default: '',
+    secret: true,
+    description:
+      'The key before, which the database may still belong to, while the key is being changed (`praxis secret rotate`) and for the restore of a backup that was made under it.',
   },
   baseUrl: {
     env: 'PRAXIS_BASE_URL',
@@ -105,7 +89,16 @@ export const settings = {
     min: 0,
     max: 3600000,
     description:
-      'How far behind the clock the moment is up to which searches by `_lastUpdated` say that they are complete (`X-Complete-Until`), in milliseconds; a version that reaches the database later after its time is refused, so clocks of servers may differ by less than that; 0 = it is not said.',
+      'How far behind the clock the moment is up to which searches by `_lastUpdated` say that they are complete (`X-Complete-Until`), in milliseconds; a version that reaches the database later after its time is refused; 0 = it is not said.',
+  },
+  clockOffMaxMs: {
+    env: 'PRAXIS_CLOCK_OFF_MAX_MS',
+    kind: 'integer',
+    default: '5000',
+    min: 100,
+    max: 3600000,
+    description:
+      "How far the clock of this machine, or of the database, may be off until `/health/ready` says 503, in ms. The time of the service is the database's, whatever this machine's clock shows.",
   },
   trustedProxies: {
     env: 'PRAXIS_TRUSTED_PROXIES',
@@ -113,11 +106,21 @@ export const settings = {
     default: '',
     description: 'Addresses or CIDR ranges whose `X-Forwarded-For` and `X-Forwarded-Host` are believed.',
   },
+  hstsSeconds: {
+    env: 'PRAXIS_HSTS_SECONDS',
+    kind: 'integer',
+    default: '0',
+    min: 0,
+    max: 63072000,
+    description:
+      'How long browsers come by https alone (`Strict-Transport-Security`, also of subdomains), in seconds; 0 = it is not said. Only where TLS ends before the service.',
+  },
   corsOrigins: {
     env: 'PRAXIS_CORS_ORIGINS',
     kind: 'list',
     default: '',
-    description: 'Origins that browsers may call from; `*` for any.',
+    description:
+      'Origins that browsers may call from; `*` for any. In the environment `sandbox`, `http://localhost` and `http://127.0.0.1` may always, with any port.',
   },
   strictKeys: {
     env: 'PRAXIS_STRICT',
@@ -247,6 +250,7 @@ export const settings = {
     secret: true,
     description: 'Secret of the access key.',
   },
+  ...transferSettings,
   tokenBodyBytesMax: {
     env: 'PRAXIS_TOKEN_BODY_BYTES_MAX',
     kind: 'integer',

@@ -4,7 +4,7 @@
  * What is checked, in this order: that the body is such a Bundle, of a size that is taken, each entry a request that exists;
  * then the rights of the whole and of each entry; then the resources in it. So a refusal of access tells nothing of data.
  */
-import type { JsonObject, JsonValue } from '@praxis/fhir';
+import type { Budget, JsonObject, JsonValue } from '@praxis/fhir';
 import { fail, type PraxisError } from '../base/errors.ts';
 import type { FhirRequest, FhirResponse, InteractionContext, Preferences } from '../interactions/context.ts';
 import { requireGrants } from '../interactions/denials.ts';
@@ -14,6 +14,7 @@ import { authorizeEntry } from './answer-entry.ts';
 import type { AnswerRoom } from './answer-room.ts';
 import { runBatch } from './batch.ts';
 import type { BundleRate } from './bundle-rate.ts';
+import { carryingOutEntries, entryLimits } from './entry-budget.ts';
 import { conditionalReferences } from './entry-links.ts';
 import { forEntry } from './entry-problem.ts';
 import { type EntryRequest, readEntry } from './entry-request.ts';
@@ -54,7 +55,7 @@ async function answerOnce(
   request: FhirRequest,
   options: BundleOptions,
 ): Promise<FhirResponse> {
-  const bundle = requireBundle(await request.body(), options.entriesMax);
+  const bundle = requireBundle(await request.body(), options.entriesMax, context.budget);
   const { room, isAbandoned } = options;
   room.empty(); // of a run that was undone
   // Entries wait for nothing: each would hold up those behind it.
@@ -81,16 +82,20 @@ async function answerTransaction(
 ): Promise<FhirResponse> {
   const requests: EntryRequest[] = [];
   for (const [index, entry] of entries.entries()) {
+    await context.budget.breathe(carryingOutEntries);
     requests.push(await forEntry(index, async () => readEntry(context, entry, index)));
   }
   requireTransactionRight(context, requests);
-  for (const request of requests) await forEntry(request.index, async () => authorize(context, request, prefer));
+  for (const request of requests) {
+    await context.budget.breathe(carryingOutEntries);
+    await forEntry(request.index, async () => authorize(context, request, prefer));
+  }
   const references = conditionalReferences(requests);
   for (const { index, type } of references) {
     await forEntry(index, async () => requireGrants(context, type, 's'));
   }
   requireDistinctUrls(requests);
-  requireResource(bundle, 'Bundle');
+  requireResource(bundle, 'Bundle', context.budget);
   rate.searches(references.map(({ criteria }) => criteria));
   return await runTransaction(context, requests, {
     prefer,
@@ -112,7 +117,8 @@ function authorize(context: InteractionContext, entry: EntryRequest, prefer: Pre
 
 const typesTaken: ReadonlySet<string> = new Set(['batch', 'transaction']);
 
-function requireBundle(body: JsonValue, entriesMax: number): JsonObject {
+/** The Bundle; each of its entries has added to the budget. */
+function requireBundle(body: JsonValue, entriesMax: number, budget: Budget): JsonObject {
   if (!isObject(body) || body.resourceType !== 'Bundle') {
     return fail('resource-type-mismatch', {
       diagnostics:
@@ -134,7 +140,8 @@ function requireBundle(body: JsonValue, entriesMax: number): JsonObject {
       expression: ['Bundle.entry'],
     });
   }
-  requireResource(withPlaceholders(body), 'Bundle');
+  budget.extend({ steps: count * entryLimits.steps, ms: count * entryLimits.ms });
+  requireResource(withPlaceholders(body), 'Bundle', budget);
   return body;
 }
 

@@ -7,10 +7,12 @@ import type { JsonObject } from '@praxis/fhir';
 import { fail, type PraxisError } from '../base/errors.ts';
 import type { BundleEntry } from '../interactions/bundle-text.ts';
 import type { InteractionContext, Preferences } from '../interactions/context.ts';
+import { CostlyParameters } from '../search/costly-parameters.ts';
 import { abandoned } from './abandoned.ts';
 import { answerEntry } from './answer-entry.ts';
 import type { AnswerRoom } from './answer-room.ts';
 import type { Charging } from './bundle-rate.ts';
+import { carryingOutEntries } from './entry-budget.ts';
 import { inEntry } from './entry-problem.ts';
 import { type EntryRequest, readEntry } from './entry-request.ts';
 import { answeredEntry, refusedEntry } from './entry-response.ts';
@@ -32,7 +34,7 @@ export interface BatchOptions {
 /**
  * The entries of the answer. When nobody is there any longer to be answered, entries that were carried out remain so and
  * the others are not.
- * @throws PraxisError `stale-access`, before anything is done; `unavailable` where all is undone that was done for nobody
+ * @throws PraxisError `stale-access` and CostlyParameters, before anything is done; `unavailable` where all is undone that was done for nobody
  */
 export async function runBatch(
   context: InteractionContext,
@@ -44,10 +46,16 @@ export async function runBatch(
   const { prefer, charging, room } = options;
   const answers: BundleEntry[] = entries.map(() => ({}));
   const requests: EntryRequest[] = [];
+  let isBegun = false; // an entry has been carried out
   const attempt = async (index: number, work: () => Promise<void>): Promise<void> => {
     try {
+      await context.budget.breathe(carryingOutEntries);
       await work();
     } catch (error) {
+      if (error instanceof CostlyParameters) {
+        if (options.isOneTransaction || !isBegun) throw error;
+        await context.store.failParameters(context.scope, error.failed);
+      }
       answers[index] = refusedEntry(inEntry(options.faultOf(error), index), room);
     }
   };
@@ -66,6 +74,7 @@ export async function runBatch(
       const response = options.isOneTransaction
         ? await context.store.transaction(context.scope, (store) => answer({ ...context, store }))
         : await answer(context);
+      isBegun = true;
       answers[entry.index] = answeredEntry(context, entry, response, prefer);
     });
   }

@@ -2,6 +2,7 @@
  * Problems of an entry, told so that the entry is found: the first words are its place in the Bundle.
  */
 import { type ErrorIssue, PraxisError } from '../base/errors.ts';
+import { CostlyParameters } from '../search/costly-parameters.ts';
 
 /** `Bundle.entry[3]` */
 export function entryPath(index: number): string {
@@ -10,6 +11,7 @@ export function entryPath(index: number): string {
 
 /** The same error, its issues placed in the entry. */
 export function inEntry(error: PraxisError, index: number): PraxisError {
+  if (error instanceof CostlyParameters) return error; // told to nobody: what is under way is begun again
   const { more, ...first } = error.details;
   return new PraxisError(error.code, {
     ...first,

@@ -5,7 +5,8 @@
 import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { CompartmentOwner, InteractionContext, InteractionName } from '../interactions/context.ts';
-import { type FhirTarget, fhirTarget, interactionOf } from '../interactions/fhir-target.ts';
+import { criteriaOf } from '../interactions/criteria.ts';
+import { type FhirTarget, fhirTarget, interactionOf, requireIds } from '../interactions/fhir-target.ts';
 import { isObject } from './links.ts';
 
 export interface EntryRequest {
@@ -35,7 +36,7 @@ const carrying: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
  * Reads an entry of a Bundle whose shell is valid.
- * @throws PraxisError `bundle-invalid`, `path-unknown`, `type-unknown`, `method-not-allowed`
+ * @throws PraxisError `bundle-invalid`, `path-unknown`, `id-invalid`, `type-unknown`, `method-not-allowed`
  */
 export function readEntry(context: InteractionContext, entry: JsonObject, index: number): EntryRequest {
   const { request, resource, fullUrl } = entry;
@@ -61,7 +62,7 @@ export function readEntry(context: InteractionContext, entry: JsonObject, index:
     ifMatch: text(request.ifMatch),
     ifNoneMatch: text(request.ifNoneMatch),
     ifModifiedSince: text(request.ifModifiedSince),
-    ifNoneExist: interaction === 'create' ? criteriaOf(text(request.ifNoneExist), target.type) : undefined,
+    ifNoneExist: interaction === 'create' ? ifNoneExistOf(context, text(request.ifNoneExist), target.type) : undefined,
   };
 }
 
@@ -79,6 +80,7 @@ function readUrl(context: InteractionContext, url: string): { target: FhirTarget
     return fail('path-unknown', {
       diagnostics: 'request.url must be Type, Type/id, Type?criteria, Type/id/_history or one of them with $operation',
     });
+  requireIds(target);
   if (target.shape === 'metadata') return refuseUrl('is metadata, which needs no rights: read it alone');
   if (searchShapes.has(target.shape)) return refuseUrl('ends in _search: in an entry, search by GET');
   return { target, query: at < 0 ? '' : local.slice(at + 1) };
@@ -104,13 +106,12 @@ function refuseUrl(problem: string): never {
   return fail('bundle-invalid', { diagnostics: `request.url ${problem}` });
 }
 
-/** R4 wants what stands behind the `?`; its own examples have `?` and type before it, too. */
-function criteriaOf(ifNoneExist: string | undefined, type: string): string | undefined {
-  const [whole, named] = /^([A-Za-z]*)\?/.exec(ifNoneExist ?? '') ?? [];
-  if (ifNoneExist === undefined || whole === undefined) return ifNoneExist;
-  if (named !== '' && named !== type)
-    fail('bundle-invalid', {
-      diagnostics: `request.ifNoneExist must be criteria of ${type}, the type that is created`,
-    });
-  return ifNoneExist.slice(whole.length);
+/** @throws PraxisError `bundle-invalid` */
+function ifNoneExistOf({ baseUrl }: InteractionContext, sent: string | undefined, type: string): string | undefined {
+  return sent === undefined
+    ? undefined
+    : (criteriaOf(sent, type, baseUrl) ??
+        fail('bundle-invalid', {
+          diagnostics: `request.ifNoneExist must be criteria of ${type}, the type that is created, at this base`,
+        }));
 }

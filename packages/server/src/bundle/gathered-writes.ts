@@ -45,6 +45,7 @@ export function gatherWrites(scope: TenantScope, store: ResourceStore): Gathered
     keptAnswer: (...args) => after(() => store.keptAnswer(...args)),
     placeSince: (...args) => after(() => store.placeSince(...args)),
     completeUntil: (...args) => after(() => store.completeUntil(...args)),
+    failParameters: (...args) => store.failParameters(...args),
     parameterStandings: (...args) => after(() => store.parameterStandings(...args)),
     selectPage: (...args) => after(() => store.selectPage(...args)),
     selectLedger: (...args) => after(() => store.selectLedger(...args)),
@@ -81,7 +82,7 @@ export function gatherWrites(scope: TenantScope, store: ResourceStore): Gathered
     writeMany: (inside, writes) => after(() => store.writeMany(inside, codes.forgetting(writes))),
     transaction: (_scope, work) => work(gathered),
     exclusively: (inside, name, work) => after(() => store.exclusively(inside, name, () => work(gathered))),
-    stream: (...args) => store.stream(...args),
+    ...walks(store, after),
     async write(inside, write) {
       codes.forgetting([write]);
       // Nobody else can have the id that the server has just made, so the outcome is known.
@@ -118,6 +119,14 @@ function rememberedCodes(read: (scope: TenantScope, id: string) => Promise<Store
 }
 
 type After = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Over all that a firm stores. */
+function walks(store: ResourceStore, after: After): Pick<ResourceStore, 'stream' | 'portion'> {
+  return {
+    stream: (...args) => store.stream(...args),
+    portion: (...args) => after(() => store.portion(...args)),
+  };
+}
 
 /** Calendars, charges and intake. What stands beside the resources and is not read with them need not wait. */
 function practiceRecords(store: ResourceStore, after: After): CalendarStore & ChargeStore & IntakeStore {

@@ -14,6 +14,7 @@ import { abandoned } from './abandoned.ts';
 import { answerEntry, type EntryOptions } from './answer-entry.ts';
 import type { AnswerRoom } from './answer-room.ts';
 import type { Charging } from './bundle-rate.ts';
+import { carryingOutEntries } from './entry-budget.ts';
 import {
   type ConditionalReference,
   conditionalReferences,
@@ -120,7 +121,11 @@ async function runOnce(
   await carryOut(context, plan, steps.deletes, nothing, responses);
   const targets = await assumedTargets(context, references, known);
   const links = entryLinks(entries, identities, targets, context.baseUrl);
-  await carryOut(context, plan, steps.writes, links, responses);
+  const comingResources = new Set([
+    ...steps.writes.flatMap(({ index }) => identities.get(index) ?? []).map(({ type, id }) => `${type}/${id}`),
+    ...targets.values(), // what is not found in the end undoes all
+  ]);
+  await carryOut({ ...context, comingResources }, plan, steps.writes, links, responses);
   await flush();
   const located = await locate(context, references);
   requireAssumed(plan, { identities, references: targets }, links, responses, located);
@@ -140,6 +145,7 @@ async function carryOut(
   responses: Map<number, FhirResponse>,
 ): Promise<void> {
   for (const entry of entries) {
+    await context.budget.breathe(carryingOutEntries);
     if (isAbandoned()) abandoned();
     const { index } = entry;
     const resource = links.resource(entry);

@@ -13,6 +13,7 @@ import { calendarCommands } from './commands/calendars.ts';
 import { chargeCommands } from './commands/charges.ts';
 import { clientCredentialCommands } from './commands/client-credentials.ts';
 import { clientCommands } from './commands/clients.ts';
+import { clockCommands } from './commands/clock.ts';
 import { contentCommands } from './commands/content.ts';
 import { entryCommands } from './commands/entries.ts';
 import { environmentCommands } from './commands/environments.ts';
@@ -21,11 +22,14 @@ import { firmCommands } from './commands/firms.ts';
 import { holidayCommands } from './commands/holidays.ts';
 import { importCommands } from './commands/import.ts';
 import { intakeCommands } from './commands/intake.ts';
+import { invariantCommands } from './commands/invariants.ts';
+import { jobCommands } from './commands/jobs.ts';
 import { keyCommands } from './commands/keys.ts';
 import { legacyCommands } from './commands/legacy.ts';
 import { legacySunsetCommands } from './commands/legacy-sunset.ts';
 import { migrateCommands } from './commands/migrate.ts';
 import { sandboxCommands } from './commands/sandbox.ts';
+import { secretCommands } from './commands/secret.ts';
 import { serveCommands } from './commands/serve.ts';
 import { signingKeyCommands } from './commands/signing-keys.ts';
 import { syntheticCommands } from './commands/synthetic.ts';
@@ -42,6 +46,7 @@ export const commands: readonly Command[] = [
   ...valueSetCommands,
   ...chargeCommands,
   ...intakeCommands,
+  ...invariantCommands,
   ...applicationCommands,
   ...keyCommands,
   ...clientCommands,
@@ -53,10 +58,13 @@ export const commands: readonly Command[] = [
   ...accessCommands,
   ...entryCommands,
   ...signingKeyCommands,
+  ...secretCommands,
   ...importCommands,
   ...exportCommands,
   ...syntheticCommands,
   ...sandboxCommands,
+  ...clockCommands,
+  ...jobCommands,
   ...backupCommands,
   ...contentCommands,
   ...auditCommands,

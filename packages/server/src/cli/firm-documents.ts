@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { JsonError, parseJson } from '@praxis/fhir';
 import type { Platform } from '../app.ts';
+import { openOperatorBudget } from '../limits/budgets.ts';
 import type { Editor } from '../scheduling/edit-calendars.ts';
 import type { DocumentVersion } from '../storage/calendars.ts';
 import { openOperatorScope } from '../tenancy/operator.ts';
@@ -17,7 +18,7 @@ export const versionOption = {
 export async function editorOf(platform: Platform, input: CommandInput): Promise<Editor> {
   const { database, clock, store } = platform;
   const scope = await openOperatorScope(database, clock, await firmOf(platform, input, input.argument(0)));
-  return { store, scope, clock, changedBy: 'command line' };
+  return { store, scope, clock, changedBy: 'command line', budget: openOperatorBudget() };
 }
 
 /** @throws UsageError for a file that cannot be read or is not JSON */

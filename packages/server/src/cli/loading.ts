@@ -3,14 +3,16 @@
  * resource is stored whole or not at all, and one that fails does not stop the others.
  */
 import { setImmediate as turn } from 'node:timers/promises';
-import { type JsonObject, resourceTypesWithEndpoint } from '@praxis/fhir';
+import { type Budget, type InvariantBreach, type JsonObject, resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { Platform } from '../app.ts';
 import { type ErrorIssue, PraxisError } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
 import { StatementError } from '../database/sqlstate.ts';
 import { baseUrlOf, openOrigins } from '../http/origins.ts';
 import { requireResource, requireValidId, resourceWrite, type WritingContext } from '../interactions/writing.ts';
+import { openOperatorBudget } from '../limits/budgets.ts';
 import { unknownCodes } from '../resources/firm-codes.ts';
+import { CostlyParameters } from '../search/costly-parameters.ts';
 import { unsettle } from '../storage/agreed.ts';
 import type { ResourceWrite, WriteOutcome } from '../storage/store.ts';
 import { keptCodes } from '../storage/value-sets.ts';
@@ -50,6 +52,8 @@ export interface LoadOptions {
   readonly onProblem: (problem: LoadProblem) => void;
   /** Once for each code that is not in use in the value set that the firm keeps for its element: it is stored nevertheless. */
   readonly onStrangeCode?: (issue: ErrorIssue) => void;
+  /** Once for each invariant of R4 that a resource breaks (docs/decisions/0255): it is stored nevertheless. */
+  readonly onBreach?: (breach: InvariantBreach) => void;
 }
 
 /**
@@ -73,9 +77,10 @@ export async function loadResources(
     options.onProgress?.(stored);
   };
   try {
-    for await (const batch of batchesOf(items, options)) {
+    for await (const batch of batchesOf(items, options, loader.context.budget)) {
       const writes = await plan(loader, batch);
       await tellStrangeCodes(loader, batch);
+      for (const { breaches = [] } of writes) for (const breach of breaches) options.onBreach?.(breach);
       await written();
       writing = store(loader, batch, writes);
       writing.catch(() => undefined); // `written` gets it
@@ -96,7 +101,7 @@ async function tellStrangeCodes(loader: Loader, batch: readonly LoadItem[]): Pro
   if (onStrangeCode === undefined) return;
   const ids = firmValueSets.map(({ id }) => id);
   const all = await withRights(loader, ({ scope }) => keptCodes(loader.platform.store, scope, ids));
-  const codes = { keptCodes: async () => all, maySeeCodes: true };
+  const codes = { keptCodes: async () => all, maySeeCodes: true, budget: loader.context.budget };
   for (const { resource } of batch)
     for (const issue of await unknownCodes(codes, String(resource.resourceType), undefined, resource))
       onStrangeCode(issue);
@@ -116,17 +121,18 @@ async function loadingContext(platform: Platform, firm: Firm): Promise<WritingCo
   const origins = openOrigins(config, () => `http://${config.host}:${config.port}`);
   const baseUrl = baseUrlOf(origins, { environment: firm.environment, firm: firm.prefix, product: scope.product });
   const caller = { flow: 'client', tokenId: newUuid(), subject: 'praxis', requestId: newUuid() } as const;
-  return { scope, clock, caller, baseUrl };
+  return { scope, clock, caller, baseUrl, budget: openOperatorBudget() };
 }
 
 async function* batchesOf(
   items: AsyncIterable<LoadItem> | Iterable<LoadItem>,
   options: LoadOptions,
+  budget: Budget,
 ): AsyncGenerator<LoadItem[]> {
   let batch: LoadItem[] = [];
   let bytes = 0;
   for await (const item of items) {
-    if (options.validate && !isStorable(item, options)) continue;
+    if (options.validate && !isStorable(item, options, budget)) continue;
     const { size = 0 } = item;
     if (batch.length === batchSize || (batch.length > 0 && bytes + size > batchBytesMax)) {
       yield batch;
@@ -141,10 +147,10 @@ async function* batchesOf(
 
 const served: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
 
-function isStorable({ resource, origin }: LoadItem, options: LoadOptions): boolean {
+function isStorable({ resource, origin }: LoadItem, options: LoadOptions, budget: Budget): boolean {
   try {
     const type = String(resource.resourceType);
-    requireResource(resource, type);
+    requireResource(resource, type, budget);
     requireValidId(typeof resource.id === 'string' ? resource.id : '');
     if (served.has(type)) return true;
     options.onProblem({ origin, diagnostics: `${type}: is not stored, since it has no endpoint to read it from` });
@@ -166,6 +172,9 @@ async function withRights<T>(loader: Loader, work: (context: WritingContext) => 
     try {
       return await work(loader.context);
     } catch (error) {
+      // A definition of the firm's that costs too much stops no import.
+      if (error instanceof CostlyParameters)
+        await loader.platform.store.failParameters(loader.context.scope, error.failed);
       const isStale = error instanceof PraxisError && error.code === 'stale-access';
       if (!isStale || attempt === attemptsMax) throw error;
       loader.context = await loadingContext(loader.platform, loader.firm);
@@ -179,19 +188,17 @@ async function plan(loader: Loader, items: readonly LoadItem[]): Promise<Resourc
   const unique = [...new Map(keys.map((key) => [`${key.type}/${key.id}`, key])).values()];
   const current = await withRights(loader, ({ scope }) => loader.platform.store.currentVersions(scope, unique));
   const versions = new Map(current.map((row) => [`${row.type}/${row.id}`, row.versionId]));
-  return items.map(({ resource }, index) => {
+  const planned = items.map(({ resource }, index) => {
     const { type, id } = keys[index] ?? { type: '', id: '' };
     const expectedVersion = versions.get(`${type}/${id}`) ?? 0;
     versions.set(`${type}/${id}`, expectedVersion + 1);
-    return resourceWrite(
-      loader.context,
-      expectedVersion === 0 ? 'create' : 'update',
-      type,
-      id,
-      resource,
-      expectedVersion,
-    );
+    return { type, id, resource, expectedVersion };
   });
+  return await withRights(loader, async (context) =>
+    planned.map(({ type, id, resource, expectedVersion }) =>
+      resourceWrite(context, expectedVersion === 0 ? 'create' : 'update', type, id, resource, expectedVersion),
+    ),
+  );
 }
 
 /** Writes a planned batch; what lost a race against another writer is tried again on top of the newer version. */

@@ -5,6 +5,7 @@
 import type pg from 'pg';
 import { ConfigError } from '../base/config.ts';
 import { columnTypes } from './column-values.ts';
+import { meaningSettings, optionsText, planSettings } from './session-settings.ts';
 
 /** `host` may be a directory that holds a Unix socket. */
 export interface ConnectionParts {
@@ -46,7 +47,9 @@ export function clientConfig(
   const role = 'url' in connection ? connection.role : undefined;
   return {
     ...target,
-    options: `${options} ${sessionOptions(session, role)}`.trim(),
+    options: [optionsText(planSettings), options, sessionOptions(session, role)]
+      .filter((text) => text !== '')
+      .join(' '),
     application_name: session.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
@@ -63,7 +66,7 @@ export function describeConnection(connection: DatabaseConnection): string {
   return address.slice(Math.max(address.lastIndexOf('@') + 1, address.indexOf('//') + 2));
 }
 
-/** Parameters in the URL win over options in pg, so options that the URL brings are taken out and put before ours. */
+/** Parameters in the URL win over options in pg, so options that the URL brings are taken out and put among ours. */
 function fromUrl(text: string): { target: { connectionString: string }; options: string } {
   const { address, parameters } = splitUrl(text);
   const options = parameters.get('options') ?? '';
@@ -81,17 +84,10 @@ function splitUrl(text: string): { address: string; parameters: URLSearchParams 
 }
 
 function sessionOptions(session: SessionSettings, role: string | undefined): string {
-  const parameters: Readonly<Record<string, string | number>> = {
+  return optionsText({
     ...(role === undefined ? {} : { role }),
-    TimeZone: 'UTC',
-    DateStyle: 'ISO',
-    client_min_messages: 'warning',
-    // Statements say themselves how they are run, so a plan per execution finds no better one and takes longer than most run.
-    plan_cache_mode: 'force_generic_plan',
-    statement_timeout: session.statementTimeoutMs,
-    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
-  };
-  return Object.entries(parameters)
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(' ');
+    ...meaningSettings,
+    statement_timeout: String(session.statementTimeoutMs),
+    idle_in_transaction_session_timeout: String(idleInTransactionTimeoutMs),
+  });
 }

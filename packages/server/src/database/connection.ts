@@ -10,7 +10,18 @@ import pg from 'pg';
 import type { Log } from '../base/log.ts';
 import { openNames, type PreparedNames } from './prepared-names.ts';
 import { executionsMax, Run, type RunOutcome, rolledBack } from './run.ts';
-import { type FirmPlan, firmSetting, type Row, Segment, type Settle, type Wire } from './segment.ts';
+import {
+  type FirmPlan,
+  firmSetting,
+  type Row,
+  Segment,
+  type SegmentPlan,
+  type Settle,
+  timeoutSetting,
+  type Wire,
+} from './segment.ts';
+import type { SharedTime } from './shared-time.ts';
+import type { Asker } from './shares.ts';
 import { type Sql, sql } from './sql.ts';
 import { conditionOf, isFatal } from './sqlstate.ts';
 import { areTexts, type FirmValue, firmByFirm, type Queued, textsOf } from './statement-queue.ts';
@@ -20,6 +31,8 @@ export type { FirmValue } from './statement-queue.ts';
 export interface ConnectionHooks {
   readonly names: PreparedNames;
   readonly log: Log;
+  /** After it the database ends the session of an open transaction, where it can (PostgreSQL 17), in ms; 0 = never. */
+  readonly sessionTransactionMaxMs?: number;
   /** After every answer. */
   onProgress(connection: Connection): void;
   /** Once, when it can no longer be used; statements under way have failed or will. */
@@ -29,6 +42,8 @@ export interface ConnectionHooks {
 /** Prepared statements that one connection keeps; the least recently used are given up. */
 const preparedPerConnectionMax = 256;
 
+const noSettings = { firm: undefined, timeoutMs: undefined };
+
 export class Connection {
   /** Statements sent and not yet answered. */
   inFlight = 0;
@@ -36,6 +51,10 @@ export class Connection {
   reserved = false;
   /** Instead of the lane's limit, while a transaction with a statement timeout of its own holds the connection. */
   answerMaxMs: number | undefined;
+  /** Whom its lane has given it to, where it serves one caller at a time. */
+  holder: Asker | undefined;
+  /** By which the time of its statements is taken, where that is told. */
+  time: SharedTime | undefined;
   /** False from the moment that no further statement may be sent. */
   usable = true;
   readonly #client: pg.Client;
@@ -45,6 +64,9 @@ export class Connection {
   readonly #settingOnce: boolean;
   #setting: { readonly value: FirmValue; confirmed: boolean } | undefined;
   #headSinceMs = 0;
+  #headLooks = 0;
+  #beganAt = 0;
+  #workedMs = 0;
   #queue: Queued[] = [];
 
   private constructor(client: pg.Client, hooks: ConnectionHooks, settingOnce: boolean) {
@@ -66,6 +88,7 @@ export class Connection {
     try {
       await client.connect();
       const connection = new Connection(client, hooks, await isPooled(client));
+      await connection.#limitTransactions(hooks.sessionTransactionMaxMs ?? 0);
       if (broken.error !== undefined) throw broken.error;
       broken.told = connection;
       return connection;
@@ -86,6 +109,24 @@ export class Connection {
     return this.inFlight === 0 ? 0 : nowMs - this.#headSinceMs;
   }
 
+  /** To be called at intervals. @returns how often, this time too, since the statement at the head is there */
+  countLook(): number {
+    this.#headLooks += 1;
+    return this.#headLooks;
+  }
+
+  /** How long the database has worked for the holder, in ms, without what is under way. */
+  get workedMs(): number {
+    return this.#workedMs;
+  }
+
+  /** The same, which then begins anew. */
+  takeWorkedMs(): number {
+    const ms = this.#workedMs;
+    this.#workedMs = 0;
+    return ms;
+  }
+
   /** Whether a statement of `firm` would probably find its firm set, or share its setting. */
   serves(firm: FirmValue): boolean {
     return this.#setting?.value === firm || this.#queue.some((queued) => queued.firm === firm);
@@ -95,9 +136,9 @@ export class Connection {
    * Sends `statement` to run with `firm` set, together with what else is sent before the event loop turns. It is a
    * transaction of its own, or with `mayShare` part of a run: then its error may be `rolledBack`.
    */
-  execute(firm: FirmValue, statement: Sql, settle: Settle, mayShare = false): void {
+  execute(firm: FirmValue, statement: Sql, settle: Settle, mayShare = false, timeoutMs?: number): void {
     this.#started();
-    this.#queue.push({ firm, statement, settle, mayShare });
+    this.#queue.push({ firm, statement, settle, mayShare, timeoutMs });
     if (this.#queue.length === 1) process.nextTick(() => this.#sendQueue());
   }
 
@@ -105,7 +146,7 @@ export class Connection {
   executeReserved(statement: Sql): Promise<Row[]> {
     this.#started();
     return new Promise((resolve, reject) => {
-      this.#send(statement, undefined, (error, rows) => {
+      this.#send(statement, noSettings, (error, rows) => {
         if (error === undefined) resolve(rows);
         else reject(error);
         this.#answered();
@@ -149,6 +190,14 @@ export class Connection {
     streamOf(this.#client).destroy();
   }
 
+  /** Behind a pooler the session is not ours alone. */
+  async #limitTransactions(maxMs: number): Promise<void> {
+    if (maxMs === 0 || this.#settingOnce) return;
+    await this.#client.query(
+      `SELECT set_config(name, '${Math.trunc(maxMs)}', false) FROM pg_settings WHERE name = 'transaction_timeout'`,
+    );
+  }
+
   /** In one write to the socket, which halves the CPU time per statement; by firm, the one that is set first. */
   #sendQueue(): void {
     const queue = this.#queue;
@@ -183,15 +232,16 @@ export class Connection {
   }
 
   /** The name that the statement is prepared under, if it may be part of a run. */
-  #sharedName({ mayShare, statement }: Queued): string | undefined {
-    if (!mayShare || !areTexts(statement.values)) return undefined;
+  #sharedName({ mayShare, timeoutMs, statement }: Queued): string | undefined {
+    if (!mayShare || timeoutMs !== undefined || !areTexts(statement.values)) return undefined;
     const name = this.#hooks.names.nameOf(statement.text);
     return name !== undefined && wireOf(this.#client).parsedStatements[name] !== undefined ? name : undefined;
   }
 
-  #sendAlone({ firm, statement, settle }: Queued): void {
+  #sendAlone({ firm, statement, settle, timeoutMs }: Queued): void {
     const { plan, confirm } = this.#settingFor(firm);
-    this.#send(statement, plan, (error, rows) => {
+    const settings = { firm: plan, timeoutMs };
+    this.#send(statement, settings, (error, rows) => {
       confirm(error === undefined);
       settle(error, rows);
       this.#answered();
@@ -232,7 +282,7 @@ export class Connection {
     };
   }
 
-  #send(statement: Sql, firm: FirmPlan | undefined, settle: Settle): void {
+  #send(statement: Sql, settings: Pick<SegmentPlan, 'firm' | 'timeoutMs'>, settle: Settle): void {
     const name = this.#hooks.names.nameOf(statement.text);
     const evict = name === undefined ? undefined : this.#prepared.use(name);
     this.#query(
@@ -240,7 +290,7 @@ export class Connection {
         statement,
         name,
         evict,
-        firm,
+        ...settings,
         settle: (error, rows) => {
           if (error !== undefined) this.#failed(error);
           settle(error, rows);
@@ -255,14 +305,22 @@ export class Connection {
   }
 
   #started(): void {
-    if (this.inFlight++ === 0) this.#headSinceMs = performance.now();
+    if (this.inFlight++ > 0) return;
+    this.#beginHead();
+    if (this.time !== undefined) this.#beganAt = this.time.begin();
   }
 
   #answered(): void {
     this.inFlight--;
-    this.#headSinceMs = performance.now();
+    this.#beginHead();
+    if (this.time !== undefined && this.inFlight === 0) this.#workedMs += this.time.end(this.#beganAt);
     if (!this.usable && this.inFlight === 0) this.#end();
     this.#hooks.onProgress(this);
+  }
+
+  #beginHead(): void {
+    this.#headSinceMs = performance.now();
+    this.#headLooks = 0;
   }
 
   #failed(error: unknown): void {
@@ -286,11 +344,12 @@ function streamOf(client: pg.Client): Wire['stream'] {
   return wireOf(client).stream;
 }
 
-/** Prepares the firm's setting, and tells whether another session than ours answers: then a pooler stands between. */
+/** Prepares the settings, and tells whether another session than ours answers: then a pooler stands between. */
 async function isPooled(client: pg.Client): Promise<boolean> {
   const announced = (client as unknown as { readonly processID: number | null }).processID;
-  const [, answer] = await Promise.all([
-    client.query({ name: firmSetting.name, text: firmSetting.text, values: ['', 't'] }),
+  const [, , answer] = await Promise.all([
+    client.query({ ...firmSetting, values: ['', 't'] }),
+    client.query({ ...timeoutSetting, values: ['0'] }),
     client.query<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`.text),
   ]);
   return answer.rows[0]?.pid !== announced;

@@ -4,8 +4,11 @@
  */
 export const controlPlaneTables: Readonly<Record<string, string>> = {
   migration: 'what the schema is; no firm',
+  data_key: 'the keys of the installation; no firm, and no right of the runtime role',
   order_epoch: 'one number for the whole database; no firm',
   completeness: 'one row for the whole database; no firm',
+  job_failure: 'read by the jobs over all firms; holds no value of a firm',
+  write_probe: 'one row for the whole database; no firm',
   environment: 'found by name before a firm is known',
   product: 'found by name before a firm is known',
   firm: 'found by environment and prefix before its id is known',

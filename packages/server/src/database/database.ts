@@ -9,17 +9,20 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { ConfigError } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
-import { Connection, type FirmValue } from './connection.ts';
-import { clientConfig, type DatabaseConnection, describeConnection } from './connection-settings.ts';
+import { Connection } from './connection.ts';
+import { connectionFault } from './connection-fault.ts';
+import { clientConfig, type DatabaseConnection } from './connection-settings.ts';
 import { answerGraceMs, Lane, type LaneState } from './lane.ts';
 import { type NotificationHandler, openListener } from './listener.ts';
+import { Patience } from './patience.ts';
 import { preparedNames } from './prepared-names.ts';
 import { mayRunAgain, pauseMs, runsMax } from './retry.ts';
 import { requireRowSecurity } from './roles.ts';
 import { rolledBack } from './run.ts';
 import type { Row } from './segment.ts';
+import { warnOfServer } from './session-settings.ts';
+import { type Asker, serviceApplication } from './shares.ts';
 import { type Sql, sql } from './sql.ts';
 import { conditionOf, isConfigurationFault, throwable } from './sqlstate.ts';
 import { type Queryable, runTransaction, type TransactionOptions } from './transaction.ts';
@@ -41,6 +44,9 @@ export interface QueryOptions {
 /** Of a statement that reads a few rows by their key. */
 export const pointRead: QueryOptions = { idempotent: true, short: true };
 
+/** For whom statements are sent; a `TenantScope` is one. Without it they are the service's own, a job's for instance. */
+export type StatementsFor = Pick<Asker, 'application' | 'onDatabaseTime'>;
+
 export interface FirmConnection extends Queryable {
   query<R>(statement: Sql, options?: QueryOptions): Promise<R[]>;
 }
@@ -49,12 +55,12 @@ export interface Database extends FirmConnection {
   /** Statement without a firm: control-plane tables only, tenant tables show no rows. */
   query<R>(statement: Sql, options?: QueryOptions): Promise<R[]>;
   /** A handle whose statements run as `firm` (0: as none, yet shown rows of that number); costs nothing, need not be kept. */
-  forFirm(firm: number): FirmConnection;
+  forFirm(firm: number, caller?: StatementsFor): FirmConnection;
   /** Runs `work` in a transaction as `firm` (or as none), see runTransaction for when it runs again. */
   transaction<T>(
     firm: number | undefined,
     work: (tx: Queryable) => Promise<T>,
-    options?: TransactionOptions,
+    options?: TransactionOptions & { readonly caller?: StatementsFor },
   ): Promise<T>;
   /** Calls `handler` for every notification on `channel` until the result is called. */
   listen(channel: string, handler: NotificationHandler): Promise<() => Promise<void>>;
@@ -76,12 +82,14 @@ export interface DatabaseOptions {
   readonly poolMax: number;
   /** Longest time of one statement; 0 = no limit. */
   readonly statementTimeoutMs: number;
+  /** Longest time of one transaction, in ms; default 0 = no limit. */
+  readonly transactionTimeoutMs?: number;
   readonly log: Log;
   /** Name in pg_stat_activity; default `praxis`. */
   readonly applicationName?: string;
   /** How long to try the first connection while the database cannot be reached; default 15,000 ms. */
   readonly connectWaitMaxMs?: number;
-  /** Callers that may wait for a connection, per lane; default 1,000. */
+  /** Callers that may wait for a connection, per lane, of one application a quarter of them; default 1,000. */
   readonly waitersMax?: number;
   /** How long they wait; default 5,000 ms. */
   readonly waitMaxMs?: number;
@@ -92,10 +100,13 @@ const sharedDepthMax = 16;
 const preparedTextsMax = 2000;
 const drainMaxMs = 10_000;
 
+/** Of those who may wait, one application's part. */
+const waitersOfApplication = 1 / 4;
+
 /**
  * Opens the database: connects once, trying again while it cannot be reached, and checks the role.
- * @throws ConfigError when trying again cannot help: wrong password, unknown database, a role that could pass row-level
- *   security; PraxisError `unavailable` when it could not be reached in time
+ * @throws StartError when trying again cannot help (wrong password, unknown database), or it could not be reached in time
+ * @throws ConfigError for a role that could pass row-level security
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const config = clientConfig(options.connection, {
@@ -106,15 +117,19 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const connect = (lane: Lane): Promise<Connection> =>
     Connection.open(config, {
       names,
+      sessionTransactionMaxMs: serverTransactionMaxMs(options),
       log: options.log,
-      onProgress: () => lane.progressed(),
+      onProgress: (connection) => lane.progressed(connection),
       onEnd: (connection) => lane.ended(connection),
     });
   const lanes = openLanes(options, connect);
   const database = makeDatabase(lanes, config, options.log);
   try {
     lanes.exclusive.adopt(await firstConnection(() => connect(lanes.exclusive), options));
-    if (options.rowSecurity !== 'bypassed') await requireRowSecurity(database);
+    if (options.rowSecurity !== 'bypassed') {
+      await requireRowSecurity(database);
+      await warnOfServer(database, options.log);
+    }
     return database;
   } catch (error) {
     await database.close();
@@ -127,13 +142,22 @@ interface Lanes {
   readonly exclusive: Lane;
 }
 
+/** After this time the database itself ends a transaction, should this process not: the last statement may take its time, too. */
+function serverTransactionMaxMs({ transactionTimeoutMs = 0, statementTimeoutMs }: DatabaseOptions): number {
+  return transactionTimeoutMs === 0 ? 0 : transactionTimeoutMs + statementTimeoutMs + answerGraceMs;
+}
+
 function openLanes(options: DatabaseOptions, connect: (lane: Lane) => Promise<Connection>): Lanes {
   const sharedMax = Math.max(1, Math.min(sharedConnectionsMax, Math.floor(options.poolMax / 4)));
+  const waitersMax = options.waitersMax ?? 1000;
   const limits = {
-    waitersMax: options.waitersMax ?? 1000,
+    waitersMax,
+    applicationWaitersMax: Math.ceil(waitersMax * waitersOfApplication),
     waitMaxMs: options.waitMaxMs ?? 5000,
     answerMaxMs:
       options.statementTimeoutMs === 0 ? Number.POSITIVE_INFINITY : options.statementTimeoutMs + answerGraceMs,
+    patience: new Patience(options.statementTimeoutMs),
+    transactionMaxMs: options.transactionTimeoutMs ?? 0,
   };
   return {
     shared: new Lane({ ...limits, connectionsMax: sharedMax, depthMax: sharedDepthMax }, connect, options.log),
@@ -147,27 +171,27 @@ function openLanes(options: DatabaseOptions, connect: (lane: Lane) => Promise<Co
 
 function makeDatabase(lanes: Lanes, config: pg.ClientConfig, log: Log): Database {
   const listener = openListener({ ...config, pipeline: false }, log);
-  const run = <R>(firm: FirmValue, statement: Sql, options: QueryOptions = {}): Promise<R[]> =>
+  const run = <R>(asker: Asker, statement: Sql, options: QueryOptions = {}): Promise<R[]> =>
     runStatement(
       options.short === true ? lanes.shared : lanes.exclusive,
-      firm,
+      asker,
       statement,
       options.idempotent === true,
     ) as Promise<R[]>;
   return {
-    query: (statement, options) => run('', statement, options),
-    forFirm(firm) {
-      const value = firmValue(firm);
-      return { query: (statement, options) => run(value, statement, options) };
+    query: (statement, options) => run(withoutFirm, statement, options),
+    forFirm(firm, caller) {
+      const asker = askerOf(firm, caller);
+      return { query: (statement, options) => run(asker, statement, options) };
     },
-    transaction: (firm, work, options = {}) =>
-      runTransaction(lanes.exclusive, firm === undefined ? '' : firmValue(firm), work, options),
+    transaction: (firm, work, { caller, ...options } = {}) =>
+      runTransaction(lanes.exclusive, firm === undefined ? withoutFirm : askerOf(firm, caller), work, options),
     listen: (channel, handler) => listener.listen(channel, handler),
     async notify(channel, payload) {
-      await run('', sql`SELECT pg_notify(${channel}, ${payload})`);
+      await run(withoutFirm, sql`SELECT pg_notify(${channel}, ${payload})`);
     },
     isReachable: () =>
-      run('', sql`SELECT 1`, { short: true }).then(
+      run(withoutFirm, sql`SELECT 1`, { short: true }).then(
         () => true,
         () => false,
       ),
@@ -178,44 +202,51 @@ function makeDatabase(lanes: Lanes, config: pg.ClientConfig, log: Log): Database
   };
 }
 
-function runStatement(lane: Lane, firm: FirmValue, statement: Sql, idempotent: boolean): Promise<Row[]> {
+function runStatement(lane: Lane, asker: Asker, statement: Sql, idempotent: boolean): Promise<Row[]> {
   return new Promise((resolve, reject) => {
     let run = 1;
     let mayShare = idempotent;
-    const send = (connection: Connection): void => connection.execute(firm, statement, settle, mayShare);
+    let timeoutMs: number | undefined;
+    const send = (connection: Connection): void => {
+      timeoutMs = lane.patience.limitMs(asker);
+      connection.execute(asker.firm, statement, settle, mayShare, timeoutMs);
+    };
     const settle = (error: unknown, rows: Row[]): void => {
-      if (error === undefined) resolve(rows);
-      else if (error === rolledBack) {
+      if (error === undefined) return resolve(rows);
+      if (conditionOf(error) === 'timeout') lane.patience.timedOut(asker, timeoutMs);
+      if (error === rolledBack) {
         mayShare = false;
-        lane.use(firm, send, reject);
+        lane.use(asker, send, reject);
       } else if (run < runsMax && mayRunAgain(conditionOf(error), idempotent))
-        setTimeout(() => lane.use(firm, send, reject), pauseMs(run++));
+        setTimeout(() => lane.use(asker, send, reject), pauseMs(run++));
       else reject(throwable(error, statement.text));
     };
-    lane.use(firm, send, reject);
+    lane.use(asker, send, reject);
   });
 }
 
-function firmValue(firm: number): FirmValue {
+const withoutFirm: Asker = { application: serviceApplication, firm: '' };
+
+function askerOf(firm: number, caller: StatementsFor | undefined): Asker {
   if (!Number.isSafeInteger(firm) || firm < 0) throw new TypeError(`${firm} is not the number of a firm`);
-  return String(firm);
+  return {
+    application: caller?.application ?? serviceApplication,
+    firm: String(firm),
+    onDatabaseTime: caller?.onDatabaseTime,
+  };
 }
 
 const firstConnectPauseMs = 100;
 
 async function firstConnection(connect: () => Promise<Connection>, options: DatabaseOptions): Promise<Connection> {
-  const where = describeConnection(options.connection);
   const deadlineMs = performance.now() + (options.connectWaitMaxMs ?? 15_000);
   for (;;) {
     try {
       return await connect();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      if (isConfigurationFault(error))
-        throw new ConfigError(`Database ${where} refuses the connection: ${reason}`, { cause: error });
-      if (performance.now() > deadlineMs)
-        throw throwable(new Error(`Database ${where} cannot be reached: ${reason}`, { cause: error }), 'connect');
-      options.log.debug({ reason }, 'database cannot be reached yet');
+      if (isConfigurationFault(error) || performance.now() > deadlineMs)
+        throw connectionFault(options.connection, error);
+      options.log.debug({ err: error }, 'database cannot be reached yet');
       await delay(firstConnectPauseMs);
     }
   }

@@ -1,10 +1,15 @@
 /**
  * A group of connections that share one discipline: how many statements may be under way on each, and who waits when all
- * are busy. Waiting is bounded in number and time, so overload answers 503 at once instead of piling up.
+ * are busy. Waiting is bounded in number and time, so overload is answered at once instead of piling up: 429 to the
+ * application that fills the queue, 503 to others. Who waits is served in turns (docs/decisions/0240).
  */
 import { PraxisError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import { TurnQueue } from '../base/turn-queue.ts';
 import type { Connection, FirmValue } from './connection.ts';
+import type { Patience } from './patience.ts';
+import { SharedTime } from './shared-time.ts';
+import { type Asker, Shares, serviceApplication } from './shares.ts';
 import { isConfigurationFault } from './sqlstate.ts';
 
 export interface LaneLimits {
@@ -12,9 +17,17 @@ export interface LaneLimits {
   /** Statements under way on one connection; 1 = a connection serves one caller at a time. */
   readonly depthMax: number;
   readonly waitersMax: number;
+  /** Of these, of one application. */
+  readonly applicationWaitersMax: number;
   readonly waitMaxMs: number;
-  /** A connection whose head has not been answered after this time ends: the server or the network is stuck. */
+  /**
+   * A connection whose head has not been answered after this time ends: the server or the network is stuck. Time in which
+   * this process read nothing, since its event loop was busy, does not count.
+   */
   readonly answerMaxMs: number;
+  readonly patience: Patience;
+  /** Longest time of one transaction, in ms; 0 = no limit. */
+  readonly transactionMaxMs: number;
 }
 
 export interface LaneState {
@@ -24,10 +37,11 @@ export interface LaneState {
 }
 
 interface Waiter {
-  readonly firm: FirmValue;
+  readonly asker: Asker;
   readonly give: (connection: Connection) => void;
   readonly refuse: (error: Error) => void;
   readonly timer: NodeJS.Timeout;
+  isWaiting: boolean;
 }
 
 /** Time beyond the statement timeout before a silent connection is given up. */
@@ -41,11 +55,18 @@ const reconnectDelayMs = { first: 50, max: 1000 } as const;
 const watchIntervalMs = 1000;
 
 export class Lane {
+  /** How long statements may take. */
+  readonly patience: Patience;
+  /** How long a transaction may be open, in ms; 0 = no limit. */
+  readonly transactionMaxMs: number;
   readonly #limits: LaneLimits;
   readonly #connect: (lane: Lane) => Promise<Connection>;
   readonly #log: Log;
   readonly #connections: Connection[] = [];
-  readonly #waiters = new Set<Waiter>();
+  readonly #waiters = new TurnQueue<Waiter>();
+  readonly #shares: Shares;
+  /** Of lanes whose connections serve one caller at a time: what each caller takes of them can be told. */
+  readonly #time: SharedTime | undefined;
   readonly #watch: NodeJS.Timeout;
   #opening = 0;
   #failures = 0;
@@ -55,24 +76,32 @@ export class Lane {
 
   constructor(limits: LaneLimits, connect: (lane: Lane) => Promise<Connection>, log: Log) {
     this.#limits = limits;
+    this.patience = limits.patience;
+    this.transactionMaxMs = limits.transactionMaxMs;
     this.#connect = connect;
     this.#log = log;
+    const isShared = limits.depthMax > 1;
+    this.#shares = new Shares(limits.connectionsMax, isShared);
+    this.#time = isShared ? undefined : new SharedTime();
     this.#watch = setInterval(() => this.#abandonStuck(), watchIntervalMs).unref();
   }
 
   /**
-   * Calls `give` with a connection, at once or when one is free; or `refuse` with `unavailable`. The caller sends its
-   * statement, or reserves the connection, inside `give`.
+   * Calls `give` with a connection, at once or when it is the asker's turn; or `refuse` with `unavailable`, or `rate-exceeded`
+   * when its application has or asks for too much at once. The caller sends its statement, or reserves the connection,
+   * inside `give`.
    */
-  use(firm: FirmValue, give: (connection: Connection) => void, refuse: (error: Error) => void): void {
+  use(asker: Asker, give: (connection: Connection) => void, refuse: (error: Error) => void): void {
     if (this.#closed) {
       refuse(unavailable('Service is shutting down'));
       return;
     }
-    const connection = this.#waiters.size > 0 ? undefined : this.#pick(firm);
-    if (connection === undefined || connection.inFlight > 0) this.#grow();
-    if (connection === undefined) this.#wait(firm, give, refuse);
-    else give(connection);
+    // Who waits either finds no connection or has its share: both are served when something is given back.
+    const mayTake = this.#time === undefined || this.#shares.mayTake(asker.application);
+    const connection = mayTake ? this.#pick(asker.firm) : undefined;
+    if (mayTake && (connection === undefined || connection.inFlight > 0)) this.#grow();
+    if (connection === undefined) this.#wait(asker, give, refuse);
+    else this.#give(connection, asker, give);
   }
 
   /** Adds a connection that was opened elsewhere. */
@@ -81,8 +110,10 @@ export class Lane {
     this.#serve();
   }
 
-  /** To be called after every answer on one of the lane's connections, and when a reservation ends. */
-  progressed(): void {
+  /** To be called after every answer on one of the lane's connections, and when its reservation ends. */
+  progressed(connection: Connection): void {
+    if (connection.holder !== undefined && connection.inFlight === 0 && !connection.reserved)
+      this.#takeBack(connection);
     if (this.#waiters.size > 0) this.#serve();
     else if (this.#drained !== undefined && this.#isIdle()) this.#drained();
   }
@@ -92,7 +123,7 @@ export class Lane {
     const index = this.#connections.indexOf(connection);
     if (index >= 0) this.#connections.splice(index, 1);
     if (this.#waiters.size > 0) this.#grow();
-    this.progressed();
+    this.progressed(connection);
   }
 
   state(): LaneState {
@@ -137,38 +168,68 @@ export class Lane {
   }
 
   #serve(): void {
-    for (const waiter of this.#waiters) {
-      const connection = this.#pick(waiter.firm);
-      if (connection === undefined) return;
-      this.#leave(waiter);
-      waiter.give(connection);
+    for (;;) {
+      const waiter = this.#waiters.next(this.#shares.order);
+      const connection = waiter && this.#pick(waiter.asker.firm);
+      if (waiter === undefined || connection === undefined) return;
+      clearTimeout(waiter.timer);
+      waiter.isWaiting = false;
+      this.#waiters.serve(waiter.asker, waiter);
+      this.#give(connection, waiter.asker, waiter.give);
     }
   }
 
-  #wait(firm: FirmValue, give: Waiter['give'], refuse: Waiter['refuse']): void {
-    if (this.#waiters.size >= this.#limits.waitersMax) {
-      refuse(unavailable('Too many requests are waiting for the database: try again'));
-      return;
+  #give(connection: Connection, asker: Asker, give: Waiter['give']): void {
+    if (this.#time !== undefined) {
+      connection.holder = asker;
+      connection.time = this.#time;
+      this.#shares.take(asker);
     }
-    const timer = setTimeout(() => this.#refuse(waiter, this.#waitedTooLong()), this.#limits.waitMaxMs);
-    const waiter: Waiter = { firm, give, refuse, timer };
-    this.#waiters.add(waiter);
+    give(connection);
   }
 
-  #waitedTooLong(): Error {
+  #takeBack(connection: Connection): void {
+    const asker = connection.holder;
+    if (asker === undefined) return;
+    connection.holder = undefined;
+    this.#shares.giveBack(asker);
+    this.#shares.used(asker, connection.takeWorkedMs());
+  }
+
+  #wait(asker: Asker, give: Waiter['give'], refuse: Waiter['refuse']): void {
+    const error = this.#noRoom(asker);
+    if (error !== undefined) return refuse(error);
+    const timer = setTimeout(() => {
+      // Where the event loop was busy, answers have come meanwhile: they are read before anybody is refused.
+      setImmediate(() => {
+        if (waiter.isWaiting) this.#refuse(waiter, this.#waitedTooLong(asker));
+      });
+    }, this.#limits.waitMaxMs);
+    const waiter: Waiter = { asker, give, refuse, timer, isWaiting: true };
+    this.#waiters.add(asker, waiter);
+  }
+
+  #noRoom({ application }: Asker): Error | undefined {
+    const { waitersMax, applicationWaitersMax } = this.#limits;
+    if (application !== serviceApplication && this.#waiters.sizeOf(application) >= applicationWaitersMax)
+      return tooMuchAtOnce();
+    if (this.#waiters.size < waitersMax) return undefined;
+    return unavailable('Too many requests are waiting for the database: try again');
+  }
+
+  #waitedTooLong({ application }: Asker): Error {
+    const isOwnFault = application !== serviceApplication && this.#shares.heldBy(application) > 0;
+    if (isOwnFault && !this.#shares.mayTake(application)) return tooMuchAtOnce();
     return this.#connections.length === 0
       ? unavailable('Database cannot be reached: try again', this.#lastFailure)
       : unavailable('No database connection became free in time: try again');
   }
 
   #refuse(waiter: Waiter, error: Error): void {
-    this.#leave(waiter);
-    waiter.refuse(error);
-  }
-
-  #leave(waiter: Waiter): void {
     clearTimeout(waiter.timer);
-    this.#waiters.delete(waiter);
+    waiter.isWaiting = false;
+    this.#waiters.remove(waiter.asker, waiter);
+    waiter.refuse(error);
   }
 
   #grow(): void {
@@ -195,7 +256,7 @@ export class Lane {
     if (this.#failures++ === 0) this.#log.error({ err: error }, 'database cannot be connected');
     this.#lastFailure = error;
     if (isConfigurationFault(error)) {
-      for (const waiter of [...this.#waiters]) this.#refuse(waiter, this.#waitedTooLong());
+      for (const waiter of [...this.#waiters]) this.#refuse(waiter, this.#waitedTooLong(waiter.asker));
     }
     const delayMs = Math.min(reconnectDelayMs.first * 2 ** (this.#failures - 1), reconnectDelayMs.max);
     setTimeout(() => {
@@ -208,7 +269,10 @@ export class Lane {
     const nowMs = performance.now();
     for (const connection of [...this.#connections]) {
       const answerMaxMs = connection.answerMaxMs ?? this.#limits.answerMaxMs;
-      if (connection.headAgeMs(nowMs) > answerMaxMs) connection.abandon(new Error('database does not answer'));
+      // Of a time in which the event loop did not turn there is one look only, however long it was.
+      const seenMs = connection.countLook() * watchIntervalMs;
+      if (Math.min(connection.headAgeMs(nowMs), seenMs) > answerMaxMs)
+        connection.abandon(new Error('database does not answer'));
     }
   }
 
@@ -217,6 +281,15 @@ export class Lane {
   }
 }
 
+/** When to come again; connections are given back all the time. */
+const headers = { 'retry-after': '1' } as const;
+
 function unavailable(diagnostics: string, cause?: unknown): PraxisError {
-  return new PraxisError('unavailable', { diagnostics, cause });
+  return new PraxisError('unavailable', { diagnostics, cause, headers });
+}
+
+function tooMuchAtOnce(): PraxisError {
+  const diagnostics =
+    'Too many requests of this application are waiting for the database: send another when one is answered';
+  return new PraxisError('rate-exceeded', { diagnostics, headers });
 }

@@ -5,10 +5,13 @@
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { ConfigError } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
+import { connectionFault } from './connection-fault.ts';
 import { clientConfig, type DatabaseConnection } from './connection-settings.ts';
+import { isStartingUp } from './sqlstate.ts';
 
 export interface Migration {
   readonly version: number;
@@ -36,14 +39,11 @@ const serverVersionMin = 150_000;
  * Brings the schema up to date. Returns the versions that this call applied, in order; none when it was up to date.
  * @throws ConfigError when an applied file has changed, when the database is newer than this program, or when the server
  *   is older than PostgreSQL 15
+ * @throws StartError when the database cannot be reached or refuses the login
  */
 export async function migrate(options: MigrateOptions): Promise<number[]> {
   const migrations = await readMigrations(options.directory ?? ownDirectory);
-  const client = new pg.Client(
-    clientConfig(options.connection, { applicationName: 'praxis migrate', statementTimeoutMs: 0 }),
-  );
-  client.on('error', (error) => options.log.error({ err: error }, 'database connection lost while migrating'));
-  await client.connect();
+  const client = await connect(options);
   try {
     await requireServerVersion(client);
     if ((await pendingOf(client, migrations)).length === 0) return [];
@@ -55,16 +55,41 @@ export async function migrate(options: MigrateOptions): Promise<number[]> {
   }
 }
 
+/** Longest wait for a server that starts, or recovers from a crash: a replay of its log ends by itself. */
+const startingUpMaxMs = 600_000;
+const startingUpPauseMs = 500;
+
+/** Connects, waiting while the server says that it is starting up. @throws StartError when it cannot be reached */
+async function connect({ connection, log }: MigrateOptions): Promise<pg.Client> {
+  const deadlineMs = performance.now() + startingUpMaxMs;
+  for (;;) {
+    const client = new pg.Client(
+      clientConfig(connection, { applicationName: 'praxis migrate', statementTimeoutMs: 0 }),
+    );
+    client.on('error', (error) => log.error({ err: error }, 'database connection lost while migrating'));
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      if (!isStartingUp(error) || performance.now() > deadlineMs) throw connectionFault(connection, error);
+      log.info('database is starting up or recovering: waiting for it');
+      await delay(startingUpPauseMs);
+    }
+  }
+}
+
 /**
  * The migrations of a directory in order.
- * @throws ConfigError when a file name does not follow the pattern or the numbers have gaps
+ * @throws ConfigError when a file name does not follow the pattern or two have one number
  */
 export async function readMigrations(directory: URL = ownDirectory): Promise<Migration[]> {
   const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
   const migrations = await Promise.all(names.map((name) => readMigration(directory, name)));
   migrations.forEach((migration, index) => {
-    if (migration.version !== index + 1)
-      throw new ConfigError(`Migrations must be numbered 1, 2, 3, …: ${names[index]} is number ${index + 1}`);
+    // Numbers may be left out: changes that are made side by side take theirs beforehand.
+    if (migration.version === migrations[index - 1]?.version)
+      throw new ConfigError(`Migrations ${names[index - 1]} and ${names[index]} have one number`);
   });
   return migrations;
 }
@@ -134,10 +159,10 @@ async function pendingOf(client: pg.Client, migrations: readonly Migration[]): P
     'SELECT version, name, checksum FROM migration ORDER BY version',
   );
   for (const row of rows) {
-    const known = migrations[row.version - 1];
+    const known = migrations.find(({ version }) => version === row.version);
     if (known === undefined)
       throw new ConfigError(
-        `Database has migration ${row.version}-${row.name}, which this version of praxis does not know: it is older than the data`,
+        `Database has migration ${row.version}-${row.name}, which this version of praxis does not know: it is older than the data; start the version that made it, or restore a backup from before`,
       );
     if (known.checksum !== row.checksum)
       throw new ConfigError(

@@ -2,7 +2,7 @@
  * One statement on a pipelined connection, with the firm's setting before it where needed, as one unit of the extended
  * query protocol (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING):
  *
- *     [Bind, Execute set_config('praxis.firm', …)]  [Parse] Bind Describe Execute  Sync
+ *     [Bind, Execute set_config('praxis.firm', …)] [the same of 'statement_timeout'] [Parse] Bind Describe Execute  Sync
  *
  * After an error the server skips everything up to Sync, so when the setting fails the statement does not run; when the
  * statement fails the setting is rolled back with it.
@@ -22,6 +22,12 @@ export type Settle = (error: unknown, rows: Row[]) => void;
 /** Statement that every connection prepares first: name, text. Whether the setting lasts is its second parameter. */
 export const firmSetting = { name: 'praxis_firm', text: "SELECT set_config('praxis.firm', $1, $2)" } as const;
 
+/** The same for a statement timeout of one segment. The server starts the time of each command anew. */
+export const timeoutSetting = {
+  name: 'praxis_timeout',
+  text: "SELECT set_config('statement_timeout', $1, true)",
+} as const;
+
 export interface FirmPlan {
   readonly value: string;
   /** For this segment only. */
@@ -36,6 +42,8 @@ export interface SegmentPlan {
   readonly evict: string | undefined;
   /** To set before the statement; undefined leaves it as it is. */
   readonly firm: FirmPlan | undefined;
+  /** Instead of the session's statement timeout. */
+  readonly timeoutMs: number | undefined;
   readonly settle: Settle;
 }
 
@@ -80,8 +88,8 @@ export const BaseQuery = pg.Query as unknown as new (
 
 export class Segment extends BaseQuery {
   readonly #plan: SegmentPlan;
-  /** While true, what arrives answers the setting and not the statement. */
-  #awaitsSetting: boolean;
+  /** While there are any, what arrives answers a setting and not the statement. */
+  #awaitedSettings: number;
 
   constructor(plan: SegmentPlan) {
     const { statement, name } = plan;
@@ -90,34 +98,39 @@ export class Segment extends BaseQuery {
     this.name = name;
     this.queryMode = 'extended';
     this.#plan = plan;
-    this.#awaitsSetting = plan.firm !== undefined;
+    this.#awaitedSettings = Number(plan.firm !== undefined) + Number(plan.timeoutMs !== undefined);
   }
 
   /** Writes the segment; pg calls it. */
   override submit(wire: Wire): Error | null {
-    const { evict, firm } = this.#plan;
+    const { evict, firm, timeoutMs } = this.#plan;
     if (evict !== undefined) {
       wire.close({ type: 'S', name: evict });
       delete wire.parsedStatements[evict];
       delete wire.submittedNamedStatements[evict];
     }
     if (firm !== undefined) sendFirm(wire, firm);
+    if (timeoutMs !== undefined) sendSetting(wire, timeoutSetting.name, [String(timeoutMs)]);
     return super.submit(wire);
   }
 
   override handleDataRow(message: unknown): void {
-    if (!this.#awaitsSetting) super.handleDataRow(message);
+    if (this.#awaitedSettings === 0) super.handleDataRow(message);
   }
 
   override handleCommandComplete(message: unknown, wire: Wire): void {
-    if (this.#awaitsSetting) this.#awaitsSetting = false;
+    if (this.#awaitedSettings > 0) this.#awaitedSettings -= 1;
     else super.handleCommandComplete(message, wire);
   }
 }
 
 /** Writes the firm's setting; what follows up to Sync runs only when it succeeds. */
 export function sendFirm(wire: Wire, { value, once: isOnce }: FirmPlan): void {
-  wire.bind({ portal: '', statement: firmSetting.name, values: [value, isOnce ? 't' : 'f'], valueMapper: undefined });
+  sendSetting(wire, firmSetting.name, [value, isOnce ? 't' : 'f']);
+}
+
+function sendSetting(wire: Wire, statement: string, values: readonly string[]): void {
+  wire.bind({ portal: '', statement, values, valueMapper: undefined });
   wire.execute({ portal: '', rows: 0 });
 }
 

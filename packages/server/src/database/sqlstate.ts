@@ -99,6 +99,12 @@ export function isConfigurationFault(error: unknown): boolean {
   return code.startsWith('28') || code === '3D000' || code === '42501' || code === '42704' || code === '22023';
 }
 
+/** Whether the server starts or recovers from a crash: it takes connections by itself after that. One that stops has the same code. */
+export function isStartingUp(error: unknown): boolean {
+  const server = serverMessageOf(error);
+  return server?.code === '57P03' && !server.message.includes('shutting down');
+}
+
 /** What callers of `database` get for `error`: `statement-timeout`, `unavailable`, or a StatementError for a refusal. */
 export function throwable(error: unknown, statementText: string): Error {
   if (error instanceof PraxisError || error instanceof StatementError || error instanceof ColumnValueError)

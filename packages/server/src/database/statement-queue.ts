@@ -11,6 +11,8 @@ export interface Queued {
   readonly settle: Settle;
   /** It may be part of a run (run.ts). */
   readonly mayShare: boolean;
+  /** Instead of the session's statement timeout; then it is sent alone. */
+  readonly timeoutMs: number | undefined;
 }
 
 /** Those of each firm together, that of `first` before all others; else in the order given. */

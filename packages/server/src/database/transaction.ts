@@ -7,6 +7,7 @@ import { PraxisError } from '../base/errors.ts';
 import type { Connection, FirmValue } from './connection.ts';
 import { answerGraceMs, type Lane } from './lane.ts';
 import { pauseMs, runsMax } from './retry.ts';
+import type { Asker } from './shares.ts';
 import type { Sql } from './sql.ts';
 import { type Condition, conditionOf, throwable } from './sqlstate.ts';
 
@@ -18,7 +19,7 @@ export interface Queryable {
 export interface TransactionOptions {
   /** Default `read committed`. */
   readonly isolation?: 'read committed' | 'repeatable read' | 'serializable';
-  /** Instead of the database's statement timeout; 0 = no limit. */
+  /** Instead of the database's statement timeout; 0 = no limit, and none of the whole transaction. */
   readonly statementTimeoutMs?: number;
 }
 
@@ -31,19 +32,24 @@ type Ending<T> =
  * Runs `work` in a transaction and commits; rolls back and rethrows when it throws. After a serialization failure, a
  * deadlock or a connection lost before COMMIT was sent, `work` runs again from its beginning, so it must have no effects
  * other than its statements.
- * @throws PraxisError `unavailable` when the connection was lost while committing: the outcome is then unknown
+ * @throws PraxisError `unavailable` when the connection was lost while committing: the outcome is then unknown;
+ *   `too-costly` or `unavailable` when it was open too long, and nothing was changed (docs/decisions/0244)
  */
 export async function runTransaction<T>(
   lane: Lane,
-  firm: FirmValue,
+  asker: Asker,
   work: (tx: Queryable) => Promise<T>,
   options: TransactionOptions,
 ): Promise<T> {
   for (let run = 1; ; run++) {
-    const connection = await reserve(lane, firm);
+    const connection = await reserve(lane, asker);
     connection.answerMaxMs = answerMaxMs(options);
-    const ending = await runOnce(connection, firm, work, options).finally(() => release(lane, connection));
+    const limitMs = options.statementTimeoutMs ?? lane.patience.limitMs(asker);
+    const limits = limitMs === undefined ? options : { ...options, statementTimeoutMs: limitMs };
+    const inTime = options.statementTimeoutMs === 0 ? work : within(lane.transactionMaxMs, connection, work);
+    const ending = await runOnce(connection, asker.firm, inTime, limits).finally(() => release(lane, connection));
     if ('value' in ending) return ending.value;
+    if (ending.condition === 'timeout') lane.patience.timedOut(asker, limitMs);
     const again =
       ending.condition === 'serialization' ||
       ending.condition === 'stale-plan' ||
@@ -53,20 +59,53 @@ export async function runTransaction<T>(
   }
 }
 
-function reserve(lane: Lane, firm: FirmValue): Promise<Connection> {
+function reserve(lane: Lane, asker: Asker): Promise<Connection> {
   return new Promise((resolve, reject) => {
     const take = (connection: Connection): void => {
       connection.reserved = true;
       resolve(connection);
     };
-    lane.use(firm, take, reject);
+    lane.use(asker, take, reject);
   });
 }
 
 function release(lane: Lane, connection: Connection): void {
   connection.reserved = false;
   connection.answerMaxMs = undefined;
-  lane.progressed();
+  lane.progressed(connection);
+}
+
+/**
+ * `work`, given up when it lasts longer than `maxMs` (0 = any time): an open transaction holds back the change feed of all
+ * firms (docs/decisions/0170). What it sends later is refused, since the transaction has ended then.
+ */
+function within<T>(
+  maxMs: number,
+  connection: Connection,
+  work: (tx: Queryable) => Promise<T>,
+): (tx: Queryable) => Promise<T> {
+  if (maxMs === 0) return work;
+  return async (tx) => {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(openTooLong(maxMs, connection.workedMs)), maxMs);
+    });
+    const working = work(tx);
+    working.catch(() => undefined); // told by the race, or too late
+    try {
+      return await Promise.race([working, tooLong]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+/** @param workedMs how long the database worked for it; was it most of the time, then the transaction is what was too long */
+function openTooLong(maxMs: number, workedMs: number): PraxisError {
+  const what = `The transaction was not done after ${maxMs / 1000} s, the limit, and nothing was changed`;
+  return workedMs > maxMs / 2
+    ? new PraxisError('too-costly', { diagnostics: `${what}: send fewer changes at once` })
+    : new PraxisError('unavailable', { diagnostics: `${what}: try again`, headers: { 'retry-after': '5' } });
 }
 
 function answerMaxMs({ statementTimeoutMs }: TransactionOptions): number | undefined {

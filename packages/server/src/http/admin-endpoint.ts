@@ -9,7 +9,7 @@ import { bodyBytesMax } from '../admin/input.ts';
 import { fail, type PraxisError } from '../base/errors.ts';
 import { version } from '../version.ts';
 import { decodeUtf8, readBytes } from './body.ts';
-import { isRefusal, logFault, toPraxisError } from './errors.ts';
+import { headersOf, isRefusal, logFault, toPraxisError } from './errors.ts';
 import { administrationDocument } from './openapi/administration.ts';
 import type { ServerParts } from './parts.ts';
 import type { Route } from './paths.ts';
@@ -65,13 +65,13 @@ async function answerDocument(parts: ServerParts, request: FastifyRequest, reply
 }
 
 function send(reply: FastifyReply, { status, body }: AdminReply): FastifyReply {
-  reply.code(status).header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+  reply.code(status);
   if (body === undefined) return reply.send();
   return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
 }
 
 function sendProblem(reply: FastifyReply, error: PraxisError): FastifyReply {
-  if (error.details.headers) reply.headers(error.details.headers);
+  reply.headers(headersOf(error));
   const problem = {
     type: 'about:blank',
     title: STATUS_CODES[error.status] ?? 'Error',
@@ -82,10 +82,5 @@ function sendProblem(reply: FastifyReply, error: PraxisError): FastifyReply {
       expression.map((field) => ({ field, detail: diagnostics })),
     ),
   };
-  return reply
-    .code(error.status)
-    .header('cache-control', 'no-store')
-    .header('x-content-type-options', 'nosniff')
-    .header('content-type', 'application/problem+json')
-    .send(JSON.stringify(problem));
+  return reply.code(error.status).header('content-type', 'application/problem+json').send(JSON.stringify(problem));
 }

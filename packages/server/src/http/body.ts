@@ -4,12 +4,18 @@
 import type { IncomingMessage } from 'node:http';
 import { fail } from '../base/errors.ts';
 
+/** Where the bytes that arrive are counted. @throws PraxisError when there is no room for them */
+export interface BytesTaker {
+  take(bytes: number): void;
+}
+
 /**
  * All bytes of the body.
  * @throws PraxisError `body-too-large` as soon as the declared or received size passes `bytesMax`;
- *   `media-type-unsupported` for a content encoding other than identity; `request-malformed` for a body cut short
+ *   `media-type-unsupported` for a content encoding other than identity; `request-malformed` for a body cut short; and as
+ *   `taker`. What comes after a refusal is thrown away
  */
-export async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+export async function readBytes(request: IncomingMessage, bytesMax: number, taker?: BytesTaker): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) tooLarge(bytesMax);
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
@@ -17,10 +23,12 @@ export async function readBytes(request: IncomingMessage, bytesMax: number): Pro
   }
   const chunks: Buffer[] = [];
   let size = 0;
+  let refusal: unknown;
   await new Promise<void>((resolve, reject) => {
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > bytesMax) {
+      if (size <= bytesMax) refusal ??= refusalOf(taker, chunk.length);
+      if (size > bytesMax || refusal !== undefined) {
         chunks.length = 0;
         resolve();
       } else {
@@ -33,8 +41,18 @@ export async function readBytes(request: IncomingMessage, bytesMax: number): Pro
   }).catch((cause: unknown) =>
     fail('request-malformed', { diagnostics: 'The body ended before its declared length', cause }),
   );
+  if (refusal !== undefined) throw refusal;
   if (size > bytesMax) tooLarge(bytesMax);
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+function refusalOf(taker: BytesTaker | undefined, bytes: number): unknown {
+  try {
+    taker?.take(bytes);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

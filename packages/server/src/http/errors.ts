@@ -21,13 +21,22 @@ export function toPraxisError(error: unknown): PraxisError {
 /** Sends `error` as an OperationOutcome in the format that the caller wishes, JSON if none is served, and logs what went wrong inside. */
 export function sendOutcome(reply: FastifyReply, error: PraxisError, log: Log): FastifyReply {
   logFault(error, log, String(reply.request.id));
-  if (error.details.headers) reply.headers(error.details.headers);
+  reply.headers(headersOf(error));
   const format = findFormat(formatWishes(reply.request)) ?? fhirJson;
   return reply
     .code(error.status)
     .header('content-type', format.contentType)
     .send(representationOf(textOf(outcomeOf(error)), format));
 }
+
+/** What an error says in headers: its own, and when to come again for every 503 (RFC 9110 §15.6.4), where it does not say. */
+export function headersOf({ status, details }: PraxisError): Readonly<Record<string, string>> {
+  const retry: Record<string, string> = status === 503 ? { 'retry-after': String(retrySeconds) } : {};
+  return { ...retry, ...details.headers };
+}
+
+/** Of a 503 that names no other time, in seconds: a lost database is back in a few. */
+export const retrySeconds = 5;
 
 /** Whether the answer is meant: a 4xx, or a brown-out that an operator planned. */
 export function isRefusal(error: PraxisError): boolean {

@@ -35,8 +35,8 @@ export async function sendAnswer(
   const content = isBinaryRead && json !== undefined ? nativeContent(json, wishes) : undefined;
   const written = json === undefined || content !== undefined ? undefined : writtenAs(json, response.list, wishes);
   reply.code(response.status).headers(responseHeaders(response));
-  // Answers depend on both credentials and must not rest in shared caches; CORS has its own line of Vary.
-  reply.header('cache-control', 'private, no-cache');
+  // Answers hold records of patients: no cache keeps them, that of the browser neither (server.ts). They depend on both
+  // credentials; CORS has its own line of Vary.
   varyBy(reply, 'Accept, Authorization, X-Api-Key');
   if (content !== undefined) return reply.headers(content.headers).send(content.bytes);
   return written === undefined ? reply.send() : sendWritten(compressor, reply, written);

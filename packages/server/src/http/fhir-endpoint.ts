@@ -3,13 +3,17 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PraxisError } from '../base/errors.ts';
+import { noteFailedParameters } from '../indexing/note-failed.ts';
 import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { dispatch } from '../interactions/dispatch.ts';
 import { type FhirTarget, fhirTarget, interactionOf } from '../interactions/fhir-target.ts';
 import { usableOwnParameters } from '../interactions/own-parameters.ts';
+import { requestLimits } from '../limits/budgets.ts';
 import { legacyHeaderNames } from '../oauth/legacy-sunset.ts';
 import type { ApiCredentials, Session } from '../oauth/session.ts';
 import { answerOperation } from '../operations/answer-operation.ts';
+import { CostlyParameters } from '../search/costly-parameters.ts';
+import { firmClock } from '../tenancy/firm-time.ts';
 import { type Attempt, withLedger } from './audit-trail.ts';
 import { answerBundleRequest } from './bundle-request.ts';
 import { sendAnswer } from './fhir-answer.ts';
@@ -49,13 +53,15 @@ export async function answerFhir(
     const own = await ownParameters(parts, credentials, reply);
     return parts.openPages.metadata(environment, route, request, reply, own);
   }
-  const call = fhirCall(parts, target, query, request);
+  const room = parts.bodies.open();
+  const call = fhirCall(parts, target, query, request, baseUrlOf(parts.origins, route), room);
   const attempt = async (session: Session, begin: (attempt: Attempt) => void): Promise<FhirResponse> => {
     announceLegacyEnd(reply, session);
     const context = interactionContext(parts, route, session, request);
     begin({ context, asked: { interaction: askedFor(target, request.method), type: target.type, id: target.id } });
     const subject = { apiKey: session.principal.apiKeyId, firm: session.scope.firm, address: request.ip };
     reply.headers(parts.rateLimit.count(subject));
+    room.admit({ apiKey: subject.apiKey, of: session.scope });
     const interaction = interactionOf(target, request.method);
     const charging = chargingTo((units) => parts.rateLimit.charge(subject, units));
     if (interaction === 'operation') {
@@ -68,7 +74,7 @@ export async function answerFhir(
   };
   const response = await withLedger(parts, request, credentials, (begin) =>
     withCurrentRights(parts, credentials, (session) => attempt(session, begin)),
-  );
+  ).finally(() => room.close());
   return sendAnswer(parts.compressor, reply, response, readsBinary(target, request.method));
 }
 
@@ -127,16 +133,41 @@ async function withCurrentRights<T>(
   attempt: (session: Session) => Promise<T>,
 ): Promise<T> {
   const session = await parts.sessions.authenticate(credentials);
+  const withoutCostly = (current: Session) => withoutCostlyParameters(parts, credentials, current, attempt);
   try {
-    return await attempt(session);
+    return await withoutCostly(session);
   } catch (error) {
     if (!(await restsOnOldRights(parts, session, error))) throw error;
   }
   try {
-    return await attempt(await parts.sessions.recheck(credentials));
+    return await withoutCostly(await parts.sessions.recheck(credentials));
   } catch (error) {
     if (isStale(error)) await parts.sessions.recheck(credentials);
     throw error;
+  }
+}
+
+/** Times that a request is begun again, each time without the search parameters that cost too much. */
+const costlyMax = 10;
+
+/** Whoever writes is not refused for a definition of the firm's: it is marked as failed, and the attempt begun again. */
+async function withoutCostlyParameters<T>(
+  parts: ServerParts,
+  credentials: ApiCredentials,
+  session: Session,
+  attempt: (session: Session) => Promise<T>,
+): Promise<T> {
+  let current = session;
+  for (let number = 0; ; number += 1) {
+    try {
+      return await attempt(current);
+    } catch (error) {
+      if (!(error instanceof CostlyParameters)) throw error;
+      const failed = await parts.store.failParameters(current.scope, error.failed);
+      noteFailedParameters(parts, current.scope.firm, failed);
+      if (number === costlyMax) throw error;
+      current = await parts.sessions.recheck(credentials);
+    }
   }
 }
 
@@ -171,10 +202,11 @@ function interactionContext(
       apiKey: principal.apiKeyId,
     },
     store: parts.store,
-    clock: parts.clock,
+    clock: firmClock(scope, parts.clock),
     secrets: parts.secrets,
     validator: parts.validator,
     limits: parts.config,
+    budget: parts.openBudget(scope, requestLimits, () => request.raw.socket.destroyed),
     baseUrl: baseUrlOf(parts.origins, route),
     trail: [],
     pause: pauseOf(request.raw, parts.stopping),

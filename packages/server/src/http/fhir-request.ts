@@ -4,13 +4,16 @@
 
 import type { JsonValue } from '@praxis/fhir';
 import type { FastifyRequest } from 'fastify';
+import { fail } from '../base/errors.ts';
 import type { FhirCall, FhirRequest, PatchDocument } from '../interactions/context.ts';
-import { type FhirTarget, interactionOf, type TargetName } from '../interactions/fhir-target.ts';
+import { criteriaOf } from '../interactions/criteria.ts';
+import { type FhirTarget, interactionOf, requireIds, type TargetName } from '../interactions/fhir-target.ts';
 import { answersList } from '../operations/answer-operation.ts';
 import { parseParameters } from '../search/query-string.ts';
 import { formatWishes, rememberForm, requireFormat, requireListFormat } from './answer-format.ts';
 import { mayWantContent, readBinaryBody, wantsContentOnly } from './binary.ts';
 import { decodeUtf8, readBytes } from './body.ts';
+import type { BodyRoom } from './body-admission.ts';
 import { parseContentFlags } from './content-flag.ts';
 import { idempotencyOf } from './idempotency-key.ts';
 import { requireFormBody, requirePatchFormat, requireResourceFormat } from './negotiation.ts';
@@ -23,16 +26,27 @@ export function readsBinary({ type, shape }: FhirTarget, method: string): boolea
   return type === 'Binary' && (shape === 'instance' || shape === 'version') && (method === 'GET' || method === 'HEAD');
 }
 
-/** What the request asks for, to be opened once access is settled: 406, then 413, 415, 400 (settled.md "Order of checks"). */
+/**
+ * What the request asks for, to be opened once access is settled: 406, then 413, 415, 400 (settled.md "Order of checks").
+ * @param baseUrl the FHIR base of the firm
+ * @param room where the body comes in
+ */
 export function fhirCall(
   parts: ServerParts,
   target: FhirTarget,
   query: string,
   request: FastifyRequest,
+  baseUrl: string,
+  room: BodyRoom,
 ): Omit<FhirCall, 'interaction'> {
   const { headers, raw } = request;
   const { type, id, versionId, compartment } = target;
-  const bytes = memoised(() => readBytes(raw, parts.config.bodyBytesMax));
+  const bytes = memoised(() => readBytes(raw, parts.config.bodyBytesMax, room));
+  const admitted = async (): Promise<Buffer> => {
+    const read = await bytes();
+    await room.turn();
+    return read;
+  };
   return {
     type,
     id,
@@ -40,6 +54,7 @@ export function fhirCall(
     compartment,
     async open(): Promise<FhirRequest> {
       requireAnswerable(target, request);
+      requireIds(target);
       const idempotency = idempotencyOf(request, bytes);
       const form = formShapes.has(target.shape) ? await searchForm(request, bytes) : '';
       return {
@@ -48,13 +63,14 @@ export function fhirCall(
         versionId,
         compartment,
         parameters: parametersOf(target, query, form, request),
-        body: async () => readBody(parts, target, await bytes(), request),
+        body: async () => readBody(parts, target, await admitted(), request),
         isBodyEmpty: async () => (await bytes()).length === 0,
-        patch: async () => readPatch(parts, await bytes(), request),
+        patch: async () => readPatch(parts, await admitted(), request),
         ifMatch: headers['if-match'],
         ifNoneMatch: headers['if-none-match'],
         ifModifiedSince: headers['if-modified-since'],
-        ifNoneExist: single(headers['if-none-exist']),
+        ifNoneExist:
+          interactionOf(target, request.method) === 'create' ? ifNoneExistOf(headers, type, baseUrl) : undefined,
         prefer: parsePrefer(single(headers.prefer)),
         ...(idempotency === undefined ? {} : { idempotency }),
         contentFlags: parseContentFlags(single(headers['content-flag'])),
@@ -125,6 +141,18 @@ function readBody(parts: ServerParts, target: FhirTarget, bytes: Buffer, { heade
 function readPatch(parts: ServerParts, bytes: Buffer, { headers }: FastifyRequest): PatchDocument {
   const { kind, format } = requirePatchFormat(headers['content-type']);
   return { kind, document: parseBody(decodeUtf8(bytes), format, parts.jsonLimits) };
+}
+
+/** @throws PraxisError `header-invalid` */
+function ifNoneExistOf(headers: FastifyRequest['headers'], type: string, baseUrl: string): string | undefined {
+  const sent = single(headers['if-none-exist']);
+  return sent === undefined
+    ? undefined
+    : (criteriaOf(sent, type, baseUrl) ??
+        fail('header-invalid', {
+          diagnostics: `If-None-Exist must be criteria of ${type}, the type that is created, at this base`,
+          expression: ['If-None-Exist'],
+        }));
 }
 
 function single(header: string | string[] | undefined): string | undefined {

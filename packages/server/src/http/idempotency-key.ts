@@ -1,6 +1,6 @@
 /**
  * The header Idempotency-Key (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/): a string of
- * RFC 8941 §3.3.3, in double quotes.
+ * RFC 8941 §3.3.3, in double quotes; most clients send it without, which means the same.
  */
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
@@ -9,6 +9,9 @@ import type { IdempotencyKey } from '../interactions/context.ts';
 
 /** Longest key in characters, its quotes not counted. */
 export const keyLengthMax = 255;
+
+/** Without quotes: visible ASCII but for what separates members and parameters of RFC 8941. */
+const barePattern = /^[!#-+\--:<-[\]-~]+$/;
 
 /** Printable ASCII, with a backslash before quotes and backslashes alone. */
 const stringPattern = /^"((?:[ !#-[\]-~]|\\["\\])+)"$/;
@@ -40,7 +43,8 @@ export function idempotencyOf(request: FastifyRequest, body: () => Promise<Buffe
 export function parseKey(given: readonly string[]): string {
   const [text = '', ...more] = given;
   if (more.length > 0) refuse('is sent more than once: a request has one key');
-  const string = stringPattern.exec(text.trim())?.[1];
+  const sent = text.trim();
+  const string = stringPattern.exec(sent)?.[1] ?? barePattern.exec(sent)?.[0];
   if (string === undefined)
     return refuse(
       'must be a string of printable ASCII in double quotes (RFC 8941), such as "8e03978e-40d5-43dd-bc93-6894a57f9324"',

@@ -2,6 +2,16 @@
  * Media types of request bodies (https://hl7.org/fhir/R4/http.html#mime-type). Those of answers: `answer-format.ts`.
  */
 import { fail } from '../base/errors.ts';
+import {
+  fhirJsonType,
+  invoking,
+  largePatient,
+  manyOf,
+  manyValues,
+  searching,
+  sending,
+  type WorstCase,
+} from '../base/worst-case.ts';
 import type { FormatKind } from './answer-format.ts';
 import { charsetOf, isServedVersion, mediaTypeOf } from './media-types.ts';
 
@@ -85,3 +95,72 @@ function requireUtf8(contentType: string | undefined): void {
     fail('media-type-unsupported', { diagnostics: 'Content-Type must not name a charset other than UTF-8' });
   }
 }
+
+/** What a body may be, by its media type. */
+export type BodyFormat = FormatKind | 'form' | PatchFormat['kind'];
+
+/** By body format, what is dear to read. */
+export const bodyFormats: Readonly<Record<BodyFormat, { readonly worstCase: WorstCase }>> = {
+  json: {
+    worstCase: {
+      because: 'as many members as a body holds, all unknown (F12)',
+      request: () => {
+        const members = manyOf(300_000, (number) => `"k${number}":1`).join(',');
+        const body = `{"resourceType":"Patient",${members}}`;
+        return { method: 'POST', path: 'Patient', contentType: fhirJsonType, body };
+      },
+    },
+  },
+  xml: {
+    worstCase: {
+      because: 'as many elements as a body holds',
+      request: () => {
+        const names = manyOf(15_000, (number) => `<name><family value="F${number}"/><given value="G"/></name>`).join(
+          '',
+        );
+        const body = `<Patient xmlns="http://hl7.org/fhir">${names}</Patient>`;
+        return { method: 'POST', path: 'Patient', contentType: 'application/fhir+xml', body };
+      },
+    },
+  },
+  form: {
+    worstCase: {
+      because: 'as many parameters as a search takes, each with as many values as a parameter takes (F7)',
+      request: () =>
+        searching('Observation', manyOf(50, () => manyValues('code', (n) => `http://loinc.org|${n}`)).join('&')),
+    },
+  },
+  'json-patch': {
+    worstCase: {
+      because: 'copies of copies, and comparisons of what they made',
+      stored: () => [largePatient('siege-copied', 100)],
+      request: () => {
+        const copies = manyOf(500, () => ({ op: 'copy', from: '/name', path: '/name/0/extension' }));
+        const tests = manyOf(500, () => ({ op: 'test', path: '/name', value: [] }));
+        return sending('PATCH', 'Patient/siege-copied', [...copies, ...tests], 'application/json-patch+json');
+      },
+    },
+  },
+  'fhirpath-patch': {
+    worstCase: {
+      because: 'as many operations as a patch holds, each over all elements (F6)',
+      stored: () => [largePatient('siege-patched', 1_000)],
+      request: () => {
+        const operation = {
+          name: 'operation',
+          part: [
+            { name: 'type', valueCode: 'delete' },
+            { name: 'path', valueString: "Patient.name.where(family = 'none').given" },
+          ],
+        };
+        return {
+          ...invoking(
+            'Patient/siege-patched',
+            manyOf(1_000, () => operation),
+          ),
+          method: 'PATCH',
+        };
+      },
+    },
+  },
+};

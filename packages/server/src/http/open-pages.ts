@@ -10,6 +10,7 @@ import type { Environment } from '../tenancy/environments.ts';
 import { formatWishes, requireFormat } from './answer-format.ts';
 import type { Compressor } from './compression.ts';
 import type { Documentation } from './documentation.ts';
+import { retrySeconds } from './errors.ts';
 import { sendText, varyBy } from './fhir-answer.ts';
 import { frontPage } from './front-page.ts';
 import { baseUrlOf, type Origins } from './origins.ts';
@@ -38,8 +39,8 @@ export interface OpenPagesOptions {
   readonly releaseDate: string;
   readonly compressor: Compressor;
   readonly documentation: Documentation;
-  /** Whether the next request would be served; asked by `/health/ready`. */
-  readonly ready: () => Promise<boolean>;
+  /** Why the next request would not be served, in words; empty: it would. Asked by `/health/ready`. */
+  readonly problems: () => Promise<readonly string[]>;
 }
 
 export function openOpenPages(options: OpenPagesOptions): OpenPages {
@@ -49,8 +50,8 @@ export function openOpenPages(options: OpenPagesOptions): OpenPages {
         .header('content-type', 'text/html; charset=utf-8')
         .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
         .send(frontPage(options.softwareVersion)),
-    '/health/live': (reply) => health(reply, true),
-    '/health/ready': async (reply) => health(reply, await options.ready()),
+    '/health/live': (reply) => health(reply, []),
+    '/health/ready': async (reply) => health(reply, await options.problems()),
   };
   return {
     async answer(path, request, reply) {
@@ -69,12 +70,11 @@ function requireGet(request: FastifyRequest): void {
   fail('method-not-allowed', { diagnostics: 'This path takes GET', headers: { allow: 'GET, HEAD' } });
 }
 
-function health(reply: FastifyReply, well: boolean): FastifyReply {
-  reply
-    .code(well ? 200 : 503)
-    .header('content-type', 'application/json; charset=utf-8')
-    .header('cache-control', 'no-store');
-  return reply.send(JSON.stringify({ status: well ? 'ok' : 'unavailable' }));
+function health(reply: FastifyReply, problems: readonly string[]): FastifyReply {
+  reply.code(problems.length === 0 ? 200 : 503).header('content-type', 'application/json; charset=utf-8');
+  if (problems.length > 0) reply.header('retry-after', String(retrySeconds));
+  const body = problems.length === 0 ? { status: 'ok' } : { status: 'unavailable', problems };
+  return reply.send(JSON.stringify(body));
 }
 
 async function metadata(

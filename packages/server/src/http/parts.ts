@@ -11,6 +11,7 @@ import type { Metrics } from '../base/metrics.ts';
 import type { Secrets } from '../base/secrets.ts';
 import type { AnswerRooms } from '../bundle/answer-room.ts';
 import type { Content } from '../content/content.ts';
+import type { OpenBudget } from '../limits/budgets.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
 import type { LegacyUseCounter } from '../oauth/legacy-use.ts';
 import type { Sessions } from '../oauth/sessions.ts';
@@ -19,6 +20,7 @@ import type { TokenEndpoints } from '../oauth/token-endpoint.ts';
 import type { ResourceStore } from '../storage/store.ts';
 import type { EnvironmentDirectory } from '../tenancy/environments.ts';
 import type { Validator } from '../validation/validation.ts';
+import type { BodyAdmission } from './body-admission.ts';
 import type { Compressor } from './compression.ts';
 import type { OpenPages } from './open-pages.ts';
 import type { Origins } from './origins.ts';
@@ -41,11 +43,13 @@ export interface ServerParts {
   readonly ledger: Ledger;
   readonly rateLimit: RateLimit;
   readonly answerRooms: AnswerRooms;
+  readonly bodies: BodyAdmission;
   readonly jsonLimits: JsonLimits;
   readonly openPages: OpenPages;
   readonly administration: Administration;
   readonly compressor: Compressor;
   readonly validator: Validator;
+  readonly openBudget: OpenBudget;
   /** Aborted when the process stops taking requests: what waits for something is answered at once. */
   readonly stopping: AbortSignal;
 }

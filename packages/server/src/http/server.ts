@@ -10,10 +10,10 @@ import { textOf } from '../access/disclosure.ts';
 import type { Config } from '../base/config.ts';
 import { type ErrorCode, PraxisError } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
-import type { Log } from '../base/log.ts';
 import { outcomeOf } from '../interactions/outcome.ts';
 import { answerAdministration } from './admin-endpoint.ts';
 import { fhirJson } from './answer-format.ts';
+import { isPreflight, openPreflightRefusal, originsOf, variesByOrigin } from './browsers.ts';
 import { answerContent } from './content-endpoint.ts';
 import { isRefusal, sendOutcome, toPraxisError } from './errors.ts';
 import { answerFhir } from './fhir-endpoint.ts';
@@ -21,6 +21,8 @@ import { listHeaders } from './ndjson.ts';
 import type { ServerParts } from './parts.ts';
 import { matchPath, unknownPath } from './paths.ts';
 import { toOriginForm } from './request-target.ts';
+import { securityHeaders } from './security-headers.ts';
+import { watchSockets } from './sockets.ts';
 import { answerLegacyToken, answerRealm } from './token-endpoints.ts';
 import { answerWellKnown } from './well-known.ts';
 
@@ -39,11 +41,11 @@ export async function openServer(parts: ServerParts): Promise<FastifyInstance> {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && requestIdPattern.test(given) ? given : newUuid();
     },
-    requestTimeout: 60_000,
+    requestTimeout: 0, // by size: sockets.ts
     keepAliveTimeout: 72_000,
-    http: { maxHeaderSize: config.uriBytesMax + 32_768 },
+    http: { maxHeaderSize: config.uriBytesMax + 32_768, headersTimeout: 60_000 },
     exposeHeadRoutes: false,
-    clientErrorHandler: (error, socket) => answerBrokenRequest(parts.log, error, socket),
+    clientErrorHandler: (error, socket) => answerBrokenRequest(parts, error, socket),
     forceCloseConnections: 'idle',
     rewriteUrl: (request) => {
       toOriginForm(request);
@@ -55,16 +57,21 @@ export async function openServer(parts: ServerParts): Promise<FastifyInstance> {
     if (isRefusal(error)) parts.metrics.denials.inc({ reason: error.code });
     return sendOutcome(reply, error, parts.log);
   });
+  watchSockets(server.server, config, {
+    bodyTooSlow: (socket) => server.server.emit('clientError', brokenBy('ERR_HTTP_REQUEST_TIMEOUT'), socket),
+    tooMany: (socket) => server.server.emit('clientError', brokenBy(tooManyConnections), socket),
+  });
   measure(server, parts);
   await allowBrowsers(server, config);
-  server.addHook('onRequest', (request, reply) => route(parts, request, reply));
+  const refusePreflight = openPreflightRefusal(parts.clock, parts.log);
+  server.addHook('onRequest', (request, reply) =>
+    config.corsOrigins.length === 0 && isPreflight(request) ? refusePreflight(request) : route(parts, request, reply),
+  );
   return server;
 }
 
 async function allowBrowsers(server: FastifyInstance, config: Config): Promise<void> {
-  if (config.corsOrigins.length === 0) return;
   const options: FastifyCorsOptions = {
-    origin: config.corsOrigins.includes('*') ? '*' : [...config.corsOrigins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: [
       'Authorization',
@@ -101,13 +108,14 @@ async function allowBrowsers(server: FastifyInstance, config: Config): Promise<v
     maxAge: 600,
   };
   await server.register(cors, {
-    delegator: (request, callback) => callback(null, { ...options, preflight: isPreflight(request) }),
+    delegator: (request, callback) =>
+      callback(null, { ...options, origin: originsOf(config, request), preflight: isPreflight(request) }),
   });
-}
-
-/** Other OPTIONS requests are answered like any method that a path does not take (https://fetch.spec.whatwg.org/#cors-preflight-fetch). */
-function isPreflight({ headers }: FastifyRequest): boolean {
-  return headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
+  server.addHook('onRequest', (request, reply, done) => {
+    // Nothing else has set it yet, and @fastify/cors always does where origins are decided by request.
+    if (!variesByOrigin(config, request)) reply.removeHeader('vary');
+    done();
+  });
 }
 
 async function route(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -143,9 +151,11 @@ async function route(parts: ServerParts, request: FastifyRequest, reply: Fastify
 /** Request ids, durations and one log line a request: method, route kind, status; never a path's ids or query. */
 function measure(server: FastifyInstance, parts: ServerParts): void {
   const { metrics, log } = parts;
+  const security = securityHeaders(parts.config);
   server.addHook('onRequest', (request, reply, done) => {
     metrics.requestsInFlight.inc();
-    reply.header('x-request-id', request.id);
+    reply.raw.once('close', () => metrics.requestsInFlight.dec()); // also when the connection is cut
+    reply.header('x-request-id', request.id).headers(security);
     const given = request.headers['x-request-id'];
     if (typeof given === 'string' && given !== request.id && given.length <= correlationLengthMax)
       reply.header('x-correlation-id', given);
@@ -153,7 +163,6 @@ function measure(server: FastifyInstance, parts: ServerParts): void {
   });
   server.addHook('onResponse', (request, reply, done) => {
     const kind = routeKind(request.originalUrl);
-    metrics.requestsInFlight.dec();
     metrics.requestDurationSeconds.observe(
       { route: kind, method: request.method, status: reply.statusCode },
       reply.elapsedTime / 1000,
@@ -179,19 +188,33 @@ function routeKind(target: string): string {
 }
 
 /** What HTTP's parser refuses (raw spaces, broken headers, unknown methods) is still answered with an OperationOutcome. */
-function answerBrokenRequest(log: Log, error: ParserError, socket: Socket): void {
+function answerBrokenRequest({ log, config }: ServerParts, error: ParserError, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-  const { status, code, diagnostics } = brokenRequestOf(error);
+  const { status, code, diagnostics, headers = {} } = brokenRequestOf(error);
   const requestId = newUuid();
   log.debug({ requestId, status, code: error.code }, 'request not understood');
   const body = textOf(outcomeOf(new PraxisError(code, { diagnostics })));
-  socket.end(
-    `HTTP/1.1 ${status}\r\nx-request-id: ${requestId}\r\ncontent-type: ${fhirJson.contentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
+  const all = {
+    'x-request-id': requestId,
+    ...securityHeaders(config),
+    'content-type': fhirJson.contentType,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
 }
 
 /** What http's parser says, with the bytes that it could not read. */
 type ParserError = Error & { readonly code?: string; readonly rawPacket?: unknown };
+
+/** An error as the parser's, of ours. */
+function brokenBy(code: string): ParserError {
+  return Object.assign(new Error(code), { code });
+}
+
+const tooManyConnections = 'TOO_MANY_CONNECTIONS';
 
 function brokenRequestOf({ code, rawPacket }: ParserError): BrokenRequest {
   // What is no request line at all, such as TLS, is said to have an unknown method, too.
@@ -207,6 +230,7 @@ interface BrokenRequest {
   readonly status: string;
   readonly code: ErrorCode;
   readonly diagnostics: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 const malformed: BrokenRequest = {
@@ -226,6 +250,12 @@ const brokenRequests: Readonly<Record<string, BrokenRequest>> = {
     status: '408 Request Timeout',
     code: 'request-malformed',
     diagnostics: 'The request did not arrive in time',
+  },
+  [tooManyConnections]: {
+    status: '429 Too Many Requests',
+    code: 'rate-exceeded',
+    diagnostics: 'This address has too many connections: use those that are open, or close some',
+    headers: { 'retry-after': '1' },
   },
   // RFC 9110 §15.6.2: a method that is known nowhere is 501; one that a path does not take is 405.
   HPE_INVALID_METHOD: {

@@ -3,11 +3,17 @@
  * lets searches use them once every resource has its index rows (docs/decisions/0130). Any number of processes may run it
  * at once, and each may die at any moment: all that it knows is in the database.
  */
-import type { Database, Queryable } from '../database/database.ts';
-import type { Job } from '../jobs/jobs.ts';
-import { deleteIndexRows } from '../storage/index-statements.ts';
+import type { Budget } from '@praxis/fhir';
+import type { Metrics } from '../base/metrics.ts';
+import type { Queryable } from '../database/database.ts';
+import { busier, type FirmWorkContext, workFirmByFirm } from '../jobs/firm-work.ts';
+import type { Job, Progress } from '../jobs/jobs.ts';
+import { jobLimits, type OpenBudget } from '../limits/budgets.ts';
+import { CostlyParameters } from '../search/costly-parameters.ts';
+import { deleteIndexRows, failParameters } from '../storage/index-statements.ts';
 import { raiseEpochs } from '../tenancy/epochs.ts';
 import { isPassed } from './barrier.ts';
+import { noteFailedParameters } from './note-failed.ts';
 import { numbersOf, reconcile } from './reconcile.ts';
 import {
   activate,
@@ -27,10 +33,17 @@ const firmsMax = 16;
 /** How soon after its POST a SearchParameter is taken up, at most, when nothing else is to do; in ms. */
 const pauseMs = 1_000;
 
-export interface ParameterIndexingOptions {
-  readonly database: Database;
+export interface ParameterIndexingOptions extends FirmWorkContext {
   /** FHIR base URL of a firm, without a slash at the end: absolute references below it are its own. */
   readonly baseUrlOf: (firm: { readonly environment: string; readonly prefix: string }) => string;
+  readonly openBudget: OpenBudget;
+  readonly metrics: Pick<Metrics, 'searchParametersFailed' | 'jobsParked'>;
+}
+
+/** One step of the work at a firm. */
+interface Step {
+  readonly firm: WalkedFirm;
+  readonly budget: Budget;
 }
 
 interface FirmWithWork {
@@ -40,34 +53,32 @@ interface FirmWithWork {
   readonly timeZone: string;
 }
 
-export function parameterIndexing({ database, baseUrlOf }: ParameterIndexingOptions): Job {
+export function parameterIndexing(options: ParameterIndexingOptions): Job {
+  const { database, baseUrlOf } = options;
+  let last = 0; // the firm that was looked at last: the next portion begins behind it
   return {
     name: 'search parameters of firms',
     pauseMs,
-    async run() {
-      const firms = await database.query<FirmWithWork>(firmsWithWork(firmsMax));
-      let state: Progress = 'done';
-      for (const firm of firms) {
-        state = busier(state, await advance(database, { ...firm, baseUrl: baseUrlOf(firm) }));
-      }
-      return state;
-    },
+    run: () =>
+      workFirmByFirm(options, {
+        job: 'search-parameters',
+        async firms(without) {
+          const firms = await database.query<FirmWithWork>(firmsWithWork(without, last, firmsMax));
+          last = firms.at(-1)?.id ?? 0;
+          return firms;
+        },
+        work: (firm) => advance(options, { ...firm, baseUrl: baseUrlOf(firm) }),
+      }),
   };
 }
 
-type Progress = Awaited<ReturnType<Job['run']>>;
-
-const order: readonly Progress[] = ['done', 'waiting', 'more'];
-
-function busier(left: Progress, right: Progress): Progress {
-  return order.indexOf(left) < order.indexOf(right) ? right : left;
-}
-
 /** One step of everything that is to do at a firm. */
-async function advance(database: Database, firm: WalkedFirm): Promise<Progress> {
+async function advance(options: ParameterIndexingOptions, firm: WalkedFirm): Promise<Progress> {
+  const { database, openBudget } = options;
+  const openStep = (): Step => ({ firm, budget: openBudget({ application: 0, firm: firm.id }, jobLimits) });
   const changed = await database.transaction(firm.id, async (tx) => {
     const taken = await takeChange(tx, firm.id);
-    if (taken) await reconcile(tx, firm.id);
+    if (taken) await reconcile(tx, firm.id, openStep().budget);
     return taken;
   });
   let state: Progress = changed ? 'more' : 'done';
@@ -75,17 +86,35 @@ async function advance(database: Database, firm: WalkedFirm): Promise<Progress> 
   for (const { id, state: of } of rows) {
     if (of !== 'indexing' && of !== 'dropping') continue;
     const step = of === 'indexing' ? indexStep : dropStep;
-    state = busier(state, await database.transaction(firm.id, (tx) => step(tx, firm, id)));
+    const work = () => database.transaction(firm.id, (tx) => step(tx, openStep(), id));
+    state = busier(state, await failingCostly(options, firm.id, work));
   }
   return state;
 }
 
-async function indexStep(tx: Queryable, firm: WalkedFirm, id: number): Promise<Progress> {
+/** Runs a step. What costs too much has failed, so that the others go on. */
+async function failingCostly(
+  options: ParameterIndexingOptions,
+  firm: number,
+  work: () => Promise<Progress>,
+): Promise<Progress> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof CostlyParameters)) throw error;
+    const failed = await options.database.transaction(firm, (tx) => failParameters(tx, firm, error.failed));
+    noteFailedParameters(options, firm, failed);
+    return 'more';
+  }
+}
+
+/** @throws CostlyParameters */
+async function indexStep(tx: Queryable, { firm, budget }: Step, id: number): Promise<Progress> {
   if ((await held(tx, firm.id, id, 'indexing')) === undefined || !(await isPassed(tx, firm.id, id))) return 'waiting';
   const parameter = await held(tx, firm.id, id, 'indexing'); // isPassed may have set it back to the beginning
   if (parameter === undefined) return 'waiting';
   if (parameter.ridMax === null) await tx.query(begin(firm.id, parameter));
-  else if (!(await indexPortion(tx, firm, parameter))) await complete(tx, firm.id, parameter);
+  else if (!(await indexPortion(tx, firm, parameter, budget))) await complete(tx, firm.id, parameter);
   return 'more';
 }
 
@@ -98,7 +127,7 @@ async function complete(tx: Queryable, firm: number, { id, resourceId }: Registe
   await raiseEpochs(tx, { firm });
 }
 
-async function dropStep(tx: Queryable, firm: WalkedFirm, id: number): Promise<Progress> {
+async function dropStep(tx: Queryable, { firm }: Step, id: number): Promise<Progress> {
   const parameter = await held(tx, firm.id, id, 'dropping');
   if (parameter === undefined || !(await isPassed(tx, firm.id, id))) return 'waiting';
   const deleted = await deleteIndexRows(tx, firm.id, numbersOf(parameter.definition, id));

@@ -4,7 +4,7 @@
  * https://hl7.org/fhir/R4/searchparameter.html
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type JsonObject, parseJson } from '@praxis/fhir';
+import { type JsonObject, parseJson, type StepBudget } from '@praxis/fhir';
 import { contentOf, type Stored } from '../access/disclosure.ts';
 import { PraxisError } from '../base/errors.ts';
 import type { Queryable } from '../database/database.ts';
@@ -20,17 +20,18 @@ export const firmParametersMax = 100;
 /** What one resource asks for: a definition, or why it cannot be. */
 interface Wanted {
   readonly resourceId: string;
+  readonly version: number;
   readonly url: string;
   readonly definition?: SearchParameterDefinition;
   readonly reason?: string;
 }
 
 /** Runs in a transaction as the firm. Statements that begin after it has ended know what it has registered. */
-export async function reconcile(tx: Queryable, firm: number): Promise<void> {
-  const resources = await tx.query<{ id: string; content: Stored<string> }>(activeResources(firm));
+export async function reconcile(tx: Queryable, firm: number, budget: StepBudget): Promise<void> {
+  const resources = await tx.query<{ id: string; version: number; content: Stored<string> }>(activeResources(firm));
   const rows = await tx.query<RegisteredParameter>(listed(firm));
   const wanted = withoutConflicts(
-    resources.map(({ id, content }) => wantedBy(id, content)),
+    resources.map(({ id, version, content }) => wantedBy(id, version, content, budget)),
     rows,
   );
   const live = rows.filter(({ state }) => state !== 'dropping');
@@ -44,15 +45,15 @@ export async function reconcile(tx: Queryable, firm: number): Promise<void> {
   if (dropped.length > 0 || added.some(({ definition }) => definition !== undefined)) await raiseEpochs(tx, { firm });
 }
 
-function wantedBy(resourceId: string, content: Stored<string>): Wanted {
+function wantedBy(resourceId: string, version: number, content: Stored<string>, budget: StepBudget): Wanted {
   const resource = parseJson(contentOf(content)) as JsonObject; // storage holds objects only
   const url = String(resource['url'] ?? '');
   try {
-    const definition = readFirmParameter(resource);
-    return { resourceId, url, ...(definition === undefined ? {} : { definition }) };
+    const definition = readFirmParameter(resource, budget);
+    return { resourceId, version, url, ...(definition === undefined ? {} : { definition }) };
   } catch (error) {
     if (!(error instanceof PraxisError)) throw error;
-    return { resourceId, url, reason: error.issues[0]?.diagnostics ?? error.message };
+    return { resourceId, version, url, reason: error.issues[0]?.diagnostics ?? error.message };
   }
 }
 
@@ -79,14 +80,16 @@ function withoutConflicts(all: readonly Wanted[], rows: readonly RegisteredParam
     });
 }
 
-function refused({ resourceId, url }: Wanted, reason: string): Wanted {
-  return { resourceId, url, reason };
+function refused({ resourceId, version, url }: Wanted, reason: string): Wanted {
+  return { resourceId, version, url, reason };
 }
 
 /** Whether the row is what the resource asks for. */
 function asksFor(row: RegisteredParameter, each: Wanted): boolean {
   if (row.resourceId !== each.resourceId) return false;
   if (each.definition === undefined) return row.state === 'refused' && row.reason === each.reason;
+  // What has failed does so again, until somebody has looked at it: the next version begins anew.
+  if (row.state === 'failed' && row.failedVersion !== each.version) return false;
   return row.state !== 'refused' && row.url === each.url && isDeepStrictEqual(row.definition, each.definition);
 }
 

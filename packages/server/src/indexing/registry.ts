@@ -8,7 +8,7 @@ import { type Sql, sql } from '../database/sql.ts';
 import { typeNumber } from '../search/numbers.ts';
 import type { SearchParameterDefinition } from '../tenancy/search-parameters.ts';
 
-export type ParameterState = 'indexing' | 'active' | 'dropping' | 'refused';
+export type ParameterState = 'indexing' | 'active' | 'failed' | 'dropping' | 'refused';
 
 export interface RegisteredParameter {
   readonly id: number;
@@ -18,8 +18,10 @@ export interface RegisteredParameter {
   /** Of a refused one it is empty. */
   readonly definition: SearchParameterDefinition;
   readonly state: ParameterState;
-  /** Why it is refused. */
+  /** Why it is refused, or has failed. */
   readonly reason: string | null;
+  /** Version of the SearchParameter that has failed. */
+  readonly failedVersion: number | null;
   /** Where the walk is; 0 before it. */
   readonly ridDone: number;
   /** Where the walk ends; null before it is known. */
@@ -29,7 +31,7 @@ export interface RegisteredParameter {
 }
 
 const columns = sql`
-  id, resource_id AS "resourceId", url, definition, state, reason, rid_done AS "ridDone", rid_max AS "ridMax",
+  id, resource_id AS "resourceId", url, definition, state, reason, failed_version AS "failedVersion", rid_done AS "ridDone", rid_max AS "ridMax",
   resources_done AS "resourcesDone", resources_total AS "resourcesTotal"`;
 
 /** All parameters of the firm, in the order of their definition. */
@@ -37,15 +39,19 @@ export function listed(firm: number): Sql {
   return sql`SELECT ${columns} FROM firm_search_parameter WHERE firm = ${firm} ORDER BY id`;
 }
 
-/** Firms with work waiting: a resource has changed, or an index is not complete. */
-export function firmsWithWork(limit: number): Sql {
+/**
+ * Firms with work waiting: a resource has changed, or an index is not complete. Those after `last` come first, so that all have
+ * their turn. @param without firms that are left out
+ */
+export function firmsWithWork(without: readonly number[], last: number, limit: number): Sql {
   return sql`
     SELECT f.id, f.prefix, e.name AS environment, f.time_zone AS "timeZone"
     FROM firm f JOIN environment e ON e.id = f.environment
     WHERE f.id IN (
       SELECT firm FROM firm_search_parameter_change
       UNION SELECT firm FROM firm_search_parameter WHERE state IN ('indexing', 'dropping'))
-    ORDER BY f.id LIMIT ${limit}`;
+      AND NOT f.id = ANY (${without}::int[])
+    ORDER BY f.id <= ${last}, f.id LIMIT ${limit}`;
 }
 
 /** Takes the mark of a change away, waiting for the writer that is about to set it; whether there was one. */
@@ -54,11 +60,11 @@ export async function takeChange(tx: Queryable, firm: number): Promise<boolean> 
   return rows.length > 0;
 }
 
-/** Ids and texts of the firm's SearchParameter resources that are active. */
+/** Ids, versions and texts of the firm's SearchParameter resources that are active. */
 export function activeResources(firm: number): Sql {
   // Content is written by JSON.stringify, so the member is written in one way.
   return sql`
-    SELECT id, content FROM resource
+    SELECT id, vid AS version, content FROM resource
     WHERE firm = ${firm} AND rtype = ${typeNumber('SearchParameter')} AND content LIKE '%"status":"active"%'
     ORDER BY id`;
 }

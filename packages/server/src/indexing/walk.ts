@@ -7,16 +7,24 @@
  * then never older than the version it belongs to. What a writer holds is left to a portion of its own, so neither waits
  * for the other in a circle.
  */
-import { type JsonObject, parseJson } from '@praxis/fhir';
+import { type Budget, type BudgetedWork, type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf, type Stored } from '../access/disclosure.ts';
 import type { Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
-import { indexByOwn } from '../search/index-rows.ts';
+import { type IndexRows, indexByOwn } from '../search/index-rows.ts';
 import { typeNumber } from '../search/numbers.ts';
 import { insertIndexRows } from '../storage/index-statements.ts';
 import { typeName } from '../storage/rows.ts';
 import type { FirmSearchParameters } from '../tenancy/search-parameters.ts';
 import type { RegisteredParameter } from './registry.ts';
+
+/** Characters of the resources that a portion holds, about; a single one may have more. */
+const charactersMax = 8 * 1024 * 1024;
+
+const indexing: BudgetedWork = {
+  what: 'Indexing what was stored before a search parameter was defined',
+  cheaper: 'define it by a simpler expression',
+};
 
 /** Resources that a portion looks at; fewer are read where the parameter is of some types only. */
 const portionMax = 500;
@@ -32,9 +40,10 @@ export interface WalkedFirm {
 interface Place {
   readonly rid: number;
   readonly rtype: number;
+  readonly characters: number;
 }
 
-interface Held extends Place {
+interface Held extends Omit<Place, 'characters'> {
   readonly content: Stored<string> | null;
 }
 
@@ -50,30 +59,52 @@ export function begin(firm: number, { id, definition }: RegisteredParameter): Sq
     WHERE p.firm = ${firm} AND p.id = ${id}`;
 }
 
-/** Indexes the next resources; false when the walk is over. In a transaction that holds the row of the parameter. */
-export async function indexPortion(tx: Queryable, firm: WalkedFirm, parameter: RegisteredParameter): Promise<boolean> {
+/**
+ * Indexes the next resources; false when the walk is over. In a transaction that holds the row of the parameter.
+ * @throws CostlyParameters
+ */
+export async function indexPortion(
+  tx: Queryable,
+  firm: WalkedFirm,
+  parameter: RegisteredParameter,
+  budget: Budget,
+): Promise<boolean> {
   const { ridDone, ridMax, definition } = parameter;
   const places = await tx.query<Place>(sql`
-    SELECT rid, rtype FROM resource
+    SELECT rid, rtype, coalesce(octet_length(content), 0) AS characters FROM resource
     WHERE firm = ${firm.id} AND rid > ${ridDone} AND rid <= ${ridMax ?? 0} ORDER BY rid LIMIT ${portionMax}`);
-  const last = places.at(-1);
-  if (last === undefined) return false;
   const types = new Set(definition.base.map(typeNumber));
-  const wanted = places.filter(({ rtype }) => types.has(rtype)).map(({ rid }) => rid);
+  const portion = withinMemory(places, types);
+  const last = portion.at(-1);
+  if (last === undefined) return false;
+  const wanted = portion.filter(({ rtype }) => types.has(rtype)).map(({ rid }) => rid);
   const rows = await hold(tx, firm.id, wanted);
   const found = new Set(rows.map(({ rid }) => rid));
   const missed = wanted.find((rid) => !found.has(rid));
   const done = missed === undefined ? rows : rows.filter(({ rid }) => rid < missed);
-  await insertIndexRows(
-    tx,
-    firm.id,
-    done.flatMap((row) => indexed(firm, parameter, row)),
-  );
+  const rowsOfAll: { readonly rid: number; readonly rows: IndexRows }[] = [];
+  for (const row of done) {
+    await budget.breathe(indexing);
+    rowsOfAll.push(...indexed(firm, parameter, row, budget));
+  }
+  await insertIndexRows(tx, firm.id, rowsOfAll);
   const until = missed === undefined ? last.rid : Math.max(ridDone, missed - 1);
   await tx.query(sql`
     UPDATE firm_search_parameter SET rid_done = ${until}, resources_done = resources_done + ${done.length}
     WHERE firm = ${firm.id} AND id = ${parameter.id}`);
   return true;
+}
+
+/** Those of `types` whose texts fit into the memory of a portion, one of them at least, and the others between them. */
+function withinMemory(places: readonly Place[], types: ReadonlySet<number>): readonly Place[] {
+  let characters = 0;
+  const tooMany = places.findIndex((place) => {
+    if (!types.has(place.rtype)) return false;
+    const before = characters;
+    characters += place.characters;
+    return before > 0 && characters > charactersMax;
+  });
+  return tooMany < 0 ? places : places.slice(0, tooMany);
 }
 
 /** The resources that no writer holds, held; the first of them in any case, once its writer has ended. */
@@ -90,11 +121,13 @@ function held(firm: number, rids: readonly number[], lock: Sql): Sql {
     WHERE firm = ${firm} AND rid = ANY (${rids}::bigint[]) ORDER BY rid ${lock}`;
 }
 
-function indexed(firm: WalkedFirm, parameter: RegisteredParameter, { rid, rtype, content }: Held) {
+function indexed(firm: WalkedFirm, parameter: RegisteredParameter, { rid, rtype, content }: Held, budget: Budget) {
   if (content === null) return [];
   const { timeZone, baseUrl } = firm;
-  const resource = parseJson(contentOf(content)) as JsonObject; // storage holds objects only
-  const rows = indexByOwn(typeName(rtype), resource, { timeZone, baseUrl, searchParameters: listOf(parameter) });
+  const text = contentOf(content);
+  const resource = parseJson(text) as JsonObject; // storage holds objects only
+  const context = { timeZone, baseUrl, searchParameters: listOf(parameter), characters: text.length };
+  const rows = indexByOwn(typeName(rtype), resource, context, budget);
   return [{ rid, rows }];
 }
 
@@ -103,7 +136,7 @@ const lists = new WeakMap<RegisteredParameter, FirmSearchParameters>();
 /** The parameter alone, as a list that compiles once. */
 function listOf(parameter: RegisteredParameter): FirmSearchParameters {
   const { id, url, definition } = parameter;
-  const list = lists.get(parameter) ?? [{ id, url, definition, complete: false }];
+  const list = lists.get(parameter) ?? [{ id, url, definition, complete: false, failed: false }];
   lists.set(parameter, list);
   return list;
 }

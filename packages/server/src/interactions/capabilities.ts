@@ -77,13 +77,8 @@ function security(facts: CapabilityFacts): object {
     service: [
       { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/restful-security-service', code: 'OAuth' }] },
     ],
-    description: 'Every request carries a Bearer token and the x-api-key of the same application and flow.',
-    extension: [
-      {
-        url: 'http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris',
-        extension: [{ url: 'token', valueUri: facts.tokenUrl }],
-      },
-    ],
+    // Not by the extension oauth-uris: it needs an authorization endpoint, and there is none. SMART's discovery tells the rest.
+    description: `Every request carries a Bearer token and the x-api-key of the same application and flow. Tokens of clients are issued at ${facts.tokenUrl}`,
   };
 }
 

@@ -54,13 +54,13 @@ export function scopeOf({
 
 /** Whether a resource is in the compartment of the scope, by the rows that a search would find it by. */
 export function isInCompartment(
-  { scope: { timeZone }, baseUrl }: InteractionContext,
+  { scope: { timeZone }, baseUrl, budget }: InteractionContext,
   row: StoredResource,
   { type, id, codes }: CompartmentScope,
 ): boolean {
   if (row.type === type && row.id === id) return true;
   const resource = parseJson(contentOf(row.content)) as JsonObject; // storage holds objects only
-  const rows = indexElements(row.type, resource, { timeZone, baseUrl });
+  const rows = indexElements(row.type, resource, { timeZone, baseUrl }, budget);
   const numbers = new Set(codes.map((code) => parameterNumber(row.type, code)));
   const target = typeNumber(type);
   return rows.referenceParam.some(

@@ -1,12 +1,17 @@
 /**
  * conditional delete (https://hl7.org/fhir/R4/http.html#cdelete): of the one resource that matches the criteria.
  */
+import { manyValues } from '../base/worst-case.ts';
 import { withMatch } from './conditional.ts';
 import type { Interaction } from './context.ts';
 import { deleteResource } from './delete.ts';
 import { requireGrants } from './denials.ts';
 
 export const conditionalDelete: Interaction = {
+  worstCase: {
+    because: 'criteria that no index serves, before a deletion',
+    request: () => ({ method: 'DELETE', path: `Patient?${manyValues('name:contains', (n) => `qq${n}`)}` }),
+  },
   authorize(context, request) {
     deleteResource.authorize(context, request);
     requireGrants(context, request.type, 's');

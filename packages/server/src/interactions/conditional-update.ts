@@ -1,7 +1,9 @@
 /**
  * conditional update (https://hl7.org/fhir/R4/http.html#cond-update): PUT to criteria instead of an id.
  */
+
 import { fail } from '../base/errors.ts';
+import { manyValues, sending } from '../base/worst-case.ts';
 import { withMatch } from './conditional.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { createNew } from './create.ts';
@@ -12,6 +14,13 @@ import { requireWritable } from './writable.ts';
 import { requireResource, requireValidId } from './writing.ts';
 
 export const conditionalUpdate: Interaction = {
+  worstCase: {
+    because: 'criteria that no index serves, before a write',
+    request: () => {
+      const criteria = manyValues('name:contains', (n) => `qq${n}`);
+      return sending('PUT', `Patient?${criteria}`, { resourceType: 'Patient', active: true });
+    },
+  },
   authorize(context, request) {
     requireWritable(request.type);
     requireGrants(context, request.type, 'u');
@@ -27,7 +36,7 @@ export const conditionalUpdate: Interaction = {
  * @throws PraxisError `precondition-failed` when several match, `resource-id-mismatch`, and what create and update throw
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
-  const resource = requireResource(asMeant(context.settings, await request.body()), request.type);
+  const resource = requireResource(asMeant(context.settings, await request.body()), request.type, context.budget);
   const { id } = resource;
   return await withMatch(context, request.type, request.parameters, async (inside, match) => {
     if (match === undefined) {

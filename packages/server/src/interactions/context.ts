@@ -1,11 +1,12 @@
 /**
  * What an interaction gets and gives. Nothing here knows HTTP: a Bundle entry enters at `dispatch` with the same types.
  */
-import type { JsonValue } from '@praxis/fhir';
+import type { Budget, JsonValue } from '@praxis/fhir';
 import type { Disclosed } from '../access/disclosure.ts';
 import type { AccessPolicy } from '../access/policy.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Secrets } from '../base/secrets.ts';
+import type { WorstCase } from '../base/worst-case.ts';
 import type { ResourceStore } from '../storage/store.ts';
 import type { ApplicationSettings } from '../tenancy/application-settings.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
@@ -43,12 +44,16 @@ export interface InteractionContext {
   readonly secrets: Secrets;
   readonly validator: Validator;
   readonly limits: InteractionLimits;
+  /** What the request may cost; of a Bundle, all of its entries together. */
+  readonly budget: Budget;
   /** The FHIR base of this firm, absolute, without a trailing slash. */
   readonly baseUrl: string;
   /** What the request leaves in the audit ledger. */
   readonly trail: Trail;
   /** An entry of a transaction Bundle: it must take effect with the others. */
   readonly allOrNothing?: true;
+  /** What the transaction under way makes or has found: `Type/id`. It exists when the transaction does. */
+  readonly comingResources?: ReadonlySet<string>;
   /** Of the interaction or operation under way. */
   readonly note?: AccessNote;
   /**
@@ -112,6 +117,7 @@ export interface FhirRequest extends Omit<FhirCall, 'interaction' | 'open'> {
   readonly ifMatch: string | undefined;
   readonly ifNoneMatch: string | undefined;
   readonly ifModifiedSince: string | undefined;
+  /** Criteria of a conditional create alone, without a URL before them. */
   readonly ifNoneExist: string | undefined;
   readonly prefer: Preferences;
   /** What the header Content-flag asks for; absent: nothing. */
@@ -161,6 +167,7 @@ export interface Preferences {
  * anything is said about media types, parameters or bodies (settled.md "Order of checks").
  */
 export interface Interaction {
+  readonly worstCase: WorstCase;
   /** @throws PraxisError `access-denied`, `method-not-allowed` */
   readonly authorize: (context: Pick<InteractionContext, 'policy'>, call: Omit<FhirCall, 'open'>) => void;
   readonly answer: (context: InteractionContext, request: FhirRequest) => Promise<FhirResponse>;

@@ -2,9 +2,11 @@
  * create: a new resource with an id of the server (https://hl7.org/fhir/R4/http.html#create), also only if no other
  * matches (#ccreate).
  */
+
 import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import { newResourceId } from '../base/ids.ts';
+import { largePatient, sending } from '../base/worst-case.ts';
 import { parseParameters } from '../search/query-string.ts';
 import type { StoredResource } from '../storage/store.ts';
 import { withMatch } from './conditional.ts';
@@ -22,6 +24,10 @@ import { requireCreatable } from './write-rights.ts';
 import { requireResource, resourceWrite, writtenResponse } from './writing.ts';
 
 export const create: Interaction = {
+  worstCase: {
+    because: 'every element of a large body leaves index rows',
+    request: ({ next }) => sending('POST', 'Patient', largePatient(`siege-${next()}`, 15_000)),
+  },
   authorize(context, request) {
     requireWritable(request.type);
     if (!mayAskForUpload(context, request.type)) requireGrants(context, request.type, 'c');
@@ -41,9 +47,9 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
     if (answered !== undefined) return answered;
     requireGrants(context, request.type, 'c');
   }
-  const resource = requireResource(asMeant(context.settings, await request.body()), request.type);
+  const resource = requireResource(asMeant(context.settings, await request.body()), request.type, context.budget);
   if (request.ifNoneExist === undefined) return await createNew(context, request, resource);
-  const criteria = parseParameters(criteriaOf(request.ifNoneExist, request.type));
+  const criteria = parseParameters(request.ifNoneExist);
   return await withMatch(context, request.type, criteria, async (inside, match) =>
     match === undefined ? await createNew(inside, request, resource) : found(inside, request, match),
   );
@@ -75,10 +81,4 @@ function found(context: InteractionContext, request: FhirRequest, match: StoredR
   if (request.prefer.return === 'minimal') return facts;
   const body = request.prefer.return === 'OperationOutcome' ? kept(type, id) : discloseReadable(context, match);
   return body === undefined ? facts : { ...facts, body };
-}
-
-/** The header holds the part after the question mark; some send the whole of `Type?criteria`. */
-function criteriaOf(header: string, type: string): string {
-  const at = header.indexOf('?');
-  return at >= 0 && ['', type].includes(header.slice(0, at)) ? header.slice(at + 1) : header;
 }

@@ -4,6 +4,7 @@
 
 import { contentOf } from '../access/disclosure.ts';
 import { fail } from '../base/errors.ts';
+import { largePatient } from '../base/worst-case.ts';
 import { emptyIndexRows } from '../search/index-rows.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { refuse } from './denials.ts';
@@ -15,6 +16,11 @@ import { auditRow } from './writing.ts';
 const attemptsMax = 5;
 
 export const deleteResource: Interaction = {
+  worstCase: {
+    because: 'all index rows of a large resource go',
+    stored: () => [largePatient('siege-deleted', 1_000)],
+    request: () => ({ method: 'DELETE', path: 'Patient/siege-deleted' }),
+  },
   authorize(context, request) {
     requireWritable(request.type);
     if (!context.policy.mayDelete) refuse(context, `${request.type} delete`, ['acl/*']);

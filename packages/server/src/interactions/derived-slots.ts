@@ -2,6 +2,7 @@
  * Slots that are derived from calendars (docs/decisions/0182, 0183): of a firm that keeps calendars, a search finds what the
  * rules offer less what is taken, without pages unless pages are asked for, and a read tells what stands there now.
  */
+import type { StepBudget } from '@praxis/fhir';
 import { stored } from '../access/disclosure.ts';
 import { searchGrants } from '../access/policy.ts';
 import { toInstant } from '../base/clock.ts';
@@ -12,7 +13,7 @@ import { actorsOf, byActor, isFree, type OfferedSlot, type ScheduledCalendar } f
 import { scheduledCalendars } from '../scheduling/scheduled-calendars.ts';
 import { readSlotId } from '../scheduling/slot-id.ts';
 import { type SlotStatus, slotResource, slotStatuses } from '../scheduling/slot-resource.ts';
-import { slotAt, slotsOf } from '../scheduling/slots.ts';
+import { derivingSlots, slotAt, slotsOf } from '../scheduling/slots.ts';
 import { dayMs } from '../scheduling/zone.ts';
 import { matchesToken } from '../search/match.ts';
 import { standardParametersOf } from '../search/parameters.ts';
@@ -31,9 +32,10 @@ import { planSearch } from './searching.ts';
 import { type SlotConditions, slotConditions, slotSample } from './slot-conditions.ts';
 import { isWithin, type TimeSpan, windowOver } from './slot-window.ts';
 
-/** Slots of one answer without pages, and slots that one search looks at. */
+/** Slots of one answer without pages. */
 const foundMax = 5_000;
-const examinedMax = 100_000;
+/** Steps of a budget: to find the slot of an id among all calendars. */
+const stepsPerId = 200;
 
 export const derivedSlots: DerivedType = { type: 'Slot', search, read };
 
@@ -43,7 +45,7 @@ interface DerivedSlot extends OfferedSlot {
 
 async function read(context: InteractionContext, id: string): Promise<StoredResource | undefined> {
   if (readSlotId(id) === undefined) return undefined;
-  const [slot] = slotsById(await scheduledCalendars(context.store, context.scope), [id]);
+  const [slot] = await slotsById(context, await scheduledCalendars(context.store, context.scope), [id]);
   if (slot === undefined) return undefined;
   const [found] = await withStatus(context, [slot]);
   return found && rowOf(context, found);
@@ -108,12 +110,12 @@ async function matching(
   target: SearchTarget,
 ): Promise<readonly DerivedSlot[]> {
   const conditions = slotConditions(context, target.query);
-  const shown = shownStatuses(conditions, target.mandatory);
+  const shown = shownStatuses(conditions, target.mandatory, context.budget);
   const { ids, spans } = conditions;
   const slots =
     ids === undefined
-      ? slotsWithin(calendars, shown, spans)
-      : slotsById(calendars, [...ids]).filter(({ startMs }) => isWithin(spans, startMs));
+      ? await slotsWithin(context, calendars, shown, spans)
+      : (await slotsById(context, calendars, [...ids])).filter(({ startMs }) => isWithin(spans, startMs));
   const all = await withStatus(context, slots);
   return all.filter((slot) => shown(slot.calendar, slot.type).has(slot.status));
 }
@@ -121,13 +123,17 @@ async function matching(
 type ShownStatuses = (calendar: OfferedSlot['calendar'], type: OfferedSlot['type']) => ReadonlySet<SlotStatus>;
 
 /** In which statuses slots of a type in a calendar are found. @param mandatory rows that the caller may see */
-function shownStatuses({ admits }: SlotConditions, mandatory: SearchTarget['mandatory']): ShownStatuses {
+function shownStatuses(
+  { admits }: SlotConditions,
+  mandatory: SearchTarget['mandatory'],
+  budget: StepBudget,
+): ShownStatuses {
   const known = new Map<OfferedSlot['type'], ReadonlySet<SlotStatus>>();
   return (calendar, type) => {
     const found = known.get(type);
     if (found !== undefined) return found;
     const shown = slotStatuses.filter((status) => {
-      const sample = slotSample(calendar, type, status);
+      const sample = slotSample(calendar, type, status, budget);
       const isSeen = mandatory.some((group) =>
         group.every(({ parameter, values }) => matchesToken(sample.rows, 'Slot', parameter, values)),
       );
@@ -139,35 +145,42 @@ function shownStatuses({ admits }: SlotConditions, mandatory: SearchTarget['mand
   };
 }
 
-function slotsWithin(
+/** @throws PraxisError `search-invalid`, `too-costly` */
+async function slotsWithin(
+  { budget }: InteractionContext,
   calendars: readonly ScheduledCalendar[],
   shown: ShownStatuses,
   spans: readonly TimeSpan[],
-): readonly OfferedSlot[] {
+): Promise<readonly OfferedSlot[]> {
   const window = windowOver(spans);
   if (window === undefined) return [];
   const slots: OfferedSlot[] = [];
   for (const { calendar, timeZone, holidays } of calendars) {
     const types = calendar.appointmentTypes.filter((type) => shown(calendar, type).size > 0);
     const range = { ...window, appointmentTypes: new Set(types.map(({ code }) => code)) };
-    for (const slot of slotsOf(calendar, timeZone, holidays, range)) {
+    for (const slot of slotsOf(calendar, timeZone, holidays, range, budget)) {
+      budget.spend(spans.length, derivingSlots);
       if (isWithin(spans, slot.startMs)) slots.push({ ...slot, timeZone });
-      if (slots.length > examinedMax) refuseMany();
     }
+    await budget.breathe(derivingSlots);
   }
   return slots.sort(inOrder);
 }
 
-function slotsById(calendars: readonly ScheduledCalendar[], ids: readonly string[]): readonly OfferedSlot[] {
-  const slots = ids.flatMap((id) => {
+async function slotsById(
+  { budget }: InteractionContext,
+  calendars: readonly ScheduledCalendar[],
+  ids: readonly string[],
+): Promise<readonly OfferedSlot[]> {
+  const slots: OfferedSlot[] = [];
+  for (const id of ids) {
+    budget.spend(stepsPerId, derivingSlots);
     const number = readSlotId(id)?.calendar;
-    return calendars
-      .filter(({ calendar }) => calendar.number === number)
-      .flatMap(({ calendar, timeZone, holidays }) => {
-        const slot = slotAt(calendar, timeZone, holidays, id);
-        return slot === undefined ? [] : [{ ...slot, timeZone }];
-      });
-  });
+    const scheduled = calendars.find(({ calendar }) => calendar.number === number);
+    const slot = scheduled && slotAt(scheduled.calendar, scheduled.timeZone, scheduled.holidays, id);
+    if (scheduled !== undefined && slot !== undefined) slots.push({ ...slot, timeZone: scheduled.timeZone });
+    await budget.breathe(derivingSlots);
+  }
   return slots.sort(inOrder);
 }
 
@@ -213,10 +226,10 @@ function pageOf({ count, offset, page = 1 }: SearchQuery, { parameters }: FhirRe
 }
 
 function refuseMany(): never {
-  return refuseValue(
-    'date',
-    `finds more than ${foundMax} slots: name an appointment-type, practitioner or location (identifier), a shorter window, or _count`,
-  );
+  return fail('too-costly', {
+    diagnostics: `The search finds more than ${foundMax} slots, which are not told without pages. Nothing was changed. To make it cheaper: name an appointment-type, practitioner or location (identifier), a shorter window, or _count=${foundMax}`,
+    expression: ['date'],
+  });
 }
 
 function totalOf(

@@ -2,8 +2,8 @@
  * From a stored row to what this caller may see of it: row criteria, field mask, and the filters the caller asked for
  * (`_elements`, `_summary`: https://hl7.org/fhir/R4/search.html#elements, #summary).
  */
-import { type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf, type Disclosed, type Stored } from '../access/disclosure.ts';
+import { type BudgetedWork, type JsonObject, parseJson } from '@praxis/fhir';
+import { contentOf, type Disclosed, type Stored, textOf } from '../access/disclosure.ts';
 import { disclose, type ElementFilter } from '../access/mask.ts';
 import type { Criterion, Letter } from '../access/policy.ts';
 import { fail } from '../base/errors.ts';
@@ -26,6 +26,44 @@ export function discloseRow(
   if (disclosed === undefined) return undefined;
   noteShown(context, letter, row, filter, test);
   return withContentLinksFor(context, letter, row.type, row.id, withReferencesFor(context, disclosed));
+}
+
+/** A row, and what the caller may see of it. */
+export interface ShownRow<Row extends StoredResource = StoredResource> {
+  readonly row: Row;
+  readonly resource: Disclosed<string>;
+}
+
+const showingRows: BudgetedWork = {
+  what: 'The page of resources',
+  cheaper: 'ask for smaller pages (_count), or for some elements alone (_elements)',
+};
+
+/** Lets others go on, where many rows are looked at one after another. @throws PraxisError `too-costly` */
+export function pauseBetweenRows({ budget }: Pick<InteractionContext, 'budget'>): Promise<void> {
+  return budget.breathe(showingRows);
+}
+
+/**
+ * Those of `rows` that the caller may see, in their order, each as `discloseRow` shows it. Others go on in between, and the
+ * texts count as bytes of the answer.
+ * @throws PraxisError `too-costly`
+ */
+export async function discloseRows<Row extends StoredResource>(
+  context: InteractionContext,
+  letter: Letter,
+  rows: readonly Row[],
+  filter: ElementFilter,
+): Promise<readonly ShownRow<Row>[]> {
+  const shown: ShownRow<Row>[] = [];
+  for (const row of rows) {
+    await pauseBetweenRows(context);
+    const resource = discloseRow(context, letter, row, filter);
+    if (resource === undefined) continue;
+    context.budget.take(textOf(resource).length, showingRows);
+    shown.push({ row, resource });
+  }
+  return shown;
 }
 
 /** For the audit ledger: what was shown, about whom, and under which grants. */
@@ -53,18 +91,20 @@ export function discloseReadable(context: InteractionContext, row: StoredResourc
   return discloseRow(context, 'r', row, {}) ?? discloseRow(context, 's', row, {});
 }
 
-/** Whether a criterion holds for stored content; the content is parsed and indexed at the first question only. */
+/** Whether a criterion holds for stored content; the content is parsed and indexed at the first question only. The test throws PraxisError `too-costly`. */
 export function criterionTest(
-  context: Pick<InteractionContext, 'scope' | 'baseUrl'>,
+  context: Pick<InteractionContext, 'scope' | 'baseUrl' | 'budget'>,
   type: string,
   content: Stored<string>,
 ): (criterion: Criterion) => boolean {
   let rows: IndexRows | undefined;
   return (criterion) => {
-    rows ??= indexElements(type, parseJson(contentOf(content)) as JsonObject, {
-      timeZone: context.scope.timeZone,
-      baseUrl: context.baseUrl,
-    });
+    rows ??= indexElements(
+      type,
+      parseJson(contentOf(content)) as JsonObject,
+      { timeZone: context.scope.timeZone, baseUrl: context.baseUrl },
+      context.budget,
+    );
     return matchesToken(rows, type, criterion.parameter, criterion.values);
   };
 }

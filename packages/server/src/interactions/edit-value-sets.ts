@@ -150,7 +150,7 @@ function alone<T>({ store, scope }: Editor, work: (store: ResourceStore) => Prom
 }
 
 async function put(
-  { scope, clock, changedBy }: Editor,
+  { scope, clock, changedBy, budget }: Editor,
   store: ResourceStore,
   set: FirmValueSet,
   codes: KeptCodes,
@@ -159,7 +159,7 @@ async function put(
   const stored = await storedValueSet(store, scope, set.id);
   const caller = { flow: 'client', tokenId: newUuid(), subject: changedBy, requestId: newUuid() } as const;
   // No element of a ValueSet refers to a resource of the firm, so the address of the firm's resources is of no use.
-  const context = { scope, clock, caller, baseUrl: '' };
+  const context = { scope, clock, caller, budget, baseUrl: '' };
   const resource: JsonObject = withCodes(set, codes, stored?.resource);
   const interaction = stored === undefined ? 'create' : 'update';
   const write = resourceWrite(context, interaction, 'ValueSet', set.id, resource, stored?.version ?? 0);

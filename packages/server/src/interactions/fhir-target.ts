@@ -7,6 +7,7 @@ import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { type ErrorCode, fail } from '../base/errors.ts';
 import { compartmentScope, hasCompartment } from './compartment.ts';
 import type { CompartmentOwner, InteractionName } from './context.ts';
+import { requireValidId } from './writing.ts';
 
 export interface FhirTarget {
   readonly shape:
@@ -26,6 +27,7 @@ export interface FhirTarget {
     | 'compartment-types-search'
     | 'operation';
   readonly type: string;
+  /** As it was sent, also where it is no id of R4: requireIds. */
   readonly id: string;
   readonly versionId: string;
   /** Name of the operation, without its `$`; '' for other shapes. */
@@ -36,8 +38,23 @@ export interface FhirTarget {
 
 /** A type name as R4 spells them; whether the type exists is said only to callers with credentials. */
 const typePattern = /^[A-Z][A-Za-z]{2,40}$/;
-/** R4's id characters and the encoded bar of foreign ids (`CHG%7C1722`), which exist in links of other services. */
-const idPattern = /^[A-Za-z0-9\-.]{1,64}$/;
+/**
+ * A segment in the place of an id: also one that is no id of R4 (`abc_def`, `CHG%7C1722`, 65 characters), which is said to those
+ * who may ask (400 `id-invalid`). What names no resource at all has no meaning there: words of the API (`_…`, `$…`, `*`), dots,
+ * and separators however they are written.
+ */
+function isIdPlace(segment: string): boolean {
+  if (isEveryType(segment)) return false;
+  if (!/^(?![_$]|\.+$)[A-Za-z0-9\-._~!$&'()*+,=:@|%]+$/.test(segment)) return false;
+  try {
+    const decoded = decodeURIComponent(segment);
+    return !/^(?:[_$]|\.+$)/.test(decoded) && !separators.test(decoded);
+  } catch {
+    return false; // a broken percent-escape
+  }
+}
+
+const separators = /[/\\?#;%\x00-\x1f\x7f]/;
 
 /** `$name`; clients that encode the dollar sign (RFC 3986 leaves it to them) are understood. */
 const operationPattern = /^(?:\$|%24)([a-z][A-Za-z0-9-]{0,63})$/;
@@ -46,6 +63,11 @@ const operationPattern = /^(?:\$|%24)([a-z][A-Za-z0-9-]{0,63})$/;
 export function fhirTarget(segments: readonly string[]): FhirTarget | undefined {
   const operation = operationPattern.exec(segments.at(-1) ?? '')?.[1];
   return operation === undefined ? plainTarget(segments) : operationTarget(segments.slice(0, -1), operation);
+}
+
+/** @throws PraxisError `id-invalid` where the target names an instance, version or compartment by what is no id of R4. */
+export function requireIds({ id, versionId, compartment }: Pick<FhirTarget, 'id' | 'versionId' | 'compartment'>): void {
+  for (const named of [id, versionId, compartment?.id ?? '']) if (named !== '') requireValidId(named);
 }
 
 /** An operation is asked of the base, a type, an instance or a version. */
@@ -81,13 +103,13 @@ function plainTarget(segments: readonly string[]): FhirTarget | undefined {
 /** What begins with type and id: the instance, its history, and what is in its compartment. */
 function instanceTarget(target: TargetMaker, segments: readonly string[]): FhirTarget | undefined {
   const [type = '', id = '', third, fourth] = segments;
-  if (!idPattern.test(id) || /^\.+$/.test(id)) return undefined;
+  if (!isIdPlace(id)) return undefined;
   if (third === undefined) return target('instance', id);
   if ((typePattern.test(third) || isEveryType(third)) && segments.length <= 4)
     return compartmentTarget(target('compartment'), { type, id }, segments);
   if (third !== '_history') return undefined;
   if (fourth === undefined) return target('history', id);
-  return segments.length === 4 && idPattern.test(fourth) ? target('version', id, fourth) : undefined;
+  return segments.length === 4 && isIdPlace(fourth) ? target('version', id, fourth) : undefined;
 }
 
 /** `*`, also where a client encodes it, which RFC 3986 §2.2 leaves to it. */

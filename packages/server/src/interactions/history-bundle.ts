@@ -8,7 +8,7 @@ import { newUuid } from '../base/ids.ts';
 import type { StoredResource } from '../storage/store.ts';
 import type { BundleEntry, BundleLink } from './bundle-text.ts';
 import type { FhirResponse, InteractionContext } from './context.ts';
-import { discloseRow, requestedElements } from './disclosing.ts';
+import { discloseRow, pauseBetweenRows, requestedElements } from './disclosing.ts';
 import type { HistoryParameters } from './history-parameters.ts';
 import { listResponse } from './list-response.ts';
 import { etagOf } from './preconditions.ts';
@@ -16,15 +16,20 @@ import { seesAllRows } from './read.ts';
 
 /**
  * The entries of the versions that the caller may see; deletions are seen by those who may read all rows of the type.
- * @throws PraxisError `search-invalid` for `_summary`
+ * @throws PraxisError `search-invalid` for `_summary`, `too-costly`
  */
-export function historyEntries(
+export async function historyEntries(
   context: InteractionContext,
   versions: readonly StoredResource[],
   parameters: HistoryParameters,
-): BundleEntry[] {
+): Promise<BundleEntry[]> {
   const filter = requestedElements(parameters.applied);
-  return versions.flatMap((version) => historyEntry(context, version, filter));
+  const entries: BundleEntry[] = [];
+  for (const version of versions) {
+    await pauseBetweenRows(context);
+    entries.push(...historyEntry(context, version, filter));
+  }
+  return entries;
 }
 
 /** What a page says of its place in the history. */

@@ -1,7 +1,9 @@
 /**
  * history of one resource (https://hl7.org/fhir/R4/http.html#history): versions newest first, deletions included.
  */
+
 import { missingEntries, nextStep } from '../access/explain.ts';
+import { getting, largePatient } from '../base/worst-case.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { denied, notFound, requireGrants } from './denials.ts';
 import { historyEntries, historyResponse } from './history-bundle.ts';
@@ -9,6 +11,11 @@ import { type HistoryParameters, historyRowsMax, readHistoryParameters } from '.
 import { seesAllRows } from './read.ts';
 
 export const historyInstance: Interaction = {
+  worstCase: {
+    because: 'versions of a large resource',
+    stored: () => [largePatient('siege-large', 1_000)],
+    request: () => getting('Patient/siege-updated/_history?_count=1000'),
+  },
   authorize: (context, request) => requireGrants(context, request.type, 'r'),
   answer,
 };
@@ -32,7 +39,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   const rows = await context.store.history(context.scope, type, id, page);
   const shown = rows.slice(0, count);
   const last = rows.length > count ? shown.at(-1) : undefined;
-  const entries = historyEntries(context, shown, parameters);
+  const entries = await historyEntries(context, shown, parameters);
   if (entries.length === 0 && beforeVersion === undefined) await requireKnown(context, request, parameters);
   const place = {
     path: `${type}/${id}/_history`,
@@ -50,5 +57,5 @@ async function requireKnown(
   parameters: HistoryParameters,
 ): Promise<void> {
   const newest = await context.store.history(context.scope, type, id, { limit: historyRowsMax });
-  if (historyEntries(context, newest, parameters).length === 0) notFound(type, id);
+  if ((await historyEntries(context, newest, parameters)).length === 0) notFound(type, id);
 }

@@ -2,6 +2,7 @@
  * history of all resources of a type, and of all resources (https://hl7.org/fhir/R4/http.html#history): versions newest
  * first, deletions included. All pages of a walk show the history of one moment (docs/decisions/0105).
  */
+import { getting } from '../base/worst-case.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { type RightsContext, refuse } from './denials.ts';
 import { historyEntries, historyResponse } from './history-bundle.ts';
@@ -9,9 +10,23 @@ import { openPosition, sealPosition } from './history-cursor.ts';
 import { readHistoryParameters } from './history-parameters.ts';
 import { requireOtherHistory } from './ledger-alone.ts';
 
-export const historyType: Interaction = { authorize: (context, { type }) => authorize(context, type), answer };
+export const historyType: Interaction = {
+  worstCase: {
+    because: 'a page of large versions of long ago',
+    request: () => getting('Patient/_history?_count=1000&_since=1900-01-01T00:00:00Z'),
+  },
+  authorize: (context, { type }) => authorize(context, type),
+  answer,
+};
 
-export const historySystem: Interaction = { authorize: (context) => authorize(context, ''), answer };
+export const historySystem: Interaction = {
+  worstCase: {
+    because: 'a page of versions of all types',
+    request: () => getting('_history?_count=1000&_since=1900-01-01T00:00:00Z'),
+  },
+  authorize: (context) => authorize(context, ''),
+  answer,
+};
 
 /** Deletions and former versions would tell of rows that a narrower entry hides. */
 function authorize(context: RightsContext, type: string): void {
@@ -38,5 +53,5 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
     position: cursor === undefined ? undefined : (['_cursor', cursor] as const),
     next: next && (['_cursor', sealPosition(context, asked, next)] as const),
   };
-  return historyResponse(context, place, historyEntries(context, versions, parameters));
+  return historyResponse(context, place, await historyEntries(context, versions, parameters));
 }

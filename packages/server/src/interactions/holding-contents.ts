@@ -12,7 +12,7 @@ import type { InteractionContext } from './context.ts';
 import { criterionTest } from './disclosing.ts';
 
 /** What holding needs of an interaction's context. */
-type HoldingContext = Pick<InteractionContext, 'scope' | 'clock' | 'store' | 'baseUrl' | 'policy'>;
+type HoldingContext = Pick<InteractionContext, 'scope' | 'clock' | 'store' | 'baseUrl' | 'policy' | 'budget'>;
 
 /** The version lost against another one: what it would hold is not noted. */
 class Overtaken extends Error {

@@ -24,7 +24,7 @@ import type { PageRow } from '../storage/store.ts';
 import type { BundleEntry } from './bundle-text.ts';
 import type { InteractionContext } from './context.ts';
 import { denied } from './denials.ts';
-import { criterionTest, discloseRow, requestedElements } from './disclosing.ts';
+import { criterionTest, discloseRows, requestedElements } from './disclosing.ts';
 import { warned } from './outcome.ts';
 
 /** Types of a refused parameter that its message explains at most. */
@@ -58,7 +58,7 @@ function requireParameter(policy: AccessPolicy, type: string, { definition }: Pa
 /**
  * The entries after those of the matches: included resources in the order in which they were reached, then a warning where
  * a limit left some out. `_elements` does not apply to them (https://hl7.org/fhir/R4/search.html#elements), `_summary` does.
- * @throws PraxisError `stale-access`, `statement-timeout`
+ * @throws PraxisError `stale-access`, `statement-timeout`, `too-costly`
  */
 export async function includedEntries(
   context: InteractionContext,
@@ -70,11 +70,12 @@ export async function includedEntries(
   const { rows, limit } = await reach(context, query.includes, matches);
   const { summary } = requestedElements(parameters);
   const filter = summary === undefined ? {} : { summary };
-  const entries: BundleEntry[] = rows.flatMap((row) => {
-    const resource = discloseRow(context, 's', row, filter);
-    if (resource === undefined) return [];
-    return [{ fullUrl: `${context.baseUrl}/${row.type}/${row.id}`, resource, search: { mode: 'include' as const } }];
-  });
+  const shown = await discloseRows(context, 's', rows, filter);
+  const entries: BundleEntry[] = shown.map(({ row, resource }) => ({
+    fullUrl: `${context.baseUrl}/${row.type}/${row.id}`,
+    resource,
+    search: { mode: 'include' },
+  }));
   if (limit === undefined) return entries;
   const warning = warned('too-costly', limitTexts[limit]);
   return [...entries, { fullUrl: `urn:uuid:${newUuid()}`, resource: warning, search: { mode: 'outcome' } }];

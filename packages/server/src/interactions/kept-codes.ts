@@ -6,13 +6,13 @@ import type { StoredResource } from '../storage/store.ts';
 import { keptCodes } from '../storage/value-sets.ts';
 import type { InteractionContext } from './context.ts';
 
-type CodesContext = Pick<InteractionContext, 'scope' | 'store' | 'policy'>;
+type CodesContext = Pick<InteractionContext, 'scope' | 'store' | 'policy' | 'budget'>;
 
 /** Codes are named to those who may read any ValueSet in full. */
-export function firmCodesContext({ scope, store, policy }: CodesContext): FirmCodesContext {
+export function firmCodesContext({ scope, store, policy, budget }: CodesContext): FirmCodesContext {
   const grants = (['r', 's'] as const).flatMap((letter) => policy.grants('ValueSet', letter));
   const maySeeCodes = grants.some(({ criteria, elements }) => criteria.length === 0 && elements === 'all');
-  return { keptCodes: (ids) => keptCodes(store, scope, ids), maySeeCodes };
+  return { keptCodes: (ids) => keptCodes(store, scope, ids), maySeeCodes, budget };
 }
 
 /**

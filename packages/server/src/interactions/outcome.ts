@@ -1,6 +1,7 @@
 /**
  * OperationOutcome texts that the server writes (https://hl7.org/fhir/R4/operationoutcome.html).
  */
+import type { InvariantBreach } from '@praxis/fhir';
 import { type Disclosed, serverWritten } from '../access/disclosure.ts';
 import { errorTable, type PraxisError } from '../base/errors.ts';
 
@@ -28,10 +29,23 @@ export function outcomeOf(error: PraxisError): Disclosed<string> {
   return serverWritten(JSON.stringify({ resourceType: 'OperationOutcome', issue: issues }));
 }
 
-/** The OperationOutcome for `Prefer: return=OperationOutcome`. */
-export function written(type: string, id: string): Disclosed<string> {
-  return information(`${type}/${id} was stored`);
+/**
+ * The OperationOutcome for `Prefer: return=OperationOutcome`.
+ * @param breaches invariants that what was stored breaks nevertheless, as warnings
+ */
+export function written(type: string, id: string, breaches: readonly InvariantBreach[] = []): Disclosed<string> {
+  const stored = { severity: 'information', code: 'informational', diagnostics: `${type}/${id} was stored` };
+  const warnings = breaches.slice(0, warningsMax).map(({ key, path, human }) => ({
+    severity: 'warning',
+    code: 'invariant',
+    diagnostics: `${path}: ${human.trim()} (${key})`,
+    expression: [path],
+  }));
+  return serverWritten(JSON.stringify({ resourceType: 'OperationOutcome', issue: [stored, ...warnings] }));
 }
+
+/** Warnings of one answer, at most. */
+const warningsMax = 100;
 
 /** The same for a conditional create that found a match. */
 export function kept(type: string, id: string): Disclosed<string> {

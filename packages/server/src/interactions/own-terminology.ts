@@ -17,7 +17,10 @@ const strictly: Preferences = { return: undefined, handling: 'strict' };
 
 /** For one request: what is looked up is remembered. */
 export function terminologyOf(context: InteractionContext): Terminology {
-  return openTerminology(firmTerminology(context, (kind, asked) => planSearch(context, kind, asked, strictly)));
+  return openTerminology(
+    context.budget,
+    firmTerminology(context, (kind, asked) => planSearch(context, kind, asked, strictly)),
+  );
 }
 
 /**

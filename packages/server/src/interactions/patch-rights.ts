@@ -7,9 +7,10 @@ import {
   elementByJsonName,
   isPrimitiveType,
   type JsonObject,
+  membersAskedTogether,
   type Patch,
   typeDefinition,
-  validateResource,
+  unusedContained,
 } from '@praxis/fhir';
 import { missingEntries } from '../access/explain.ts';
 import { governedMembers } from '../resources/firm-codes.ts';
@@ -53,15 +54,16 @@ function standsAlone(type: string, member: string): boolean {
   return !found.element.choice && (found.element.max <= 1 || !isPrimitiveType(found.type.code));
 }
 
-/** What the type's own rules go by: states, codes in use, places in calendars. */
+/** What R4's invariants and the type's own rules go by: states, codes in use, places in calendars. */
 function hiddenJudged(type: string, change: Patch, readable: Readable): Hidden | undefined {
   const isTouched = (member: string): boolean => change.touches.some((touch) => touch.member === member);
   const governed = governedMembers(type).find((each) => isTouched(each) && !readable(each));
   if (governed !== undefined) return { member: governed };
-  const judged = behaviourOf(type)?.judged ?? [];
-  if (!judged.some(isTouched)) return undefined;
-  const member = judged.find((each) => !readable(each));
-  return member === undefined ? undefined : { member };
+  for (const judged of [behaviourOf(type)?.judged ?? [], ...membersAskedTogether(type)]) {
+    const member = judged.some(isTouched) ? judged.find((each) => !readable(each)) : undefined;
+    if (member !== undefined) return { member };
+  }
+  return undefined;
 }
 
 /**
@@ -72,14 +74,8 @@ function hiddenJudged(type: string, change: Patch, readable: Readable): Hidden |
 export function withoutUnusedContained(resource: JsonObject, type: string): JsonObject {
   const { contained, ...rest } = resource;
   if (!Array.isArray(contained)) return resource;
-  const unused = new Set(
-    validateResource(resource, { type }).flatMap(({ rule, path }) => {
-      const at = rule === 'contained' ? /^[A-Za-z]+\.contained\[(\d+)\]$/.exec(path)?.[1] : undefined;
-      return at === undefined ? [] : [Number(at)];
-    }),
-  );
+  const unused = unusedContained(resource, type);
   if (unused.size === 0) return resource;
   const used = contained.filter((_, index) => !unused.has(index));
-  // Of those that are left, some may have been referred to by what went.
-  return used.length === 0 ? rest : withoutUnusedContained({ ...rest, contained: used }, type);
+  return used.length === 0 ? rest : { ...rest, contained: used };
 }

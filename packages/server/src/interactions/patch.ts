@@ -2,7 +2,9 @@
  * patch: a change of some elements (https://hl7.org/fhir/R4/http.html#patch), as JSON Patch or FHIRPath Patch. What it would tell
  * of elements that the caller may not read: patch-rights.ts.
  */
+
 import {
+  type Budget,
   type JsonObject,
   type JsonValue,
   type Patch,
@@ -13,12 +15,15 @@ import {
   validateResource,
 } from '@praxis/fhir';
 import { contentOf } from '../access/disclosure.ts';
+import { canReadAll } from '../access/policy.ts';
 import { fail } from '../base/errors.ts';
+import { largePatient, manyOf, sending } from '../base/worst-case.ts';
 import type { ResourceWrite, StoredResource } from '../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext, PatchDocument } from './context.ts';
 import { notFound, requireGrants } from './denials.ts';
 import { criterionTest, discloseReadable } from './disclosing.ts';
 import { isAwaited, proposedInstead } from './intake/proposing.ts';
+import { breachesOf } from './invariants.ts';
 import { written } from './outcome.ts';
 import { requirePatchable, withoutUnusedContained } from './patch-rights.ts';
 import { withSafeNarrative } from './patched-narrative.ts';
@@ -34,6 +39,24 @@ import { requireResource, requireValidId, resourceWrite } from './writing.ts';
 const attemptsMax = 5;
 
 export const patch: Interaction = {
+  worstCase: {
+    because: 'operations × elements × steps of a path (F6)',
+    stored: () => [largePatient('siege-large', 1_000)],
+    request: () => {
+      const union = '($this|$this)';
+      const criteria = `${union}.where(`.repeat(8);
+      const path = `Patient.name.family.where(${criteria}true${')'.repeat(9)}`;
+      const operation = {
+        name: 'operation',
+        part: [
+          { name: 'type', valueCode: 'delete' },
+          { name: 'path', valueString: path },
+        ],
+      };
+      const body = { resourceType: 'Parameters', parameter: manyOf(500, () => operation) };
+      return sending('PATCH', 'Patient/siege-large', body);
+    },
+  },
   authorize(context, request) {
     requireWritable(request.type);
     requireGrants(context, request.type, 'u');
@@ -44,11 +67,11 @@ export const patch: Interaction = {
 /**
  * 200 with the new version as far as the caller may read it.
  * @throws PraxisError `patch-invalid`, `patch-failed`, `access-denied` (an element that may not be read or written, or rows
- *   that the caller may not update), `resource-invalid`, `resource-not-found`, `precondition-failed`, `conflict`
+ *   that the caller may not update), `resource-invalid`, `invariant-broken`, `resource-not-found`, `precondition-failed`, `conflict`
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   requireValidId(request.id);
-  const change = readPatch(await request.patch());
+  const change = readPatch(await request.patch(), context.budget);
   return (
     (await proposedPatch(context, request, change)) ??
     patchedResponse(context, request, await changeResource(context, request, change))
@@ -113,7 +136,7 @@ async function nextVersion(context: InteractionContext, request: FhirRequest, ch
   requirePatchable(context, request.type, change, readable);
   requireMatch(request.ifMatch, current.versionId);
   requireNoneMatch(request.ifNoneMatch, current.versionId);
-  const resource = requireResource(applied(change, current, request.type, readable), request.type);
+  const resource = requireResource(applied(context, change, current, readable), request.type, context.budget);
   if (resource.id !== request.id)
     fail('patch-failed', { diagnostics: 'The patch changes the id, which stays as it is', expression: ['id'] });
   return { current, resource, touched };
@@ -137,26 +160,31 @@ function requireBounded({ limits }: InteractionContext, { content }: ResourceWri
   fail('body-too-large', { diagnostics: `The patch makes the resource larger than ${max} bytes, the limit of a body` });
 }
 
-/** @throws PraxisError `patch-invalid` */
-function readPatch({ kind, document }: PatchDocument): Patch {
+/** @throws PraxisError `patch-invalid`, `too-costly` */
+function readPatch({ kind, document }: PatchDocument, budget: Budget): Patch {
   return refusing(() =>
-    kind === 'json-patch' ? readJsonPatch(document) : readFhirPathPatch(requireParameters(document)),
+    kind === 'json-patch' ? readJsonPatch(document) : readFhirPathPatch(requireParameters(document, budget), budget),
   );
 }
 
-function requireParameters(document: JsonValue): JsonObject {
-  const [first] = validateResource(document, { type: 'Parameters' });
+function requireParameters(document: JsonValue, budget: Budget): JsonObject {
+  const [first] = validateResource(document, { type: 'Parameters', budget });
   if (first) fail('patch-invalid', { diagnostics: first.diagnostics, expression: [first.path] });
   return document as JsonObject; // a valid resource is an object
 }
 
-/** The patched resource. @throws PraxisError `patch-failed` */
-function applied(change: Patch, current: StoredResource, type: string, readable: Readable): JsonValue {
+/** The patched resource. @throws PraxisError `patch-failed`, `too-costly` */
+function applied(
+  { budget }: InteractionContext,
+  change: Patch,
+  current: StoredResource,
+  readable: Readable,
+): JsonValue {
   const resource = parseJson(contentOf(current.content)) as JsonObject; // storage holds objects only
-  const patched = refusing(() => change.apply(resource));
+  const patched = refusing(() => change.apply(resource, budget));
   if (patched === null || typeof patched !== 'object') return patched;
   const safe = withSafeNarrative(resource, patched as JsonObject, readable('text')); // of an array nothing is read
-  return readable('contained') ? safe : withoutUnusedContained(safe, type);
+  return readable('contained') ? safe : withoutUnusedContained(safe, current.type);
 }
 
 function refusing<T>(work: () => T): T {
@@ -168,12 +196,21 @@ function refusing<T>(work: () => T): T {
   }
 }
 
+/** What breaks the invariants of a resource is told to those who may read all of it. */
+function knownBreaches({ policy, budget }: InteractionContext, { type, content }: StoredResource) {
+  if (!canReadAll(policy, type)) return [];
+  return breachesOf(parseJson(contentOf(content)) as JsonObject, budget); // storage holds objects only
+}
+
 /** The answer to a change: the new version as far as the caller may read it, in the form that Prefer asks for. */
 export function patchedResponse(context: InteractionContext, request: FhirRequest, row: StoredResource): FhirResponse {
   const { type, id, versionId, lastUpdatedMs } = row;
   const location = `${context.baseUrl}/${type}/${id}/_history/${versionId}`;
   const facts = { status: 200, id, versionId, lastUpdatedMs, location };
   if (request.prefer.return === 'minimal') return facts;
-  const body = request.prefer.return === 'OperationOutcome' ? written(type, id) : discloseReadable(context, row);
+  const body =
+    request.prefer.return === 'OperationOutcome'
+      ? written(type, id, knownBreaches(context, row))
+      : discloseReadable(context, row);
   return body === undefined ? facts : { ...facts, body };
 }

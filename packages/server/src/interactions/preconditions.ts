@@ -9,23 +9,33 @@ export function etagOf(versionId: number): string {
 }
 
 /**
- * The version numbers an If-Match or If-None-Match header lists; `'*'` for any; undefined when there is no header.
- * Existing clients send the number bare, too.
+ * The version numbers that an If-Match or If-None-Match header lists; `'*'` for any; undefined when there is no header.
+ * Well-formed tags that no version has (`"abc"`) are left out, so they match nothing (RFC 9110 §8.8.3). Existing clients send
+ * the number bare, too.
  * @throws PraxisError `header-invalid`
  */
 export function parseEntityTags(header: string | undefined, name: string): readonly number[] | '*' | undefined {
   if (header === undefined) return undefined;
   if (header.trim() === '*') return '*';
-  return header.split(',').map((tag) => {
-    const version = /^\s*(?:W\/)?"(\d{1,9})"\s*$/.exec(tag)?.[1] ?? /^\s*(\d{1,9})\s*$/.exec(tag)?.[1];
-    return version === undefined
-      ? fail('header-invalid', {
-          diagnostics: `${name} must hold an ETag of this server such as W/"3"`,
-          expression: [name],
-        })
-      : Number(version);
-  });
+  if (!listPattern.test(header))
+    return fail('header-invalid', {
+      diagnostics: `${name} must hold entity tags in double quotes such as W/"3"`,
+      expression: [name],
+    });
+  const tags = [...header.matchAll(tagPattern)].map(([, quoted, bare]) => quoted ?? bare ?? '');
+  return tags.filter((tag) => versionPattern.test(tag)).map(Number);
 }
+
+/** An entity tag (https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3), or a bare number. */
+const tagPattern = /(?:W\/)?"([!#-~\x80-\xff]*)"|(\d+)/g;
+
+/** Tags separated by commas, which may stand within a tag, too; empty members are ignored (RFC 9110 §5.6.1.2). */
+const listPattern = new RegExp(
+  `^[ \\t,]*(?:${tagPattern.source})(?:[ \\t]*,[ \\t]*(?:${tagPattern.source})?)*[ \\t]*$`,
+);
+
+/** How a version is written in its tag. */
+const versionPattern = /^[1-9]\d{0,8}$/;
 
 /**
  * Checks If-Match against the current version (undefined: there is none).

@@ -1,7 +1,9 @@
 /**
  * read: the current version of a resource (https://hl7.org/fhir/R4/http.html#read).
  */
+
 import { fail } from '../base/errors.ts';
+import { getting, largePatient } from '../base/worst-case.ts';
 import type { StoredResource } from '../storage/store.ts';
 import { flaggedBy } from './content-flags.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
@@ -11,6 +13,11 @@ import { discloseRow, requestedElements } from './disclosing.ts';
 import { parseEntityTags } from './preconditions.ts';
 
 export const read: Interaction = {
+  worstCase: {
+    because: 'a large resource, written as indented XML',
+    stored: () => [largePatient('siege-large', 1_000)],
+    request: () => getting('Patient/siege-large?_format=xml&_pretty=true'),
+  },
   authorize: (context, request) => requireGrants(context, request.type, 'r'),
   answer,
 };

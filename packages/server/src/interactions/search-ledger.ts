@@ -10,7 +10,7 @@ import type { PageRow } from '../storage/store.ts';
 import type { BundleEntry } from './bundle-text.ts';
 import { scopeOf } from './compartment.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from './context.ts';
-import { discloseRow, requestedElements } from './disclosing.ts';
+import { discloseRows, requestedElements } from './disclosing.ts';
 import { includedEntries, requireIncludes } from './including.ts';
 import { listResponse } from './list-response.ts';
 import { warned } from './outcome.ts';
@@ -42,7 +42,7 @@ export async function searchLedger(context: InteractionContext, request: FhirReq
     });
   const page = await pageOf(context, target);
   const included = await includedEntries(context, query, page.stored, request.parameters);
-  const entries = [...matches(context, request, [...page.ledger, ...page.stored]), ...included];
+  const entries = [...(await matches(context, request, [...page.ledger, ...page.stored])), ...included];
   if (query.includes.length > 0 && page.ledger.length > 0) entries.push(warning(notFollowed));
   if (!isOfLedger(target)) entries.push(warning(notAsked));
   const total = await totalOf(context, request, target, page);
@@ -86,13 +86,17 @@ async function storedPage({ store, scope }: InteractionContext, target: SearchTa
   return { ledger: [], stored: rows, next: next?.cursor, page };
 }
 
-function matches(context: InteractionContext, request: FhirRequest, rows: readonly PageRow[]): BundleEntry[] {
-  const filter = requestedElements(request.parameters);
-  return rows.flatMap((row) => {
-    const resource = discloseRow(context, 's', row, filter);
-    if (resource === undefined) return [];
-    return [{ fullUrl: `${context.baseUrl}/${row.type}/${row.id}`, resource, search: { mode: 'match' as const } }];
-  });
+async function matches(
+  context: InteractionContext,
+  request: FhirRequest,
+  rows: readonly PageRow[],
+): Promise<BundleEntry[]> {
+  const shown = await discloseRows(context, 's', rows, requestedElements(request.parameters));
+  return shown.map(({ row, resource }) => ({
+    fullUrl: `${context.baseUrl}/${row.type}/${row.id}`,
+    resource,
+    search: { mode: 'match' },
+  }));
 }
 
 const notFollowed = 'The references of events of the ledger are not followed: read what they name';

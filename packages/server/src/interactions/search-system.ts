@@ -3,10 +3,12 @@
  * inside a compartment, `GET /Patient/1/*?…` (docs/decisions/0138). Without `_sort` the types come one after another by
  * name, each in the order of its own search (docs/decisions/0107).
  */
+
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { searchEntriesOf } from '../access/explain.ts';
 import { toInstant } from '../base/clock.ts';
 import { newUuid } from '../base/ids.ts';
+import { getting } from '../base/worst-case.ts';
 import { planCount, planEstimate, planPage, type SearchTarget } from '../search/plan.ts';
 import type { PageRow } from '../storage/store.ts';
 import type { BundleEntry, BundleLink } from './bundle-text.ts';
@@ -14,7 +16,7 @@ import { typesOfCompartment } from './compartment.ts';
 import { tellingCompleteness } from './completeness.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { refuse } from './denials.ts';
-import { discloseRow, requestedElements } from './disclosing.ts';
+import { discloseRows, requestedElements } from './disclosing.ts';
 import { includedEntries, requireIncludes } from './including.ts';
 import { listResponse } from './list-response.ts';
 import { estimated, warned } from './outcome.ts';
@@ -28,7 +30,13 @@ import {
 import { mergedPage } from './search-system-order.ts';
 import { planSystemSearch, type SystemSearch } from './search-system-types.ts';
 
+const textTypes = 'Patient,Practitioner,Appointment,Encounter,Observation,Condition,Composition,DocumentReference';
+
 export const searchSystem: Interaction = {
+  worstCase: {
+    because: 'many types, counted, with words that are everywhere',
+    request: () => getting(`?_type=${textTypes}&_content=the&_total=accurate&_count=1000`),
+  },
   authorize({ policy }, { compartment }) {
     const types = compartment === undefined ? resourceTypesWithEndpoint : typesOfCompartment(compartment.type);
     if (!types.some((type) => policy.allows(type, 's')))
@@ -64,7 +72,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   const next = page.next && sealSystemPosition(context, targets, startMs, page.next);
   // Includes name the types that they lead from themselves, so those of one target are those of all.
   const included = await includedEntries(context, first.query, page.rows, request.parameters);
-  const entries = [...matches(context, request, page.rows), ...included, ...outcomes, ...leftOut(search)];
+  const entries = [...(await matches(context, request, page.rows)), ...included, ...outcomes, ...leftOut(search)];
   return searchset(context, search, { total, next, entries });
 }
 
@@ -105,13 +113,17 @@ async function walk(
   return { rows, next: undefined };
 }
 
-function matches(context: InteractionContext, request: FhirRequest, rows: readonly PageRow[]): BundleEntry[] {
-  const filter = requestedElements(request.parameters);
-  return rows.flatMap((row) => {
-    const resource = discloseRow(context, 's', row, filter);
-    if (resource === undefined) return [];
-    return [{ fullUrl: `${context.baseUrl}/${row.type}/${row.id}`, resource, search: { mode: 'match' as const } }];
-  });
+async function matches(
+  context: InteractionContext,
+  request: FhirRequest,
+  rows: readonly PageRow[],
+): Promise<BundleEntry[]> {
+  const shown = await discloseRows(context, 's', rows, requestedElements(request.parameters));
+  return shown.map(({ row, resource }) => ({
+    fullUrl: `${context.baseUrl}/${row.type}/${row.id}`,
+    resource,
+    search: { mode: 'match' },
+  }));
 }
 
 /** Said once, where the search begins. */

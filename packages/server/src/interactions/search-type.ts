@@ -1,8 +1,10 @@
 /**
  * search on one type (https://hl7.org/fhir/R4/http.html#search, https://hl7.org/fhir/R4/search.html).
  */
+
 import { toInstant } from '../base/clock.ts';
 import { newUuid } from '../base/ids.ts';
+import { manyOf, searching } from '../base/worst-case.ts';
 import { planCount, planPage, type SearchPage } from '../search/plan.ts';
 import type { SearchQuery } from '../search/query.ts';
 import type { StoredResource } from '../storage/store.ts';
@@ -13,7 +15,7 @@ import { flaggedBy } from './content-flags.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { requireGrants } from './denials.ts';
 import { derivedType } from './derived-types.ts';
-import { discloseRow, requestedElements } from './disclosing.ts';
+import { discloseRows, requestedElements } from './disclosing.ts';
 import { includedEntries, requireIncludes } from './including.ts';
 import { listResponse } from './list-response.ts';
 import { searchLedger } from './search-ledger.ts';
@@ -22,6 +24,11 @@ import { totalOf } from './search-total.ts';
 import { planSearch } from './searching.ts';
 
 export const searchType: Interaction = {
+  worstCase: {
+    because: 'comparisons that no index serves (F4)',
+    request: () =>
+      searching('Patient', `_filter=${encodeURIComponent(manyOf(50, (n) => `name co "a${n}"`).join(' or '))}`),
+  },
   authorize: (context, request) => requireGrants(context, request.type, 's'),
   answer: tellingCompleteness(answer),
 };
@@ -76,9 +83,7 @@ async function entries(
   const filter = requestedElements(request.parameters);
   const flagged = flaggedBy(context, request);
   const found: BundleEntry[] = [];
-  for (const row of rows) {
-    const shown = discloseRow(context, 's', row, filter);
-    if (shown === undefined) continue;
+  for (const { row, resource: shown } of await discloseRows(context, 's', rows, filter)) {
     const resource = flagged === undefined ? shown : await flagged('s', row, shown, filter);
     found.push({ fullUrl: `${context.baseUrl}/${row.type}/${row.id}`, resource, search: { mode: 'match' } });
   }

@@ -23,7 +23,7 @@ import { knownOwnParameters } from './own-parameters.ts';
 /**
  * The search of `parameters` on `type` with the caller's row restrictions.
  * @throws PraxisError `search-invalid`, `access-denied` (a parameter touches what may not be read), `cursor-invalid`,
- *   `page-too-deep`
+ *   `page-too-deep`, `too-costly`
  */
 export async function planSearch(
   context: InteractionContext,
@@ -33,7 +33,9 @@ export async function planSearch(
   compartment?: CompartmentScope,
 ): Promise<SearchTarget> {
   requireNoLedger(context, parameters);
+  spendOnReading(context, parameters);
   const terminology = openTerminology(
+    context.budget,
     firmTerminology(context, (kind, asked) => planSearch(context, kind, asked, prefer)),
   );
   const steps = hierarchySteps(context, (kind, asked) => planSearch(context, kind, asked, prefer));
@@ -63,6 +65,12 @@ export async function planSearch(
   };
 }
 
+/** One step for each character that is read. @throws PraxisError `too-costly` */
+function spendOnReading({ budget }: InteractionContext, parameters: SearchParameters): void {
+  const characters = parameters.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  budget.spend(characters, { what: 'Reading the search', cheaper: 'name fewer values' });
+}
+
 /** What the caller may search by on the types that a chain or a reverse chain leads to. */
 export function rightsOf(context: RightsContext): SearchRights {
   return {
@@ -87,12 +95,14 @@ function refuseUnknown(context: InteractionContext, query: SearchQuery, prefer: 
   }
   const lenient = prefer.handling === 'lenient' || (prefer.handling === undefined && context.settings.lenientSearch);
   if (lenient) return;
-  const isOwn = knownOwnParameters(context.policy, context.scope.searchParameters).some(
+  const own = knownOwnParameters(context.policy, context.scope.searchParameters).find(
     ({ definition }) => definition.code === first && definition.base.includes(query.type),
   );
-  if (isOwn) {
+  if (own !== undefined) {
     fail('search-invalid', {
-      diagnostics: `${first} is being indexed: SearchParameter/$status tells how far it is`,
+      diagnostics: own.failed
+        ? `${first} cannot be searched by, since its indexing failed: SearchParameter/$status tells why`
+        : `${first} is being indexed: SearchParameter/$status tells how far it is`,
       expression: [first],
     });
   }

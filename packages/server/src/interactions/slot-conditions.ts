@@ -3,8 +3,14 @@
  * of a sample of each by its index rows: so the same functions decide as in a search of stored resources.
  */
 
+import type { StepBudget } from '@praxis/fhir';
 import type { AppointmentTypeRule, Calendar } from '../scheduling/calendar.ts';
-import { type SlotStatus, slotResource } from '../scheduling/slot-resource.ts';
+import {
+  type SlotStatus,
+  slotIdentifierSystem,
+  slotIdentifierSystems,
+  slotResource,
+} from '../scheduling/slot-resource.ts';
 import { fewValues } from '../search/criteria.ts';
 import { isIncludeName } from '../search/includes/include.ts';
 import { type IndexRows, indexElements } from '../search/index-rows.ts';
@@ -68,7 +74,12 @@ function askOf(context: InteractionContext, name: string, { code, modifier, valu
   const parameter = parametersOf('Slot', context.scope.searchParameters).get(code);
   const values = fewValues(value, { name, limits: context.limits });
   if (parameter?.kind.table === 'token' && ['', 'not', 'missing'].includes(modifier))
-    return tokenAsk(parameter, name, modifier, values);
+    return tokenAsk(
+      parameter,
+      name,
+      modifier,
+      code === 'identifier' ? values.map((each) => identifierValue(name, each)) : values,
+    );
   if (code === 'schedule' && parameter !== undefined) {
     if (modifier === 'identifier')
       return ({ rows }) => hasToken(rows, parameter.numberIn('identifier'), parameter.facts, name, values);
@@ -90,6 +101,16 @@ function tokenAsk({ number, facts }: Parameter, name: string, modifier: string, 
   return ({ rows }) => rows.tokenParam.includes(number) === isWanted;
 }
 
+/** A value of `identifier` with its system spelt as slots have it. @throws PraxisError `search-invalid` for another system */
+function identifierValue(name: string, value: string): string {
+  const at = value.indexOf('|');
+  if (at < 1) return value;
+  const system = slotIdentifierSystem(value.slice(0, at));
+  return system === undefined
+    ? refuseValue(name, `takes one of the systems that slots have: ${Object.values(slotIdentifierSystems).join(', ')}`)
+    : system + value.slice(at);
+}
+
 /** Of `:missing`: whether there has to be a value. */
 function isThere(name: string, [value, ...more]: readonly string[]): boolean {
   if (more.length > 0 || (value !== 'true' && value !== 'false')) return refuseValue(name, 'takes true or false');
@@ -107,14 +128,19 @@ function scheduleAsk({ baseUrl }: InteractionContext, values: readonly string[])
 const samples = new WeakMap<AppointmentTypeRule, Map<string, SlotSample>>();
 
 /** What can be asked of the slots of the type in the calendar that have the status. */
-export function slotSample(calendar: Calendar, type: AppointmentTypeRule, status: SlotStatus): SlotSample {
+export function slotSample(
+  calendar: Calendar,
+  type: AppointmentTypeRule,
+  status: SlotStatus,
+  budget: StepBudget,
+): SlotSample {
   const key = `${calendar.firm} ${calendar.number} ${status}`;
   const ofType = samples.get(type) ?? new Map<string, SlotSample>();
   samples.set(type, ofType);
   const known = ofType.get(key);
   if (known !== undefined) return known;
   const slot = { id: 'sample', calendar, type, startMs: 0, endMs: 0, occupied: { startMs: 0, endMs: 0 }, capacity: 1 };
-  const rows = indexElements('Slot', slotResource(slot, 'UTC', status), { timeZone: 'UTC' });
+  const rows = indexElements('Slot', slotResource(slot, 'UTC', status), { timeZone: 'UTC' }, budget);
   const made = { calendar, rows };
   ofType.set(key, made);
   return made;

@@ -57,17 +57,31 @@ function spanOf(value: string, context: ValueContext): TimeSpan {
 /** What lies in a span of each: the searched time in order, without gaps where there are none. */
 export function commonSpans(given: readonly (readonly TimeSpan[])[]): readonly TimeSpan[] {
   const all: readonly TimeSpan[] = [{ fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY }];
-  return given.reduce(
-    (spans, more) =>
-      spans.flatMap((one) =>
-        more.flatMap((other) => {
-          const fromMs = Math.max(one.fromMs, other.fromMs);
-          const toMs = Math.min(one.toMs, other.toMs);
-          return fromMs < toMs ? [{ fromMs, toMs }] : [];
-        }),
-      ),
-    all,
-  );
+  return given.reduce((spans, more) => common(spans, united(more)), all);
+}
+
+/** In order, without overlap: so that what many parameters have in common stays as few spans as they have. */
+function united(spans: readonly TimeSpan[]): readonly TimeSpan[] {
+  const made: { fromMs: number; toMs: number }[] = [];
+  for (const { fromMs, toMs } of spans.toSorted((one, other) => (one.fromMs < other.fromMs ? -1 : 1))) {
+    const last = made.at(-1);
+    if (last !== undefined && fromMs <= last.toMs) last.toMs = Math.max(last.toMs, toMs);
+    else made.push({ fromMs, toMs });
+  }
+  return made;
+}
+
+/** Both in order, without overlap; so is what is returned. */
+function common(spans: readonly TimeSpan[], others: readonly TimeSpan[]): readonly TimeSpan[] {
+  const made: TimeSpan[] = [];
+  let at = 0;
+  for (const one of spans) {
+    let other = others[at];
+    while (other !== undefined && other.toMs <= one.fromMs) other = others[++at];
+    for (let next = at; other !== undefined && other.fromMs < one.toMs; other = others[++next])
+      made.push({ fromMs: Math.max(one.fromMs, other.fromMs), toMs: Math.min(one.toMs, other.toMs) });
+  }
+  return made;
 }
 
 /**

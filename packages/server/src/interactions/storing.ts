@@ -14,7 +14,9 @@ import { holdsContent } from './content-urls.ts';
 import type { InteractionContext } from './context.ts';
 import { criterionTest } from './disclosing.ts';
 import { holdingContents } from './holding-contents.ts';
+import { requireInvariants } from './invariants.ts';
 import { firmCodesContext } from './kept-codes.ts';
+import { requireReferences } from './required-references.ts';
 
 export interface StoringOptions {
   /** Holds that become the resource: hold/id. */
@@ -26,13 +28,14 @@ export interface StoringOptions {
 }
 
 /** What storing needs of an interaction's context. */
-export type StoringContext = Pick<InteractionContext, 'scope' | 'clock' | 'store' | 'baseUrl' | 'policy'>;
+export type StoringContext = Pick<InteractionContext, 'scope' | 'clock' | 'store' | 'baseUrl' | 'policy' | 'budget'> &
+  Partial<Pick<InteractionContext, 'settings' | 'comingResources'>>;
 
 /**
  * Stores the version, or nothing.
  * @param current the version before, deleted or not; undefined: there is none
  * @returns as `ResourceStore.write`
- * @throws PraxisError of the rule of the type that the change breaks, e.g. `rule-broken`, `slot-taken`
+ * @throws PraxisError `invariant-broken`, or of the rule of the type that the change breaks, e.g. `rule-broken`, `slot-taken`
  */
 export async function storeVersion(
   context: StoringContext,
@@ -40,6 +43,11 @@ export async function storeVersion(
   current: StoredResource | undefined,
   options: StoringOptions = {},
 ): Promise<WriteOutcome> {
+  requireInvariants(context, write, current);
+  if (write.content !== null) {
+    const before = current === undefined || current.deleted ? undefined : contentOf(current.content);
+    await requireReferences(context, write, contentOf(write.content), before);
+  }
   if (write.content === null || !holdsContent(contentOf(write.content)))
     return await storeBehaving(context, write, current, options);
   return await holdingContents(context, write, (inside) => storeBehaving(inside, write, current, options));
@@ -62,9 +70,12 @@ async function storeBehaving(
   if (isGoverned && after !== undefined && !isCopy(change) && act.by !== 'server')
     await requireFirmCodes(firmCodesContext(context), write.type, before, after);
   if (behaviour?.store === undefined) return await context.store.write(context.scope, write);
-  const { scope, clock, store, baseUrl, policy } = context;
+  const { scope, clock, store, baseUrl, policy, budget } = context;
   const maySee = (type: string, id: string): Promise<boolean> => maySeeNow(context, type, id);
-  return await behaviour.store({ scope, clock, store, baseUrl, maySeeSlots: maySeeSlots(policy), maySee }, change);
+  return await behaviour.store(
+    { scope, clock, store, baseUrl, budget, maySeeSlots: maySeeSlots(policy), maySee },
+    change,
+  );
 }
 
 /** What the caller is in the tables of states. */

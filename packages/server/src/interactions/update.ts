@@ -1,12 +1,14 @@
 /**
  * update: a new version of a resource, or its creation under a client's id (https://hl7.org/fhir/R4/http.html#update).
  */
+
 import { isRawDecimal, type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
 import { contentOf } from '../access/disclosure.ts';
 import { missingEntries, nextStep } from '../access/explain.ts';
 import { coversRow } from '../access/mask.ts';
 import { canReadAll } from '../access/policy.ts';
 import { fail } from '../base/errors.ts';
+import { largePatient, sending } from '../base/worst-case.ts';
 import type { StoredResource } from '../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { denied, notFound, type RightsContext, requireGrants } from './denials.ts';
@@ -27,6 +29,13 @@ const patchAdvice = 'PUT replaces the whole resource: to change some elements on
 const attemptsMax = 5;
 
 export const update: Interaction = {
+  worstCase: {
+    because: 'all index rows of a large resource change',
+    request: ({ next }) => {
+      const names = 1_000 + (next() % 1_000);
+      return sending('PUT', 'Patient/siege-updated', largePatient('siege-updated', names));
+    },
+  },
   authorize(context, request) {
     requireWritable(request.type);
     requireGrants(context, request.type, 'u');
@@ -43,14 +52,18 @@ export const update: Interaction = {
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   requireValidId(request.id);
   const sent = asMeant(context.settings, await request.body());
-  if (context.settings.partialPut) return await replaceWith(context, request, partOf(request, sent));
-  const resource = requireResource(sent, request.type, patchAdvice);
+  if (context.settings.partialPut) return await replaceWith(context, request, partOf(context, request, sent));
+  const resource = requireResource(sent, request.type, context.budget, patchAdvice);
   requireSameId(resource, request.id);
   return await replace(context, request, resource);
 }
 
 /** What a PUT of a part makes of the version before, which whoever may PUT reads in full. */
-function partOf({ type, id }: FhirRequest, sent: JsonValue): (current: StoredResource | undefined) => JsonObject {
+function partOf(
+  { budget }: InteractionContext,
+  { type, id }: FhirRequest,
+  sent: JsonValue,
+): (current: StoredResource | undefined) => JsonObject {
   return (current) => {
     const isPart = typeof sent === 'object' && sent !== null && !Array.isArray(sent) && !isRawDecimal(sent);
     const before = current && (parseJson(contentOf(current.content)) as JsonObject); // storage holds objects only
@@ -58,7 +71,7 @@ function partOf({ type, id }: FhirRequest, sent: JsonValue): (current: StoredRes
       isPart && before !== undefined
         ? withSafeNarrative(before, { ...before, ...sent, id: sent['id'] ?? id }, true)
         : sent;
-    const resource = requireResource(whole, type, patchAdvice);
+    const resource = requireResource(whole, type, budget, patchAdvice);
     requireSameId(resource, id);
     return resource;
   };

@@ -3,7 +3,7 @@
  * while (docs/decisions/0192). acl/bnry_c_url allows that and nothing else of Binary.
  */
 
-import type { JsonObject, JsonValue } from '@praxis/fhir';
+import type { JsonObject, JsonValue, StepBudget } from '@praxis/fhir';
 import { serverWritten } from '../access/disclosure.ts';
 import { explainDenial } from '../access/explain.ts';
 import { toInstant } from '../base/clock.ts';
@@ -38,7 +38,7 @@ export async function uploadUrlFor(
   const mayCreate = context.policy.allows('Binary', 'c');
   if (!mayCreate && (await request.isBodyEmpty?.())) return await offer(context, request, undefined);
   const body = await request.body();
-  if (isBinaryWithoutData(body)) return await offer(context, request, announcedType(body));
+  if (isBinaryWithoutData(body)) return await offer(context, request, announcedType(body, context.budget));
   if (mayCreate) return undefined;
   return denied(
     `acl/bnry_c_url asks for a URL and stores nothing here: send {"resourceType":"Binary","contentType":"…"} or no body, then PUT the file to the URL of the answer. ${explainDenial(context.policy, 'Binary', 'c').diagnostics}`,
@@ -51,9 +51,9 @@ function isBinaryWithoutData(body: JsonValue): body is JsonObject {
 }
 
 /** @throws PraxisError `resource-invalid`, `media-type-unsupported` */
-function announcedType(body: JsonObject): string | undefined {
+function announcedType(body: JsonObject, budget: StepBudget): string | undefined {
   if (Object.keys(body).length === 1) return undefined;
-  const { contentType } = requireResource(body, 'Binary');
+  const { contentType } = requireResource(body, 'Binary', budget);
   const type = String(contentType).split(';')[0]?.trim().toLowerCase() ?? '';
   if (isTaken(type)) return type;
   return fail('media-type-unsupported', {

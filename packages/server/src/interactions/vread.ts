@@ -1,6 +1,7 @@
 /**
  * vread: one version of a resource (https://hl7.org/fhir/R4/http.html#vread).
  */
+import { getting, largePatient } from '../base/worst-case.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { notFound, requireGrants } from './denials.ts';
 import { discloseRow, requestedElements } from './disclosing.ts';
@@ -9,6 +10,11 @@ import { deleted, seesAllRows } from './read.ts';
 const versionPattern = /^[1-9]\d{0,8}$/;
 
 export const vread: Interaction = {
+  worstCase: {
+    because: 'a large version, written as indented XML',
+    stored: () => [largePatient('siege-large', 1_000)],
+    request: () => getting('Patient/siege-large/_history/1?_format=xml&_pretty=true'),
+  },
   authorize: (context, request) => requireGrants(context, request.type, 'r'),
   answer,
 };

@@ -1,7 +1,14 @@
 /**
  * What create and update share: from a received body to a stored version, and the answer to the writer.
  */
-import { type JsonObject, type JsonValue, parseJson, type ValidationIssue, validateResource } from '@praxis/fhir';
+import {
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  type StepBudget,
+  type ValidationIssue,
+  validateResource,
+} from '@praxis/fhir';
 import { type Disclosed, stored } from '../access/disclosure.ts';
 import { disclose } from '../access/mask.ts';
 import type { Letter } from '../access/policy.ts';
@@ -17,6 +24,7 @@ import { requireCollectedEntries } from './collected-entries.ts';
 import { withContentLinksFor } from './content-links.ts';
 import { withStoredNames } from './content-urls.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from './context.ts';
+import { breachesOf } from './invariants.ts';
 import { written } from './outcome.ts';
 import { withReferencesFor } from './references.ts';
 
@@ -36,9 +44,9 @@ export function requireValidId(id: string): void {
  * The body as a valid resource of `type`.
  * @param advice added to the first issue when a required element is missing
  * @throws PraxisError `resource-type-mismatch`, `resource-invalid`, `invariant-broken` (all issues, each with path and rule),
- *   `search-parameter-unservable`
+ *   `search-parameter-unservable`, `too-costly`
  */
-export function requireResource(body: JsonValue, type: string, advice?: string): JsonObject {
+export function requireResource(body: JsonValue, type: string, budget: StepBudget, advice?: string): JsonObject {
   const named = typeof body === 'object' && body !== null && 'resourceType' in body ? body.resourceType : undefined;
   if (typeof named === 'string' && named !== type) {
     fail('resource-type-mismatch', {
@@ -46,7 +54,7 @@ export function requireResource(body: JsonValue, type: string, advice?: string):
       expression: ['resourceType'],
     });
   }
-  const issues = validateResource(body, { type }).filter((issue) => issue.severity === 'error');
+  const issues = validateResource(body, { type, budget }).filter((issue) => issue.severity === 'error');
   const [first, ...more] = issues;
   if (first) {
     const isSound = issues.every(({ code }) => code === 'invariant');
@@ -60,7 +68,7 @@ export function requireResource(body: JsonValue, type: string, advice?: string):
   }
   const resource = body as JsonObject; // a valid resource is an object
   if (type === 'Bundle') requireCollectedEntries(resource);
-  if (type === 'SearchParameter') requireServable(resource);
+  if (type === 'SearchParameter') requireServable(resource, budget);
   return resource;
 }
 
@@ -81,10 +89,13 @@ function stamp(resource: JsonObject, id: string, versionId: number, lastUpdatedM
 }
 
 /** What a write needs of its context; imports and seeds have no policy or request, and the operator's rights. */
-export type WritingContext = Pick<InteractionContext, 'scope' | 'clock' | 'caller' | 'baseUrl'> &
+export type WritingContext = Pick<InteractionContext, 'scope' | 'clock' | 'caller' | 'baseUrl' | 'budget'> &
   Partial<Pick<InteractionContext, 'policy' | 'note'>>;
 
-/** The write of `resource` as version `expectedVersion + 1` of `type`/`id`. */
+/**
+ * The write of `resource` as version `expectedVersion + 1` of `type`/`id`.
+ * @throws PraxisError `too-costly`, CostlyParameters
+ */
 export function resourceWrite(
   context: WritingContext,
   interaction: AuditRow['interaction'],
@@ -105,8 +116,14 @@ export function resourceWrite(
     expectedVersion,
     lastUpdatedMs,
     content: stored(text),
-    index: indexResource(type, content, { timeZone, searchParameters, baseUrl: context.baseUrl }),
+    index: indexResource(
+      type,
+      content,
+      { timeZone, searchParameters, baseUrl: context.baseUrl, characters: text.length },
+      context.budget,
+    ),
     audit: auditRow(context, interaction, { type, id, text }),
+    breaches: breachesOf(content, context.budget),
   };
 }
 
@@ -159,7 +176,7 @@ function writtenBody(
   write: ResourceWrite,
 ): Disclosed<string> | undefined {
   if (request.prefer.return === 'minimal') return undefined;
-  if (request.prefer.return === 'OperationOutcome') return written(write.type, write.id);
+  if (request.prefer.return === 'OperationOutcome') return written(write.type, write.id, write.breaches);
   // The writer sent every element itself and `stamp` added only id and meta: the echo tells nothing new.
   const echo =
     write.content === null ? undefined : disclose(context.policy, letter, write.type, write.content, () => true, {});

@@ -5,16 +5,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../base/log.ts';
 
+/** `more`: there is more to do at once; `waiting`: there is more once others have finished theirs; `done`: nothing is left for now. */
+export type Progress = 'more' | 'waiting' | 'done';
+
 export interface Job {
   /** For the log. */
   readonly name: string;
   /** Pause after the work is done, and after an error. */
   readonly pauseMs: number;
-  /**
-   * Does one portion. `more`: there is more to do at once; `waiting`: there is more once others have finished theirs;
-   * `done`: nothing is left for now.
-   */
-  run(): Promise<'more' | 'waiting' | 'done'>;
+  /** Does one portion. */
+  run(): Promise<Progress>;
 }
 
 export interface Jobs {
@@ -46,6 +46,11 @@ export function openJobs(jobs: readonly Job[], log: Log): Jobs {
   };
 }
 
+/** The job in a process that is not always the one to do it: nothing is left for it to do while `isOurs` is false. */
+export function runWhile(isOurs: () => boolean, job: Job): Job {
+  return { ...job, run: async () => (isOurs() ? await job.run() : 'done') };
+}
+
 async function loop(job: Job, signal: AbortSignal, log: Log): Promise<void> {
   while (!signal.aborted) {
     const state = await portion(job, log);
@@ -55,7 +60,7 @@ async function loop(job: Job, signal: AbortSignal, log: Log): Promise<void> {
   }
 }
 
-async function portion(job: Job, log: Log): Promise<'more' | 'waiting' | 'done'> {
+async function portion(job: Job, log: Log): Promise<Progress> {
   try {
     return await job.run();
   } catch (error) {

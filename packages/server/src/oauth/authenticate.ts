@@ -158,6 +158,7 @@ function openSession(
       firmPrefix,
       product,
       timeZone: firm.timeZone,
+      requiresReferences: firm.requiresReferences,
       searchParameters: firm.searchParameters,
       endsAtMs: expiresAtMs,
       rightsEndAtMs,

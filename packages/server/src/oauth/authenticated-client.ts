@@ -142,7 +142,7 @@ async function keysOf(
   const { jku } = jwt.header;
   if (jku !== undefined && jku !== jwksUri) return undefined;
   if (jwksUri === null) {
-    const stored = readKeySet(jwks);
+    const stored = readKeySet(jwks, 'as stored');
     return 'keys' in stored ? stored : undefined;
   }
   const published = await service.remoteKeys.at(jwksUri, kid);

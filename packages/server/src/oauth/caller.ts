@@ -34,6 +34,7 @@ export interface CallerFacts extends ApiKeyFacts, TokenStanding {
     readonly id: number;
     readonly state: string;
     readonly timeZone: string;
+    readonly requiresReferences: boolean;
     readonly searchParameters: FirmSearchParameters;
   };
   /** Of the firm for the holder's application. */
@@ -57,6 +58,7 @@ interface CallerRow
   readonly firmId: number | null;
   readonly firmState: string | null;
   readonly timeZone: string | null;
+  readonly requiresReferences: boolean | null;
   readonly searchParameters: string | null;
   readonly authorisationState: string | null;
   readonly authorisedAcl: readonly string[] | null;
@@ -74,6 +76,7 @@ export async function findCaller(database: Database, question: CallerQuestion): 
            a.id AS application, a.name AS "applicationName", a.state AS "applicationState", a.acl, a.settings,
            ${standingColumns(question.token)},
            f.id AS "firmId", f.state AS "firmState", f.time_zone AS "timeZone",
+           f.requires_references AS "requiresReferences",
            ${searchParametersJson(sql`f.id`)} AS "searchParameters",
            z.state AS "authorisationState", z.acl AS "authorisedAcl", z.operator_rows AS "operatorRows", z.expires_at AS "expiresAt", e.epoch,
            ${termsColumns(question)}
@@ -98,10 +101,17 @@ function termsColumns({ token, environment, nowMs }: CallerQuestion): Sql {
 
 function toFacts(row: CallerRow): CallerFacts {
   const { acl, settings, firmId, firmState, timeZone, searchParameters, sunsets, brownOuts, ...others } = row;
+  const requiresReferences = row.requiresReferences === true;
   const { authorisationState, authorisedAcl, operatorRows, expiresAt, epoch, ...facts } = others;
   const firm =
     firmId !== null && firmState !== null && timeZone !== null
-      ? { id: firmId, state: firmState, timeZone, searchParameters: readSearchParameters(searchParameters) }
+      ? {
+          id: firmId,
+          state: firmState,
+          timeZone,
+          requiresReferences,
+          searchParameters: readSearchParameters(searchParameters),
+        }
       : undefined;
   const authorisation =
     authorisationState !== null && authorisedAcl !== null && epoch !== null

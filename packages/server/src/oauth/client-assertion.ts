@@ -3,6 +3,7 @@
  * https://hl7.org/fhir/smart-app-launch/client-confidential-asymmetric.html): a short-lived JWT that the client signs with
  * its own key, for this authorization server alone, and that works once.
  */
+import { JsonError, parseJson } from '@praxis/fhir';
 import { algorithmOf, assertionAlgorithmNames, publicKeyOf, verifyAssertion } from './assertion-algorithms.ts';
 import { type ClientKey, type ClientKeySet, findKey } from './client-keys.ts';
 import { refuse } from './errors.ts';
@@ -13,7 +14,8 @@ export interface ClientAssertion {
   readonly jwt: DecodedJwt;
   /** Who claims to have made it: `iss` and `sub`. */
   readonly clientId: string;
-  readonly kid: string;
+  /** The key that signed it; absent: the only one that the client has (RFC 7515 §4.1.4 leaves it to the signer). */
+  readonly kid: string | undefined;
   readonly jti: string;
   readonly expiresAtMs: number;
 }
@@ -33,12 +35,13 @@ const types: ReadonlySet<string> = new Set(['jwt', 'client-authentication+jwt'])
  */
 export function readClientAssertion(text: string, audiences: readonly string[], nowMs: number): ClientAssertion {
   const jwt = decodeJwt(text) ?? refuse('invalid_client', 'client_assertion is malformed: it is not a JWT');
+  if (hasRepeatedMember(jwt))
+    refuse('invalid_client', 'client_assertion is malformed: a member of its header or claims comes twice');
   const { kid, alg, typ } = jwt.header;
   if (algorithmOf(alg) === undefined)
     refuse('invalid_client', `client_assertion alg must be one of ${assertionAlgorithmNames.join(', ')}`);
   if (typ !== undefined && !types.has(typ.toLowerCase().replace(/^application\//, '')))
     refuse('invalid_client', 'client_assertion typ must be JWT or client-authentication+jwt');
-  if (kid === undefined) refuse('invalid_client', 'client_assertion kid is missing: name the key that signed it');
   const { claims } = jwt;
   const clientId = textClaim(claims, 'iss');
   if (clientId === undefined || clientId !== textClaim(claims, 'sub'))
@@ -49,6 +52,19 @@ export function readClientAssertion(text: string, audiences: readonly string[], 
   if (jti === undefined || jti.length > jtiCharactersMax)
     refuse('invalid_client', `client_assertion jti is missing or longer than ${jtiCharactersMax} characters`);
   return { jwt, clientId, kid, jti, expiresAtMs };
+}
+
+/** RFC 7519 §4 leaves it to the reader; of two readers one might take the first and one the last. */
+function hasRepeatedMember({ signingInput }: DecodedJwt): boolean {
+  return signingInput.split('.').some((segment) => {
+    try {
+      parseJson(Buffer.from(segment, 'base64url').toString('utf8'));
+      return false;
+    } catch (error) {
+      if (error instanceof JsonError) return true;
+      throw error;
+    }
+  });
 }
 
 /** The key of `keys` that the assertion names, if it has signed it. */

@@ -39,9 +39,13 @@ const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
  * The keys of a JWK Set that may verify assertions: RSA of 2,048 to 8,192 bits, EC on P-256 and P-384, each with a `kid`.
  * Keys of other kinds and uses are passed over (RFC 7517 §5).
  * @param value JSON of anybody
+ * @param kids whether a kid may come twice: only in sets that were stored when it was taken
  * @returns the set, public members only, or what is wrong with it, useful words first
  */
-export function readKeySet(value: unknown): ClientKeySet | { readonly problem: string } {
+export function readKeySet(
+  value: unknown,
+  kids: 'unique' | 'as stored' = 'unique',
+): ClientKeySet | { readonly problem: string } {
   if (!isObject(value) || !Array.isArray(value['keys'])) return { problem: 'JWK Set must be an object with keys' };
   const given: readonly unknown[] = value['keys'];
   if (given.length > clientKeysMax) return { problem: `JWK Set has more than ${clientKeysMax} keys` };
@@ -51,14 +55,18 @@ export function readKeySet(value: unknown): ClientKeySet | { readonly problem: s
     if (typeof read === 'string') return { problem: `JWK Set keys[${index}] ${read}` };
     if (read !== undefined) keys.push(read);
   }
+  const again = keys.find(({ kid }, index) => keys.findIndex((key) => key.kid === kid) < index);
+  if (again !== undefined && kids === 'unique')
+    return { problem: 'JWK Set has two keys of one kid: an assertion would not say which has signed it' };
   if (keys.length === 0)
     return { problem: 'JWK Set has no key that verifies: RSA (RS*, PS*) or EC on P-256 or P-384 (ES*), use sig' };
   return { keys };
 }
 
-/** The key with this id that verifies `alg`; of several the first. */
-export function findKey({ keys }: ClientKeySet, kid: string, alg: string): ClientKey | undefined {
-  return keys.find((key) => key.kid === kid && fits(key, alg));
+/** The key with this id that verifies `alg`, of several the first; without an id the only key that there is. */
+export function findKey({ keys }: ClientKeySet, kid: string | undefined, alg: string): ClientKey | undefined {
+  if (kid === undefined && keys.length !== 1) return undefined;
+  return keys.find((key) => (kid === undefined || key.kid === kid) && fits(key, alg));
 }
 
 /**
@@ -75,7 +83,7 @@ export function isRegistered(
   { jwks, jwksUri }: { readonly jwks: unknown; readonly jwksUri: string | null },
 ): boolean {
   if (jwksUri !== null) return addressDigest(jwksUri) === registration;
-  const stored = readKeySet(jwks);
+  const stored = readKeySet(jwks, 'as stored');
   return 'keys' in stored && stored.keys.some((key) => jwkThumbprint(key) === registration);
 }
 

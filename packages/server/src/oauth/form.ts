@@ -10,18 +10,22 @@ export type Form = ReadonlyMap<string, string>;
 export const formParametersMax = 50;
 
 const mediaType = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
+const charsetPattern = /;\s*charset\s*=\s*"?([^";\s]*)/i;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * The parameters of a token request.
- * @param contentType all values of the Content-Type header; its charset is not read, since the encoding is always UTF-8
- * @throws OAuthError `invalid_request` for another media type, bytes or escapes that are not UTF-8, U+0000, a repeated
+ * @param contentType all values of the Content-Type header; the encoding is always UTF-8
+ * @throws OAuthError `invalid_request` for another media type or charset, bytes or escapes that are not UTF-8, U+0000, a repeated
  *   parameter (also an unknown or empty one), or more than `formParametersMax` parameters
  */
 export function parseForm(contentType: readonly string[], body: Uint8Array): Form {
-  if (contentType.length !== 1 || !mediaType.test(contentType[0]?.trim() ?? '')) {
+  const [sent = '', ...more] = contentType;
+  if (more.length > 0 || !mediaType.test(sent.trim()))
     refuse('invalid_request', 'Content-Type must be application/x-www-form-urlencoded');
-  }
+  const charset = charsetPattern.exec(sent)?.[1]?.toLowerCase() ?? 'utf-8';
+  if (charset !== 'utf-8' && charset !== 'utf8')
+    refuse('invalid_request', 'Content-Type must not name a charset other than UTF-8');
   const form = new Map<string, string>();
   const seen = new Set<string>();
   for (const [name, value] of pairs(decodeBytes(body))) {

@@ -121,6 +121,14 @@ async function readSigner(database: Database, secrets: Secrets, realm: string): 
   return { kid: row.kid, realm, privateKey: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) };
 }
 
+/** Whether the private half of a stored key opens with these secrets. */
+export function opensSigningKey(
+  secrets: Secrets,
+  { realm, kid, sealed }: { readonly realm: string; readonly kid: string; readonly sealed: Buffer },
+): boolean {
+  return secrets.open('signing-key', sealed, sealContext(realm, kid)) !== undefined;
+}
+
 /** Makes and stores a key, unless another process was first: then its key is the realm's. */
 async function makeSigner(database: Database, secrets: Secrets, realm: string): Promise<SigningKey | undefined> {
   const { jwk, sealed } = await makeSealedKey(secrets, realm);

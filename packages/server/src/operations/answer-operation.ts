@@ -34,7 +34,7 @@ export async function answerOperation(context: InteractionContext, call: Operati
     const operation = requireOperation(call, place);
     operation.authorize(inside, place);
     const request = await call.open();
-    const input = await readInput(operation, call.method, request);
+    const input = await readInput(operation, call.method, request, context.budget);
     noteAsked(inside, request);
     const asked = { ...request, ...place, input };
     if (!operation.affectsState) {

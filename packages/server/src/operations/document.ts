@@ -2,11 +2,13 @@
  * $document: a Composition with all that it refers to, as one document
  * (https://hl7.org/fhir/R4/composition-operation-document.html, https://hl7.org/fhir/R4/documents.html).
  */
-import { parseJson } from '@praxis/fhir';
+
+import { type JsonObject, parseJson } from '@praxis/fhir';
 import { type Disclosed, textOf } from '../access/disclosure.ts';
 import { toInstant } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
+import { getting, largePatient, manyOf } from '../base/worst-case.ts';
 import { type BundleEntry, bundleText } from '../interactions/bundle-text.ts';
 import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { requireGrants } from '../interactions/denials.ts';
@@ -25,9 +27,33 @@ const resourcesMax = 500;
 /** References followed one after another from the Composition. */
 const depthMax = 3;
 
+const partsMax = 40;
+const partOf = (number: number): string => `siege-part-${number % partsMax}`;
+
+function costlyComposition(): JsonObject {
+  return {
+    resourceType: 'Composition',
+    id: 'siege-document',
+    status: 'final',
+    type: { text: 'All' },
+    date: '2026-01-01',
+    author: [{ display: 'The practice' }],
+    title: 'All',
+    section: manyOf(400, (number) => ({
+      title: `Part ${number}`,
+      entry: [{ reference: `Patient/${partOf(number)}` }],
+    })),
+  };
+}
+
 export const document: Operation = {
   name: 'document',
   url: 'http://hl7.org/fhir/OperationDefinition/Composition-document',
+  worstCase: {
+    because: 'a composition whose sections refer to all that there is',
+    stored: () => [...manyOf(partsMax, (number) => largePatient(partOf(number), 100)), costlyComposition()],
+    request: () => getting('Composition/siege-document/$document'),
+  },
   levels: ['type', 'instance'],
   types: ['Composition'],
   affectsState: false,

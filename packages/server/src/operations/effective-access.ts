@@ -2,9 +2,11 @@
  * $effective-access: what the token of this call may do at this firm, where each of its entries comes from, and why some
  * grant nothing. R4 has no operation for this; docs/decisions/0160 says why there is one.
  */
+
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { rowQueryText } from '../access/row-query.ts';
 import type { EntryTrace } from '../access/trace-entries.ts';
+import { getting } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { effectiveAccess, type LetterGrant, type TypeAccess } from '../interactions/effective-access.ts';
 import { type OpenOperation, openOperations } from './open-operations.ts';
@@ -17,6 +19,10 @@ export function effectiveAccessOperation(all: () => readonly Operation[]): Opera
   return {
     name: 'effective-access',
     url: 'https://praxis.health/fhir/OperationDefinition/effective-access',
+    worstCase: {
+      because: 'the rights at all types',
+      request: () => getting('$effective-access'),
+    },
     levels: ['system'],
     types: 'all',
     affectsState: false,

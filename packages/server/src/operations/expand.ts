@@ -2,9 +2,11 @@
  * $expand: the codes of a value set (https://hl7.org/fhir/R4/valueset-operation-expand.html). The list is flat, in the
  * order of the definition.
  */
+
 import type { JsonObject, JsonValue } from '@praxis/fhir';
 import { toInstant } from '../base/clock.ts';
 import { newUuid } from '../base/ids.ts';
+import { invoking } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { requireGrants } from '../interactions/denials.ts';
 import { terminologyOf } from '../interactions/own-terminology.ts';
@@ -17,9 +19,27 @@ import { type SourceParameters, sourceOf } from './terminology-source.ts';
 
 const source: SourceParameters = { kind: 'ValueSet', url: 'url', version: 'valueSetVersion', resource: 'valueSet' };
 
+/** Its filter means nothing, at great length. */
+export const costlyValueSet: JsonObject = {
+  resourceType: 'ValueSet',
+  status: 'active',
+  compose: {
+    include: [
+      {
+        system: 'http://hl7.org/fhir/administrative-gender',
+        filter: [{ property: 'code', op: 'regex', value: '(((){9999}){9999}){9999}' }],
+      },
+    ],
+  },
+};
+
 export const expand: Operation = {
   name: 'expand',
   url: 'http://hl7.org/fhir/OperationDefinition/ValueSet-expand',
+  worstCase: {
+    because: 'a repetition of repetitions of nothing (F2)',
+    request: () => invoking('ValueSet/$expand', [{ name: 'valueSet', resource: costlyValueSet }]),
+  },
   levels: ['type', 'instance'],
   types: ['ValueSet'],
   affectsState: false,
@@ -66,7 +86,7 @@ export const expand: Operation = {
 /**
  * 200 with a ValueSet whose `expansion` lists the codes.
  * @throws PraxisError `operation-parameter-invalid`, `value-set-unknown`, `code-system-unknown`, `value-set-invalid`,
- *   `expansion-too-costly`, `resource-not-found`, `resource-deleted`
+ *   `expansion-too-costly`, `too-costly`, `resource-not-found`, `resource-deleted`
  */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   const { input } = request;
@@ -77,7 +97,7 @@ async function answer(context: InteractionContext, request: OperationRequest): P
     activeOnly: booleanInput(input, 'activeOnly') ?? false,
     excludedSystems: new Set(textInputs(input, 'exclude-system').map((system) => system.split('|')[0] ?? system)),
   });
-  const found = codings.filter(filterOf(input));
+  const found = codings.filter(filterOf(context, input));
   const page = found.slice(paging.offset, paging.count === undefined ? undefined : paging.offset + paging.count);
   const expansion = {
     identifier: `urn:uuid:${newUuid()}`,
@@ -101,7 +121,7 @@ function pagingOf(input: OperationInput): { readonly offset: number; readonly co
 }
 
 /** Every word of `filter` begins a word of the display, or the code begins with the filter; upper and lower case alike. */
-function filterOf(input: OperationInput): (coding: ExpandedCoding) => boolean {
+function filterOf({ budget }: InteractionContext, input: OperationInput): (coding: ExpandedCoding) => boolean {
   const filter = textInput(input, 'filter')?.trim().toLowerCase() ?? '';
   const words = filter.split(/\s+/);
   const abstract = booleanInput(input, 'excludeNotForUI') !== true;
@@ -109,9 +129,12 @@ function filterOf(input: OperationInput): (coding: ExpandedCoding) => boolean {
     if (isAbstract && !abstract) return false;
     if (filter === '' || code.toLowerCase().startsWith(filter)) return true;
     const shown = display.toLowerCase().split(/[^\p{L}\p{N}]+/u);
+    budget.spend(shown.length * words.length, filtering);
     return words.every((word) => shown.some((each) => each.startsWith(word)));
   };
 }
+
+const filtering = { what: 'The filter of the expansion', cheaper: 'use fewer words' };
 
 /** The parameters that made the list what it is: https://hl7.org/fhir/R4/valueset-definitions.html#ValueSet.expansion.parameter */
 function parametersOf(input: OperationInput): JsonObject {

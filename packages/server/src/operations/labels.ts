@@ -15,7 +15,7 @@ import { searchGrants } from '../access/policy.ts';
 import { fail } from '../base/errors.ts';
 import type { InteractionContext } from '../interactions/context.ts';
 import { type RightsContext, refuse } from '../interactions/denials.ts';
-import { discloseRow } from '../interactions/disclosing.ts';
+import { discloseRow, pauseBetweenRows } from '../interactions/disclosing.ts';
 import { rightsOf } from '../interactions/searching.ts';
 import { labelCodes, planLabels } from '../search/labels.ts';
 import { isJsonObject } from './input.ts';
@@ -66,6 +66,7 @@ async function addLabelsOf(context: InteractionContext, type: string, labels: La
   const mandatory = groups.map(({ criteria }) => criteria);
   const statement = planLabels(context.scope, type, mandatory, labelsMax + 1);
   for (const row of await context.store.selectPage(context.scope, statement)) {
+    await pauseBetweenRows(context);
     const shown = discloseRow(context, 's', row, {});
     const resource = shown === undefined ? {} : parseJson(textOf(shown));
     if (isJsonObject(resource) && isJsonObject(resource.meta)) addLabels(resource.meta, labels);

@@ -1,15 +1,17 @@
 /**
  * $lastn: the most recent observations of each code (https://hl7.org/fhir/R4/observation-operation-lastn.html).
  */
+
 import { parseJson } from '@praxis/fhir';
 import { type Disclosed, textOf } from '../access/disclosure.ts';
 import { toInstant } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
+import { getting } from '../base/worst-case.ts';
 import { bundleText } from '../interactions/bundle-text.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { requireGrants } from '../interactions/denials.ts';
-import { discloseRow, requestedElements } from '../interactions/disclosing.ts';
+import { discloseRows, requestedElements } from '../interactions/disclosing.ts';
 import { encodeQuery } from '../interactions/search-links.ts';
 import { planSearch } from '../interactions/searching.ts';
 import { standardParametersOf } from '../search/parameters.ts';
@@ -27,6 +29,13 @@ const observationsMax = 5000;
 export const lastn: Operation = {
   name: 'lastn',
   url: 'http://hl7.org/fhir/OperationDefinition/Observation-lastn',
+  worstCase: {
+    because: 'all observations of a patient, grouped by code',
+    request: ({ patient }) =>
+      getting(
+        `Observation/$lastn?patient=Patient/${patient}&max=1000&category=vital-signs,laboratory,social-history,exam,survey`,
+      ),
+  },
   levels: ['type'],
   types: ['Observation'],
   affectsState: false,
@@ -64,6 +73,12 @@ async function answer(context: InteractionContext, request: OperationRequest): P
   const groups = groupsOf(found.map(({ resource }) => codeOf(resource)));
   const last = mostRecent(found, groups, integerInput(request.input, 'max') ?? 1);
   const filter = requestedElements(request.parameters);
+  const entries = await discloseRows(
+    context,
+    's',
+    last.map(({ row }) => row),
+    filter,
+  );
   const query = encodeQuery(request.parameters.filter(([name]) => !formParameters.has(name)));
   const body = bundleText({
     type: 'searchset',
@@ -71,11 +86,11 @@ async function answer(context: InteractionContext, request: OperationRequest): P
     lastUpdated: toInstant(context.clock.now()),
     total: last.length,
     links: [{ relation: 'self', url: `${context.baseUrl}/Observation/$lastn?${query}` }],
-    entries: last.flatMap(({ row }) => {
-      const resource = discloseRow(context, 's', row, filter);
-      const fullUrl = `${context.baseUrl}/Observation/${row.id}`;
-      return resource === undefined ? [] : [{ fullUrl, resource, search: { mode: 'match' as const } }];
-    }),
+    entries: entries.map(({ row, resource }) => ({
+      fullUrl: `${context.baseUrl}/Observation/${row.id}`,
+      resource,
+      search: { mode: 'match' },
+    })),
   });
   return resourceResponse(body);
 }
@@ -115,10 +130,8 @@ async function observations(
     const parameters = [...criteria, ['_sort', '-date'] as const, ...position];
     const page = planPage(await planSearch(context, 'Observation', parameters, request.prefer));
     const { rows, next } = page.cut(await context.store.selectPage(context.scope, page.statement));
-    for (const row of rows) {
-      const resource = discloseRow(context, 's', row, {});
-      if (resource !== undefined) found.push({ row, time: row.keys[0] ?? null, resource });
-    }
+    const shown = await discloseRows(context, 's', rows, {});
+    found.push(...shown.map(({ row, resource }) => ({ row, resource, time: row.keys[0] ?? null })));
     if (found.length > observationsMax) tooMany();
     cursor = next?.cursor;
   } while (cursor !== undefined);

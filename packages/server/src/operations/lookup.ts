@@ -1,8 +1,10 @@
 /**
  * $lookup: what a code system says about one code (https://hl7.org/fhir/R4/codesystem-operation-lookup.html).
  */
+
 import type { JsonValue } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
+import { getting } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { requireGrants } from '../interactions/denials.ts';
 import { terminologyOf } from '../interactions/own-terminology.ts';
@@ -15,6 +17,10 @@ import { type OutputParameter, parametersResponse } from './result.ts';
 export const lookup: Operation = {
   name: 'lookup',
   url: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-lookup',
+  worstCase: {
+    because: 'a code of a large system',
+    request: () => getting('CodeSystem/$lookup?system=http://terminology.hl7.org/CodeSystem/v3-ActCode&code=AMB'),
+  },
   levels: ['type'],
   types: ['CodeSystem'],
   affectsState: false,

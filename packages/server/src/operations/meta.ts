@@ -3,9 +3,11 @@
  * (https://hl7.org/fhir/R4/resource-operation-meta.html, …-meta-add.html, …-meta-delete.html). A change is a version of its
  * own, as a PATCH of `meta` would be: docs/decisions/0095.
  */
+
 import { type JsonObject, type JsonValue, type Patch, parseJson } from '@praxis/fhir';
 import { type Disclosed, textOf } from '../access/disclosure.ts';
 import { toInstant } from '../base/clock.ts';
+import { getting, invoking, largePatient, manyOf } from '../base/worst-case.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { requireGrants } from '../interactions/denials.ts';
 import { discloseReadable } from '../interactions/disclosing.ts';
@@ -32,6 +34,10 @@ const result: OperationParameter = {
 export const meta: Operation = {
   name: 'meta',
   url: 'http://hl7.org/fhir/OperationDefinition/Resource-meta',
+  worstCase: {
+    because: 'the labels of all that is stored',
+    request: () => getting('$meta'),
+  },
   levels: ['system', 'type', 'instance'],
   types: 'all',
   ofVersions: true,
@@ -55,10 +61,19 @@ export const metaDelete = changing('meta-delete', 'Profiles, tags and security l
 /** What a change does to the list of one member of meta. */
 type Change = (kept: readonly JsonValue[], given: readonly JsonValue[]) => readonly JsonValue[];
 
+function manyTags(): JsonObject[] {
+  return manyOf(10_000, (number) => ({ system: 'http://example.com/tags', code: `tag${number}` }));
+}
+
 function changing(name: string, documentation: string, change: Change): Operation {
   return {
     name,
     url: `http://hl7.org/fhir/OperationDefinition/Resource-${name}`,
+    worstCase: {
+      because: 'as many labels as a body holds',
+      stored: () => [largePatient('siege-labels', 1)],
+      request: () => invoking(`Patient/siege-labels/$${name}`, [{ name: 'meta', valueMeta: { tag: manyTags() } }]),
+    },
     levels: ['instance'],
     types: 'all',
     affectsState: true,

@@ -3,6 +3,7 @@
  * lines in the CapabilityStatement derive from the declaration. `list.ts` names them all.
  */
 import type { JsonValue } from '@praxis/fhir';
+import type { WorstCase } from '../base/worst-case.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../interactions/context.ts';
 
 /** `/$name`, `/{Type}/$name`, `/{Type}/{id}/$name`. */
@@ -29,6 +30,7 @@ export interface Operation {
   readonly name: string;
   /** Canonical URL of its OperationDefinition. */
   readonly url: string;
+  readonly worstCase: WorstCase;
   readonly levels: readonly OperationLevel[];
   /** The types it is defined on at type and instance level. */
   readonly types: readonly string[] | 'all';

@@ -2,7 +2,7 @@
  * The in-parameters of an operation (https://hl7.org/fhir/R4/operations.html#request): of a query, of a Parameters
  * resource, or of a bare resource where the operation has one parameter that is a resource.
  */
-import { isPrimitiveType, isSubtypeOf, type JsonObject, type JsonValue } from '@praxis/fhir';
+import { isPrimitiveType, isSubtypeOf, type JsonObject, type JsonValue, type StepBudget } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { FhirRequest } from '../interactions/context.ts';
 import { requireResource } from '../interactions/writing.ts';
@@ -22,11 +22,16 @@ const formatParameters: ReadonlySet<string> = new Set(['_format', '_pretty']);
  * @throws PraxisError `operation-parameter-invalid` naming the parameter and the rule; as `requireResource` for a body
  *   that is no valid resource
  */
-export async function readInput(operation: Operation, method: string, request: FhirRequest): Promise<OperationInput> {
+export async function readInput(
+  operation: Operation,
+  method: string,
+  request: FhirRequest,
+  budget: StepBudget,
+): Promise<OperationInput> {
   const declared = operation.parameters.filter(({ use }) => use === 'in');
   const input = new Map<string, InputValue[]>();
   readQuery(operation, declared, request.parameters, input);
-  if (method === 'POST') readBody(declared, await request.body(), input);
+  if (method === 'POST') readBody(declared, await request.body(), { input, budget });
   requireCardinality(declared, input, '');
   return input;
 }
@@ -53,15 +58,22 @@ function readQuery(
   }
 }
 
-function readBody(declared: readonly OperationParameter[], body: JsonValue, input: Map<string, InputValue[]>): void {
+/** Where parameters are read to. */
+interface Reading {
+  readonly input: Map<string, InputValue[]>;
+  /** Spent by the validation of what is sent. */
+  readonly budget: StepBudget;
+}
+
+function readBody(declared: readonly OperationParameter[], body: JsonValue, to: Reading): void {
   if (!isJsonObject(body) || typeof body.resourceType !== 'string') {
-    return void requireResource(body, 'Parameters'); // says what is wrong with it
+    return void requireResource(body, 'Parameters', to.budget); // says what is wrong with it
   }
   if (body.resourceType === 'Parameters') {
-    const parameters = requireResource(withPlaceholders(body, declared), 'Parameters');
+    const parameters = requireResource(withPlaceholders(body, declared), 'Parameters', to.budget);
     const sent = listOf(body.parameter);
     requireFew(sent.length);
-    return readParameters(declared, listOf(parameters.parameter), sent, input, '');
+    return readParameters(declared, listOf(parameters.parameter), sent, to, '');
   }
   const [single, ...others] = declared.filter(({ type }) => type !== undefined && isSubtypeOf(type, 'Resource'));
   if (single === undefined || others.length > 0) {
@@ -70,7 +82,7 @@ function readBody(declared: readonly OperationParameter[], body: JsonValue, inpu
       expression: ['resourceType'],
     });
   }
-  add(input, single.name, resourceValue(single, single.name, body));
+  add(to.input, single.name, resourceValue(single, single.name, body, to.budget));
 }
 
 /**
@@ -93,39 +105,44 @@ function readParameters(
   declared: readonly OperationParameter[],
   parameters: readonly JsonObject[],
   sent: readonly JsonObject[],
-  input: Map<string, InputValue[]>,
+  to: Reading,
   whole: string,
 ): void {
   for (const [index, each] of parameters.entries()) {
     const name = String(each.name); // Parameters are valid, so it is there
     const parameter = declared.find((candidate) => candidate.name === name);
     if (parameter === undefined) return refuseUnknown(name, declared, whole);
-    add(input, name, inputValue(parameter, sent[index] ?? each, `${whole}${name}`));
+    add(to.input, name, inputValue(parameter, sent[index] ?? each, `${whole}${name}`, to.budget));
   }
 }
 
-function inputValue(parameter: OperationParameter, sent: JsonObject, name: string): InputValue {
+function inputValue(parameter: OperationParameter, sent: JsonObject, name: string, budget: StepBudget): InputValue {
   if (parameter.parts !== undefined) {
     const parts = new Map<string, InputValue[]>();
     const list = listOf(sent.part);
-    readParameters(parameter.parts, list, list, parts, `${name}.`);
+    readParameters(parameter.parts, list, list, { input: parts, budget }, `${name}.`);
     requireCardinality(parameter.parts, parts, `${name}.`);
     return { type: '', value: null, parts };
   }
-  if (isJsonObject(sent.resource)) return resourceValue(parameter, name, sent.resource);
+  if (isJsonObject(sent.resource)) return resourceValue(parameter, name, sent.resource, budget);
   const key = Object.keys(sent).find((member) => member.startsWith('value'));
   if (key === undefined)
     return refuseParameter(name, `has no value: it takes ${parameter.type}${suchAs(parameter.type ?? '')}`);
   return dataValue(parameter, name, key.slice('value'.length), sent[key] ?? null);
 }
 
-function resourceValue({ type = '', unchecked }: OperationParameter, name: string, resource: JsonObject): InputValue {
+function resourceValue(
+  { type = '', unchecked }: OperationParameter,
+  name: string,
+  resource: JsonObject,
+  budget: StepBudget,
+): InputValue {
   const actual = String(resource.resourceType);
   if (unchecked === true && (type === 'Resource' || type === actual)) {
     return { type: actual, value: resource, parts: new Map() };
   }
   if (!isSubtypeOf(actual, type)) refuseParameter(name, `takes ${type === 'Resource' ? 'a resource' : type}`);
-  return { type: actual, value: requireResource(resource, actual), parts: new Map() };
+  return { type: actual, value: requireResource(resource, actual, budget), parts: new Map() };
 }
 
 /** `suffix` is what follows `value`: `String`, `CodeableConcept`. */

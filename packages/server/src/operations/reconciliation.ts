@@ -2,7 +2,9 @@
  * $reconciliation: what came of a write that waited for the practice to accept it, for the application that made it. R4 has no
  * operation for this; docs/decisions/0197 says why there is one.
  */
+
 import { fail } from '../base/errors.ts';
+import { getting } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { outcomeOfProposal } from '../interactions/intake/shown.ts';
 import { textInput } from './input.ts';
@@ -12,6 +14,10 @@ import { type OutputParameter, parametersResponse } from './result.ts';
 export const reconciliation: Operation = {
   name: 'reconciliation',
   url: 'https://praxis.health/fhir/OperationDefinition/reconciliation',
+  worstCase: {
+    because: 'an id that is nowhere',
+    request: () => getting('$reconciliation?id=siege'),
+  },
   levels: ['system'],
   types: 'all',
   affectsState: false,

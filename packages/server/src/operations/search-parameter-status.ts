@@ -2,8 +2,10 @@
  * SearchParameter/$status: how the search parameters stand that the firm has defined for itself. R4 has no operation for
  * this; docs/decisions/0130 says why there is one.
  */
+
 import { explainDenial } from '../access/explain.ts';
 import { canReadAll } from '../access/policy.ts';
+import { getting } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { denied, notFound } from '../interactions/denials.ts';
 import type { ParameterStanding } from '../storage/store.ts';
@@ -14,6 +16,10 @@ import { type OutputParameter, parametersResponse } from './result.ts';
 export const searchParameterStatus: Operation = {
   name: 'status',
   url: 'https://praxis.health/fhir/OperationDefinition/SearchParameter-status',
+  worstCase: {
+    because: 'as many parameters as a practice has',
+    request: () => getting('SearchParameter/$status'),
+  },
   levels: ['type', 'instance'],
   types: ['SearchParameter'],
   affectsState: false,
@@ -41,7 +47,8 @@ export const searchParameterStatus: Operation = {
           min: 1,
           max: 1,
           type: 'code',
-          documentation: 'indexing, active (can be searched by), dropping or refused.',
+          documentation:
+            'indexing, active (can be searched by), failed (costs too much: a new version begins anew), dropping or refused.',
         },
         {
           name: 'percent',
@@ -51,7 +58,14 @@ export const searchParameterStatus: Operation = {
           type: 'integer',
           documentation: 'How much of what was stored before is indexed.',
         },
-        { name: 'reason', use: 'out', min: 0, max: 1, type: 'string', documentation: 'Why it is refused.' },
+        {
+          name: 'reason',
+          use: 'out',
+          min: 0,
+          max: 1,
+          type: 'string',
+          documentation: 'Why it is refused, has failed, or is not indexed any further.',
+        },
       ],
     },
   ],

@@ -2,11 +2,20 @@
  * $validate-code: whether a code is in a value set (https://hl7.org/fhir/R4/valueset-operation-validate-code.html), or in
  * a code system (https://hl7.org/fhir/R4/codesystem-operation-validate-code.html).
  */
+
 import type { JsonObject } from '@praxis/fhir';
+import { getting, invoking } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { requireGrants } from '../interactions/denials.ts';
 import { terminologyOf } from '../interactions/own-terminology.ts';
-import { type CodeSystem, codeSystemOf, conceptOf, type Terminology } from '../terminology/terminology.ts';
+import {
+  type CodeSystem,
+  codeSystemOf,
+  conceptOf,
+  effortOnCodeSystem,
+  type Terminology,
+} from '../terminology/terminology.ts';
+import { costlyValueSet } from './expand.ts';
 import { booleanInput, textInput } from './input.ts';
 import type { Operation, OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
@@ -30,6 +39,15 @@ const valueSetSource: SourceParameters = {
 export const validateCodeInValueSet: Operation = {
   name: 'validate-code',
   url: 'http://hl7.org/fhir/OperationDefinition/ValueSet-validate-code',
+  worstCase: {
+    because: 'as $expand, for one code',
+    request: () =>
+      invoking('ValueSet/$validate-code', [
+        { name: 'valueSet', resource: costlyValueSet },
+        { name: 'system', valueUri: 'http://hl7.org/fhir/administrative-gender' },
+        { name: 'code', valueCode: 'male' },
+      ]),
+  },
   levels: ['type', 'instance'],
   types: ['ValueSet'],
   affectsState: false,
@@ -54,6 +72,10 @@ const codeSystemSource: SourceParameters = {
 export const validateCodeInCodeSystem: Operation = {
   name: 'validate-code',
   url: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-validate-code',
+  worstCase: {
+    because: 'a system that has to be gone through',
+    request: () => getting('CodeSystem/$validate-code?url=http://hl7.org/fhir/resource-types&code=Patient'),
+  },
   levels: ['type', 'instance'],
   types: ['CodeSystem'],
   affectsState: false,
@@ -79,11 +101,14 @@ async function answerForValueSet(context: InteractionContext, request: Operation
   const terminology = terminologyOf(context);
   const abstractAllowed = booleanInput(request.input, 'abstract') ?? false;
   const judgements: Judgement[] = [];
-  for (const coding of codings) judgements.push(await inValueSet(terminology, valueSet, coding, abstractAllowed));
+  for (const coding of codings) {
+    judgements.push(await inValueSet(context, terminology, valueSet, coding, abstractAllowed));
+  }
   return bestOf(judgements);
 }
 
 async function inValueSet(
+  { budget }: InteractionContext,
   terminology: Terminology,
   valueSet: string | JsonObject,
   coding: AskedCoding,
@@ -94,8 +119,12 @@ async function inValueSet(
   if (membership.is === 'undecided') {
     return { result: false, message: `It cannot be said: ${membership.system} is not loaded here, or only in part` };
   }
-  return membership.isAbstract && !abstractAllowed ? abstractCode : judgeDisplay(coding, membership);
+  if (membership.isAbstract && !abstractAllowed) return abstractCode;
+  budget.spend(membership.designations.length, judging);
+  return judgeDisplay(coding, membership);
 }
+
+const judging = { what: 'The comparison of displays', cheaper: 'ask about fewer codings' };
 
 const abstractCode: Judgement = {
   result: false,
@@ -109,13 +138,22 @@ const abstractCode: Judgement = {
 async function answerForCodeSystem(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   const codings = askedCodings(request.input, undefined);
   const source = await sourceOf(context, request, codeSystemSource);
+  const { budget } = context;
+  const sent =
+    typeof source === 'object'
+      ? codeSystemOf(source, effortOnCodeSystem(budget, 'that was sent, or that the path names'))
+      : undefined;
   const terminology = terminologyOf(context);
   const abstractAllowed = booleanInput(request.input, 'abstract') ?? false;
   const judgements: Judgement[] = [];
   for (const coding of codings) {
-    const asked = source ?? coding.system;
-    if (asked === undefined) refuseParameter('url', 'is missing: url, codeSystem or coding.system says which is meant');
-    const system = typeof asked === 'string' ? await terminology.requireCodeSystem(asked) : codeSystemOf(asked);
+    const asked = typeof source === 'string' ? source : coding.system;
+    const system = sent ?? (asked === undefined ? undefined : await terminology.requireCodeSystem(asked));
+    if (system === undefined) {
+      refuseParameter('url', 'is missing: url, codeSystem or coding.system says which is meant');
+    }
+    budget.spend(1 + (conceptOf(system, coding.code)?.designations.length ?? 0), judging);
+    await budget.breathe(judging);
     judgements.push(inCodeSystem(system, coding, abstractAllowed));
   }
   return bestOf(judgements);

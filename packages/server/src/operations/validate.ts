@@ -2,9 +2,11 @@
  * $validate: whether a resource would be accepted, and what is wrong with it
  * (https://hl7.org/fhir/R4/resource-operation-validate.html). What is checked and who may ask: docs/decisions/0101, 0102.
  */
+
 import type { JsonObject } from '@praxis/fhir';
 import { missingEntries } from '../access/explain.ts';
 import { PraxisError } from '../base/errors.ts';
+import { invoking, largePatient } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { type RightsContext, refuse, requireGrants } from '../interactions/denials.ts';
 import { requireWritable } from '../interactions/writable.ts';
@@ -26,6 +28,10 @@ const ruleSystem = 'https://praxis.health/fhir/CodeSystem/validation-rule';
 export const validate: Operation = {
   name: 'validate',
   url: 'http://hl7.org/fhir/OperationDefinition/Resource-validate',
+  worstCase: {
+    because: 'a large resource, examined with all invariants and profiles',
+    request: () => invoking('Patient/$validate', [{ name: 'resource', resource: largePatient('siege', 2_000) }]),
+  },
   levels: ['type', 'instance'],
   types: 'all',
   affectsState: false,
@@ -99,6 +105,7 @@ async function judged(
     lookup: (canonical) => findCanonical(context, 'StructureDefinition', canonical),
     isMember: membership(context),
     of: context.scope,
+    budget: context.budget,
   });
 }
 
@@ -120,9 +127,9 @@ function requireRight(context: InteractionContext, type: string, mode: Mode | un
   }
 }
 
-/** What cannot be evaluated here is no answer. */
+/** What cannot be evaluated here is no answer. @throws PraxisError `too-costly`, since nothing after it could be checked */
 function membership(context: InteractionContext): ValueSetMembership {
-  const terminology = openTerminology((kind, url, version) =>
+  const terminology = openTerminology(context.budget, (kind, url, version) =>
     findCanonical(context, kind, version === undefined ? url : `${url}|${version}`),
   );
   return async (valueSet, code) => {
@@ -130,7 +137,7 @@ function membership(context: InteractionContext): ValueSetMembership {
       const { is } = await terminology.contains(valueSet, code);
       return is === 'undecided' ? undefined : is === 'member';
     } catch (error) {
-      if (error instanceof PraxisError && error.status < 500) return undefined;
+      if (error instanceof PraxisError && error.status < 500 && error.code !== 'too-costly') return undefined;
       throw error;
     }
   };

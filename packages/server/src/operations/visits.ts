@@ -2,6 +2,7 @@
  * $check-in, $check-out, $no-show and $fulfil: an appointment and its Encounter change together or not at all. R4 has no
  * operations for this; docs/decisions/0187 says why there are some, resources/states/appointment.ts what each does.
  */
+import { invoking } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { requireGrants } from '../interactions/denials.ts';
 import { discloseReadable } from '../interactions/disclosing.ts';
@@ -38,6 +39,10 @@ function visitOperation(name: string): Operation {
   return {
     name,
     url: `https://praxis.health/fhir/OperationDefinition/${name}`,
+    worstCase: {
+      because: 'a visit with all that changes with it',
+      request: ({ appointment }) => invoking(`Appointment/${appointment}/$${name}`, []),
+    },
     levels: ['instance'],
     types: ['Appointment'],
     affectsState: true,

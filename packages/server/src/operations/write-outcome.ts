@@ -2,7 +2,9 @@
  * $write-outcome: what came of a request that was sent with an Idempotency-Key, for those who have lost its answer. R4 has
  * no operation for this; docs/decisions/0173 says why there is one.
  */
+
 import { toInstant } from '../base/clock.ts';
+import { getting } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
 import { keyHash } from '../interactions/once.ts';
 import { textInput } from './input.ts';
@@ -21,6 +23,10 @@ const out = (name: string, min: number, type: string, documentation: string): Op
 export const writeOutcome: Operation = {
   name: 'write-outcome',
   url: 'https://praxis.health/fhir/OperationDefinition/write-outcome',
+  worstCase: {
+    because: 'a key that was never used',
+    request: ({ next }) => getting(`$write-outcome?key=siege-${next()}`),
+  },
   levels: ['system'],
   types: 'all',
   affectsState: false,

@@ -24,7 +24,7 @@ class Overtaken extends Error {
 
 /** As `Behaviour.store`. @throws PraxisError `slot-missing`, `slot-taken`, `conflict` */
 export async function storeAppointment(context: BehaviourContext, change: VersionChange): Promise<WriteOutcome> {
-  const { scope, store, clock, maySeeSlots, baseUrl } = context;
+  const { scope, store, clock, maySeeSlots, baseUrl, budget } = context;
   const { write, replaces, offer } = change;
   const before = await withRoles(context, bookingOf(change.before, baseUrl));
   const booking = await withRoles(context, bookingOf(change.after, baseUrl));
@@ -44,7 +44,7 @@ export async function storeAppointment(context: BehaviourContext, change: Versio
   };
   const freed = freedBy(before, booking, kept, clock.now());
   try {
-    return await withPlaces({ scope, store, nowMs: clock.now(), maySeeSlots }, placement, async (inside) => {
+    return await withPlaces({ scope, store, nowMs: clock.now(), maySeeSlots, budget }, placement, async (inside) => {
       for (const hold of replaces) await inside.dropHold(scope, hold.slice('hold/'.length));
       const outcome = await inside.write(scope, write);
       if (outcome.outcome === 'conflict') throw new Overtaken(outcome);

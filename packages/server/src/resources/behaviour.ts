@@ -2,7 +2,7 @@
  * What a resource type does beyond being stored: one file per type, all of them in list.ts. Types without one are stored as
  * they are. Every interaction that writes goes through here (interactions/storing.ts); nothing here knows HTTP.
  */
-import type { JsonObject } from '@praxis/fhir';
+import type { Budget, JsonObject } from '@praxis/fhir';
 import type { Clock } from '../base/clock.ts';
 import type { ResourceStore, ResourceWrite, WriteOutcome } from '../storage/store.ts';
 import type { WaitlistOffer } from '../storage/waitlist.ts';
@@ -26,6 +26,8 @@ export interface VersionChange {
 
 export interface BehaviourContext {
   readonly scope: TenantScope;
+  /** Of the request, or of the job that changes it. */
+  readonly budget: Budget;
   readonly clock: Clock;
   readonly store: ResourceStore;
   /** The FHIR base of the firm, absolute, without a trailing slash. */

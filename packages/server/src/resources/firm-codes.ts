@@ -2,7 +2,7 @@
  * Whether a change of a resource uses codes that the firm keeps (docs/decisions/0205): what is new in a governed element is
  * judged by the codes in use; what the version before said may stay, so a retired code outlives its retirement where it is.
  */
-import { extractor, type JsonObject, type JsonValue } from '@praxis/fhir';
+import { type BudgetedWork, extractor, type JsonObject, type JsonValue, type StepBudget } from '@praxis/fhir';
 import { type ErrorIssue, fail } from '../base/errors.ts';
 import { objectsOf, textOf } from '../search/json-values.ts';
 import { isAmong, type KeptCode, type KeptCodes, type SaidCoding } from '../terminology/firm-codes.ts';
@@ -30,7 +30,11 @@ export interface FirmCodesContext {
   readonly keptCodes: (ids: readonly string[]) => Promise<ReadonlyMap<string, KeptCodes>>;
   /** Whether refusals may name codes: what a read of the ValueSet would tell the caller anyway. */
   readonly maySeeCodes: boolean;
+  /** A step for each element that is looked at. */
+  readonly budget: StepBudget;
 }
+
+const judging: BudgetedWork = { what: 'Judging the codes of the resource', cheaper: 'send fewer codes' };
 
 /** Codes that a refusal names, at most. */
 const namedMax = 8;
@@ -55,7 +59,7 @@ export async function unknownCodes(
   before: JsonObject | undefined,
   after: JsonObject,
 ): Promise<readonly ErrorIssue[]> {
-  const said = (byType.get(type) ?? []).flatMap((by) => newConcepts(by, before, after));
+  const said = (byType.get(type) ?? []).flatMap((by) => newConcepts(by, before, after, context.budget));
   if (said.length === 0) return [];
   const kept = await context.keptCodes([...new Set(said.map(({ by }) => by.set.id))]);
   return said.flatMap((each) => {
@@ -75,10 +79,17 @@ export async function requireFirmCodes(
   if (first !== undefined) fail('rule-broken', { ...first, more });
 }
 
-function newConcepts(by: Governed, before: JsonObject | undefined, after: JsonObject): readonly Said[] {
+function newConcepts(
+  by: Governed,
+  before: JsonObject | undefined,
+  after: JsonObject,
+  budget: StepBudget,
+): readonly Said[] {
   const select = extractor(by.type, by.expression);
-  const known = new Set(before === undefined ? [] : select(before).map(({ value }) => keyOf(codingsOf(value))));
-  return select(after).flatMap(({ value, path, type }) => {
+  const known = new Set(
+    before === undefined ? [] : select(before, budget, judging).map(({ value }) => keyOf(codingsOf(value))),
+  );
+  return select(after, budget, judging).flatMap(({ value, path, type }) => {
     const codings = type === 'CodeableConcept' ? codingsOf(value) : [];
     return codings.length === 0 || known.has(keyOf(codings)) ? [] : [{ by, path, codings }];
   });

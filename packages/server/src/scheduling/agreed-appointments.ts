@@ -8,8 +8,8 @@
  */
 import { type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf, type Stored } from '../access/disclosure.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Database, Queryable } from '../database/database.ts';
+import type { Queryable } from '../database/database.ts';
+import { type FirmWorkContext, workFirmByFirm } from '../jobs/firm-work.ts';
 import type { Job } from '../jobs/jobs.ts';
 import {
   type AgreedPlace,
@@ -29,9 +29,7 @@ import type { TenantScope } from '../tenancy/scope.ts';
 import { agreedClaimOf, bookingOf } from './booking.ts';
 import { byActor } from './free-slots.ts';
 
-export interface AgreedAppointmentsOptions {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface AgreedAppointmentsOptions extends FirmWorkContext {
   readonly baseUrlOf: (firm: Firm) => string;
 }
 
@@ -44,12 +42,12 @@ export function agreedAppointmentsJob(options: AgreedAppointmentsOptions): Job {
   return {
     name: 'appointments from before a calendar',
     pauseMs,
-    async run() {
-      let isWaiting = false;
-      for (const each of await unsettledFirms(options.database))
-        isWaiting = (await bringIn(options, each)) === 'waiting' || isWaiting;
-      return isWaiting ? 'waiting' : 'done';
-    },
+    run: () =>
+      workFirmByFirm(options, {
+        job: 'booked-appointments',
+        firms: (without) => unsettledFirms(options.database, without),
+        work: (firm) => bringIn(options, firm),
+      }),
   };
 }
 

@@ -5,7 +5,13 @@
 import type { ErrorDetails, ErrorIssue } from '../base/errors.ts';
 import type { Interval } from '../storage/occupancy.ts';
 import type { Booking, BookingClaim } from './booking.ts';
-import { type FreeSlotsContext, freeSlots, type OfferedSlot, type ScheduledCalendar } from './free-slots.ts';
+import {
+  type FreeSlotsContext,
+  freeSlots,
+  type OfferedSlot,
+  RestUnseen,
+  type ScheduledCalendar,
+} from './free-slots.ts';
 import { needing, together } from './together.ts';
 import { dayMs, instantText } from './zone.ts';
 
@@ -36,7 +42,12 @@ export async function takenDetails(
   const taken = `The slot at ${start} is taken: nothing is free from ${from} to ${until}`;
   const expression = ['Appointment.start'];
   if (!maySeeSlots) return { diagnostics: `${taken}. With acl/slot_s this answer would name free slots`, expression };
-  const alternatives = await equivalentSlots(context, refused);
+  const { alternatives, isSeen } = await equivalentSlots(context, refused);
+  if (alternatives.length === 0 && !isSeen)
+    return {
+      diagnostics: `${taken}. To look for free slots would cost more than one request may: $find does`,
+      expression,
+    };
   if (alternatives.length === 0)
     return { diagnostics: `${taken}, and no equivalent slot in the next ${daysAhead} days`, expression };
   const more = alternatives.map(alternativeIssue);
@@ -53,11 +64,17 @@ function alternativeIssue({ id, startMs, endMs, timeZone }: OfferedSlot): ErrorI
   };
 }
 
+interface Equivalent {
+  readonly alternatives: readonly OfferedSlot[];
+  /** Whether all of the time was looked at, as far as alternatives were missing. */
+  readonly isSeen: boolean;
+}
+
 /** The next free slots of the same practitioners, places and type: in order of start, at most `alternativesMax`. */
-export async function equivalentSlots(context: FreeSlotsContext, refused: Refused): Promise<readonly OfferedSlot[]> {
+async function equivalentSlots(context: FreeSlotsContext, refused: Refused): Promise<Equivalent> {
   const { booking, claim } = refused;
   const fromMs = Math.max(booking.startMs, context.nowMs);
-  const wanted = { fromMs, toMs: fromMs + daysAhead * dayMs };
+  const wanted = { fromMs, toMs: fromMs + daysAhead * dayMs, endsEarly: true };
   const walks = claim.slots.map((slot) => {
     const own = refused.calendars.filter(({ calendar }) => calendar.number === slot.calendar.number);
     const appointmentTypes = new Set([slot.type.code]);
@@ -67,12 +84,17 @@ export async function equivalentSlots(context: FreeSlotsContext, refused: Refuse
       { ...wanted, appointmentTypes },
     );
   });
-  const found: OfferedSlot[] = [];
-  for await (const slot of together(walks)) {
-    found.push(slot);
-    if (found.length === alternativesMax) break;
+  const alternatives: OfferedSlot[] = [];
+  try {
+    for await (const slot of together(walks)) {
+      alternatives.push(slot);
+      if (alternatives.length === alternativesMax) break;
+    }
+  } catch (error) {
+    if (!(error instanceof RestUnseen)) throw error;
+    return { alternatives, isSeen: false };
   }
-  return found;
+  return { alternatives, isSeen: true };
 }
 
 function zoneOf({ calendars, claim }: Refused): string {

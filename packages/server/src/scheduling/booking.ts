@@ -167,7 +167,9 @@ function requireSlot(booking: Booking, actor: string, { calendars, bookable }: B
       'Appointment.appointmentType',
     );
   const slots = here.flatMap(({ calendar, timeZone, holidays }) =>
-    booking.types.flatMap((type) => slotAt(calendar, timeZone, holidays, { type, startMs: booking.startMs }) ?? []),
+    typesOf(calendar, booking).flatMap(
+      (type) => slotAt(calendar, timeZone, holidays, { type, startMs: booking.startMs }) ?? [],
+    ),
   );
   const fitting = slots.find((slot) => slot.endMs === booking.endMs);
   if (fitting !== undefined) return fitting;
@@ -189,6 +191,12 @@ function requireSlot(booking: Booking, actor: string, { calendars, bookable }: B
     `${actor} has no slot of type ${booking.types.join(', ')} that starts at ${textAt(here, booking.startMs)}: Slot?appointment-type=…&date=… lists those there are`,
     'Appointment.start',
   );
+}
+
+/** Those of the booking's types that the calendar has: an appointment may name any number. */
+function typesOf({ appointmentTypes }: ScheduledCalendar['calendar'], { types }: Booking): readonly string[] {
+  const known = new Set(appointmentTypes.map(({ code }) => code));
+  return [...new Set(types)].filter((type) => known.has(type));
 }
 
 function codesOf(calendars: readonly ScheduledCalendar[]): string {

@@ -2,6 +2,7 @@
  * Changing calendars and holidays: a new version each time, by whoever has seen the version before. All that is booked by
  * them is told in the same transaction, so nobody books by rules that have ended (docs/decisions/0180).
  */
+import type { Budget } from '@praxis/fhir';
 import type { Clock } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import { isTimeZone } from '../base/time-zone.ts';
@@ -29,6 +30,8 @@ export interface Editor {
   readonly clock: Clock;
   /** For the list of versions: who it is. */
   readonly changedBy: string;
+  /** What the change may cost. */
+  readonly budget: Budget;
 }
 
 /** Longest document, in characters. */

@@ -2,12 +2,13 @@
  * Free slots: those of the calendars less what is taken, in an order that depends on nothing else: by start, then by number
  * of the calendar, then by code of the appointment type.
  */
+import type { Budget } from '@praxis/fhir';
 import type { BookableActor, OccupancyStore } from '../storage/occupancy.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { type Depth, depthOver } from './busy.ts';
-import type { Calendar, Holiday } from './calendar.ts';
-import { type CandidateSlot, slotsOf } from './slots.ts';
-import { dayMs } from './zone.ts';
+import type { Calendar, Holiday, LocalPeriod } from './calendar.ts';
+import { type CandidateSlot, derivingSlots, type SlotRange, slotsOf } from './slots.ts';
+import { dayMs, minuteMs } from './zone.ts';
 
 /** A calendar with all that its slots are derived from. */
 export interface ScheduledCalendar {
@@ -23,12 +24,23 @@ export interface OfferedSlot extends CandidateSlot {
 }
 
 /** What is wanted: slots that start in [fromMs, toMs). */
-export interface Wanted {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly appointmentTypes?: ReadonlySet<string>;
+export interface Wanted extends SlotRange {
   /** The last slot that was seen: only later ones. */
   readonly after?: SlotPlace;
+  /** Whether no more slots of a calendar, by its number, are wanted. */
+  readonly isDone?: (calendar: number) => boolean;
+  /** Ends with `RestUnseen` while the budget has something left, for who can go on from there. */
+  readonly endsEarly?: boolean;
+}
+
+/** The budget does not suffice for the rest of the time. */
+export class RestUnseen extends Error {
+  /** All slots that start before were found. */
+  readonly fromMs: number;
+  constructor(fromMs: number) {
+    super('the rest is unseen');
+    this.fromMs = fromMs;
+  }
 }
 
 /** A place in the order of slots. */
@@ -38,13 +50,22 @@ export interface SlotPlace {
   readonly type: string;
 }
 
-/** Days that are looked at together: one statement each. */
+/** Days of which it is asked together what is taken: one statement each. */
 const daysAtOnce = 10;
+/** Slots that are made and put in order at once, about. */
+const slotsAtOnce = 5_000;
+/** Time that is looked at together at least: calendars have no smaller step. */
+const portionMsMin = 5 * minuteMs;
+/** Steps of a budget that are left to the answer, where a walk ends early. */
+export const stepsOfAnswer = 100_000;
+/** Steps: an interval that is taken; an actor that a slot is compared with. */
+const stepsPerTaken = 5;
 
 export interface FreeSlotsContext {
   readonly scope: TenantScope;
   readonly store: OccupancyStore;
   readonly nowMs: number;
+  readonly budget: Budget;
 }
 
 /** The rooms and equipment that appointments of the calendars may need, and the practitioners themselves, as Type/id. */
@@ -60,34 +81,77 @@ export function practitionerOf({ practitioner }: Calendar): string {
   return `Practitioner/${practitioner}`;
 }
 
-/** Free slots in order, found as they are asked for. @throws PraxisError `stale-access` */
+/** Free slots in order, found as they are asked for. @throws PraxisError `stale-access`, `too-costly`; RestUnseen */
 export async function* freeSlots(
-  { scope, store, nowMs }: FreeSlotsContext,
+  { scope, store, nowMs, budget }: FreeSlotsContext,
   calendars: readonly ScheduledCalendar[],
   wanted: Wanted,
 ): AsyncGenerator<OfferedSlot> {
   const actors = actorsOf(calendars);
   const bookable = byActor(await store.bookableActors(scope, actors));
   const first = Math.max(wanted.fromMs, wanted.after?.startMs ?? wanted.fromMs);
+  const portionMs = portionOf(calendars, wanted);
+  let stepsOfPortion = 0;
   for (let fromMs = first; fromMs < wanted.toMs; fromMs += daysAtOnce * dayMs) {
-    const period = { startMs: fromMs - dayMs, endMs: Math.min(fromMs + daysAtOnce * dayMs, wanted.toMs) + 2 * dayMs };
-    const depth = depthOver(await store.busyIntervals(scope, actors, period, nowMs));
-    const slots = candidates(calendars, {
-      ...wanted,
-      fromMs,
-      toMs: Math.min(fromMs + daysAtOnce * dayMs, wanted.toMs),
-    });
-    for (const slot of slots) if (isAfter(slot, wanted.after) && isFree(slot, depth, bookable)) yield slot;
+    const toMs = Math.min(fromMs + daysAtOnce * dayMs, wanted.toMs);
+    const taken = await store.busyIntervals(scope, actors, { startMs: fromMs - dayMs, endMs: toMs + 2 * dayMs }, nowMs);
+    budget.spend(taken.length * stepsPerTaken, derivingSlots);
+    const depth = depthOver(taken);
+    for (let atMs = fromMs; atMs < toMs; atMs += portionMs) {
+      const before = budget.stepsLeft;
+      if (wanted.endsEarly === true && atMs > first && before < 2 * stepsOfPortion + stepsOfAnswer)
+        throw new RestUnseen(atMs);
+      const range = { ...wanted, fromMs: atMs, toMs: Math.min(atMs + portionMs, toMs) };
+      for (const slot of await candidates(calendars, range, budget)) {
+        if (!isAfter(slot, wanted.after)) continue;
+        budget.spend(stepsOfNeeds(slot), derivingSlots);
+        if (isFree(slot, depth, bookable)) yield slot;
+      }
+      stepsOfPortion = before - budget.stepsLeft;
+    }
   }
 }
 
-/** All slots of the calendars in order, free or not. */
-export function candidates(calendars: readonly ScheduledCalendar[], wanted: Wanted): readonly OfferedSlot[] {
-  return calendars
-    .flatMap(({ calendar, timeZone, holidays }) =>
-      [...slotsOf(calendar, timeZone, holidays, wanted)].map((slot) => ({ ...slot, timeZone })),
-    )
-    .sort((one, other) => compare(placeOf(one), placeOf(other)));
+/** All slots of the calendars in order, free or not. @throws PraxisError `too-costly` */
+async function candidates(
+  calendars: readonly ScheduledCalendar[],
+  wanted: Wanted,
+  budget: Budget,
+): Promise<readonly OfferedSlot[]> {
+  const slots: OfferedSlot[] = [];
+  for (const { calendar, timeZone, holidays } of calendars) {
+    if (wanted.isDone?.(calendar.number) === true) continue;
+    for (const slot of slotsOf(calendar, timeZone, holidays, wanted, budget)) slots.push({ ...slot, timeZone });
+    await budget.breathe(derivingSlots);
+  }
+  return slots.sort((one, other) => compare(placeOf(one), placeOf(other)));
+}
+
+/** Time that calendars make `slotsAtOnce` slots for at most, in ms: `daysAtOnce` at most. */
+function portionOf(calendars: readonly ScheduledCalendar[], { appointmentTypes, startsOn }: SlotRange): number {
+  const minutesOfDay = dayMs / minuteMs;
+  const minutesOpen = Math.max(
+    ...weekdays.map((day) => (startsOn === undefined ? minutesOfDay : minutesIn(startsOn(day)))),
+  );
+  let ofDay = 0;
+  for (const { calendar } of calendars) {
+    const openings = [...calendar.weekly, ...[...calendar.exceptions.values()].flatMap((each) => each.openings)];
+    const step = openings.reduce((least, { stepMinutes }) => Math.min(least, stepMinutes ?? least), minutesOfDay);
+    for (const { code, minutes } of calendar.appointmentTypes)
+      if (appointmentTypes?.has(code) ?? true) ofDay += minutesOpen / Math.min(step, minutes);
+  }
+  const portion = Math.floor((dayMs * slotsAtOnce) / Math.max(1, ofDay) / portionMsMin) * portionMsMin;
+  return Math.min(Math.max(portion, portionMsMin), daysAtOnce * dayMs);
+}
+
+const weekdays: readonly number[] = [0, 1, 2, 3, 4, 5, 6];
+
+function minutesIn(periods: readonly LocalPeriod[]): number {
+  return periods.reduce((minutes, { fromMinutes, toMinutes }) => minutes + toMinutes - fromMinutes, 0);
+}
+
+function stepsOfNeeds({ type }: CandidateSlot): number {
+  return type.needs.reduce((actors, { anyOf }) => actors + anyOf.length, 0) * stepsPerTaken;
 }
 
 export function placeOf({ startMs, calendar, type }: CandidateSlot): SlotPlace {

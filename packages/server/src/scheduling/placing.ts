@@ -2,6 +2,7 @@
  * Taking places: what wants time of those who are booked by rules is judged by the rules, placed and stored in one
  * transaction, or refused with what would do instead (docs/decisions/0188, 0189).
  */
+import type { Budget } from '@praxis/fhir';
 import { fail, PraxisError } from '../base/errors.ts';
 import type { ResourceStore } from '../storage/store.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
@@ -14,6 +15,8 @@ export interface PlacingContext {
   readonly scope: TenantScope;
   readonly store: ResourceStore;
   readonly nowMs: number;
+  /** Of the request, which seeks what would do instead. */
+  readonly budget: Budget;
   /** Whether a refusal may name free slots. */
   readonly maySeeSlots: boolean;
 }

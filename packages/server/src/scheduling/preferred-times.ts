@@ -1,8 +1,6 @@
 /** Times of the week that somebody prefers, by the wall clock of the slot's location. */
-import { offsetAt } from '../base/time-zone.ts';
 import type { LocalPeriod } from './calendar.ts';
-import type { OfferedSlot } from './free-slots.ts';
-import { dayAt, dayMs, minuteMs, weekdayOf } from './zone.ts';
+import type { SlotRange } from './slots.ts';
 
 export interface PreferredTimes {
   /** 0 = Sunday … 6 = Saturday; none: any. */
@@ -11,9 +9,41 @@ export interface PreferredTimes {
   readonly periods: readonly LocalPeriod[];
 }
 
-export function isPreferred({ startMs, timeZone }: OfferedSlot, { days, periods }: PreferredTimes): boolean {
-  if (days.size > 0 && !days.has(weekdayOf(dayAt(timeZone, startMs)))) return false;
-  const local = startMs + offsetAt(timeZone, startMs);
-  const minutes = Math.floor((local - Math.floor(local / dayMs) * dayMs) / minuteMs);
-  return periods.length === 0 || periods.some((each) => minutes >= each.fromMinutes && minutes < each.toMinutes);
+const wholeDay: LocalPeriod = { fromMinutes: 0, toMinutes: 24 * 60 };
+
+/** When slots at preferred times start, for the search that makes no others. */
+export function preferredStarts({ days, periods }: PreferredTimes): NonNullable<SlotRange['startsOn']> {
+  const merged = merge(periods.length === 0 ? [wholeDay] : periods);
+  return (weekday) => (days.size === 0 || days.has(weekday) ? merged : []);
+}
+
+/** When slots at all other times start. */
+export function otherStarts(preferred: PreferredTimes): NonNullable<SlotRange['startsOn']> {
+  const starts = preferredStarts(preferred);
+  const known = new Map<number, readonly LocalPeriod[]>();
+  return (weekday) => {
+    const others = known.get(weekday) ?? without(starts(weekday));
+    known.set(weekday, others);
+    return others;
+  };
+}
+
+/** In order and without overlap. */
+function merge(periods: readonly LocalPeriod[]): readonly LocalPeriod[] {
+  const merged: { fromMinutes: number; toMinutes: number }[] = [];
+  for (const { fromMinutes, toMinutes } of periods.toSorted((a, b) => a.fromMinutes - b.fromMinutes)) {
+    const last = merged.at(-1);
+    if (last !== undefined && fromMinutes <= last.toMinutes) last.toMinutes = Math.max(last.toMinutes, toMinutes);
+    else merged.push({ fromMinutes, toMinutes });
+  }
+  return merged;
+}
+
+/** The rest of the day. @param periods in order and without overlap */
+function without(periods: readonly LocalPeriod[]): readonly LocalPeriod[] {
+  const ends = [0, ...periods.map(({ toMinutes }) => toMinutes)];
+  const begins = [...periods.map(({ fromMinutes }) => fromMinutes), wholeDay.toMinutes];
+  return ends
+    .map((fromMinutes, at) => ({ fromMinutes, toMinutes: begins[at] ?? fromMinutes }))
+    .filter(({ fromMinutes, toMinutes }) => fromMinutes < toMinutes);
 }

@@ -18,6 +18,19 @@ export const slotIdentifierSystems = {
   practitioner: 'http://www.hl7.org/fhir/v2/0203/index.html#v2-0203-PRN',
 } as const;
 
+/**
+ * The system as slots have it, for any spelling of it: with http or https, and, of hl7.org, with `www.` or without; undefined
+ * for one that no slot has.
+ */
+export function slotIdentifierSystem(spelling: string): string | undefined {
+  const wanted = withoutHost(spelling);
+  return Object.values(slotIdentifierSystems).find((system) => withoutHost(system) === wanted);
+}
+
+function withoutHost(system: string): string {
+  return system.replace(/^https?:\/\/(?:www\.(?=hl7\.org\/))?/, '');
+}
+
 /** Identifier system of the numbers of calendars: what a slot says of its schedule. */
 export const calendarIdentifierSystem = 'https://praxis.health/fhir/sid/calendar';
 

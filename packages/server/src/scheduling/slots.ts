@@ -2,10 +2,11 @@
  * Slots derived from a calendar: every start on the grid of each window, for each of its appointment types, that ends while
  * the window is open. Whether a slot is free is another question, which what is booked answers.
  */
-import type { AppointmentTypeRule, Calendar, Holiday } from './calendar.ts';
+import type { Budget, BudgetedWork } from '@praxis/fhir';
+import type { AppointmentTypeRule, Calendar, Holiday, LocalPeriod } from './calendar.ts';
 import { readSlotId, type SlotIds, slotIds, slotStarts } from './slot-id.ts';
 import { type Window, windowsOf } from './windows.ts';
-import { type Day, dayAt, dayMs, minuteMs, type Stretch, stretchesOf } from './zone.ts';
+import { type Day, dayAt, dayMs, minuteMs, type Stretch, stretchesOf, weekdayOf } from './zone.ts';
 
 export interface CandidateSlot {
   /** Computed from the slot, the same for ever: slot-id.ts. */
@@ -32,20 +33,49 @@ export interface SlotRange {
   readonly toMs: number;
   /** Codes of the appointment types that are wanted; undefined: all. */
   readonly appointmentTypes?: ReadonlySet<string>;
+  /**
+   * When slots may start on a day of the week (0 = Sunday … 6 = Saturday) by the wall clock, in order and without overlap;
+   * undefined: at any time. Slots at other times are not made.
+   */
+  readonly startsOn?: (weekday: number) => readonly LocalPeriod[];
 }
+
+/** What deriving slots is, for those whose budget it uses up. */
+export const derivingSlots: BudgetedWork = {
+  what: 'The search for slots',
+  cheaper: 'name fewer days, appointment types, practitioners or locations',
+};
+
+/** Steps of a budget: a slot made, put in order and compared with what is taken. */
+const stepsPerSlot = 10;
+/** An appointment type in a window of a day. */
+const stepsPerOffer = 5;
 
 /**
  * The slots of the calendar day by day, those of one day in the order of start and of appointment types; none of one that is
  * not active.
  * @param timeZone IANA name, of the calendar's location
  * @param holidays of the calendar's location
- * @throws RangeError for a name that is no time zone
+ * @throws RangeError for a name that is no time zone; PraxisError `too-costly`
  */
-export function* slotsOf(
+export function slotsOf(
   calendar: Calendar,
   timeZone: string,
   holidays: readonly Holiday[],
   asked: SlotRange,
+  budget: Budget,
+): Generator<CandidateSlot> {
+  return slotsInRange(calendar, timeZone, holidays, asked, (steps) => budget.spend(steps, derivingSlots));
+}
+
+type Spend = (steps: number) => void;
+
+function* slotsInRange(
+  calendar: Calendar,
+  timeZone: string,
+  holidays: readonly Holiday[],
+  asked: SlotRange,
+  spend: Spend,
 ): Generator<CandidateSlot> {
   const fromMs = Math.max(asked.fromMs, slotStarts.fromMs);
   const range = { ...asked, fromMs, toMs: Math.min(asked.toMs, slotStarts.toMs) };
@@ -55,18 +85,35 @@ export function* slotsOf(
     .map((type) => ({ type, idAt: slotIds(calendar.firm, calendar.number, type.code) }));
   const last = dayAt(timeZone, range.toMs - 1) + 1;
   for (let day = dayAt(timeZone, range.fromMs) - 1; day <= last; day += 1) {
+    const starts = range.startsOn?.(weekdayOf(day)) ?? anyStart;
+    spend(1);
+    if (starts.length === 0) continue;
+    spend(stepsOfDay(calendar, holidays, day));
     const slots = windowsOf(calendar, holidays, day).flatMap((window) => {
-      const stretches = stretchesOfWindow(timeZone, day, window);
+      const stretches = startStretches(day, stretchesOfWindow(timeZone, day, window), starts, range);
+      spend(1);
+      if (stretches.length === 0) return [];
+      spend(offers.length * stepsPerOffer);
       return offers
         .filter(({ type }) => window.appointmentTypes?.includes(type.code) ?? true)
-        .flatMap((offer) => slotsOfWindow({ calendar, day, window, stretches, offer, range }));
+        .flatMap((offer) => slotsOfWindow({ calendar, day, window, stretches, offer, spend }));
     });
     yield* slots.sort((a, b) => a.startMs - b.startMs);
   }
 }
 
+const anyStart: readonly LocalPeriod[] = [{ fromMinutes: 0, toMinutes: 24 * 60 }];
+
+/** What it takes to tell when a day is open: each rule of the week is cut by each closure and extra opening of the day. */
+function stepsOfDay({ weekly, exceptions }: Calendar, holidays: readonly Holiday[], day: Day): number {
+  const { closures, openings } = exceptions.get(day) ?? { closures: [], openings: [] };
+  const cuts = closures.length + openings.length;
+  return 2 * (weekly.length + holidays.length) + cuts * (weekly.length + cuts);
+}
+
 /**
- * The slot of an id, or of a type and a start; undefined where the calendar derives no such slot.
+ * The slot of an id, or of a type and a start; undefined where the calendar derives no such slot. It costs no more than the
+ * rules of a few days, which the limits of a calendar bound.
  * @param timeZone IANA name, of the calendar's location
  * @param holidays of the calendar's location
  */
@@ -79,7 +126,7 @@ export function slotAt(
   const key = typeof asked === 'string' ? readSlotId(asked) : asked;
   if (key === undefined) return undefined;
   const range = { fromMs: key.startMs, toMs: key.startMs + 1 };
-  for (const slot of slotsOf(calendar, timeZone, holidays, range)) {
+  for (const slot of slotsInRange(calendar, timeZone, holidays, range, () => undefined)) {
     if (typeof asked === 'string' ? slot.id === asked : slot.type.code === asked.type) return slot;
   }
   return undefined;
@@ -107,20 +154,21 @@ interface WindowOffer {
   readonly calendar: Calendar;
   readonly day: Day;
   readonly window: Window;
+  /** In which slots start. */
   readonly stretches: readonly WindowStretch[];
   readonly offer: { readonly type: AppointmentTypeRule; readonly idAt: SlotIds };
-  readonly range: SlotRange;
+  readonly spend: Spend;
 }
 
-function slotsOfWindow({ calendar, day, window, stretches, offer, range }: WindowOffer): readonly CandidateSlot[] {
+function slotsOfWindow({ calendar, day, window, stretches, offer, spend }: WindowOffer): readonly CandidateSlot[] {
   const { type, idAt } = offer;
   const stepMs = (window.stepMinutes ?? type.minutes) * minuteMs;
   const gridMs = day * dayMs + window.gridMinutes * minuteMs;
   const slots: CandidateSlot[] = [];
   for (const { fromMs, toMs, offsetMs, openUntilMs } of stretches) {
-    const earliest = Math.max(fromMs, range.fromMs);
-    const first = gridMs - offsetMs + Math.ceil((earliest - (gridMs - offsetMs)) / stepMs) * stepMs;
-    for (let startMs = first; startMs < Math.min(toMs, range.toMs); startMs += stepMs) {
+    const first = gridMs - offsetMs + Math.ceil((fromMs - (gridMs - offsetMs)) / stepMs) * stepMs;
+    for (let startMs = first; startMs < toMs; startMs += stepMs) {
+      spend(stepsPerSlot);
       const endMs = startMs + type.minutes * minuteMs;
       if (endMs > openUntilMs) break;
       const occupied = {
@@ -131,4 +179,21 @@ function slotsOfWindow({ calendar, day, window, stretches, offer, range }: Windo
     }
   }
   return slots;
+}
+
+/** The parts of the window's stretches in which slots may start. */
+function startStretches(
+  day: Day,
+  stretches: readonly WindowStretch[],
+  starts: readonly LocalPeriod[],
+  range: SlotRange,
+): readonly WindowStretch[] {
+  return stretches.flatMap((stretch) => {
+    const midnightMs = day * dayMs - stretch.offsetMs;
+    return starts.flatMap(({ fromMinutes, toMinutes }) => {
+      const fromMs = Math.max(stretch.fromMs, range.fromMs, midnightMs + fromMinutes * minuteMs);
+      const toMs = Math.min(stretch.toMs, range.toMs, midnightMs + toMinutes * minuteMs);
+      return fromMs < toMs ? [{ ...stretch, fromMs, toMs }] : [];
+    });
+  });
 }

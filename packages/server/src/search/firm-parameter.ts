@@ -3,13 +3,16 @@
  * firm's resources can be searched by, all others are documents like any other.
  */
 import {
+  type BudgetedWork,
   FhirPathError,
   type JsonObject,
   type JsonValue,
   resourceTypesWithEndpoint,
   resultTypes,
   type SearchParameter,
+  type StepBudget,
   searchParameterFrom,
+  stepsOfCompiling,
   typeDefinition,
 } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
@@ -23,6 +26,17 @@ const expressionLengthMax = 1_000;
 
 /** A code has to stand in a query and in the paths of chains. */
 const codePattern = /^[A-Za-z][A-Za-z0-9-]{0,63}$/;
+
+/** Steps that compiling an expression for one type takes, at most; the longest of R4's own are below. */
+const compiledMax = 1_000;
+
+/** What such a step costs, in steps of evaluation. */
+const stepsPerCompiled = 20;
+
+const compiling: BudgetedWork = {
+  what: 'The expression of the SearchParameter',
+  cheaper: 'name fewer types in base, or follow fewer elements',
+};
 
 const abstractTypes: ReadonlySet<string> = new Set(['Resource', 'DomainResource']);
 
@@ -39,9 +53,10 @@ const searchedTypes: Readonly<Record<string, ReadonlySet<string>>> = {
 
 /**
  * The definition of a valid SearchParameter; undefined when it is not active.
- * @throws PraxisError `search-parameter-unservable` naming the element and the rule
+ * @param budget spent by what the compilation of its expressions costs
+ * @throws PraxisError `search-parameter-unservable` naming the element and the rule, `too-costly`
  */
-export function readFirmParameter(resource: JsonObject): SearchParameterDefinition | undefined {
+export function readFirmParameter(resource: JsonObject, budget: StepBudget): SearchParameterDefinition | undefined {
   if (resource['status'] !== 'active') return undefined;
   const code = textOf(resource['code']);
   if (!codePattern.test(code) || resultParameterNames.has(code)) {
@@ -65,13 +80,13 @@ export function readFirmParameter(resource: JsonObject): SearchParameterDefiniti
     ...(component === undefined ? {} : { component }),
     description: textOf(resource['description']),
   };
-  for (const base of definition.base) requireServed(textOf(resource['url']), definition, base);
+  for (const base of definition.base) requireServed(textOf(resource['url']), definition, base, budget);
   return definition;
 }
 
 /** @throws PraxisError as `readFirmParameter` */
-export function requireServable(resource: JsonObject): void {
-  readFirmParameter(resource);
+export function requireServable(resource: JsonObject, budget: StepBudget): void {
+  readFirmParameter(resource, budget);
 }
 
 function concrete(bases: readonly string[]): readonly string[] {
@@ -92,14 +107,15 @@ function componentsOf(value: JsonValue | undefined): readonly { definition: stri
 }
 
 /** The parameter works on the type: its code is free there, and its expression selects what its type searches. */
-function requireServed(url: string, definition: SearchParameterDefinition, base: string): void {
+function requireServed(url: string, definition: SearchParameterDefinition, base: string, budget: StepBudget): void {
   const { code, type, expression } = definition;
   const taken = standardParametersOf(base).get(code);
   if (taken !== undefined) refuse('code', `is taken: ${base} has ${code} of ${taken.definition.url}`);
   try {
+    requireCompilable(base, expression, budget);
     const parameter = searchParameterFrom(url, definition, base);
     if (kindOf(parameter) === undefined) refuse('type', 'is not served');
-    if (type === 'composite') return requireParts(parameter, expression, base);
+    if (type === 'composite') return requireParts(parameter, expression, base, budget);
     const selected = resultTypes(base, expression);
     if (!selected.some((name) => isSearched(type, name))) {
       const found = selected.length === 0 ? 'nothing' : selected.join(', ');
@@ -111,6 +127,14 @@ function requireServed(url: string, definition: SearchParameterDefinition, base:
   }
 }
 
+/** Every process compiles it once for each type, so that has a price. @throws FhirPathError, PraxisError `too-costly` */
+function requireCompilable(type: string, expression: string, budget: StepBudget): void {
+  const steps = stepsOfCompiling(type, expression);
+  budget.spend(stepsPerCompiled * steps, compiling);
+  if (steps > compiledMax)
+    refuse('expression', `follows too many types of elements on ${type}: name the type, as in value.as(Quantity)`);
+}
+
 function isSearched(type: string, name: string): boolean {
   // A resource in the element itself (Bundle.entry.resource) is what a reference parameter finds, too.
   return searchedTypes[type]?.has(name) || (type === 'reference' && typeDefinition(name)?.kind === 'resource');
@@ -120,13 +144,18 @@ function searchedBy(type: string): string {
   return [...(searchedTypes[type] ?? [])].join(', ');
 }
 
-function requireParts({ components = [] }: SearchParameter, expression: string, base: string): void {
+function requireParts(
+  { components = [] }: SearchParameter,
+  expression: string,
+  base: string,
+  budget: StepBudget,
+): void {
   const known = new Map([...standardParametersOf(base).values()].map(({ definition }) => [definition.url, definition]));
   for (const [index, component] of components.entries()) {
     if (!known.has(component.definition)) {
       refuse(`component[${index}].definition`, `is no parameter of R4 that ${base} has`);
     }
-    for (const within of resultTypes(base, expression)) resultTypes(within, component.expression);
+    for (const within of resultTypes(base, expression)) requireCompilable(within, component.expression, budget);
   }
 }
 

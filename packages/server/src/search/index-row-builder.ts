@@ -64,6 +64,12 @@ export class IndexRowBuilder {
   readonly #strings = new LatestRows();
   readonly #numbers = new LatestRows();
 
+  /** Rows so far, of all tables. */
+  get count(): number {
+    const { tokenParam, referenceParam, dateParam, stringParam, numberParam } = this.rows;
+    return tokenParam.length + referenceParam.length + dateParam.length + stringParam.length + numberParam.length;
+  }
+
   token(param: number, system: string, code: string): void {
     const key = boundedKey(code);
     if (this.#tokens.has(param, `${system}|${key}`)) return;

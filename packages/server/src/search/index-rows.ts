@@ -2,11 +2,21 @@
  * From a resource to its rows in the index tables, by all search parameters of its type, the firm's own among them.
  * https://hl7.org/fhir/R4/searchparameter-registry.html
  */
-import { extractor, type JsonObject, type TypedValue } from '@praxis/fhir';
+import {
+  type BudgetedWork,
+  type Extract,
+  extractor,
+  type JsonObject,
+  openAllotment,
+  type StepBudget,
+  type TypedValue,
+} from '@praxis/fhir';
+import { fail } from '../base/errors.ts';
 import type { FirmSearchParameters } from '../tenancy/search-parameters.ts';
+import { CostlyParameters, type FailedParameter, ownStepsMax } from './costly-parameters.ts';
 import { IndexRowBuilder, type IndexRows } from './index-row-builder.ts';
-import type { IndexContext, Parameter } from './kind.ts';
-import { ownParametersOf, standardParametersOf } from './parameters.ts';
+import type { IndexContext, IndexingContext, Parameter } from './kind.ts';
+import { indexedParametersOf, standardParametersOf } from './parameters.ts';
 
 export { emptyIndexRows, type IndexRows } from './index-row-builder.ts';
 export type { IndexContext } from './kind.ts';
@@ -14,43 +24,163 @@ export type { IndexContext } from './kind.ts';
 export interface ResourceContext extends IndexContext {
   /** Search parameters of the firm's own. */
   readonly searchParameters: FirmSearchParameters;
+  /** Length of the resource's JSON text: the firm's own parameters may cost in proportion to it. */
+  readonly characters: number;
 }
 
 interface Indexer {
   readonly parameter: Parameter;
-  readonly extract: (resource: JsonObject) => TypedValue[];
+  readonly extract: Extract<TypedValue[]>;
 }
 
 const indexersByType = new Map<string, readonly Indexer[]>();
 
+interface OwnIndexer extends Indexer {
+  /** Of the firm's parameter. */
+  readonly id: number;
+}
+
+/** What the rows of R4's and the practices' parameters cost, for the sender of the resource. */
+const indexing: BudgetedWork = {
+  what: 'Indexing the resource',
+  cheaper: 'send fewer elements, or several resources',
+};
+
+/** Index rows of one resource by one search parameter, at most: each costs every later version of the resource as well. */
+export const rowsOfParameterMax = 10_000;
+
+/** Index rows of one resource by all search parameters together, at most. */
+export const rowsOfResourceMax = 30_000;
+
 /**
  * The index rows of a valid resource; every row is different from every other one.
  * @param type its resource type
+ * @param budget a step for each element that a search parameter looks at
+ * @throws CostlyParameters, PraxisError `too-costly`
  */
-export function indexResource(type: string, resource: JsonObject, context: ResourceContext): IndexRows {
-  return rowsOf([...indexersOf(type), ...ownIndexersOf(type, context.searchParameters)], resource, context);
-}
-
-/** The rows of some parameters of the firm's own alone: those that were defined after the resource was stored. */
-export function indexByOwn(type: string, resource: JsonObject, context: ResourceContext): IndexRows {
-  return rowsOf(ownIndexersOf(type, context.searchParameters), resource, context);
-}
-
-/** The rows of its elements, without those of its words and of the firm's own parameters: enough to test criteria on, in a third of the time. */
-export function indexElements(type: string, resource: JsonObject, context: IndexContext): IndexRows {
-  return rowsOf(
-    indexersOf(type).filter(({ parameter }) => !parameter.kind.whole),
-    resource,
-    context,
-  );
-}
-
-function rowsOf(indexers: readonly Indexer[], resource: JsonObject, context: IndexContext): IndexRows {
+export function indexResource(
+  type: string,
+  resource: JsonObject,
+  context: ResourceContext,
+  budget: StepBudget,
+): IndexRows {
   const builder = new IndexRowBuilder();
-  for (const { parameter, extract } of indexers) {
-    for (const value of extract(resource)) parameter.kind.index(value, parameter, context, builder);
+  try {
+    addRows(builder, indexersOf(type), resource, { ...context, budget, work: indexing }, 'limited');
+    addOwnRows(builder, type, resource, context, budget);
+  } catch (error) {
+    if (error instanceof TooManyRows) refuseRows(error);
+    throw error;
   }
   return builder.rows;
+}
+
+/** The rows of some parameters of the firm's own alone: those that were defined after the resource was stored. @throws as `indexResource` */
+export function indexByOwn(
+  type: string,
+  resource: JsonObject,
+  context: ResourceContext,
+  budget: StepBudget,
+): IndexRows {
+  const builder = new IndexRowBuilder();
+  try {
+    addOwnRows(builder, type, resource, context, budget);
+  } catch (error) {
+    if (!(error instanceof TooManyRows)) throw error;
+    // The resource is stored, so it is the parameter that cannot be.
+    const failed = context.searchParameters.map(({ id }) => ({
+      id,
+      reason: `On a ${type} there are ${error.message}`,
+    }));
+    throw new CostlyParameters(failed);
+  }
+  return builder.rows;
+}
+
+/**
+ * The rows of its elements, without those of its words and of the firm's own parameters: enough to test criteria on, in a
+ * third of the time. They are not stored, so their number is not limited. @throws PraxisError `too-costly`
+ */
+export function indexElements(
+  type: string,
+  resource: JsonObject,
+  context: IndexContext,
+  budget: StepBudget,
+): IndexRows {
+  const builder = new IndexRowBuilder();
+  const indexers = indexersOf(type).filter(({ parameter }) => !parameter.kind.whole);
+  addRows(builder, indexers, resource, { ...context, budget, work: indexing }, 'unlimited');
+  return builder.rows;
+}
+
+function addRows(
+  builder: IndexRowBuilder,
+  indexers: readonly Indexer[],
+  resource: JsonObject,
+  context: IndexingContext,
+  limits: 'limited' | 'unlimited',
+): void {
+  for (const { parameter, extract } of indexers) {
+    const before = builder.count;
+    for (const value of extract(resource, context.budget, context.work)) {
+      parameter.kind.index(value, parameter, context, builder);
+      if (limits === 'limited') requireFewRows(builder.count, before, parameter, value.path);
+    }
+  }
+}
+
+/** @throws TooManyRows */
+function requireFewRows(count: number, before: number, { code }: Parameter, path: string): void {
+  if (count - before > rowsOfParameterMax) throw new TooManyRows(code, path, rowsOfParameterMax, 'for it');
+  if (count > rowsOfResourceMax) throw new TooManyRows(code, path, rowsOfResourceMax, 'for it and those before it');
+}
+
+/** The values of one resource fill more rows of the index than they may. */
+class TooManyRows extends Error {
+  readonly path: string;
+
+  constructor(code: string, path: string, max: number, of: string) {
+    super(`more values for the search parameter ${code} than the index takes: ${max} rows at most ${of}`);
+    this.path = path;
+  }
+}
+
+/** @throws PraxisError `too-costly` */
+function refuseRows({ message, path }: TooManyRows): never {
+  const element = path.replaceAll(/\[\d+\]/g, '');
+  return fail('too-costly', {
+    diagnostics: `${element} has ${message}. Nothing was changed. To make it cheaper: send fewer elements, or several resources`,
+    expression: [element],
+  });
+}
+
+/** Tells a parameter that has used up what it may cost from a request that has. */
+class OwnStepsExceeded extends Error {}
+
+/** Each parameter has steps of its own, so that a definition that costs too much refuses nobody's write. */
+function addOwnRows(
+  builder: IndexRowBuilder,
+  type: string,
+  resource: JsonObject,
+  context: ResourceContext,
+  budget: StepBudget,
+): void {
+  const failed: FailedParameter[] = [];
+  for (const own of ownIndexersOf(type, context.searchParameters)) {
+    const steps = ownStepsMax(context.characters);
+    const allotment = openAllotment(budget, steps, () => new OwnStepsExceeded());
+    try {
+      addRows(builder, [own], resource, { ...context, budget: allotment, work: indexing }, 'limited');
+    } catch (error) {
+      if (!(error instanceof OwnStepsExceeded)) throw error;
+      failed.push({ id: own.id, reason: reasonOf(type, steps) });
+    }
+  }
+  if (failed.length > 0) throw new CostlyParameters(failed);
+}
+
+function reasonOf(type: string, steps: number): string {
+  return `Its expression is too costly: on a ${type} it took more than the ${steps} steps that a resource of that size allows. Let criteria look at the element itself, not at %resource`;
 }
 
 function indexersOf(type: string): readonly Indexer[] {
@@ -61,15 +191,18 @@ function indexersOf(type: string): readonly Indexer[] {
   return indexers;
 }
 
-const ownIndexers = new WeakMap<FirmSearchParameters, Map<string, readonly Indexer[]>>();
+const ownIndexers = new WeakMap<FirmSearchParameters, Map<string, readonly OwnIndexer[]>>();
 
-function ownIndexersOf(type: string, own: FirmSearchParameters): readonly Indexer[] {
+function ownIndexersOf(type: string, own: FirmSearchParameters): readonly OwnIndexer[] {
   if (own.length === 0) return [];
-  const ofList = ownIndexers.get(own) ?? new Map<string, readonly Indexer[]>();
+  const ofList = ownIndexers.get(own) ?? new Map<string, readonly OwnIndexer[]>();
   ownIndexers.set(own, ofList);
   const known = ofList.get(type);
   if (known) return known;
-  const indexers = ownParametersOf(type, own).flatMap((parameter) => indexerOf(parameter) ?? []);
+  const indexers = indexedParametersOf(type, own).flatMap(({ id, parameter }) => {
+    const indexer = indexerOf(parameter);
+    return indexer === undefined ? [] : [{ id, ...indexer }];
+  });
   ofList.set(type, indexers);
   return indexers;
 }

@@ -2,7 +2,8 @@
  * What a kind of search parameter (string, token, date, …) has to say: how its values are read, indexed and matched.
  * Each kind is one file in `types/`; `kinds.ts` lists them. https://hl7.org/fhir/R4/search.html#ptypes
  */
-import type { SearchParameter, TypedValue } from '@praxis/fhir';
+import type { BudgetedWork, SearchParameter, StepBudget, TypedValue } from '@praxis/fhir';
+import type { WorstCase } from '../base/worst-case.ts';
 import type { Sql } from '../database/sql.ts';
 import type { ResolvedCodes } from './codes.ts';
 import type { Microseconds } from './date-range.ts';
@@ -45,6 +46,14 @@ export interface IndexContext {
   readonly baseUrl?: string;
 }
 
+/** What indexing a resource goes by. */
+export interface IndexingContext extends IndexContext {
+  /** Spent by a step for each element that is looked at. */
+  readonly budget: StepBudget;
+  /** What is being done, for who pays for it. */
+  readonly work: BudgetedWork;
+}
+
 export interface ValueContext extends IndexContext {
   readonly parameter: Parameter;
   /** Name as the caller wrote it, with modifier: `birthdate`, `name:exact`. For messages. */
@@ -78,6 +87,10 @@ export interface Test {
   readonly branches?: readonly Sql[];
   readonly order: RowOrder;
   readonly share: Share;
+  /** Where the condition is that the column `value` equals this: many such tests are one comparison with a list. */
+  readonly value?: string;
+  /** No index leads to the rows that pass: each row of a resource is looked at. */
+  readonly scans?: true;
   /** For ranges of time: bounds between which `lo` lies, to judge how much two tests let through together. */
   readonly span?: { readonly from?: Microseconds; readonly to?: Microseconds };
 }
@@ -97,6 +110,7 @@ export interface Reading {
 }
 
 export interface SearchKind {
+  readonly worstCase: WorstCase;
   readonly table: SearchTable;
   /**
    * Its parameters ask about the resource itself and have no expression. `:missing` and `_sort` have no meaning for them,
@@ -110,5 +124,5 @@ export interface SearchKind {
   /** The reading for a modifier, `''` for none; undefined when the kind does not know it. */
   reading(parameter: Parameter, modifier: string): Reading | undefined;
   /** Adds the rows of one selected value. Values that cannot be searched leave a row of presence, or none. */
-  index(value: TypedValue, parameter: Parameter, context: IndexContext, rows: IndexRowBuilder): void;
+  index(value: TypedValue, parameter: Parameter, context: IndexingContext, rows: IndexRowBuilder): void;
 }

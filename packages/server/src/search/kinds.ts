@@ -49,3 +49,9 @@ export function kindOf(definition: SearchParameter): SearchKind | undefined {
   if (code === 'age' && expression === undefined) return age;
   return columns[code] ?? ownKinds[`${type} ${code}`] ?? kinds[type];
 }
+
+/** Every kind that is served, by a name. */
+export const searchKinds: readonly { readonly name: string; readonly kind: SearchKind }[] = [
+  ...Object.entries({ ...kinds, ...columns, ...ownKinds }).map(([name, kind]) => ({ name, kind })),
+  { name: 'age', kind: age },
+];

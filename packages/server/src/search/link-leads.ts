@@ -58,7 +58,7 @@ export function leadOfHas(firm: number, has: Has, choose: ChooseLead): Lead | un
 /** Of a conjunction its best part; of a disjunction all parts together, provided that each can lead. */
 export function leadOfCombination(firm: number, combination: Combination, choose: ChooseLead): Lead | undefined {
   const { kind, type, conditions } = combination;
-  if (kind === 'none' || conditions.length === 0) return undefined;
+  if (kind === 'none' || conditions.length === 0 || depthOf(combination) > depthMax) return undefined;
   const alone = (criteria: readonly Condition[]): Gathered => {
     const wanted = { firm, type, criteria, mandatory: [] };
     return { wanted, lead: choose(wanted) };
@@ -73,6 +73,29 @@ export function leadOfCombination(firm: number, combination: Combination, choose
     );
     return sql`rid = ANY (ARRAY(${all}))`;
   });
+}
+
+/**
+ * Links and combinations inside each other up to which one of them leads: the statement of a lead has each part twice, so each
+ * level doubles it. Deeper ones are asked of each resource, by a statement that grows with their number alone.
+ */
+const depthMax = 3;
+
+function depthOf(condition: Condition): number {
+  switch (condition.kind) {
+    case 'rows':
+      return 0;
+    case 'chain':
+      return 1 + deepest(condition.targets.flatMap(({ criteria }) => criteria));
+    case 'has':
+      return 1 + deepest(condition.source.criteria);
+    default:
+      return 1 + deepest(condition.conditions);
+  }
+}
+
+function deepest(conditions: readonly Condition[]): number {
+  return Math.max(0, ...conditions.map(depthOf));
 }
 
 /** The statement parts are written only when the lead is taken: conditions may stand deep inside each other. */

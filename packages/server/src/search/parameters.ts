@@ -33,7 +33,6 @@ export function standardParametersOf(type: string): ReadonlyMap<string, Paramete
 /** The parameters of one firm, compiled; kept as long as its list is. */
 interface Compiled {
   readonly searched: Map<string, ReadonlyMap<string, Parameter>>;
-  readonly indexed: Map<string, readonly Parameter[]>;
 }
 
 const compiledLists = new WeakMap<FirmSearchParameters, Compiled>();
@@ -41,7 +40,7 @@ const compiledLists = new WeakMap<FirmSearchParameters, Compiled>();
 function compiledOf(own: FirmSearchParameters): Compiled {
   const known = compiledLists.get(own);
   if (known !== undefined) return known;
-  const compiled: Compiled = { searched: new Map(), indexed: new Map() };
+  const compiled: Compiled = { searched: new Map() };
   compiledLists.set(own, compiled);
   return compiled;
 }
@@ -69,13 +68,14 @@ export function completeParametersOf(type: string, own: FirmSearchParameters): r
 }
 
 /** The firm's own parameters of a type that writes leave index rows for: complete or not, two of one code among them. */
-export function ownParametersOf(type: string, own: FirmSearchParameters): readonly Parameter[] {
-  const { indexed } = compiledOf(own);
-  const known = indexed.get(type);
-  if (known) return known;
-  const parameters = own.flatMap((parameter) => compileOwn(type, parameter) ?? []);
-  indexed.set(type, parameters);
-  return parameters;
+export function indexedParametersOf(
+  type: string,
+  own: FirmSearchParameters,
+): readonly { readonly id: number; readonly parameter: Parameter }[] {
+  return own.flatMap((each) => {
+    const parameter = each.failed ? undefined : compileOwn(type, each);
+    return parameter === undefined ? [] : [{ id: each.id, parameter }];
+  });
 }
 
 /** Undefined when the parameter is not one of the type. */

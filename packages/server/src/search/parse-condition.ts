@@ -226,8 +226,11 @@ function parseFilter(type: string, expression: FilterExpression, step: Step): Pa
   }
 }
 
+/** What is joined by one operator stands side by side: the time to plan a statement grows fast with what is inside each other. */
 function combined(type: string, kind: Combination['kind'], parts: readonly ParsedCondition[]): ParsedCondition {
-  const conditions = parts.map(({ condition }) => condition);
+  const conditions = parts.flatMap(({ condition }) =>
+    kind !== 'none' && condition.kind === kind && condition.type === type ? condition.conditions : [condition],
+  );
   return { condition: { kind, type, conditions }, used: parts.flatMap(({ used }) => used) };
 }
 

@@ -111,10 +111,10 @@ export function anyTest({ tests }: Pick<Criterion, 'tests'>): Sql {
   const [first, ...more] = tests;
   if (first === undefined) return sql`true`;
   if (more.length === 0) return sql`(${first.where})`;
-  return sql`(${sql.join(
-    tests.map(({ where }) => sql`(${where})`),
-    sql` OR `,
-  )})`;
+  const values = tests.flatMap(({ value }) => value ?? []);
+  const inList = values.length < 2 ? [] : [sql`value = ANY (${values}::text[])`];
+  const others = inList.length === 0 ? tests : tests.filter(({ value }) => value === undefined);
+  return sql`(${sql.join([...inList, ...others.map(({ where }) => sql`(${where})`)], sql` OR `)})`;
 }
 
 /** Whether the resource is in one of the groups. */

@@ -12,6 +12,7 @@ import { cursorTime } from './cursor.ts';
 import { isIncludeName } from './includes/include.ts';
 import { type ParsedCondition, parseCondition, type SearchRights } from './parse-condition.ts';
 import { type ResultParameters, readResultParameters, resultParameterNames } from './result-parameters.ts';
+import { requireCheap } from './search-costs.ts';
 import { refuseValue } from './search-values.ts';
 
 export { isSearchable } from './parameters.ts';
@@ -61,7 +62,7 @@ export interface SearchQuery extends ResultParameters {
  * @param parameters decoded names and values, in order
  * @param compartment only resources inside it
  * @throws PraxisError `search-invalid` (names the parameter and what would be right), `access-denied` (a link leads to what
- *   the caller may not search), `page-too-deep`, `cursor-invalid`
+ *   the caller may not search), `page-too-deep`, `cursor-invalid`, `too-costly`
  */
 export function parseSearch(
   type: string,
@@ -91,6 +92,10 @@ export function parseSearch(
     applied.push([name, value]);
     conditions.push(`${name}=${value}`);
   }
+  requireCheap(
+    parsed.map(({ condition }) => condition),
+    context.limits,
+  );
   const order = result.sort.map(({ parameter, descending }) => (descending ? `-${parameter.code}` : parameter.code));
   const inside = compartment === undefined ? [] : [`${compartment.type}/${compartment.id}`];
   return {

@@ -83,17 +83,22 @@ export async function heldAppointment(tx: Queryable, firm: number, id: string): 
 
 /** A firm whose appointments are to be looked at. */
 export interface UnsettledFirm {
+  readonly id: number;
   readonly environment: string;
   readonly prefix: string;
   /** Counts the reasons to look: another one may come meanwhile. */
   readonly changes: number;
 }
 
-/** Firms with appointments to look at. */
-export async function unsettledFirms(database: Queryable): Promise<readonly UnsettledFirm[]> {
+/** Firms with appointments to look at. @param without firms that are left out */
+export async function unsettledFirms(
+  database: Queryable,
+  without: readonly number[],
+): Promise<readonly UnsettledFirm[]> {
   return await database.query<UnsettledFirm>(sql`
-    SELECT e.name AS environment, f.prefix, c.changes
-    FROM occupancy_change c JOIN firm f ON f.id = c.firm JOIN environment e ON e.id = f.environment ORDER BY f.id`);
+    SELECT f.id, e.name AS environment, f.prefix, c.changes
+    FROM occupancy_change c JOIN firm f ON f.id = c.firm JOIN environment e ON e.id = f.environment
+    WHERE NOT f.id = ANY (${without}::int[]) ORDER BY f.id`);
 }
 
 /** Notes that all is brought in, unless there was another reason to look meanwhile. */

@@ -6,6 +6,7 @@ import { stored } from '../access/disclosure.ts';
 import type { QueryOptions } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { typeNumber } from '../search/numbers.ts';
+import { toFirmTime } from '../tenancy/firm-time.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { integerArray } from './index-arrays.ts';
 import type { StoredResource } from './resources.ts';
@@ -208,7 +209,8 @@ export function changeFeedOver(
       placeSinceOf(await send<PlaceRow>(scope, placeSinceStatement(scope, sinceMs), { idempotent: true }), scope),
     async completeUntil(scope) {
       const rows = await send<SettledRow>(scope, settledStatement(scope), { idempotent: true, short: true });
-      return requireFresh(rows, scope)[0]?.settled ?? 0;
+      const settled = requireFresh(rows, scope)[0]?.settled ?? 0;
+      return settled === 0 ? 0 : toFirmTime(scope, settled);
     },
   };
 }

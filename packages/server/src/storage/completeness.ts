@@ -3,34 +3,83 @@
  * it is written, so a job sets a floor below which none is written any more, waits for those transactions to end that may
  * not have seen the floor, and calls it settled.
  */
-import type { Database, Queryable } from '../database/database.ts';
+import { type Database, pointRead, type Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 
 /** Pause between two steps: how much later than it could be a floor is settled. */
 const stepPauseMs = 1_000;
 
+/** The time of the service, and whether it may be believed at once (base/service-clock.ts). */
+export interface FloorTime {
+  now(): number;
+  isSteady(): boolean;
+}
+
 /**
- * A job (jobs/jobs.ts), which any number of processes may run.
+ * A job (jobs/jobs.ts), which any number of processes may run. While the time is not steady the floor rises by no more than the
+ * time that passed since this process last saw it: a clock that jumps takes nobody's floor along (docs/decisions/0245).
  * @param lagMs time between the clock and the floor: a version that is written later after its time is refused
+ * @param monotonic milliseconds that only ever grow
  */
-export function completenessSteps(database: Database, now: () => number, lagMs: number) {
+export function completenessSteps(
+  database: Database,
+  time: FloorTime,
+  lagMs: number,
+  monotonic: () => number = () => performance.now(),
+) {
+  let seen: { readonly floor: number; readonly atMs: number } | undefined;
   return {
     name: 'completeness of searches by time',
     pauseMs: stepPauseMs,
     async run(): Promise<'done'> {
-      const floor = now() - lagMs;
+      const wanted = time.now() - lagMs;
+      const risen = seen === undefined || seen.floor === 0 ? 0 : seen.floor + (monotonic() - seen.atMs);
+      const floor = time.isSteady() ? wanted : Math.min(wanted, Math.floor(risen));
       await underLock(database, settleStatement(floor));
-      await underLock(database, fenceStatement());
+      seen = { floor: await underLock(database, fenceStatement()), atMs: monotonic() };
       return 'done';
     },
   };
 }
 
-/** The statement's snapshot is taken once the row is held, so it sees what those before it have committed. */
-async function underLock(database: Database, statement: Sql): Promise<void> {
-  await database.transaction(undefined, async (tx: Queryable) => {
-    await tx.query(sql`SELECT only_row FROM completeness FOR UPDATE`);
+/** The moment below which no version is written any more, in service time; 0: there is none yet. */
+export async function readFloor(database: Database): Promise<number> {
+  const [row] = await database.query<{ floor: number }>(sql`SELECT floor FROM completeness`, pointRead);
+  return row?.floor ?? 0;
+}
+
+/** What a repair has found and left, in service time. */
+export interface FloorRepair {
+  /** How far ahead of the time the floor was; 0: there was nothing to repair. */
+  readonly aheadMs: number;
+  readonly floorMs: number;
+}
+
+/** Time between the clock and the floor that a repair leaves. */
+const repairedLagMs = 60_000;
+
+/**
+ * Takes back a floor that lies in the future, because of which every write is refused, and what was said to be complete up to
+ * it; atomic. A floor that lies in the past is left as it is.
+ */
+export async function repairFloor(database: Database, nowMs: number): Promise<FloorRepair> {
+  return await database.transaction(undefined, async (tx: Queryable) => {
+    const [row] = await tx.query<{ floor: number }>(sql`SELECT floor FROM completeness FOR UPDATE`);
+    const floor = row?.floor ?? 0;
+    if (floor <= nowMs) return { aheadMs: 0, floorMs: floor };
+    const floorMs = nowMs - repairedLagMs;
+    await tx.query(sql`
+      UPDATE completeness SET floor = ${floorMs}::bigint, settled = LEAST(settled, ${floorMs}::bigint), fence = NULL, fence_epoch = NULL`);
+    return { aheadMs: floor - nowMs, floorMs };
+  });
+}
+
+/** The floor as it was before; the statement's snapshot is taken once the row is held, so it sees what those before it have committed. */
+async function underLock(database: Database, statement: Sql): Promise<number> {
+  return await database.transaction(undefined, async (tx: Queryable) => {
+    const [row] = await tx.query<{ floor: number }>(sql`SELECT floor FROM completeness FOR UPDATE`);
     await tx.query(statement);
+    return row?.floor ?? 0;
   });
 }
 

@@ -5,7 +5,10 @@
  */
 import type { Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
+import type { FailedParameter } from '../search/costly-parameters.ts';
 import type { IndexRows } from '../search/index-rows.ts';
+import { typeNumber } from '../search/numbers.ts';
+import { raiseEpochs } from '../tenancy/epochs.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { type IndexKind, indexArrays, type KindArrays } from './index-arrays.ts';
 
@@ -45,13 +48,38 @@ export function markSearchParameters(firm: number): Sql {
     ON CONFLICT (firm) DO UPDATE SET changed_at = now()`;
 }
 
+/**
+ * Marks search parameters as failed, until there is another version of their SearchParameter: whoever knows of them reads the
+ * firm's parameters again, writes leave no more rows of them, and nothing is searched by them.
+ * @returns those that had not failed before
+ */
+export async function failParameters(
+  tx: Queryable,
+  firm: number,
+  failed: readonly FailedParameter[],
+): Promise<FailedParameter[]> {
+  const ids = failed.map(({ id }) => id);
+  const reasons = failed.map(({ reason }) => reason);
+  const marked = await tx.query<FailedParameter>(sql`
+    UPDATE firm_search_parameter p
+    SET state = 'failed', reason = f.reason, completed_at = NULL,
+        failed_version = (
+          SELECT vid FROM resource
+          WHERE firm = ${firm} AND rtype = ${typeNumber('SearchParameter')} AND id = p.resource_id)
+    FROM unnest(${ids}::int[], ${reasons}::text[]) AS f(id, reason)
+    WHERE p.firm = ${firm} AND p.id = f.id AND p.state IN ('indexing', 'active')
+    RETURNING p.id, p.reason`);
+  if (marked.length > 0) await raiseEpochs(tx, { firm });
+  return marked;
+}
+
 /** How a search parameter of a firm stands. */
 export interface ParameterStanding {
   /** Id of its SearchParameter. */
   readonly resourceId: string;
   readonly url: string;
-  readonly state: 'indexing' | 'active' | 'dropping' | 'refused';
-  /** Why it is refused. */
+  readonly state: 'indexing' | 'active' | 'failed' | 'dropping' | 'refused';
+  /** Why it is refused, has failed, or is not indexed any further. */
   readonly reason: string | null;
   /** Of what was stored before it, the share that is indexed: 0 to 100, whole numbers. */
   readonly percent: number;
@@ -60,10 +88,13 @@ export interface ParameterStanding {
 /** The firm's own search parameters in the order of their definition, with the epoch of the caller's rights. */
 export function parameterStandings({ firm, application }: TenantScope): Sql {
   return sql`
-    SELECT e.epoch, p.resource_id AS "resourceId", p.url, p.state, p.reason,
+    SELECT e.epoch, p.resource_id AS "resourceId", p.url, p.state,
+      CASE WHEN p.state = 'indexing' AND j.failures IS NOT NULL THEN 'Its indexing has stopped until an operator releases it: ' || j.reason
+           ELSE p.reason END AS reason,
       CASE WHEN p.state = 'indexing' THEN least(99, 100 * p.resources_done / greatest(1, coalesce(p.resources_total, 1)))
            WHEN p.state = 'active' THEN 100 ELSE 0 END AS percent
     FROM access_epoch e LEFT JOIN firm_search_parameter p ON p.firm = e.firm
+      LEFT JOIN job_failure j ON j.firm = e.firm AND j.job = 'search-parameters' AND j.retry_at IS NULL
     WHERE e.firm = ${firm} AND e.application = ${application}
     ORDER BY p.id`;
 }

@@ -7,6 +7,7 @@
 import { applicationSystem, auditEventOf, interactionKinds, type LedgerEvent } from '../audit/audit-event.ts';
 import { type AuditOutcome, serviceLedger } from '../audit/audit-row.ts';
 import { type Sql, sql } from '../database/sql.ts';
+import { stepsOfServer } from '../limits/budgets.ts';
 import type { Condition } from '../search/condition.ts';
 import type { Criterion } from '../search/criteria.ts';
 import { type CursorBinding, openCursor, sealCursor } from '../search/cursor.ts';
@@ -256,7 +257,7 @@ function codesOf(
   let known = codesByNumber.get(number);
   if (known === undefined) {
     known = keys.flatMap((key) => {
-      const rows = indexElements('AuditEvent', auditEventOf(eventOf(key)), { timeZone: 'UTC' });
+      const rows = indexElements('AuditEvent', auditEventOf(eventOf(key)), { timeZone: 'UTC' }, stepsOfServer());
       return rows.tokenParam.flatMap((param, at) =>
         param === number ? [[key, rows.tokenSystem[at] ?? noSystem, rows.tokenCode[at] ?? ''] as const] : [],
       );

@@ -2,6 +2,7 @@
  * What storage takes and gives. Content is the JSON text of a resource as it is stored and returned, ids and meta included;
  * it stays in a `Stored` box until the field mask has seen it (access/disclosure.ts).
  */
+import type { InvariantBreach } from '@praxis/fhir';
 import type { Stored } from '../access/disclosure.ts';
 import type { AuditRow, WriteInteraction } from '../audit/audit-row.ts';
 import type { IndexRows } from '../search/index-rows.ts';
@@ -83,6 +84,8 @@ export interface ResourceWrite {
   /** Every index row of the new version; none for a delete. Repeated rows count once. */
   readonly index: IndexRows;
   readonly audit: AuditRow;
+  /** R4's invariants that the content breaks; absent: none that is known. Storage leaves the verdict to interactions. */
+  readonly breaches?: readonly InvariantBreach[];
 }
 
 export type WriteOutcome =

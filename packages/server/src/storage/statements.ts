@@ -13,6 +13,7 @@ import { entriesText, patientsText } from '../audit/audit-row.ts';
 import type { ProvenColumns, Prover } from '../audit/proof.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { typeNumber } from '../search/numbers.ts';
+import { toServiceTime } from '../tenancy/firm-time.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { indexArrays, integerArray, textArray } from './index-arrays.ts';
 import type { HistoryPeriod, HistoryWalk, ResourceKey, ResourceWrite } from './resources.ts';
@@ -128,13 +129,14 @@ export const statements = {
    * running knows that all that read it before have ended (indexing/barrier.ts). So it is with the floor of times
    * (storage/completeness.ts).
    */
-  write({ firm, application, epoch }: TenantScope, writes: readonly ResourceWrite[], prove?: Prover): Sql {
+  write(scope: TenantScope, writes: readonly ResourceWrite[], prove?: Prover): Sql {
+    const { firm, application, epoch } = scope;
     const { token, reference, date, string, number } = indexArrays(writes.map(({ index }) => index));
     const earliest = writes.reduce((least, { lastUpdatedMs }) => Math.min(least, lastUpdatedMs), endOfTimeMs);
     return sql`
       SELECT outcome, vid FROM praxis_write(
         in_firm => ${firm}, in_application => ${application},
-        in_access_epoch => CASE WHEN pg_current_xact_id() IS NOT NULL THEN praxis_in_time(${earliest}::bigint, ${epoch}::bigint) END,
+        in_access_epoch => CASE WHEN pg_current_xact_id() IS NOT NULL THEN praxis_in_time(${toServiceTime(scope, earliest)}::bigint, ${epoch}::bigint) END,
         in_rtype => ${integerArray(writes.map(({ type }) => typeNumber(type)))},
         in_id => ${textArray(writes.map(({ id }) => id))},
         in_expected => ${integerArray(writes.map(({ expectedVersion }) => expectedVersion))},
@@ -183,11 +185,14 @@ function walkStatement({ firm, application }: TenantScope, walk: HistoryWalk, of
     ORDER BY r.lu DESC, r.seq DESC`;
 }
 
-/** Of the version `v`: whether it was current later than the moment; a deletion is an event, and never current. */
+/**
+ * Of the version `v`: whether it was current later than the moment; a deletion is an event, and never current. By OFFSET 0 the
+ * next version is looked up: else all versions of the firm may be read to hash them.
+ */
 function currentAfter(firm: number, moment: number | undefined): Sql {
   return sql`CASE WHEN ${moment ?? null}::bigint IS NULL THEN true WHEN content IS NULL THEN lu >= ${moment ?? null}::bigint
     ELSE NOT EXISTS (SELECT FROM resource_version WHERE firm = ${firm} AND rtype = v.rtype AND id = v.id AND vid = v.vid + 1
-      AND lu <= ${moment ?? null}::bigint) END`;
+      AND lu <= ${moment ?? null}::bigint OFFSET 0) END`;
 }
 
 /** The proof of a write's audit row (audit/proof.ts); null where the store was opened without a key. */

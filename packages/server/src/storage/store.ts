@@ -7,23 +7,29 @@
  * https://hl7.org/fhir/R4/resource.html#Meta
  */
 
-import type { LedgerPlace } from '../audit/audit-event.ts';
 import type { Prover } from '../audit/proof.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { type Database, pointRead, type QueryOptions } from '../database/database.ts';
+import { type Database, pointRead, type Queryable, type QueryOptions } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
+import type { FailedParameter } from '../search/costly-parameters.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { type CalendarStore, calendarsOver } from './calendars.ts';
 import { type ChangeFeed, changeFeedOver } from './changes.ts';
 import { type ChargeStore, chargesOver } from './charges.ts';
 import { type ContentRows, contentsOver } from './contents.ts';
 import { type HoldStore, holdsOver } from './holds.ts';
-import { markSearchParameters, type ParameterStanding, parameterStandings } from './index-statements.ts';
+import {
+  failParameters,
+  markSearchParameters,
+  type ParameterStanding,
+  parameterStandings,
+} from './index-statements.ts';
 import { type IntakeStore, intakeOver } from './intake.ts';
 import { claimKey, type KeptAnswers, keepAnswer, readKept } from './kept-answers.ts';
-import { asVersion, ledgerPlace, ledgerResource } from './ledger-rows.ts';
-import { ledgerRow } from './ledger-search.ts';
+import { isIn, ledgerEvents } from './ledger-events.ts';
+import { ledgerPlace, ledgerResource } from './ledger-rows.ts';
 import { type OccupancyStore, occupancyOver } from './occupancy.ts';
+import { type PortionReader, portionsOver } from './portions.ts';
 import type {
   CurrentVersion,
   HistoryVersions,
@@ -90,6 +96,7 @@ export interface ResourceStore
     HoldStore,
     WaitlistStore,
     ContentRows,
+    PortionReader,
     KeptAnswers<ResourceStore> {
   /** The current version, also of a deleted resource; undefined when there never was one. */
   read(scope: TenantScope, type: string, id: string): Promise<StoredResource | undefined>;
@@ -144,6 +151,9 @@ export interface ResourceStore
   /** The firm's own search parameters, in the order of their definition: also those that cannot be searched by yet. */
   parameterStandings(scope: TenantScope): Promise<ParameterStanding[]>;
 
+  /** Nothing is indexed or searched any longer by what cost too much; every scope of the firm is old then. Those that are new. */
+  failParameters(scope: TenantScope, failed: readonly FailedParameter[]): Promise<FailedParameter[]>;
+
   /** The rows of a planned search page (search/plan.ts), in its order. */
   selectPage(scope: TenantScope, statement: Sql): Promise<PageRow[]>;
 
@@ -182,7 +192,7 @@ export function openStore(database: Database, prove?: Prover, clock: Clock = sys
   const parts: StoreParts = { database, prove, clock };
   const send: Send = async (scope, statement, options) => {
     requireUnended(scope, clock.now());
-    return await database.forFirm(scope.firm).query(statement, options);
+    return await database.forFirm(scope.firm, scope).query(statement, options);
   };
   const store = storeOver(send, prove);
   return {
@@ -196,6 +206,7 @@ export function openStore(database: Database, prove?: Prover, clock: Clock = sys
         ? inTransaction(parts, scope, (inside) => inside.writeMany(scope, writes))
         : store.writeMany(scope, writes),
     transaction: (scope, work) => inTransaction(parts, scope, work),
+    failParameters: (scope, failed) => inTransaction(parts, scope, (inside) => inside.failParameters(scope, failed)),
     once: (scope, claim, work) => inTransaction(parts, scope, (inside) => inside.once(scope, claim, work)),
     exclusively: (scope, name, work) => inTransaction(parts, scope, (store) => store.exclusively(scope, name, work)),
   };
@@ -207,13 +218,14 @@ function inTransaction<T>(
   scope: TenantScope,
   work: (store: ResourceStore) => Promise<T>,
 ): Promise<T> {
-  return database.transaction(scope.firm, (tx) => {
+  const inside = (tx: Queryable): Promise<T> => {
     const query = async <R>(statement: Sql): Promise<R[]> => {
       requireUnended(scope, clock.now());
       return await tx.query<R>(statement);
     };
     return work(storeInside(scope, query, prove));
-  });
+  };
+  return database.transaction(scope.firm, inside, { caller: scope });
 }
 
 /** The store of one transaction: bound to the firm it was begun for. */
@@ -232,6 +244,10 @@ function storeInside(
   };
   const store: ResourceStore = {
     ...plain,
+    async failParameters(scope, failed) {
+      await plain.currentVersions(scope, []); // whose rights are old reads the parameters again, too
+      return await failParameters({ query }, scope.firm, failed);
+    },
     write: async (scope, write) => marked(scope, [write], await plain.write(scope, write)),
     writeMany: async (scope, writes) => marked(scope, writes, await plain.writeMany(scope, writes)),
     async transaction(_scope, work) {
@@ -269,7 +285,10 @@ function defineParameters(writes: readonly ResourceWrite[]): boolean {
   return writes.some(({ type }) => type === 'SearchParameter');
 }
 
-function storeOver(send: Send, prove: Prover | undefined): Omit<ResourceStore, 'transaction' | 'exclusively' | 'once'> {
+function storeOver(
+  send: Send,
+  prove: Prover | undefined,
+): Omit<ResourceStore, 'transaction' | 'exclusively' | 'once' | 'failParameters'> {
   return {
     ...changeFeedOver(send),
     ...holdsOver(send),
@@ -364,23 +383,10 @@ function storeOver(send: Send, prove: Prover | undefined): Omit<ResourceStore, '
       return { total: row?.total ?? 0, sampled: row?.sampled ?? false, bounded: row?.bounded ?? false };
     },
 
+    ...portionsOver(send),
+
     stream: (scope, options = {}) => streamOf(send, scope, options.types),
   };
-}
-
-/** The event of the ledger at a place, if there is one. */
-async function ledgerEvents(send: Send, scope: TenantScope, place: LedgerPlace): Promise<StoredResource[]> {
-  const rows = await send<ResourceRow>(scope, ledgerRow(scope, place), pointRead);
-  return requireFresh(rows, scope).filter(isFound).map(pageRowOf).map(ledgerResource).map(asVersion);
-}
-
-/** Whether the one version of an event belongs to a page of its history. */
-function isIn(
-  { beforeVersion, sinceMs, beforeMs, currentAfterMs: _always }: HistoryPage,
-  event: StoredResource,
-): boolean {
-  if (beforeVersion !== undefined && event.versionId >= beforeVersion) return false;
-  return event.lastUpdatedMs >= (sinceMs ?? 0) && event.lastUpdatedMs < (beforeMs ?? Number.POSITIVE_INFINITY);
 }
 
 function requireBatch(items: readonly unknown[]): void {

@@ -8,6 +8,7 @@ import { integerArray } from './index-arrays.ts';
 
 /** A firm to look at, and the reasons. */
 export interface DueFirm {
+  readonly id: number;
   readonly environment: string;
   readonly prefix: string;
   readonly ids: readonly number[];
@@ -16,12 +17,16 @@ export interface DueFirm {
 /** Reasons that are read at once, at most. */
 const dueMax = 1_000;
 
-/** Firms whose lists are to be looked at, in the order of the first reason. */
-export async function dueFirms(query: Queryable, nowMs: number): Promise<readonly DueFirm[]> {
+/** Firms whose lists are to be looked at, in the order of the first reason. @param without firms that are left out */
+export async function dueFirms(
+  query: Queryable,
+  nowMs: number,
+  without: readonly number[],
+): Promise<readonly DueFirm[]> {
   return await query.query<DueFirm>(sql`
-    SELECT e.name AS environment, f.prefix, d.ids FROM (
+    SELECT f.id, e.name AS environment, f.prefix, d.ids FROM (
       SELECT firm, array_agg(id) AS ids, min(due) AS first
-      FROM (SELECT id, firm, due FROM waitlist_due WHERE due <= ${nowMs}::bigint ORDER BY due LIMIT ${dueMax}) near
+      FROM (SELECT id, firm, due FROM waitlist_due WHERE due <= ${nowMs}::bigint AND NOT firm = ANY (${without}::int[]) ORDER BY due LIMIT ${dueMax}) near
       GROUP BY firm) d
     JOIN firm f ON f.id = d.firm JOIN environment e ON e.id = f.environment ORDER BY d.first`);
 }

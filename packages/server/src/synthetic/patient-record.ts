@@ -182,7 +182,7 @@ function document(plan: PracticePlan, random: Random, id: string): SyntheticReso
   const day = plan.today - random.integer(1, 700);
   const title = `scan-${id}.pdf`;
   return resource('DocumentReference', `file-${id}`, {
-    identifier: [{ system: 'filename', value: title }],
+    identifier: [{ system: `${systems.firm}/filename`, value: title }],
     status: 'current',
     type: { coding: [{ system: `${systems.firm}/document-type`, code: 'pdf' }] },
     category: [concept(random.pick(documentCategories))],

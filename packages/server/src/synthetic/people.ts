@@ -30,7 +30,7 @@ export function person(random: Random, family?: string): Person {
     family: surname,
     name: { use: 'official', family: surname, given },
     telecom: telecom(random, surname, given[0] ?? ''),
-    address: address(),
+    address: address('home'),
   };
 }
 
@@ -43,16 +43,16 @@ function telecom(random: Random, family: string, given: string): JsonObject[] {
   return points;
 }
 
-/** An address of its own; `person` has one already. */
+/** The address of a business; `person` has one already. */
 export function placeOf(random: Random): JsonObject {
   faker.seed(random.integer(0, 0x7fffffff));
-  return address();
+  return address('work');
 }
 
-function address(): JsonObject {
+function address(use: 'home' | 'work'): JsonObject {
   const state = faker.location.state({ abbreviated: true });
   return {
-    use: 'home',
+    use,
     line: [faker.location.streetAddress()],
     city: faker.location.city(),
     state,

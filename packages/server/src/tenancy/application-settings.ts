@@ -56,6 +56,11 @@ export const applicationSettings = {
       'A PUT to a resource that is there changes the top-level elements that it sends and leaves the others; id may be missing.',
     habit: 'A Patient is sent with its telecom only, an Appointment with its status only.',
   },
+  lenientInvariants: {
+    meaning:
+      'A resource that breaks invariants of R4 is stored nevertheless; Prefer: return=OperationOutcome tells each as a warning.',
+    habit: 'An Appointment is sent with a start and without an end, a Period that ends before it starts.',
+  },
 } as const satisfies Record<string, SettingRow>;
 
 export type SettingName = keyof typeof applicationSettings;
@@ -82,6 +87,7 @@ export function readSettings(stored: Readonly<Record<string, unknown>>): Applica
     impliedParticipantStatus: isOn('impliedParticipantStatus'),
     upperCaseStatus: isOn('upperCaseStatus'),
     partialPut: isOn('partialPut'),
+    lenientInvariants: isOn('lenientInvariants'),
   };
 }
 

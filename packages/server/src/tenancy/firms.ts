@@ -18,6 +18,8 @@ export interface Firm {
   /** IANA time zone in which dates without an offset are read. */
   readonly timeZone: string;
   readonly state: FirmState;
+  /** Whether writes are refused that refer to a resource of the firm that does not exist. */
+  readonly requiresReferences: boolean;
 }
 
 export type FirmState = 'active' | 'suspended';
@@ -86,6 +88,13 @@ export async function setFirmTimeZone(database: Database, firm: Firm, timeZone: 
   });
 }
 
+/** Has writes refused that refer to a resource of the firm that does not exist, or not, from the next request on. */
+export async function setRequiredReferences(database: Database, firm: Firm, isOn: boolean): Promise<void> {
+  await changing(database, { firm: firm.id }, async (tx) => {
+    await tx.query(sql`UPDATE firm SET requires_references = ${isOn} WHERE id = ${firm.id}`);
+  });
+}
+
 async function setState(database: Database, firm: Firm, state: FirmState): Promise<void> {
   await changing(database, { firm: firm.id }, async (tx) => {
     await tx.query(sql`UPDATE firm SET state = ${state} WHERE id = ${firm.id}`);
@@ -93,5 +102,6 @@ async function setState(database: Database, firm: Firm, state: FirmState): Promi
 }
 
 const selectFirm: Sql = sql`
-  SELECT f.id, e.name AS environment, f.prefix, f.name, f.time_zone AS "timeZone", f.state
+  SELECT f.id, e.name AS environment, f.prefix, f.name, f.time_zone AS "timeZone", f.state,
+         f.requires_references AS "requiresReferences"
   FROM firm f JOIN environment e ON e.id = f.environment`;

@@ -23,6 +23,8 @@ export interface TenantScope {
   readonly product: string;
   /** IANA time zone in which the firm's dates without an offset are read. */
   readonly timeZone: string;
+  /** Whether the firm has writes refused that refer to what does not exist; absent: they are not. */
+  readonly requiresReferences?: boolean;
   /** Search parameters of the firm's own. */
   readonly searchParameters: FirmSearchParameters;
   /**

@@ -26,9 +26,11 @@ export interface FirmSearchParameter {
   readonly definition: SearchParameterDefinition;
   /** Every resource has its index rows, so it may be searched by. */
   readonly complete: boolean;
+  /** It costs too much (search/costly-parameters.ts): nothing is indexed or searched by it. */
+  readonly failed: boolean;
 }
 
-/** Those that writes index, in the order of their definition. Equal lists of one process are the same object. */
+/** Those that writes index and those that have failed, in the order of their definition. Equal lists of one process are the same object. */
 export type FirmSearchParameters = readonly FirmSearchParameter[];
 
 export const noSearchParameters: FirmSearchParameters = [];
@@ -36,8 +38,8 @@ export const noSearchParameters: FirmSearchParameters = [];
 /** The parameters of the firm that `firm` names in a statement, as JSON text; null when it has none. */
 export function searchParametersJson(firm: Sql): Sql {
   return sql`(
-    SELECT json_agg(json_build_object('id', p.id, 'url', p.url, 'definition', p.definition, 'complete', p.state = 'active') ORDER BY p.id)::text
-    FROM firm_search_parameter p WHERE p.firm = ${firm} AND p.state IN ('indexing', 'active'))`;
+    SELECT json_agg(json_build_object('id', p.id, 'url', p.url, 'definition', p.definition, 'complete', p.state = 'active', 'failed', p.state = 'failed') ORDER BY p.id)::text
+    FROM firm_search_parameter p WHERE p.firm = ${firm} AND p.state IN ('indexing', 'active', 'failed'))`;
 }
 
 /** Those of one firm. */

@@ -4,6 +4,7 @@
  */
 import type { JsonObject, JsonValue, PublishedCodeSystem } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
+import type { Effort } from './effort.ts';
 import { elements, flagOf, objectOf, textOfElement } from './elements.ts';
 
 /** A code; without `system` it is known by its code alone. */
@@ -52,21 +53,26 @@ export function conceptOf(system: CodeSystem, code: string): Concept | undefined
 
 /**
  * The code and all codes beneath it (is-a), each once.
- * @throws PraxisError `code-unknown`
+ * @throws PraxisError `code-unknown`, `too-costly`
  */
-export function descendantsOf(system: CodeSystem, code: string): readonly string[] {
-  return closure(system, code, (concept) => concept.children);
+export function descendantsOf(system: CodeSystem, code: string, effort: Effort): readonly string[] {
+  return closure(system, code, effort, (concept) => concept.children);
 }
 
 /**
  * The code and all codes above it (is-a), each once.
- * @throws PraxisError `code-unknown`
+ * @throws PraxisError `code-unknown`, `too-costly`
  */
-export function ancestorsOf(system: CodeSystem, code: string): readonly string[] {
-  return closure(system, code, (concept) => concept.parents);
+export function ancestorsOf(system: CodeSystem, code: string, effort: Effort): readonly string[] {
+  return closure(system, code, effort, (concept) => concept.parents);
 }
 
-function closure(system: CodeSystem, code: string, next: (concept: Concept) => readonly string[]): readonly string[] {
+function closure(
+  system: CodeSystem,
+  code: string,
+  effort: Effort,
+  next: (concept: Concept) => readonly string[],
+): readonly string[] {
   const start = conceptOf(system, code);
   if (start === undefined) {
     return fail('code-unknown', { diagnostics: `The code is not in the code system ${system.url}` });
@@ -74,10 +80,15 @@ function closure(system: CodeSystem, code: string, next: (concept: Concept) => r
   const reached = new Set([start.code]);
   // A set hands out what is added while it is walked.
   for (const at of reached) {
-    for (const further of next(system.concepts.get(at) ?? start)) reached.add(further);
+    const nearest = next(system.concepts.get(at) ?? start);
+    effort.spend(1 + nearest.length);
+    for (const further of nearest) reached.add(further);
   }
   return [...reached];
 }
+
+/** What a concept or one of its properties costs to read and to link. */
+const stepsPerConcept = 10;
 
 interface ConceptRow {
   readonly code: string;
@@ -98,8 +109,11 @@ export function publishedCodeSystem(published: PublishedCodeSystem): CodeSystem 
   };
 }
 
-/** The code system of a CodeSystem resource; what is missing or of the wrong type in it counts as absent. */
-export function codeSystemOf(resource: JsonObject): CodeSystem {
+/**
+ * The code system of a CodeSystem resource; what is missing or of the wrong type in it counts as absent.
+ * @throws PraxisError `too-costly`
+ */
+export function codeSystemOf(resource: JsonObject, effort: Effort): CodeSystem {
   const version = textOfElement(resource['version']);
   const url = textOfElement(resource['url']) ?? '';
   return {
@@ -109,7 +123,7 @@ export function codeSystemOf(resource: JsonObject): CodeSystem {
     isComplete: resource['content'] === 'complete',
     ...conceptsOf(
       flagOf(resource['caseSensitive']) ?? true,
-      graphOf(rowsOf(resource['concept'], 0), textOfElement(resource['hierarchyMeaning'])),
+      graphOf(rowsOf(resource['concept'], effort), textOfElement(resource['hierarchyMeaning'])),
     ),
   };
 }
@@ -125,19 +139,27 @@ function conceptsOf(caseSensitive: boolean, graph: Graph) {
   };
 }
 
-function rowsOf(concepts: JsonValue | undefined, depth: number): ConceptRow[] {
-  return elements(concepts).flatMap((concept) => {
-    const code = textOfElement(concept['code']);
-    if (code === undefined) return [];
-    const row = {
-      code,
-      display: textOfElement(concept['display']),
-      depth,
-      properties: elements(concept['property']).flatMap(propertyOf),
-      designations: elements(concept['designation']),
-    };
-    return [row, ...rowsOf(concept['concept'], depth + 1)];
-  });
+/** In the order of the definition: each concept before those nested in it. */
+function rowsOf(concepts: JsonValue | undefined, effort: Effort): ConceptRow[] {
+  const rows: ConceptRow[] = [];
+  const add = (nested: JsonValue | undefined, depth: number): void => {
+    for (const concept of elements(nested)) {
+      const code = textOfElement(concept['code']);
+      if (code === undefined) continue;
+      const properties = elements(concept['property']);
+      effort.spend(stepsPerConcept + stepsPerConcept * properties.length);
+      rows.push({
+        code,
+        display: textOfElement(concept['display']),
+        depth,
+        properties: properties.flatMap(propertyOf),
+        designations: elements(concept['designation']),
+      });
+      add(concept['concept'], depth + 1);
+    }
+  };
+  add(concepts, 0);
+  return rows;
 }
 
 function propertyOf(property: JsonObject): [string, string][] {

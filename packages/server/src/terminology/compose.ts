@@ -5,10 +5,13 @@
 import type { JsonObject, JsonValue } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import { nameOf } from './definitions.ts';
+import type { Effort } from './effort.ts';
 import { elements, flagOf, objectOf, textOfElement, texts } from './elements.ts';
 
 /** `include` and `exclude` of one definition, at most. */
 export const partsMax = 500;
+/** Filters of one of them, at most. */
+export const filtersMax = 20;
 
 export interface Filter {
   /** For messages: `ValueSet.compose.include[0].filter[1]`. */
@@ -44,13 +47,13 @@ export interface Compose {
 
 /**
  * The definition; for a value set that has none but holds an expansion, what that lists.
- * @throws PraxisError `value-set-invalid`
+ * @throws PraxisError `value-set-invalid`, `too-costly`
  */
-export function composeOf(valueSet: JsonObject): Compose {
+export function composeOf(valueSet: JsonObject, effort: Effort): Compose {
   const compose = objectOf(valueSet['compose']);
-  if (compose === undefined) return { include: expansionParts(valueSet), exclude: [], inactive: true };
-  const include = partsOf(compose['include'], 'ValueSet.compose.include');
-  const exclude = partsOf(compose['exclude'], 'ValueSet.compose.exclude');
+  if (compose === undefined) return { include: expansionParts(valueSet, effort), exclude: [], inactive: true };
+  const include = partsOf(valueSet, compose['include'], 'ValueSet.compose.include', effort);
+  const exclude = partsOf(valueSet, compose['exclude'], 'ValueSet.compose.exclude', effort);
   if (include.length + exclude.length > partsMax) {
     invalid(valueSet, `has more than ${partsMax} includes and excludes`, 'ValueSet.compose');
   }
@@ -62,18 +65,26 @@ export function invalid(valueSet: JsonObject, problem: string, path: string): ne
   return fail('value-set-invalid', { diagnostics: `The value set ${nameOf(valueSet)} ${problem}`, expression: [path] });
 }
 
-function partsOf(value: JsonValue | undefined, path: string): readonly ComposePart[] {
-  return elements(value).map((part, index) => partOf(part, `${path}[${index}]`));
+function partsOf(
+  valueSet: JsonObject,
+  value: JsonValue | undefined,
+  path: string,
+  effort: Effort,
+): readonly ComposePart[] {
+  return elements(value).map((part, index) => partOf(valueSet, part, `${path}[${index}]`, effort));
 }
 
-function partOf(part: JsonObject, path: string): ComposePart {
+function partOf(valueSet: JsonObject, part: JsonObject, path: string, effort: Effort): ComposePart {
   const system = textOfElement(part['system']);
   const version = textOfElement(part['version']);
+  const filters = elements(part['filter']);
+  if (filters.length > filtersMax) invalid(valueSet, `has more than ${filtersMax} filters in one part`, path);
+  effort.spend(1 + elements(part['concept']).length + texts(part['valueSet']).length);
   return {
     path,
     ...(system === undefined ? {} : { system: version === undefined ? system : `${system}|${version}` }),
     concepts: elements(part['concept']).flatMap(listedConcept),
-    filters: elements(part['filter']).map((filter, index) => ({
+    filters: filters.map((filter, index) => ({
       path: `${path}.filter[${index}]`,
       property: textOfElement(filter['property']) ?? '',
       op: textOfElement(filter['op']) ?? '',
@@ -90,11 +101,12 @@ function listedConcept(concept: JsonObject): ListedConcept[] {
   return [{ code, ...(display === undefined ? {} : { display }), designations: elements(concept['designation']) }];
 }
 
-function expansionParts(valueSet: JsonObject): readonly ComposePart[] {
+function expansionParts(valueSet: JsonObject, effort: Effort): readonly ComposePart[] {
   const expansion = objectOf(valueSet['expansion']);
   if (expansion === undefined) invalid(valueSet, 'has no definition (compose) to go by', 'ValueSet.compose');
   const bySystem = new Map<string, ListedConcept[]>();
   const visit = (entry: JsonObject) => {
+    effort.spend(1);
     const system = textOfElement(entry['system']);
     if (system !== undefined && flagOf(entry['abstract']) !== true) {
       const listed = bySystem.get(system) ?? [];

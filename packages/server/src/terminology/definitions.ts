@@ -3,9 +3,10 @@
  * and a system that R4 holds in part only (examples, fragments) can be completed by the firm.
  * https://hl7.org/fhir/R4/references.html#canonical
  */
-import { type JsonObject, loadTerminology, type PublishedValueSet } from '@praxis/fhir';
+import { type Budget, type JsonObject, loadTerminology, type PublishedValueSet } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import { type CodeSystem, codeSystemOf, publishedCodeSystem } from './code-system.ts';
+import { effortOnCodeSystem } from './effort.ts';
 import { textOfElement } from './elements.ts';
 
 export type TerminologyKind = 'ValueSet' | 'CodeSystem';
@@ -24,20 +25,20 @@ export type TerminologyLookup = (
 export const lookupsMax = 100;
 
 export interface Definitions {
-  /** @throws PraxisError `value-set-unknown`, `expansion-too-costly` */
+  /** @throws PraxisError `value-set-unknown`, `too-costly` */
   valueSet(canonical: string): Promise<JsonObject>;
-  /** @throws PraxisError `expansion-too-costly` */
+  /** @throws PraxisError `too-costly` */
   codeSystem(canonical: string): Promise<CodeSystem | undefined>;
-  /** @throws PraxisError `code-system-unknown`, `expansion-too-costly` */
+  /** @throws PraxisError `code-system-unknown`, `too-costly` */
   requireCodeSystem(canonical: string): Promise<CodeSystem>;
 }
 
 /** What `lookup` finds is asked for once. */
-export function openDefinitions(lookup: TerminologyLookup): Definitions {
+export function openDefinitions(budget: Budget, lookup: TerminologyLookup): Definitions {
   const find = boundedLookup(lookup);
   const valueSets = new Map<string, Promise<JsonObject | undefined>>();
   const codeSystems = new Map<string, Promise<CodeSystem | undefined>>();
-  const codeSystem = (canonical: string) => once(codeSystems, canonical, () => findCodeSystem(find, canonical));
+  const codeSystem = (canonical: string) => once(codeSystems, canonical, () => findCodeSystem(budget, find, canonical));
   return {
     async valueSet(canonical) {
       const found = await once(valueSets, canonical, () => findValueSet(find, canonical));
@@ -65,7 +66,11 @@ async function findValueSet(find: TerminologyLookup, canonical: string): Promise
 /** Parsed code systems of R4: every process holds each of them once. */
 const publishedCodeSystems = new Map<string, CodeSystem>();
 
-async function findCodeSystem(find: TerminologyLookup, canonical: string): Promise<CodeSystem | undefined> {
+async function findCodeSystem(
+  budget: Budget,
+  find: TerminologyLookup,
+  canonical: string,
+): Promise<CodeSystem | undefined> {
   // The URLs of two systems of R4 (tables of HL7 v2) end with |2.7 and |2.3.1.
   const whole = await publishedSystem(canonical);
   if (whole?.isComplete) return whole;
@@ -74,7 +79,7 @@ async function findCodeSystem(find: TerminologyLookup, canonical: string): Promi
   const fitting = published !== undefined && fits(published, version) ? published : undefined;
   if (fitting?.isComplete) return fitting;
   const own = await find('CodeSystem', url, version);
-  return own === undefined ? fitting : codeSystemOf(own);
+  return own === undefined ? fitting : codeSystemOf(own, effortOnCodeSystem(budget, url));
 }
 
 async function publishedSystem(url: string): Promise<CodeSystem | undefined> {
@@ -125,8 +130,8 @@ function boundedLookup(lookup: TerminologyLookup): TerminologyLookup {
     if (url === '') return undefined;
     lookups += 1;
     if (lookups > lookupsMax) {
-      fail('expansion-too-costly', {
-        diagnostics: `More than ${lookupsMax} value sets and code systems of the firm would have to be read`,
+      fail('too-costly', {
+        diagnostics: `More than ${lookupsMax} value sets and code systems of the firm would have to be read for one request. Nothing was changed. To make it cheaper: name fewer of them`,
       });
     }
     return lookup(kind, url, version);

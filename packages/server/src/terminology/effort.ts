@@ -1,23 +1,40 @@
 /**
- * How much work one question to the terminology may be: definitions come from firms and callers, and some that are small
- * to write are endless to evaluate.
+ * The budget of a request with the work that the terminology spends it on: definitions come from firms and callers, and some
+ * that are small to write are endless to evaluate (docs/decisions/0215).
  */
-import { fail } from '../base/errors.ts';
+import type { Budget, BudgetedWork } from '@praxis/fhir';
 
-/** Units: a concept looked at, or one step of a regular expression tried on one character. About a second. */
-export const effortMax = 5_000_000;
+/** Each throws PraxisError `too-costly` when the budget is used up. */
+export interface Effort {
+  /** Spends steps: a concept looked at, a value compared. */
+  spend(steps: number): void;
+  /** Takes bytes until the request ends. */
+  take(bytes: number): void;
+  /** Lets other requests go on when this one has held the thread long enough. */
+  breathe(): Promise<void>;
+}
 
-/** Spends units. @throws PraxisError `expansion-too-costly` when none are left */
-export type Spend = (units: number) => void;
-
-/** The budget of one question. */
-export function openEffort(): Spend {
-  let left = effortMax;
-  return (units) => {
-    left -= units;
-    if (left >= 0) return;
-    fail('expansion-too-costly', {
-      diagnostics: `The value set takes too much work (more than ${effortMax} steps): it has too many parts, or costly filters`,
-    });
+/** `budget`, spent on one piece of work. */
+export function effortOn(budget: Budget, work: BudgetedWork): Effort {
+  return {
+    spend: (steps) => budget.spend(steps, work),
+    take: (bytes) => budget.take(bytes, work),
+    breathe: () => budget.breathe(work),
   };
+}
+
+/** On the evaluation of the value set `name`. */
+export function effortOnValueSet(budget: Budget, name: string): Effort {
+  return effortOn(budget, {
+    what: `The evaluation of the value set ${name}`,
+    cheaper: 'use fewer includes and filters, and shorter regular expressions',
+  });
+}
+
+/** On the concepts of the code system `url`. */
+export function effortOnCodeSystem(budget: Budget, url: string): Effort {
+  return effortOn(budget, {
+    what: `The code system ${url}`,
+    cheaper: 'use one with fewer concepts, properties and parents',
+  });
 }

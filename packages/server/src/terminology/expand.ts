@@ -1,16 +1,18 @@
 /**
  * Expansion: all codes of a value set. https://hl7.org/fhir/R4/valueset.html#expansion
  */
-import type { JsonObject, JsonValue } from '@praxis/fhir';
+import type { Budget, JsonObject, JsonValue } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import { type CodeSystem, type Concept, conceptOf } from './code-system.ts';
 import { type ComposePart, composeOf, invalid } from './compose.ts';
 import { canonicalParts, type Definitions, nameOf } from './definitions.ts';
-import { openEffort, type Spend } from './effort.ts';
+import { type Effort, effortOnValueSet } from './effort.ts';
 import { filterTest } from './filters.ts';
 
 /** Codes that one expansion may go through, those of imported and excluded value sets counted too. */
 export const expansionCodesMax = 20_000;
+/** Concepts that are looked at between two looks at whether others should go on. */
+const conceptsPerBreath = 64;
 /** Value sets that import each other in a row. */
 export const importDepthMax = 20;
 
@@ -44,18 +46,20 @@ interface Work {
   /** Value sets that were expanded on the way, by canonical. */
   readonly known: Map<string, Codings>;
   codes: number;
-  readonly spend: Spend;
+  readonly effort: Effort;
 }
 
 /** See `Terminology.expand`. */
 export async function expandValueSet(
+  budget: Budget,
   definitions: Definitions,
   valueSet: string | JsonObject,
   options: ExpansionOptions = {},
 ): Promise<Expansion> {
   const definition = typeof valueSet === 'string' ? await definitions.valueSet(valueSet) : valueSet;
   const path = typeof valueSet === 'string' ? [valueSet] : [nameOf(valueSet)];
-  const codings = await codingsOf({ definitions, known: new Map(), codes: 0, spend: openEffort() }, definition, path);
+  const effort = effortOnValueSet(budget, nameOf(definition));
+  const codings = await codingsOf({ definitions, known: new Map(), codes: 0, effort }, definition, path);
   const kept = [...codings.values()].filter(
     ({ isInactive, system }) => !(options.activeOnly && isInactive) && !options.excludedSystems?.has(system),
   );
@@ -72,7 +76,7 @@ export function requireNoCycle(path: readonly string[], canonical: string, impor
 }
 
 async function codingsOf(work: Work, valueSet: JsonObject, path: readonly string[]): Promise<Codings> {
-  const compose = composeOf(valueSet);
+  const compose = composeOf(valueSet, work.effort);
   const codings: Codings = new Map();
   for (const part of compose.include) {
     for (const [key, coding] of await partCodings(work, valueSet, part, path)) {
@@ -104,6 +108,7 @@ async function partCodings(
   const [first, ...others] = sets;
   if (first === undefined) return invalid(valueSet, 'has a part with neither system nor valueSet', part.path);
   count(work, first.size, valueSet);
+  work.effort.spend(first.size * sets.length);
   return new Map([...first].filter(([key]) => others.every((set) => set.has(key))));
 }
 
@@ -117,10 +122,16 @@ async function systemCodings(work: Work, valueSet: JsonObject, part: ComposePart
       expression: [part.path],
     });
   }
-  const tests = part.filters.map((filter) => filterTest(valueSet, system, filter, work.spend));
-  work.spend(system.concepts.size * (tests.length + 1));
+  const tests = part.filters.map((filter) => filterTest(valueSet, system, filter, work.effort));
+  work.effort.spend(system.concepts.size * (tests.length + 1));
   const codings: Codings = new Map();
+  let untilBreath = conceptsPerBreath;
   for (const concept of system.concepts.values()) {
+    untilBreath--;
+    if (untilBreath === 0) {
+      untilBreath = conceptsPerBreath;
+      await work.effort.breathe();
+    }
     if (tests.every((test) => test(concept))) codings.set(keyOf(url, concept.code), codingOf(url, concept));
   }
   return codings;

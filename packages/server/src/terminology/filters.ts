@@ -5,7 +5,7 @@
 import type { JsonObject } from '@praxis/fhir';
 import { ancestorsOf, type CodeSystem, type Concept, conceptOf, descendantsOf } from './code-system.ts';
 import { type Filter, invalid } from './compose.ts';
-import type { Spend } from './effort.ts';
+import type { Effort } from './effort.ts';
 import { compilePattern, PatternError } from './regular-expression.ts';
 
 export type ConceptTest = (concept: Concept) => boolean;
@@ -15,7 +15,7 @@ interface Filtered {
   readonly valueSet: JsonObject;
   readonly system: CodeSystem;
   readonly filter: Filter;
-  readonly spend: Spend;
+  readonly effort: Effort;
 }
 
 /** Operator → test. `concept` and `code` stand for the concept itself. */
@@ -33,7 +33,7 @@ const operators: Readonly<Record<string, (filtered: Filtered) => ConceptTest>> =
     const codes = new Set(beneath(filtered));
     return ({ code }) => !codes.has(code);
   },
-  generalizes: (filtered) => within(new Set(ancestorsOf(filtered.system, requireCode(filtered)))),
+  generalizes: (filtered) => within(new Set(ancestorsOf(filtered.system, requireCode(filtered), filtered.effort))),
   regex: (filtered) => {
     const values = valuesOf(filtered);
     const matches = patternOf(filtered);
@@ -60,14 +60,15 @@ const operators: Readonly<Record<string, (filtered: Filtered) => ConceptTest>> =
 
 /**
  * Tests whether a concept of `system` passes `filter`.
- * @throws PraxisError `value-set-invalid` when the operator, the property, the code or the pattern is not understood
+ * @throws PraxisError `value-set-invalid` when the operator, the property, the code or the pattern is not understood,
+ *   `too-costly`
  */
-export function filterTest(valueSet: JsonObject, system: CodeSystem, filter: Filter, spend: Spend): ConceptTest {
+export function filterTest(valueSet: JsonObject, system: CodeSystem, filter: Filter, effort: Effort): ConceptTest {
   const operator = Object.hasOwn(operators, filter.op) ? operators[filter.op] : undefined;
   if (operator === undefined) {
     return invalid(valueSet, `has a filter operator that is none of ${Object.keys(operators).join(', ')}`, filter.path);
   }
-  return operator({ valueSet, system, filter, spend });
+  return operator({ valueSet, system, filter, effort });
 }
 
 function within(codes: ReadonlySet<string>): ConceptTest {
@@ -76,9 +77,7 @@ function within(codes: ReadonlySet<string>): ConceptTest {
 
 /** The filter's code and those beneath it. */
 function beneath(filtered: Filtered): readonly string[] {
-  const codes = descendantsOf(filtered.system, requireCode(filtered));
-  filtered.spend(codes.length);
-  return codes;
+  return descendantsOf(filtered.system, requireCode(filtered), filtered.effort);
 }
 
 function requireCode({ valueSet, system, filter }: Filtered): string {
@@ -95,23 +94,28 @@ const builtIn: Readonly<Record<string, (concept: Concept) => readonly string[]>>
 };
 
 /** The values that a concept has of the filter's property. */
-function valuesOf({ valueSet, system, filter }: Filtered): (concept: Concept) => readonly string[] {
+function valuesOf({ valueSet, system, filter, effort }: Filtered): (concept: Concept) => readonly string[] {
   const { property } = filter;
   const known = Object.hasOwn(builtIn, property) ? builtIn[property] : undefined;
-  if (known !== undefined) return known;
+  const spent = (values: readonly string[]) => {
+    effort.spend(values.length);
+    return values;
+  };
+  if (known !== undefined) return (concept) => spent(known(concept));
   if (!system.propertyNames.has(property)) {
     return invalid(valueSet, `has a filter by a property that no code of ${system.url} has`, filter.path);
   }
-  return ({ properties }) => properties.get(property) ?? [];
+  return ({ properties }) => spent(properties.get(property) ?? []);
 }
 
-function listOf({ filter }: Filtered): ReadonlySet<string> {
+function listOf({ filter, effort }: Filtered): ReadonlySet<string> {
+  effort.spend(filter.value.length);
   return new Set(filter.value.split(',').map((value) => value.trim()));
 }
 
-function patternOf({ valueSet, filter, spend }: Filtered): (text: string) => boolean {
+function patternOf({ valueSet, filter, effort }: Filtered): (text: string) => boolean {
   try {
-    return compilePattern(filter.value, spend);
+    return compilePattern(filter.value, effort);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     return invalid(valueSet, `has a filter whose regular expression ${error.message}`, filter.path);

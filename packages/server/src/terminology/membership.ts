@@ -2,11 +2,11 @@
  * Whether one code is in a value set, decided without listing the set.
  * https://hl7.org/fhir/R4/valueset.html#compositions
  */
-import type { JsonObject, JsonValue } from '@praxis/fhir';
+import type { Budget, JsonObject, JsonValue } from '@praxis/fhir';
 import { type Concept, conceptOf, type SystemCode } from './code-system.ts';
 import { type ComposePart, composeOf, invalid } from './compose.ts';
 import { canonicalParts, type Definitions, nameOf } from './definitions.ts';
-import { openEffort, type Spend } from './effort.ts';
+import { type Effort, effortOnValueSet } from './effort.ts';
 import { requireNoCycle } from './expand.ts';
 import { filterTest } from './filters.ts';
 
@@ -34,22 +34,24 @@ interface Work {
   readonly coding: SystemCode;
   /** Answers on the way, by canonical. */
   readonly known: Map<string, Membership>;
-  readonly spend: Spend;
+  readonly effort: Effort;
 }
 
 /** See `Terminology.contains`. */
 export async function memberOf(
+  budget: Budget,
   definitions: Definitions,
   valueSet: string | JsonObject,
   coding: SystemCode,
 ): Promise<Membership> {
   const definition = typeof valueSet === 'string' ? await definitions.valueSet(valueSet) : valueSet;
   const path = typeof valueSet === 'string' ? [valueSet] : [nameOf(valueSet)];
-  return inValueSet({ definitions, coding, known: new Map(), spend: openEffort() }, definition, path);
+  const effort = effortOnValueSet(budget, nameOf(definition));
+  return inValueSet({ definitions, coding, known: new Map(), effort }, definition, path);
 }
 
 async function inValueSet(work: Work, valueSet: JsonObject, path: readonly string[]): Promise<Membership> {
-  const compose = composeOf(valueSet);
+  const compose = composeOf(valueSet, work.effort);
   let found = notMember;
   for (const part of compose.include) {
     const membership = await inPart(work, valueSet, part, path);
@@ -82,6 +84,7 @@ async function inPart(
   part: ComposePart,
   path: readonly string[],
 ): Promise<Membership> {
+  await work.effort.breathe();
   const answers: Membership[] = [];
   if (part.system !== undefined) answers.push(await inSystem(work, valueSet, part, part.system));
   for (const canonical of part.valueSets) {
@@ -111,7 +114,7 @@ async function inImported(
 }
 
 async function inSystem(
-  { definitions, coding, spend }: Work,
+  { definitions, coding, effort }: Work,
   valueSet: JsonObject,
   part: ComposePart,
   canonical: string,
@@ -120,13 +123,14 @@ async function inSystem(
   if (coding.system !== undefined && coding.system !== url) return notMember;
   const system = await definitions.codeSystem(canonical);
   const concept = system && conceptOf(system, coding.code);
+  effort.spend(1 + part.concepts.length);
   if (part.concepts.length > 0) {
     const listed = part.concepts.find(({ code }) => code === (concept?.code ?? coding.code));
     return listed === undefined ? notMember : member(url, { ...concept, ...listed });
   }
   if (system === undefined) return { is: 'undecided', system: url };
   if (concept === undefined) return system.isComplete ? notMember : { is: 'undecided', system: url };
-  const passes = part.filters.every((filter) => filterTest(valueSet, system, filter, spend)(concept));
+  const passes = part.filters.every((filter) => filterTest(valueSet, system, filter, effort)(concept));
   return passes ? member(url, concept) : notMember;
 }
 

@@ -4,14 +4,16 @@
  *
  * https://hl7.org/fhir/R4/terminologies-systems.html · https://hl7.org/fhir/R4/terminology-service.html
  */
-import type { JsonObject } from '@praxis/fhir';
+import type { Budget, JsonObject } from '@praxis/fhir';
 import { ancestorsOf, type CodeSystem, conceptOf, descendantsOf, type SystemCode } from './code-system.ts';
 import { openDefinitions, type TerminologyLookup } from './definitions.ts';
+import { effortOnCodeSystem } from './effort.ts';
 import { type Expansion, type ExpansionOptions, expandValueSet } from './expand.ts';
 import { type Membership, memberOf } from './membership.ts';
 
 export { type CodeSystem, type Concept, codeSystemOf, conceptOf, type SystemCode } from './code-system.ts';
 export type { TerminologyKind, TerminologyLookup } from './definitions.ts';
+export { effortOnCodeSystem } from './effort.ts';
 export type { ExpandedCoding, Expansion, ExpansionOptions } from './expand.ts';
 export type { Membership } from './membership.ts';
 
@@ -30,14 +32,14 @@ export interface Terminology {
 
   /**
    * All codes of a value set with their displays, in the order of its definition, each once.
-   * @throws PraxisError `value-set-unknown`, `code-system-unknown`, `value-set-invalid`, `expansion-too-costly`
+   * @throws PraxisError `value-set-unknown`, `code-system-unknown`, `value-set-invalid`, `expansion-too-costly`, `too-costly`
    */
   expand(valueSet: string | JsonObject, options?: ExpansionOptions): Promise<Expansion>;
 
   /**
    * Whether `coding` is in the value set. Never expands what is only asked about, so it also answers for value sets that
    * are too large to expand. Without `system` any system will do.
-   * @throws PraxisError `value-set-unknown`, `value-set-invalid`
+   * @throws PraxisError `value-set-unknown`, `value-set-invalid`, `too-costly`
    */
   contains(valueSet: string | JsonObject, coding: SystemCode): Promise<Membership>;
 
@@ -63,21 +65,23 @@ export interface Terminology {
   display(system: string, code: string): Promise<string | undefined>;
 }
 
-/** Loaded terminology alone: `openTerminology()`. */
-export function openTerminology(lookup?: TerminologyLookup): Terminology {
-  const definitions = openDefinitions(lookup ?? (async () => undefined));
+/** Loaded terminology alone: `openTerminology(budget)`. Everything that it is asked spends from `budget`. */
+export function openTerminology(budget: Budget, lookup?: TerminologyLookup): Terminology {
+  const definitions = openDefinitions(budget, lookup ?? (async () => undefined));
+  const effort = (url: string) => effortOnCodeSystem(budget, url);
   return {
     valueSet: definitions.valueSet,
     codeSystem: definitions.codeSystem,
     requireCodeSystem: definitions.requireCodeSystem,
-    expand: (valueSet, options) => expandValueSet(definitions, valueSet, options),
-    contains: (valueSet, coding) => memberOf(definitions, valueSet, coding),
+    expand: (valueSet, options) => expandValueSet(budget, definitions, valueSet, options),
+    contains: (valueSet, coding) => memberOf(budget, definitions, valueSet, coding),
     async codings(canonical) {
-      const { codings } = await expandValueSet(definitions, canonical);
+      const { codings } = await expandValueSet(budget, definitions, canonical);
       return codings.map(({ system, code }) => ({ system, code }));
     },
-    descendants: async (system, code) => descendantsOf(await definitions.requireCodeSystem(system), code),
-    ancestors: async (system, code) => ancestorsOf(await definitions.requireCodeSystem(system), code),
+    descendants: async (system, code) =>
+      descendantsOf(await definitions.requireCodeSystem(system), code, effort(system)),
+    ancestors: async (system, code) => ancestorsOf(await definitions.requireCodeSystem(system), code, effort(system)),
     async display(system, code) {
       const codeSystem = await definitions.codeSystem(system);
       return codeSystem && conceptOf(codeSystem, code)?.display;

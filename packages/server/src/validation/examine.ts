@@ -1,10 +1,9 @@
 /**
- * A resource against the invariants of the base definitions and against profiles. Pure and synchronous: it runs where it
- * can be stopped (worker.ts), since expressions of profiles may run for ever.
+ * A resource against profiles. Pure and synchronous: it runs where it can be stopped (validator-worker.ts), since expressions
+ * of profiles may run for ever.
  *
  * https://hl7.org/fhir/R4/validation.html
  */
-import type { DefinedRules } from '@praxis/fhir';
 import type { BindingCheck } from './bindings.ts';
 import { checkElement } from './conform.ts';
 import {
@@ -16,7 +15,6 @@ import {
   resourceNode,
 } from './element-node.ts';
 import { type Finding, find } from './finding.ts';
-import { checkInvariants } from './invariants.ts';
 import { statedProfiles } from './plain.ts';
 import type { LoadedProfiles } from './profiles.ts';
 import { checkProfile, type Run } from './run.ts';
@@ -29,14 +27,13 @@ export interface Examination {
 
 /** What is found in a resource of a known type; `profiles`: canonicals that it has to conform to beside its own. */
 export function examine(
-  rules: DefinedRules,
   resource: PlainObject,
   profiles: readonly string[],
   { profiles: known, problems }: LoadedProfiles,
   findingsMax: number,
 ): Examination {
   const findings = { list: [], max: findingsMax };
-  const run: Run = { rules, findings, profiles: known, bindings: [], check: checkElement };
+  const run: Run = { findings, profiles: known, bindings: [], check: checkElement };
   const root = resourceNode(resource);
   if (root === undefined) return { findings: [], bindings: [] };
   for (const canonical of profiles) {
@@ -65,7 +62,6 @@ export function namedProfiles(resource: PlainObject): readonly string[] {
 
 function walk(run: Run, node: ElementNode, problems: ReadonlyMap<string, string>): void {
   if (run.findings.list.length >= run.findings.max) return;
-  checkInvariants(run.findings, run.rules, node);
   if (isResourceNode(node) && isPlainObject(node.value)) checkStated(run, node, node.value, problems);
   const url = extensionUrl(node);
   const extension = url === undefined ? undefined : run.profiles.get(url);

@@ -76,6 +76,18 @@ export function findBroken(
   add(findings, { severity, code: 'invariant', path, rule: key, ...text });
 }
 
+/** Adds that an invariant could not be evaluated, and why. */
+export function findUnevaluated(
+  findings: Findings,
+  path: string,
+  key: string,
+  reason: string,
+  profile: string | undefined,
+): void {
+  const problem = `the invariant ${key} could not be evaluated: ${reason}`;
+  find(findings, 'invariant-unevaluated', path, problem, profile, 'warning');
+}
+
 function diagnosticsOf(path: string, problem: string, profile: string | undefined) {
   return profile === undefined
     ? { diagnostics: `${path}: ${problem}` }

@@ -4,7 +4,7 @@
  *
  * https://hl7.org/fhir/R4/references.html#canonical
  */
-import { type DefinedRules, type JsonObject, typeDefinition } from '@praxis/fhir';
+import { type JsonObject, type OfficialProfiles, typeDefinition } from '@praxis/fhir';
 import { plainOf } from './plain.ts';
 import { blankElement, type Profile, type ProfileElement, parseProfile } from './profile.ts';
 import { urlOf } from './run.ts';
@@ -26,11 +26,11 @@ export const profilesMax = 200;
 
 const baseTypePrefix = 'http://hl7.org/fhir/StructureDefinition/';
 
-const official = new Map<string, Profile | string>();
+const parsed = new Map<string, Profile | string>();
 
 /** The profiles of the canonicals, and of those that they refer to, and so on. */
 export async function loadProfiles(
-  rules: DefinedRules,
+  official: OfficialProfiles,
   canonicals: readonly string[],
   lookup: ProfileLookup,
 ): Promise<LoadedProfiles> {
@@ -44,7 +44,7 @@ export async function loadProfiles(
       problems.set(canonical, `it is not among the first ${profilesMax} profiles that the validation needs`);
       continue;
     }
-    const found = await load(rules, canonical, lookup, definitions);
+    const found = await load(official, canonical, lookup, definitions);
     if (typeof found === 'string') problems.set(canonical, found);
     else {
       profiles.set(canonical, found);
@@ -55,12 +55,12 @@ export async function loadProfiles(
 }
 
 async function load(
-  rules: DefinedRules,
+  official: OfficialProfiles,
   canonical: string,
   lookup: ProfileLookup,
   definitions: Map<string, JsonObject>,
 ): Promise<Profile | string> {
-  const known = baseType(canonical) ?? officialProfile(rules, canonical);
+  const known = baseType(canonical) ?? officialProfile(official, canonical);
   if (known !== undefined) return known;
   const definition = await lookup(canonical);
   if (definition === undefined) return 'no StructureDefinition of this canonical URL is known here';
@@ -76,14 +76,14 @@ function baseType(canonical: string): Profile | undefined {
   return type === undefined ? undefined : { url, version: undefined, type, root: blankElement };
 }
 
-function officialProfile(rules: DefinedRules, canonical: string): Profile | string | undefined {
+function officialProfile(profiles: OfficialProfiles, canonical: string): Profile | string | undefined {
   const url = urlOf(canonical);
-  let found = official.get(url);
+  let found = parsed.get(url);
   if (found === undefined) {
-    const definition = rules.officialProfile(url);
+    const definition = profiles.officialProfile(url);
     if (definition === undefined) return undefined;
     found = parseProfile(plainOf(definition));
-    official.set(url, found);
+    parsed.set(url, found);
   }
   return found;
 }

@@ -1,14 +1,13 @@
 /**
  * One validation against profiles while it runs, and what its parts ask of each other.
  */
-import { type DefinedRules, isSubtypeOf } from '@praxis/fhir';
+import { isSubtypeOf } from '@praxis/fhir';
 import type { BindingCheck } from './bindings.ts';
 import type { ElementNode } from './element-node.ts';
 import { type Findings, find } from './finding.ts';
 import type { Profile, ProfileElement } from './profile.ts';
 
 export interface Run {
-  readonly rules: DefinedRules;
   readonly findings: Findings;
   /** By canonical URL as it was asked for: all that were found. */
   readonly profiles: ReadonlyMap<string, Profile>;

@@ -3,14 +3,23 @@
  *
  * https://hl7.org/fhir/R4/validation.html
  */
-import { isSubtypeOf, type JsonObject, type JsonValue, loadDefinedRules, validateResource } from '@praxis/fhir';
+import {
+  type Budget,
+  checkInvariants,
+  isSubtypeOf,
+  type JsonObject,
+  type JsonValue,
+  loadOfficialProfiles,
+  validateResource,
+} from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
+import type { TurnOf } from '../limits/turns.ts';
+import { canonicalUnit } from '../search/ucum.ts';
 import { type BindingCheck, checkBindings, type ValueSetMembership } from './bindings.ts';
 import { namedProfiles } from './examine.ts';
-import { type Finding, find } from './finding.ts';
+import { type Finding, type Findings, find, findBroken, findUnevaluated } from './finding.ts';
 import { plainOf } from './plain.ts';
 import { loadProfiles, type ProfileLookup } from './profiles.ts';
-import type { TurnOf } from './turns.ts';
 import type { Validator } from './validator.ts';
 
 export type { BoundCode, ValueSetMembership } from './bindings.ts';
@@ -28,14 +37,17 @@ export interface ValidationOptions {
   readonly isMember: ValueSetMembership;
   /** For whom it is. */
   readonly of: TurnOf;
+  /** Of the request. Expressions of profiles run in a thread that has limits of its own. */
+  readonly budget: Budget;
 }
 
 /** Findings of one validation, at most; those after them are left out. */
 export const findingsMax = 500;
 
 /**
- * What is wrong with a resource or deserves a remark: structure first, then in the order of its elements.
- * @throws PraxisError `profile-unknown` for one of `profiles` that cannot be used, and as `Validator.examine`
+ * What is wrong with a resource or deserves a remark: structure first, then R4's own invariants as writes check them, then
+ * profiles, each in the order of the elements.
+ * @throws PraxisError `profile-unknown` for one of `profiles` that cannot be used, `too-costly`, and as `Validator.examine`
  */
 export async function validate(
   validator: Validator,
@@ -43,29 +55,42 @@ export async function validate(
   options: ValidationOptions,
 ): Promise<readonly Finding[]> {
   const expected = options.type === undefined ? {} : { type: options.type };
-  const structure = validateResource(resource, { ...expected, issuesMax: findingsMax }).map(
+  const structure = validateResource(resource, { ...expected, issuesMax: findingsMax, budget: options.budget }).map(
     ({ severity, code, path, rule, diagnostics }): Finding => ({ severity, code, path, rule, diagnostics }),
   );
   if (!isResource(resource, options.type)) return structure;
-  const found = await findingsOfRules(validator, resource, options);
+  const found = [
+    ...findingsOfInvariants(resource, options.budget),
+    ...(await findingsOfProfiles(validator, resource, options)),
+  ];
   const more = found.filter(({ path, code }) => !structure.some((same) => same.path === path && same.code === code));
   return [...structure, ...more].slice(0, findingsMax);
 }
 
-async function findingsOfRules(
+function findingsOfInvariants(resource: JsonObject, budget: Budget): readonly Finding[] {
+  const findings: Findings = { list: [], max: findingsMax };
+  const options = { severity: 'all', breachesMax: findingsMax, budget, findUnit: canonicalUnit } as const;
+  for (const { path, unevaluated, ...invariant } of checkInvariants(resource, options)) {
+    if (unevaluated === undefined) findBroken(findings, path, invariant, undefined);
+    else findUnevaluated(findings, path, invariant.key, unevaluated, undefined);
+  }
+  return findings.list;
+}
+
+async function findingsOfProfiles(
   validator: Validator,
   resource: JsonObject,
   { profiles, lookup, isMember, of }: ValidationOptions,
 ): Promise<readonly Finding[]> {
   const plain = plainOf(resource);
   const named = namedProfiles(plain);
-  const loaded = await loadProfiles(await loadDefinedRules(), [...profiles, ...named], lookup);
+  const loaded = await loadProfiles(await loadOfficialProfiles(), [...profiles, ...named], lookup);
   requireKnown(profiles, loaded.problems);
   const definitions = [...loaded.definitions];
   const examination = await validator.examine({ resource: plain, profiles, named, definitions, findingsMax }, of);
   const findings = { list: [...(examination?.findings ?? [])], max: findingsMax };
   if (examination === undefined) {
-    const problem = 'invariants and profiles were not checked: evaluating them takes longer than allowed';
+    const problem = 'profiles were not checked: evaluating them takes longer than allowed';
     find(findings, 'too-costly', String(resource.resourceType), problem, undefined);
   }
   const bindings: readonly BindingCheck[] = examination?.bindings ?? [];

@@ -2,16 +2,17 @@
  * The thread of a validator: takes one task after another and answers each.
  */
 import { parentPort } from 'node:worker_threads';
-import { loadDefinedRules } from '@praxis/fhir';
+import { loadOfficialProfiles } from '@praxis/fhir';
 import { type Examination, examine } from './examine.ts';
 import { loadProfiles } from './profiles.ts';
 import type { ExaminationTask } from './validator.ts';
 
 async function answer(task: ExaminationTask): Promise<Examination> {
-  const rules = await loadDefinedRules();
   const definitions = new Map(task.definitions);
-  const loaded = await loadProfiles(rules, [...task.profiles, ...task.named], async (url) => definitions.get(url));
-  return examine(rules, task.resource, task.profiles, loaded, task.findingsMax);
+  const loaded = await loadProfiles(await loadOfficialProfiles(), [...task.profiles, ...task.named], async (url) =>
+    definitions.get(url),
+  );
+  return examine(task.resource, task.profiles, loaded, task.findingsMax);
 }
 
 parentPort?.on('message', (task: ExaminationTask) => {

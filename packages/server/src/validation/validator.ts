@@ -4,9 +4,9 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { JsonObject } from '@praxis/fhir';
+import { openTurns, type TurnLimits, type TurnOf } from '../limits/turns.ts';
 import type { PlainObject } from './element-node.ts';
 import type { Examination } from './examine.ts';
-import { openTurns, type TurnLimits, type TurnOf } from './turns.ts';
 
 export interface ExaminationTask {
   readonly resource: PlainObject;

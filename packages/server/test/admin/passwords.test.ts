@@ -5,7 +5,7 @@ import { passwordLengthMax, requirePassword } from '../../src/admin/password-rul
 import { hashesMax, hashWaitersMax, openPasswords } from '../../src/admin/passwords.ts';
 import { PraxisError } from '../../src/base/errors.ts';
 import { newSecret } from '../../src/base/ids.ts';
-import { openSecrets } from '../../src/base/secrets.ts';
+import { makeDataKeys, openSecrets } from '../../src/base/secrets.ts';
 
 function isRefused(password: string, username = 'ada.stone'): boolean {
   try {
@@ -55,18 +55,18 @@ test('long ones of whatever characters are taken', () => {
 });
 
 test('a password matches in each form of its characters, under the key of the installation, and no other does', async () => {
-  const passwords = openPasswords(openSecrets(newSecret()));
+  const passwords = openPasswords(openSecrets(makeDataKeys()));
   const stored = await passwords.hash('zwölf große Möwen'.normalize('NFC'));
   assert.match(stored, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
   assert.equal(await passwords.matches('zwölf große Möwen'.normalize('NFD'), stored), true);
   assert.equal(await passwords.matches('zwölf grosse Möwen', stored), false);
   assert.equal(await passwords.matches('zwölf große Möwen', undefined), false);
-  assert.equal(await openPasswords(openSecrets(newSecret())).matches('zwölf große Möwen', stored), false);
+  assert.equal(await openPasswords(openSecrets(makeDataKeys())).matches('zwölf große Möwen', stored), false);
   assert.notEqual(await passwords.hash('zwölf große Möwen'), stored);
 });
 
 test('more callers than may wait are refused at once; those who wait are answered', async () => {
-  const passwords = openPasswords(openSecrets(newSecret()));
+  const passwords = openPasswords(openSecrets(makeDataKeys()));
   const asked = hashesMax + hashWaitersMax + 5;
   const results = await Promise.allSettled(Array.from({ length: asked }, () => passwords.matches('a', undefined)));
   const refused = results.filter((each) => each.status === 'rejected');

@@ -9,14 +9,13 @@ import type { AccessRow } from '../../src/audit/audit-row.ts';
 import { openLedger } from '../../src/audit/ledger.ts';
 import { patientsOf } from '../../src/audit/patients.ts';
 import { openProofCheck, openProver } from '../../src/audit/proof.ts';
-import { newSecret } from '../../src/base/ids.ts';
-import { openSecrets } from '../../src/base/secrets.ts';
+import { makeDataKeys, openSecrets } from '../../src/base/secrets.ts';
 import { sql } from '../../src/database/sql.ts';
 import { testLog } from '../support/cluster.ts';
 import { openTestDatabase } from '../support/database.ts';
 
 const { owner, runtime } = await openTestDatabase({ after });
-const secrets = openSecrets(newSecret());
+const secrets = openSecrets(makeDataKeys());
 const prove = openProver(secrets);
 const open = () => openLedger({ database: runtime, log: testLog, prove, flushMs: 1 });
 
@@ -151,7 +150,7 @@ test('a proof is an HMAC of the row, as any library makes it, and no other row, 
   assert.equal(proof.slice(16), mac.digest('hex').slice(0, 32));
   assert.equal(isProven(7, columns, bytes(proof)), true);
   assert.equal(isProven(8, columns, bytes(proof)), false);
-  assert.equal(openProofCheck(openSecrets(newSecret()))(7, columns, bytes(proof)), false);
+  assert.equal(openProofCheck(openSecrets(makeDataKeys()))(7, columns, bytes(proof)), false);
   assert.notEqual(prove(7, columns), proof);
 });
 

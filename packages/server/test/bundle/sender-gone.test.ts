@@ -93,5 +93,5 @@ test('a batch with an Idempotency-Key and a transaction take no effect, and can 
   await untilIdle();
   assert.deepEqual(await families(), ['Keyed', 'Keyed', 'Keyed']);
   const [row] = (await rowsOfRequest(service, 'gone')).filter(({ reason }) => reason !== null);
-  assert.deepEqual([row?.interaction, row?.outcome, row?.reason], ['transaction', 8, 'unavailable']);
+  assert.deepEqual([row?.interaction, row?.outcome, row?.reason], ['transaction', 4, 'request-malformed']);
 });

@@ -37,6 +37,8 @@ test('a backup is readable by its owner alone, and holds no secret', () => {
     'software',
     'schema',
     'secretKey',
+    'installation',
+    'dataKeys',
   ]);
   assert.match(backupResult.output[0] ?? '', /^[\d,]+ rows in .*praxis\.backup \(\d+\.\d s, [\d,]+\/s\)$/);
   assert.equal(

@@ -16,6 +16,8 @@ import { entryProblem } from '../../src/cli/options.ts';
 import { sql } from '../../src/database/sql.ts';
 import { reconcile } from '../../src/indexing/reconcile.ts';
 import { resourceWrite } from '../../src/interactions/writing.ts';
+import { noteJobFailure } from '../../src/jobs/job-failures.ts';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { openGuessLimit } from '../../src/limits/guess-limit.ts';
 import { openSharedCounters } from '../../src/limits/shared-counters.ts';
 import { issueApiKey } from '../../src/oauth/api-keys.ts';
@@ -97,6 +99,7 @@ export async function fillPlatform(platform: Platform, files: ScratchDirectory):
   await keepCalendars(platform, maple);
   await keepIntake(platform, maple);
   await keepContents(platform, maple);
+  await noteJobFailure(database, 'waiting-list', maple.id, { reason: 'invariant-broken', nowMs: startMs });
 }
 
 /** A calendar, holidays, and a hold. */
@@ -150,7 +153,7 @@ async function keepAnswers({ database, store, clock }: Platform, firm: Firm): Pr
   const claim = { key: Buffer.alloc(32, 1), request: Buffer.alloc(32, 2), policy: 'p', atMs: startMs };
   const keep = { status: 201, facts: { id: 'a' }, body: Buffer.from('sealed') };
   await store.once(scope, claim, async () => ({ answer: undefined, keep }));
-  await completenessSteps(database, () => startMs, 1_000).run();
+  await completenessSteps(database, { now: () => startMs, isSteady: () => true }, 1_000).run();
 }
 
 /** A row of a read that showed some elements, and seals over it and the rows of the writes. */
@@ -173,11 +176,11 @@ async function fillLedger(
 async function registerParameter({ database, store, clock }: Platform, firm: number): Promise<void> {
   const scope = await openOperatorScope(database, clock, await getFirm(database, 'sandbox', 'maple'));
   const caller = { flow: 'client', tokenId: 't', subject: 'praxis', requestId: 'r' } as const;
-  const context = { scope, clock, caller, baseUrl: 'http://localhost' };
+  const context = { scope, clock, caller, baseUrl: 'http://localhost', budget: openOperatorBudget() };
   const parameter = { resourceType: 'SearchParameter', url: 'urn:x', status: 'active', code: 'nick', type: 'string' };
   const resource = { ...parameter, base: ['Patient'], expression: 'Patient.name.given' };
   await store.write(scope, resourceWrite(context, 'create', 'SearchParameter', 'nick', resource, 0));
-  await database.transaction(firm, (tx) => reconcile(tx, firm));
+  await database.transaction(firm, (tx) => reconcile(tx, firm, context.budget));
 }
 
 /** An administrator of a firm, with a session. */

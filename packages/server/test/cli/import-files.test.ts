@@ -8,6 +8,7 @@ import { PraxisError } from '../../src/base/errors.ts';
 import { UsageError } from '../../src/cli/command.ts';
 import { importCommands } from '../../src/cli/commands/import.ts';
 import { setValueSet } from '../../src/interactions/edit-value-sets.ts';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
 import { makeFirm, openTestPlatform, runCommand, startMs } from './platform.ts';
 import { openScratchDirectory } from './scratch-directory.ts';
@@ -215,7 +216,13 @@ test('an import reaches its own firm only', async () => {
 });
 
 test('codes that the firm does not keep are stored, and told once for each element', async () => {
-  const editor = { store: platform.store, scope, clock: platform.clock, changedBy: 'test' };
+  const editor = {
+    store: platform.store,
+    scope,
+    clock: platform.clock,
+    changedBy: 'test',
+    budget: openOperatorBudget(),
+  };
   const codes = { codes: [{ code: 'NEW', display: 'New' }] };
   await setValueSet(editor, 'appointment-type', codes, undefined);
   const typed = (id: string, code: string) => ({

@@ -11,9 +11,10 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Starts a command line; `environment` are its settings. */
+/** Starts a command line in a process group of its own; `environment` are its settings. */
 export function startPraxis(environment: Readonly<Record<string, string>>, ...line: readonly string[]): ChildProcess {
   return spawn(process.execPath, [program, ...line], {
+    detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], PRAXIS_LOG_LEVEL: 'error', ...environment },
   });

@@ -88,7 +88,7 @@ test('an embedded database is backed up and restored in another data directory, 
   assert.equal(refused.status, 2);
   assert.match(
     refused.stderr,
-    /was made under another secret key, .* put the key of that installation in \S+secret\.key, then restore\n$/,
+    /was made under another secret key \([0-9a-f]{32}\), .*: set PRAXIS_SECRET_KEY_PREVIOUS to that key, then restore\n$/,
   );
   copyFileSync(keyOf(first), keyOf(second));
   const restored = await runPraxis(second, 'restore', file);

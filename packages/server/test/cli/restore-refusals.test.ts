@@ -7,7 +7,6 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Platform } from '../../src/app.ts';
 import { ConfigError } from '../../src/base/config.ts';
 import { newSecret } from '../../src/base/ids.ts';
-import { openSecrets } from '../../src/base/secrets.ts';
 import { backupCommands } from '../../src/cli/commands/backup.ts';
 import { entryProblem } from '../../src/cli/options.ts';
 import { openDatabase } from '../../src/database/database.ts';
@@ -72,12 +71,12 @@ test('a file that is no whole backup is refused, and nothing is changed', async 
   for (const [file, message] of refusals) await assertRefused(empty, [file], message);
 });
 
-test('another secret key, and another schema, are refused with what to do', async () => {
-  const other = { ...empty, secrets: openSecrets(newSecret()) };
+test('another secret key, and another schema, are refused with what to do', async (t) => {
+  const other = await openTestPlatform(t, newSecret());
   await assertRefused(
     other,
     [backup],
-    /praxis\.backup was made under another secret key, .* put the key of that installation in PRAXIS_SECRET_KEY, then restore$/,
+    /praxis\.backup was made under another secret key \([0-9a-f]{32}\), .*: set PRAXIS_SECRET_KEY_PREVIOUS to that key, then restore$/,
   );
   const schema = '"schema":{"version":99,"checksum":"00"';
   const file = altered('schema', (text) => text.replace(/"schema":\{"version":\d+,"checksum":"[0-9a-f]+"/, schema));

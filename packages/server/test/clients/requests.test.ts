@@ -200,7 +200,7 @@ test('clients put: an Appointment with only its status is refused with "use PATC
 
 test('clients put: a Patient with only its telecom and no id is refused with "use PATCH"', async () => {
   const before = (await caller.get('Patient/p1')).json;
-  const sent = { resourceType: 'Patient', telecom: [{ value: '555-0100' }] };
+  const sent = { resourceType: 'Patient', telecom: [{ system: 'phone', value: '555-0100' }] };
   assertRefused(await caller.send('PUT', 'Patient/p1', sent), {
     status: 400,
     error: 'resource-id-mismatch',
@@ -215,7 +215,7 @@ test('clients put: a Patient with only its telecom and no id is refused with "us
 test('clients put: a valid Patient with few elements replaces the whole, as R4 says; the version before stays readable', async () => {
   await put({ ...patient('Reed'), id: 'p3', gender: 'female' });
   const before = (await caller.get('Patient/p3')).json;
-  const sent = { resourceType: 'Patient', id: 'p3', telecom: [{ value: '555-0100' }] };
+  const sent = { resourceType: 'Patient', id: 'p3', telecom: [{ system: 'phone', value: '555-0100' }] };
   const answer = await caller.send('PUT', 'Patient/p3', sent);
   assert.deepEqual([answer.status, answer.json.name, answer.json.telecom], [200, undefined, sent.telecom]);
   assert.deepEqual((await caller.get('Patient/p3/_history/1')).json, before);

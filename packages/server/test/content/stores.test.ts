@@ -9,8 +9,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import test, { after } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { newSecret } from '../../src/base/ids.ts';
-import { openSecrets } from '../../src/base/secrets.ts';
+import { makeDataKeys, openSecrets } from '../../src/base/secrets.ts';
 import type { ContentStore, SpooledFile } from '../../src/content/content-store.ts';
 import { openDirectoryStore } from '../../src/content/directory.ts';
 import { newName } from '../../src/content/names.ts';
@@ -21,7 +20,7 @@ import { openS3Server } from '../support/s3-server.ts';
 
 const files = openScratchDirectory({ after });
 const incoming = path.join(files.path, 'incoming');
-const secrets = openSecrets(newSecret());
+const secrets = openSecrets(makeDataKeys());
 const s3 = await openS3Server({ after });
 const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, at) => at % 251));
 

@@ -71,8 +71,8 @@ test('contract 4.4 response, not shown: with both headers it is a Bundle of pati
   const answer = await request(`${maple.base}/Patient`, { headers: both });
   assert.equal(answer.status, 200);
   assert.equal(answer.headers.get('content-type'), 'application/fhir+json; charset=utf-8');
-  assert.equal(answer.headers.get('cache-control'), 'private, no-cache');
-  assert.equal(answer.headers.get('vary'), 'Accept, Authorization, X-Api-Key');
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
+  assert.equal(answer.headers.get('vary'), 'Origin, Accept, Authorization, X-Api-Key');
   assert.deepEqual(answer.json, {
     resourceType: 'Bundle',
     id: answer.json.id,

@@ -36,7 +36,7 @@ function assertCreated(answer: Answer, base: string, sent: Readonly<Record<strin
   assert.equal(answer.headers.get('etag'), 'W/"1"');
   assert.equal(answer.headers.get('last-modified'), 'Sat, 21 Nov 2026 09:30:00 GMT');
   assert.equal(answer.headers.get('content-type'), 'application/fhir+json; charset=utf-8');
-  assert.equal(answer.headers.get('cache-control'), 'private, no-cache');
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
   return id;
 }
 

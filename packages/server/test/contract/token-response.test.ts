@@ -155,7 +155,11 @@ test('contract 2 access entries: an entry that does not have the form is refused
 
 test('contract 2 access entries: acl/pat_s_name_dob_gen opens name, birth date and gender of patients', async () => {
   const caller = callerOf(maple, client.json.access_token, vendor.clientKey);
-  const sent = patient('Quill', { gender: 'female', birthDate: '1980-02-29', telecom: [{ value: '555-0100' }] });
+  const sent = patient('Quill', {
+    gender: 'female',
+    birthDate: '1980-02-29',
+    telecom: [{ system: 'phone', value: '555-0100' }],
+  });
   const created = await caller.send('POST', 'Patient', sent);
   assert.equal(created.status, 201);
   assertRefused(await caller.get('Patient?phone=555-0100'), {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { ConfigError } from '../../src/base/config.ts';
+import { StartError } from '../../src/base/start-error.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { startEmbeddedPostgres } from '../../src/database/embedded/launcher.ts';
 import { sql } from '../../src/database/sql.ts';
@@ -45,7 +46,7 @@ test('nobody connects without a password, and only this account reaches the sock
   const withoutPassword = { ...server.runtime, password: '' };
   await assert.rejects(
     openDatabase({ connection: withoutPassword, poolMax: 2, statementTimeoutMs: 1000, log: testLog }),
-    ConfigError,
+    StartError,
   );
   for (const [name, mode] of [
     ['credentials.json', 0o600],

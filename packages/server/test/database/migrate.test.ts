@@ -46,16 +46,29 @@ test('a database that is newer than the program stops everything', async (t) => 
   await assert.rejects(run(), refusal(/^Database has migration 2-second, which this version of praxis does not know/));
 });
 
-test('files that are misnamed or leave a gap are refused before anything is applied', async (t) => {
+test('files that are misnamed or share a number are refused before anything is applied', async (t) => {
   const { owner, write, run, remove } = await openCase(t, {
     '0001-first.sql': 'CREATE TABLE a (id int)',
-    '0003-third.sql': 'SELECT 1',
+    '0002-other.sql': 'SELECT 1',
+    '0002-second.sql': 'SELECT 1',
   });
-  await assert.rejects(run(), refusal(/^Migrations must be numbered 1, 2, 3, …: 0003-third\.sql is number 2$/));
-  await remove('0003-third.sql');
+  await assert.rejects(run(), refusal(/^Migrations 0002-other\.sql and 0002-second\.sql have one number$/));
+  await remove('0002-other.sql');
+  await remove('0002-second.sql');
   await write('2-second.sql', 'SELECT 1');
   await assert.rejects(run(), refusal(/^Migration 2-second\.sql must be named NNNN-name\.sql$/));
   assert.deepEqual(await owner.query(sql`SELECT to_regclass('a') AS a`), [{ a: null }]);
+});
+
+test('a number that was left out is applied when its file comes', async (t) => {
+  const { run, write } = await openCase(t, {
+    '0001-first.sql': 'CREATE TABLE a (id int)',
+    '0003-third.sql': 'CREATE TABLE c (id int)',
+  });
+  assert.deepEqual(await run(), [1, 3]);
+  await write('0002-second.sql', 'CREATE TABLE b (id int)');
+  assert.deepEqual(await run(), [2]);
+  assert.deepEqual(await run(), []);
 });
 
 test('a migration that fails leaves nothing of itself, and those before it stand', async (t) => {

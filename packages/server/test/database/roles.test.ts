@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { ConfigError } from '../../src/base/config.ts';
+import { StartError } from '../../src/base/start-error.ts';
 import { controlPlaneTables } from '../../src/database/control-plane.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { sql } from '../../src/database/sql.ts';
@@ -28,7 +29,7 @@ test('the server does not run as a role that owns tables', async () => {
 test('wrong credentials end at once with a message that does not repeat them', async () => {
   const wrong = { ...connections.runtime, password: 'not-the-password' };
   await assert.rejects(openDatabase({ ...base, connection: wrong }), (error) => {
-    assert.ok(error instanceof ConfigError);
+    assert.ok(error instanceof StartError);
     assert.match(error.message, /password authentication failed for user "praxis_runtime"/);
     assert.ok(!error.message.includes('not-the-password'));
     return true;
@@ -44,7 +45,11 @@ test('wrong credentials end at once with a message that does not repeat them', a
 
 test('an unreachable database ends after the set time', async () => {
   const nowhere = { ...connections.runtime, host: '/nonexistent' };
-  await assert.rejects(openDatabase({ ...base, connection: nowhere, connectWaitMaxMs: 150 }), { code: 'unavailable' });
+  await assert.rejects(openDatabase({ ...base, connection: nowhere, connectWaitMaxMs: 150 }), {
+    name: 'StartError',
+    message:
+      /^Database .* cannot be reached \(.*\): there is no such socket: start the database, or correct the directory$/,
+  });
 });
 
 test('the owner connection drops to the runtime role where that has no login', async () => {
@@ -79,6 +84,7 @@ const deletable: ReadonlySet<string> = new Set([
   'client_assertion',
   'firm_search_parameter',
   'firm_search_parameter_change',
+  'job_failure',
   'occupancy_change',
   'rate_counter',
   'revoked_token',

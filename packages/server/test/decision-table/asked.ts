@@ -10,7 +10,11 @@ export function resourceOf(type: string, id: string, secret: string): Readonly<R
 
 const contents: Readonly<Record<string, (secret: string) => Readonly<Record<string, unknown>>>> = {
   Patient: (secret) => ({ name: [{ family: secret }] }),
-  Appointment: (secret) => ({ status: 'booked', description: secret, participant: [{ status: 'accepted' }] }),
+  Appointment: (secret) => ({
+    status: 'proposed',
+    description: secret,
+    participant: [{ actor: { display: 'Stone' }, status: 'accepted' }],
+  }),
   Observation: (secret) => ({ status: 'final', code: { text: secret } }),
 };
 

@@ -122,7 +122,7 @@ test(`kill -9 under load, ${rounds} times: no write is without its audit row, no
     while (load.reads.size < 200 || load.writes.size < 20) await delay(10);
     await delay(round * 37);
     const killedAtMs = Date.now();
-    process.kill(serving.pid, 'SIGKILL');
+    process.kill(-serving.pid, 'SIGKILL');
     await Promise.all([loading, serving.ended]);
     const platform = await openPlatform({ config, clock: systemClock, log: testLog });
     try {

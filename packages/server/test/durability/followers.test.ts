@@ -7,6 +7,7 @@ import test, { after } from 'node:test';
 import type { JsonObject } from '@praxis/fhir';
 import { sql } from '../../src/database/sql.ts';
 import { resourceWrite } from '../../src/interactions/writing.ts';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { setOperatorRows } from '../../src/tenancy/authorisations.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
 import { applyTo, type Copy, openFollowing, untilTold } from '../support/follower.ts';
@@ -57,7 +58,7 @@ async function write(writer: number): Promise<void> {
  */
 async function writeSlowly(writer: number): Promise<void> {
   const caller = { flow: 'client', tokenId: 't', subject: 's', requestId: 'r' } as const;
-  const context = { scope, clock, caller, baseUrl: maple.base };
+  const context = { scope, clock, caller, baseUrl: maple.base, budget: openOperatorBudget() };
   for (let round = 0; round < writesEach / 4; round += 1) {
     const seed = writer * 1000 + round;
     await store.transaction(scope, async (inside) => {

@@ -72,7 +72,7 @@ test(`${rounds} kills, ${writers} writers: one effect for each key, and a follow
     while (answered.size < before + writers) await delay(1);
     await delay(round * 9);
     const database = postmasterPid(dataDir) ?? 0;
-    for (const pid of round % 2 === 0 ? [serving.pid] : [-serving.pid, database]) process.kill(pid, 'SIGKILL');
+    for (const pid of round % 2 === 0 ? [-serving.pid] : [-serving.pid, database]) process.kill(pid, 'SIGKILL');
     await Promise.all([...writing, serving.ended]);
   }
   assert.ok(open.length >= writers, 'every kill left writes without an answer');

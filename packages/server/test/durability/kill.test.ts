@@ -90,8 +90,8 @@ async function requireAll(caller: Caller, acknowledged: ReadonlyMap<string, stri
 
 /** Who is killed with signal 9: by process number, or by group when negative. */
 const victims: Readonly<Record<string, (serving: Serving, dataDir: string) => number[]>> = {
-  'the parent alone': ({ pid }) => [pid],
-  'the process group with its database server': ({ pid }, dataDir) => [-pid, postmasterPid(dataDir) ?? 0],
+  'the service': ({ pid }) => [-pid],
+  'the service with its database server': ({ pid }, dataDir) => [-pid, postmasterPid(dataDir) ?? 0],
 };
 
 for (const [name, choose] of Object.entries(victims)) {

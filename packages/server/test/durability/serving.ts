@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 export interface Serving {
   readonly child: ChildProcess;
+  /** Of the supervisor; the process group of this number holds its workers as well. */
   readonly pid: number;
   /** Where it listens. */
   readonly origin: string;
@@ -19,7 +20,11 @@ const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const ready = 'praxis ready on ';
 
 /** Starts the service in a process group of its own; resolves when it is ready. */
-export async function serve(dataDir: string, options: readonly string[] = []): Promise<Serving> {
+export async function serve(
+  dataDir: string,
+  options: readonly string[] = [],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Serving> {
   const child = spawn(process.execPath, [program, 'serve', ...options], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -29,6 +34,7 @@ export async function serve(dataDir: string, options: readonly string[] = []): P
       PRAXIS_PORT: '0',
       PRAXIS_RATE_LIMIT: '0',
       PRAXIS_LOG_LEVEL: 'error',
+      ...settings,
     },
   });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));

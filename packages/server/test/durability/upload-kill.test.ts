@@ -102,7 +102,7 @@ test(`kill -9 in the middle of uploads, ${rounds} times: what was acknowledged i
     const socket = sendHalf(broken);
     const incoming = path.join(dataDir, 'content', 'incoming');
     while (readdirSync(incoming).length <= round) await delay(5); // one is left of each round before, until an hour has passed
-    process.kill(serving.pid, 'SIGKILL');
+    process.kill(-serving.pid, 'SIGKILL');
     await serving.ended;
     socket.destroy();
     serving = await serve(dataDir);

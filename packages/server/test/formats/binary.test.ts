@@ -78,7 +78,7 @@ test('content comes back byte by byte with its media type, its version and its s
     assert.equal(response.headers.get('x-security-context'), 'Patient/one');
     assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
     assert.equal(response.headers.get('content-security-policy'), "default-src 'none'; sandbox");
-    assert.equal(response.headers.get('vary'), 'Accept, Authorization, X-Api-Key');
+    assert.equal(response.headers.get('vary'), 'Origin, Accept, Authorization, X-Api-Key');
   }
   const head = await send('HEAD', 'Binary/pdf');
   assert.equal(head.headers.get('content-length'), String(pdf.length));

@@ -60,7 +60,7 @@ test('answers of the token endpoint, raw content and small answers are never com
   const raw = await receive(`${base}/Binary/raw`, accepted);
   const small = await receive(`${base}/Patient/small`, accepted);
   for (const { headers: received } of [token, raw, small]) assert.equal(received['content-encoding'], undefined);
-  assert.equal(small.headers.vary, 'Accept, Authorization, X-Api-Key');
+  assert.equal(small.headers.vary, 'Origin, Accept, Authorization, X-Api-Key');
 });
 
 test('a coding that is not wanted is not used', async () => {
@@ -77,7 +77,7 @@ test('a coding that is not wanted is not used', async () => {
     const answer = await receive(`${base}/Patient/large`, { ...headers, 'accept-encoding': coding });
     assert.equal(answer.headers['content-encoding'], undefined, coding);
     assert.deepEqual(answer.bytes, plain.bytes);
-    assert.equal(answer.headers.vary, 'Accept, Authorization, X-Api-Key, Accept-Encoding');
+    assert.equal(answer.headers.vary, 'Origin, Accept, Authorization, X-Api-Key, Accept-Encoding');
   }
 });
 
@@ -113,7 +113,7 @@ test('br or gzip as the caller prefers, with the same ETag and the same content'
 test('metadata is compressed without credentials', async () => {
   const answer = await receive(`${base}/metadata`, { 'accept-encoding': 'gzip' });
   assert.equal(answer.headers['content-encoding'], 'gzip');
-  assert.equal(answer.headers.vary, 'Accept, Authorization, x-api-key, Accept-Encoding');
+  assert.equal(answer.headers.vary, 'Origin, Accept, Authorization, x-api-key, Accept-Encoding');
   assert.equal(JSON.parse(gunzipSync(answer.bytes).toString()).resourceType, 'CapabilityStatement');
 });
 

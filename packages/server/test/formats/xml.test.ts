@@ -190,5 +190,5 @@ test('metadata lists what is served and may be cached by format', async () => {
     'xml',
     'application/fhir+ndjson',
   ]);
-  assert.match(answer.headers.get('vary') ?? '', /^Accept\b/);
+  assert.match(answer.headers.get('vary') ?? '', /^Origin, Accept\b/);
 });

@@ -13,7 +13,7 @@ import { openWire } from '../support/wire.ts';
 const service = await openTestService({ after });
 const maple = await makeFirm(service, 'maple');
 const operator = await makeApplication(service, 'Operator', ['acl/*'], [maple]);
-const { headers, send } = await openCaller(service, operator, maple);
+const { headers, get, send } = await openCaller(service, operator, maple);
 assert.equal((await send('PUT', 'Patient/one', { ...patient('Stone'), id: 'one' })).status, 201);
 assert.equal((await send('PUT', 'Patient/one', { ...patient('Stone'), id: 'one', gender: 'male' })).status, 200);
 const wire = openWire(service.origin);
@@ -137,6 +137,14 @@ test('nesting and arrays beyond the limits', async () => {
     ...malformed,
     diagnostics: 'Patient.photo[20000]: an array may have 20000 entries at most (line 1, column 40036)',
     expression: ['Patient.photo[20000]'],
+  });
+});
+
+test('objects of very many members are refused where the first is too many, not one finding after another', async () => {
+  const members = Array.from({ length: 300_000 }, (_, index) => `"k${index}":1`).join(',');
+  await assertBadBody(`{${members}}`, {
+    ...malformed,
+    diagnostics: `an object may have 1000 members at most (line 1, column ${members.indexOf('"k1000"') + 2})`,
   });
 });
 
@@ -307,13 +315,34 @@ test('headers of the wrong form name themselves', async () => {
     status: 400,
     error: 'header-invalid',
     issue: 'value',
-    diagnostics: `${name} must hold an ETag of this server such as W/"3"`,
+    diagnostics: `${name} must hold entity tags in double quotes such as W/"3"`,
     expression: [name],
   });
-  for (const tag of ['abc', '', 'W/"x"', 'w/"1"', '"1', 'W/"1" x', 'W/"99999999999999999999"', '-1']) {
+  for (const tag of ['abc', '', ',', 'w/"1"', '"1', '"', 'W/"1" x', 'W/"1""2"', '*, "1"', '-1']) {
     await assertBad('PUT', 'Patient/one', { ...patient('x'), id: 'one' }, header('If-Match'), { 'if-match': tag });
     await assertBad('DELETE', 'Patient/one', null, header('If-Match'), { 'if-match': tag });
     await assertBad('GET', 'Patient/one', null, header('If-None-Match'), { 'if-none-match': tag });
+  }
+});
+
+test('well-formed tags that no version has match nothing: If-Match is 412, If-None-Match lets pass', async () => {
+  const current = { ...patient('x'), id: 'one' };
+  for (const tag of [
+    '"abc"',
+    'W/"x"',
+    '"a,b"',
+    '""',
+    'W/"99999999999999999999"',
+    '"0"',
+    '"02"',
+    '"x", W/"7"',
+    ',"x",',
+  ]) {
+    const refused = await send('PUT', 'Patient/one', current, { 'if-match': tag });
+    assert.equal(refused.status, 412, `${tag}: ${refused.text}`);
+    assert.equal((await send('DELETE', 'Patient/one', undefined, { 'if-match': tag })).status, 412, tag);
+    assert.equal((await get('Patient/one', { 'if-none-match': tag })).status, 200, tag);
+    assert.equal((await get('Patient/one', { 'if-none-match': `${tag}, W/"2"` })).status, 304, tag);
   }
 });
 

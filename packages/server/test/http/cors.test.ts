@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after, type TestContext } from 'node:test';
+import { captureLog } from '../support/captured-log.ts';
 import { type Answer, makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 import { openWire, type WireRequest } from '../support/wire.ts';
 
@@ -65,7 +66,70 @@ test('disabled by default: no answer carries a CORS header, a preflight is any o
     assert.deepEqual(corsHeaders(preflight), []);
     const actual = await plain.send({ path, headers: { ...plain.credentials, origin: app } });
     assert.deepEqual(corsHeaders(actual), []);
+    assert.ok(listOf(actual, 'vary').includes('origin'), `${path}: of the sandbox, which localhost may call`);
   }
+  for (const path of ['/openapi.json', '/prod/firm/oak/pm/fhir/v2/metadata', '/health/live', '/nowhere']) {
+    const answer = await plain.send({ path, headers: { origin: app } });
+    assert.deepEqual(corsHeaders(answer), [], path);
+    assert.ok(!listOf(answer, 'vary').includes('origin'), path);
+  }
+});
+
+test('a preflight without the setting says in the answer, and once a minute in the log, which setting is missing', async (t) => {
+  const { log, lines } = captureLog();
+  const service = await openTestService({ after: (work) => t.after(work) }, {}, log);
+  const wire = openWire(service.origin);
+  t.after(() => wire.close());
+  const headers = { origin: app, 'access-control-request-method': 'GET' };
+  for (const path of [
+    `${base}/Patient`,
+    '/prod/firm/oak/pm/fhir/v2/Patient',
+    '/auth/realms/sandbox/protocol/openid-connect/token',
+  ]) {
+    const answer = await wire.send({ method: 'OPTIONS', path, headers });
+    assert.equal(answer.status, 405, path);
+    assert.match(answer.json.issue[0].diagnostics, /the setting PRAXIS_CORS_ORIGINS names none/);
+    assert.deepEqual(corsHeaders(answer), []);
+  }
+  const said = (): number => lines.filter((line) => line.includes('PRAXIS_CORS_ORIGINS names no origin')).length;
+  assert.equal(said(), 1);
+  service.clock.advance(60_000);
+  await wire.send({ method: 'OPTIONS', path: base, headers });
+  assert.equal(said(), 2);
+});
+
+test('the sandbox, and it alone, lets localhost in without the setting', async (t) => {
+  const plain = await openBrowser(t);
+  const token = '/auth/realms/sandbox/protocol/openid-connect/token';
+  for (const origin of ['http://localhost:3000', 'http://127.0.0.1:5173', 'http://localhost']) {
+    for (const path of [`${base}/Patient`, token]) {
+      const preflight = await plain.preflight(origin, path, 'POST');
+      assert.equal(preflight.status, 204, `${origin} ${path}`);
+      assert.equal(preflight.headers.get('access-control-allow-origin'), origin);
+    }
+    const actual = await plain.send({ path: `${base}/Patient`, headers: { ...plain.credentials, origin } });
+    assert.deepEqual([actual.status, actual.headers.get('access-control-allow-origin')], [200, origin]);
+    for (const path of [
+      '/training/firm/maple/pm/fhir/v2/Patient',
+      '/prod/firm/oak/pm/fhir/v2/Patient',
+      '/auth/realms/production/protocol/openid-connect/token',
+      '/admin/api/firms',
+      '/nowhere',
+    ]) {
+      const preflight = await plain.preflight(origin, path, 'GET');
+      assert.ok(preflight.status >= 400, path);
+      assert.deepEqual(corsHeaders(preflight), [], path);
+      assert.deepEqual(corsHeaders(await plain.send({ path, headers: { origin } })), [], path);
+    }
+  }
+  for (const origin of [
+    'https://localhost.evil.example',
+    'http://localhost.evil.example',
+    'http://127.0.0.1.evil.example:80',
+    'http://localhost:1/x',
+    'null',
+  ])
+    assert.deepEqual(corsHeaders(await plain.preflight(origin, `${base}/Patient`, 'GET')), [], origin);
 });
 
 test('a stranger gets no CORS header that names it, in preflights and in answers', async () => {

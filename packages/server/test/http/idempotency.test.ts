@@ -59,7 +59,11 @@ test('malformed keys are refused before anything is done', async () => {
   const form =
     'must be a string of printable ASCII in double quotes (RFC 8941), such as "8e03978e-40d5-43dd-bc93-6894a57f9324"';
   const refusals: readonly (readonly [value: string, problem: string])[] = [
-    ['bare', form],
+    ['two words', form],
+    ['a,b', form],
+    ['a;b=1', form],
+    ['a\\b', form],
+    ['caf\u00e9', form],
     ['""', form],
     ['"open', form],
     ['"a"b"', form],
@@ -80,10 +84,23 @@ test('malformed keys are refused before anything is done', async () => {
   assert.equal(await versions(), before);
 });
 
+test('with quotes and without, a key is the same one', async () => {
+  for (const [first, second] of [
+    ['plain-1', '"plain-1"'],
+    ['"8e03978e-40d5-43dd-bc93-6894a57f9324"', '8e03978e-40d5-43dd-bc93-6894a57f9324'],
+    ['a+b/c=', '"a+b/c="'],
+  ] as const) {
+    const made = await full.send('POST', 'Patient', patient('Once'), { 'idempotency-key': first });
+    const again = await full.send('POST', 'Patient', patient('Once'), { 'idempotency-key': second });
+    assert.deepEqual([made.status, again.status, again.text], [201, 201, made.text]);
+    assert.equal(again.headers.get('idempotent-replayed'), 'true');
+  }
+});
+
 test('access comes first: a key opens nothing, and a refused request does not use it up', async () => {
   const before = await versions();
   assert.equal((await narrow.send('POST', 'Patient', patient('A'), key('narrow'))).status, 403);
-  assert.equal((await narrow.send('POST', 'Patient', patient('A'), { 'idempotency-key': 'bare' })).status, 403);
+  assert.equal((await narrow.send('POST', 'Patient', patient('A'), { 'idempotency-key': 'two words' })).status, 403);
   assert.equal((await full.send('POST', 'Patient', { resourceType: 'Patient', name: 1 }, key('mended'))).status, 400);
   assert.equal(await versions(), before);
   assert.deepEqual(await outcome(full, 'mended'), { outcome: 'none' });

@@ -105,6 +105,7 @@ const provocations: Readonly<Record<string, Provocation>> = {
   'resource-invalid': sent('POST', 'Patient', { resourceType: 'Patient', birthDate: '29.02.1980' }),
   'resource-type-mismatch': sent('POST', 'Patient', { resourceType: 'Person' }),
   'resource-id-mismatch': sent('PUT', 'Patient/1', { resourceType: 'Patient' }),
+  'id-invalid': get('Patient/abc_def'),
   'header-invalid': sent('PUT', 'Patient/1', one, { 'if-match': 'latest' }),
   'search-invalid': get('Patient?birthdate=29.02.1980'),
   'operation-parameter-invalid': get('ValueSet/$expand?count=many'),
@@ -154,6 +155,20 @@ const provocations: Readonly<Record<string, Provocation>> = {
     ...sent('POST', 'ValueSet/$expand', valueSet({ compose: { include: [{ system: manyCodes.url }] } })),
     prepare: () => send('PUT', 'CodeSystem/many', manyCodes),
   },
+  'too-costly': sent(
+    'POST',
+    'ValueSet/$expand',
+    valueSet({
+      compose: {
+        include: [
+          {
+            system: 'http://hl7.org/fhir/administrative-gender',
+            filter: [{ property: 'code', op: 'regex', value: '(((){1000}){1000}){10}' }],
+          },
+        ],
+      },
+    }),
+  ),
   'labels-too-many': {
     ...get('Patient/$meta'),
     prepare: () =>
@@ -260,7 +275,7 @@ test('every error of the table that can be answered has an example, under its st
   const provoked = [...Object.keys(provocations), ...last];
   assert.deepEqual([...provoked, ...unprovoked].sort(), Object.keys(errorExamples).sort());
   const never = Object.keys(errorTable).filter((code) => !Object.hasOwn(errorExamples, code));
-  assert.deepEqual(never, ['role-missing', 'id-invalid', 'input-invalid', 'duplicate']);
+  assert.deepEqual(never, ['role-missing', 'input-invalid', 'duplicate']);
   for (const code of Object.keys(errorExamples)) {
     const [coding] = components.examples[code].value.issue[0].details.coding;
     assert.equal(coding.code, code);

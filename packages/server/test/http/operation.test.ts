@@ -126,7 +126,7 @@ test('logs hold no path of a firm, no query value, no credential', async () => {
 });
 
 test('metrics: on a port of their own, counting by route, method, status and reason, naming nobody', async (t) => {
-  const page = await openMetricsPage('127.0.0.1', 0, service.service.parts.metrics);
+  const page = await openMetricsPage('127.0.0.1', 0, service.service.parts.metrics.registry);
   t.after(() => page.close());
   await wire.send({ path: `${base}/Patient/secret-id-2`, headers: caller.headers });
   await wire.send({ path: `${base}/Patient` });

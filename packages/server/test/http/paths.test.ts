@@ -14,7 +14,8 @@ const service = await openTestService({ after });
 const maple = await makeFirm(service, 'maple');
 const cedar = await makeFirm(service, 'cedar');
 const operator = await makeApplication(service, 'Operator', ['acl/*'], [maple, cedar]);
-const { headers } = await openCaller(service, operator, maple);
+const full = await openCaller(service, operator, maple);
+const { headers } = full;
 for (const firm of [maple, cedar]) {
   const caller = await openCaller(service, operator, firm);
   const stored = await caller.send('PUT', 'Patient/one', { ...patient(`Secret of ${firm.prefix}`), id: 'one' });
@@ -97,15 +98,12 @@ const unknown: Readonly<Record<string, readonly string[]>> = {
     '/sandbox/firm/%6daple/pm/fhir/v2/Patient',
     '/%73andbox/firm/maple/pm/fhir/v2/Patient',
     `${base}/%50atient`,
-    `${base}/Patient/%6fne`,
     `${base}/%6detadata`,
   ],
   unicode: [
     '/sandbox/firm/m%C3%A4ple/pm/fhir/v2/Patient',
     '/sandbox/firm/%EF%BD%8Daple/pm/fhir/v2/Patient',
     `${base}/Pat%C4%B1ent`,
-    `${base}/Patient/%F0%9F%92%8A`,
-    `${base}/Patient/one%CC%81`,
     `${base}/Patient/%ff`,
   ],
   'NUL and control characters': [
@@ -126,8 +124,6 @@ const unknown: Readonly<Record<string, readonly string[]>> = {
     `/sandbox/firm/${long}/pm/fhir/v2/Patient`,
     `/sandbox/firm/maple/${long}/fhir/v2/Patient`,
     `${base}/P${long}`,
-    `${base}/Patient/${long}`,
-    `${base}/Patient/one/_history/${long}`,
     `/sandbox/firm/${'a'.repeat(64)}/pm/fhir/v2/Patient`,
   ],
   'hyphens at the ends of a name': [
@@ -186,6 +182,66 @@ for (const [oddity, paths] of Object.entries(unknown)) {
     }
   });
 }
+
+const wrongIds = [
+  'abc_def',
+  'CHG%7C1722',
+  'CHG|1722',
+  'a'.repeat(65),
+  long,
+  '%6fne',
+  '%F0%9F%92%8A',
+  'one%CC%81',
+  'one,two',
+  'urn:uuid:1',
+];
+
+test('what is no id of R4: 400 for those who may ask, in every place of an id', async () => {
+  const narrow = await openCaller(service, await makeApplication(service, 'Narrow', ['acl/enc_s'], [maple]), maple);
+  for (const id of wrongIds) {
+    for (const path of [
+      `Patient/${id}`,
+      `Patient/${id}/_history`,
+      `Patient/one/_history/${id}`,
+      `Patient/${id}/Flag`,
+    ]) {
+      const anonymous = await wire.send({ path: `${base}/${path}` });
+      assert.equal(anonymous.status, 401, path);
+      assert.equal((await wire.send({ path: `${base}/${path}`, headers: narrow.headers })).status, 403, path);
+      assertRefused(await wire.send({ path: `${base}/${path}`, headers }), {
+        status: 400,
+        error: 'id-invalid',
+        issue: 'value',
+        diagnostics: 'The id must be 1 to 64 characters of A–Z, a–z, 0–9, hyphen and dot',
+        expression: ['id'],
+      });
+    }
+  }
+});
+
+test('what is no id of R4 changes nothing, by whatever method, operation or entry', async () => {
+  for (const [method, path, body] of [
+    ['PUT', 'Patient/abc_def', { ...patient('New'), id: 'abc_def' }],
+    ['PATCH', 'Patient/abc_def', []],
+    ['DELETE', 'Patient/abc_def', undefined],
+    ['POST', 'Patient/abc_def/$validate', { resourceType: 'Parameters' }],
+    ['GET', 'Patient/abc_def/$everything', undefined],
+    [
+      'POST',
+      '',
+      {
+        resourceType: 'Bundle',
+        type: 'transaction',
+        entry: [{ resource: { ...patient('New'), id: 'abc_def' }, request: { method: 'PUT', url: 'Patient/abc_def' } }],
+      },
+    ],
+  ] as const) {
+    const answer = await full.send(method, path, body);
+    const [{ details }] = answer.json.issue;
+    assert.deepEqual([answer.status, details.coding[0].code], [400, 'id-invalid'], `${method} ${path}: ${answer.text}`);
+  }
+  assert.equal((await full.get('Patient?_summary=count')).json.total, 1);
+});
 
 function assertRefusedAt(name: string, answer: Answer): void {
   try {

@@ -9,6 +9,7 @@ import { contentOf } from '../../src/access/disclosure.ts';
 import { sql } from '../../src/database/sql.ts';
 import { parameterIndexing } from '../../src/indexing/firm-parameters.ts';
 import { resourceWrite } from '../../src/interactions/writing.ts';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
 import { patient } from '../support/records.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
@@ -19,7 +20,7 @@ const { database, store, clock } = platform;
 const maple = await makeFirm(service, 'maple');
 const full = await openCaller(service, await makeApplication(service, 'Full', ['acl/*'], [maple]), maple);
 /** Another process: it shares nothing with the service but the database. */
-const process = () => parameterIndexing({ database, baseUrlOf: () => maple.base });
+const process = () => parameterIndexing({ ...service.service.parts, database, baseUrlOf: () => maple.base });
 
 const stored = 1_300;
 const shade = (index: number) => ['red', 'green', 'blue'][index % 3] ?? '';
@@ -32,7 +33,7 @@ const coloured = (id: string, colour: string) => ({
 async function context() {
   const scope = await openOperatorScope(database, clock, maple);
   const caller = { flow: 'client', tokenId: 't', subject: 'praxis', requestId: 'r' } as const;
-  return { scope, clock, caller, baseUrl: maple.base };
+  return { scope, clock, caller, baseUrl: maple.base, budget: openOperatorBudget() };
 }
 
 async function seed(): Promise<void> {

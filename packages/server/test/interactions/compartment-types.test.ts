@@ -63,8 +63,11 @@ await put('other-visit', encounter('Patient/cobble'));
 await put('booked', appointment('Patient/stone', '2026-06-01T10:00:00Z'));
 await put('lab', order('PATHOLOGY'));
 await put('scan', order('RADIOLOGY'));
+const active = {
+  coding: [{ system: 'http://terminology.hl7.org/CodeSystem/allergyintolerance-clinical', code: 'active' }],
+};
 const patientIs = { patient: { reference: 'Patient/cobble' }, asserter: stone };
-await put('told', { resourceType: 'AllergyIntolerance', ...patientIs, ...tagged });
+await put('told', { resourceType: 'AllergyIntolerance', clinicalStatus: active, ...patientIs, ...tagged });
 const seen = { encounter: { reference: 'Encounter/visit' }, device: { reference: 'Device/pump' } };
 await put('pulse', { resourceType: 'Observation', status: 'final', code: { text: 'Pulse' }, subject: stone, ...seen });
 await put('elsewhere', { resourceType: 'Location', name: 'Elsewhere' });

@@ -3,6 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { assertRefused } from '../support/refusals.ts';
 import { type Caller, makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 
 const mrn = 'urn:example:mrn';
@@ -64,6 +65,61 @@ test('missing, unknown and result parameters are no criteria', async () => {
     assert.equal((await createIf(full, 'A3', query)).status, 400, query);
   }
   assert.equal(await count(full, 'A3'), 0);
+});
+
+const written = (base: string, text: string): readonly string[] => [
+  text,
+  `?${text}`,
+  `Patient?${text}`,
+  `/Patient?${text}`,
+  `${base}/Patient?${text}`,
+];
+
+test('criteria of a create may come with the URL that they belong to, relative or absolute', async () => {
+  assert.equal((await createIf(full, 'A4', criteria('A4'))).status, 201);
+  for (const query of written(maple.base, criteria('A4')))
+    assert.equal((await createIf(full, 'A4', query)).status, 200, query);
+  for (const ifNoneExist of written(maple.base, criteria('A4'))) {
+    const entry = [{ resource: patient('A4'), request: { method: 'POST', url: 'Patient', ifNoneExist } }];
+    const answer = await full.send('POST', '', { resourceType: 'Bundle', type: 'transaction', entry });
+    assert.equal(answer.json.entry?.[0]?.response.status, '200 OK', `${ifNoneExist}: ${answer.text}`);
+  }
+  assert.equal(await count(full, 'A4'), 1);
+});
+
+test('criteria of another type, firm or server are refused, whatever they would find', async () => {
+  assert.equal((await createIf(other, 'A5', criteria('A5'))).status, 201);
+  const query = criteria('A5');
+  const foreign = [
+    `${cedar.base}/Patient?${query}`,
+    `https://fhir.example.com/Patient?${query}`,
+    `${maple.base}/Person?${query}`,
+    `${maple.base}?${query}`,
+    `Person?${query}`,
+    `//x/Patient?${query}`,
+  ];
+  for (const ifNoneExist of foreign) {
+    const answer = await createIf(full, 'A5', ifNoneExist);
+    assert.equal(answer.status, 400, ifNoneExist);
+    const diagnostics = 'If-None-Exist must be criteria of Patient, the type that is created, at this base';
+    assertRefused(answer, {
+      status: 400,
+      error: 'header-invalid',
+      issue: 'value',
+      diagnostics,
+      expression: ['If-None-Exist'],
+    });
+    const entry = [{ resource: patient('A5'), request: { method: 'POST', url: 'Patient', ifNoneExist } }];
+    const refused = await full.send('POST', '', { resourceType: 'Bundle', type: 'transaction', entry });
+    assert.equal(refused.status, 400, ifNoneExist);
+    assert.match(refused.json.issue[0].diagnostics, /ifNoneExist must be criteria of Patient/);
+  }
+  assert.equal(await count(full, 'A5'), 0);
+});
+
+test('a question mark within a criterion is part of its value', async () => {
+  assert.equal((await createIf(full, 'A6?x', `identifier=${mrn}|A6?x`)).status, 201);
+  assert.equal((await createIf(full, 'A6?x', `identifier=${mrn}|A6?x`)).status, 200);
 });
 
 test('conditional create: none creates, one answers 200 with it, several are 412', async () => {

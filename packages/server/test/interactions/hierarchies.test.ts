@@ -42,7 +42,11 @@ for (const [id, of] of [
   ['elsewhere', undefined],
 ] as const)
   await put('Location', id, part(of && `Location/${of}`));
-const payer = (of?: string) => ({ type: [{ coding: [{ code: 'pay' }] }], ...part(of && `Organization/${of}`) });
+const payer = (of?: string) => ({
+  name: 'Payer',
+  type: [{ coding: [{ code: 'pay' }] }],
+  ...part(of && `Organization/${of}`),
+});
 await put('Organization', 'group', payer());
 await put('Organization', 'hidden', { name: 'Not a payer', ...part('Organization/group') });
 await put('Organization', 'plan', payer('hidden'));

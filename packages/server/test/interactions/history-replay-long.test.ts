@@ -17,7 +17,7 @@ const service = await openTestService(
 );
 
 test('over the longest official examples, deleted, revived and left alone, replayed histories equal the current state', {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async (t) => {
   const long = officialExamples()
     .map((example) => example as unknown as Resource)
@@ -32,7 +32,9 @@ test('over the longest official examples, deleted, revived and left alone, repla
   for (const [index, resource] of stored.entries()) {
     const path = `${resource.resourceType}/${resource.id}`;
     if (index % 3 !== 0) assert.equal((await world.caller.send('DELETE', path)).status, 204);
-    if (index % 3 === 2) assert.equal((await put({ ...resource, language: 'en' })).status, 201);
+    if (index % 3 !== 2) continue;
+    const revived = await put({ ...resource, language: 'en' });
+    assert.equal(revived.status, 201, revived.text.slice(0, 1_000));
   }
   await assertReplayed(world, pageRows);
 });

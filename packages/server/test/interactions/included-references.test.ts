@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { extractor, type JsonObject } from '@praxis/fhir';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { includesMax, referenceParameters, refersElsewhere } from '../../src/search/includes/include.ts';
 import { syntheticPractice } from '../../src/synthetic/practice.ts';
 import { keyOf, loadBare, namedBy, typeOf } from '../search/joined-by-hand.ts';
@@ -27,7 +28,10 @@ function linksByHand(resources: readonly JsonObject[]): readonly Link[] {
     const source = keyOf(resource);
     const parameters = referenceParameters(typeOf(source), []).filter(refersElsewhere);
     return parameters.flatMap(({ code, definition }) => {
-      const values = extractor(typeOf(source), definition.expression ?? '')(resource);
+      const values = extractor(typeOf(source), definition.expression ?? '')(resource, openOperatorBudget(), {
+        what: 'A test',
+        cheaper: 'test less',
+      });
       return values
         .flatMap((value) => namedBy(value) ?? [])
         .filter((target) => keys.has(target))

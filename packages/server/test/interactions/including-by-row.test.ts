@@ -10,6 +10,7 @@ import { fixedClock } from '../../src/base/clock.ts';
 import type { InteractionContext } from '../../src/interactions/context.ts';
 import { includedEntries } from '../../src/interactions/including.ts';
 import { planSearch } from '../../src/interactions/searching.ts';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { planPage } from '../../src/search/plan.ts';
 import { readSettings } from '../../src/tenancy/application-settings.ts';
 import { openValidator } from '../../src/validation/validator.ts';
@@ -46,6 +47,7 @@ const context: InteractionContext = {
   secrets,
   validator,
   limits,
+  budget: openOperatorBudget(),
   baseUrl,
   trail: [],
 };

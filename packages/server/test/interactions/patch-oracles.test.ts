@@ -36,6 +36,23 @@ const set = (path: string, value: unknown): object => ({ op: 'add', path, value 
 
 const pairs: readonly Pair[] = [
   {
+    name: 'an invariant that goes by a hidden value (obs-6)',
+    type: 'Observation',
+    hidden: [{ ...weight, valueString: 'x' }, weight],
+    patch: [set('/dataAbsentReason', { text: 'refused' })],
+    status: 403,
+  },
+  {
+    name: 'an invariant that goes by hidden components (obs-7)',
+    type: 'Observation',
+    hidden: [
+      { ...weight, valueString: 'x', component: [{ code: { text: 'Other' } }] },
+      { ...weight, valueString: 'x' },
+    ],
+    patch: [set('/code', { text: 'Other' })],
+    status: 403,
+  },
+  {
     name: 'a choice that has another type',
     type: 'Patient',
     hidden: [{ deceasedDateTime: '2020-01-01' }, {}],

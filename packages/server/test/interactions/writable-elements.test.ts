@@ -57,7 +57,11 @@ test('denials: elements that the operator does not open are refused by name, and
   // With a row for `pat`, its letters r and s read these elements only: PUT is refused for that already.
   const before = await tenantRows(service.database.owner);
   await t.test('create', async () => {
-    const answer = await atMaple.send('POST', 'Patient', patient('New', { gender: 'male', telecom: [{ value: '1' }] }));
+    const answer = await atMaple.send(
+      'POST',
+      'Patient',
+      patient('New', { gender: 'male', telecom: [{ system: 'phone', value: '1' }] }),
+    );
     assertRefused(answer, beyond('Patient.gender', 'c', all));
   });
   await t.test('create with labels, an extension, and the other member of a choice', async () => {
@@ -121,10 +125,10 @@ test('a patch of a hidden element is answered alike whatever the element holds',
 });
 
 test('within the elements writes are carried out, and their answers show what was sent', async () => {
-  const created = await atMaple.send('POST', 'Patient', patient('New', { telecom: [{ value: '1' }] }));
+  const created = await atMaple.send('POST', 'Patient', patient('New', { telecom: [{ system: 'phone', value: '1' }] }));
   assert.equal(created.status, 201);
   const { id, meta, ...rest } = created.json;
-  assert.deepEqual(rest, patient('New', { telecom: [{ value: '1' }] }));
+  assert.deepEqual(rest, patient('New', { telecom: [{ system: 'phone', value: '1' }] }));
   assert.deepEqual(Object.keys(meta), ['versionId', 'lastUpdated']);
   const change = [{ op: 'replace', path: '/name/0/family', value: 'Second' }];
   const patched = await atMaple.send('PATCH', 'Patient/one', JSON.stringify(change), jsonPatch);
@@ -152,7 +156,7 @@ test('a PUT may repeat what it may not change', async () => {
     await caller.send('PUT', 'Patient/one', { ...current, meta: { versionId: current.meta.versionId } }),
     beyond('Patient.meta', 'u', all),
   );
-  const answer = await caller.send('PUT', 'Patient/one', { ...current, telecom: [{ value: '2' }] });
+  const answer = await caller.send('PUT', 'Patient/one', { ...current, telecom: [{ system: 'phone', value: '2' }] });
   assert.equal(answer.status, 200);
   assert.equal(answer.json.gender, 'female');
   assert.equal(answer.json.meta.tag.length, 1);

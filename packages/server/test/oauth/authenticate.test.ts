@@ -5,8 +5,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
-import { newSecret } from '../../src/base/ids.ts';
-import { openSecrets } from '../../src/base/secrets.ts';
+import { makeDataKeys, openSecrets } from '../../src/base/secrets.ts';
 import { issueApiKey, revokeApiKey } from '../../src/oauth/api-keys.ts';
 import { revokeClient } from '../../src/oauth/clients.ts';
 import { decodeJwt, signHs256, signRs256 } from '../../src/oauth/jwt.ts';
@@ -78,7 +77,7 @@ async function tokenOfAccount(change: (username: string) => Promise<unknown>): P
 const past = await openWorld(database, { secrets: world.secrets });
 past.clock.advance(-24 * 3_600_000);
 /** A world of another installation: same names, other keys. */
-const foreign = await openWorld(database, { secrets: openSecrets(newSecret()) });
+const foreign = await openWorld(database, { secrets: openSecrets(makeDataKeys()) });
 
 async function signedBySandbox(claims: Readonly<Record<string, unknown>>): Promise<string> {
   const { kid, privateKey } = await world.keys.signer('sandbox');

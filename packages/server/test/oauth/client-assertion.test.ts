@@ -3,7 +3,7 @@
  * says what is wrong with it.
  */
 import assert from 'node:assert/strict';
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, KeyObject, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { after } from 'node:test';
@@ -179,18 +179,55 @@ test('RFC 8725 §3.10: keys that an assertion brings along are not used, and add
   assert.equal(asked, 0);
 });
 
-test('RFC 7523 §2.2: what is no assertion, and one without a kid, is refused', async () => {
+test('RFC 7523 §2.2: what is no assertion is refused', async () => {
   const malformed = 'client_assertion is malformed: it is not a JWT';
   for (const text of ['a', 'a.b.c', 'e30.e30.e30', `${'x'.repeat(17_000)}.e30.e30`]) {
     assertRefused(await requestByAssertion(world, vendor, text), 401, 'invalid_client', malformed, 'client');
   }
-  const anonymous = await signAssertion(pair, claimsOf(world, vendor.clientId), { kid: undefined });
-  const description = 'client_assertion kid is missing: name the key that signed it';
-  assertRefused(await requestByAssertion(world, vendor, anonymous), 401, 'invalid_client', description, 'client');
   const other = await signAssertion(pair, claimsOf(world, vendor.clientId));
   const differs = await requestByAssertion(world, vendor, other, { client_id: otherVendor.clientId });
   const difference = 'client_id differs from iss and sub of the client_assertion';
   assertRefused(differs, 401, 'invalid_client', difference, 'client');
+});
+
+test('an assertion without a kid is taken where the client has one key, and only there', async () => {
+  const anonymous = (keys: KeyPair, { clientId }: Vendor) =>
+    signAssertion(keys, claimsOf(world, clientId), { kid: undefined });
+  const second = await makeKeyPair('RS384', 'second');
+  const several = await keyedVendor(['acl/pat_s'], pair);
+  await setClientKeys(database, several.application, several.clientId, { jwks: keySetOf(pair, second) });
+  for (const [keys, who] of [
+    [pair, several],
+    [second, several],
+    [unregistered, vendor],
+    [await makeKeyPair('ES384', 'first'), vendor],
+  ] as const)
+    assertRefused(
+      await requestByAssertion(world, who, await anonymous(keys, who)),
+      401,
+      'invalid_client',
+      wrongKey,
+      'client',
+    );
+  assert.equal((await requestByAssertion(world, vendor, await anonymous(pair, vendor))).status, 200);
+});
+
+test('an assertion whose header or claims hold a member twice is refused, though its signature is right', async () => {
+  const encode = (text: string): string => Buffer.from(text).toString('base64url');
+  const header = JSON.stringify({ alg: 'RS384', kid: pair.kid });
+  const repeated = (text: string, member: string): string => `{${member},${text.slice(1)}`;
+  const description = 'client_assertion is malformed: a member of its header or claims comes twice';
+  for (const [head, member] of [
+    [repeated(header, '"kid":"other"'), undefined],
+    [header, '"sub":"other"'],
+    [header, '"cnf":{"a":1,"a":2}'],
+  ] as const) {
+    const claims = JSON.stringify(claimsOf(world, vendor.clientId));
+    const input = `${encode(head)}.${encode(member === undefined ? claims : repeated(claims, member))}`;
+    const signature = sign('sha384', Buffer.from(input), KeyObject.from(pair.privateKey)).toString('base64url');
+    const answer = await requestByAssertion(world, vendor, `${input}.${signature}`);
+    assertRefused(answer, 401, 'invalid_client', description, 'client');
+  }
 });
 
 test('RFC 7523 §3 item 7: an assertion works once, on whichever node, also when it is sent many times at once', async () => {

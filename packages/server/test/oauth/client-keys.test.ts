@@ -102,14 +102,18 @@ test('RFC 7517 §5: of a set the keys that verify are kept, with their public me
 });
 
 test('a key is found by kid and by what it can verify', () => {
-  const set = readKeySet({
+  const given = {
     keys: [
       { ...jwk, kid: 'same' },
       { ...ecJwk, kid: 'same' },
       { ...jwk, kid: 'bound', alg: 'RS256' },
     ],
-  });
+  };
+  const problem = 'JWK Set has two keys of one kid: an assertion would not say which has signed it';
+  assert.deepEqual(readKeySet(given), { problem });
+  const set = readKeySet(given, 'as stored');
   assert.ok('keys' in set);
+  assert.equal(findKey(set, undefined, 'RS384'), undefined, 'several keys');
   const found = (kid: string, alg: string): string | undefined => findKey(set, kid, alg)?.kty;
   assert.deepEqual([found('same', 'RS384'), found('same', 'PS256'), found('same', 'ES384')], ['RSA', 'RSA', 'EC']);
   assert.deepEqual([found('bound', 'RS256'), found('bound', 'RS384')], ['RSA', undefined]);

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { parseEntry } from '../../src/access/grammar.ts';
-import { newSecret } from '../../src/base/ids.ts';
-import { openSecrets } from '../../src/base/secrets.ts';
+import { makeDataKeys, openSecrets } from '../../src/base/secrets.ts';
 import { authorizationServerMetadata, jwkSet, openIdConfiguration } from '../../src/oauth/discovery.ts';
 import { openSigningKeys } from '../../src/oauth/signing-keys.ts';
 import { openTestDatabase } from '../support/database.ts';
@@ -55,7 +54,7 @@ test('OpenID Connect Discovery §3: the same, with the fields that it requires o
 });
 
 test('contract 4.3: realms have keys of their own', async () => {
-  const keys = openSigningKeys(database, openSecrets(newSecret()));
+  const keys = openSigningKeys(database, openSecrets(makeDataKeys()));
   const [sandbox, production] = [await jwkSet(keys, 'sandbox'), await jwkSet(keys, 'production')];
   assert.deepEqual([sandbox.keys.length, production.keys.length], [1, 1]);
   assert.notEqual(sandbox.keys[0]?.kid, production.keys[0]?.kid);

@@ -36,10 +36,17 @@ for (const [name, values] of refusedTypes) {
   });
 }
 
+test('a charset other than UTF-8 is refused as invalid_request', () => {
+  for (const charset of ['utf-7', 'iso-8859-1', '"utf-16"', '', 'utf-80']) {
+    const sent = [`application/x-www-form-urlencoded; Charset=${charset}`];
+    assertRefused(() => parse('grant_type=password', sent), 'Content-Type must not name a charset other than UTF-8');
+  }
+});
+
 test('contract 4: Content-Type may have parameters and any case', () => {
   for (const value of [
     'application/x-www-form-urlencoded;charset=UTF-8',
-    'Application/X-WWW-Form-Urlencoded ; charset=iso-8859-1',
+    'Application/X-WWW-Form-Urlencoded ; charset="utf8"',
     ' application/x-www-form-urlencoded ',
   ]) {
     assert.deepEqual(parse('a=1', [value]), new Map([['a', '1']]), value);

@@ -280,6 +280,7 @@ test('contract 1.2: a session tells who calls, where, and with which settings', 
     searchParameters: [],
     endsAtMs: 0,
     rightsEndAtMs: Number.POSITIVE_INFINITY,
+    requiresReferences: false,
   };
   const settings = { ...Object.fromEntries(settingNames.map((name) => [name, false])), totalOfPage: true };
   const caller = {

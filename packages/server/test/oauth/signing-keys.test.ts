@@ -4,8 +4,7 @@ import { createPublicKey } from 'node:crypto';
 import test, { after } from 'node:test';
 import { calculateJwkThumbprint } from 'jose';
 import { PraxisError } from '../../src/base/errors.ts';
-import { newSecret } from '../../src/base/ids.ts';
-import { openSecrets } from '../../src/base/secrets.ts';
+import { makeDataKeys, openSecrets } from '../../src/base/secrets.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { sql } from '../../src/database/sql.ts';
 import { openSigningKeys } from '../../src/oauth/signing-keys.ts';
@@ -14,7 +13,7 @@ import { openTestDatabase } from '../support/database.ts';
 import { counting } from './world.ts';
 
 const { runtime: database, connections } = await openTestDatabase({ after });
-const secrets = openSecrets(newSecret());
+const secrets = openSecrets(makeDataKeys());
 
 /** The keys as one more process sees them: connections and memory of its own. */
 async function openProcess(t: { after(work: () => Promise<void>): void }) {
@@ -66,7 +65,7 @@ test('a key is read once per process, a kid that cannot be one not at all', asyn
 
 test('another secret key neither opens the private key nor makes a second one', async () => {
   await openSigningKeys(database, secrets).signer('sealed');
-  const foreign = openSigningKeys(database, openSecrets(newSecret()));
+  const foreign = openSigningKeys(database, openSecrets(makeDataKeys()));
   await assert.rejects(foreign.signer('sealed'), (error) => {
     assert.ok(error instanceof PraxisError);
     assert.deepEqual(

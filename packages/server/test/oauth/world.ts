@@ -5,8 +5,7 @@
 import assert from 'node:assert/strict';
 import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { type Clock, fixedClock } from '../../src/base/clock.ts';
-import { newSecret } from '../../src/base/ids.ts';
-import { openSecrets, type Secrets } from '../../src/base/secrets.ts';
+import { makeDataKeys, openSecrets, type Secrets } from '../../src/base/secrets.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openGuessLimit } from '../../src/limits/guess-limit.ts';
 import { openRateLimit } from '../../src/limits/rate-limit.ts';
@@ -62,7 +61,7 @@ export interface WorldOptions {
 /** The services of one process over `database`. */
 export async function openWorld(database: Database, options: WorldOptions = {}): Promise<World> {
   await ensureDefaultEnvironments(database);
-  const secrets = options.secrets ?? openSecrets(newSecret());
+  const secrets = options.secrets ?? openSecrets(makeDataKeys());
   const clock = fixedClock(startMs);
   const keys = openSigningKeys(database, secrets, clock);
   const uses = openCredentialUses(database, clock, testLog);

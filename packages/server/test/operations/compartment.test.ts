@@ -37,11 +37,17 @@ await put('booked', appointment('Patient/stone', '2026-06-01T10:00:00Z'));
 // In the patient's compartment twice over, and once by what the patient did.
 await put('asserted', {
   resourceType: 'AllergyIntolerance',
+  clinicalStatus: {
+    coding: [{ system: 'http://terminology.hl7.org/CodeSystem/allergyintolerance-clinical', code: 'active' }],
+  },
   patient: { reference: 'Patient/stone' },
   asserter: { reference: 'Patient/stone' },
 });
 await put('told', {
   resourceType: 'AllergyIntolerance',
+  clinicalStatus: {
+    coding: [{ system: 'http://terminology.hl7.org/CodeSystem/allergyintolerance-clinical', code: 'active' }],
+  },
   patient: { reference: 'Patient/cobble' },
   asserter: { reference: 'Patient/stone' },
 });

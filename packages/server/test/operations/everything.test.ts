@@ -37,7 +37,10 @@ const role = await create(full, {
   practitioner: { reference: practitioner },
   organization: { reference: organization },
 });
-const stone = await create(full, patient('Stone', { birthDate: '1980-01-01', telecom: [{ value: '555-0100' }] }));
+const stone = await create(
+  full,
+  patient('Stone', { birthDate: '1980-01-01', telecom: [{ system: 'phone', value: '555-0100' }] }),
+);
 const cobble = await create(full, patient('Cobble', { generalPractitioner: [{ reference: practitioner }] }));
 const visit = await create(
   full,

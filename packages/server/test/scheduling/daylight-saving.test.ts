@@ -10,6 +10,7 @@ import { parseCalendar } from '../../src/scheduling/parse-calendar.ts';
 import { type CandidateSlot, slotAt, slotsOf } from '../../src/scheduling/slots.ts';
 import { instantsOf, instantText } from '../../src/scheduling/zone.ts';
 import { openTestDatabase } from '../support/database.ts';
+import { openRequestBudget } from '../support/request-budget.ts';
 import { type GoldenRow, golden } from './daylight-saving-golden.ts';
 import {
   changesByDefinition,
@@ -39,7 +40,7 @@ function calendarOf({ from, to, minutes, step }: DailyRule): Calendar {
 
 function slotsAround({ zone, at }: Pick<GoldenRow, 'zone' | 'at'>, rule: DailyRule): readonly CandidateSlot[] {
   const range = { fromMs: Date.parse(at) - hoursBefore * hourMs, toMs: Date.parse(at) + hoursAfter * hourMs };
-  return [...slotsOf(calendarOf(rule), zone, [], range)];
+  return [...slotsOf(calendarOf(rule), zone, [], range, openRequestBudget())];
 }
 
 function startsText(slots: readonly CandidateSlot[]): string {
@@ -131,8 +132,8 @@ test('a location that changes its zone: the same rules derive the slots of the o
     fromMs: Date.parse(at) - hoursBefore * hourMs,
     toMs: Date.parse(at) + hoursAfter * hourMs,
   });
-  const before = [...slotsOf(calendar, berlin.zone, [], within(york))];
-  const moved = [...slotsOf(calendar, york.zone, [], within(york))];
+  const before = [...slotsOf(calendar, berlin.zone, [], within(york), openRequestBudget())];
+  const moved = [...slotsOf(calendar, york.zone, [], within(york), openRequestBudget())];
   assert.equal(startsText(moved), york.A);
   assert.notEqual(startsText(before), york.A);
   for (const slot of before) {
@@ -140,5 +141,5 @@ test('a location that changes its zone: the same rules derive the slots of the o
     const still = slotAt(calendar, york.zone, [], slot.id);
     assert.equal(still?.startMs, moved.find(({ startMs }) => startMs === slot.startMs)?.startMs);
   }
-  assert.equal(startsText([...slotsOf(calendar, berlin.zone, [], within(berlin))]), berlin.A);
+  assert.equal(startsText([...slotsOf(calendar, berlin.zone, [], within(berlin), openRequestBudget())]), berlin.A);
 });

@@ -55,16 +55,8 @@ test('by whatever name the practitioner is booked, there is one place', async ()
 
 test('times that are none are refused', async () => {
   for (const [more, diagnostics, element] of [
-    [
-      { end: undefined },
-      'start or end is missing: Practitioner/12 is booked by slots, which have both',
-      'Appointment.end',
-    ],
-    [
-      { start: undefined },
-      'start or end is missing: Practitioner/12 is booked by slots, which have both',
-      'Appointment.start',
-    ],
+    [{ end: undefined }, 'Appointment: Either start and end are specified, or neither (app-2)', 'Appointment'],
+    [{ start: undefined }, 'Appointment: Either start and end are specified, or neither (app-2)', 'Appointment'],
     [
       { end: at('08:30') },
       'end is not after start: Practitioner/12 is booked by slots, which have both',

@@ -118,6 +118,8 @@ const found: readonly (readonly [query: string, starts: readonly string[]])[] = 
   [`${newOn23rd}&identifier=13&identifier=3`, nine],
   [`${newOn23rd}&identifier=${prn}|13`, nine],
   [`${newOn23rd}&identifier=${prn.replace('http:', 'https:')}|13`, nine],
+  [`${newOn23rd}&identifier=${prn.replace('www.', '')}|13`, nine],
+  [`${newOn23rd}&identifier=${prn.replace('http://www.', 'https://')}|13`, nine],
   [`${newOn23rd}&identifier=${prn.replace('PRN', 'FI')}|13`, []],
   [`${newOn23rd}&schedule:identifier=https://praxis.health/fhir/sid/calendar|2`, nine],
   [`${newOn23rd}&schedule=Schedule/2`, []],
@@ -166,6 +168,9 @@ for (const [query, starts] of found) {
 
 const refused: readonly (readonly [query: string, diagnostics: RegExp])[] = [
   ['appointment-type=NEW', /^date needs both ends of a window of at most 5 days, such as date=2026-03-02 or date=ge/],
+  [`${newOn23rd}&identifier=foo|13`, /^identifier takes one of the systems that slots have: https:/],
+  [`${newOn23rd}&identifier=13,https://www.example.com/sid|13`, /^identifier takes one of the systems/],
+  [`${newOn23rd}&identifier=${prn.replace('PRN', 'XX')}|13`, /^identifier takes one of the systems/],
   ['date=ge2026-11-23', /^date needs both ends/],
   ['start=lt2026-11-23', /^date needs both ends/],
   ['date=ne2026-11-23', /^date takes no ne /],

@@ -12,6 +12,7 @@ import { parseCalendar } from '../../src/scheduling/parse-calendar.ts';
 import { slotAt, slotsOf } from '../../src/scheduling/slots.ts';
 import { windowsOf } from '../../src/scheduling/windows.ts';
 import { dayAt, dayMs } from '../../src/scheduling/zone.ts';
+import { openRequestBudget } from '../support/request-budget.ts';
 
 const hourMs = 3_600_000;
 const dayNames = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
@@ -99,7 +100,7 @@ test('slots are inside the windows of their day, and are found again', () => {
       if (rules === undefined) return;
       const { calendar, holidays } = rules;
       const range = { fromMs: Date.parse(at) - 12 * hourMs, toMs: Date.parse(at) + 36 * hourMs };
-      const slots = [...slotsOf(calendar, zone, holidays, range)];
+      const slots = [...slotsOf(calendar, zone, holidays, range, openRequestBudget())];
       assert.equal(new Set(slots.map(({ id }) => id)).size, slots.length);
       for (const slot of slots) {
         derived += 1;
@@ -111,7 +112,7 @@ test('slots are inside the windows of their day, and are found again', () => {
       }
       const narrow = { fromMs: range.fromMs + 7 * hourMs, toMs: range.toMs - 11 * hourMs };
       const within = slots.filter(({ startMs }) => startMs >= narrow.fromMs && startMs < narrow.toMs);
-      const found = [...slotsOf(calendar, zone, holidays, narrow)];
+      const found = [...slotsOf(calendar, zone, holidays, narrow, openRequestBudget())];
       assert.deepEqual(
         found.map(({ id }) => id),
         within.map(({ id }) => id),

@@ -1,5 +1,6 @@
 /** A firm with practitioners, locations and calendars, for tests of what is derived from them. */
 import type { Platform } from '../../src/app.ts';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { setCalendar, setHolidays } from '../../src/scheduling/edit-calendars.ts';
 import type { StoredCalendar } from '../../src/storage/calendars.ts';
 import type { Firm } from '../../src/tenancy/firms.ts';
@@ -53,5 +54,11 @@ export async function keepHolidays(platform: Platform, firm: Firm, location: str
 }
 
 export async function editorOf({ store, database, clock }: Platform, firm: Firm) {
-  return { store, clock, scope: await openOperatorScope(database, clock, firm), changedBy: 'test' };
+  return {
+    store,
+    clock,
+    scope: await openOperatorScope(database, clock, firm),
+    changedBy: 'test',
+    budget: openOperatorBudget(),
+  };
 }

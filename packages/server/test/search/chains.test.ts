@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { JsonObject } from '@praxis/fhir';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { indexResource } from '../../src/search/index-rows.ts';
 import { typeNumber } from '../../src/search/numbers.ts';
 import { standardParametersOf } from '../../src/search/parameters.ts';
@@ -84,7 +85,12 @@ function keyOf(example: JsonObject): string {
 /** The references of an example that lead to another example. */
 function linksOf(example: JsonObject): Link[] {
   const type = String(example['resourceType']);
-  const rows = indexResource(type, example, { timeZone, baseUrl, searchParameters: [] });
+  const rows = indexResource(
+    type,
+    example,
+    { timeZone, baseUrl, searchParameters: [], characters: 0 },
+    openOperatorBudget(),
+  );
   const parameters = [...standardParametersOf(type).values()].filter(({ kind }) => kind.table === 'reference');
   return parameters.flatMap(({ code, number, definition }) =>
     definition.targets.flatMap((targetType) =>

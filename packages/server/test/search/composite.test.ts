@@ -11,6 +11,7 @@ import {
   type TypedValue,
 } from '@praxis/fhir';
 import { PraxisError } from '../../src/base/errors.ts';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { parseSearch } from '../../src/search/query.ts';
 import { officialExamples } from './official-examples.ts';
 import { context, openSearchWorld } from './world.ts';
@@ -128,10 +129,10 @@ function questionsOf(example: JsonObject) {
   return [...searchParametersOf(type).values()]
     .filter((definition) => definition.type === 'composite')
     .flatMap((definition) =>
-      compositeExtractor(
-        type,
-        definition,
-      )(example).flatMap((tuple) => {
+      compositeExtractor(type, definition)(example, openOperatorBudget(), {
+        what: 'A test',
+        cheaper: 'test less',
+      }).flatMap((tuple) => {
         const values = tuple.map(([first]) => (first === undefined ? undefined : textOf(first)));
         if (values.includes(undefined)) return [];
         return [{ type, id: String(example['id']), code: definition.code, query: values.join('$') }];

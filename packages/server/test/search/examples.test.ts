@@ -15,6 +15,7 @@ import {
   searchParametersOf,
   type TypedValue,
 } from '@praxis/fhir';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { syntheticPractice } from '../../src/synthetic/practice.ts';
 import { officialExamples } from './official-examples.ts';
 import { nowMs, openSearchWorld, type SearchWorld, timeZone } from './world.ts';
@@ -60,7 +61,10 @@ function questionsOf(example: JsonObject): Question[] {
   const id = String(example['id']);
   return [...searchParametersOf(type).values()].flatMap((parameter) => {
     if (parameter.expression === undefined || parameter.type === 'composite' || parameter.type === 'special') return [];
-    const values = extractor(type, parameter.expression)(example);
+    const values = extractor(type, parameter.expression)(example, openOperatorBudget(), {
+      what: 'A test',
+      cheaper: 'test less',
+    });
     return values
       .slice(0, valuesMax)
       .flatMap((value) => queriesFor(parameter, value).map((query) => ({ type, id, code: parameter.code, query })));

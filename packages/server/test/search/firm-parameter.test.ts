@@ -1,6 +1,7 @@
 /** Search parameters of a firm: which kinds find values in which datatypes (https://hl7.org/fhir/R4/search.html#ptypes). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { readFirmParameter } from '../../src/search/firm-parameter.ts';
 
 const accepted: readonly (readonly [type: string, expression: string])[] = [
@@ -22,18 +23,21 @@ const accepted: readonly (readonly [type: string, expression: string])[] = [
 ];
 
 const read = (type: string, expression: string, more: object = {}) =>
-  readFirmParameter({
-    resourceType: 'SearchParameter',
-    url: 'http://example.org/SearchParameter/own',
-    name: 'Own',
-    status: 'active',
-    description: 'Own',
-    code: 'own',
-    base: [expression.split('.')[0] ?? ''],
-    type,
-    expression,
-    ...more,
-  });
+  readFirmParameter(
+    {
+      resourceType: 'SearchParameter',
+      url: 'http://example.org/SearchParameter/own',
+      name: 'Own',
+      status: 'active',
+      description: 'Own',
+      code: 'own',
+      base: [expression.split('.')[0] ?? ''],
+      type,
+      expression,
+      ...more,
+    },
+    openOperatorBudget(),
+  );
 
 for (const [type, expression] of accepted) {
   test(`${type} finds ${expression}`, () => {

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { JsonObject } from '@praxis/fhir';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { boundedKey, boundedPrefix, keyBytesMax } from '../../src/search/bounded-key.ts';
 import { emptyIndexRows, type IndexRows, indexResource } from '../../src/search/index-rows.ts';
 import { firmParameterNumber, parameterNumber, systemNumber, typeNumber } from '../../src/search/numbers.ts';
@@ -11,7 +12,12 @@ import { officialExamples } from './official-examples.ts';
 import { baseUrl, timeZone } from './world.ts';
 
 const index = (resource: JsonObject): IndexRows =>
-  indexResource(String(resource['resourceType']), resource, { timeZone, baseUrl, searchParameters: [] });
+  indexResource(
+    String(resource['resourceType']),
+    resource,
+    { timeZone, baseUrl, searchParameters: [], characters: 0 },
+    openOperatorBudget(),
+  );
 
 test('a small patient, row by row', () => {
   const rows = index({
@@ -63,7 +69,7 @@ test('a string parameter of a firm reads the text of concepts and the display of
     expression: 'Encounter.class | Encounter.type',
     description: 'Kind',
   };
-  const own = { id: 7, url: 'http://example.org/SearchParameter/kind', definition, complete: true };
+  const own = { id: 7, url: 'http://example.org/SearchParameter/kind', definition, complete: true, failed: false };
   const rows = indexResource(
     'Encounter',
     {
@@ -71,7 +77,8 @@ test('a string parameter of a firm reads the text of concepts and the display of
       class: { code: 'AMB', display: 'Ambulatory' },
       type: [{ text: 'Check-up', coding: [{ code: 'C', display: 'Control' }] }],
     },
-    { timeZone, baseUrl, searchParameters: [own] },
+    { timeZone, baseUrl, searchParameters: [own], characters: 100 },
+    openOperatorBudget(),
   );
   const number = firmParameterNumber('Encounter', own.id);
   assert.deepEqual(

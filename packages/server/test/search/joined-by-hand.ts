@@ -13,6 +13,7 @@ import {
   searchParametersOf,
   type TypedValue,
 } from '@praxis/fhir';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
 import type { TestFirm, TestService } from '../support/service.ts';
 import { createOf } from './world.ts';
@@ -191,7 +192,12 @@ function linksOf(resource: JsonObject, byKey: ReadonlyMap<string, unknown>): Lin
 }
 
 function selected({ expression }: SearchParameter, resource: JsonObject): readonly TypedValue[] {
-  return expression === undefined ? [] : extractor(String(resource['resourceType']), expression)(resource);
+  return expression === undefined
+    ? []
+    : extractor(String(resource['resourceType']), expression)(resource, openOperatorBudget(), {
+        what: 'A test',
+        cheaper: 'test less',
+      });
 }
 
 /** What the parameter can be asked for so that the resource is found. */

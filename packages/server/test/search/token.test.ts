@@ -3,6 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { indexResource } from '../../src/search/index-rows.ts';
 import { matchesToken } from '../../src/search/match.ts';
 import { checkGolden, type Golden } from './golden.ts';
@@ -162,7 +163,12 @@ test('a token criterion decides on a resource in memory as it does in a search',
   const rows = new Map(
     observations.map((observation) => [
       observation.id,
-      indexResource('Observation', observation, { timeZone, searchParameters: [] }),
+      indexResource(
+        'Observation',
+        observation,
+        { timeZone, searchParameters: [], characters: 0 },
+        openOperatorBudget(),
+      ),
     ]),
   );
   for (const [query, ids] of observationTable) {
@@ -176,7 +182,12 @@ test('a token criterion decides on a resource in memory as it does in a search',
 });
 
 test('a criterion in memory needs a token parameter of the type', () => {
-  const rows = indexResource('Patient', { resourceType: 'Patient' }, { timeZone, searchParameters: [] });
+  const rows = indexResource(
+    'Patient',
+    { resourceType: 'Patient' },
+    { timeZone, searchParameters: [], characters: 0 },
+    openOperatorBudget(),
+  );
   assert.throws(
     () => matchesToken(rows, 'Patient', 'birthdate', ['1970']),
     new TypeError('birthdate is not a token search parameter of Patient'),

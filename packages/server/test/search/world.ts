@@ -6,9 +6,9 @@ import type { JsonObject } from '@praxis/fhir';
 import { contentOf, stored } from '../../src/access/disclosure.ts';
 import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { fixedClock } from '../../src/base/clock.ts';
-import { newSecret } from '../../src/base/ids.ts';
-import { openSecrets } from '../../src/base/secrets.ts';
+import { makeDataKeys, openSecrets } from '../../src/base/secrets.ts';
 import { sql } from '../../src/database/sql.ts';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { indexResource } from '../../src/search/index-rows.ts';
 import type { SearchRights } from '../../src/search/parse-condition.ts';
 import { type PageStart, planCount, planPage, type SearchPage, type SearchTarget } from '../../src/search/plan.ts';
@@ -39,7 +39,7 @@ const rights: SearchRights = {
   refuse: () => assert.fail('nothing is refused'),
 };
 export const context = { timeZone, baseUrl, nowMs, limits, rights, searchParameters: noSearchParameters };
-export const secrets = openSecrets(newSecret());
+export const secrets = openSecrets(makeDataKeys());
 
 const batchRows = 500;
 
@@ -181,7 +181,12 @@ export function createOf(resource: JsonObject, bare = false): ResourceWrite {
     expectedVersion: 0,
     lastUpdatedMs,
     content: stored(JSON.stringify(bare ? { resourceType: type, id } : resource)),
-    index: indexResource(type, resource, { timeZone, baseUrl, searchParameters: noSearchParameters }),
+    index: indexResource(
+      type,
+      resource,
+      { timeZone, baseUrl, searchParameters: noSearchParameters, characters: 0 },
+      openOperatorBudget(),
+    ),
     audit: { atMs: nowMs, interaction: 'create', subject: 'test', tokenId: 'test', requestId: 'test' },
   };
 }

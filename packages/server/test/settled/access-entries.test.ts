@@ -15,7 +15,11 @@ import {
 const service = await openTestService({ after });
 const maple = await makeFirm(service, 'maple');
 const operator = await enter('Operator', ['acl/*']);
-const created = await operator.send('POST', 'Patient', patient('Quill', { telecom: [{ value: '555-0100' }] }));
+const created = await operator.send(
+  'POST',
+  'Patient',
+  patient('Quill', { telecom: [{ system: 'phone', value: '555-0100' }] }),
+);
 const id: string = created.json.id;
 const refused = [403, 'access-denied'];
 

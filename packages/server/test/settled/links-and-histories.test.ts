@@ -21,7 +21,7 @@ const restricted = await enter(['acl/enc_s', 'acl/pat_s_name_dob_gen']);
 const everyLetter = await enter(['acl/pat_c', 'acl/pat_r', 'acl/pat_s', 'acl/pat_u', 'acl/enc_s', 'acl/enc_r']);
 
 const stored = [
-  { ...patient('Quill', { telecom: [{ value: '555-0100' }] }), id: 'quill' },
+  { ...patient('Quill', { telecom: [{ system: 'phone', value: '555-0100' }] }), id: 'quill' },
   { ...encounter('Patient/quill'), id: 'visit' },
 ] as const;
 const subsettedTag = { system: 'http://terminology.hl7.org/CodeSystem/v3-ObservationValue', code: 'SUBSETTED' };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
 import { sql } from '../../src/database/sql.ts';
-import { completenessSteps } from '../../src/storage/completeness.ts';
+import { completenessSteps, readFloor } from '../../src/storage/completeness.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { patient } from '../support/records.ts';
@@ -11,6 +11,8 @@ import { makeApplication, makeFirm, openCaller, openTestService, startMs } from 
 import { makeFirms, nowMs, resourceWrite } from './fixture.ts';
 
 const lagMs = 10_000;
+
+const steady = (now: () => number) => ({ now, isSteady: () => true });
 
 /** Waits until every transaction of the cluster that has an id now has ended. */
 async function untilEnded(owner: Awaited<ReturnType<typeof openTestDatabase>>['owner']): Promise<void> {
@@ -28,7 +30,11 @@ test('a floor is settled once no transaction that may not have seen it runs', as
   const { maple } = await makeFirms(owner);
   const store = openStore(runtime);
   let clockMs = nowMs + lagMs;
-  const { run } = completenessSteps(runtime, () => clockMs, lagMs);
+  const { run } = completenessSteps(
+    runtime,
+    steady(() => clockMs),
+    lagMs,
+  );
   assert.equal(await store.completeUntil(maple), 0);
   await store.transaction(maple, async (inside) => {
     await inside.write(maple, resourceWrite('early', 0, { lastUpdatedMs: nowMs - 1 }));
@@ -50,7 +56,11 @@ test('below the floor nothing is written any more, and what is said never goes b
   const { owner, runtime } = await openTestDatabase(t);
   const { maple } = await makeFirms(owner);
   const store = openStore(runtime);
-  await completenessSteps(runtime, () => nowMs + lagMs, lagMs).run();
+  await completenessSteps(
+    runtime,
+    steady(() => nowMs + lagMs),
+    lagMs,
+  ).run();
   await assert.rejects(
     store.write(maple, resourceWrite('late', 0, { lastUpdatedMs: nowMs - 1 })),
     (error: unknown) => error instanceof PraxisError && error.code === 'unavailable' && /clock/.test(error.message),
@@ -58,11 +68,45 @@ test('below the floor nothing is written any more, and what is said never goes b
   assert.equal(await store.exists(maple, 'Patient', 'late'), false);
   assert.equal((await store.write(maple, resourceWrite('in-time', 0, { lastUpdatedMs: nowMs }))).outcome, 'written');
   await untilEnded(owner);
-  const behind = completenessSteps(runtime, () => nowMs, lagMs);
+  const behind = completenessSteps(
+    runtime,
+    steady(() => nowMs),
+    lagMs,
+  );
   await behind.run();
   assert.equal(await store.completeUntil(maple), nowMs);
   await behind.run();
   assert.equal(await store.completeUntil(maple), nowMs);
+});
+
+test('while the time is not steady the floor rises no faster than time passes, and not at all at first', async (t) => {
+  const { owner, runtime } = await openTestDatabase(t);
+  const { maple } = await makeFirms(owner);
+  const store = openStore(runtime);
+  let passedMs = 0;
+  let clockMs = nowMs;
+  let isSteady = false;
+  const stepsOf = () =>
+    completenessSteps(runtime, { now: () => clockMs, isSteady: () => isSteady }, lagMs, () => passedMs);
+  const steps = stepsOf();
+  const floorAfter = async ({ run }: { run(): Promise<unknown> }): Promise<number> => {
+    await untilEnded(owner);
+    await run();
+    return await readFloor(runtime);
+  };
+  assert.equal(await floorAfter(steps), 0);
+  isSteady = true;
+  assert.equal(await floorAfter(steps), nowMs - lagMs);
+  isSteady = false;
+  clockMs = nowMs + 400 * 86_400_000;
+  passedMs += 1_000;
+  assert.equal(await floorAfter(steps), nowMs - lagMs + 1_000);
+  assert.equal(await floorAfter(stepsOf()), nowMs - lagMs + 1_000, 'a process that has seen no floor yet');
+  assert.equal((await store.write(maple, resourceWrite('in-time', 0, { lastUpdatedMs: nowMs }))).outcome, 'written');
+  clockMs = nowMs + 20_000;
+  passedMs += 20_000;
+  isSteady = true;
+  assert.equal(await floorAfter(steps), clockMs - lagMs);
 });
 
 test('searches by _lastUpdated, and the end of the change feed, say up to when they are complete', async () => {

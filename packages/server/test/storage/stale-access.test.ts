@@ -120,12 +120,14 @@ const calls: Record<keyof ResourceStore, Call> = {
   contentHolders: (on, scope) => on.contentHolders(scope, [offered.id]),
   holdContents: (on, scope) => on.holdContents(scope, [offered.id], 'Patient/known', undefined),
   shownContent: (on, scope) => on.shownContent(scope, offered.id, 'Patient/known', 0),
+  failParameters: (on, scope) => on.failParameters(scope, []),
   parameterStandings: (on, scope) => on.parameterStandings(scope),
   selectPage: (on, scope) => on.selectPage(scope, pageOf(scope)),
   selectLedger: (on, scope) => on.selectLedger(scope, pageOf(scope)),
   selectCount: (on, scope) => on.selectCount(scope, countOf(scope)),
   selectEstimate: (on, scope) => on.selectEstimate(scope, estimateOf(scope)),
   stream: (on, scope) => collect(on.stream(scope)),
+  portion: (on, scope) => on.portion(scope, { type: undefined, after: undefined, limit: 10, bytesMax: 1_000 }),
 };
 
 const isStale = (error: unknown): boolean => error instanceof PraxisError && error.code === 'stale-access';

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { Database } from '../../src/database/database.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
+import { portionStatement } from '../../src/storage/portions.ts';
 import { statements } from '../../src/storage/statements.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { openTestDatabase } from '../support/database.ts';
@@ -63,6 +64,7 @@ async function tour(): Promise<Sql[]> {
   await store.systemHistory(maple, { limit: 2, sinceMs: 0, beforeMs: nowMs + 9, currentAfterMs: nowMs });
   await store.currentVersions(maple, [{ type: 'Patient', id: 'two' }]);
   for await (const _resource of store.stream(maple));
+  await store.portion(maple, { type: undefined, after: undefined, limit: 5, bytesMax: 1_000 });
   for await (const _resource of store.stream(maple, { types: ['Patient'] }));
   await store.transaction(maple, (inside) => inside.write(maple, resourceWrite('two', 1)));
   await store.exclusively(maple, 'name', async () => undefined);
@@ -70,7 +72,7 @@ async function tour(): Promise<Sql[]> {
 }
 
 /** One statement of each maker of the catalogue, made for maple. */
-const catalogue: Record<keyof typeof statements, Sql> = {
+const catalogue: Record<keyof typeof statements | 'portion', Sql> = {
   read: statements.read(maple, 'Patient', 'two'),
   exists: statements.exists(maple, 'Patient', 'two'),
   readVersion: statements.readVersion(maple, 'Patient', 'two', 1),
@@ -79,6 +81,7 @@ const catalogue: Record<keyof typeof statements, Sql> = {
   systemHistory: statements.systemHistory(maple, { limit: 5 }),
   currentVersions: statements.currentVersions(maple, [{ type: 'Patient', id: 'two' }]),
   stream: statements.stream(maple, { afterRid: 0, limit: 5, types: undefined }),
+  portion: portionStatement(maple, { type: undefined, after: undefined, limit: 5, bytesMax: 1_000 }),
   lock: statements.lock(maple, 'name'),
   unlock: statements.unlock(maple, 'name'),
   write: statements.write(maple, [resourceWrite('two', 2)]),

@@ -30,7 +30,9 @@ export interface TestDatabase {
 }
 
 export interface TestDatabaseOptions
-  extends Partial<Pick<DatabaseOptions, 'poolMax' | 'statementTimeoutMs' | 'waitersMax' | 'waitMaxMs'>> {
+  extends Partial<
+    Pick<DatabaseOptions, 'poolMax' | 'statementTimeoutMs' | 'transactionTimeoutMs' | 'waitersMax' | 'waitMaxMs'>
+  > {
   /** A database without any tables. */
   readonly empty?: true;
 }

@@ -12,8 +12,15 @@ export interface Node {
 
 const ready = 'praxis ready on ';
 
-/** Starts a node; resolves when it is ready. */
-export async function startNode({ connections }: Pick<TestDatabase, 'connections'>, secretKey: string): Promise<Node> {
+/**
+ * Starts a node; resolves when it is ready.
+ * @param more environment variables beside those that every node has
+ */
+export async function startNode(
+  { connections }: Pick<TestDatabase, 'connections'>,
+  secretKey: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Node> {
   const child = startPraxis(
     {
       DATABASE_URL: urlOf(connections.owner),
@@ -23,6 +30,8 @@ export async function startNode({ connections }: Pick<TestDatabase, 'connections
       PRAXIS_RATE_LIMIT: '0',
       PRAXIS_DRAIN_MS: '1000',
       PRAXIS_AUDIT_SEAL_MS: '0',
+      PRAXIS_WORKERS: '1',
+      ...more,
     },
     'serve',
   );
@@ -45,14 +54,14 @@ export async function startNode({ connections }: Pick<TestDatabase, 'connections
       await ended;
     },
     async kill() {
-      child.kill('SIGKILL');
+      process.kill(-(child.pid ?? 0), 'SIGKILL'); // with its workers
       await ended;
     },
   };
 }
 
 /** https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS; the host may be a directory of sockets. */
-function urlOf({ host, port, user, password, database }: TestDatabase['connections']['owner']): string {
+export function urlOf({ host, port, user, password, database }: TestDatabase['connections']['owner']): string {
   const place = new URLSearchParams({ host, port: String(port) });
   return `postgresql://${encodeURIComponent(user)}:${encodeURIComponent(password)}@/${database}?${place}`;
 }

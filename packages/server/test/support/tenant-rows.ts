@@ -19,8 +19,11 @@ export async function everyRow(owner: Database): Promise<Rows> {
   return await rowsOf(owner, await everyTable(owner));
 }
 
-/** What reads and refusals leave in the audit ledger, a little later, changes nothing that a caller can ask for. */
-const ofAnyRequest: ReadonlySet<string> = new Set(['audit_patient', 'audit_elements', 'audit_seal']);
+/**
+ * What reads and refusals leave in the audit ledger, a little later, changes nothing that a caller can ask for, nor does the
+ * probe of writes.
+ */
+const ofAnyRequest: ReadonlySet<string> = new Set(['audit_patient', 'audit_elements', 'audit_seal', 'write_probe']);
 
 /** In one statement: tests ask often, and it sees all tables at one moment. */
 async function rowsOf(owner: Database, tables: readonly string[]): Promise<Rows> {

@@ -5,6 +5,8 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import test from 'node:test';
 import { type JsonValue, validateResource } from '@praxis/fhir';
+import { breachesOf } from '../../src/interactions/invariants.ts';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { parseHolidays } from '../../src/scheduling/holidays.ts';
 import { parseCalendar } from '../../src/scheduling/parse-calendar.ts';
 import {
@@ -31,6 +33,14 @@ test('every resource is valid R4', () => {
     validateResource(resource).map(({ path, diagnostics }) => `${resource.id} ${path} ${diagnostics}`),
   );
   assert.deepEqual(problems, []);
+});
+
+test('no resource breaks an invariant of R4', () => {
+  const budget = openOperatorBudget();
+  const broken = practice.flatMap((resource) =>
+    breachesOf({ ...resource }, budget).map(({ key, path }) => `${key} ${path}`),
+  );
+  assert.deepEqual([...new Set(broken)], []);
 });
 
 test('types and ids are unique, and every reference names a resource of the practice', () => {

@@ -212,6 +212,7 @@ test('contract 4.1: names of 1 and 63 characters, and one prefix in each environ
       name: 'Praxis Müller & Söhne',
       timeZone: 'Europe/Berlin',
       state: 'active',
+      requiresReferences: false,
     });
     assert.deepEqual(await getFirm(database, 'sandbox', prefix), made);
     const twin = await createFirm(database, { environment: 'training', prefix, name: 'Twin', timeZone: 'UTC' });

@@ -2,15 +2,18 @@
  * Every statement that the running service sends while it answers requests, recorded over a sweep of all interactions,
  * search parameters of every kind, token requests and refusals: each that touches a tenant table runs as the firm of the
  * path and binds that firm as a value, and in its plan every scan of a tenant table is bounded by it: the statement alone is
- * judged. Then row-level security alone: the firm is taken out of each statement in turn, and it is run as another firm.
+ * judged. Then row-level security alone: the firm is taken out of each statement in turn, and it is run as another firm. Last,
+ * what each reads when the ledger and other records of the practice have grown.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startService } from '../../src/app.ts';
 import type { Database } from '../../src/database/database.ts';
-import type { Sql } from '../../src/database/sql.ts';
+import { type Sql, sql } from '../../src/database/sql.ts';
+import { typeNumber } from '../../src/search/numbers.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
+import { blocksOf, prepared } from '../support/prepared-plans.ts';
 import {
   callerOf,
   clientForm,
@@ -316,4 +319,61 @@ test('without its firm no statement that writes changes a row of another firm', 
   }
   assert.ok(run > 15, `${run} statements`);
   assert.deepEqual(await tenantRows(plain.database.owner), before);
+});
+
+/** Rows that the practice has gained since: of its ledger, and resources and versions of a type that the sweep leaves alone. */
+const gained = 100_000;
+
+async function grow(): Promise<void> {
+  const { owner } = plain.database;
+  const numbers = sql`generate_series(1, ${gained}::int) AS n`;
+  await owner.query(sql`
+    INSERT INTO audit_event (at, xid, seq, firm, epoch, application, shown, rtype, outcome, interaction, id, elements, patients)
+    SELECT 1500000000000 + n, '3', 9000000000 + n, ${maple.id}, 1, ${operator.application.id}, 1, ${typeNumber('Patient')}, 0, 'read', 'g' || n, 'all', 'g' || n % 100 FROM ${numbers}`);
+  await owner.query(sql`
+    INSERT INTO audit_patient (at, seq, firm, patient) SELECT 1500000000000 + n, 9000000000 + n, ${maple.id}, 'g' || n % 100 FROM ${numbers}`);
+  const resource = sql`9000000000 + n, 1500000000000 + n, ${maple.id}, 1, ${typeNumber('Media')}, 'g' || n, '{"resourceType":"Media"}'`;
+  await owner.query(
+    sql`INSERT INTO resource (rid, lu, firm, vid, rtype, id, content) SELECT ${resource} FROM ${numbers}`,
+  );
+  await owner.query(sql`
+    INSERT INTO resource_version (seq, lu, firm, vid, rtype, id, content, xid, epoch, application, method)
+    SELECT ${resource}, '3', 1, ${operator.application.id}, 'c' FROM ${numbers}`);
+  await owner.query(sql`ANALYZE`);
+}
+
+/** A larger table has an index of one more level, and may be read another way. */
+const fewTimes = 3;
+const fewBlocks = 60;
+
+/** Blocks that each statement reads by the plan that a session keeps; the statement with its values is the one last sent. */
+async function blocksByText(statements: ReadonlyMap<string, Recorded>): Promise<ReadonlyMap<string, number>> {
+  const blocks = new Map<string, number>();
+  const undone = new Error('undone');
+  const work = plain.platform.database.transaction(maple.id, async (tx) => {
+    for (const [index, [text, { statement }]] of [...statements].entries()) {
+      for (let run = 0; run < 2; run += 1) blocks.set(text, blocksOf(await prepared(tx, `s${index}`, statement)));
+    }
+    throw undone;
+  });
+  await assert.rejects(work, undone);
+  return blocks;
+}
+
+test('no statement reads more as the ledger and other records of the practice grow', async () => {
+  const statements = new Map(
+    ofMaple((each) => !changes(each)).flatMap(([text, sent]) => sent.slice(-1).map((each) => [text, each])),
+  );
+  await plain.database.owner.query(sql`ANALYZE`);
+  const before = await blocksByText(statements);
+  await grow();
+  const now = await blocksByText(statements);
+  const grown = [...now].filter(([text, blocks]) => blocks > fewTimes * (before.get(text) ?? 0) + fewBlocks);
+  assert.ok(now.size > 80, `${now.size} statements`);
+  assert.deepEqual(
+    grown.map(
+      ([text, blocks]) => `${statements.get(text)?.during}: ${before.get(text)} blocks, then ${blocks}: ${text}`,
+    ),
+    [],
+  );
 });

@@ -9,6 +9,7 @@ import { slotIds } from '../../src/scheduling/slot-id.ts';
 import { documentOf, linkOf, pdf, putFile, uploaded } from '../content/world.ts';
 import { editorOf, keepCalendar, keepHolidays, plainCalendar, putPlaces } from '../scheduling/world.ts';
 import { appointment, encounter, patient } from '../support/records.ts';
+import { openRequestBudget } from '../support/request-budget.ts';
 import type { Caller, TestFirm } from '../support/service.ts';
 
 /** Who asks where, and who is told before each request what it is. */
@@ -334,7 +335,15 @@ export async function sweepIntake({ caller, firm, platform, during }: Sweeper): 
   const waiting = await caller.send('POST', 'Condition', { resourceType: 'Condition', subject });
   assert.equal(waiting.status, 202, waiting.text);
   const [proposal] = await store.waitingProposals(scope, 10);
-  const decider = { store, scope, clock, baseUrl: firm.base, username: 'desk', flow: 'session' };
+  const decider = {
+    store,
+    scope,
+    clock,
+    baseUrl: firm.base,
+    budget: openRequestBudget(),
+    username: 'desk',
+    flow: 'session',
+  };
   await decide(decider, proposal?.task ?? '', { rest: 'accept' });
   await store.removeIntakeRule(scope, rule);
   // What stays: a rule and a proposal.

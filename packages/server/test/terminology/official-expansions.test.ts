@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { PraxisError } from '../../src/base/errors.ts';
 import { type ExpandedCoding, openTerminology } from '../../src/terminology/terminology.ts';
+import { openRequestBudget } from '../support/request-budget.ts';
 
 interface Entry {
   readonly system?: string;
@@ -69,7 +70,7 @@ for (const { url, expansion } of official) {
 
 async function compare(url: string, theirs: string): Promise<string> {
   try {
-    const { codings } = await openTerminology().expand(url);
+    const { codings } = await openTerminology(openRequestBudget()).expand(url);
     // HL7 leaves groups out, and deprecated codes of systems that are included as a whole.
     const chosen = codings.filter(({ isAbstract }) => !isAbstract);
     if (listed(codings) === theirs || listed(chosen) === theirs) return 'equal';
@@ -101,7 +102,7 @@ test('nothing is refused but what takes codes from a system that is not loaded',
 });
 
 test('each code of a published expansion is a member, and an invented one is not', async () => {
-  const terminology = openTerminology();
+  const terminology = openTerminology(openRequestBudget());
   const wrong: string[] = [];
   for (const { url, expansion } of official) {
     if (outcomes.get(url) !== 'equal') continue;

@@ -1,11 +1,13 @@
 /**
- * Every official R4 instance against the invariants of its definition, the profiles it states and the extensions it has:
- * none breaks a rule but those listed, each with the defect. What its structure is like: packages/fhir/test.
+ * Every official R4 instance as $validate judges it, but for its structure (packages/fhir/test): against R4's invariants, the
+ * profiles it states and the extensions it has. None breaks a rule but those listed, each with the defect.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import test from 'node:test';
-import { loadDefinedRules, parseJson } from '@praxis/fhir';
+import { checkInvariants, loadOfficialProfiles, parseJson } from '@praxis/fhir';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
+import { canonicalUnit } from '../../src/search/ucum.ts';
 import { examine, namedProfiles } from '../../src/validation/examine.ts';
 import type { Finding } from '../../src/validation/finding.ts';
 import { plainOf } from '../../src/validation/plain.ts';
@@ -15,7 +17,7 @@ import { objectOf } from './plain-resource.ts';
 const folder = new URL('../../../../node_modules/hl7.fhir.r4.examples/', import.meta.url);
 const bulkDefinition = /^(StructureDefinition|ValueSet|CodeSystem|ConceptMap|SearchParameter|OperationDefinition)-/;
 const files = readdirSync(folder).filter((name) => name.endsWith('.json') && name !== 'package.json');
-const rules = await loadDefinedRules();
+const official = await loadOfficialProfiles();
 
 /** Bundles and guides of definitions: what they hold is examined file by file. */
 const bytesMax = 1_500_000;
@@ -74,10 +76,20 @@ async function findingsOf(names: readonly string[]) {
   return { errors, warnings };
 }
 
-async function examined(name: string): Promise<readonly Finding[]> {
-  const resource = plainOf(objectOf(parseJson(readFileSync(new URL(name, folder), 'utf8'))));
-  const loaded = await loadProfiles(rules, namedProfiles(resource), async () => undefined);
-  return examine(rules, resource, [], loaded, 1000).findings;
+async function examined(name: string): Promise<readonly Pick<Finding, 'severity' | 'rule' | 'path'>[]> {
+  const resource = objectOf(parseJson(readFileSync(new URL(name, folder), 'utf8')));
+  const plain = plainOf(resource);
+  const loaded = await loadProfiles(official, namedProfiles(plain), async () => undefined);
+  const budget = openOperatorBudget();
+  const breaches = checkInvariants(resource, { severity: 'all', breachesMax: 1000, budget, findUnit: canonicalUnit });
+  return [
+    ...breaches.map(({ severity, key, path, unevaluated }) => ({
+      severity,
+      path,
+      rule: unevaluated === undefined ? key : 'invariant-unevaluated',
+    })),
+    ...examine(plain, [], loaded, 1000).findings,
+  ];
 }
 
 function sizeOf(name: string): number {

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { type JsonObject, loadDefinedRules, parseJson } from '@praxis/fhir';
+import { type JsonObject, loadOfficialProfiles, parseJson } from '@praxis/fhir';
 import { examine, namedProfiles } from '../../src/validation/examine.ts';
 import { plainOf } from '../../src/validation/plain.ts';
 import { loadProfiles } from '../../src/validation/profiles.ts';
 import { objectOf } from './plain-resource.ts';
 
-const rules = await loadDefinedRules();
+const officialProfiles = await loadOfficialProfiles();
 const official = 'http://hl7.org/fhir/StructureDefinition/';
 const own = 'http://example.org/StructureDefinition/own';
 
@@ -20,8 +20,8 @@ async function errorsOf(
 ): Promise<string[]> {
   const plain = plainOf(objectOf(parseJson(JSON.stringify(resource))));
   const names = [...profiles, ...namedProfiles(plain)];
-  const loaded = await loadProfiles(rules, names, async (canonical) => definitions.get(canonical));
-  const { findings } = examine(rules, plain, profiles, loaded, 100);
+  const loaded = await loadProfiles(officialProfiles, names, async (canonical) => definitions.get(canonical));
+  const { findings } = examine(plain, profiles, loaded, 100);
   return findings.filter(({ severity }) => severity === 'error').map(({ rule, path }) => `${rule} ${path}`);
 }
 
@@ -269,7 +269,7 @@ test('slices by profile, and by a value of what a reference leads to', async () 
 const active = 'http://example.org/StructureDefinition/active';
 
 test('a StructureDefinition that is no usable profile is a problem with a reason', async () => {
-  const loaded = await loadProfiles(rules, [own, `${own}|2`], async (canonical) =>
+  const loaded = await loadProfiles(officialProfiles, [own, `${own}|2`], async (canonical) =>
     canonical === own ? objectOf(parseJson(JSON.stringify({ url: own, type: 'Patient' }))) : undefined,
   );
   assert.equal(loaded.problems.get(own), 'it has no snapshot');

@@ -1,6 +1,7 @@
 /** What a validation may cost: expressions of profiles come from outside. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { openValidator, validate } from '../../src/validation/validation.ts';
 import { turnLimits } from '../../src/validation/validator.ts';
 
@@ -22,6 +23,7 @@ function ask(expression: string, of = mine) {
     lookup: async () => definition,
     isMember: async () => undefined,
     of,
+    budget: openOperatorBudget(),
   });
 }
 
@@ -35,7 +37,10 @@ for (const [what, expression] of Object.entries(hostile)) {
     const findings = await ask(expression);
     assert.deepEqual(
       findings.map(({ severity, code, path }) => [severity, code, path]),
-      [['error', 'too-costly', 'Patient']],
+      [
+        ['error', 'invariant', 'Patient.contact[0]'],
+        ['error', 'too-costly', 'Patient'],
+      ],
     );
     const next = await ask('name.exists() or contact.exists()');
     assert.deepEqual(
@@ -58,8 +63,8 @@ for (const [what, expression] of Object.entries(unevaluated)) {
     assert.deepEqual(
       findings.map(({ severity, rule, path }) => [severity, rule, path]),
       [
-        ['warning', 'invariant-unevaluated', 'Patient'],
         ['error', 'pat-1', 'Patient.contact[0]'],
+        ['warning', 'invariant-unevaluated', 'Patient'],
       ],
     );
   });
@@ -73,7 +78,7 @@ test('more than so many at once are turned away', async () => {
   assert.equal(last?.status === 'rejected' && last.reason.code, 'rate-exceeded');
 });
 
-test('a closed validator checks no rules and says so', async () => {
+test('a closed validator checks no profiles and says so', async () => {
   const closed = openValidator();
   await closed.close();
   const findings = await validate(closed, patient, {
@@ -81,9 +86,10 @@ test('a closed validator checks no rules and says so', async () => {
     lookup: async () => undefined,
     isMember: async () => undefined,
     of: mine,
+    budget: openOperatorBudget(),
   });
   assert.deepEqual(
     findings.map(({ rule }) => rule),
-    ['too-costly'],
+    ['pat-1', 'too-costly'],
   );
 });

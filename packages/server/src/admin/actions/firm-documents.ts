@@ -1,4 +1,5 @@
 /** Documents that a firm keeps in versions: its calendars, its holidays, the codes of its value sets. */
+import { requestLimits } from '../../limits/budgets.ts';
 import type { Editor } from '../../scheduling/edit-calendars.ts';
 import type { DocumentVersion } from '../../storage/calendars.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
@@ -33,9 +34,9 @@ export async function editorOf(
   context: ActionContext,
   path: { readonly environment: string; readonly firm: string },
 ): Promise<Editor> {
-  const { database, clock, store, caller } = context;
+  const { database, clock, store, caller, openBudget } = context;
   const scope = await openOperatorScope(database, clock, await firmOf(context, path));
-  return { store, scope, clock, changedBy: caller.username };
+  return { store, scope, clock, changedBy: caller.username, budget: openBudget(scope, requestLimits) };
 }
 
 /** The version with its document as JSON, for answers of `versionShape`. */

@@ -1,5 +1,5 @@
 /** `praxis firm …`: the practices; and what a practice sees of itself. */
-import { createFirm, listFirms, resumeFirm, suspendFirm } from '../../tenancy/firms.ts';
+import { createFirm, listFirms, resumeFirm, setRequiredReferences, suspendFirm } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import { defineAction, nothing, type Shape } from '../action.ts';
 import { segment, title } from '../fields.ts';
@@ -10,6 +10,7 @@ const firm: Shape = {
   name: { kind: 'text', description: 'Its name.' },
   timeZone: { kind: 'text', description: 'IANA zone of its dates.' },
   state: { kind: 'choice', values: ['active', 'suspended'], description: 'Suspended: every application is refused.' },
+  requiresReferences: { kind: 'flag', description: 'Writes that refer to what does not exist are refused.' },
 };
 
 export const firmActions = [
@@ -70,6 +71,19 @@ export const firmActions = [
     run: async (context, { path }) => resumeFirm(context.database, await firmOf(context, path)),
   }),
   defineAction({
+    name: 'firm references',
+    method: 'PUT',
+    path: '/environments/{environment}/firms/{firm}/references',
+    summary: 'Refuse writes that refer to a resource of the firm that does not exist, or take them',
+    roles: ['operator', 'practice'],
+    fields: {
+      required: { kind: 'flag', required: true, description: 'Whether they are refused; at first they are not.' },
+    },
+    output: nothing,
+    run: async (context, { path, body }) =>
+      setRequiredReferences(context.database, await firmOf(context, path), body.required),
+  }),
+  defineAction({
     name: 'firm search-parameters',
     method: 'GET',
     path: '/environments/{environment}/firms/{firm}/search-parameters',
@@ -83,11 +97,15 @@ export const firmActions = [
         resourceId: { kind: 'text', description: 'Id of the SearchParameter.' },
         state: {
           kind: 'choice',
-          values: ['indexing', 'active', 'dropping', 'refused'],
-          description: 'Active: can be searched by.',
+          values: ['indexing', 'active', 'failed', 'dropping', 'refused'],
+          description: 'Active: can be searched by. Failed: costs too much; a new version begins anew.',
         },
         percent: { kind: 'integer', description: 'How much of what was stored before is indexed.' },
-        reason: { kind: 'text', nullable: true, description: 'Why it is refused.' },
+        reason: {
+          kind: 'text',
+          nullable: true,
+          description: 'Why it is refused, has failed, or is not indexed any further.',
+        },
       },
     },
     async run(context, { path }) {

@@ -3,6 +3,7 @@ import { fail } from '../../base/errors.ts';
 import { decide } from '../../interactions/intake/deciding.ts';
 import { intakeTypes } from '../../interactions/intake/proposing.ts';
 import { listProposals, type ShownProposal, showProposal } from '../../interactions/intake/shown.ts';
+import { requestLimits } from '../../limits/budgets.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { type ActionContext, defineAction, nothing, type Shape } from '../action.ts';
@@ -156,10 +157,11 @@ export const intakeActions = [
     fields: decisionFields,
     output: { kind: 'one', shape: whole },
     async run(context, { path, body }) {
-      const { store, clock, caller, baseUrlOf } = context;
+      const { store, clock, caller, baseUrlOf, openBudget } = context;
       const scope = await scopeOf(context, path);
       const baseUrl = baseUrlOf({ environment: path.environment, prefix: path.firm });
-      const decider = { store, scope, clock, baseUrl, username: caller.username, flow: caller.kind };
+      const budget = openBudget(scope, requestLimits);
+      const decider = { store, scope, clock, budget, baseUrl, username: caller.username, flow: caller.kind };
       await decide(decider, path.task, body);
       return shown(await showProposal(store, scope, path.task));
     },

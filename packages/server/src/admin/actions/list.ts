@@ -9,11 +9,14 @@ import { authorisationActions } from './authorisations.ts';
 import { calendarActions } from './calendars.ts';
 import { chargeActions } from './charges.ts';
 import { clientActions } from './clients.ts';
+import { clockActions } from './clock.ts';
 import { entryActions } from './entries.ts';
 import { environmentActions } from './environments.ts';
 import { firmActions } from './firms.ts';
 import { holidayActions } from './holidays.ts';
 import { intakeActions } from './intake.ts';
+import { invariantActions } from './invariants.ts';
+import { jobActions } from './jobs.ts';
 import { keyActions } from './keys.ts';
 import { legacyActions } from './legacy.ts';
 import { signingKeyActions } from './signing-keys.ts';
@@ -29,6 +32,7 @@ export const actions: readonly Action[] = [
   ...valueSetActions,
   ...chargeActions,
   ...intakeActions,
+  ...invariantActions,
   ...authorisationActions,
   ...applicationActions,
   ...keyActions,
@@ -38,4 +42,6 @@ export const actions: readonly Action[] = [
   ...signingKeyActions,
   ...entryActions,
   ...auditActions,
+  ...clockActions,
+  ...jobActions,
 ];

@@ -2,20 +2,22 @@
  * The file of a backup: gzip (https://www.rfc-editor.org/rfc/rfc1952) of lines of JSON, so that it can be read without this
  * program.
  *
- *     {"praxisBackup":1,"createdAt":…,"software":…,"schema":{…},"secretKey":…}
+ *     {"praxisBackup":1,"createdAt":…,"software":…,"schema":{…},"secretKey":…,"installation":…,"dataKeys":{…}}
  *     {"table":"firm"}
  *     "(1,1,maple,…)"                        each row of the table, as PostgreSQL writes a composite value
  *     {"table":"resource"}
  *     …
  *     {"rows":{"firm":2,…},"sequences":{"firm_id_seq":2,…},"digest":…}
  *
- * The digest is an HMAC-SHA-256 of all lines before the last, under a key derived from the secret key of the installation:
- * a file that was cut, damaged or altered is noticed before anything is restored. The secret key itself is never in it.
+ * The data keys are wrapped by the secret key that the database belonged to, which itself is never in the file. The digest is
+ * an HMAC-SHA-256 of all lines before the last, under one of them: a file that was cut, damaged or altered is noticed before
+ * anything is restored.
  */
 import { createHmac, type Hmac } from 'node:crypto';
 import { ConfigError } from '../../base/config.ts';
-import type { Secrets } from '../../base/secrets.ts';
+import { type DataKeys, dataKeysOf, openSecrets, purposes } from '../../base/secrets.ts';
 import { type Migration, readMigrations, schemaChecksum } from '../../database/migrate.ts';
+import type { Keys } from '../../keys/data-keys.ts';
 
 export const formatVersion = 1;
 
@@ -35,6 +37,10 @@ export interface BackupHeader {
   readonly schema: Schema;
   /** Fingerprint of the secret key, which does not tell the key. */
   readonly secretKey: string;
+  /** The same for the same data keys. */
+  readonly installation: string;
+  /** By purpose, in base64url. */
+  readonly dataKeys: Readonly<Record<string, string>>;
 }
 
 export interface BackupTrailer {
@@ -49,17 +55,30 @@ export interface BackupTrailer {
 /** The schema that the migrations of this program make. */
 export async function currentSchema(): Promise<Schema> {
   const migrations: readonly Migration[] = await readMigrations();
-  return { version: migrations.length, checksum: schemaChecksum(migrations) };
+  return { version: migrations.at(-1)?.version ?? 0, checksum: schemaChecksum(migrations) };
 }
 
-/** The same for the same secret key, and of no use for anything else. */
-export function keyFingerprint(secrets: Secrets): string {
-  return secrets.hash('backup', 'fingerprint').toString('hex').slice(0, 32);
+/** What the header of a backup says of the keys. */
+export function headerOfKeys({
+  owning,
+  dataKeys,
+}: Keys): Pick<BackupHeader, 'secretKey' | 'installation' | 'dataKeys'> {
+  return {
+    secretKey: owning.fingerprint,
+    installation: installationOf(dataKeys),
+    dataKeys: Object.fromEntries(
+      purposes.map((purpose) => [purpose, owning.wrap(purpose, dataKeys[purpose]).toString('base64url')]),
+    ),
+  };
+}
+
+function installationOf(dataKeys: DataKeys): string {
+  return openSecrets(dataKeys).hash('backup', 'installation').toString('hex').slice(0, 32);
 }
 
 /** What the lines of a backup are fed to. */
-export function openDigest(secrets: Secrets): Hmac {
-  return createHmac('sha256', secrets.key('backup'));
+export function openDigest(dataKeys: DataKeys): Hmac {
+  return createHmac('sha256', openSecrets(dataKeys).key('backup'));
 }
 
 /** @throws ConfigError `file` is no backup, or a later program made it */
@@ -71,25 +90,29 @@ export function readHeader(file: string, line: unknown): BackupHeader {
   return line as BackupHeader; // what follows is covered by the digest
 }
 
-/** @throws ConfigError saying what `file` was made for and what to do */
-export function requireSameInstallation(
-  file: string,
-  header: BackupHeader,
-  schema: Schema,
-  secrets: Secrets,
-  keyPlace: string,
-): void {
-  if (header.secretKey !== keyFingerprint(secrets)) {
-    throw new ConfigError(
-      `${file} was made under another secret key, without which its keys and credentials are worthless: put the key of that installation in ${keyPlace}, then restore`,
-    );
-  }
+/**
+ * The data keys that the backup was made with: those of this database, where it was made here, whatever secret key it
+ * belonged to; else those of the header.
+ * @throws ConfigError saying what `file` was made for and what to do
+ */
+export function keysOfBackup(file: string, header: BackupHeader, schema: Schema, keys: Keys): DataKeys {
   if (header.schema.checksum !== schema.checksum) {
     const [theirs, ours] = [header.schema.version, schema.version];
     throw new ConfigError(
       `${file} holds schema ${theirs} of praxis ${header.software}, this praxis has schema ${ours}: restore it with that version of praxis, then start this one`,
     );
   }
+  if (header.installation === installationOf(keys.dataKeys)) return keys.dataKeys;
+  const key = [keys.given.current, ...keys.given.others].find(({ fingerprint }) => fingerprint === header.secretKey);
+  if (key === undefined)
+    throw new ConfigError(
+      `${file} was made under another secret key (${header.secretKey}), without which its keys and credentials are worthless: set PRAXIS_SECRET_KEY_PREVIOUS to that key, then restore`,
+    );
+  return dataKeysOf((purpose) => {
+    const dataKey = key.unwrap(purpose, Buffer.from(header.dataKeys[purpose] ?? '', 'base64url'));
+    if (dataKey === undefined) throw new ConfigError(`${file} was altered since it was made, so nothing was restored`);
+    return dataKey;
+  });
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { ConfigError } from '../../base/config.ts';
-import type { Secrets } from '../../base/secrets.ts';
+import type { DataKeys } from '../../base/secrets.ts';
 import { readLines } from '../lines.ts';
 import { type BackupHeader, type BackupTrailer, isRecord, openDigest, readHeader } from './format.ts';
 
@@ -22,6 +22,8 @@ export interface BackupRow {
 export interface BackupReader {
   /** The first line, before which nothing else may be asked for. */
   readonly header: BackupHeader;
+  /** The data keys that it was made with. */
+  readonly dataKeys: DataKeys;
   /**
    * All rows in their order; then, if the file is whole, its trailer.
    * @throws ConfigError when the file was cut, damaged or altered: only at the end is it known that it was not
@@ -30,15 +32,19 @@ export interface BackupReader {
   close(): Promise<void>;
 }
 
-/** Opens `file`. @throws ConfigError when it cannot be read or is no backup */
-export async function openBackup(file: string, secrets: Secrets): Promise<BackupReader> {
-  const digest = openDigest(secrets);
+/**
+ * Opens `file`.
+ * @param keysOf the data keys that it was made with, by its header; throws for one that is not to be read
+ * @throws ConfigError when it cannot be read or is no backup
+ */
+export async function openBackup(file: string, keysOf: (header: BackupHeader) => DataKeys): Promise<BackupReader> {
   const lines = linesOf(file);
   const first = await lines.next();
   if (first.done === true) throw new ConfigError(`${file} is not a backup of praxis`);
   const header = readHeader(file, jsonOf(file, first.value));
-  digest.update(first.value).update(newLine);
-  return { header, rows: rowsOf(), close: async () => void (await lines.return(undefined)) };
+  const dataKeys = keysOf(header);
+  const digest = openDigest(dataKeys).update(first.value).update(newLine);
+  return { header, dataKeys, rows: rowsOf(), close: async () => void (await lines.return(undefined)) };
 
   async function* rowsOf(): AsyncGenerator<BackupRow, BackupTrailer> {
     const counts: Record<string, number> = {};

@@ -2,14 +2,14 @@
  * Restoring a backup: the file is read twice. The first time nothing is changed, so that a file that is not whole is refused
  * however late the fault is; the second time everything is replaced in one transaction.
  */
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Platform } from '../../app.ts';
-import { type Config, ConfigError } from '../../base/config.ts';
+import { ConfigError } from '../../base/config.ts';
 import type { Database, Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
+import { lockKeys, replaceDataKeys } from '../../keys/data-keys.ts';
 import { raiseOrderEpoch } from '../../storage/order-epoch.ts';
-import { type BackupTrailer, currentSchema, requireSameInstallation } from './format.ts';
+import { type BackupTrailer, currentSchema, keysOfBackup } from './format.ts';
 import { type BackupReader, openBackup } from './read-backup.ts';
 import { type Table, tablesOf, useWholeTables } from './tables.ts';
 
@@ -38,7 +38,10 @@ export async function restoreBackup(platform: Platform, file: string, options: R
       (tx) =>
         withBackup(platform, file, async (reader) => {
           await useWholeTables(tx);
-          return await replaceAll(tx, reader, options);
+          const rows = await replaceAll(tx, reader, options);
+          await lockKeys(tx);
+          await replaceDataKeys(tx, reader.dataKeys, platform.keys.owning);
+          return rows;
         }),
       { statementTimeoutMs: 0 },
     );
@@ -48,27 +51,15 @@ export async function restoreBackup(platform: Platform, file: string, options: R
   });
 }
 
-/** Where the secret key is set, for messages. */
-export function secretKeyPlace(config: Config): string {
-  return config.secretKey !== '' || config.databaseUrl !== ''
-    ? 'PRAXIS_SECRET_KEY'
-    : path.join(path.resolve(config.dataDir), 'secret.key');
-}
-
 async function verify(platform: Platform, file: string): Promise<void> {
-  const schema = await currentSchema();
   await withBackup(platform, file, async (reader) => {
-    requireSameInstallation(file, reader.header, schema, platform.secrets, secretKeyPlace(platform.config));
     for (let row = await reader.rows.next(); row.done !== true; ) row = await reader.rows.next();
   });
 }
 
-async function withBackup<T>(
-  { secrets }: Platform,
-  file: string,
-  work: (reader: BackupReader) => Promise<T>,
-): Promise<T> {
-  const reader = await openBackup(file, secrets);
+async function withBackup<T>({ keys }: Platform, file: string, work: (reader: BackupReader) => Promise<T>): Promise<T> {
+  const schema = await currentSchema();
+  const reader = await openBackup(file, (header) => keysOfBackup(file, header, schema, keys));
   try {
     return await work(reader);
   } finally {

@@ -11,8 +11,8 @@ export interface Table {
   readonly columns: readonly string[];
 }
 
-/** Says what the schema is rather than what is in it: made by migrations, never restored. */
-const schemaTable = 'migration';
+/** What the schema is, made by migrations; and the data keys, which the header has and a restore wraps anew. */
+const tablesApart = ['migration', 'data_key'];
 
 /** Every table with data that is to last, each after those that its foreign keys point to. */
 export async function tablesOf(owner: Queryable): Promise<Table[]> {
@@ -24,7 +24,7 @@ export async function tablesOf(owner: Queryable): Promise<Table[]> {
        WHERE f.conrelid = c.oid AND f.contype = 'f' AND t.oid <> c.oid) AS needs
     FROM pg_class c
     WHERE c.relkind IN ('r', 'p') AND c.relpersistence = 'p' AND NOT c.relispartition AND c.relnamespace = current_schema()::regnamespace
-      AND c.relname <> ${schemaTable}
+      AND c.relname <> ALL (${tablesApart}::text[])
       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
     ORDER BY c.relname`);
   const ordered: Table[] = [];

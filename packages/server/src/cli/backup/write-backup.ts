@@ -18,7 +18,7 @@ import {
   type BackupTrailer,
   currentSchema,
   formatVersion,
-  keyFingerprint,
+  headerOfKeys,
   openDigest,
 } from './format.ts';
 import { sequencesOf, type Table, tablesOf, useWholeTables } from './tables.ts';
@@ -53,7 +53,7 @@ export async function writeBackup(
     createdAt: toInstant(platform.clock.now()),
     software: version,
     schema: await currentSchema(),
-    secretKey: keyFingerprint(platform.secrets),
+    ...headerOfKeys(platform.keys),
   };
   try {
     const rows = await platform.asOwner((owner) =>
@@ -62,7 +62,7 @@ export async function writeBackup(
         async (tx) => {
           // The transaction may be run again from its beginning, and then the file is, too.
           await rm(partial, { force: true });
-          return await writeSnapshot(tx, partial, header, openDigest(platform.secrets), onProgress);
+          return await writeSnapshot(tx, partial, header, openDigest(platform.keys.dataKeys), onProgress);
         },
         { isolation: 'repeatable read', statementTimeoutMs: 0 },
       ),

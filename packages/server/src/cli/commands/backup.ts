@@ -1,6 +1,6 @@
 /** `praxis backup` and `praxis restore`: the whole database, embedded or not, as one file. */
 
-import { restoreBackup, secretKeyPlace } from '../backup/restore-backup.ts';
+import { restoreBackup } from '../backup/restore-backup.ts';
 import { writeBackup } from '../backup/write-backup.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { number, openProgress, type Progress } from '../progress.ts';
@@ -18,7 +18,7 @@ export const backupCommands: readonly Command[] = [
       const rows = await writeBackup(platform, file, progress.update);
       context.print(`${number(rows)} rows in ${file} (${progress.end(rows)})`);
       context.progress(
-        `The secret key is not in it, and nobody can restore it without: keep ${secretKeyPlace(platform.config)} elsewhere.\n`,
+        `The secret key is not in it, and nobody can restore it without: keep ${platform.keys.given.place} elsewhere.\n`,
       );
       context.progress(
         `The content of documents is not in it either: afterwards copy ${platform.content.place}, and after a restore let \`praxis content verify\` compare the two.\n`,

@@ -1,6 +1,6 @@
 /** `praxis firm …`: the practices. */
-import { createFirm, listFirms, resumeFirm, suspendFirm } from '../../tenancy/firms.ts';
-import type { Command } from '../command.ts';
+import { createFirm, listFirms, resumeFirm, setRequiredReferences, suspendFirm } from '../../tenancy/firms.ts';
+import { type Command, UsageError } from '../command.ts';
 import { environmentOption, firmOf, printTable } from '../options.ts';
 
 export const firmCommands: readonly Command[] = [
@@ -60,6 +60,20 @@ export const firmCommands: readonly Command[] = [
       const platform = await context.platform();
       await resumeFirm(platform.database, await firmOf(platform, input, input.argument(0)));
       context.print(`firm ${input.argument(0)} is active`);
+    },
+  },
+  {
+    name: 'firm references',
+    summary: 'Refuse writes that refer to a resource of the firm that does not exist, or take them',
+    arguments: ['PREFIX', 'required|free'],
+    options: environmentOption,
+    async run(context, input) {
+      const wanted = input.argument(1);
+      if (wanted !== 'required' && wanted !== 'free') throw new UsageError('say required or free after the prefix');
+      const platform = await context.platform();
+      const firm = await firmOf(platform, input, input.argument(0));
+      await setRequiredReferences(platform.database, firm, wanted === 'required');
+      context.print(`references of firm ${input.argument(0)} are ${wanted}`);
     },
   },
 ];

@@ -1,7 +1,9 @@
 /** `praxis import`: store resources from files at a firm. */
 
+import type { InvariantBreach } from '@praxis/fhir';
 import type { ErrorIssue } from '../../base/errors.ts';
 import { newResourceId } from '../../base/ids.ts';
+import { issueOf } from '../../interactions/invariants.ts';
 import type { Command } from '../command.ts';
 import { importFiles } from '../importing/files.ts';
 import { readItems } from '../importing/items.ts';
@@ -33,11 +35,12 @@ export const importCommands: readonly Command[] = [
         done.refused += 1;
         for (const line of [diagnostics, ...more]) progress.line(`${origin}: ${line}`);
       };
-      const strange = new Map<string, number>();
-      const onStrangeCode = ({ diagnostics }: ErrorIssue): void => {
+      const nevertheless = new Map<string, number>();
+      const count = ({ diagnostics }: ErrorIssue): void => {
         const words = diagnostics.replaceAll(/\[\d+\]/g, '');
-        strange.set(words, (strange.get(words) ?? 0) + 1);
+        nevertheless.set(words, (nevertheless.get(words) ?? 0) + 1);
       };
+      const onBreach = (breach: InvariantBreach): void => count(issueOf(breach));
       const onRead = (bytes: number): void => {
         done.bytes = bytes;
       };
@@ -47,10 +50,17 @@ export const importCommands: readonly Command[] = [
       };
       try {
         const items = readItems(files, { newId: () => newResourceId(platform.clock), onProblem, onRead });
-        await loadResources(platform, firm, items, { validate: true, onProblem, onProgress, onStrangeCode });
+        await loadResources(platform, firm, items, {
+          validate: true,
+          onProblem,
+          onProgress,
+          onStrangeCode: count,
+          onBreach,
+        });
       } finally {
         const pace = progress.end(done.stored);
-        for (const [words, times] of strange) context.print(`stored nevertheless, ${number(times)} times: ${words}`);
+        for (const [words, times] of nevertheless)
+          context.print(`stored nevertheless, ${number(times)} times: ${words}`);
         context.print(
           `${number(done.stored)} resources stored at ${firm.prefix}, ${number(done.refused)} refused (${pace})`,
         );

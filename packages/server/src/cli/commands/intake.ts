@@ -1,10 +1,12 @@
 /** `praxis intake …`: what applications write and the practice wants to accept first. */
+
 import { JsonError, parseJson } from '@praxis/fhir';
 import type { Platform } from '../../app.ts';
 import { baseUrlOf, openOrigins } from '../../http/origins.ts';
 import { type Decider, type Decisions, decide } from '../../interactions/intake/deciding.ts';
 import { intakeTypes, isIntakeType } from '../../interactions/intake/proposing.ts';
 import { listProposals, type ShownProposal, showProposal } from '../../interactions/intake/shown.ts';
+import { openOperatorBudget } from '../../limits/budgets.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import { type Command, type CommandContext, type CommandInput, UsageError } from '../command.ts';
 import { versionOf } from '../firm-documents.ts';
@@ -111,7 +113,7 @@ async function deciderOf(platform: Platform, input: CommandInput): Promise<Decid
   const scope = await openOperatorScope(database, clock, firm);
   const origins = openOrigins(config, () => `http://${config.host}:${config.port}`);
   const baseUrl = baseUrlOf(origins, { environment: firm.environment, firm: firm.prefix, product: scope.product });
-  return { store, scope, clock, baseUrl, username: 'operator', flow: 'command' };
+  return { store, scope, clock, budget: openOperatorBudget(), baseUrl, username: 'operator', flow: 'command' };
 }
 
 /** @throws UsageError */

@@ -4,6 +4,7 @@
  */
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { StartError } from '../../base/start-error.ts';
 
 export interface ClientCredentials {
   readonly apiKey: string;
@@ -52,10 +53,36 @@ export function sandboxFile(dataDir: string): string {
   return path.join(path.resolve(dataDir), 'sandbox.json');
 }
 
-/** The file's content, or undefined when there is none: then the sandbox was never seeded to its end. */
+/**
+ * The file's content, or undefined when there is none: then the sandbox was never seeded to its end.
+ * @throws StartError when it is broken
+ */
 export function readSandbox(dataDir: string): SandboxFile | undefined {
   const file = sandboxFile(dataDir);
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as SandboxFile) : undefined;
+  if (!existsSync(file)) return undefined;
+  const content = parsed(readFileSync(file, 'utf8'));
+  if (isSandboxFile(content)) return content;
+  throw new StartError(
+    `${file} is broken: it is cut or changed, and holds no credentials of a sandbox; put it back from a copy, or move it away to start without it and issue credentials with praxis key and praxis client`,
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the members are there that are read; this program has written the others with them. */
+function isSandboxFile(value: unknown): value is SandboxFile {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    ['origin', 'environment', 'product', 'realm'].every((name) => typeof Reflect.get(value, name) === 'string') &&
+    ['firms', 'applications', 'others'].every((name) => Array.isArray(Reflect.get(value, name)))
+  );
 }
 
 /** Replaces the file as a whole. */

@@ -13,8 +13,22 @@ import { sandboxPlan, sandboxSeed, seedAdministrator, seedSandbox } from './seed
 /**
  * The credentials of the sandbox, seeding it in an empty database or where an earlier seeding was interrupted. Undefined
  * where the database holds firms but no sandbox was seeded with it, after a restore for instance: nothing is touched then.
+ * Of several processes that start together one seeds and the others wait for it: else they would take its seeding for one
+ * that was interrupted.
  */
 export async function ensureSandbox(
+  platform: Platform,
+  origin: string,
+  onProgress: (text: string) => void,
+): Promise<SandboxFile | undefined> {
+  return await platform.holding(
+    'sandbox',
+    () => onProgress('is under way in another process: waiting for it'),
+    async () => await ensureAlone(platform, origin, onProgress),
+  );
+}
+
+async function ensureAlone(
   platform: Platform,
   origin: string,
   onProgress: (text: string) => void,

@@ -1,7 +1,9 @@
 /**
  * A synthetic practice, stored at a firm, with the rules by which it can be booked.
  */
+
 import type { Platform } from '../../app.ts';
+import { openOperatorBudget } from '../../limits/budgets.ts';
 import { setCalendar, setHolidays } from '../../scheduling/edit-calendars.ts';
 import {
   type PracticeOptions,
@@ -40,7 +42,7 @@ async function setRules(
   { calendars, holidays }: PracticeRules,
 ): Promise<void> {
   const scope = await openOperatorScope(database, clock, firm);
-  const editor = { store, scope, clock, changedBy: 'command line' };
+  const editor = { store, scope, clock, changedBy: 'command line', budget: openOperatorBudget() };
   const known = new Map((await store.calendars(scope)).calendars.map((each) => [placeOf(each), each.version]));
   for (const document of calendars) await setCalendar(editor, document, known.get(placeOf(document)));
   const [last] = await store.holidayVersions(scope, '');

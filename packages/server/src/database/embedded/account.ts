@@ -1,7 +1,8 @@
 /**
  * As whom PostgreSQL runs. It refuses to run as root, so root runs it as an unprivileged account that also owns its files.
- * That account must be able to enter the directories above them. Where it cannot (a clone below a home of mode 0700), Linux
- * can give it one capability, to search and read directories, and nothing else (capabilities(7), setpriv(1)).
+ * That account must be able to enter the directories above them. Where it cannot (a data directory below a home of mode
+ * 0700), Linux can give it one capability, to search and read directories, and nothing else (capabilities(7), setpriv(1)).
+ * Programs are copied instead (`reachable-binaries.ts`): PostgreSQL asks by access(2), which looks at no capability.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { chownSync, readFileSync, statSync } from 'node:fs';
@@ -17,6 +18,8 @@ export interface Account {
   spawn(program: string, args: readonly string[], options: SpawnOptions): ChildProcess;
   /** Makes the account the owner of `file`. */
   own(file: string): void;
+  /** What keeps the account from running the program `file`: a directory that it may not enter, or the file; undefined: nothing does. */
+  obstacleTo(file: string): string | undefined;
 }
 
 interface UnixAccount {
@@ -37,7 +40,7 @@ const searchCapabilities = [
 /**
  * The account for PostgreSQL: the caller's own unless that is root.
  * @param existing PostgreSQL's directory; when it exists its owner stays its owner
- * @param mustReach directories and files that the account has to reach
+ * @param mustReach directories that the account has to reach
  * @throws ConfigError when root has no usable account, naming what to do
  */
 export function chooseAccount(existing: string, mustReach: readonly string[]): Account {
@@ -48,17 +51,21 @@ export function chooseAccount(existing: string, mustReach: readonly string[]): A
       uid,
       spawn: (program, args, options) => spawn(program, args, options),
       own: () => undefined,
+      obstacleTo: () => undefined,
     };
   const account = ownerOf(existing) ?? findAccount();
   const own = (file: string): void => chownSync(file, account.uid, account.gid);
   const closed = mustReach
     .map((target) => closedDirectory(target, account))
     .find((directory) => directory !== undefined);
+  const obstacleTo = (file: string): string | undefined =>
+    closedDirectory(file, account) ?? (mayRun(file, account) ? undefined : file);
   if (closed === undefined) {
     return {
       name: account.name,
       uid: account.uid,
       own,
+      obstacleTo,
       spawn: (program, args, options) => spawn(program, args, { ...options, uid: account.uid, gid: account.gid }),
     };
   }
@@ -67,6 +74,7 @@ export function chooseAccount(existing: string, mustReach: readonly string[]): A
     name: account.name,
     uid: account.uid,
     own,
+    obstacleTo,
     spawn: (program, args, options) => spawn('setpriv', [...prefix, program, ...args], options),
   };
 }
@@ -97,11 +105,14 @@ function closedDirectory(target: string, account: UnixAccount): string | undefin
     directories.unshift(directory);
     if (directory === path.dirname(directory)) break;
   }
-  return directories.find((directory) => {
-    const { mode, uid, gid } = statSync(directory);
-    const mayEnter = uid === account.uid ? 0o100 : gid === account.gid ? 0o010 : 0o001;
-    return (mode & mayEnter) === 0;
-  });
+  return directories.find((directory) => !mayRun(directory, account));
+}
+
+/** Whether the account may enter the directory, or run the program. */
+function mayRun(file: string, account: UnixAccount): boolean {
+  const { mode, uid, gid } = statSync(file);
+  const needed = uid === account.uid ? 0o100 : gid === account.gid ? 0o010 : 0o001;
+  return (mode & needed) !== 0;
 }
 
 /** Arguments of setpriv that run a program as `account` with the capability to pass closed directories. */

@@ -8,6 +8,8 @@ import path from 'node:path';
 import { ConfigError } from '../../base/config.ts';
 
 export interface Binaries {
+  /** The directory that holds the programs (bin), their libraries (lib) and data (share). */
+  readonly root: string;
   readonly initdb: string;
   readonly postgres: string;
   readonly pgCtl: string;
@@ -22,9 +24,14 @@ const platformNames: Readonly<Record<string, string>> = { linux: 'linux', darwin
 export function findBinaries(): Binaries {
   const native = findPackage();
   completeSymlinks(native);
+  return binariesIn(native);
+}
+
+/** The programs in a directory that is like that of the package. */
+export function binariesIn(native: string): Binaries {
   const program = (name: string): string =>
     path.join(native, 'bin', process.platform === 'win32' ? `${name}.exe` : name);
-  return { initdb: program('initdb'), postgres: program('postgres'), pgCtl: program('pg_ctl') };
+  return { root: native, initdb: program('initdb'), postgres: program('postgres'), pgCtl: program('pg_ctl') };
 }
 
 function findPackage(): string {

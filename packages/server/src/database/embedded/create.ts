@@ -20,8 +20,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { ConfigError } from '../../base/config.ts';
 import { newSecret } from '../../base/ids.ts';
+import { StartError } from '../../base/start-error.ts';
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { type Layout, layoutIn } from './layout.ts';
@@ -60,15 +60,20 @@ export async function createCluster(
   }
 }
 
-/** @throws ConfigError when another user made the database, or the file has been lost */
+/** @throws StartError when another user made the database, or the file is lost or broken */
 export function readCredentials(layout: Layout): Credentials {
+  const file = layout.credentials;
   try {
-    return JSON.parse(readFileSync(layout.credentials, 'utf8')) as Credentials;
+    return JSON.parse(readFileSync(file, 'utf8')) as Credentials;
   } catch (cause) {
-    throw new ConfigError(
-      `Embedded database in ${layout.root} cannot be used: ${layout.credentials} cannot be read by this user; run praxis as the user who made it`,
-      { cause },
-    );
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    const fault =
+      cause instanceof SyntaxError
+        ? `${file} is broken: put it back from a copy of the data directory`
+        : code === 'ENOENT'
+          ? `${file} is missing: put it back from a copy of the data directory`
+          : `${file} cannot be read by this user (${code}): run praxis as the user who made it`;
+    throw new StartError(`Embedded database in ${layout.root} cannot be used: ${fault}`, { cause });
   }
 }
 

@@ -3,18 +3,21 @@
  * it, shared by all praxis processes of that data directory, stopped by the last of them. A server that was left behind by a
  * killed process is used again; one that dies is started again.
  */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigError } from '../../base/config.ts';
 import type { Log } from '../../base/log.ts';
+import { StartError } from '../../base/start-error.ts';
 import type { ConnectionParts } from '../connection-settings.ts';
+import { isStartingUp } from '../sqlstate.ts';
 import { type Account, chooseAccount } from './account.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { type Credentials, createCluster, readCredentials } from './create.ts';
-import { type Layout, layoutIn, removeSocketDirectory } from './layout.ts';
+import { type Layout, layoutIn, makeDataDirectory, removeSocketDirectory } from './layout.ts';
 import { findPostmaster, type Postmaster } from './lock-file.ts';
 import { becomePresent, type Presence, serviceConnection } from './presence.ts';
+import { reachableBinaries } from './reachable-binaries.ts';
 import { readServerVersion } from './server-version.ts';
 import { type Durability, settingsMark } from './settings.ts';
 import { StartFailure, startPostmaster } from './start-postmaster.ts';
@@ -39,12 +42,13 @@ export interface EmbeddedOptions {
   readonly log: Log;
   /** Default `full`. `none` gives up crash safety for speed: for tests of other things only. */
   readonly durability?: Durability;
+  /** How long a server may not answer before it is given up and stopped; default 20,000 ms. */
+  readonly unreachableMaxMs?: number;
 }
 
-/** Recovery after a crash replays at most max_wal_size of log; a start beyond this is a fault. */
+/** How long a server may be gone or not answer; one that says that it starts, or recovers from a crash, is waited for beyond. */
 const readyMaxMs = 120_000;
-/** How long a server may refuse connections before it is given up and stopped. */
-const unreachableMaxMs = 20_000;
+const unreachableDefaultMs = 20_000;
 const pauseMs = 20;
 /** Processes of a killed server end at the latest with their statement's timeout. */
 const retryStartPauseMs = 100;
@@ -58,6 +62,7 @@ interface Ground {
   readonly durability: Durability;
   readonly mark: string;
   readonly credentials: Credentials;
+  readonly unreachableMaxMs: number;
   readonly log: Log;
 }
 
@@ -87,10 +92,10 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
 
 async function prepare(options: EmbeddedOptions): Promise<Ground> {
   const { log, durability = 'full' } = options;
-  mkdirSync(options.dataDir, { recursive: true });
+  makeDataDirectory(options.dataDir);
   const layout = layoutIn(path.join(options.dataDir, 'postgres'));
-  const binaries = findBinaries();
-  const account = chooseAccount(layout.root, [layout.root, binaries.postgres]);
+  const account = chooseAccount(layout.root, [layout.root]);
+  const binaries = reachableBinaries(findBinaries(), account);
   const serverVersion = await readServerVersion(account, binaries);
   if (await createCluster(options.dataDir, binaries, account, durability))
     log.info({ dataDir: options.dataDir }, 'embedded database created');
@@ -100,6 +105,7 @@ async function prepare(options: EmbeddedOptions): Promise<Ground> {
     binaries,
     account,
     durability,
+    unreachableMaxMs: options.unreachableMaxMs ?? unreachableDefaultMs,
     log,
     mark: settingsMark(durability, serverVersion),
     credentials: readCredentials(layout),
@@ -118,21 +124,24 @@ function requireSameMajor(layout: Layout, serverVersion: string): void {
 
 /** Finds a running server or starts one, and becomes present. Repeats while servers come and go. */
 async function useServer(ground: Ground): Promise<Use> {
-  const deadlineMs = performance.now() + readyMaxMs;
+  let goneSinceMs = performance.now();
   let unreachableSinceMs: number | undefined;
   for (;;) {
     const found = findPostmaster(ground.layout);
     const use = found === undefined ? await startServer(ground) : await joinServer(ground, found);
-    if (use !== undefined) return use;
-    if (performance.now() > deadlineMs)
-      throw new Error(
-        `Embedded PostgreSQL in ${ground.layout.root} cannot be started or reached; see its log in ${ground.layout.log}`,
+    if (typeof use === 'object') return use;
+    const nowMs = performance.now();
+    // Shot in the middle of a recovery it would begin it anew.
+    if (use === 'starting') [goneSinceMs, unreachableSinceMs] = [nowMs, undefined];
+    if (nowMs - goneSinceMs > readyMaxMs)
+      throw new StartError(
+        `Embedded PostgreSQL in ${ground.layout.root} cannot be started or reached: see its log in ${ground.layout.log}`,
       );
-    unreachableSinceMs = found?.ready === true ? (unreachableSinceMs ?? performance.now()) : undefined;
+    unreachableSinceMs = use === 'unreachable' ? (unreachableSinceMs ?? nowMs) : undefined;
     if (
       found !== undefined &&
       unreachableSinceMs !== undefined &&
-      performance.now() - unreachableSinceMs > unreachableMaxMs
+      nowMs - unreachableSinceMs > ground.unreachableMaxMs
     ) {
       ground.log.warn({ pid: found.pid }, 'embedded database does not answer and is stopped');
       await stopPostmaster(ground.layout, ground.binaries, found, false);
@@ -154,15 +163,21 @@ async function startServer(ground: Ground): Promise<Use | undefined> {
   }
 }
 
-/** Undefined when the server cannot be used: it is starting, stopping, or was stopped because its settings are other ones. */
-async function joinServer(ground: Ground, postmaster: Postmaster): Promise<Use | undefined> {
-  if (!postmaster.ready) return undefined;
+/**
+ * `starting`: the server starts or recovers from a crash, and says so. `unreachable`: it does not answer. Undefined: it stops,
+ * or was stopped because its settings are other ones.
+ */
+async function joinServer(
+  ground: Ground,
+  postmaster: Postmaster,
+): Promise<Use | 'starting' | 'unreachable' | undefined> {
+  if (!postmaster.ready) return postmaster.starting ? 'starting' : undefined;
   let presence: Presence;
   try {
     presence = await becomePresent(postmaster, ground.credentials);
   } catch (error) {
     ground.log.debug({ err: error }, 'embedded database cannot be reached yet');
-    return undefined;
+    return isStartingUp(error) ? 'starting' : 'unreachable';
   }
   if (presence.mark === ground.mark) return { postmaster, presence, started: false };
   return await replaceServer(ground, postmaster, presence);

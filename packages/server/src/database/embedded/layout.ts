@@ -1,9 +1,10 @@
 /** Where the files of the embedded database are, and where its socket is. */
 import { createHash } from 'node:crypto';
-import { chmodSync, lstatSync, mkdirSync, rmdirSync } from 'node:fs';
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { ConfigError } from '../../base/config.ts';
+import { StartError } from '../../base/start-error.ts';
 import type { Account } from './account.ts';
 
 export interface Layout {
@@ -25,6 +26,24 @@ export function layoutIn(root: string): Layout {
     log: path.join(root, 'log'),
     credentials: path.join(root, 'credentials.json'),
   };
+}
+
+/** Makes the data directory unless it exists. @throws StartError when it cannot be made, or is none that can be written */
+export function makeDataDirectory(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+    if (statSync(dataDir).isDirectory()) return;
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+    throw new StartError(
+      `${dataDir} cannot be used as the data directory (${code}): it must be a directory that this user can write; set PRAXIS_DATA_DIR to one`,
+      { cause },
+    );
+  }
+  throw new StartError(
+    `${dataDir} cannot be used as the data directory: it is a file; set PRAXIS_DATA_DIR to a directory`,
+  );
 }
 
 /** Part of the socket's file name on Unix, the TCP port on Windows only. */

@@ -15,6 +15,8 @@ export interface Postmaster {
   readonly port: number;
   /** It has finished starting; before, it refuses connections. */
   readonly ready: boolean;
+  /** It starts, which takes as long as the replay of its log after a crash. */
+  readonly starting: boolean;
 }
 
 /** The server that runs on the cluster, if any. A lock file that a dead server left is made harmless. */
@@ -51,7 +53,8 @@ export function readyPostmaster(layout: Layout, pid: number): Postmaster | undef
 /** Lines of the file, from 1: pid, data directory, start time, port, socket directory, address, memory key, status. */
 function describePostmaster(pid: number, lines: readonly string[]): Postmaster {
   const host = process.platform === 'win32' ? '127.0.0.1' : (lines[4] ?? '');
-  return { pid, host, port: Number(lines[3] ?? 0), ready: lines[7]?.trim() === 'ready' };
+  const status = lines[7]?.trim();
+  return { pid, host, port: Number(lines[3] ?? 0), ready: status === 'ready', starting: status === 'starting' };
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Processes: what programs get of the environment, and facts about those that are not children of this one. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** What PostgreSQL's programs need of the environment: none of the PG variables that would change what they do. */
 export function programEnvironment(): NodeJS.ProcessEnv {
@@ -43,4 +43,18 @@ function readProcFile(pid: number, name: string): string {
   } catch {
     return '';
   }
+}
+
+/** The program files of all processes; undefined where the system does not tell. */
+export function runningPrograms(): string[] | undefined {
+  if (process.platform !== 'linux') return undefined;
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return [readlinkSync(`/proc/${pid}/exe`)];
+      } catch {
+        return []; // it has ended, or is a thread of the kernel
+      }
+    });
 }

@@ -1,12 +1,12 @@
 /** The version of the server program; asking for it also shows that the account can run it. */
-import { ConfigError } from '../../base/config.ts';
+import { StartError } from '../../base/start-error.ts';
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { programEnvironment } from './processes.ts';
 
 /**
  * Resolves with e.g. `18.4`.
- * @throws ConfigError when the program cannot be run
+ * @throws StartError when the program cannot be run
  */
 export async function readServerVersion(account: Account, binaries: Binaries): Promise<string> {
   const child = account.spawn(binaries.postgres, ['--version'], {
@@ -30,8 +30,12 @@ export async function readServerVersion(account: Account, binaries: Binaries): P
   });
   const version = /^postgres \(PostgreSQL\) (\d+\.\d+)/.exec(output)?.[1];
   if (version === undefined) {
-    throw new ConfigError(
-      `Embedded PostgreSQL cannot be run as ${account.name} on this machine: ${output.trim().slice(0, 300)}; it needs glibc on Linux, or set DATABASE_URL`,
+    // A program that is there and yet is not found lacks its loader.
+    const remedy = /ENOENT|not found/.test(output)
+      ? 'it needs glibc on Linux; use a system that has it, or set DATABASE_URL'
+      : `${binaries.postgres} must be a program that this account may run, on a file system without noexec; or set DATABASE_URL`;
+    throw new StartError(
+      `Embedded PostgreSQL cannot be run as ${account.name} on this machine: ${output.trim().replaceAll(/\s+/g, ' ').slice(0, 300)}; ${remedy}`,
     );
   }
   return version;

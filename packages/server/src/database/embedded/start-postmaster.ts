@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { newUuid } from '../../base/ids.ts';
+import { StartError } from '../../base/start-error.ts';
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { type Layout, makeSocketDirectory, socketPort } from './layout.ts';
@@ -14,18 +15,19 @@ import { programEnvironment } from './processes.ts';
 import { type Durability, markSetting, settingArguments, settingsFor } from './settings.ts';
 
 /** The server did not get ready; `output` is what it wrote to standard error. */
-export class StartFailure extends Error {
-  override readonly name = 'StartFailure';
+export class StartFailure extends StartError {
   readonly output: string;
 
   constructor(output: string, layout: Layout) {
-    super(`Embedded PostgreSQL did not start; its log is in ${layout.log}. ${output.trim().slice(-1000)}`);
+    super(
+      `Embedded PostgreSQL did not start; its log is in ${layout.log}: ${output.trim().replaceAll(/\s+/g, ' ').slice(-1000)}`,
+    );
     this.output = output;
   }
 
-  /** Another server has the cluster, or processes of a killed one still end: looking again helps. */
+  /** Another server has the cluster, processes of a killed one still end, or a crash is recovered from: looking again helps. */
   get passes(): boolean {
-    return /lock file|shared memory block|already in use|another postmaster/i.test(this.output);
+    return /not ready after|lock file|shared memory block|already in use|another postmaster/i.test(this.output);
   }
 }
 

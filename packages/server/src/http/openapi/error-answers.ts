@@ -15,6 +15,7 @@ const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
   403: ['WWW-Authenticate'],
   405: ['Allow'],
   429: ['Retry-After', ...limitHeaders],
+  503: ['Retry-After'],
 };
 
 /** An example of each row. */

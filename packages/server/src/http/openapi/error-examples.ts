@@ -4,7 +4,7 @@
 import { type ErrorCode, type ErrorDetails, errorTable, PraxisError } from '../../base/errors.ts';
 
 /** Rows that the API does not answer with: those of administration, and ids are matched by the grammar of paths. */
-type NeverAnswered = 'duplicate' | 'id-invalid' | 'input-invalid' | 'role-missing';
+type NeverAnswered = 'duplicate' | 'input-invalid' | 'role-missing';
 
 export type AnsweredCode = Exclude<ErrorCode, NeverAnswered>;
 
@@ -71,8 +71,12 @@ export const errorExamples: Readonly<Record<AnsweredCode, ErrorDetails>> = {
       'id is missing: the body of an update carries the id of the path. PUT replaces the whole resource: to change some elements only, use PATCH',
     expression: ['id'],
   },
+  'id-invalid': {
+    diagnostics: 'The id must be 1 to 64 characters of A–Z, a–z, 0–9, hyphen and dot',
+    expression: ['id'],
+  },
   'header-invalid': {
-    diagnostics: 'If-Match must hold an ETag of this server such as W/"3"',
+    diagnostics: 'If-Match must hold entity tags in double quotes such as W/"3"',
     expression: ['If-Match'],
   },
   'search-invalid': {
@@ -150,6 +154,10 @@ export const errorExamples: Readonly<Record<AnsweredCode, ErrorDetails>> = {
   },
   'labels-too-many': {
     diagnostics: 'More than 500 profiles, tags and security labels are in use: search by the labels that you know',
+  },
+  'too-costly': {
+    diagnostics:
+      'The evaluation of the value set https://example.com/codes costs more than one request may: the limit is 2000000 steps of computing. Nothing was changed. To make it cheaper: use fewer includes and filters, and shorter regular expressions',
   },
   'answer-too-large': {
     diagnostics:

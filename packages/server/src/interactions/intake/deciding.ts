@@ -2,7 +2,7 @@
  * What staff decide about proposals (docs/decisions/0197): field by field, until every one is decided; then the resource and
  * the Task change in one transaction, by the way that every write takes.
  */
-import { type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
+import { type Budget, type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
 import { contentOf, type Stored } from '../../access/disclosure.ts';
 import { type AccessPolicy, compilePolicy } from '../../access/policy.ts';
 import { allEntry } from '../../access/registry.ts';
@@ -25,6 +25,7 @@ export interface Decider {
   /** Of the operator at the firm. */
   readonly scope: TenantScope;
   readonly clock: Clock;
+  readonly budget: Budget;
   /** The FHIR base of the firm. */
   readonly baseUrl: string;
   /** For the ledger: who it is. */
@@ -186,7 +187,7 @@ async function apply(
   const resource = decidedResource(type, current, proposed, decided, task);
   const safe = current === undefined ? resource : withSafeNarrative(current, resource, true);
   const id = proposal.target ?? newResourceId(clock);
-  const valid = requireResource({ ...safe, id }, type);
+  const valid = requireResource({ ...safe, id }, type, decider.budget);
   const interaction = proposal.target === undefined ? 'create' : 'update';
   const write = writeOf(decider, proposal, interaction, [type, id], valid, row?.versionId ?? 0);
   await storeBy(decider, write, row);
@@ -227,7 +228,7 @@ async function advance(decider: Decider, row: StoredResource, { proposal, ...ste
 
 /** A write in the name of staff, at the request of the application that proposed it. */
 function writeOf(
-  { scope, clock, baseUrl, username, flow }: Decider,
+  { scope, clock, baseUrl, username, flow, budget }: Decider,
   { applicationName, task }: Proposal,
   interaction: 'create' | 'update',
   [type, id]: readonly [string, string],
@@ -236,7 +237,7 @@ function writeOf(
 ): ResourceWrite {
   const subject = `${username} on behalf of ${applicationName}`;
   const caller = { flow: 'client', tokenId: task, subject, requestId: newUuid() } as const;
-  const write = resourceWrite({ scope, clock, caller, baseUrl }, interaction, type, id, resource, version);
+  const write = resourceWrite({ scope, clock, caller, baseUrl, budget }, interaction, type, id, resource, version);
   return { ...write, audit: { ...write.audit, flow } };
 }
 
@@ -244,8 +245,8 @@ function writeOf(
 const staff: AccessPolicy = compilePolicy([allEntry], [allEntry]);
 
 async function storeBy(decider: Decider, write: ResourceWrite, current: StoredResource | undefined): Promise<void> {
-  const { store, scope, clock, baseUrl } = decider;
-  const context = { store, scope, clock, baseUrl, policy: staff };
+  const { store, scope, clock, baseUrl, budget } = decider;
+  const context = { store, scope, clock, baseUrl, budget, policy: staff };
   const outcome = await storeVersion(context, write, current, { act: { by: 'practice', on: 'write' } });
   if (outcome.outcome !== 'written')
     fail('conflict', { diagnostics: `${write.type}/${write.id} has changed at this moment: look at it again` });

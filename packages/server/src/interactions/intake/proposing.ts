@@ -12,6 +12,7 @@ import type { ResourceWrite, StoredResource } from '../../storage/store.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../context.ts';
 import { criterionTest, discloseReadable } from '../disclosing.ts';
 import { holdProposed } from '../holding-contents.ts';
+import { requireInvariants } from '../invariants.ts';
 import { firmCodesContext } from '../kept-codes.ts';
 import { awaiting } from '../outcome.ts';
 import { readableMember } from '../readable-members.ts';
@@ -67,6 +68,7 @@ export async function proposedInstead(
   if (before !== undefined && current !== undefined && Object.keys(proposed).length === 0)
     return unchanged(context, request, current);
   // Else the practice would be asked about what cannot be stored.
+  requireInvariants(context, checked.write, current);
   if (governedMembers(type).length > 0) await requireFirmCodes(firmCodesContext(context), type, before, after);
   return await propose(context, request, { ...checked, type, after, proposed });
 }

@@ -55,7 +55,7 @@ async function moveOnce(context: InteractionContext, request: FhirRequest, on: A
   const before = parseJson(contentOf(current.content)) as JsonObject; // storage holds objects only
   const act: Act = { by: callerAs(context), on };
   const { to, effects } = stepOf(appointmentStates, before, act);
-  const after = requireResource({ ...before, status: to }, 'Appointment');
+  const after = requireResource({ ...before, status: to }, 'Appointment', context.budget);
   const write = resourceWrite(context, 'patch', 'Appointment', request.id, after, current.versionId);
   requireTouched(context, write, touched);
   const outcome = await storeVersion(context, write, current, { act });

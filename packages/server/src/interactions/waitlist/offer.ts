@@ -47,12 +47,12 @@ export async function makeOffer(context: OfferingContext, { row }: Waiting, slot
 
 /** @throws NotOffered where the Appointment has changed meanwhile: then it waits no longer, or for something else */
 async function offerOnce(context: OfferingContext, row: StoredResource, slot: OfferedSlot): Promise<void> {
-  const { scope, store, clock, baseUrl } = context;
+  const { scope, store, clock, baseUrl, budget } = context;
   const entry = objectOf(row.content);
-  const claimed = await claimSlot({ scope, store, nowMs: clock.now(), maySeeSlots: false }, slot);
+  const claimed = await claimSlot({ scope, store, nowMs: clock.now(), maySeeSlots: false, budget }, slot);
   const added = missingParticipants(entry, participantsAt(slot, claimed), baseUrl);
   const offer: WaitlistOffer = { slot: slot.id, expiresMs: clock.now() + offerMs, added };
-  const appointment = requireResource(offeredAppointment(entry, slot, offer), 'Appointment');
+  const appointment = requireResource(offeredAppointment(entry, slot, offer), 'Appointment', context.budget);
   const outcome = await stored(context, row, appointment, { replaces: [ownerOf(claimed.hold.id)], offer });
   if (outcome.outcome === 'conflict') throw new NotOffered();
 }

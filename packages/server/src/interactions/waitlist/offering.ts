@@ -7,32 +7,35 @@ import { type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf, type Stored } from '../../access/disclosure.ts';
 import { compilePolicy } from '../../access/policy.ts';
 import { allEntry } from '../../access/registry.ts';
-import type { Clock } from '../../base/clock.ts';
 import { newUuid } from '../../base/ids.ts';
-import type { Database } from '../../database/database.ts';
-import type { Job } from '../../jobs/jobs.ts';
+import { type FirmWorkContext, workFirmByFirm } from '../../jobs/firm-work.ts';
+import type { Job, Progress } from '../../jobs/jobs.ts';
+import { jobLimits, type OpenBudget } from '../../limits/budgets.ts';
 import { type OfferedSlot, practitionerOf, type ScheduledCalendar } from '../../scheduling/free-slots.ts';
 import { scheduledCalendars } from '../../scheduling/scheduled-calendars.ts';
 import { fitsWish, offerMs, priorityOf, type Wish, wishOf } from '../../scheduling/waitlist.ts';
+import { CostlyParameters } from '../../search/costly-parameters.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import type { FreedTime, Waiting, WaitlistEntry } from '../../storage/waitlist.ts';
 import { type DueFirm, dueFirms, settleDue } from '../../storage/waitlist-due.ts';
+import { firmClock } from '../../tenancy/firm-time.ts';
 import { type Firm, getFirm } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import { freeSlotsOver } from './freed-slots.ts';
 import { makeOffer, type OfferingContext, withdrawOffer } from './offer.ts';
 
-export interface WaitlistOptions {
-  readonly database: Database;
+export interface WaitlistOptions extends FirmWorkContext {
   readonly store: ResourceStore;
-  readonly clock: Clock;
   readonly baseUrlOf: (firm: Firm) => string;
+  readonly openBudget: OpenBudget;
 }
 
 /** Those who wait that are looked at by one statement. */
 const portionMax = 100;
 /** Offers that have ended, and entries that an import has brought, that are looked at by one statement. */
 const endedMax = 200;
+/** Freed times of one firm that are offered before other firms have their turn. */
+const freedMax = 100;
 const pauseMs = 1_000;
 
 /** A job (jobs/jobs.ts). Nothing but how soon an offer is made depends on when it runs. */
@@ -40,31 +43,43 @@ export function waitlistJob(options: WaitlistOptions): Job {
   return {
     name: 'offers of the waiting list',
     pauseMs,
-    async run() {
-      const due = await dueFirms(options.database, options.clock.now());
-      const failures: unknown[] = [];
-      // One firm whose list cannot be worked on does not keep the others waiting.
-      for (const each of due) await lookAt(options, each).catch((error: unknown) => failures.push(error));
-      if (failures.length > 0) throw failures[0];
-      return due.length === 0 ? 'done' : 'more';
-    },
+    run: () =>
+      workFirmByFirm(options, {
+        job: 'waiting-list',
+        firms: (without) => dueFirms(options.database, options.clock.now(), without),
+        work: (due) => lookAt(options, due),
+      }),
   };
 }
 
-async function lookAt({ database, store, clock, baseUrlOf }: WaitlistOptions, due: DueFirm): Promise<void> {
+async function lookAt(options: WaitlistOptions, due: DueFirm): Promise<Progress> {
+  const { database, store, clock, baseUrlOf, openBudget } = options;
   const firm = await getFirm(database, due.environment, due.prefix);
+  const scope = await openOperatorScope(database, clock, firm);
+  const open = () => openBudget(scope, jobLimits);
   const context: OfferingContext = {
-    scope: await openOperatorScope(database, clock, firm),
+    scope,
+    budget: open(),
     store,
-    clock,
+    clock: firmClock(scope, clock),
     baseUrl: baseUrlOf(firm),
     policy: compilePolicy([allEntry], [allEntry]),
     caller: { flow: 'client', tokenId: newUuid(), subject: 'praxis waitlist', requestId: newUuid() },
   };
-  await endOffers(context);
-  await listUnlisted(context);
-  while (await offerNext(context));
+  try {
+    await endOffers(context);
+    await listUnlisted(context);
+    for (let count = 1; await offerNext({ ...context, budget: open() }); count += 1) {
+      if (count === freedMax) return 'more';
+    }
+  } catch (error) {
+    // A definition of the firm's that costs too much keeps nobody waiting: what is due is looked at again without it.
+    if (!(error instanceof CostlyParameters)) throw error;
+    await store.failParameters(context.scope, error.failed);
+    return 'more';
+  }
   await settleDue(database, due);
+  return 'more';
 }
 
 async function endOffers(context: OfferingContext): Promise<void> {

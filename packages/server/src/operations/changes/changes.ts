@@ -3,13 +3,16 @@
  * (docs/decisions/0170 and 0171). R4 has no operation for this; the answer is a Bundle of type history
  * (https://hl7.org/fhir/R4/bundle.html#history).
  */
+
 import type { Disclosed } from '../../access/disclosure.ts';
 import { toInstant } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
 import { newUuid } from '../../base/ids.ts';
+import { getting } from '../../base/worst-case.ts';
 import { type BundleEntry, type BundleLink, bundleText } from '../../interactions/bundle-text.ts';
 import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
 import { refuse } from '../../interactions/denials.ts';
+import { pauseBetweenRows } from '../../interactions/disclosing.ts';
 import { encodeQuery } from '../../interactions/search-links.ts';
 import { firstPlace } from '../../storage/store.ts';
 import type { Operation, OperationRequest } from '../operation.ts';
@@ -27,6 +30,10 @@ const walkedMin = 100;
 export const changes: Operation = {
   name: 'changes',
   url: 'https://praxis.health/fhir/OperationDefinition/changes',
+  worstCase: {
+    because: 'all that there is, in the largest pages, waiting for more',
+    request: () => getting('$changes?_count=1000&_wait=30'),
+  },
   levels: ['system'],
   types: 'all',
   affectsState: false,
@@ -127,6 +134,7 @@ async function pageAfter(context: InteractionContext, asked: ChangesAsked, start
     began ??= found.horizon;
     const follower = { after: found.end, began, isCopy: start.isCopy };
     for (const change of found.changes) {
+      await pauseBetweenRows(context);
       entries.push(...toldChange(context, follower, change));
       if (entries.length === asked.count)
         return { entries, follower: { ...follower, after: change.place }, hasMore: true };

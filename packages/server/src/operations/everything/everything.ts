@@ -3,17 +3,20 @@
  * (https://hl7.org/fhir/R4/patient-operation-everything.html, https://hl7.org/fhir/R4/encounter-operation-everything.html).
  * What it returns and in which pages: docs/decisions/0096.
  */
+
 import { toInstant } from '../../base/clock.ts';
 import { newUuid } from '../../base/ids.ts';
+import { getting } from '../../base/worst-case.ts';
 import { type BundleLink, bundleText } from '../../interactions/bundle-text.ts';
 import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
 import { notFound, requireGrants } from '../../interactions/denials.ts';
+import { discloseRows, type ShownRow } from '../../interactions/disclosing.ts';
 import { encodeQuery } from '../../interactions/search-links.ts';
 import type { Operation, OperationParameter, OperationRequest } from '../operation.ts';
 import { resourceResponse } from '../result.ts';
 import { appliedParameters, type EverythingAsked, readAsked } from './asked.ts';
 import { openPosition, type Position, sealPosition } from './position.ts';
-import { type ShownRow, shownRow, supportingRows } from './supporting.ts';
+import { supportingRows } from './supporting.ts';
 import { firstPosition, walk } from './walk.ts';
 
 const dates: readonly OperationParameter[] = [
@@ -32,6 +35,10 @@ const parameters: readonly OperationParameter[] = [
 export const patientEverything: Operation = {
   name: 'everything',
   url: 'http://hl7.org/fhir/OperationDefinition/Patient-everything',
+  worstCase: {
+    because: 'the records of all patients',
+    request: () => getting('Patient/$everything?_count=1000'),
+  },
   levels: ['type', 'instance'],
   types: ['Patient'],
   affectsState: false,
@@ -43,6 +50,10 @@ export const patientEverything: Operation = {
 export const encounterEverything: Operation = {
   name: 'everything',
   url: 'http://hl7.org/fhir/OperationDefinition/Encounter-everything',
+  worstCase: {
+    because: 'a visit with all that refers to it',
+    request: ({ encounter }) => getting(`Encounter/${encounter}/$everything?_count=1000`),
+  },
   levels: ['instance'],
   types: ['Encounter'],
   affectsState: false,
@@ -62,7 +73,12 @@ async function answer(context: InteractionContext, request: OperationRequest): P
   if (first === undefined && asked.id !== '') return notFound(asked.type, asked.id);
   const position = asked.cursor === undefined ? first : openPosition(context, asked, asked.cursor);
   const page = position === undefined ? { rows: [], next: undefined } : await walk(context, asked, position);
-  const matches = page.rows.flatMap(({ row }) => shownRow(context, row));
+  const matches = await discloseRows(
+    context,
+    's',
+    page.rows.map(({ row }) => row),
+    {},
+  );
   const compartments = [...new Set(page.rows.map(({ of }) => of))];
   const supporting = await supportingRows(context, asked, matches, compartments);
   const isWhole = asked.cursor === undefined && page.next === undefined;

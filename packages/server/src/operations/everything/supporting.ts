@@ -1,11 +1,10 @@
 /**
  * What supports the rows of a page: the practitioners, organizations, locations, medications and so on that they refer to.
  */
-import type { Disclosed } from '../../access/disclosure.ts';
 import { compartmentScope, isInCompartment } from '../../interactions/compartment.ts';
 import { isSearchableBy } from '../../interactions/compartment-types.ts';
 import type { InteractionContext } from '../../interactions/context.ts';
-import { discloseRow } from '../../interactions/disclosing.ts';
+import { discloseRows, type ShownRow } from '../../interactions/disclosing.ts';
 import { findNamed, localReferences } from '../../interactions/linked-resources.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { EverythingAsked } from './asked.ts';
@@ -15,11 +14,6 @@ const depthMax = 2;
 
 /** Supporting resources of a page, at most. */
 const supportingMax = 500;
-
-export interface ShownRow {
-  readonly row: StoredResource;
-  readonly resource: Disclosed<string>;
-}
 
 /**
  * The resources that the shown rows refer to, and those that these refer to. What is in one of the compartments that the
@@ -42,16 +36,10 @@ export async function supportingRows(
     const wanted = [...names].filter((name) => mayBeWanted(asked, name)).slice(0, supportingMax - supporting.length);
     for (const name of wanted) seen.add(name);
     const rows = (await findNamed(context, wanted)).filter((row) => !isInside(context, asked, row, compartments));
-    from = rows.flatMap((row) => shownRow(context, row));
+    from = await discloseRows(context, 's', rows, {});
     supporting.push(...from);
   }
   return supporting.filter(({ row }) => asked.types?.has(row.type) !== false && isNew(asked, row));
-}
-
-/** The row as the caller may see it. */
-export function shownRow(context: InteractionContext, row: StoredResource): ShownRow[] {
-  const resource = discloseRow(context, 's', row, {});
-  return resource === undefined ? [] : [{ row, resource }];
 }
 
 /** Other resources that have such compartments, other patients, come with their own record only. */

@@ -148,7 +148,7 @@ async function bookOne(
       const own = startMs === first.startMs ? given : others;
       const member = withIdentifier(own, seriesIdentifier(series, instantText(slot.timeZone, startMs)));
       const body = bookedAppointment(member, slot, participantsAt(slot, claimed));
-      const appointment = requireResource(body, 'Appointment');
+      const appointment = requireResource(body, 'Appointment', context.budget);
       return await createNew(inside, asCreate(request, id), appointment, { replaces: [ownerOf(claimed.hold.id)] });
     });
     return { startMs, response };

@@ -2,6 +2,7 @@
  * $book: a slot becomes an appointment (docs/decisions/0189). Rooms and equipment that the appointment needs are found, taken
  * and named with it; all of that happens or nothing does.
  */
+import { invoking } from '../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
 import { createNew } from '../../interactions/create.ts';
 import { requireGrants } from '../../interactions/denials.ts';
@@ -19,6 +20,28 @@ import { readRecurrence, recurrenceParameter } from './recurrence-asked.ts';
 export const book: Operation = {
   name: 'book',
   url: 'https://praxis.health/fhir/OperationDefinition/book',
+  worstCase: {
+    because: 'a series of as many as one may have',
+    request: ({ slot, patient }) =>
+      invoking('Appointment/$book', [
+        { name: 'slot', valueString: `Slot/${slot}` },
+        {
+          name: 'appointment',
+          resource: {
+            resourceType: 'Appointment',
+            status: 'booked',
+            participant: [{ actor: { reference: `Patient/${patient}` }, status: 'accepted' }],
+          },
+        },
+        {
+          name: 'recurrence',
+          part: [
+            { name: 'frequency', valueCode: 'weekly' },
+            { name: 'count', valueInteger: 104 },
+          ],
+        },
+      ]),
+  },
   levels: ['type'],
   types: ['Appointment'],
   affectsState: true,
@@ -77,7 +100,11 @@ async function answer(context: InteractionContext, request: OperationRequest): P
       return await bookSeries(inside, request, { given, slot, replaces, asked });
     }
     const claimed = await claimSlot(placingContext(inside), slot, replaces);
-    const appointment = requireResource(bookedAppointment(given, slot, participantsAt(slot, claimed)), 'Appointment');
+    const appointment = requireResource(
+      bookedAppointment(given, slot, participantsAt(slot, claimed)),
+      'Appointment',
+      context.budget,
+    );
     if (kept !== undefined) await store.dropHold(context.scope, kept.id);
     return await createNew(inside, { ...request, type: 'Appointment' }, appointment, {
       replaces: [ownerOf(claimed.hold.id)],

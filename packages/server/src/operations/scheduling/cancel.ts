@@ -2,7 +2,9 @@
  * $cancel: an appointment is called off with the reason that the practice has a code for (docs/decisions/0189). The same PUT
  * or PATCH of `status` does it, too; this one needs no right to read the appointment.
  */
+
 import type { JsonObject, Patch } from '@praxis/fhir';
+import { invoking } from '../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
 import { requireGrants } from '../../interactions/denials.ts';
 import { changeResource, patchedResponse } from '../../interactions/patch.ts';
@@ -15,6 +17,14 @@ import { cancelledSeriesResults, cancelSeries, type SeriesScope, seriesScopes } 
 export const cancel: Operation = {
   name: 'cancel',
   url: 'https://praxis.health/fhir/OperationDefinition/cancel',
+  worstCase: {
+    because: 'all of a series',
+    request: ({ inSeries }) =>
+      invoking(`Appointment/${inSeries}/$cancel`, [
+        { name: 'reason', valueCodeableConcept: { text: 'Siege' } },
+        { name: 'scope', valueCode: 'all' },
+      ]),
+  },
   levels: ['instance'],
   types: ['Appointment'],
   affectsState: true,

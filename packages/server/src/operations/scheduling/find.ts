@@ -3,8 +3,10 @@
  * (docs/decisions/0191). A search for Slot looks at a few days; R4 has no operation for more, and the Argonaut Scheduling
  * guide's has the same name and other parameters.
  */
+
 import { toInstant } from '../../base/clock.ts';
 import { newUuid } from '../../base/ids.ts';
+import { getting } from '../../base/worst-case.ts';
 import type { BundleEntry, BundleLink } from '../../interactions/bundle-text.ts';
 import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
 import { requireGrants } from '../../interactions/denials.ts';
@@ -19,10 +21,14 @@ import {
   type OfferedSlot,
   placeOf,
   practitionerOf,
+  RestUnseen,
   type ScheduledCalendar,
+  type SlotPlace,
+  stepsOfAnswer,
 } from '../../scheduling/free-slots.ts';
-import { isPreferred } from '../../scheduling/preferred-times.ts';
+import { otherStarts, preferredStarts } from '../../scheduling/preferred-times.ts';
 import { scheduledCalendars } from '../../scheduling/scheduled-calendars.ts';
+import { derivingSlots } from '../../scheduling/slots.ts';
 import { alsoNeeding, together } from '../../scheduling/together.ts';
 import type { Operation, OperationParameter, OperationRequest } from '../operation.ts';
 import { type FindAsked, type FindPlace, findCountMax, findDaysMax, placeText, readFind } from './find-asked.ts';
@@ -38,6 +44,11 @@ const input = (
 export const find: Operation = {
   name: 'find',
   url: 'https://praxis.health/fhir/OperationDefinition/find',
+  worstCase: {
+    because: 'all calendars for as long as may be asked, for times that are nowhere (F5)',
+    request: ({ appointmentType }) =>
+      getting(`Slot/$find?appointment-type=${appointmentType}&time=00:01-00:02&others=true`),
+  },
   levels: ['type'],
   types: ['Slot'],
   affectsState: false,
@@ -86,7 +97,7 @@ interface Page {
   readonly next: FindPlace | undefined;
 }
 
-/** @throws PraxisError `operation-parameter-invalid` */
+/** @throws PraxisError `operation-parameter-invalid`, `too-costly` */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   const asked = readFind(context, request);
   const all = await scheduledCalendars(context.store, context.scope);
@@ -100,55 +111,90 @@ async function answer(context: InteractionContext, request: OperationRequest): P
   });
 }
 
+/** Steps of a budget that it takes to tell whether the caller may see a slot. */
+const stepsPerSight = 200;
+
+/**
+ * The slots of a page. Where the budget does not suffice for all of it, those that were found, with a place to go on from.
+ * @throws PraxisError `too-costly` where there is no such place: `first-available` has one page
+ */
 async function pageOf(
   context: InteractionContext,
   asked: FindAsked,
   calendars: readonly ScheduledCalendar[],
 ): Promise<Page> {
-  const isSeen = offeredTo(context, slotGrants(context.policy));
-  const seen = new Set<number>();
   const slots: OfferedSlot[] = [];
   const phases = asked.others ? [false, true] : [false];
   for (const isOther of phases.filter((phase) => phase || asked.after?.isOther !== true)) {
-    for await (const slot of walk(context, asked, calendars, isOther)) {
-      if (isPreferred(slot, asked.preferred) === isOther || !isSeen(slot)) continue;
-      if (asked.firstAvailable && seen.has(slot.calendar.number)) continue;
-      seen.add(slot.calendar.number);
-      const last = slots.at(-1);
-      if (slots.length === asked.count && last !== undefined)
-        return { slots, next: { ...placeOf(last), isOther: isOtherTime(last, asked) } };
-      slots.push(slot);
-      if (asked.firstAvailable && seen.size === calendars.length) return { slots, next: undefined };
+    try {
+      const next = await fillPage(context, asked, calendars, { isOther, slots });
+      if (next !== undefined) return { slots, next: { ...next, isOther } };
+    } catch (error) {
+      if (!(error instanceof RestUnseen)) throw error;
+      return { slots, next: { startMs: error.fromMs, calendar: 0, type: '', isOther } };
     }
+    if (asked.firstAvailable && slots.length === calendars.length) break;
   }
   return { slots, next: undefined };
 }
 
-function isOtherTime(slot: OfferedSlot, { preferred }: FindAsked): boolean {
-  return !isPreferred(slot, preferred);
+interface Phase {
+  /** Whether slots at other times than the preferred ones are looked at, or those at preferred ones. */
+  readonly isOther: boolean;
+  /** Those found before. */
+  readonly slots: OfferedSlot[];
+}
+
+/** Adds the slots of a phase; returns the place of the last that was looked at, unless all were. */
+async function fillPage(
+  context: InteractionContext,
+  asked: FindAsked,
+  calendars: readonly ScheduledCalendar[],
+  { isOther, slots }: Phase,
+): Promise<SlotPlace | undefined> {
+  const { budget } = context;
+  const isSeen = offeredTo(context, slotGrants(context.policy));
+  const done = new Set(slots.map(({ calendar }) => calendar.number));
+  const isDone = (calendar: number): boolean => asked.firstAvailable && done.has(calendar);
+  let last: OfferedSlot | undefined;
+  for await (const slot of walk(context, asked, calendars, { isOther, isDone })) {
+    const isShort = !asked.firstAvailable && budget.stepsLeft < stepsOfAnswer;
+    if (isShort && last !== undefined) return placeOf(last);
+    last = slot;
+    budget.spend(stepsPerSight, derivingSlots);
+    if (isDone(slot.calendar.number) || !isSeen(slot)) continue;
+    done.add(slot.calendar.number);
+    const told = slots.at(-1);
+    if (slots.length === asked.count && told !== undefined) return placeOf(told);
+    slots.push(slot);
+    if (asked.firstAvailable && slots.length === calendars.length) return undefined;
+  }
+  return undefined;
 }
 
 /** All that are free in order, after the place where the page before ended in this phase. */
 function walk(
-  { scope, store, clock }: InteractionContext,
+  { scope, store, clock, budget }: InteractionContext,
   asked: FindAsked,
   calendars: readonly ScheduledCalendar[],
-  isOther: boolean,
+  { isOther, isDone }: { readonly isOther: boolean; readonly isDone: (calendar: number) => boolean },
 ): AsyncGenerator<OfferedSlot> {
-  const { fromMs, toMs, appointmentTypes, practitioners, locations, after } = asked;
-  const context: FreeSlotsContext = { scope, store, nowMs: clock.now() };
+  const { fromMs, toMs, appointmentTypes, practitioners, locations, after, preferred } = asked;
+  const context: FreeSlotsContext = { scope, store, nowMs: clock.now(), budget };
   const place = after?.isOther === isOther ? { after } : {};
   const others = asked.together.filter((actor) => actor.startsWith('Practitioner/'));
   const things = asked.together.filter((actor) => !actor.startsWith('Practitioner/'));
-  const wanted = { fromMs, toMs, appointmentTypes };
+  const startsOn = isOther ? otherStarts(preferred) : preferredStarts(preferred);
+  const wanted = { fromMs, toMs, appointmentTypes, startsOn, endsEarly: !asked.firstAvailable };
   const own = calendars
     .filter(({ calendar }) => practitioners.size === 0 || practitioners.has(calendar.practitioner))
     .filter(({ calendar }) => locations.size === 0 || locations.has(calendar.location))
     .filter(({ calendar }) => !others.includes(practitionerOf(calendar)))
     .map((scheduled) => alsoNeeding(scheduled, things));
   const companions = others.map((actor) => calendars.filter(({ calendar }) => practitionerOf(calendar) === actor));
-  const walks = companions.map((each) => freeSlots(context, each, wanted));
-  return together([freeSlots(context, own, { ...wanted, ...place }), ...walks]);
+  const theirs = { fromMs: Math.max(fromMs, place.after?.startMs ?? fromMs), toMs, appointmentTypes };
+  const walks = companions.map((each) => freeSlots(context, each, { ...theirs, endsEarly: wanted.endsEarly }));
+  return together([freeSlots(context, own, { ...wanted, ...place, isDone }), ...walks]);
 }
 
 function entryOf(context: InteractionContext, slot: OfferedSlot): readonly BundleEntry[] {

@@ -3,7 +3,9 @@
  * for this; those of the Argonaut Scheduling guide hold by booking a pending appointment, which shows a patient's wish to
  * all who read appointments before it is one.
  */
+
 import { toInstant } from '../../base/clock.ts';
+import { invoking } from '../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
 import { requireGrants } from '../../interactions/denials.ts';
 import { requireOfferedSlot } from '../../interactions/offered-slot.ts';
@@ -50,6 +52,10 @@ export const hold: Operation = {
   ...shared,
   name: 'hold',
   url: 'https://praxis.health/fhir/OperationDefinition/hold',
+  worstCase: {
+    because: 'one slot that many want',
+    request: ({ slot }) => invoking(`Slot/${slot}/$hold`, []),
+  },
   authorize: (context) => authorize(context, 'Slot/$hold'),
   levels: ['instance'],
   parameters: results,
@@ -63,6 +69,10 @@ export const renew: Operation = {
   ...shared,
   name: 'renew',
   url: 'https://praxis.health/fhir/OperationDefinition/renew',
+  worstCase: {
+    because: 'a hold that is nowhere',
+    request: ({ next }) => invoking('Slot/$renew', [{ name: 'hold', valueId: `siege-${next()}` }]),
+  },
   authorize: (context) => authorize(context, 'Slot/$renew'),
   levels: ['type'],
   parameters: [named, ...results],
@@ -77,6 +87,10 @@ export const release: Operation = {
   ...shared,
   name: 'release',
   url: 'https://praxis.health/fhir/OperationDefinition/release',
+  worstCase: {
+    because: 'a hold that is nowhere',
+    request: ({ next }) => invoking('Slot/$release', [{ name: 'hold', valueId: `siege-${next()}` }]),
+  },
   authorize: (context) => authorize(context, 'Slot/$release'),
   levels: ['type'],
   parameters: [named],

@@ -2,8 +2,10 @@
  * $accept-offer and $decline-offer: the answer of one who waits to a slot that became free (docs/decisions/0203). R4 has no
  * operations for this: a proposed appointment is answered by a change of its status, which does not know of offers that end.
  */
+
 import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
+import { invoking } from '../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
 import { requireGrants } from '../../interactions/denials.ts';
 import { changeResource, patchedResponse } from '../../interactions/patch.ts';
@@ -27,6 +29,10 @@ function offerOperation(name: string, answering: Answering): Operation {
   return {
     name,
     url: `https://praxis.health/fhir/OperationDefinition/${name}`,
+    worstCase: {
+      because: 'an appointment to which no offer stands',
+      request: ({ appointment }) => invoking(`Appointment/${appointment}/$${name}`, []),
+    },
     levels: ['instance'],
     types: ['Appointment'],
     affectsState: true,

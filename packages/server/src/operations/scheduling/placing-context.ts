@@ -7,8 +7,8 @@ import type { PlacingContext } from '../../scheduling/placing.ts';
 import type { Hold } from '../../storage/holds.ts';
 import { refuseParameter } from '../parameter-problem.ts';
 
-export function placingContext({ scope, store, clock, policy }: InteractionContext): PlacingContext {
-  return { scope, store, nowMs: clock.now(), maySeeSlots: maySeeSlots(policy) };
+export function placingContext({ scope, store, clock, policy, budget }: InteractionContext): PlacingContext {
+  return { scope, store, nowMs: clock.now(), maySeeSlots: maySeeSlots(policy), budget };
 }
 
 /** @throws PraxisError `operation-parameter-invalid` for holds that have ended as for those of others */

@@ -2,8 +2,10 @@
  * $reschedule: an appointment moves to another slot of its type (docs/decisions/0189). Its place is given up and the new one
  * taken at once: it may move by less than its own length, and it never has none.
  */
+
 import type { JsonObject, Patch } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
+import { invoking } from '../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
 import { requireGrants } from '../../interactions/denials.ts';
 import { changeResource, patchedResponse } from '../../interactions/patch.ts';
@@ -23,6 +25,11 @@ import { namedSlot, placingContext, requireHold } from './placing-context.ts';
 export const reschedule: Operation = {
   name: 'reschedule',
   url: 'https://praxis.health/fhir/OperationDefinition/reschedule',
+  worstCase: {
+    because: 'a slot that many want',
+    request: ({ appointment, slot }) =>
+      invoking(`Appointment/${appointment}/$reschedule`, [{ name: 'slot', valueString: `Slot/${slot}` }]),
+  },
   levels: ['instance'],
   types: ['Appointment'],
   affectsState: true,

@@ -55,7 +55,8 @@ const wholeText: Compare = (parameter, { value }) =>
 
 const endOfText: Compare = (parameter, { value }) => {
   const end = requireFolded(value);
-  return onRows(parameter, { where: sql`right(value, ${end.length}) = ${end}`, order: 'value', share: shares.most });
+  const where = sql`right(value, ${end.length}) = ${end}`;
+  return onRows(parameter, { where, order: 'value', share: shares.most, scans: true });
 };
 
 /** The periods have a moment in common. */

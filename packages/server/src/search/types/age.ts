@@ -4,6 +4,7 @@
  */
 
 import { localDate } from '../../base/time-zone.ts';
+import { manyValues, searching } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { type DateRange, parseDate, rangeOf } from '../date-range.ts';
 import { type SearchKind, shares, type Test, type ValueContext } from '../kind.ts';
@@ -13,6 +14,14 @@ import { refuseValue, unescapeValue } from '../search-values.ts';
 import { conditionOf } from './date.ts';
 
 export const age: SearchKind = {
+  worstCase: {
+    because: 'as many ranges as one parameter takes, none of which is narrow',
+    request: () =>
+      searching(
+        'Patient',
+        manyValues('age', (n) => `ne${n % 120}`),
+      ),
+  },
   table: 'date',
   whole: true,
   modifiers: () => [],

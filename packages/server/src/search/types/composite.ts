@@ -7,11 +7,13 @@
  * foremost. A query reads each part by the part's own kind, and its condition sees the columns of that part
  * (docs/decisions/0086).
  */
+
 import { compositeExtractor, type JsonObject, type JsonValue, type TypedValue } from '@praxis/fhir';
+import { manyValues, searching } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { IndexRowBuilder, type IndexRows } from '../index-row-builder.ts';
 import {
-  type IndexContext,
+  type IndexingContext,
   type Parameter,
   type SearchKind,
   type Share,
@@ -63,6 +65,14 @@ const columnsOf: Readonly<Record<Parameter['kind']['table'], readonly (readonly 
 };
 
 export const composite: SearchKind = {
+  worstCase: {
+    because: 'as many pairs as one parameter takes, with units to convert',
+    request: () =>
+      searching(
+        'Observation',
+        manyValues('code-value-quantity', (n) => `c${n}$gt${n}|http://unitsofmeasure.org|mg/dL`),
+      ),
+  },
   table: 'token',
   sortable: false,
   modifiers: () => [],
@@ -121,20 +131,34 @@ function beginnings(first: Parameter | undefined, value: string, name: string): 
 }
 
 /** Adds the rows of all tuples of a resource. */
-function indexTuples({ value }: TypedValue, parameter: Parameter, context: IndexContext, rows: IndexRowBuilder): void {
+function indexTuples(
+  { value }: TypedValue,
+  parameter: Parameter,
+  context: IndexingContext,
+  rows: IndexRowBuilder,
+): void {
   const { parts } = parameter;
-  for (const tuple of tuplesOf(parameter, value)) {
+  for (const tuple of tuplesOf(parameter, value, context)) {
     let keys: readonly string[] = [''];
     parts.forEach((part, place) => {
       const columns = (tuple[place] ?? []).flatMap((selected) => rowsOfPart(part, selected, context));
-      keys = keys.flatMap((key) => columns.map((column) => (key === '' ? column : `${key}${separator}${column}`)));
+      // No more are made than are kept: the product of long lists would fill the memory.
+      keys = keys
+        .flatMap((key) =>
+          columns.slice(0, combinationsMax).map((column) => (key === '' ? column : `${key}${separator}${column}`)),
+        )
+        .slice(0, combinationsMax);
     });
-    for (const key of keys.slice(0, combinationsMax)) rows.token(parameter.number, noSystem, key);
+    for (const key of keys) rows.token(parameter.number, noSystem, key);
   }
 }
 
-function tuplesOf({ type, definition }: Parameter, value: JsonValue): readonly (readonly TypedValue[])[][] {
-  return isObject(value) ? compositeExtractor(type, definition)(value).map((tuple) => [...tuple]) : [];
+function tuplesOf(
+  { type, definition }: Parameter,
+  value: JsonValue,
+  { budget, work }: IndexingContext,
+): readonly (readonly (readonly TypedValue[])[])[] {
+  return isObject(value) ? compositeExtractor(type, definition)(value, budget, work) : [];
 }
 
 function isObject(value: JsonValue): value is JsonObject {
@@ -142,7 +166,7 @@ function isObject(value: JsonValue): value is JsonObject {
 }
 
 /** The rows that a part leaves for a value, each with its columns in the order of `columnsOf`. */
-function rowsOfPart(part: Parameter, value: TypedValue, context: IndexContext): readonly string[] {
+function rowsOfPart(part: Parameter, value: TypedValue, context: IndexingContext): readonly string[] {
   const builder = new IndexRowBuilder();
   part.kind.index(value, part, context, builder);
   return columnsIn(builder.rows, part)

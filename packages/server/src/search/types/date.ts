@@ -3,7 +3,9 @@
  * #prefix. "The range above the search value" begins where the value's own range ends, and the one below ends where it
  * begins, so `gt2013-01-14` is about the 15th and later (docs/decisions/0033).
  */
+
 import type { JsonValue, TypedValue } from '@praxis/fhir';
+import { manyValues, searching } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import {
   beginningOfTime,
@@ -46,6 +48,14 @@ const fewMicros = 3 * dayMicros;
 const someMicros = 32 * dayMicros;
 
 export const date: SearchKind = {
+  worstCase: {
+    because: 'as many wide ranges as one parameter takes',
+    request: () =>
+      searching(
+        'Observation',
+        manyValues('date', (n) => `ne${1900 + (n % 200)}`),
+      ),
+  },
   table: 'date',
   modifiers: () => [],
   reading: (parameter, modifier) =>

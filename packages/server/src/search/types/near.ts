@@ -4,7 +4,9 @@
  * A position leaves one row of `index_number`: its latitude as `lo` and its longitude as `hi`. A search reads the rows
  * between two latitudes and computes the distance of what lies in the box.
  */
+
 import type { TypedValue } from '@praxis/fhir';
+import { manyValues, searching } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
 import { propertyOf } from '../json-values.ts';
@@ -26,6 +28,14 @@ const miles: Readonly<Record<string, string>> = { mi: '[mi_i]', mile: '[mi_i]', 
 const decimal = /^[+-]?\d{1,9}(?:\.\d{1,20})?$/;
 
 export const near: SearchKind = {
+  worstCase: {
+    because: 'as many circles as one parameter takes, each around the world',
+    request: () =>
+      searching(
+        'Location',
+        manyValues('near', (n) => `${n % 90}|${n % 180}|20000|km`),
+      ),
+  },
   table: 'number',
   sortable: false,
   modifiers: () => [],

@@ -2,8 +2,10 @@
  * number: integers and decimals, compared by the precision of the search value.
  * https://hl7.org/fhir/R4/search.html#number
  */
+
 import type { JsonValue, TypedValue } from '@praxis/fhir';
 import { decimalText, isRawDecimal } from '@praxis/fhir';
+import { manyValues, searching } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import {
   approximateRange,
@@ -20,6 +22,14 @@ import { type Prefix, prefixes, splitPrefix } from '../prefixes.ts';
 import { refuseValue, unescapeValue } from '../search-values.ts';
 
 export const number: SearchKind = {
+  worstCase: {
+    because: 'as many approximate numbers as one parameter takes',
+    request: () =>
+      searching(
+        'RiskAssessment',
+        manyValues('probability', (n) => `ap${n}e-3`),
+      ),
+  },
   table: 'number',
   modifiers: () => [],
   reading: (parameter, modifier) =>

@@ -1,7 +1,9 @@
 /**
  * `phonetic`: names that sound alike, word by word. https://hl7.org/fhir/R4/patient.html#search
  */
+
 import type { JsonValue, TypedValue } from '@praxis/fhir';
+import { manyValues, searching } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { boundedKey } from '../bounded-key.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
@@ -15,6 +17,14 @@ import { foldText } from '../text-folding.ts';
 const wordsMax = 20;
 
 export const phonetic: SearchKind = {
+  worstCase: {
+    because: 'as many sounds as one parameter takes',
+    request: () =>
+      searching(
+        'Patient',
+        manyValues('phonetic', (n) => `Sm${'abcdefgh'[n % 8]}th${n}`),
+      ),
+  },
   table: 'string',
   sortable: false,
   modifiers: () => [],
@@ -28,7 +38,12 @@ function parse(text: string, { name }: ValueContext, number: number): Test {
   const [first, ...others] = soundsOf(unescapeValue(text, name));
   if (first === undefined) refuseValue(name, 'needs a name with at least one letter');
   const conditions = others.map((sound) => alsoSounds(sound, number));
-  return { where: sql.join([sql`value = ${first}`, ...conditions], sql` AND `), order: 'rid', share: shares.some };
+  return {
+    where: sql.join([sql`value = ${first}`, ...conditions], sql` AND `),
+    order: 'rid',
+    share: shares.some,
+    ...(others.length === 0 ? { value: first } : {}),
+  };
 }
 
 /** Renamed columns of the inner rows leave the plain names to the row outside. */

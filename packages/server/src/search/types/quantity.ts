@@ -5,7 +5,9 @@
  * for either, `5.4|http://unitsofmeasure.org|mg` for the code alone. A value with a unit of UCUM leaves another row in
  * base units, and that is the one which a search with a unit of UCUM compares with (docs/decisions/0120).
  */
+
 import type { JsonObject, JsonValue, TypedValue } from '@praxis/fhir';
+import { manyValues, searching } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { boundedKey } from '../bounded-key.ts';
 import type { DecimalRange } from '../decimal.ts';
@@ -28,6 +30,17 @@ import {
 const currencies = 'urn:iso:std:iso:4217';
 
 export const quantity: SearchKind = {
+  worstCase: {
+    because: 'as many different units as one parameter takes, each to be read by UCUM',
+    request: () =>
+      searching(
+        'Observation',
+        manyValues(
+          'value-quantity',
+          (n) => `${n}|http://unitsofmeasure.org|(10*${n}.m2/s3)4.(kg.[lb_av]/mol)${(n % 8) + 1}`,
+        ),
+      ),
+  },
   table: 'number',
   modifiers: () => [],
   reading: (parameter, modifier) =>

@@ -2,8 +2,10 @@
  * reference: links to other resources, by type and id, by URL, or by the identifier that stands beside them.
  * https://hl7.org/fhir/R4/search.html#reference
  */
+
 import type { JsonValue, TypedValue } from '@praxis/fhir';
 import { PraxisError } from '../../base/errors.ts';
+import { manyValues, searching } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { boundedKey, keptBytes } from '../bounded-key.ts';
 import { type HierarchyModifier, hierarchiesOf, hierarchyKey, hierarchyRoot } from '../hierarchies.ts';
@@ -57,6 +59,14 @@ const identifierFacts: ParameterFacts = {
 };
 
 export const reference: SearchKind = {
+  worstCase: {
+    because: 'a chain of chains with many values',
+    request: () =>
+      searching(
+        'Encounter',
+        manyValues('subject:Patient.general-practitioner:Practitioner.name:contains', (n) => `a${n}`),
+      ),
+  },
   table: 'reference',
   modifiers: (parameter) => [
     ...(hasIdentifiers(parameter) ? ['identifier'] : []),

@@ -2,6 +2,7 @@
  * `_id` and `_lastUpdated`, whose values stand in the `resource` table itself.
  * https://hl7.org/fhir/R4/search.html#all
  */
+import { manyValues, searching } from '../../base/worst-case.ts';
 import { sql } from '../../database/sql.ts';
 import { compareMoments, type DateRange, type Microseconds } from '../date-range.ts';
 import { type SearchKind, type Share, shares, type Test, type ValueContext } from '../kind.ts';
@@ -17,6 +18,14 @@ function indexNothing(): void {
 }
 
 export const resourceId: SearchKind = {
+  worstCase: {
+    because: 'as many ids as one parameter takes',
+    request: () =>
+      searching(
+        'Patient',
+        manyValues('_id', (n) => `${'x'.repeat(50)}${n}`),
+      ),
+  },
   table: 'resource',
   modifiers: () => [],
   reading: ({ number }, modifier) => (modifier === '' ? { table: 'resource', number, parse: parseId } : undefined),
@@ -24,6 +33,14 @@ export const resourceId: SearchKind = {
 };
 
 export const lastUpdated: SearchKind = {
+  worstCase: {
+    because: 'as many ranges as one parameter takes',
+    request: () =>
+      searching(
+        'Observation',
+        manyValues('_lastUpdated', (n) => `ne${1900 + (n % 200)}`),
+      ),
+  },
   table: 'resource',
   modifiers: () => [],
   reading: ({ number }, modifier) =>

@@ -2,7 +2,9 @@
  * string: text that is found by its beginning, without regard to case, accents and punctuation; `:contains` finds it by
  * any part, `:exact` as a whole and as written. https://hl7.org/fhir/R4/search.html#string
  */
+
 import type { JsonValue, TypedValue } from '@praxis/fhir';
+import { manyValues, searching } from '../../base/worst-case.ts';
 import { sql } from '../../database/sql.ts';
 import { boundedKey, boundedPrefix, keyBytesMax } from '../bounded-key.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
@@ -24,6 +26,14 @@ const tests: Readonly<Record<string, (literal: string, name: string) => Test>> =
 };
 
 export const string: SearchKind = {
+  worstCase: {
+    because: 'parts of words, which no index serves',
+    request: () =>
+      searching(
+        'Patient',
+        manyValues('name:contains', (n) => `${'ae'[n % 2]}${n % 10}`),
+      ),
+  },
   table: 'string',
   modifiers: () => ['exact', 'contains'],
   reading: ({ number }, modifier) => stringReading(number, modifier),
@@ -52,7 +62,7 @@ function startsWith(literal: string, name: string): Test {
 
 function contains(literal: string, name: string): Test {
   const part = boundedPrefix(requireText(foldText(literal), name));
-  return { where: sql`position(${part} in value) > 0`, order: 'value', share: shares.most };
+  return { where: sql`position(${part} in value) > 0`, order: 'value', share: shares.most, scans: true };
 }
 
 function exact(literal: string, name: string): Test {

@@ -5,7 +5,9 @@
  * resource leaves in the index (`indexToken`), and which rows a query value matches (`tokenTest`, and in memory
  * `tokenMatches`). Both sides pass through the same functions (`codeForms`, `systemNumber`), so they cannot drift apart.
  */
+
 import type { JsonObject, JsonValue, TypedValue } from '@praxis/fhir';
+import { manyValues, searching } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
 import { objectsOf, textOf } from '../json-values.ts';
@@ -37,6 +39,14 @@ export interface Token {
 const presence = '';
 
 export const token: SearchKind = {
+  worstCase: {
+    because: 'as many codes as one parameter takes, none of which may be there',
+    request: () =>
+      searching(
+        'Observation',
+        manyValues('code:not', (n) => `http://loinc.org|${n}-${n % 10}`),
+      ),
+  },
   table: 'token',
   modifiers: (parameter) => ['not', ...tokenModifiers(parameter)],
   reading: (parameter, modifier) => tokenReading(parameter.number, modifier) ?? modifiedReading(parameter, modifier),

@@ -2,7 +2,9 @@
  * uri: URIs that match as a whole, character by character; with `:below` and `:above` URLs by the segments of their paths.
  * https://hl7.org/fhir/R4/search.html#uri
  */
+
 import type { TypedValue } from '@praxis/fhir';
+import { manyValues, searching } from '../../base/worst-case.ts';
 import { sql } from '../../database/sql.ts';
 import { boundedKey, keptBytes } from '../bounded-key.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
@@ -17,6 +19,14 @@ const readings: Readonly<Record<string, (text: string, context: ValueContext) =>
 };
 
 export const uri: SearchKind = {
+  worstCase: {
+    because: 'as many prefixes as one parameter takes',
+    request: () =>
+      searching(
+        'ValueSet',
+        manyValues('url:below', (n) => `http://example.com/${n}/`, 50),
+      ),
+  },
   table: 'token',
   modifiers: () => ['above', 'below'],
   reading: readingOf,

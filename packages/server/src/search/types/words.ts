@@ -4,7 +4,9 @@
  * The words of a resource lie in few rows of `index_string`, many to a row, under the number of `_content`; `original` tells
  * whether they are of the narrative. A search reads all of them unless another parameter leads (docs/decisions/0122).
  */
+
 import type { TypedValue } from '@praxis/fhir';
+import { manyOf, searching } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { keptBytes } from '../bounded-key.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
@@ -18,6 +20,11 @@ import { parseWords, type WordQuery } from '../word-query.ts';
 const ofNarrative = 'text';
 
 export const content: SearchKind = {
+  worstCase: {
+    because: 'words that are everywhere, joined in many ways',
+    request: () =>
+      searching('Observation', `_content=${encodeURIComponent(manyOf(10, (n) => `a${n} OR b`).join(' OR '))}`),
+  },
   table: 'string',
   whole: true,
   modifiers: () => [],
@@ -29,6 +36,10 @@ export const content: SearchKind = {
 };
 
 export const narrative: SearchKind = {
+  worstCase: {
+    because: 'words that are everywhere, joined in many ways',
+    request: () => searching('Patient', `_text=${encodeURIComponent(manyOf(10, (n) => `a${n} AND b`).join(' OR '))}`),
+  },
   table: 'string',
   whole: true,
   modifiers: () => [],

@@ -19,12 +19,21 @@ export function testPlatform({ act, later, now, operator, practice, service, ven
     await act(operator, 'product create', ['lab'], { product: 'lite' });
     const { items } = (await act(operator, 'environment list')).json;
     assert.deepEqual(items[0], { ...environment, products: ['lite', 'pm'] });
-    const firm = { prefix: 'elm', name: 'Elm', timeZone: 'America/Chicago', state: 'active' };
-    const { state: _, ...draft } = firm;
+    const firm = {
+      prefix: 'elm',
+      name: 'Elm',
+      timeZone: 'America/Chicago',
+      state: 'active',
+      requiresReferences: false,
+    };
+    const { state: _, requiresReferences: __, ...draft } = firm;
     assert.deepEqual((await act(operator, 'firm create', ['lab'], draft)).json, firm);
     await act(operator, 'firm suspend', ['lab', 'elm']);
     assert.deepEqual((await act(operator, 'firm show', ['lab', 'elm'])).json, { ...firm, state: 'suspended' });
     await act(operator, 'firm resume', ['lab', 'elm']);
+    await act(operator, 'firm references', ['lab', 'elm'], { required: true });
+    assert.equal((await act(operator, 'firm show', ['lab', 'elm'])).json.requiresReferences, true);
+    await act(operator, 'firm references', ['lab', 'elm'], { required: false });
     assert.deepEqual((await act(operator, 'firm list', ['lab'])).json, { items: [firm], more: false });
     assert.deepEqual((await act(practice, 'firm search-parameters', ['sandbox', 'maple'])).json, {
       items: [],

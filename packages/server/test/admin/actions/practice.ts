@@ -90,4 +90,10 @@ export function testPractice({ act, maple, now, operator, service }: Asking): vo
     assert.equal((await act(operator, 'intake show', [...firm, task])).json.status, 'requested');
     assert.equal((await act(reception, 'intake decide', [...firm, task], { rest: 'reject' })).json.status, 'rejected');
   });
+
+  test('broken invariants: listed (broken-invariants.test.ts has the rest)', async () => {
+    const reception = await openAdministrator(service, 'mending', 'practice', { firm: 'maple' });
+    const { json } = await act(reception, 'invariants broken', ['sandbox', 'maple'], { type: 'Location' });
+    assert.deepEqual(json.items, []);
+  });
 }

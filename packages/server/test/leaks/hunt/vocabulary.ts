@@ -4,6 +4,7 @@
  * new record is asked for without a line here.
  */
 import { type JsonObject, parseJson } from '@praxis/fhir';
+import { openOperatorBudget } from '../../../src/limits/budgets.ts';
 import { referenceParameters } from '../../../src/search/includes/include.ts';
 import { indexElements } from '../../../src/search/index-rows.ts';
 import type { Parameter } from '../../../src/search/kind.ts';
@@ -126,7 +127,7 @@ function indexedValues(record: Planted): readonly (readonly [code: string, value
   const type = record.resourceType;
   const parameters = new Map<number, Parameter>();
   for (const parameter of standardParametersOf(type).values()) parameters.set(parameter.number, parameter);
-  const rows = indexElements(type, objectOf(record), context);
+  const rows = indexElements(type, objectOf(record), context, openOperatorBudget());
   const named = (numbers: readonly number[], valueAt: (at: number) => readonly string[]) =>
     numbers.flatMap((number, at) => {
       const code = parameters.get(number)?.code;

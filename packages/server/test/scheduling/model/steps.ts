@@ -214,7 +214,8 @@ async function reinstate(world: World): Promise<string> {
   const { model, caller, random, appointments } = world;
   if (appointments.length === 0) return 'nothing to reinstate';
   const back = random.pick(appointments);
-  const patch = [{ op: 'replace', path: '/status', value: 'booked' }];
+  const unexplained = back.status === 'cancelled' ? [{ op: 'remove', path: '/cancelationReason' }] : [];
+  const patch = [{ op: 'replace', path: '/status', value: 'booked' }, ...unexplained];
   const answer = await caller.send('PATCH', `Appointment/${back.id}`, patch, {
     'content-type': 'application/json-patch+json',
   });

@@ -1,0 +1,164 @@
+/**
+ * Values as invariants see them: each knows its type, and finds the elements inside by their definitions.
+ *
+ * http://hl7.org/fhirpath/N1/#object-model · https://hl7.org/fhir/R4/json.html
+ */
+import {
+  type ElementDefinition,
+  isSubtypeOf,
+  jsonNameOf,
+  type TypeDefinition,
+  typeDefinition,
+} from '../definitions.ts';
+import { isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
+
+/** A value of a collection. */
+export interface Item {
+  /** Null for a primitive that has extensions only. */
+  readonly value: JsonValue;
+  /** Id and extensions of a primitive. */
+  readonly sibling: JsonObject | undefined;
+  /** 'Quantity', 'code', 'BackboneElement'; of a resource its own type; of a computed value 'System.Integer', …. */
+  readonly type: string;
+  /** Of the elements inside; undefined for a computed value. */
+  readonly definition: TypeDefinition | undefined;
+}
+
+export type Items = readonly Item[];
+
+export const nothing: Items = [];
+
+/** A computed value. http://hl7.org/fhirpath/N1/#literals */
+export function computed(value: string | number | boolean): Item {
+  return { value, sibling: undefined, type: systemTypes[typeof value] ?? 'System.Any', definition: undefined };
+}
+
+const systemTypes: Readonly<Record<string, string>> = {
+  string: 'System.String',
+  number: 'System.Integer',
+  boolean: 'System.Boolean',
+};
+
+/** The item of a resource; undefined when it has no type of R4. */
+export function resourceItem(value: JsonValue): Item | undefined {
+  if (!isObject(value) || typeof value['resourceType'] !== 'string') return undefined;
+  const definition = typeDefinition(value['resourceType']);
+  return definition?.kind === 'resource' ? { value, sibling: undefined, type: definition.name, definition } : undefined;
+}
+
+/** What stands under one JSON name. */
+interface Child {
+  readonly jsonName: string;
+  /** `_name`; undefined for what is no primitive. */
+  readonly siblingName: string | undefined;
+  readonly type: string;
+  /** Undefined for resources, which name their own type. */
+  readonly definition: TypeDefinition | undefined;
+}
+
+interface ChildTable {
+  /** Element name → its JSON names: one, or those of all types of a choice. */
+  readonly byName: ReadonlyMap<string, readonly Child[]>;
+  readonly byJsonName: ReadonlyMap<string, Child>;
+}
+
+const tables = new WeakMap<TypeDefinition, ChildTable>();
+
+/** The elements of a name in an item, in their order. What does not fit the definition is not there. */
+export function childrenNamed(item: Item, name: string): Items {
+  const { value, definition } = item;
+  if (definition === undefined) return nothing;
+  if (definition.kind === 'primitive-type') return name === 'extension' ? extensionsOf(item.sibling) : nothing;
+  if (!isObject(value)) return nothing;
+  const children = tableOf(definition).byName.get(name);
+  if (children === undefined) return nothing;
+  let found: Item[] | undefined;
+  for (const child of children) {
+    const inner = value[child.jsonName];
+    const sibling = child.siblingName === undefined ? undefined : value[child.siblingName];
+    if (inner === undefined && sibling === undefined) continue;
+    found ??= [];
+    addItems(found, child, inner, sibling);
+  }
+  return found ?? nothing;
+}
+
+/** All elements inside an item. http://hl7.org/fhirpath/N1/#children-collection */
+export function childrenOf({ value, sibling, definition }: Item): Items {
+  if (definition === undefined) return nothing;
+  if (definition.kind === 'primitive-type') return extensionsOf(sibling);
+  if (!isObject(value)) return nothing;
+  const { byJsonName } = tableOf(definition);
+  const found: Item[] = [];
+  for (const key of Object.keys(value)) {
+    const ofSibling = key.startsWith('_');
+    if (ofSibling && value[key.slice(1)] !== undefined) continue; // it comes with its value
+    const child = byJsonName.get(ofSibling ? key.slice(1) : key);
+    if (child === undefined) continue;
+    const besides = child.siblingName === undefined ? undefined : value[child.siblingName];
+    addItems(found, child, value[child.jsonName], besides);
+  }
+  return found;
+}
+
+function extensionsOf(sibling: JsonObject | undefined): Items {
+  const extensions = sibling?.['extension'];
+  const definition = typeDefinition('Extension');
+  if (!Array.isArray(extensions)) return nothing;
+  return extensions
+    .filter(isObject)
+    .map((value): Item => ({ value, sibling: undefined, type: 'Extension', definition }));
+}
+
+function addItems(found: Item[], child: Child, value: JsonValue | undefined, sibling: JsonValue | undefined): void {
+  if (!Array.isArray(value) && !Array.isArray(sibling)) {
+    addItem(found, child, value ?? null, sibling);
+    return;
+  }
+  const values = Array.isArray(value) ? value : [];
+  const siblings = Array.isArray(sibling) ? sibling : [];
+  const length = Math.max(values.length, siblings.length);
+  for (let index = 0; index < length; index += 1) addItem(found, child, values[index] ?? null, siblings[index]);
+}
+
+function addItem(found: Item[], child: Child, value: JsonValue, sibling: JsonValue | undefined): void {
+  const { type, definition, siblingName } = child;
+  if (siblingName !== undefined) {
+    const besides = isObject(sibling) ? sibling : undefined;
+    const fits = (typeof value !== 'object' && value !== undefined) || isRawDecimal(value);
+    if (fits || (value === null && besides !== undefined)) found.push({ value, sibling: besides, type, definition });
+  } else if (definition === undefined) {
+    const resource = resourceItem(value);
+    if (resource !== undefined) found.push(resource);
+  } else if (isObject(value)) found.push({ value, sibling: undefined, type, definition });
+}
+
+function tableOf(definition: TypeDefinition): ChildTable {
+  let table = tables.get(definition);
+  if (table === undefined) {
+    const byName = new Map([...definition.elements.values()].map((element) => [element.name, childrenIn(element)]));
+    const byJsonName = new Map([...byName.values()].flat().map((child) => [child.jsonName, child]));
+    table = { byName, byJsonName };
+    tables.set(definition, table);
+  }
+  return table;
+}
+
+function childrenIn(element: ElementDefinition): readonly Child[] {
+  return element.types.map((type) => {
+    const jsonName = jsonNameOf(element, type);
+    const definition = element.children ?? typeDefinition(type.code);
+    const isPrimitive = definition?.kind === 'primitive-type';
+    return {
+      jsonName,
+      siblingName: isPrimitive ? `_${jsonName}` : undefined,
+      type: type.code,
+      definition: isSubtypeOf(type.code, 'Resource') ? undefined : definition,
+    };
+  });
+}
+
+/** Whether a value is a JSON object; a decimal kept as text is none. */
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawDecimal(value);
+}

@@ -1,0 +1,71 @@
+/** `praxis clock …`: the time of the service, and what a wrong clock has left (docs/decisions/0245). */
+import { fail } from '../../base/errors.ts';
+import { agreeMaxMs, type ServiceClock } from '../../base/service-clock.ts';
+import type { Database } from '../../database/database.ts';
+import { type FloorRepair, readFloor, repairFloor } from '../../storage/completeness.ts';
+import { defineAction, type Shape } from '../action.ts';
+
+const state: Shape = {
+  now: { kind: 'time', description: 'The time of the service, which is that of the database.' },
+  wallAheadMs: { kind: 'integer', description: "How far this node's clock is ahead of it, in ms; negative: behind." },
+  databaseAheadMs: {
+    kind: 'integer',
+    description:
+      "How far the database's clock is ahead, in ms, while it is not believed because it has jumped; else 0.",
+  },
+  floor: { kind: 'time', description: 'Versions last updated before it are refused: no node writes any more.' },
+};
+
+const repaired: Shape = {
+  aheadMs: { kind: 'integer', description: 'How far the floor was in the future, in ms; 0: nothing was changed.' },
+  floor: { kind: 'time', description: 'The floor as it is now.' },
+};
+
+export const clockActions = [
+  defineAction({
+    name: 'clock show',
+    method: 'GET',
+    path: '/clock',
+    summary: 'Show the time of the service and how far clocks are off',
+    roles: ['operator'],
+    fields: {},
+    output: { kind: 'one', shape: state },
+    run: ({ database, clock }) => readClockState(database, clock),
+  }),
+  defineAction({
+    name: 'clock repair',
+    method: 'POST',
+    path: '/clock/repair',
+    summary:
+      'Take back a floor in the future, which a wrong clock has left and because of which every write is refused',
+    roles: ['operator'],
+    fields: {},
+    output: { kind: 'one', shape: repaired },
+    run: ({ database, clock }) => repairClock(database, clock),
+  }),
+];
+
+/** The state of the clocks as this node sees it, and the floor. */
+export async function readClockState(database: Database, clock: ServiceClock) {
+  const { wallAheadMs, databaseAheadMs } = clock.state();
+  return {
+    nowMs: clock.now(),
+    wallAheadMs: Math.round(wallAheadMs),
+    databaseAheadMs: Math.round(databaseAheadMs),
+    floorMs: await readFloor(database),
+  };
+}
+
+/**
+ * Repairs the floor by the time of the service.
+ * @throws PraxisError `conflict` while the clocks do not agree, since the floor would be set by a wrong one
+ */
+export async function repairClock(database: Database, clock: ServiceClock): Promise<FloorRepair> {
+  const { wallAheadMs, databaseAheadMs } = clock.state();
+  const worstMs = Math.max(Math.abs(wallAheadMs), Math.abs(databaseAheadMs));
+  if (worstMs > agreeMaxMs)
+    fail('conflict', {
+      diagnostics: `The clocks of this node and of the database differ by ${Math.round(worstMs / 1000)} s: set them right first`,
+    });
+  return await repairFloor(database, clock.now());
+}

@@ -1,0 +1,80 @@
+/** `praxis invariants broken`: which stored resources break invariants of R4. */
+import { resourceTypes } from '@praxis/fhir';
+import { fail } from '../../base/errors.ts';
+import { type ExaminedPlace, listBrokenInvariants } from '../../interactions/broken-invariants.ts';
+import { requestLimits } from '../../limits/budgets.ts';
+import { openOperatorScope } from '../../tenancy/operator.ts';
+import { defineAction, type Shape } from '../action.ts';
+import { firmOf } from '../targets.ts';
+
+/** Longest name of a type and longest id, with the slash. */
+const placeLengthMax = 128;
+
+const broken: Shape = {
+  type: { kind: 'text', description: 'The resource type.' },
+  id: { kind: 'text', description: 'Id of the resource.' },
+  key: {
+    kind: 'text',
+    nullable: true,
+    description: 'Key of the invariant, such as per-1; null: the resource is too large to be judged by a request.',
+  },
+  element: { kind: 'text', description: 'FHIRPath of the element, never its value.' },
+  words: { kind: 'text', description: "R4's words for the invariant." },
+};
+
+const page: Shape = {
+  items: { kind: 'list', description: 'A row for each broken invariant and element.', shape: broken },
+  examined: { kind: 'integer', description: 'Live resources that this page looked at.' },
+  next: {
+    kind: 'text',
+    nullable: true,
+    description: 'What to give as after for the next page; null: this is the last.',
+  },
+};
+
+export const invariantActions = [
+  defineAction({
+    name: 'invariants broken',
+    method: 'POST',
+    path: '/environments/{environment}/firms/{firm}/broken-invariants',
+    summary: 'List the stored resources whose current version breaks an invariant of R4, page by page',
+    description:
+      'In the order of type and id. A page looks at 500 resources at most and may list none: go on with next until it is null. No value of an element is shown.',
+    roles: ['operator', 'practice'],
+    fields: {
+      type: { kind: 'text', lengthMax: 64, description: 'Only resources of this type.' },
+      after: { kind: 'text', lengthMax: placeLengthMax, description: 'Type/ID: next of the page before.' },
+    },
+    output: { kind: 'one', shape: page },
+    async run(context, { path, body }) {
+      const { database, clock, store, openBudget } = context;
+      const wanted = readWanted(body);
+      const scope = await openOperatorScope(database, clock, await firmOf(context, path));
+      const budget = openBudget(scope, requestLimits);
+      const { items, examined, next } = await listBrokenInvariants(store, scope, wanted, budget);
+      return {
+        items: items.map((item) => ({ ...item, key: item.key ?? null })),
+        examined,
+        next: next === undefined ? null : `${next.type}/${next.id}`,
+      };
+    },
+  }),
+];
+
+/** @throws PraxisError `rule-broken` naming the field */
+function readWanted({ type, after }: { readonly type?: string; readonly after?: string }) {
+  if (type !== undefined && !resourceTypes.includes(type)) return refuse('type', 'is a resource type of R4');
+  const place = after === undefined ? undefined : placeOf(after);
+  if (type !== undefined && place !== undefined && place.type !== type) return refuse('after', `is of type ${type}`);
+  return { type, after: place };
+}
+
+/** @throws PraxisError `rule-broken` */
+function placeOf(text: string): ExaminedPlace {
+  const [, type = '', id = ''] = /^([A-Za-z]+)\/([A-Za-z0-9\-.]{1,64})$/.exec(text) ?? [];
+  return resourceTypes.includes(type) ? { type, id } : refuse('after', 'is Type/ID, as next of the page before');
+}
+
+function refuse(field: string, rule: string): never {
+  return fail('rule-broken', { diagnostics: `${field} ${rule}`, expression: [field] });
+}

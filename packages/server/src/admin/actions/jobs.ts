@@ -1,0 +1,54 @@
+/** `praxis job …`: work beside the requests that has failed for a firm (docs/decisions/0219). */
+import { fail } from '../../base/errors.ts';
+import type { Queryable } from '../../database/database.ts';
+import { type FirmJob, firmJobs, listJobFailures, releaseJob } from '../../jobs/job-failures.ts';
+import type { Firm } from '../../tenancy/firms.ts';
+import { defineAction, nothing, type Shape } from '../action.ts';
+import { firmOf } from '../targets.ts';
+
+const failure: Shape = {
+  job: { kind: 'choice', values: firmJobs, description: 'The job.' },
+  failures: { kind: 'integer', description: 'How often it has failed since it last succeeded.' },
+  reason: { kind: 'text', description: 'What the last error was.' },
+  failed: { kind: 'time', description: 'When it failed last.' },
+  retry: {
+    kind: 'time',
+    nullable: true,
+    description: 'When it is tried again; null: it is parked until it is released.',
+  },
+};
+
+export const jobActions = [
+  defineAction({
+    name: 'job list',
+    method: 'GET',
+    path: '/environments/{environment}/firms/{firm}/jobs',
+    summary: 'List the jobs that have failed for a firm and have not succeeded since',
+    roles: ['operator', 'practice'],
+    fields: {},
+    output: { kind: 'list', shape: failure },
+    async run(context, { path }) {
+      return await listJobFailures(context.database, (await firmOf(context, path)).id);
+    },
+  }),
+  defineAction({
+    name: 'job release',
+    method: 'POST',
+    path: '/environments/{environment}/firms/{firm}/jobs/{job}/release',
+    summary: 'Let a job that has failed for a firm begin anew at once',
+    roles: ['operator'],
+    fields: {},
+    output: nothing,
+    async run(context, { path }) {
+      await releaseFailed(context.database, path.job, await firmOf(context, path));
+    },
+  }),
+];
+
+/** @throws PraxisError `resource-not-found` when the job has not failed for the firm */
+export async function releaseFailed(query: Queryable, job: string, { id, prefix }: Firm): Promise<void> {
+  const known = firmJobs.find((each): each is FirmJob => each === job);
+  if (known !== undefined && (await releaseJob(query, known, id))) return;
+  const diagnostics = `${job.slice(0, 64)} is no job that has failed for firm ${prefix}; jobs are ${firmJobs.join(', ')}`;
+  fail('resource-not-found', { diagnostics, expression: ['job'] });
+}

@@ -1,0 +1,14 @@
+/** A row of the tables of settings. */
+
+export type Kind = 'string' | 'integer' | 'boolean' | 'origin' | 'map' | 'list' | 'logLevel';
+
+export interface SettingRow {
+  readonly env: string;
+  readonly kind: Kind;
+  readonly default: string;
+  readonly description: string;
+  readonly min?: number;
+  readonly max?: number;
+  /** Never printed. */
+  readonly secret?: true;
+}

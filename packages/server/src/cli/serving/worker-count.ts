@@ -1,0 +1,54 @@
+/** How many workers a node has, and how it parts what they share. */
+import os from 'node:os';
+import { type Config, ConfigError } from '../../base/config.ts';
+
+/** Memory that a worker under load is reckoned with. */
+const workerBytes = 512 * 1024 * 1024;
+/** The share of the machine's memory that the default gives to workers. */
+const memoryShare = 0.25;
+const defaultWorkersMax = 8;
+
+const defaultPool = 16;
+const defaultPoolEach = 8;
+/** One for short statements, one for transactions. */
+const poolEachMin = 2;
+
+/** What a machine has. */
+export interface Machine {
+  readonly cores: number;
+  readonly memoryBytes: number;
+}
+
+/** This machine, or as much of it as the container may use. */
+export function readMachine(): Machine {
+  const constrained = process.constrainedMemory();
+  const total = os.totalmem();
+  return {
+    cores: os.availableParallelism(),
+    memoryBytes: constrained > 0 && constrained < total ? constrained : total,
+  };
+}
+
+/**
+ * PRAXIS_WORKERS; by default 1 with the embedded database, otherwise one per core, at most 8 and at most what a quarter of the
+ * memory holds.
+ */
+export function countWorkers({ workers, databaseUrl }: Config, machine: Machine): number {
+  if (workers > 0) return workers;
+  if (databaseUrl === '') return 1;
+  const held = Math.floor((machine.memoryBytes * memoryShare) / workerBytes);
+  return Math.max(1, Math.min(machine.cores, defaultWorkersMax, held));
+}
+
+/**
+ * Database connections of each of `workers`, which together are PRAXIS_DATABASE_POOL at most.
+ * @throws ConfigError when these are fewer than the workers need
+ */
+export function poolOfEach({ databasePoolMax }: Config, workers: number): number {
+  const pool = databasePoolMax > 0 ? databasePoolMax : Math.max(defaultPool, workers * defaultPoolEach);
+  const each = Math.floor(pool / workers);
+  if (each >= poolEachMin) return each;
+  throw new ConfigError(
+    `PRAXIS_DATABASE_POOL=${pool} is too small for ${workers} workers, which need ${poolEachMin} connections each: set it to ${workers * poolEachMin} at least, or PRAXIS_WORKERS to ${Math.max(1, Math.floor(pool / poolEachMin))}`,
+  );
+}

@@ -1,0 +1,140 @@
+/**
+ * A worker: the service in a process of its own, on connections that the supervisor accepts. `node worker.ts NUMBER`, with a
+ * channel to the supervisor; without it the worker ends.
+ */
+import { Socket } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { openPlatform, type Platform, type Service, startService } from '../../app.ts';
+import { readConfig } from '../../base/config.ts';
+import { openLog } from '../../base/log.ts';
+import { requireConnections } from '../../database/connection-room.ts';
+import { report } from '../report.ts';
+import { aliveEveryMs, type FromWorker, readMessage, type SandboxLines, type ToWorker } from './messages.ts';
+
+type Start = Extract<ToWorker, { kind: 'start' }>;
+
+/** What the supervisor has said, as far as the worker waits for it. */
+const heard = {
+  start: Promise.withResolvers<Start>(),
+  /** The origin of the node. */
+  serve: Promise.withResolvers<string>(),
+  /** For how long connections without a request are kept. */
+  leave: Promise.withResolvers<number>(),
+};
+const state = { runsJobs: false, service: undefined as Service | undefined };
+
+process.on('message', (message, handle) => hear(readMessage<ToWorker>(message), handle));
+// The supervisor is gone: nobody accepts connections any more.
+process.on('disconnect', () => {
+  heard.start.reject(new Error('the supervisor has ended'));
+  heard.serve.resolve('');
+  heard.leave.resolve(0);
+});
+// A terminal and a service manager signal all processes of the service: the supervisor says what that means.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+const alive = sayAlive();
+process.exitCode = await work();
+clearInterval(alive);
+if (process.connected) process.disconnect();
+
+async function work(): Promise<number> {
+  let platform: Platform | undefined;
+  try {
+    const start = await heard.start.promise;
+    platform = await prepare(start);
+    const sandbox = start.sandbox ? await openSandbox(platform) : undefined;
+    say({ kind: 'prepared' });
+    const origin = await heard.serve.promise;
+    const service = await startService(platform, { acceptedAt: origin, runsJobs: () => state.runsJobs });
+    state.service = service;
+    const lines = sandbox === undefined ? {} : { sandbox: sandbox(origin) };
+    say({ kind: 'serving', ...lines });
+    await service.drain(await heard.leave.promise);
+    say({ kind: 'left', metrics: await service.parts.metrics.registry.getMetricsAsJSON() });
+    return 0;
+  } catch (error) {
+    return report(error);
+  } finally {
+    await platform?.close();
+  }
+}
+
+async function prepare({ databasePool, connectionsNeeded, embedded }: Start): Promise<Platform> {
+  const config = { ...readConfig(process.env), databasePoolMax: databasePool };
+  const platform = await openPlatform({
+    config,
+    log: openLog(config.logLevel, { worker: Number(process.argv[2]) }),
+    ...(embedded === undefined ? {} : { connections: { ...embedded, stop: async () => undefined } }),
+  });
+  if (connectionsNeeded === undefined) return platform;
+  try {
+    await requireConnections(platform.database, connectionsNeeded);
+    return platform;
+  } catch (error) {
+    await platform.close();
+    throw error;
+  }
+}
+
+/** Seeds the sandbox if there is none; returns what is printed once the origin is known. */
+async function openSandbox(platform: Platform): Promise<(origin: string) => SandboxLines> {
+  // Made-up practices are loaded by the worker that may have to make them, and by no other.
+  const { ensureSandbox } = await import('../sandbox/ensure.ts');
+  const { firstCalls } = await import('../sandbox/first-calls.ts');
+  const { config } = platform;
+  const expected = config.baseUrl || `http://${config.host}:${config.port}`;
+  const progress = (text: string): void => void process.stderr.write(`praxis: seeding ${text}\n`);
+  const sandbox = await ensureSandbox(platform, expected, progress);
+  return (origin) =>
+    sandbox === undefined ? {} : { calls: firstCalls({ ...sandbox, origin: config.baseUrl || origin }) };
+}
+
+function hear(message: ToWorker | undefined, handle: unknown): void {
+  switch (message?.kind) {
+    case 'start':
+      return heard.start.resolve(message);
+    case 'serve':
+      return heard.serve.resolve(message.origin);
+    case 'connection':
+      return take(message.id, handle);
+    case 'jobs':
+      state.runsJobs = message.run;
+      return;
+    case 'measure':
+      return void measure(message.id);
+    case 'leave':
+      return heard.leave.resolve(message.lingerMs);
+    case undefined:
+      return;
+  }
+}
+
+/** Says that the connection is this worker's before a byte of it is read: until then it could go to another one. */
+function take(id: number, handle: unknown): void {
+  const connections = state.service?.connections;
+  say({ kind: 'taken', id, connections: (connections?.count() ?? 0) + 1 });
+  if (handle instanceof Socket) connections?.take(handle);
+}
+
+async function measure(id: number): Promise<void> {
+  const metrics = await state.service?.parts.metrics.registry.getMetricsAsJSON();
+  say({ kind: 'measured', id, metrics: metrics ?? [] });
+}
+
+/** Tells the supervisor again and again, from the event loop that answers requests, that it turns. */
+function sayAlive(): NodeJS.Timeout {
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  const timer = setInterval(() => {
+    const connections = state.service?.connections?.count() ?? 0;
+    const loopDelaySeconds = delay.max / 1e9;
+    delay.reset();
+    say({ kind: 'alive', connections, residentBytes: process.memoryUsage.rss(), loopDelaySeconds });
+  }, aliveEveryMs);
+  return timer.unref();
+}
+
+function say(message: FromWorker): void {
+  // Without a supervisor there is nobody to hear it; the worker ends.
+  if (process.connected) process.send?.(message, undefined, {}, () => undefined);
+}

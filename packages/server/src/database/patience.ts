@@ -1,0 +1,57 @@
+/**
+ * How long statements may take of those whose statements have taken too long: half as long as the last one, for a while. So
+ * the same slow search, sent again and again, does not hold connections for the whole limit each time (docs/decisions/0240).
+ */
+import { type Asker, serviceApplication } from './shares.ts';
+
+/** The limit is lowered to this part of the setting at most. */
+const leastPart = 1 / 16;
+
+/** So long after its last timeout a caller has the whole limit again. */
+const forgetAfterMs = 60_000;
+
+/** Callers that are remembered, at most. */
+const callersMax = 10_000;
+
+export class Patience {
+  readonly #limitMs: number;
+  readonly #now: () => number;
+  /** By application and firm. */
+  readonly #lowered = new Map<string, { readonly limitMs: number; readonly untilMs: number }>();
+
+  /** @param limitMs the statement timeout; 0 = none, and then nothing is lowered. @param now monotonic time in ms */
+  constructor(limitMs: number, now: () => number = () => performance.now()) {
+    this.#limitMs = limitMs;
+    this.#now = now;
+  }
+
+  /** What a statement of the caller may take, in ms; undefined: the whole limit. */
+  limitMs(asker: Asker): number | undefined {
+    if (this.#lowered.size === 0) return undefined;
+    const lowered = this.#lowered.get(nameOf(asker));
+    if (lowered === undefined) return undefined;
+    if (this.#now() < lowered.untilMs) return lowered.limitMs;
+    this.#lowered.delete(nameOf(asker));
+    return undefined;
+  }
+
+  /** A statement of the caller was ended by its limit, which it was sent with; undefined: the whole one. */
+  timedOut(asker: Asker, limitMs: number | undefined): void {
+    if (asker.application === serviceApplication || this.#limitMs === 0) return;
+    const least = Math.ceil(this.#limitMs * leastPart);
+    const name = nameOf(asker);
+    this.#lowered.delete(name);
+    this.#lowered.set(name, {
+      limitMs: Math.max(least, Math.floor((limitMs ?? this.#limitMs) / 2)),
+      untilMs: this.#now() + forgetAfterMs,
+    });
+    for (const oldest of this.#lowered.keys()) {
+      if (this.#lowered.size <= callersMax) break;
+      this.#lowered.delete(oldest);
+    }
+  }
+}
+
+function nameOf({ application, firm }: Asker): string {
+  return `${application}/${firm}`;
+}

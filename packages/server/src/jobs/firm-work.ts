@@ -1,0 +1,93 @@
+/**
+ * Jobs that work firm by firm. The failure of one firm's work ends nobody else's: it is counted, tried again after a pause,
+ * and parked after several failures in a row (docs/decisions/0219).
+ */
+import type { Clock } from '../base/clock.ts';
+import { PraxisError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { Database } from '../database/database.ts';
+import { StatementError } from '../database/sqlstate.ts';
+import { type FirmJob, failedFirms, noteJobFailure, releaseJob } from './job-failures.ts';
+import type { Progress } from './jobs.ts';
+
+export interface FirmWorkContext {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, 'jobsParked'>;
+}
+
+/** What a job does for each firm that has work. */
+export interface FirmWork<F extends { readonly id: number }> {
+  readonly job: FirmJob;
+  /** Firms with work, but for those of `without`, which pause or are parked. */
+  firms(without: readonly number[]): Promise<readonly F[]>;
+  /** Does one portion; what it had not finished when it failed is done again. */
+  work(firm: F): Promise<Progress>;
+}
+
+/**
+ * One portion for each firm, and how much is left for those whose work went well.
+ * @throws what ends all work alike, such as `unavailable` while the database is away: it is nobody's failure
+ */
+export async function workFirmByFirm<F extends { readonly id: number }>(
+  context: FirmWorkContext,
+  { job, firms, work }: FirmWork<F>,
+): Promise<Progress> {
+  const { database, clock, metrics } = context;
+  const failed = await failedFirms(database, job);
+  metrics.jobsParked.set({ job }, failed.filter(({ retryMs }) => retryMs === null).length);
+  const nowMs = clock.now();
+  const paused = failed.filter(({ retryMs }) => retryMs === null || retryMs > nowMs).map(({ firm }) => firm);
+  let state: Progress = 'done';
+  const faults: unknown[] = [];
+  for (const firm of await firms(paused)) {
+    try {
+      const progress = await work(firm);
+      state = busier(state, progress);
+      // Who waits for another process has not succeeded.
+      const isDone = progress !== 'waiting' && failed.some((each) => each.firm === firm.id);
+      if (isDone) await releaseJob(database, job, firm.id);
+    } catch (error) {
+      if (isOfService(error)) faults.push(error);
+      else await noteFailure(context, job, firm.id, error);
+    }
+  }
+  if (faults.length > 0) throw faults[0];
+  return state;
+}
+
+const order: readonly Progress[] = ['done', 'waiting', 'more'];
+
+/** The one of two states that has more to do. */
+export function busier(left: Progress, right: Progress): Progress {
+  return order.indexOf(left) < order.indexOf(right) ? right : left;
+}
+
+async function noteFailure(
+  { database, clock, log, metrics }: FirmWorkContext,
+  job: FirmJob,
+  firm: number,
+  error: unknown,
+): Promise<void> {
+  const reason = reasonOf(error);
+  const outcome = await noteJobFailure(database, job, firm, { reason, nowMs: clock.now() });
+  if (outcome === 'known') return;
+  const isParked = outcome === 'parked';
+  if (isParked) metrics.jobsParked.inc({ job });
+  const message = isParked ? 'a job is parked for a firm until it is released' : 'a job failed for a firm and pauses';
+  log.error({ job, firm, reason, err: error }, message);
+}
+
+/** Whether it says something of the state of the service rather than of the firm's data. */
+function isOfService(error: unknown): boolean {
+  return error instanceof PraxisError && error.status === 503 && error.code !== 'statement-timeout';
+}
+
+/** For operators and the firm: what went wrong, without a value of the firm. */
+function reasonOf(error: unknown): string {
+  if (error instanceof StatementError) return `the database refused a statement (SQLSTATE ${error.sqlState})`;
+  if (!(error instanceof PraxisError)) return `internal error (${error instanceof Error ? error.name : 'unknown'})`;
+  return error.code === 'too-costly' ? error.message : error.code;
+}

@@ -1,0 +1,25 @@
+/** Events of the audit ledger, read like the resources that they are told as (https://hl7.org/fhir/R4/auditevent.html). */
+import type { LedgerPlace } from '../audit/audit-event.ts';
+import { pointRead } from '../database/database.ts';
+import type { TenantScope } from '../tenancy/scope.ts';
+import { asVersion, ledgerResource } from './ledger-rows.ts';
+import { ledgerRow } from './ledger-search.ts';
+import type { StoredResource } from './resources.ts';
+import { isFound, pageRowOf, type ResourceRow, requireFresh } from './rows.ts';
+import type { HistoryPage } from './statements.ts';
+import type { Send } from './walks.ts';
+
+/** The event of the ledger at a place, if there is one. */
+export async function ledgerEvents(send: Send, scope: TenantScope, place: LedgerPlace): Promise<StoredResource[]> {
+  const rows = await send<ResourceRow>(scope, ledgerRow(scope, place), pointRead);
+  return requireFresh(rows, scope).filter(isFound).map(pageRowOf).map(ledgerResource).map(asVersion);
+}
+
+/** Whether the one version of an event belongs to a page of its history. */
+export function isIn(
+  { beforeVersion, sinceMs, beforeMs, currentAfterMs: _always }: HistoryPage,
+  event: StoredResource,
+): boolean {
+  if (beforeVersion !== undefined && event.versionId >= beforeVersion) return false;
+  return event.lastUpdatedMs >= (sinceMs ?? 0) && event.lastUpdatedMs < (beforeMs ?? Number.POSITIVE_INFINITY);
+}

@@ -1,0 +1,62 @@
+/**
+ * What a firm stores, portion by portion in the order of type and id, for looks at all of it that end with each request and
+ * go on with the next.
+ */
+import { type Sql, sql } from '../database/sql.ts';
+import { typeNumber } from '../search/numbers.ts';
+import type { TenantScope } from '../tenancy/scope.ts';
+import type { StoredResource } from './resources.ts';
+import { isFound, type ResourceRow, requireFresh, resourceOf } from './rows.ts';
+import type { Send } from './walks.ts';
+
+export interface PortionOf {
+  /** Only resources of this type; undefined: of all. */
+  readonly type: string | undefined;
+  /** Where the portion before ended; undefined: begin. With `type` it is of that type. */
+  readonly after: { readonly type: string; readonly id: string } | undefined;
+  /** Resources at most, deleted ones included. */
+  readonly limit: number;
+  /** Bytes of their contents together, about; a single one may have more. */
+  readonly bytesMax: number;
+}
+
+export interface PortionReader {
+  /**
+   * The current versions that come next, deleted ones too, by the number of their type, then by id; none: all were seen. What
+   * is created before `after` meanwhile is not found any more.
+   */
+  portion(scope: TenantScope, of: PortionOf): Promise<StoredResource[]>;
+}
+
+/** The highest number of a smallint. */
+const typeNumberMax = 32_767;
+
+/** Portions read by `send`. */
+export function portionsOver(send: Send): PortionReader {
+  return {
+    async portion(scope, of) {
+      const rows = await send<ResourceRow>(scope, portionStatement(scope, of), { idempotent: true });
+      return requireFresh(rows, scope).filter(isFound).map(resourceOf);
+    },
+  };
+}
+
+/** The statement of a portion. The length of a content is known without reading it. */
+export function portionStatement({ firm, application }: TenantScope, { type, after, limit, bytesMax }: PortionOf): Sql {
+  const only = type === undefined ? undefined : typeNumber(type);
+  const first = after === undefined ? (only ?? 0) : typeNumber(after.type);
+  return sql`
+    SELECT e.epoch, r.rid, r.rtype, r.id, r.vid, r.lu, r.content
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT rid, rtype, id, vid, lu, content FROM (
+        SELECT rid, rtype, id, vid, lu, content,
+          coalesce(sum(octet_length(content)) OVER (
+            ORDER BY rtype, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
+        FROM (
+          SELECT rid, rtype, id, vid, lu, content FROM resource
+          WHERE firm = ${firm} AND (rtype, id) > (${first}, ${after?.id ?? ''}) AND rtype <= ${only ?? typeNumberMax}
+          ORDER BY rtype, id LIMIT ${limit}) next) measured
+      WHERE bytes_before < ${bytesMax}) r ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY r.rtype, r.id`;
+}

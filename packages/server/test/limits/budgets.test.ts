@@ -1,0 +1,127 @@
+/** Budgets: what is refused, in which words, and that long work lets others go on (docs/decisions/0215). */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type Budget, openBudget, sliceMs } from '@praxis/fhir';
+import { PraxisError } from '../../src/base/errors.ts';
+import { openBudgets, tooCostly } from '../../src/limits/budgets.ts';
+import { openSlices } from '../../src/limits/slices.ts';
+
+const work = { what: 'The filter', cheaper: 'use a shorter pattern' };
+const limits = { steps: 10, bytes: 100, ms: 1_000 };
+
+/** A budget whose clock is moved by hand. */
+function openAt() {
+  let nowMs = 5_000;
+  let slices = 0;
+  const host = {
+    now: () => nowMs,
+    nextSlice: async () => {
+      slices++;
+    },
+    errorOf: tooCostly,
+  };
+  return {
+    budget: openBudget(limits, host),
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+    slices: () => slices,
+  };
+}
+
+const refusal = (limit: string) => (error: unknown) => {
+  assert(error instanceof PraxisError);
+  assert.equal(error.code, 'too-costly');
+  assert.equal(error.status, 422);
+  assert.equal(
+    error.details.diagnostics,
+    `The filter costs more than one request may: the limit is ${limit}. Nothing was changed. To make it cheaper: use a shorter pattern`,
+  );
+  return true;
+};
+
+test('the step after the last is refused', () => {
+  const { budget } = openAt();
+  budget.spend(10, work);
+  assert.equal(budget.stepsLeft, 0);
+  assert.throws(() => budget.spend(1, work), refusal('10 steps of computing'));
+});
+
+test('parts that could have come alone bring steps of their own', () => {
+  const { budget } = openAt();
+  budget.extend({ steps: 5, ms: 0 });
+  budget.spend(15, work);
+  assert.throws(() => budget.spend(1, work), refusal('15 steps of computing'));
+});
+
+test('bytes can be given back; a refused take takes nothing', () => {
+  const { budget } = openAt();
+  budget.take(60, work);
+  assert.throws(() => budget.take(41, work), refusal('100 bytes'));
+  budget.take(40, work);
+  budget.giveBack(30);
+  budget.take(30, work);
+});
+
+test('work whose time is over ends at its next pause', async () => {
+  const { budget, pass } = openAt();
+  pass(1_000);
+  await budget.breathe(work);
+  pass(1);
+  await assert.rejects(budget.breathe(work), refusal('1 s'));
+});
+
+test('work that has held the thread for a slice asks for the next one', async () => {
+  const { budget, pass, slices } = openAt();
+  await budget.breathe(work);
+  assert.equal(slices(), 0);
+  pass(sliceMs);
+  await budget.breathe(work);
+  await budget.breathe(work);
+  assert.equal(slices(), 1);
+});
+
+test('one slice begins in a turn of the event loop, and applications take turns', async () => {
+  const slices = openSlices();
+  const order: string[] = [];
+  let loops = 0;
+  const counting = setInterval(() => undefined, 1_000);
+  const count = (): void => {
+    loops++;
+    if (order.length < 4) setImmediate(count);
+  };
+  setImmediate(count);
+  const take = async (application: number, name: string): Promise<number> => {
+    await slices.next({ application, firm: 1 });
+    order.push(name);
+    return loops;
+  };
+  const turns = await Promise.all([take(1, 'a'), take(1, 'b'), take(1, 'c'), take(2, 'other')]);
+  clearInterval(counting);
+  assert.deepEqual(order, ['a', 'other', 'b', 'c']);
+  assert.equal(new Set(turns).size, 4, 'each in a turn of its own');
+});
+
+test('the budgets of a process use its clock', () => {
+  const budget = openBudgets(openSlices())({ application: 1, firm: 1 }, limits);
+  assert.throws(() => budget.spend(11, work), refusal('10 steps of computing'));
+});
+
+test('work whose sender has gone ends at its next slice, and where it waits for one', async () => {
+  const hold = async (budget: Budget): Promise<void> => {
+    for (const until = performance.now() + sliceMs; performance.now() < until; );
+    await budget.breathe(work);
+  };
+  const gone = {
+    code: 'request-malformed',
+    message: 'request-malformed: The connection ended before the answer was ready',
+  };
+  const open = openBudgets(openSlices());
+  let isGone = false;
+  const budget = open({ application: 1, firm: 1 }, { ...limits, ms: 60_000 }, () => isGone);
+  await hold(budget);
+  const waiting = hold(budget);
+  isGone = true;
+  await assert.rejects(waiting, gone);
+  await assert.rejects(hold(budget), gone);
+});
