@@ -81,6 +81,7 @@ export function openLedger(options: LedgerOptions): Ledger {
 
   const write = async (firm: number, rows: readonly PendingRow[], lists: readonly ElementList[]): Promise<void> => {
     await untilTaken(options, firm, { rows, lists }, () => closing);
+    touched.add(firm); // not when they are gathered: a look for rows to seal in between would find none, and forget the firm
     if (known.size > knownListsMax) known.clear();
     for (const { fingerprint } of lists) known.add(`${firm} ${fingerprint}`);
     pending -= rows.length;
@@ -133,7 +134,6 @@ export function openLedger(options: LedgerOptions): Ledger {
   return {
     keep(firm, rows) {
       if (rows.length === 0) return undefined;
-      touched.add(firm);
       if (batches.size === 0) gatheredSinceMs = performance.now();
       const batch = batches.get(firm) ?? { rows: [], lists: new Map(), repeated: new Map() };
       batches.set(firm, batch);

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import test, { after } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { openHeadFiles } from '../../src/audit/head-files.ts';
 import { openLedger } from '../../src/audit/ledger.ts';
 import { openProver } from '../../src/audit/proof.ts';
@@ -129,6 +130,23 @@ test('a row that was removed before it was sealed is missed no more than docs/se
   await owner.query(sql`DELETE FROM audit_event WHERE firm = ${firm.id} AND seq = ${seq}::bigint + 1`);
   const { output } = await verify('birch');
   assert.match(output[1] ?? '', /^ {2}row \d+ was removed: seal \d covers it$/);
+});
+
+test('rows that were still on their way when the job looked are sealed when it looks again', async () => {
+  const firm = await makeFirm(service, 'alder');
+  const process = openProcess();
+  await process.job.run(); // a sweep of all ledgers, after which only those with new rows are looked at
+  process.ledger.takeTouched();
+  await process.ledger.keep(firm.id, [{ atMs: clock.now(), application: 1, interaction: 'read', id: 'a', outcome: 0 }]);
+  await process.job.run();
+  await process.ledger.flush();
+  const isSealed = async (): Promise<boolean> => / 0 not sealed yet\)$/.test((await verify('alder')).output[0] ?? '');
+  // Transactions of other test files may hold it up as well.
+  for (let attempt = 0; attempt < 100 && !(await isSealed()); attempt++) {
+    await process.job.run();
+    await delay(20);
+  }
+  assert.equal(await isSealed(), true);
 });
 
 test('at the end of a process its rows are sealed; a transaction that does not end is not waited for', async () => {
