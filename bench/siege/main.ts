@@ -25,11 +25,11 @@ import {
 } from '../../packages/server/test/support/worst-cases.ts';
 import { openAttackers, openSilentSockets } from './attacks.ts';
 import { type Caller, openCaller } from './caller.ts';
-import { faults } from './faults.ts';
 import { attackTable, type Figures, figuresOf, isError, statusesOf } from './figures.ts';
 import { type Installation, startInstallation } from './installation.ts';
 import { residentBytesOf } from './processes.ts';
 import { openPulse } from './pulse.ts';
+import { isExcused, strikeFaults, type Window } from './strikes.ts';
 import { type Deed, identifierSystem, learnPractice, openVictim, type Victim } from './victim.ts';
 
 /** What has to hold. */
@@ -46,9 +46,6 @@ const bounds = {
 
 /** How long the practice works alone first, as a share of the siege, in seconds. */
 const aloneSeconds = (seconds: number): number => Math.min(120, Math.max(10, seconds / 10));
-
-/** How long after a fault its effects are excused, in ms. */
-const excusedMs = 5_000;
 
 interface Phase {
   readonly figures: Figures;
@@ -141,8 +138,10 @@ async function besiegeWith(options: Options, installation: Installation, callers
     openAttackers(caller, world, attacks, options.attackers),
   );
   const silent = openSilentSockets(installation.origin, 'GET /docs HTTP/1.1\r\nhost: x\r\n\r\n', 40);
-  const windows: (readonly [fromMs: number, toMs: number])[] = [];
-  const siege = await observe(victim, pulse, seconds, (ms) => strikeFaults(options, installation, ms, windows));
+  let windows: readonly Window[] = [];
+  const siege = await observe(victim, pulse, seconds, async (ms) => {
+    windows = await strikeFaults(installation, options.faults, ms);
+  });
   silent.stop();
   await Promise.all(attackers.map((each) => each.stop()));
   report('under siege', siege);
@@ -177,40 +176,6 @@ async function observe(
   return { figures, deeds, unitsPerRequest: victim.takeUnits() / Math.max(1, deeds.length), silenceMs: longestMs };
 }
 
-/** Spreads the faults over the time. At least half of it lies outside the windows, or the rest of the faults is left out. */
-async function strikeFaults(
-  options: Options,
-  installation: Installation,
-  ms: number,
-  windows: (readonly [number, number])[],
-): Promise<void> {
-  const endsMs = performance.now() + ms;
-  const pauseMs = ms / Math.max(1, options.faults);
-  for (let number = 0; number < options.faults && performance.now() < endsMs; number++) {
-    const fault = faults[number % faults.length];
-    if (fault === undefined) break;
-    const fromMs = performance.now();
-    await fault.strike(installation);
-    await untilReady(installation.origin);
-    windows.push([fromMs, performance.now() + excusedMs]);
-    await delay(Math.max(excusedMs * 2, pauseMs - (performance.now() - fromMs)));
-  }
-  await delay(Math.max(0, endsMs - performance.now()));
-  if (options.faults > 0) console.log(`faults: ${windows.length}`);
-}
-
-async function untilReady(origin: string): Promise<void> {
-  for (let attempt = 0; attempt < 600; attempt++) {
-    const isReady = await fetch(`${origin}/health/ready`).then(
-      (answer) => answer.ok,
-      () => false,
-    );
-    if (isReady) return;
-    await delay(100);
-  }
-  throw new Error('the service did not become ready again within a minute');
-}
-
 function report(name: string, { figures, unitsPerRequest, silenceMs }: Phase): void {
   const { requests, errors, p50Ms, p99Ms, longestMs, goodput } = figures;
   const round = (value: number): string => value.toFixed(1);
@@ -219,14 +184,8 @@ function report(name: string, { figures, unitsPerRequest, silenceMs }: Phase): v
   );
 }
 
-function brokenBounds(
-  alone: Phase,
-  siege: Phase,
-  windows: readonly (readonly [number, number])[],
-  isUntimed: boolean,
-): string[] {
-  const isExcused = ({ atMs, ms }: Deed): boolean => windows.some(([from, to]) => atMs >= from && atMs - ms <= to);
-  const errors = siege.deeds.filter((deed) => isError(deed) && !isExcused(deed));
+function brokenBounds(alone: Phase, siege: Phase, windows: readonly Window[], isUntimed: boolean): string[] {
+  const errors = siege.deeds.filter((deed) => isError(deed) && !isExcused(windows, deed));
   const broken: string[] = [];
   const alike = Map.groupBy(errors, ({ kind, status }) => `${kind} of the practice: ${status}`);
   for (const [what, those] of alike) broken.push(`${what}, ${those.length} times: ${those[0]?.said}`);
