@@ -37,7 +37,7 @@ import { type TakenConnections, takeConnections } from './http/taken-connections
 import { parameterIndexing } from './indexing/firm-parameters.ts';
 import { waitlistJob } from './interactions/waitlist/offering.ts';
 import { type Job, type Jobs, openJobs, runWhile } from './jobs/jobs.ts';
-import { type Keys, openKeys } from './keys/data-keys.ts';
+import { type Keys, openKeys, requireOwningKey } from './keys/data-keys.ts';
 import { readSecretKeys } from './keys/secret-keys.ts';
 import { openBudgets } from './limits/budgets.ts';
 import { openGuessLimit } from './limits/guess-limit.ts';
@@ -100,7 +100,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
   const given = readSecretKeys(config);
   const connections = options.connections ?? (await openConnections(config, log));
   try {
-    await migrate({ connection: connections.owner, log });
+    await migrate({ connection: connections.owner, log, verifyBefore: (client) => requireOwningKey(client, given) });
     const keys = await withOwner(connections.owner, log, (owner) => openKeys(owner, given));
     const secrets = openSecrets(keys.dataKeys);
     const database = await openDatabase({

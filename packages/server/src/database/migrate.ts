@@ -12,6 +12,7 @@ import type { Log } from '../base/log.ts';
 import { connectionFault } from './connection-fault.ts';
 import { clientConfig, type DatabaseConnection } from './connection-settings.ts';
 import { isStartingUp } from './sqlstate.ts';
+import type { Queryable } from './transaction.ts';
 
 export interface Migration {
   readonly version: number;
@@ -27,6 +28,8 @@ export interface MigrateOptions {
   readonly log: Log;
   /** Default: the directory of this module. */
   readonly directory?: URL;
+  /** Asked before the first change, when there is one to make: its error ends the call, and nothing has changed. */
+  readonly verifyBefore?: (client: Pick<Queryable, 'query'>) => Promise<void>;
 }
 
 const ownDirectory = new URL('./migrations/', import.meta.url);
@@ -39,6 +42,7 @@ const serverVersionMin = 150_000;
  * Brings the schema up to date. Returns the versions that this call applied, in order; none when it was up to date.
  * @throws ConfigError when an applied file has changed, when the database is newer than this program, or when the server
  *   is older than PostgreSQL 15
+ * @throws what `verifyBefore` throws
  * @throws StartError when the database cannot be reached or refuses the login
  */
 export async function migrate(options: MigrateOptions): Promise<number[]> {
@@ -49,6 +53,7 @@ export async function migrate(options: MigrateOptions): Promise<number[]> {
     if ((await pendingOf(client, migrations)).length === 0) return [];
     // The session's end releases the lock, also when this process is killed.
     await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
+    await options.verifyBefore?.({ query: async ({ text, values }) => (await client.query(text, [...values])).rows });
     return await applyAll(client, migrations, options.log);
   } finally {
     await client.end();

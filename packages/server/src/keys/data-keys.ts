@@ -9,7 +9,7 @@ import { StartError } from '../base/start-error.ts';
 import type { Database, Queryable } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { type GivenKeys, nextFile, takeNextKey } from './secret-keys.ts';
-import { holdsMadeThings, wasMadeWith } from './witnesses.ts';
+import { holdsMadeThings, sealedThingsTell, wasMadeWith } from './witnesses.ts';
 
 /** The keys that a process works with. */
 export interface Keys {
@@ -35,6 +35,25 @@ export async function lockKeys(tx: Queryable): Promise<void> {
 export async function openKeys(owner: Database, given: GivenKeys): Promise<Keys> {
   const keys = await owner.transaction(undefined, async (tx) => await keysOf(tx, given));
   return (await finishRotation(owner, given)) ? { ...keys, given: { ...given, current: keys.owning } } : keys;
+}
+
+/**
+ * Refuses a database that belongs to another key, as far as a schema that is not up to date yet tells: `openKeys` knows more,
+ * but the database has been upgraded by then.
+ * @throws StartError when the database belongs to a secret key that is not given
+ */
+export async function requireOwningKey(owner: Pick<Queryable, 'query'>, given: GivenKeys): Promise<void> {
+  const keys = [given.current, ...given.others];
+  const [has] = await owner.query<{ dataKeys: boolean; signingKeys: boolean }>(sql`
+    SELECT to_regclass('data_key') IS NOT NULL AS "dataKeys", to_regclass('signing_key') IS NOT NULL AS "signingKeys"`);
+  if (has?.dataKeys === true) {
+    const [under] = await wrappingFingerprints(owner);
+    if (under === undefined || keys.some(({ fingerprint }) => fingerprint === under)) return;
+    if (await holdsMadeThings(owner)) throw otherKey(given, under);
+  } else if (has?.signingKeys === true) {
+    const isMadeWith = await Promise.all(keys.map(async (key) => await sealedThingsTell(owner, key.deriveDataKeys())));
+    if (isMadeWith.every((isIt) => isIt === false)) throw otherKey(given, undefined);
+  }
 }
 
 /**
@@ -71,7 +90,7 @@ export async function replaceDataKeys(tx: Queryable, dataKeys: DataKeys, key: Se
 }
 
 /** Fingerprints of the secret keys that the rows are wrapped by: one, but for what a hand has left. */
-export async function wrappingFingerprints(tx: Queryable): Promise<string[]> {
+export async function wrappingFingerprints(tx: Pick<Queryable, 'query'>): Promise<string[]> {
   return [...new Set((await readRows(tx)).map(({ under }) => under))];
 }
 
@@ -81,7 +100,7 @@ interface KeyRow {
   readonly under: string;
 }
 
-async function readRows(tx: Queryable): Promise<KeyRow[]> {
+async function readRows(tx: Pick<Queryable, 'query'>): Promise<KeyRow[]> {
   return await tx.query<KeyRow>(sql`SELECT purpose, wrapped, wrapped_under AS under FROM data_key ORDER BY purpose`);
 }
 

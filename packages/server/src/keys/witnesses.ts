@@ -10,7 +10,7 @@ import { sql } from '../database/sql.ts';
 import { opensSigningKey } from '../oauth/signing-keys.ts';
 
 /** Whether the database holds anything that is worth nothing without the keys it was made with. */
-export async function holdsMadeThings(owner: Queryable): Promise<boolean> {
+export async function holdsMadeThings(owner: Pick<Queryable, 'query'>): Promise<boolean> {
   const [found] = await owner.query<{ holds: boolean }>(sql`
     SELECT EXISTS (SELECT FROM signing_key) OR EXISTS (SELECT FROM api_key) OR EXISTS (SELECT FROM client)
       OR EXISTS (SELECT FROM legacy_account) OR EXISTS (SELECT FROM administrator) OR EXISTS (SELECT FROM audit_event) AS holds`);
@@ -25,19 +25,25 @@ const witnessesMax = 20;
  * decides: a node that once ran with another key left rows of the ledger, and seals, but no signing key.
  */
 export async function wasMadeWith(owner: Queryable, dataKeys: DataKeys): Promise<boolean | undefined> {
-  const secrets = openSecrets(dataKeys);
-  return (
-    (await opensSigningKeys(owner, secrets)) ?? (await signsSeals(owner, secrets)) ?? (await provesRows(owner, secrets))
-  );
+  return (await sealedThingsTell(owner, dataKeys)) ?? (await provesRows(owner, openSecrets(dataKeys)));
 }
 
-async function opensSigningKeys(owner: Queryable, secrets: Secrets): Promise<boolean | undefined> {
+/** The same by signing keys and seals alone, which tables of any release tell. */
+export async function sealedThingsTell(
+  owner: Pick<Queryable, 'query'>,
+  dataKeys: DataKeys,
+): Promise<boolean | undefined> {
+  const secrets = openSecrets(dataKeys);
+  return (await opensSigningKeys(owner, secrets)) ?? (await signsSeals(owner, secrets));
+}
+
+async function opensSigningKeys(owner: Pick<Queryable, 'query'>, secrets: Secrets): Promise<boolean | undefined> {
   const rows = await owner.query<{ realm: string; kid: string; sealed: Buffer }>(sql`
     SELECT realm, kid, private_sealed AS sealed FROM signing_key ORDER BY created_at LIMIT ${witnessesMax}`);
   return rows.length === 0 ? undefined : rows.some((row) => opensSigningKey(secrets, row));
 }
 
-async function signsSeals(owner: Queryable, secrets: Secrets): Promise<boolean | undefined> {
+async function signsSeals(owner: Pick<Queryable, 'query'>, secrets: Secrets): Promise<boolean | undefined> {
   const rows = await owner.query<{ head: Buffer; signature: Buffer }>(sql`
     SELECT head, signature FROM audit_seal ORDER BY firm, number LIMIT ${witnessesMax}`);
   const key = openSealingKey(secrets);

@@ -1,26 +1,31 @@
 /**
  * Upgrades: the database and the data directory of each release, as test/fixtures/releases keeps them, are brought up to date
- * and serve: old credentials, old records, new ones; the ledger is whole.
+ * and serve: old credentials, old records, new ones, the journey; the ledger is whole.
  */
 import assert from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
+import { takeJourney } from '../../../../examples/journey/journey.ts';
+import { openPraxis } from '../../../../examples/journey/praxis.ts';
 import { openPlatform, startService } from '../../src/app.ts';
 import { fixedClock } from '../../src/base/clock.ts';
 import { readConfig } from '../../src/base/config.ts';
+import { newSecret } from '../../src/base/ids.ts';
 import { auditCommands } from '../../src/cli/commands/audit.ts';
 import { readSandbox } from '../../src/cli/sandbox/credentials.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
+import { openKeys } from '../../src/keys/data-keys.ts';
+import { readSecretKeys } from '../../src/keys/secret-keys.ts';
 import { raiseOrderEpoch } from '../../src/storage/order-epoch.ts';
 import { runCommand } from '../cli/platform.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
 import { testLog } from '../support/cluster.ts';
-import { type Lifetime, openTestDatabase } from '../support/database.ts';
+import { type Lifetime, openTestDatabase, type TestDatabase } from '../support/database.ts';
 import { patient } from '../support/records.ts';
 import { callerOf, postForm } from '../support/service.ts';
 
@@ -43,6 +48,33 @@ async function restoreRelease(t: Lifetime, release: string) {
   const [last] = await database.owner.query<{ at: number }>(sql`SELECT max(lu) AS at FROM resource_version`);
   return { database, dataDir: scratch.path, secretKey, lastMs: last?.at ?? assert.fail('no records') };
 }
+
+/** With another secret key the database is refused before anything of it is brought up to date. */
+async function assertRefusedAndUnchanged({ owner, connections }: TestDatabase, message: RegExp): Promise<void> {
+  const applied = async () => await owner.query(sql`SELECT version FROM migration ORDER BY version`);
+  const before = await applied();
+  const config = readConfig({ PRAXIS_SECRET_KEY: newSecret(), PRAXIS_LOG_LEVEL: 'silent' });
+  const platform = openPlatform({
+    config,
+    log: testLog,
+    connections: { ...connections, stop: async () => undefined },
+  });
+  await assert.rejects(platform, { name: 'StartError', message });
+  assert.deepEqual(await applied(), before);
+}
+
+test('a database that knows its secret key is not brought up to date with another one', async (t) => {
+  const database = await openTestDatabase(t, { empty: true });
+  const own = new URL('../../src/database/migrations/', import.meta.url);
+  const earlier = openScratchDirectory(t).path;
+  const untilDataKeys = readdirSync(own).filter((name) => name.endsWith('.sql') && name < '0027');
+  for (const name of untilDataKeys) cpSync(new URL(name, own), path.join(earlier, name));
+  await migrate({ connection: database.connections.owner, log: testLog, directory: pathToFileURL(`${earlier}/`) });
+  await openKeys(database.owner, readSecretKeys(readConfig({ PRAXIS_SECRET_KEY: newSecret() })));
+  await database.owner.query(sql`
+    INSERT INTO administrator (username, role, password, created_at) VALUES ('made-with-it', 'operator', 'x', now())`);
+  await assertRefusedAndUnchanged(database, / \(it has the fingerprint [0-9a-f]{32}, the one given [0-9a-f]{32}\): /);
+});
 
 test('there is a fixture of a release', () => {
   assert.deepEqual(readdirSync(releases), ['0.1.0']);
@@ -74,11 +106,9 @@ for (const release of readdirSync(releases)) {
     const { apiKey, clientId, clientSecret } = application.client;
     const root = `${service.origin}/sandbox/firm/maple/pm`;
 
-    const token = await postForm(
-      `${service.origin}/auth/realms/sandbox/protocol/openid-connect/token`,
-      { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret },
-      apiKey,
-    );
+    const tokenUrl = `${service.origin}/auth/realms/sandbox/protocol/openid-connect/token`;
+    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+    const token = await postForm(tokenUrl, form, apiKey);
     assert.equal(token.status, 200, token.text);
     const { username, password, apiKey: legacyKey } = application.legacy['maple'] ?? assert.fail('no account');
     const legacy = await postForm(`${root}/ws/oauth2/grant`, { grant_type: 'password', username, password }, legacyKey);
@@ -102,9 +132,21 @@ for (const release of readdirSync(releases)) {
     assert.equal((await caller.send('POST', 'Patient', patient('Upgraded'))).status, 201);
     assert.equal((await caller.get('Patient?family=Upgraded')).json.entry.length, 1);
 
+    const said: string[] = [];
+    await takeJourney(openPraxis(`${root}/fhir/v2`, { tokenUrl, apiKey, form }), (line) => said.push(line));
+    assert.match(said.at(-1) ?? '', /^to be called back: Task\//);
+
     await service.parts.ledger.flush();
     const verified = await runCommand(platform, auditCommands, 'audit', 'verify', '--firm', 'maple');
     assert.equal(verified.exitStatus, 0, verified.output.join('\n'));
+  });
+
+  test(`what ${release} has left is not brought up to date with another secret key`, async (t) => {
+    const { database } = await restoreRelease({ after: (work) => t.after(work) }, release);
+    await assertRefusedAndUnchanged(
+      database,
+      /^the key in PRAXIS_SECRET_KEY is not the one that the database was made with: /,
+    );
   });
 
   test(`${release} is refused on a database that a newer version has changed`, async (t) => {
