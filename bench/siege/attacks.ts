@@ -13,26 +13,31 @@ export interface Struck {
   readonly said: string;
 }
 
-export interface Attackers {
-  /** What was struck since the last call. */
-  take(): readonly Struck[];
-  stop(): Promise<void>;
+/** Attackers of one application, who are some of `total`. */
+export interface Attacking {
+  /** Number of the first of them. */
+  readonly first: number;
+  readonly count: number;
+  readonly total: number;
 }
 
 /** Who is told to wait waits so long, in ms: attackers lose no time by waiting for their minute to end. */
 const refusedPauseMs = 200;
 
-/** `concurrency` attackers of one application, who send one attack after another, each in an order of its own. */
+/**
+ * Attackers who send one attack after another. Each begins elsewhere in the list, so that all of it is sent soon.
+ * @returns `stop` resolves with all that was struck
+ */
 export function openAttackers(
   caller: Caller,
   world: WorstCaseWorld,
   attacks: readonly Attack[],
-  concurrency: number,
-): Attackers {
-  let struck: Struck[] = [];
+  { first, count, total }: Attacking,
+): { stop(): Promise<readonly Struck[]> } {
+  const struck: Struck[] = [];
   let isOpen = true;
   const attack = async (attacker: number): Promise<void> => {
-    for (let number = attacker * 7; isOpen; number++) {
+    for (let number = Math.floor((attacker * attacks.length) / total); isOpen; number++) {
       const chosen = attacks[number % attacks.length];
       if (chosen === undefined) return;
       const { status, ms, body } = await caller.send(chosen.worstCase.request(world));
@@ -40,16 +45,12 @@ export function openAttackers(
       if (status === 429 || status === 0) await delay(refusedPauseMs);
     }
   };
-  const attacking = Array.from({ length: concurrency }, (_, attacker) => attack(attacker));
+  const attacking = Array.from({ length: count }, (_, number) => attack(first + number));
   return {
-    take() {
-      const taken = struck;
-      struck = [];
-      return taken;
-    },
     async stop() {
       isOpen = false;
       await Promise.all(attacking);
+      return struck;
     },
   };
 }

@@ -45,6 +45,17 @@ export function attackTable(struck: readonly Struck[]): string[] {
     );
 }
 
+/** By kind of request of the practice: how many, median and longest; the slowest kind first. */
+export function victimTable(deeds: readonly Deed[]): string[] {
+  return [...Map.groupBy(deeds, ({ kind }) => kind)]
+    .map(([kind, all]) => ({ kind, all, figures: figuresOf(all, 1) }))
+    .sort((left, right) => right.figures.longestMs - left.figures.longestMs)
+    .map(
+      ({ kind, all, figures: { p50Ms, p99Ms, longestMs } }) =>
+        `  ${kind} of the practice: ${all.length}, ${statusesOf(all)}, p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, longest ${longestMs.toFixed(1)} ms`,
+    );
+}
+
 /** `200 ×3, 422 ×5`; 0 is no answer. */
 export function statusesOf(all: readonly { readonly status: number }[]): string {
   const byStatus = Map.groupBy(all, ({ status }) => status);

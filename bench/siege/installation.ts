@@ -8,7 +8,11 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readSandbox, type SandboxFile } from '../../packages/server/src/cli/sandbox/credentials.ts';
+import {
+  readSandbox,
+  type SandboxApplication,
+  type SandboxFile,
+} from '../../packages/server/src/cli/sandbox/credentials.ts';
 import { childrenOf } from './processes.ts';
 
 const program = fileURLToPath(new URL('../../packages/server/src/cli/main.ts', import.meta.url));
@@ -25,6 +29,12 @@ export interface Installation {
   /** Starts again after the first process was killed. */
   restart(): Promise<void>;
   stop(): Promise<void>;
+}
+
+export function applicationOf({ applications }: SandboxFile, name: string): SandboxApplication {
+  const found = applications.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`the sandbox has no application ${name}`);
+  return found;
 }
 
 /** Starts it; resolves when it is ready. */
@@ -60,7 +70,8 @@ export async function startInstallation(settings: Readonly<Record<string, string
 async function serve(environment: Readonly<Record<string, string>>): Promise<ChildProcess> {
   const child = spawn(process.execPath, [program, 'serve', '--sandbox'], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
+    // NODE_OPTIONS for profilers.
+    env: { ...pick(process.env, ['PATH', 'HOME', 'NODE_OPTIONS']), ...environment },
   });
   await new Promise<void>((resolve, reject) => {
     let said = '';
@@ -71,6 +82,10 @@ async function serve(environment: Readonly<Record<string, string>>): Promise<Chi
     child.once('close', (status) => reject(new Error(`praxis serve ended with ${status}: ${said}`)));
   });
   return child;
+}
+
+function pick(from: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
+  return Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])));
 }
 
 async function end(child: ChildProcess): Promise<void> {

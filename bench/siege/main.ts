@@ -17,42 +17,20 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import {
-  type Attack,
-  learnWorld,
-  listAttacks,
-  prepareAttacks,
-} from '../../packages/server/test/support/worst-cases.ts';
-import { openAttackers, openSilentSockets } from './attacks.ts';
+import { listAttacks } from '../../packages/server/test/support/worst-cases.ts';
+import { type Attackers, startAttackers } from './attackers.ts';
 import { type Caller, openCaller } from './caller.ts';
-import { attackTable, type Figures, figuresOf, isError, statusesOf } from './figures.ts';
-import { type Installation, startInstallation } from './installation.ts';
+import { attackTable, figuresOf, statusesOf, victimTable } from './figures.ts';
+import { applicationOf, type Installation, startInstallation } from './installation.ts';
+import { brokenBounds, faultsOfAttacks, lostWrites, type Phase } from './judgement.ts';
+import { openOwnDelay } from './own-delay.ts';
 import { residentBytesOf } from './processes.ts';
 import { openPulse } from './pulse.ts';
-import { isExcused, strikeFaults, type Window } from './strikes.ts';
-import { type Deed, identifierSystem, learnPractice, openVictim, type Victim } from './victim.ts';
-
-/** What has to hold. */
-const bounds = {
-  /** Longest silence of /health/live, in ms, without faults. */
-  silenceMs: 250,
-  /** p99 of the practice under siege ÷ alone. */
-  p99Ratio: 10,
-  /** Goodput under siege ÷ alone. */
-  goodputRatio: 0.9,
-  /** Units of rate per request under siege ÷ alone. */
-  unitsRatio: { min: 0.9, max: 1.1 },
-} as const;
+import { strikeFaults, type Window } from './strikes.ts';
+import { learnPractice, openVictim } from './victim.ts';
 
 /** How long the practice works alone first, as a share of the siege, in seconds. */
 const aloneSeconds = (seconds: number): number => Math.min(120, Math.max(10, seconds / 10));
-
-interface Phase {
-  readonly figures: Figures;
-  readonly deeds: readonly Deed[];
-  readonly unitsPerRequest: number;
-  readonly silenceMs: number;
-}
 
 interface Options {
   readonly seconds: number;
@@ -99,151 +77,87 @@ async function besiege(options: Options): Promise<number> {
     ...(options.workers === undefined ? {} : { PRAXIS_WORKERS: options.workers }),
   };
   const installation = await startInstallation(settings);
-  const callers = openCallers(installation);
+  let attackers: Attackers | undefined;
   try {
-    return await besiegeWith(options, installation, callers);
+    attackers = await startAttackers(installation.sandbox, options.attackers);
+    return await besiegeWith(options, installation, attackers);
   } finally {
-    for (const caller of Object.values(callers)) caller.close();
+    attackers?.kill();
     await installation.stop();
   }
 }
 
-type Callers = Readonly<Record<'victim' | 'attacker' | 'accomplice', Caller>>;
-
-/** The practice is cedar; those who attack it are authorised at maple alone. */
-function openCallers({ sandbox }: Installation): Callers {
-  const application = (name: string) => {
-    const found = sandbox.applications.find((each) => each.name === name);
-    if (found === undefined) throw new Error(`the sandbox has no application ${name}`);
-    return found;
-  };
-  return {
-    victim: openCaller(sandbox, application('Cedar only'), 'cedar', 64),
-    attacker: openCaller(sandbox, application('Maple only'), 'maple', 64),
-    accomplice: openCaller(sandbox, application('Full access'), 'maple', 64),
-  };
-}
-
-async function besiegeWith(options: Options, installation: Installation, callers: Callers): Promise<number> {
-  const { seconds } = options;
-  const attacks = listAttacks();
-  const world = await learnWorld(callers.attacker.send);
-  await prepareAttacks(callers.attacker.send, attacks);
-  const victim = openVictim(callers.victim, await learnPractice(callers.victim), options.pace);
-  const pulse = openPulse(installation.origin);
-  const alone = await observe(victim, pulse, aloneSeconds(seconds), async (ms) => void (await delay(ms)));
+/** The practice is cedar; those who attack are authorised at maple alone. */
+async function besiegeWith(options: Options, installation: Installation, attackers: Attackers): Promise<number> {
+  const { seconds, untimed } = options;
+  const hasFaults = options.faults > 0;
+  const caller = openCaller(installation.sandbox, applicationOf(installation.sandbox, 'Cedar only'), 'cedar', 64);
+  const observation = await openObservation(options, installation, caller);
+  const alone = await observation.observe(aloneSeconds(seconds), async (ms) => void (await delay(ms)));
   report('alone', alone);
 
-  const attackers = [callers.attacker, callers.accomplice].map((caller) =>
-    openAttackers(caller, world, attacks, options.attackers),
-  );
-  const silent = openSilentSockets(installation.origin, 'GET /docs HTTP/1.1\r\nhost: x\r\n\r\n', 40);
+  attackers.attack();
   let windows: readonly Window[] = [];
-  const siege = await observe(victim, pulse, seconds, async (ms) => {
+  const siege = await observation.observe(seconds, async (ms) => {
     windows = await strikeFaults(installation, options.faults, ms);
   });
-  silent.stop();
-  await Promise.all(attackers.map((each) => each.stop()));
   report('under siege', siege);
-  const struck = attackers.flatMap((each) => each.take());
+  if (options.verbose) for (const line of victimTable(siege.deeds)) console.log(line);
+  const struck = await attackers.stop();
   console.log(`attacks: ${struck.length} sent, ${statusesOf(struck)}`);
   if (options.verbose) for (const line of attackTable(struck)) console.log(line);
-  await Promise.all([victim.stop(), pulse.stop()]);
+  await observation.stop();
   const broken = [
-    ...brokenBounds(alone, siege, windows, options.untimed || options.faults > 0),
-    ...faultsOfAttacks(attacks, struck, options.faults > 0),
-    ...(await lostWrites(callers.victim, victim)),
+    ...brokenBounds(alone, siege, windows, untimed || hasFaults),
+    ...faultsOfAttacks(listAttacks(), struck, { hasFaults, isUntimed: untimed }),
+    ...(await lostWrites(caller, observation.victim)),
   ];
+  caller.close();
   reportMemory(installation);
   for (const line of broken) console.log(`BROKEN: ${line}`);
   return broken.length === 0 ? 0 : 1;
 }
 
-async function observe(
-  victim: Victim,
-  pulse: ReturnType<typeof openPulse>,
-  seconds: number,
-  meanwhile: (ms: number) => Promise<void>,
-): Promise<Phase> {
-  victim.take();
-  victim.takeUnits();
-  pulse.take();
-  const beganMs = performance.now();
-  await meanwhile(seconds * 1000);
-  const deeds = victim.take();
-  const { longestMs } = pulse.take();
-  const figures = figuresOf(deeds, (performance.now() - beganMs) / 1000);
-  return { figures, deeds, unitsPerRequest: victim.takeUnits() / Math.max(1, deeds.length), silenceMs: longestMs };
+/** The practice at work, and who feels the pulse of the service: both in this process, which does nothing else. */
+async function openObservation({ pace }: Options, installation: Installation, caller: Caller) {
+  const victim = openVictim(caller, await learnPractice(caller), pace);
+  const own = openOwnDelay();
+  const workers = installation.workers().length;
+  const pulse = openPulse(installation.origin, workers, own);
+  return {
+    victim,
+    async observe(seconds: number, meanwhile: (ms: number) => Promise<void>): Promise<Phase> {
+      victim.take();
+      victim.takeUnits();
+      pulse.take();
+      own.take();
+      const beganMs = performance.now();
+      await meanwhile(seconds * 1000);
+      const deeds = victim.take();
+      return {
+        figures: figuresOf(deeds, (performance.now() - beganMs) / 1000),
+        deeds,
+        unitsPerRequest: victim.takeUnits() / Math.max(1, deeds.length),
+        pulse: pulse.take(),
+        workers,
+        ownDelayMs: own.take(),
+      };
+    },
+    async stop() {
+      await Promise.all([victim.stop(), pulse.stop()]);
+      own.stop();
+    },
+  };
 }
 
-function report(name: string, { figures, unitsPerRequest, silenceMs }: Phase): void {
+function report(name: string, { figures, unitsPerRequest, pulse, ownDelayMs }: Phase): void {
   const { requests, errors, p50Ms, p99Ms, longestMs, goodput } = figures;
   const round = (value: number): string => value.toFixed(1);
   console.log(
-    `${name}: ${requests} requests of the practice, ${errors} errors, ${round(goodput)}/s, p50 ${round(p50Ms)} ms, p99 ${round(p99Ms)} ms, longest ${round(longestMs)} ms, ${unitsPerRequest.toFixed(2)} units a request; longest silence of /health/live ${round(silenceMs)} ms`,
+    `${name}: ${requests} requests of the practice, ${errors} errors, ${round(goodput)}/s, p50 ${round(p50Ms)} ms, p99 ${round(p99Ms)} ms, longest ${round(longestMs)} ms, ${unitsPerRequest.toFixed(2)} units a request`,
   );
-}
-
-function brokenBounds(alone: Phase, siege: Phase, windows: readonly Window[], isUntimed: boolean): string[] {
-  const errors = siege.deeds.filter((deed) => isError(deed) && !isExcused(windows, deed));
-  const broken: string[] = [];
-  const alike = Map.groupBy(errors, ({ kind, status }) => `${kind} of the practice: ${status}`);
-  for (const [what, those] of alike) broken.push(`${what}, ${those.length} times: ${those[0]?.said}`);
-  if (isUntimed) return broken;
-  const p99 = siege.figures.p99Ms / alone.figures.p99Ms;
-  const goodput = siege.figures.goodput / alone.figures.goodput;
-  const units = siege.unitsPerRequest / alone.unitsPerRequest;
-  if (siege.silenceMs > bounds.silenceMs) broken.push(`/health/live was silent for ${Math.round(siege.silenceMs)} ms`);
-  if (p99 > bounds.p99Ratio) broken.push(`p99 of the practice is ${p99.toFixed(1)} times that alone`);
-  if (goodput < bounds.goodputRatio) broken.push(`goodput of the practice is ${goodput.toFixed(2)} of that alone`);
-  if (units < bounds.unitsRatio.min || units > bounds.unitsRatio.max)
-    broken.push(`the practice pays ${units.toFixed(2)} times the units that it pays alone`);
-  return broken;
-}
-
-/** An attack may be refused; it may not break anything. */
-function faultsOfAttacks(
-  attacks: readonly Attack[],
-  struck: readonly { readonly name: string; readonly status: number; readonly said: string }[],
-  hasFaults: boolean,
-): string[] {
-  const broken = struck.filter(({ status }) => status === 500 || (status === 0 && !hasFaults));
-  const named = new Map(broken.map(({ name, status, said }) => [`${name}: ${status}`, said]));
-  const sent = new Set(struck.map(({ name }) => name));
-  const unsent = attacks.filter(({ name }) => !sent.has(name)).map(({ name }) => name);
-  return [
-    ...[...named].map(([what, said]) => `attack ${what} ${said}`),
-    ...(unsent.length === 0 ? [] : [`never sent: ${unsent.join(', ')}`]),
-  ];
-}
-
-/** Each acknowledged create is there once; none that was not acknowledged is there twice. */
-async function lostWrites(caller: Caller, victim: Victim): Promise<string[]> {
-  const broken: string[] = [];
-  const all = [
-    ...victim.acknowledged.map((value) => [value, 1] as const),
-    ...victim.uncertain.map((value) => [value, 0] as const),
-  ];
-  for (const [value, min] of all) {
-    const found = await findOne(caller, value);
-    if (found < min) broken.push(`an acknowledged create is lost: ${value}`);
-    if (found > 1) broken.push(`a create took effect ${found} times: ${value}`);
-  }
-  console.log(
-    `writes: ${victim.acknowledged.length} acknowledged, ${victim.uncertain.length} uncertain, all looked up`,
-  );
-  return broken;
-}
-
-/** How many there are; who has used up the minute waits for the next one. */
-async function findOne(caller: Caller, value: string): Promise<number> {
-  for (;;) {
-    const path = `Patient?identifier=${identifierSystem}|${value}&_summary=count`;
-    const { status, body } = await caller.send({ method: 'GET', path });
-    if (status === 200) return JSON.parse(body).total;
-    if (status !== 429) throw new Error(`looking up a create: ${status} ${body}`);
-    await delay(1_000);
-  }
+  const silences = pulse.map(({ worker, longestMs: ms, beats }) => `worker ${worker} ${round(ms)} ms (${beats} beats)`);
+  console.log(`  longest silence of /health/live: ${silences.join(', ')}; own delay at most ${round(ownDelayMs)} ms`);
 }
 
 function reportMemory(installation: Installation): void {

@@ -1,42 +1,64 @@
-/** The pulse of the service: how long /health/live was silent. */
+/** The pulse of the service: how long /health/live was silent, at each worker. */
 import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { exchange } from './caller.ts';
+import type { OwnDelay } from './own-delay.ts';
 
-/** Connections, so that each of several workers is asked. */
-const connections = 6;
+/** Connections that probe, at the beginning and at most; there are more when a worker is not reached by any. */
+const connections = { first: 4, max: 40 } as const;
 const pauseMs = 20;
+const reachEveryMs = 500;
+
+/** Of one worker. */
+export interface Beats {
+  readonly worker: string;
+  /** Longest wait for an answer, in ms, without the time that this process was late itself. */
+  readonly longestMs: number;
+  readonly beats: number;
+}
 
 export interface Pulse {
-  /** Longest wait for an answer since the last call, in ms, and what was not answered. */
-  take(): { readonly longestMs: number; readonly failures: number; readonly beats: number };
+  /** What was felt since the last call, by worker; what was not answered counts for the worker that answered there before. */
+  take(): readonly Beats[];
   stop(): Promise<void>;
 }
 
-/** Asks again and again until `stop`. */
-export function openPulse(origin: string): Pulse {
+/** Asks again and again until `stop`, on connections of which each of `expected` workers has one at least. */
+export function openPulse(origin: string, expected: number, own: OwnDelay): Pulse {
   let isOpen = true;
-  let [longestMs, failures, beats] = [0, 0, 0];
-  const beat = async (): Promise<void> => {
+  let felt = new Map<string, { longestMs: number; beats: number }>();
+  /** By connection: the worker that answered last there. */
+  const workers: string[] = [];
+  const beat = async (connection: number): Promise<void> => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     while (isOpen) {
-      const { status, ms } = await exchange(agent, `${origin}/health/live`, 'GET', {});
-      beats += 1;
-      if (status !== 200) failures += 1;
-      longestMs = Math.max(longestMs, ms);
+      const beganMs = performance.now();
+      const { headers, status } = await exchange(agent, `${origin}/health/live`, 'GET', {});
+      const endMs = performance.now();
+      if (status !== 0) workers[connection] = String(headers['x-worker'] ?? '');
+      const worker = workers[connection] ?? '';
+      const { longestMs, beats } = felt.get(worker) ?? { longestMs: 0, beats: 0 };
+      const ms = endMs - beganMs - own.within(beganMs, endMs);
+      felt.set(worker, { longestMs: Math.max(longestMs, ms), beats: beats + 1 });
       await delay(pauseMs);
     }
     agent.destroy();
   };
-  const beating = Array.from({ length: connections }, beat);
+  const beating: Promise<void>[] = [];
+  const open = (): void => void beating.push(beat(beating.length));
+  for (let count = 0; count < connections.first; count++) open();
+  const reaching = setInterval(() => {
+    if (new Set(workers).size < expected && beating.length < connections.max) open();
+  }, reachEveryMs);
   return {
     take() {
-      const taken = { longestMs, failures, beats };
-      [longestMs, failures, beats] = [0, 0, 0];
-      return taken;
+      const taken = [...felt].map(([worker, beats]) => ({ worker, ...beats }));
+      felt = new Map();
+      return taken.sort((left, right) => left.worker.localeCompare(right.worker));
     },
     async stop() {
       isOpen = false;
+      clearInterval(reaching);
       await Promise.all(beating);
     },
   };

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { verifyEntries } from './access/verify-entries.ts';
 import { type Administration, type AdministrationOptions, openAdministration } from './admin/administration.ts';
 import { openPasswords } from './admin/passwords.ts';
-import { openHeadFiles } from './audit/head-files.ts';
+import { auditHeadsDirectory, openHeadFiles } from './audit/head-files.ts';
 import { type Ledger, openLedger } from './audit/ledger.ts';
 import { openProver } from './audit/proof.ts';
 import { openSealingKey } from './audit/seal.ts';
@@ -190,6 +190,8 @@ export interface Service {
 export interface ServiceOptions {
   /** Where another process accepts the connections of this one: `http://127.0.0.1:8080`. */
   readonly acceptedAt?: string;
+  /** Its number among the processes of the node. */
+  readonly worker?: number;
   /** Whether this process does now the work that one process has to do. */
   readonly runsJobs?: () => boolean;
 }
@@ -241,7 +243,7 @@ export async function startService(platform: Platform, options: ServiceOptions =
     validator: openValidator(),
     openBudget,
     stopping: stopping.signal,
-    openPages: openPagesOf(platform, { compressor, origins, problems }),
+    openPages: openPagesOf(platform, { compressor, origins, problems, worker: options.worker }),
   };
   const server = await openServer(parts);
   await server.ready();
@@ -317,7 +319,10 @@ function floorTime(clock: ServiceClock) {
   return { now: () => clock.now(), isSteady: () => clock.state().isSteady };
 }
 
-function openPagesOf({ config }: Platform, shared: Pick<OpenPagesOptions, 'compressor' | 'origins' | 'problems'>) {
+function openPagesOf(
+  { config }: Platform,
+  shared: Pick<OpenPagesOptions, 'compressor' | 'origins' | 'problems' | 'worker'>,
+) {
   return openOpenPages({
     ...shared,
     documentation: openDocumentation({ ...config, softwareVersion: version }, shared.compressor),
@@ -349,11 +354,6 @@ function administrationOf(
     prove: openProver(secrets),
     jwksLoopback: config.jwksLoopback,
   });
-}
-
-/** Where this machine keeps the heads of the audit ledgers' seals. */
-export function auditHeadsDirectory({ dataDir }: Pick<Config, 'dataDir'>): string {
-  return path.join(path.resolve(dataDir), 'audit-heads');
 }
 
 function sealing({ config, clock, log, secrets, database }: Platform, ledger: Ledger) {

@@ -27,6 +27,11 @@ export interface HeadFiles {
   note(firm: number, last: KnownHead): Promise<boolean>;
 }
 
+/** Where this machine keeps the heads of the audit ledgers' seals. */
+export function auditHeadsDirectory({ dataDir }: { readonly dataDir: string }): string {
+  return path.join(path.resolve(dataDir), 'audit-heads');
+}
+
 /** The files of `directory`, which is made when the first is written. */
 export function openHeadFiles(directory: string): HeadFiles {
   const remembered = new Map<number, HeadFile>();

@@ -39,6 +39,8 @@ export interface OpenPagesOptions {
   readonly releaseDate: string;
   readonly compressor: Compressor;
   readonly documentation: Documentation;
+  /** Number of this process among those of its node; undefined: it is alone. Told by `/health/live`. */
+  readonly worker?: number | undefined;
   /** Why the next request would not be served, in words; empty: it would. Asked by `/health/ready`. */
   readonly problems: () => Promise<readonly string[]>;
 }
@@ -50,7 +52,7 @@ export function openOpenPages(options: OpenPagesOptions): OpenPages {
         .header('content-type', 'text/html; charset=utf-8')
         .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
         .send(frontPage(options.softwareVersion)),
-    '/health/live': (reply) => health(reply, []),
+    '/health/live': (reply) => health(nameWorker(reply, options.worker), []),
     '/health/ready': async (reply) => health(reply, await options.problems()),
   };
   return {
@@ -75,6 +77,11 @@ function health(reply: FastifyReply, problems: readonly string[]): FastifyReply 
   if (problems.length > 0) reply.header('retry-after', String(retrySeconds));
   const body = problems.length === 0 ? { status: 'ok' } : { status: 'unavailable', problems };
   return reply.send(JSON.stringify(body));
+}
+
+/** So that whoever probes a node of several workers knows which of them has answered. */
+function nameWorker(reply: FastifyReply, worker: number | undefined): FastifyReply {
+  return worker === undefined ? reply : reply.header('x-worker', String(worker));
 }
 
 async function metadata(

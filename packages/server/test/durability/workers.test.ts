@@ -122,6 +122,14 @@ test('connections are spread evenly, and what callers did at any worker is added
   for (const line of lines) line.close();
 });
 
+test('each worker says in /health/live which one it is, so that every one of them can be probed', async (t) => {
+  const opened = await open(t);
+  const lines = await openLines(opened, 4);
+  const answers = await Promise.all(lines.map((line) => line.send('GET', `${opened.serving.origin}/health/live`, {})));
+  assert.deepEqual(new Set(answers.map(({ headers }) => headers['x-worker'])), new Set(['1', '2']));
+  for (const line of lines) line.close();
+});
+
 test('a token that was revoked at one worker is refused at all of them by the next request', async (t) => {
   const opened = await open(t);
   const lines = await openLines(opened, 4);

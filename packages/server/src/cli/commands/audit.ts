@@ -1,9 +1,9 @@
 /** `praxis audit …`: whether the ledger is as it was written, who has seen what of a patient, what was asked of the service itself. */
 
-import { auditHeadsDirectory, type Platform } from '../../app.ts';
+import type { Platform } from '../../app.ts';
 import { serviceLedger } from '../../audit/audit-row.ts';
 import { type Disclosure, disclosuresOf } from '../../audit/disclosures.ts';
-import { openHeadFiles } from '../../audit/head-files.ts';
+import { auditHeadsDirectory, openHeadFiles } from '../../audit/head-files.ts';
 import { type ServiceRow, serviceRowsOf } from '../../audit/service-rows.ts';
 import { type LedgerCheck, verifyLedger } from '../../audit/verify.ts';
 import { toInstant } from '../../base/clock.ts';

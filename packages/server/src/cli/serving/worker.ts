@@ -21,6 +21,8 @@ const heard = {
   /** For how long connections without a request are kept. */
   leave: Promise.withResolvers<number>(),
 };
+/** Its number among the workers of the node. */
+const number = Number(process.argv[2]);
 const state = { runsJobs: false, service: undefined as Service | undefined };
 
 process.on('message', (message, handle) => hear(readMessage<ToWorker>(message), handle));
@@ -45,7 +47,11 @@ async function work(): Promise<number> {
     const sandbox = start.sandbox ? await openSandbox(platform) : undefined;
     say({ kind: 'prepared' });
     const origin = await heard.serve.promise;
-    const service = await startService(platform, { acceptedAt: origin, runsJobs: () => state.runsJobs });
+    const service = await startService(platform, {
+      acceptedAt: origin,
+      worker: number,
+      runsJobs: () => state.runsJobs,
+    });
     state.service = service;
     const lines = sandbox === undefined ? {} : { sandbox: sandbox(origin) };
     say({ kind: 'serving', ...lines });
@@ -63,7 +69,7 @@ async function prepare({ databasePool, connectionsNeeded, embedded }: Start): Pr
   const config = { ...readConfig(process.env), databasePoolMax: databasePool };
   const platform = await openPlatform({
     config,
-    log: openLog(config.logLevel, { worker: Number(process.argv[2]) }),
+    log: openLog(config.logLevel, { worker: number }),
     ...(embedded === undefined ? {} : { connections: { ...embedded, stop: async () => undefined } }),
   });
   if (connectionsNeeded === undefined) return platform;

@@ -21,6 +21,7 @@ const ofLists: Readonly<Record<(typeof listHeaders)[number], HeaderText>> = {
 const headers: Readonly<Record<string, HeaderText>> = {
   ...ofLists,
   'X-Request-Id': { text: 'Finds the request in the log.', example: '019aa5c4-2f1e-7c3a-9b57-3a4f5d1c2b6e' },
+  'X-Worker': { text: 'Number of the process that answered, on a node that has several.', example: '1' },
   ETag: { text: 'The version; If-Match and If-None-Match take it.', example: 'W/"3"' },
   'Last-Modified': { text: 'When the version was stored.', example: 'Sat, 21 Nov 2026 09:30:00 GMT' },
   Location: {

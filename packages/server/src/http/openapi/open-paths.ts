@@ -14,6 +14,7 @@ interface OpenText {
   readonly summary: string;
   readonly tag: string;
   readonly media: string;
+  readonly headers?: readonly string[];
   /** The other status it may have. */
   readonly else?: { readonly status: number; readonly text: string };
 }
@@ -34,6 +35,7 @@ const pages: Readonly<Record<string, OpenText>> = {
     summary: 'Whether the process runs',
     tag: serviceTag,
     media: 'application/json',
+    headers: ['X-Worker'],
   },
   '/health/ready': {
     operationId: 'ready',
@@ -74,14 +76,14 @@ const capabilities: Operation = {
   },
 };
 
-function operationOf({ operationId, summary, tag, media, else: other }: OpenText): Operation {
+function operationOf({ operationId, summary, tag, media, headers = [], else: other }: OpenText): Operation {
   return {
     operationId,
     summary,
     tags: [tag],
     security: [],
     responses: {
-      '200': { description: summary, headers: headerRefs([]), content: contentOf(media) },
+      '200': { description: summary, headers: headerRefs(headers), content: contentOf(media) },
       ...(other === undefined ? {} : { [other.status]: elseAnswer(other.text) }),
     },
   };
