@@ -8,6 +8,7 @@ import {
   type ModuleRow,
   makers,
   packages,
+  regExpComposers,
   sideModules,
   tiers,
 } from './table.ts';
@@ -60,10 +61,13 @@ function makerTable(): string {
 }
 
 function fileRules(): string {
+  const composers = Object.entries(regExpComposers).map(([path, reason]) => `${code(path)} (${reason})`);
   const words = [...forbiddenWords].map(code).join(', ');
   return [
     `- A source file has ${linesMax.source} lines at most, a test file ${linesMax.test}; directories named \`generated\` are exempt.`,
     `- No file or directory is named ${words}.`,
     '- Files do not import each other in a circle; type imports count.',
+    '- Regular expressions are literals; those of a sender are matched by re2js, under the budget. Composed ones are in these files alone:',
+    ...composers.map((composer) => `  - ${composer}`),
   ].join('\n');
 }

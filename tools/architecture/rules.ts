@@ -10,6 +10,7 @@ import {
   type Maker,
   makers,
   packages,
+  regExpComposers,
 } from './table.ts';
 import { TokenError } from './tokens.ts';
 import type { SourceFile, Tree } from './tree.ts';
@@ -63,7 +64,7 @@ function importViolations(file: SourceFile, tree: Tree, links: Map<string, strin
     const refused = importsOf(text).flatMap((item) =>
       importRefusals(item, path, tree, links).map((message) => ({ path, line: item.line, message })),
     );
-    return [...refused, ...handedOn(file)];
+    return [...refused, ...handedOn(file), ...composedPatterns(file)];
   } catch (error) {
     if (!(error instanceof TokenError)) throw error;
     return [{ path, line: error.line, message: error.message }];
@@ -149,6 +150,16 @@ function handedOn({ path, text }: SourceFile): Violation[] {
   return makers
     .filter(({ name, file }) => names.has(name) && path !== `packages/server/src/${file}`)
     .map(({ name }) => ({ path, line: 1, message: `"${name}" must not be handed on: its callers are listed` }));
+}
+
+/** Regular expressions that are not literals, but for those of which the table says where they come from. */
+function composedPatterns({ path, text }: SourceFile): Violation[] {
+  if (placeOf(path).part !== 'src' || path in regExpComposers) return [];
+  const message =
+    'a regular expression that is no literal: match what comes from outside with re2js, else name the file in the table of composers';
+  return text
+    .split('\n')
+    .flatMap((line, index) => (/\bRegExp\(/.test(line) ? [{ path, line: index + 1, message }] : []));
 }
 
 /** Rows that have come to name nothing would guard nothing. */

@@ -206,6 +206,12 @@ const refusals: readonly (readonly [name: string, path: string, text: string, ex
     "import { type Stored, contentOf } from '../access/disclosure.ts';\n",
     ':1 import of "../access/disclosure.ts": "access" and "search" stand side by side in their tier and do not import each other',
   ],
+  [
+    'a regular expression that is composed',
+    `${server}/search/plan.ts`,
+    'export const match = (pattern: string) =>\n  new RegExp(pattern);\n',
+    ':2 a regular expression that is no literal: match what comes from outside with re2js, else name the file in the table of composers',
+  ],
   ['a string without an end', `${server}/http/load.ts`, "export const a = 'x;\n", ':1 a string has no end'],
 ];
 
