@@ -3,6 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { startService } from '../../src/app.ts';
 import {
   clientForm,
   clientTokenUrl,
@@ -140,6 +141,24 @@ test('introspection and revocation are guarded alike', async () => {
     (await post(`${base}revoke`, { ...clientForm(vendor), token: 'x' }, vendor.clientKey, '192.0.2.1')).status,
     429,
   );
+});
+
+test('attempts at one process of the service count at the others', async (t) => {
+  nextMinute();
+  const second = await startService(service.platform);
+  t.after(() => second.drain());
+  const here = clientTokenUrl(service);
+  const there = here.replace(service.origin, second.origin);
+  const guess = async (url: string): Promise<number> =>
+    (await post(url, wrongSecret(), vendor.clientKey, '192.0.2.1')).status;
+  assert.deepEqual([await guess(there), await guess(there), await guess(here)], [401, 401, 401]);
+  // Each tells what it has counted, and learns the sum with it.
+  await second.jobs.settle();
+  await service.service.jobs.settle();
+  assert.equal(await guess(here), 429);
+  assert.equal(await guess(there), 401, 'it does not know yet what was counted since');
+  await second.jobs.settle();
+  assert.equal(await guess(there), 429);
 });
 
 test('with no limit any number of attempts is answered', async () => {
