@@ -11,12 +11,18 @@ export interface Ended {
   readonly stderr: string;
 }
 
+/** What a program needs to be found and to start quickly; none of the settings of whoever runs the tests. */
+function startingSettings(): Record<string, string | undefined> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, NODE_COMPILE_CACHE };
+}
+
 /** Starts a command line in a process group of its own; `environment` are its settings. */
 export function startPraxis(environment: Readonly<Record<string, string>>, ...line: readonly string[]): ChildProcess {
   return spawn(process.execPath, [program, ...line], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], PRAXIS_LOG_LEVEL: 'error', ...environment },
+    env: { ...startingSettings(), PRAXIS_LOG_LEVEL: 'error', ...environment },
   });
 }
 
