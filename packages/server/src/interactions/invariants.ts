@@ -18,7 +18,8 @@ const issuesMax = 100;
 
 /** The invariants of severity error that a valid resource breaks. @throws PraxisError `too-costly` */
 export function breachesOf(resource: JsonObject, budget: Budget): readonly InvariantBreach[] {
-  return checkInvariants(resource, { severity: 'error', breachesMax, budget, findUnit: canonicalUnit });
+  const findUnit = (code: string) => canonicalUnit(code, budget);
+  return checkInvariants(resource, { severity: 'error', breachesMax, budget, findUnit });
 }
 
 /** Acts of the service and of staff have no application with settings. */

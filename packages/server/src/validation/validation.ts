@@ -69,7 +69,8 @@ export async function validate(
 
 function findingsOfInvariants(resource: JsonObject, budget: Budget): readonly Finding[] {
   const findings: Findings = { list: [], max: findingsMax };
-  const options = { severity: 'all', breachesMax: findingsMax, budget, findUnit: canonicalUnit } as const;
+  const findUnit = (code: string) => canonicalUnit(code, budget);
+  const options = { severity: 'all', breachesMax: findingsMax, budget, findUnit } as const;
   for (const { path, unevaluated, ...invariant } of checkInvariants(resource, options)) {
     if (unevaluated === undefined) findBroken(findings, path, invariant, undefined);
     else findUnevaluated(findings, path, invariant.key, unevaluated, undefined);

@@ -60,3 +60,25 @@ test('values of several parameters have a limit together', async () => {
   assert.equal(answer.status, 422, answer.text.slice(0, 500));
   assert.match(answer.json.issue[0].diagnostics, /30000 rows at most for it and those before it/);
 });
+
+test('an Observation with a thousand different units that are long is refused', async () => {
+  const unitOf = (index: number): string => `${'m.'.repeat(37)}m${index + 1}`;
+  const componentOf = (index: number): object => ({
+    code: { text: 'x' },
+    valueQuantity: { value: 1, system: 'http://unitsofmeasure.org', code: unitOf(index) },
+  });
+  const component = Array.from({ length: 1_000 }, (_, index) => componentOf(index));
+  const answer = await full.send('POST', 'Observation', {
+    resourceType: 'Observation',
+    status: 'final',
+    code: { text: 'x' },
+    component,
+  });
+  assertRefused(answer, {
+    status: 422,
+    error: 'too-costly',
+    issue: 'too-costly',
+    diagnostics:
+      'Reading the units of measure costs more than one request may: the limit is 2000000 steps of computing. Nothing was changed. To make it cheaper: send fewer different units, or several resources',
+  });
+});

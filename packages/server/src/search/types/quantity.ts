@@ -6,14 +6,14 @@
  * base units, and that is the one which a search with a unit of UCUM compares with (docs/decisions/0120).
  */
 
-import type { JsonObject, JsonValue, TypedValue } from '@praxis/fhir';
+import type { JsonObject, JsonValue, StepBudget, TypedValue } from '@praxis/fhir';
 import { manyValues, searching } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { boundedKey } from '../bounded-key.ts';
 import type { DecimalRange } from '../decimal.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
 import { objectOf, propertyOf, textOf } from '../json-values.ts';
-import type { Parameter, SearchKind, Test, ValueContext } from '../kind.ts';
+import type { IndexingContext, Parameter, SearchKind, Test, ValueContext } from '../kind.ts';
 import { noSystem, systemNumber } from '../numbers.ts';
 import type { Prefix } from '../prefixes.ts';
 import { refuseValue, splitUnescaped, unescapeValue } from '../search-values.ts';
@@ -85,8 +85,8 @@ const baseUnits = systemNumber(`${ucumSystem}#base`);
 /** Rows of values as they are written, which alone are found without a unit of UCUM, and sorted by. */
 export const asWritten: Sql = sql`system <> ${baseUnits}::bigint`;
 
-function ucumUnit(system: string, code: string): CanonicalUnit | undefined {
-  return system === ucumSystem ? canonicalUnit(code) : undefined;
+function ucumUnit(system: string, code: string, budget?: StepBudget): CanonicalUnit | undefined {
+  return system === ucumSystem ? canonicalUnit(code, budget) : undefined;
 }
 
 /** The bounds in base units; undefined where one of them is beyond a double. */
@@ -100,16 +100,16 @@ function inBaseUnits({ point, lo, hi }: NumberBounds, unit: CanonicalUnit): Numb
 export function indexQuantity(
   { type, value }: TypedValue,
   parameter: Parameter,
-  _context: unknown,
+  { budget }: IndexingContext,
   rows: IndexRowBuilder,
 ): void {
   const { number } = parameter;
-  if (type === 'Range') return addRange(value, number, rows);
-  if (type === 'SampledData') return addSamples(value, number, rows);
+  if (type === 'Range') return addRange(value, number, budget, rows);
+  if (type === 'SampledData') return addSamples(value, number, budget, rows);
   const point = pointOfNumber(propertyOf(value, 'value'));
   if (point === undefined) return;
   if (type === 'Money') return rows.number(number, point, systemNumber(currencies), textOf(value, 'currency') ?? '');
-  addMeasure(compared(point, textOf(value, 'comparator')), value, number, rows);
+  addMeasure(compared(point, textOf(value, 'comparator')), value, number, budget, rows);
 }
 
 /** The range that a comparator leaves open: https://hl7.org/fhir/R4/valueset-quantity-comparator.html */
@@ -123,6 +123,7 @@ function addMeasure(
   range: DecimalRange,
   unitBearer: JsonValue | undefined,
   number: number,
+  budget: StepBudget,
   rows: IndexRowBuilder,
 ): void {
   const code = textOf(unitBearer, 'code') ?? '';
@@ -130,24 +131,24 @@ function addMeasure(
   const system = textOf(unitBearer, 'system') ?? '';
   if (code !== '' || unit === '') rows.number(number, range, systemNumber(system), code);
   if (unit !== '' && unit !== code) rows.number(number, range, noSystem, unit);
-  const canonical = ucumUnit(system, code);
+  const canonical = ucumUnit(system, code, budget);
   const lo = canonical && inUnit(range.lo, canonical);
   const hi = canonical && inUnit(range.hi, canonical);
   if (canonical && lo !== undefined && hi !== undefined) rows.number(number, { lo, hi }, baseUnits, canonical.base);
 }
 
 /** A side that is missing is open: https://hl7.org/fhir/R4/datatypes.html#Range */
-function addRange(value: JsonValue, number: number, rows: IndexRowBuilder): void {
+function addRange(value: JsonValue, number: number, budget: StepBudget, rows: IndexRowBuilder): void {
   const low = objectOf(value, 'low');
   const high = objectOf(value, 'high');
   const lo = pointOfNumber(low?.['value'])?.lo;
   const hi = pointOfNumber(high?.['value'])?.hi;
   if (lo === undefined && hi === undefined) return;
-  addMeasure({ lo: lo ?? '-Infinity', hi: hi ?? 'Infinity' }, low ?? high, number, rows);
+  addMeasure({ lo: lo ?? '-Infinity', hi: hi ?? 'Infinity' }, low ?? high, number, budget, rows);
 }
 
 /** From the smallest to the largest sample: https://hl7.org/fhir/R4/datatypes.html#SampledData */
-function addSamples(value: JsonValue, number: number, rows: IndexRowBuilder): void {
+function addSamples(value: JsonValue, number: number, budget: StepBudget, rows: IndexRowBuilder): void {
   const origin = objectOf(value, 'origin');
   const samples = (textOf(value, 'data') ?? '').split(' ').map(Number).filter(Number.isFinite);
   const [first] = samples;
@@ -155,7 +156,7 @@ function addSamples(value: JsonValue, number: number, rows: IndexRowBuilder): vo
   const smallest = samples.reduce((least, sample) => Math.min(least, sample), first);
   const largest = samples.reduce((most, sample) => Math.max(most, sample), first);
   const range = sampleRange(origin, propertyOf(value, 'factor') ?? 1, smallest, largest);
-  if (range !== undefined) addMeasure(range, origin, number, rows);
+  if (range !== undefined) addMeasure(range, origin, number, budget, rows);
 }
 
 function sampleRange(
