@@ -10,6 +10,7 @@ import { fail } from '../base/errors.ts';
 import { type IndexRows, indexElements } from '../search/index-rows.ts';
 import { matchesToken } from '../search/match.ts';
 import type { StoredResource } from '../storage/store.ts';
+import type { BundleEntry } from './bundle-text.ts';
 import { withContentLinksFor } from './content-links.ts';
 import type { FhirRequest, InteractionContext } from './context.ts';
 import { withReferencesFor } from './references.ts';
@@ -64,6 +65,20 @@ export async function discloseRows<Row extends StoredResource>(
     shown.push({ row, resource });
   }
   return shown;
+}
+
+/** The entries of the matches of a search, of those that the caller may see. @throws PraxisError `too-costly` */
+export async function matchEntries(
+  context: InteractionContext,
+  { parameters }: FhirRequest,
+  rows: readonly StoredResource[],
+): Promise<BundleEntry[]> {
+  const shown = await discloseRows(context, 's', rows, requestedElements(parameters));
+  return shown.map(({ row, resource }) => ({
+    fullUrl: `${context.baseUrl}/${row.type}/${row.id}`,
+    resource,
+    search: { mode: 'match' },
+  }));
 }
 
 /** For the audit ledger: what was shown, about whom, and under which grants. */

@@ -10,7 +10,7 @@ import type { PageRow } from '../storage/store.ts';
 import type { BundleEntry } from './bundle-text.ts';
 import { scopeOf } from './compartment.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from './context.ts';
-import { discloseRows, requestedElements } from './disclosing.ts';
+import { matchEntries } from './disclosing.ts';
 import { includedEntries, requireIncludes } from './including.ts';
 import { listResponse } from './list-response.ts';
 import { warned } from './outcome.ts';
@@ -42,7 +42,7 @@ export async function searchLedger(context: InteractionContext, request: FhirReq
     });
   const page = await pageOf(context, target);
   const included = await includedEntries(context, query, page.stored, request.parameters);
-  const entries = [...(await matches(context, request, [...page.ledger, ...page.stored])), ...included];
+  const entries = [...(await matchEntries(context, request, [...page.ledger, ...page.stored])), ...included];
   if (query.includes.length > 0 && page.ledger.length > 0) entries.push(warning(notFollowed));
   if (!isOfLedger(target)) entries.push(warning(notAsked));
   const total = await totalOf(context, request, target, page);
@@ -84,19 +84,6 @@ async function storedPage({ store, scope }: InteractionContext, target: SearchTa
   const planned = planPage(target);
   const { rows, next, page } = planned.cut(await store.selectPage(scope, planned.statement));
   return { ledger: [], stored: rows, next: next?.cursor, page };
-}
-
-async function matches(
-  context: InteractionContext,
-  request: FhirRequest,
-  rows: readonly PageRow[],
-): Promise<BundleEntry[]> {
-  const shown = await discloseRows(context, 's', rows, requestedElements(request.parameters));
-  return shown.map(({ row, resource }) => ({
-    fullUrl: `${context.baseUrl}/${row.type}/${row.id}`,
-    resource,
-    search: { mode: 'match' },
-  }));
 }
 
 const notFollowed = 'The references of events of the ledger are not followed: read what they name';

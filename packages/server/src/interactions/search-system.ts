@@ -16,7 +16,7 @@ import { typesOfCompartment } from './compartment.ts';
 import { tellingCompleteness } from './completeness.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { refuse } from './denials.ts';
-import { discloseRows, requestedElements } from './disclosing.ts';
+import { matchEntries } from './disclosing.ts';
 import { includedEntries, requireIncludes } from './including.ts';
 import { listResponse } from './list-response.ts';
 import { estimated, warned } from './outcome.ts';
@@ -72,7 +72,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   const next = page.next && sealSystemPosition(context, targets, startMs, page.next);
   // Includes name the types that they lead from themselves, so those of one target are those of all.
   const included = await includedEntries(context, first.query, page.rows, request.parameters);
-  const entries = [...(await matches(context, request, page.rows)), ...included, ...outcomes, ...leftOut(search)];
+  const entries = [...(await matchEntries(context, request, page.rows)), ...included, ...outcomes, ...leftOut(search)];
   return searchset(context, search, { total, next, entries });
 }
 
@@ -111,19 +111,6 @@ async function walk(
     within = undefined;
   }
   return { rows, next: undefined };
-}
-
-async function matches(
-  context: InteractionContext,
-  request: FhirRequest,
-  rows: readonly PageRow[],
-): Promise<BundleEntry[]> {
-  const shown = await discloseRows(context, 's', rows, requestedElements(request.parameters));
-  return shown.map(({ row, resource }) => ({
-    fullUrl: `${context.baseUrl}/${row.type}/${row.id}`,
-    resource,
-    search: { mode: 'match' },
-  }));
 }
 
 /** Said once, where the search begins. */

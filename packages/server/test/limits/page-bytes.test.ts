@@ -1,6 +1,7 @@
 /** A page whose texts are larger than the budget's bytes is refused, and smaller pages are answered (docs/decisions/0224). */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { tooCostly } from '../support/refusals.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 
 const service = await openTestService({ after });
@@ -21,20 +22,7 @@ test('a page of more bytes than the budget is 422, of a search and of a record',
   for (const query of ['Patient?_count=50', 'Patient/$everything?_count=50']) {
     const answer = await caller.get(query);
     assert.equal(answer.status, 422, query);
-    assert.deepEqual(answer.json, {
-      resourceType: 'OperationOutcome',
-      issue: [
-        {
-          severity: 'error',
-          code: 'too-costly',
-          details: {
-            coding: [{ system: 'https://praxis.health/fhir/CodeSystem/error', code: 'too-costly' }],
-            text: diagnostics,
-          },
-          diagnostics,
-        },
-      ],
-    });
+    assert.deepEqual(answer.json, tooCostly(diagnostics));
   }
 });
 

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { outcomeOf } from '../support/refusals.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 
 const service = await openTestService({ after });
@@ -32,21 +33,8 @@ const validate = (set: object) =>
     parameters({ name: 'valueSet', resource: set }, { name: 'code', valueCode: 'male' }),
   );
 
-const refused = (code: string, issue: string, diagnostics: string, expression?: string) => ({
-  resourceType: 'OperationOutcome',
-  issue: [
-    {
-      severity: 'error',
-      code: issue,
-      details: {
-        coding: [{ system: 'https://praxis.health/fhir/CodeSystem/error', code }],
-        text: diagnostics,
-      },
-      diagnostics,
-      ...(expression === undefined ? {} : { expression: [expression] }),
-    },
-  ],
-});
+const refused = (error: string, issue: string, diagnostics: string, expression?: string) =>
+  outcomeOf({ error, issue, diagnostics, ...(expression === undefined ? {} : { expression: [expression] }) });
 const tooCostly = refused(
   'too-costly',
   'too-costly',

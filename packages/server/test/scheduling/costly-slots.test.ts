@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { tooCostly } from '../support/refusals.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 import { keepCalendar, plainCalendar, put, putPlaces } from './world.ts';
 
@@ -47,21 +48,6 @@ const startsOf = ({ entry = [] }: Json): string[] => entry.map(({ resource }) =>
 const nextOf = ({ link }: Json): string | undefined => link.find(({ relation }) => relation === 'next')?.url;
 const allTypes = types.map((code) => `appointment-type=${code}`).join('&');
 
-const tooCostly = (diagnostics: string, ...expression: string[]) => ({
-  resourceType: 'OperationOutcome',
-  issue: [
-    {
-      severity: 'error',
-      code: 'too-costly',
-      details: {
-        coding: [{ system: 'https://praxis.health/fhir/CodeSystem/error', code: 'too-costly' }],
-        text: diagnostics,
-      },
-      diagnostics,
-      ...(expression.length === 0 ? {} : { expression }),
-    },
-  ],
-});
 const steps =
   'The search for slots costs more than one request may: the limit is 2000000 steps of computing. Nothing was changed. To make it cheaper: name fewer days, appointment types, practitioners or locations';
 

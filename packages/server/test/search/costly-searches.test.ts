@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { tooCostly } from '../support/refusals.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 
 const service = await openTestService({ after });
@@ -20,23 +21,8 @@ await caller.send('PUT', 'Observation/o', {
 
 const repeat = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
 const filter = (text: string) => `_filter=${encodeURIComponent(text)}`;
-const refusal = (diagnostics: string, ...expression: string[]) => ({
-  resourceType: 'OperationOutcome',
-  issue: [
-    {
-      severity: 'error',
-      code: 'too-costly',
-      details: {
-        coding: [{ system: 'https://praxis.health/fhir/CodeSystem/error', code: 'too-costly' }],
-        text: diagnostics,
-      },
-      diagnostics,
-      ...(expression.length === 0 ? {} : { expression }),
-    },
-  ],
-});
 const scanned = (count: number) =>
-  refusal(
+  tooCostly(
     `The search compares ${count} values by :contains, co or ew, which no index serves: the limit of one search is 10. Nothing was changed. To make it cheaper: compare by the beginning (sw, or no modifier) or by the whole (eq, :exact), or ask in several searches`,
   );
 
@@ -95,7 +81,7 @@ test('the comparisons of all filters of a search count together', async () => {
   assert.equal(answer.status, 422);
   const diagnostics =
     'The search has 51 comparisons in _filter: the limit of one search is 50. Nothing was changed. To make it cheaper: use search parameters with several values, or ask in several searches';
-  assert.deepEqual(answer.json, refusal(diagnostics, '_filter'));
+  assert.deepEqual(answer.json, tooCostly(diagnostics, '_filter'));
 });
 
 test('a search that takes long to read is refused before it is read', async () => {
@@ -108,7 +94,7 @@ test('a search that takes long to read is refused before it is read', async () =
   assert.equal(response.status, 422);
   const diagnostics =
     'Reading the search costs more than one request may: the limit is 2000000 steps of computing. Nothing was changed. To make it cheaper: name fewer values';
-  assert.deepEqual(await response.json(), refusal(diagnostics));
+  assert.deepEqual(await response.json(), tooCostly(diagnostics));
 });
 
 test('parameters with more values together than the limit are refused', async () => {
@@ -123,7 +109,7 @@ test('parameters with more values together than the limit are refused', async ()
     assert.equal(answer.status, 422, query.slice(0, 60));
     assert.deepEqual(
       answer.json,
-      refusal(
+      tooCostly(
         `The parameters of the search have ${count} values together: the limit of one search is 2000. Nothing was changed. To make it cheaper: leave out the parameters with the most values, or ask in several searches`,
       ),
     );

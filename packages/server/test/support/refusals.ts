@@ -26,7 +26,7 @@ export interface ExpectedRefusal extends ExpectedIssue {
 /** The answer of the data API is exactly this OperationOutcome. */
 export function assertRefused(answer: Answer, expected: ExpectedRefusal): void {
   const { status, challenge, allow, more = [], ...first } = expected;
-  assert.deepEqual(answer.json, { resourceType: 'OperationOutcome', issue: [first, ...more].map(issueOf) });
+  assert.deepEqual(answer.json, outcomeOf(first, ...more));
   assert.equal(answer.status, status);
   assert.equal(answer.headers.get('content-type'), 'application/fhir+json; charset=utf-8');
   assert.equal(challengeOf(answer), challenge ?? null);
@@ -43,6 +43,17 @@ export function challengeOf({ status, headers }: Pick<Answer, 'status' | 'header
   const isOfFhirBase = status === 401 && /^Bearer realm="(?:sandbox|production)"/.test(challenge ?? '');
   assert.equal(resourceMetadata.test(challenge ?? ''), isOfFhirBase, challenge ?? 'no challenge');
   return challenge?.replace(resourceMetadata, '') ?? null;
+}
+
+/** The OperationOutcome of a refusal. */
+export function outcomeOf(...issues: readonly ExpectedIssue[]): object {
+  return { resourceType: 'OperationOutcome', issue: issues.map(issueOf) };
+}
+
+/** The OperationOutcome of what costs more than one request may. */
+export function tooCostly(diagnostics: string, ...expression: readonly string[]): object {
+  const issue = { error: 'too-costly', issue: 'too-costly', diagnostics };
+  return outcomeOf(expression.length === 0 ? issue : { ...issue, expression });
 }
 
 function issueOf({ error, issue, diagnostics, expression }: ExpectedIssue): object {
