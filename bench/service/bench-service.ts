@@ -2,101 +2,63 @@
  * `npm run bench`: the service by real HTTP beside its floor, all from one run on one machine, so that each figure is a
  * ratio. Floor and product take turns round by round; the median round of each counts.
  *
- *     npm run bench [-- --rounds 3 --seconds 2 --connections 16 --patients 2000]
+ *     npm run bench [-- --rounds 3 --seconds 2 --connections 16 --patients 2000 --rows create,update]
+ *     npm run bench -- --against DIRECTORY [--profile DIRECTORY]
+ *
+ * `--against`: beside the service of another checkout of the project instead, whose node_modules are installed, each with a
+ * database of its own; ends with an error when a row is slower than there by more than 3 %. `--profile`: a CPU profile of
+ * each product process is left in that directory.
  */
-import { fork } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
-import { type Figures, run as runLoad, type Server, type Workload } from './load.ts';
-import { prepareFirm } from './prepare.ts';
-import type { Listening } from './protocol.ts';
+import { compare, statusOf } from './comparison.ts';
+import { inYard, type Product, startProduct, startScript, type Yard } from './processes.ts';
 import { rowsOf } from './report.ts';
+import { isWanted, type RowOptions, readRowOptions, runInTurns } from './turns.ts';
 import { floorWorkloads, productWorkloads } from './workloads.ts';
 
-interface Options {
-  readonly rounds: number;
-  readonly seconds: number;
-  readonly connections: number;
-  readonly patients: number;
-}
-
-/** What a run makes and has to take away. */
-interface Run {
-  readonly dataDir: string;
-  readonly servers: Server[];
-}
+const root = path.join(import.meta.dirname, '..', '..');
+/** Of the other checkout's rate. */
+const rateMin = 0.97;
 
 /** Runs the bench with these arguments; returns the exit status. */
 export async function benchService(args: readonly string[]): Promise<number> {
-  const options = readOptions(args);
-  const run: Run = { dataDir: mkdtempSync(path.join(os.tmpdir(), 'praxis-bench-')), servers: [] };
-  try {
-    await bench(run, options);
-  } finally {
-    for (const { process: child } of run.servers) child.disconnect();
-    await Promise.all(run.servers.map(({ process: child }) => new Promise((resolve) => child.once('exit', resolve))));
-    rmSync(run.dataDir, { recursive: true, force: true });
-  }
-  return 0;
-}
-
-function readOptions(args: readonly string[]): Options {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      rounds: { type: 'string', default: '3' },
-      seconds: { type: 'string', default: '2' },
-      connections: { type: 'string', default: '16' },
-      patients: { type: 'string', default: '2000' },
-    },
-  });
-  return {
-    rounds: Number(values.rounds),
-    seconds: Number(values.seconds),
-    connections: Number(values.connections),
-    patients: Number(values.patients),
-  };
-}
-
-async function bench(run: Run, { rounds, seconds, connections, patients }: Options): Promise<void> {
+  const { options, values } = readRowOptions(args, { rounds: '3', seconds: '2' }, ['against', 'profile']);
+  const { rounds, seconds, connections, patients } = options;
   console.log(
     `${os.cpus().length} × ${os.cpus()[0]?.model}, Node ${process.version}, ${connections} connections, ${rounds} rounds of ${seconds} s`,
   );
-  const prepared = await prepareFirm(run.dataDir, patients);
-  console.log(`${prepared.resources} resources in the firm\n`);
-  const product = await start(run, 'product.ts', {
-    PRAXIS_DATA_DIR: run.dataDir,
-    PRAXIS_PORT: '0',
-    PRAXIS_RATE_LIMIT: '0',
-    PRAXIS_LOG_LEVEL: 'warn',
+  const nodeOptions =
+    values['profile'] === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${path.resolve(values['profile'])}`];
+  return await inYard(async (yard) => {
+    const product = await startProduct(yard, root, patients, nodeOptions);
+    console.log(`${product.prepared.resources} resources in the firm\n`);
+    if (values['against'] === undefined) return await besideFloor(yard, product, options);
+    const other = await startProduct(yard, values['against'], patients, nodeOptions);
+    return await besideOther(product, other, options);
   });
-  const floor = await start(run, 'floor.ts', prepared.floorEnvironment);
-  const pairs = await productWorkloads(product.origin, prepared);
-  const floors = floorWorkloads(prepared);
-  const figures = new Map<Workload, Figures[]>();
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const workload of [...floors, ...pairs.map((pair) => pair.workload)]) {
-      const server = floors.includes(workload) ? floor : product;
-      // Round 0 warms up.
-      const measured = await runLoad(server, workload, connections, round === 0 ? Math.min(1, seconds) : seconds);
-      if (round > 0) figures.set(workload, [...(figures.get(workload) ?? []), measured]);
-    }
-  }
-  for (const line of rowsOf(floors, pairs, figures)) console.log(line);
 }
 
-async function start({ servers }: Run, script: string, environment: Readonly<Record<string, string>>): Promise<Server> {
-  const child = fork(path.join(import.meta.dirname, script), {
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-  const { origin } = await new Promise<Listening>((resolve, reject) => {
-    child.once('message', (message) => resolve(message as Listening));
-    child.once('exit', (code) => reject(new Error(`${script} ended with ${code}`)));
-  });
-  const server = { origin, process: child };
-  servers.push(server);
-  return server;
+async function besideFloor(yard: Yard, { prepared, server }: Product, options: RowOptions): Promise<number> {
+  const floor = await startScript(yard, path.join(import.meta.dirname, 'floor.ts'), prepared.floorEnvironment);
+  const pairs = (await productWorkloads(server.origin, prepared)).filter(({ workload }) => isWanted(options, workload));
+  const floors = floorWorkloads(prepared);
+  const turns = [
+    ...floors.map((workload) => ({ server: floor, workload })),
+    ...pairs.map(({ workload }) => ({ server, workload })),
+  ];
+  const figures = await runInTurns(turns, options);
+  const byWorkload = new Map([...figures].map(([{ workload }, rounds]) => [workload, rounds]));
+  for (const line of rowsOf(floors, pairs, byWorkload)) console.log(line);
+  return 0;
+}
+
+async function besideOther(own: Product, other: Product, options: RowOptions): Promise<number> {
+  const contestantOf = async (name: string, { server, prepared }: Product) => {
+    const pairs = await productWorkloads(server.origin, prepared);
+    const workloads = pairs.map(({ workload }) => workload).filter((workload) => isWanted(options, workload));
+    return { name, server, workloads };
+  };
+  const pair = [await contestantOf('other', other), await contestantOf('this', own)] as const;
+  return statusOf(await compare(pair, options, { rateMin }));
 }

@@ -1,9 +1,7 @@
 /**
- * A bounded load on one address of this machine, and what it cost the server process.
+ * A bounded load on one address of this machine, and what it cost the processes that serve.
  */
-import type { ChildProcess } from 'node:child_process';
 import { Agent, request as httpRequest } from 'node:http';
-import type { CpuReport } from './protocol.ts';
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT';
@@ -23,14 +21,15 @@ export interface Figures {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** CPU time of the server process per request. */
+  /** CPU time of the server's processes per request. */
   readonly cpuMicros: number;
   readonly requests: number;
 }
 
 export interface Server {
   readonly origin: string;
-  readonly process: ChildProcess;
+  /** CPU time that its processes have used so far, in µs. */
+  readonly cpuMicros: () => Promise<number>;
 }
 
 /** Runs `workload` with `connections` callers for `seconds`; throws at the first answer of another status. */
@@ -38,7 +37,7 @@ export async function run(server: Server, workload: Workload, connections: numbe
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const latenciesMs: number[] = [];
   let next = 0;
-  const cpuBefore = await cpuMicrosOf(server.process);
+  const cpuBefore = await server.cpuMicros();
   const beginMs = performance.now();
   const endMs = beginMs + seconds * 1000;
   const caller = async (): Promise<void> => {
@@ -53,7 +52,7 @@ export async function run(server: Server, workload: Workload, connections: numbe
   };
   await Promise.all(Array.from({ length: connections }, caller));
   const elapsedSeconds = (performance.now() - beginMs) / 1000;
-  const cpuMicros = (await cpuMicrosOf(server.process)) - cpuBefore;
+  const cpuMicros = (await server.cpuMicros()) - cpuBefore;
   agent.destroy();
   latenciesMs.sort((a, b) => a - b);
   const at = (share: number): number =>
@@ -80,12 +79,5 @@ function send(origin: string, agent: Agent, call: Call): Promise<number> {
     );
     request.once('error', reject);
     request.end(call.body);
-  });
-}
-
-function cpuMicrosOf(child: ChildProcess): Promise<number> {
-  return new Promise((resolve) => {
-    child.once('message', (message: CpuReport) => resolve(message.cpuMicros));
-    child.send('cpu');
   });
 }

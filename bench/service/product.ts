@@ -1,14 +1,13 @@
 /**
- * The product as a process of its own: started by `bench/main.ts`, ended by its parent.
+ * The product as a process of its own: started by a bench, ended by its parent.
  */
 import { openPlatform, startService } from '../../packages/server/src/app.ts';
-import { systemClock } from '../../packages/server/src/base/clock.ts';
 import { readConfig } from '../../packages/server/src/base/config.ts';
 import { openLog } from '../../packages/server/src/base/log.ts';
 import { answerParent } from './answer-parent.ts';
 
 const config = readConfig(process.env);
-const platform = await openPlatform({ config, clock: systemClock, log: openLog(config.logLevel) });
+const platform = await openPlatform({ config, log: openLog(config.logLevel) });
 const service = await startService(platform);
 answerParent(service.origin, async () => {
   await service.drain();

@@ -130,3 +130,31 @@ export function openAllotment(budget: StepBudget, steps: number, errorOf: (exces
     },
   };
 }
+
+/** Steps of which a budget is told at once: to tell of one takes longer than to make it. */
+const stepsPerSettlement = 256;
+
+/** Counts the steps of many small pieces of the same work for `budget`, which hears of them now and then. */
+export class StepMeter {
+  readonly #budget: StepBudget;
+  readonly #work: BudgetedWork;
+  #unsettled = 0;
+
+  constructor(budget: StepBudget, work: BudgetedWork) {
+    this.#budget = budget;
+    this.#work = work;
+  }
+
+  /** Counts steps before they are made. @throws Error of the host; less than `stepsPerSettlement` steps late */
+  spend(count: number): void {
+    this.#unsettled += count;
+    if (this.#unsettled >= stepsPerSettlement) this.settle();
+  }
+
+  /** Tells the budget of what is left: at the end of the work. @throws Error of the host */
+  settle(): void {
+    const count = this.#unsettled;
+    this.#unsettled = 0;
+    this.#budget.spend(count, this.#work);
+  }
+}

@@ -5,13 +5,13 @@
  *
  * https://hl7.org/fhir/R4/validation.html
  */
-import type { StepBudget } from './budget.ts';
+import { type StepBudget, StepMeter } from './budget.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import { unusedIn } from './validation/contained.ts';
 import { type Place, type Run, report, type ValidationIssue } from './validation/issue.ts';
 import { isResourceType } from './validation/resource-types.ts';
 import { isObject, type ResourceScope, scopeOf } from './validation/scope.ts';
-import { checkResource } from './validation/walk.ts';
+import { checkResource, validating } from './validation/walk.ts';
 
 export type { ValidationIssue, ValidationRule } from './validation/issue.ts';
 
@@ -38,9 +38,10 @@ export function validateResource(resource: JsonValue, options: ValidationOptions
     issuesMax: options.issuesMax ?? issuesMaxDefault,
     full: false,
     scope: scopeOf({}, undefined),
-    budget: options.budget,
+    meter: options.budget === undefined ? undefined : new StepMeter(options.budget, validating),
   };
   check(run, resource, options);
+  run.meter?.settle();
   return run.issues;
 }
 
@@ -59,7 +60,7 @@ export function unusedContained(resource: JsonObject, type: string): ReadonlySet
     issuesMax: issuesMaxDefault,
     full: false,
     scope: scopeOf({}, undefined),
-    budget: undefined,
+    meter: undefined,
     onRead,
   };
   check(run, resource, { type });

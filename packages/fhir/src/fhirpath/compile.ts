@@ -2,7 +2,7 @@
 // the definitions which JSON properties to read and calls the next step with each value. Branches of a union that
 // begin with another type, and casts that cannot hold, leave nothing behind.
 // http://hl7.org/fhirpath/N1/ and https://hl7.org/fhir/R4/fhirpath.html
-import type { BudgetedWork, StepBudget } from '../budget.ts';
+import { type BudgetedWork, type StepBudget, StepMeter } from '../budget.ts';
 import { isSubtypeOf, typeDefinition } from '../definitions.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { both, compileElement, compileExtension } from './elements.ts';
@@ -76,8 +76,9 @@ export function compileFhirPath(
   requireFewSteps(compilation); // a branch that failed for it may have been left out as one without the element
   return {
     select: (value, root, path, budget, work) => {
-      const run: Run = { root, found: [], held: [], budget, work };
+      const run: Run = { root, found: [], held: [], meter: new StepMeter(budget, work) };
       step?.visit(value, path, run, undefined);
+      run.meter.settle();
       return run.found;
     },
     results: [...results.values()],
@@ -131,7 +132,7 @@ function compileResource(compilation: Compilation, then: Continuation): Step | u
   const next = then(root);
   if (next === undefined) return undefined;
   const visit: Visit = (_value, _path, run) => {
-    run.budget.spend(1, run.work);
+    run.meter.spend(1);
     next.visit(run.root, root.typeName, run, undefined);
   };
   return { visit, usesSibling: false };
@@ -175,7 +176,7 @@ function compileWhere(
   if (next === undefined) return undefined;
   const predicate = compilePredicate(criteria, focus, compilation);
   const visit: Visit = (value, path, run, sibling) => {
-    run.budget.spend(1, run.work);
+    run.meter.spend(1);
     if (predicate.test(value, path, run, sibling) === true) next.visit(value, path, run, sibling);
   };
   return { visit, usesSibling: next.usesSibling || predicate.usesSibling };
@@ -241,12 +242,12 @@ function foundVisit(focus: Focus): Visit {
   const type = focus.typeName;
   if (isPolymorphic(focus)) {
     return (value, path, run) => {
-      run.budget.spend(1, run.work);
+      run.meter.spend(1);
       run.found.push({ type: runtimeType(focus, value), value, path });
     };
   }
   return (value, path, run) => {
-    run.budget.spend(1, run.work);
+    run.meter.spend(1);
     run.found.push({ type, value, path });
   };
 }

@@ -53,12 +53,12 @@ function elementStep(jsonName: string, pathSuffix: string, next: Step): Step {
   if (next.usesSibling) return siblingAwareStep(jsonName, pathSuffix, next);
   const visitNext = next.visit;
   const visit: Visit = (value, path, run) => {
-    run.budget.spend(1, run.work);
+    run.meter.spend(1);
     const child = property(value, jsonName);
     if (child === undefined || child === null) return;
     const childPath = path + pathSuffix;
     if (!Array.isArray(child)) return visitNext(child, childPath, run, undefined);
-    run.budget.spend(child.length, run.work);
+    run.meter.spend(child.length);
     for (let index = 0; index < child.length; index += 1) {
       const item = child[index];
       if (item !== undefined && item !== null) visitNext(item, `${childPath}[${index}]`, run, undefined);
@@ -71,7 +71,7 @@ function elementStep(jsonName: string, pathSuffix: string, next: Step): Step {
 function siblingAwareStep(jsonName: string, pathSuffix: string, next: Step): Step {
   const siblingName = `_${jsonName}`;
   const visit: Visit = (value, path, run) => {
-    run.budget.spend(1, run.work);
+    run.meter.spend(1);
     const child = property(value, jsonName);
     const sibling = property(value, siblingName);
     const childPath = path + pathSuffix;
@@ -82,7 +82,7 @@ function siblingAwareStep(jsonName: string, pathSuffix: string, next: Step): Ste
     const children = Array.isArray(child) ? child : [];
     const siblings = Array.isArray(sibling) ? sibling : [];
     const count = Math.max(children.length, siblings.length);
-    run.budget.spend(count, run.work);
+    run.meter.spend(count);
     for (let index = 0; index < count; index += 1) {
       const item = children[index] ?? null;
       const itemSibling = siblings[index] ?? undefined;

@@ -1,5 +1,5 @@
 // What the compiler knows about the values that a part of an expression selects, and what runs over them.
-import type { BudgetedWork, StepBudget } from '../budget.ts';
+import type { StepMeter } from '../budget.ts';
 import type { ElementType, TypeDefinition } from '../definitions.ts';
 import { isPrimitiveType, isSubtypeOf, typeDefinition } from '../definitions.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
@@ -33,8 +33,7 @@ export interface Run {
   /** Values held back by an indexer until its whole collection is known. */
   readonly held: (() => void)[];
   /** Spent by a step for each element that is visited, each item and each criterion. */
-  readonly budget: StepBudget;
-  readonly work: BudgetedWork;
+  readonly meter: StepMeter;
 }
 
 /** Handles one value. `sibling` is the '_name' companion of a primitive; `value` is null where only that exists. */

@@ -68,7 +68,7 @@ function compileLogic(
   // The result that one operand alone decides.
   const decisive = operator === 'or';
   const test: Predicate = (value, path, run, sibling) => {
-    run.budget.spend(1, run.work);
+    run.meter.spend(1);
     const first = a.test(value, path, run, sibling);
     if (first === decisive) return decisive;
     const second = b.test(value, path, run, sibling);
@@ -88,7 +88,7 @@ function compileEquality(
   const a = compileOperand(left, input, compilation);
   const b = compileOperand(right, input, compilation);
   const test: Predicate = (value, path, run) => {
-    run.budget.spend(1, run.work);
+    run.meter.spend(1);
     const first = a(value, path, run);
     const second = b(value, path, run);
     if (first.length === 0 || second.length === 0) return undefined;
@@ -179,7 +179,7 @@ function compileReferenceTypeTest(
   const test: Predicate = (value, path, run, sibling) => {
     const [reference] = collect.values(value, path, run, sibling);
     if (reference === undefined) return false;
-    run.budget.spend(stepsToReferencedType(reference, run.root), run.work);
+    run.meter.spend(stepsToReferencedType(reference, run.root));
     const type = referencedType(reference, run.root);
     return type !== undefined && isSubtypeOf(type, typeName);
   };
@@ -216,13 +216,13 @@ function compileCollection(
     check?.(focus);
     touch(compilation, focus);
     const visit: Step['visit'] = (value, path, run) => {
-      run.budget.spend(1, run.work);
+      run.meter.spend(1);
       run.found.push({ type: runtimeType(focus, value), value, path });
     };
     return { visit, usesSibling: withSiblings && focus.primitive };
   });
   const collect: (...input: Parameters<Predicate>) => Run['found'] = (value, path, run, sibling) => {
-    const inner: Run = { root: run.root, found: [], held: [], budget: run.budget, work: run.work };
+    const inner: Run = { root: run.root, found: [], held: [], meter: run.meter };
     step?.visit(value, path, inner, sibling);
     return inner.found;
   };

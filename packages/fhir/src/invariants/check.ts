@@ -4,7 +4,7 @@
  *
  * https://hl7.org/fhir/R4/conformance-rules.html#constraints
  */
-import type { Budget, BudgetedWork } from '../budget.ts';
+import { type Budget, type BudgetedWork, StepMeter } from '../budget.ts';
 import { FhirPathError } from '../fhirpath/fhirpath-error.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { type Place, pathOf } from '../validation/issue.ts';
@@ -59,6 +59,7 @@ export function checkInvariants(resource: JsonObject, options: InvariantOptions)
   const item = resourceItem(resource);
   if (item === undefined) return [];
   const { severity, breachesMax, budget, findUnit } = options;
+  const meter = new StepMeter(budget, work);
   const evaluation: Evaluation = {
     resource: item,
     rootResource: item,
@@ -66,10 +67,11 @@ export function checkInvariants(resource: JsonObject, options: InvariantOptions)
     bundles: [],
     remembered: new Map(),
     findUnit,
-    spend: (steps) => budget.spend(steps, work),
+    spend: (steps) => meter.spend(steps),
   };
   const run: Run = { breaches: [], breachesMax, severity, evaluation };
   checkResource(run, item, { parent: undefined, name: item.type, index: -1 }, false);
+  meter.settle();
   return run.breaches;
 }
 

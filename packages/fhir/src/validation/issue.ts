@@ -3,7 +3,7 @@
  *
  * https://hl7.org/fhir/R4/valueset-issue-type.html
  */
-import type { StepBudget } from '../budget.ts';
+import type { StepMeter } from '../budget.ts';
 import type { ResourceScope } from './scope.ts';
 
 /** Rule → code of the issue in an OperationOutcome. */
@@ -48,7 +48,7 @@ export interface Run {
   full: boolean;
   /** The resource that references are resolved in. */
   scope: ResourceScope;
-  readonly budget: StepBudget | undefined;
+  readonly meter: StepMeter | undefined;
   /** Gets the scope of the outermost resource when all of it is read; absent: nobody asks. */
   readonly onRead?: (scope: ResourceScope) => void;
 }

@@ -55,7 +55,7 @@ function resourceShape(run: Run, value: JsonValue, place: Place): Shape | undefi
   return undefined;
 }
 
-const validating: BudgetedWork = {
+export const validating: BudgetedWork = {
   what: 'Validating the resource',
   cheaper: 'send fewer elements, or several resources',
 };
@@ -63,7 +63,7 @@ const validating: BudgetedWork = {
 /** Checks all properties of an object of a known type. */
 function checkObject(run: Run, object: JsonObject, shape: Shape, place: Place): void {
   const keys = Object.keys(object);
-  run.budget?.spend(keys.length, validating);
+  run.meter?.spend(keys.length);
   let present = 0;
   let chosen: (Property | undefined)[] | undefined;
   for (const key of keys) {
@@ -116,7 +116,7 @@ function checkEntries(
   property: Property,
   parent: Place,
 ): void {
-  run.budget?.spend(values.length, validating);
+  run.meter?.spend(values.length);
   for (let index = 0; index < values.length; index++) {
     if (run.full) return;
     const value = values[index] ?? null;

@@ -1,0 +1,104 @@
+/**
+ * Two servers that answer the same workloads, row by row: the ratios of their rates and of their CPU time per request. Other
+ * work on the machine only slows, so of each side the quartile of the rounds that were least disturbed counts.
+ */
+import { quantile } from '../cpu.ts';
+import type { Figures, Server, Workload } from './load.ts';
+import { runInTurns, type TurnOptions } from './turns.ts';
+
+export interface Contestant {
+  readonly name: string;
+  readonly server: Server;
+  readonly workloads: readonly Workload[];
+}
+
+/** What is promised of the second one ÷ the first one. */
+export interface Bounds {
+  readonly rateMin?: number;
+  readonly cpuMax?: number;
+}
+
+/** A ratio with its uncertainty: two standard errors, by bootstrap. */
+interface Ratio {
+  readonly ratio: number;
+  readonly uncertainty: number;
+}
+
+/** Prints a row for each workload; returns the names of those whose bound is broken beyond the uncertainty of the ratio. */
+export async function compare(
+  [base, own]: readonly [Contestant, Contestant],
+  options: TurnOptions,
+  bounds: Bounds,
+): Promise<readonly string[]> {
+  const pairs = base.workloads.flatMap((workload, index) => {
+    const other = own.workloads[index];
+    return other === undefined ? [] : [[turnOf(base, workload), turnOf(own, other)] as const];
+  });
+  const figures = await runInTurns(pairs.flat(), options);
+  const broken: string[] = [];
+  console.log(
+    `| | ${base.name}: requests/s | ${own.name} | ratio${boundText('≥', bounds.rateMin)} | CPU µs/request | ${own.name} | ratio${boundText('≤', bounds.cpuMax)} |`,
+  );
+  console.log('|---|---:|---:|---:|---:|---:|---:|');
+  for (const [one, other] of pairs) {
+    const [ofBase, ofOwn] = [figures.get(one) ?? [], figures.get(other) ?? []];
+    const [baseRates, ownRates] = [ofBase.map(rateOf), ofOwn.map(rateOf)];
+    const [baseCpu, ownCpu] = [ofBase.map(cpuOf), ofOwn.map(cpuOf)];
+    const rate = ratioOf(baseRates, ownRates, upperQuartile);
+    const cpu = ratioOf(baseCpu, ownCpu, lowerQuartile);
+    const isBroken =
+      (bounds.rateMin !== undefined && rate.ratio + rate.uncertainty < bounds.rateMin) ||
+      (bounds.cpuMax !== undefined && cpu.ratio - cpu.uncertainty > bounds.cpuMax);
+    if (isBroken) broken.push(one.workload.name);
+    const cells = [
+      one.workload.name,
+      ...[baseRates, ownRates].map((rates) => quantile(rates, upperQuartile).toFixed(0)),
+      textOf(rate),
+      ...[baseCpu, ownCpu].map((costs) => quantile(costs, lowerQuartile).toFixed(0)),
+      `${textOf(cpu)}${isBroken ? ' ✗' : ''}`,
+    ];
+    console.log(`| ${cells.join(' | ')} |`);
+  }
+  return broken;
+}
+
+/** Says what is broken; returns the exit status. */
+export function statusOf(broken: readonly string[]): number {
+  if (broken.length > 0) console.log(`\nBeyond the bound: ${broken.join(', ')}`);
+  return broken.length > 0 ? 1 : 0;
+}
+
+const upperQuartile = 0.75;
+const lowerQuartile = 0.25;
+const resamples = 500;
+
+const rateOf = ({ requestsPerSecond }: Figures): number => requestsPerSecond;
+const cpuOf = ({ cpuMicros }: Figures): number => cpuMicros;
+
+function turnOf({ server }: Contestant, workload: Workload) {
+  return { server, workload };
+}
+
+function ratioOf(base: readonly number[], own: readonly number[], quartile: number): Ratio {
+  const ratio = quantile(own, quartile) / quantile(base, quartile);
+  const drawn = Array.from(
+    { length: resamples },
+    () => quantile(redrawn(own), quartile) / quantile(redrawn(base), quartile),
+  );
+  const mean = drawn.reduce((sum, each) => sum + each, 0) / drawn.length;
+  const variance = drawn.reduce((sum, each) => sum + (each - mean) ** 2, 0) / drawn.length;
+  return { ratio, uncertainty: 2 * Math.sqrt(variance) };
+}
+
+/** As many of the values, drawn at random, each as often as it comes: https://en.wikipedia.org/wiki/Bootstrapping_(statistics) */
+function redrawn(values: readonly number[]): number[] {
+  return values.map(() => values[Math.floor(Math.random() * values.length)] ?? Number.NaN);
+}
+
+function textOf(ratio: Ratio): string {
+  return `${ratio.ratio.toFixed(3)} ± ${ratio.uncertainty.toFixed(3)}`;
+}
+
+function boundText(sign: string, bound: number | undefined): string {
+  return bound === undefined ? '' : ` (${sign} ${bound})`;
+}
