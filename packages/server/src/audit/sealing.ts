@@ -8,7 +8,7 @@ import type { Log } from '../base/log.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { serviceLedger } from './audit-row.ts';
-import type { HeadFiles } from './head-files.ts';
+import type { HeadFiles, KnownHead } from './head-files.ts';
 import type { Ledger } from './ledger.ts';
 import { beginning, headOf, noHead, type Seal, type SealingKey, unsealedMaxMs } from './seal.ts';
 import { addSeal, firstRowAfter, type LastSeal, lastSeal, rowsToSeal, type ToSeal } from './seal-statements.ts';
@@ -103,14 +103,17 @@ export async function sealNext(
 ): Promise<SealingState> {
   const { database, heads, log } = options;
   const ledger = database.forFirm(firm);
-  const [last] = await ledger.query<LastSeal>(lastSeal(firm));
+  // Before the database is read: meanwhile another process may add a seal and note it.
   const known = heads.read(firm);
-  if (known !== undefined && (last?.number ?? 0) < known.number)
-    log.error({ firm, seal: known.number }, 'the end of an audit ledger is missing: praxis audit verify tells more');
+  const [last] = await ledger.query<LastSeal>(lastSeal(firm));
+  const gone = known !== undefined && isGone(known, last) ? known : undefined;
+  if (gone !== undefined)
+    log.error({ firm, seal: gone.number }, 'the end of an audit ledger is missing: praxis audit verify tells more');
   const after = last ?? beginning;
   const [next] = await ledger.query<ToSeal>(rowsToSeal(firm, after, sealRowsMax));
   if (next === undefined || next.marks === null) {
-    if (last !== undefined) await heads.note(firm, { number: last.number, head: last.head.toString('hex') });
+    if (last !== undefined && (gone !== undefined || last.number !== known?.number))
+      await heads.note(firm, knownOf(last), gone);
     return (await ledger.query(firstRowAfter(firm, after))).length > 0 ? 'waiting' : 'done';
   }
   if (next.unproven.length > 0)
@@ -120,8 +123,18 @@ export async function sealNext(
     );
   const seal = makeSeal(options, firm, last, { ...next, marks: next.marks });
   const [added] = await ledger.query(addSeal(firm, seal));
-  if (added !== undefined) await heads.note(firm, { number: seal.number, head: seal.head.toString('hex') });
+  if (added !== undefined) await heads.note(firm, knownOf(seal), gone);
   return 'more';
+}
+
+/** Whether a seal that was there is not any more, or another one is in its place. */
+function isGone(known: KnownHead, last: LastSeal | undefined): boolean {
+  if (last === undefined || last.number < known.number) return true;
+  return last.number === known.number && last.head.toString('hex') !== known.head;
+}
+
+function knownOf({ number, head }: Pick<LastSeal, 'number' | 'head'>): KnownHead {
+  return { number, head: head.toString('hex') };
 }
 
 function makeSeal(
