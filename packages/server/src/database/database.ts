@@ -158,6 +158,7 @@ function openLanes(options: DatabaseOptions, connect: (lane: Lane) => Promise<Co
       options.statementTimeoutMs === 0 ? Number.POSITIVE_INFINITY : options.statementTimeoutMs + answerGraceMs,
     patience: new Patience(options.statementTimeoutMs),
     transactionMaxMs: options.transactionTimeoutMs ?? 0,
+    answered: { lastMs: performance.now() },
   };
   return {
     shared: new Lane({ ...limits, connectionsMax: sharedMax, depthMax: sharedDepthMax }, connect, options.log),

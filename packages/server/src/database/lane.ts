@@ -28,6 +28,8 @@ export interface LaneLimits {
   readonly patience: Patience;
   /** Longest time of one transaction, in ms; 0 = no limit. */
   readonly transactionMaxMs: number;
+  /** When the database has answered on whichever connection of any lane, by performance.now(). */
+  readonly answered: { lastMs: number };
 }
 
 export interface LaneState {
@@ -112,6 +114,7 @@ export class Lane {
 
   /** To be called after every answer on one of the lane's connections, and when its reservation ends. */
   progressed(connection: Connection): void {
+    if (connection.usable) this.#limits.answered.lastMs = performance.now();
     if (connection.holder !== undefined && connection.inFlight === 0 && !connection.reserved)
       this.#takeBack(connection);
     if (this.#waiters.size > 0) this.#serve();
@@ -218,7 +221,10 @@ export class Lane {
   }
 
   #waitedTooLong({ application }: Asker): Error {
-    const isOwnFault = application !== serviceApplication && this.#shares.heldBy(application) > 0;
+    // Where nobody was answered meanwhile it is the database that is slow, not what this application has sent.
+    const othersWereAnswered = performance.now() - this.#limits.answered.lastMs < this.#limits.waitMaxMs;
+    const holdsSome = application !== serviceApplication && this.#shares.heldBy(application) > 0;
+    const isOwnFault = holdsSome && othersWereAnswered;
     if (isOwnFault && !this.#shares.mayTake(application)) return tooMuchAtOnce();
     return this.#connections.length === 0
       ? unavailable('Database cannot be reached: try again', this.#lastFailure)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
-import { sql } from '../../src/database/sql.ts';
+import { type Sql, sql } from '../../src/database/sql.ts';
 import { openTestDatabase } from '../support/database.ts';
 
 // Of 16 connections 12 serve one statement at a time.
@@ -98,6 +98,24 @@ test('what waits of one application is bounded, and others may still wait', asyn
   assert.deepEqual(await one(1, quiet), [{ one: 1 }]);
   await gate.open();
   await Promise.all(slow);
+});
+
+test('who waits in vain is told 429 where others were answered meanwhile, and 503 where the database answered nobody', async () => {
+  const { runtime: narrow } = await openTestDatabase({ after }, { poolMax: 8, waitMaxMs: 500 });
+  const ask = (statement: Sql) => narrow.forFirm(1, noisy).query(statement);
+  const outcomes = async (): Promise<unknown[]> => {
+    const slow = Array.from({ length: 6 }, () => ask(sql`SELECT pg_sleep(1)`));
+    const ended = await Promise.allSettled(slow);
+    return ended.flatMap((each) => (each.status === 'rejected' ? [each.reason.status] : []));
+  };
+  const inVain = await outcomes();
+  assert.ok(inVain.length > 0);
+  assert.deepEqual(new Set(inVain), new Set([503]));
+  const timer = setInterval(() => void narrow.query(sql`SELECT 1`, { short: true }), 50);
+  const whileOthersAre = await outcomes();
+  clearInterval(timer);
+  assert.equal(whileOthersAre.length, inVain.length);
+  assert.deepEqual(new Set(whileOthersAre), new Set([429]));
 });
 
 test('who waits is served by application in turns, and by firm within it', async () => {
