@@ -1,7 +1,8 @@
 /**
- * `npm run bench [-- [service | scale | scheduling | revocation | access] [options]]`: each bench tells its options at its top.
+ * `npm run bench [-- [service | scale | scheduling | revocation | access | restarts] [options]]`: each bench tells its options at its top.
  */
 import { benchAccess } from './access.ts';
+import { benchRestarts } from './restarts/bench-restarts.ts';
 import { benchRevocation } from './revocation/bench-revocation.ts';
 import { benchScale } from './scale/bench-scale.ts';
 import { benchScheduling } from './scheduling.ts';
@@ -18,6 +19,8 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<numb
   revocation: benchRevocation,
   /** What a restricted token, the field mask and row-level security cost. */
   access: benchAccess,
+  /** Workers that are restarted and killed under load. */
+  restarts: benchRestarts,
 };
 
 const [first = '', ...rest] = process.argv.slice(2);

@@ -20,8 +20,12 @@ export interface Caller {
   readonly firm: string;
   /** Sends a request with both credentials; never throws. A 401 is tried once more with a new token. */
   send(asked: WorstRequest): Promise<Answer>;
+  /** Sends a request once, with another token. */
+  sendAs(token: string, asked: WorstRequest): Promise<Answer>;
   /** Asks for a token. */
   token(): Promise<Answer>;
+  /** Ends a token (RFC 7009). */
+  revoke(token: string): Promise<Answer>;
   close(): void;
 }
 
@@ -39,29 +43,30 @@ export function openCaller(
   const { origin, environment, product, realm } = sandbox;
   const { apiKey, clientId, clientSecret } = application.client;
   const base = `${origin}/${environment}/firm/${firm}/${product}/fhir/v2`;
-  let bearer: Promise<string> | undefined;
+  let bearer: Promise<Answer> | undefined;
 
-  const token = (): Promise<Answer> => {
-    const form = new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id: clientId,
-      client_secret: clientSecret,
-    });
-    const url = `${origin}/auth/realms/${realm}/protocol/openid-connect/token`;
+  const atRealm = (endpoint: string, fields: Readonly<Record<string, string>>): Promise<Answer> => {
+    const form = new URLSearchParams({ ...fields, client_id: clientId, client_secret: clientSecret });
+    const url = `${origin}/auth/realms/${realm}/protocol/openid-connect/${endpoint}`;
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/x-www-form-urlencoded' };
     return exchange(agent, url, 'POST', headers, form.toString());
   };
+  const token = (): Promise<Answer> => atRealm('token', { grant_type: 'client_credentials' });
 
-  const newBearer = async (): Promise<string> => {
-    const { status, body } = await token();
-    return status === 200 ? String(JSON.parse(body).access_token) : '';
+  const attempt = async (asked: WorstRequest): Promise<Answer> => {
+    bearer ??= token();
+    const asking = bearer;
+    const issued = await asking;
+    if (issued.status === 200) return await sendAs(JSON.parse(issued.body).access_token, asked);
+    if (bearer === asking) bearer = undefined;
+    return issued;
   };
 
-  const attempt = async ({ method, path, contentType, headers, body }: WorstRequest): Promise<Answer> => {
-    bearer ??= newBearer();
+  const sendAs = async (held: string, asked: WorstRequest): Promise<Answer> => {
+    const { method, path, contentType, headers, body } = asked;
     const sent = {
       ...headers,
-      authorization: `Bearer ${await bearer}`,
+      authorization: `Bearer ${held}`,
       'x-api-key': apiKey,
       ...(contentType === undefined ? {} : { 'content-type': contentType }),
     };
@@ -71,6 +76,8 @@ export function openCaller(
   return {
     firm,
     token,
+    sendAs,
+    revoke: (held) => atRealm('revoke', { token: held }),
     async send(asked) {
       const answer = await attempt(asked);
       if (answer.status !== 401) return answer;

@@ -2,17 +2,19 @@
  * The installation under siege: `praxis serve --sandbox` as processes of its own, with its own data directory and the embedded
  * database.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   readSandbox,
   type SandboxApplication,
   type SandboxFile,
 } from '../../packages/server/src/cli/sandbox/credentials.ts';
+import { type Hazards, openHazards } from './hazards.ts';
 import { childrenOf } from './processes.ts';
 
 const program = fileURLToPath(new URL('../../packages/server/src/cli/main.ts', import.meta.url));
@@ -20,14 +22,20 @@ const program = fileURLToPath(new URL('../../packages/server/src/cli/main.ts', i
 export interface Installation {
   readonly origin: string;
   readonly sandbox: SandboxFile;
+  /** Undefined where none are wanted. */
+  readonly hazards: Hazards | undefined;
   /** Pid of the process that was started; starting again after it was killed gives another. */
   pid(): number;
   /** Pids of the processes that answer requests. */
   workers(): readonly number[];
-  /** Pid of the database's first process. */
+  /** Pid of the database's first process; 0 while there is none. */
   postmaster(): number;
-  /** Starts again after the first process was killed. */
+  /** Starts again after the first process was killed, again and again until it is ready, as a service manager does. */
   restart(): Promise<void>;
+  /** How often the first process has ended without having been killed. */
+  ends(): number;
+  /** Runs a command of the program on the installation. */
+  command(...line: readonly string[]): { readonly status: number | null; readonly said: string };
   stop(): Promise<void>;
 }
 
@@ -37,12 +45,47 @@ export function applicationOf({ applications }: SandboxFile, name: string): Sand
   return found;
 }
 
+const restartPauseMs = 500;
+
+export interface InstallationOptions {
+  /** Whether disk, clock and the way to the database can be made to fail. */
+  readonly isHazardous?: boolean;
+  /** File for what its processes say; absent: they say it on this one's standard error. */
+  readonly log?: string;
+}
+
 /** Starts it; resolves when it is ready. */
-export async function startInstallation(settings: Readonly<Record<string, string>>): Promise<Installation> {
-  const dataDir = mkdtempSync(path.join(tmpdir(), 'praxis-siege-'));
+export async function startInstallation(
+  settings: Readonly<Record<string, string>>,
+  { isHazardous = false, log }: InstallationOptions = {},
+): Promise<Installation> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'praxis-siege-'));
+  const dataDir = path.join(directory, 'data');
+  mkdirSync(dataDir);
+  const hazards = isHazardous ? openHazards(directory, dataDir) : undefined;
   const port = String(await freePort());
   const environment = { PRAXIS_PORT: port, PRAXIS_DATA_DIR: dataDir, PRAXIS_LOG_LEVEL: 'error', ...settings };
-  let child = await serve(environment);
+  const logged = log === undefined ? 'inherit' : openSync(log, 'w');
+  let ends = 0;
+  let isEnding = false;
+  const start = async (): Promise<ChildProcess> => {
+    const started = await serve({ ...environment, ...hazards?.settings }, logged);
+    started.once('exit', (_status, signal) => {
+      if (signal !== 'SIGKILL' && !isEnding) ends += 1;
+    });
+    return started;
+  };
+  const remove = (): void => {
+    hazards?.close();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  let child: ChildProcess;
+  try {
+    child = await start();
+  } catch (error) {
+    remove();
+    throw error;
+  }
   const sandbox = readSandbox(dataDir);
   if (sandbox === undefined) throw new Error('the sandbox was not seeded');
   const origin = `http://127.0.0.1:${port}`;
@@ -50,32 +93,55 @@ export async function startInstallation(settings: Readonly<Record<string, string
   return {
     origin,
     sandbox: { ...sandbox, origin },
+    hazards,
     pid,
     workers() {
       const workers = childrenOf(pid()).filter(({ command }) => command.includes('serving/worker'));
       return workers.map((worker) => worker.pid);
     },
-    postmaster: () =>
-      Number(readFileSync(path.join(dataDir, 'postgres', 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0]),
+    postmaster: () => postmasterIn(dataDir),
     async restart() {
-      child = await serve(environment);
+      for (let attempt = 1; ; attempt++) {
+        try {
+          child = await start();
+          return;
+        } catch (error) {
+          if (attempt >= 60) throw error;
+          await delay(restartPauseMs);
+        }
+      }
+    },
+    ends: () => ends,
+    command(...line) {
+      const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment };
+      const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...line], { env, encoding: 'utf8' });
+      return { status, said: `${stdout}${stderr}` };
     },
     async stop() {
+      isEnding = true;
       await end(child);
-      rmSync(dataDir, { recursive: true, force: true });
+      remove();
     },
   };
 }
 
-async function serve(environment: Readonly<Record<string, string>>): Promise<ChildProcess> {
+function postmasterIn(dataDir: string): number {
+  try {
+    return Number(readFileSync(path.join(dataDir, 'postgres', 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  } catch {
+    return 0;
+  }
+}
+
+async function serve(environment: Readonly<Record<string, string>>, logged: 'inherit' | number): Promise<ChildProcess> {
   const child = spawn(process.execPath, [program, 'serve', '--sandbox'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', logged],
     // NODE_OPTIONS for profilers.
     env: { ...pick(process.env, ['PATH', 'HOME', 'NODE_OPTIONS']), ...environment },
   });
   await new Promise<void>((resolve, reject) => {
     let said = '';
-    child.stdout.on('data', (chunk: Buffer) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
       said = `${said}${chunk.toString()}`.slice(-10_000);
       if (said.includes('praxis ready on ')) resolve();
     });
@@ -95,7 +161,8 @@ async function end(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-async function freePort(): Promise<number> {
+/** A port of this machine that nobody listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

@@ -5,7 +5,6 @@ import type { Struck } from './attacks.ts';
 import type { Caller } from './caller.ts';
 import { type Figures, isError } from './figures.ts';
 import type { Beats } from './pulse.ts';
-import { isExcused, type Window } from './strikes.ts';
 import { type Deed, identifierSystem, type Victim } from './victim.ts';
 
 /** What has to hold. */
@@ -32,8 +31,8 @@ export interface Phase {
 }
 
 /** The bounds that are broken, in words. @param isUntimed those of time are not judged */
-export function brokenBounds(alone: Phase, siege: Phase, windows: readonly Window[], isUntimed: boolean): string[] {
-  const errors = siege.deeds.filter((deed) => isError(deed) && !isExcused(windows, deed));
+export function brokenBounds(alone: Phase, siege: Phase, isUntimed: boolean): string[] {
+  const errors = siege.deeds.filter(isError);
   const broken: string[] = [];
   for (const worker of unseen(siege)) broken.push(`worker ${worker} never answered /health/live`);
   const alike = Map.groupBy(errors, ({ kind, status }) => `${kind} of the practice: ${status}`);
@@ -59,12 +58,8 @@ function unseen({ pulse, workers }: Phase): readonly string[] {
 }
 
 /** An attack may be refused; it may not break anything. */
-export function faultsOfAttacks(
-  attacks: readonly Attack[],
-  struck: readonly Struck[],
-  { hasFaults, isUntimed }: { readonly hasFaults: boolean; readonly isUntimed: boolean },
-): string[] {
-  const broken = struck.filter(({ status }) => status === 500 || (status === 0 && !hasFaults));
+export function faultsOfAttacks(attacks: readonly Attack[], struck: readonly Struck[], isUntimed: boolean): string[] {
+  const broken = struck.filter(({ status }) => status === 500 || status === 0);
   const named = new Map(broken.map(({ name, status, said }) => [`${name}: ${status}`, said]));
   const sent = new Set(struck.map(({ name }) => name));
   const unsent = isUntimed ? [] : attacks.filter(({ name }) => !sent.has(name)).map(({ name }) => name);
@@ -82,9 +77,7 @@ export async function lostWrites(caller: Caller, victim: Victim): Promise<string
     ...victim.uncertain.map((value) => [value, 0] as const),
   ];
   for (const [value, min] of all) {
-    const found = await findOne(caller, value);
-    if (found < min) broken.push(`an acknowledged create is lost: ${value}`);
-    if (found > 1) broken.push(`a create took effect ${found} times: ${value}`);
+    broken.push(...judgeCreate(value, await countOf(caller, identifierSystem, value), min));
   }
   console.log(
     `writes: ${victim.acknowledged.length} acknowledged, ${victim.uncertain.length} uncertain, all looked up`,
@@ -92,10 +85,16 @@ export async function lostWrites(caller: Caller, victim: Victim): Promise<string
   return broken;
 }
 
-/** How many there are; who has used up the minute waits for the next one. */
-async function findOne(caller: Caller, value: string): Promise<number> {
+/** @param found how many there are @param min how many there must be */
+export function judgeCreate(value: string, found: number, min: number): string[] {
+  if (found < min) return [`an acknowledged create is lost: ${value}`];
+  return found > 1 ? [`a create took effect ${found} times: ${value}`] : [];
+}
+
+/** How many patients with an identifier there are; who has used up the minute waits for the next one. */
+export async function countOf(caller: Caller, system: string, value: string): Promise<number> {
   for (;;) {
-    const path = `Patient?identifier=${identifierSystem}|${value}&_summary=count`;
+    const path = `Patient?identifier=${system}|${value}&_summary=count`;
     const { status, body } = await caller.send({ method: 'GET', path });
     if (status === 200) return JSON.parse(body).total;
     if (status !== 429) throw new Error(`looking up a create: ${status} ${body}`);

@@ -16,6 +16,12 @@ export function childrenOf(parent: number): readonly Process[] {
     .map((pid) => ({ pid, command: commandOf(pid) }));
 }
 
+/** Whether there is such a process; one that has ended and was not collected yet is none. */
+export function isRunning(pid: number): boolean {
+  const stat = readProc(pid, 'stat');
+  return stat !== '' && !stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
+}
+
 /** Resident memory in bytes; 0 when there is no such process. */
 export function residentBytesOf(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readProc(pid, 'status'))?.[1];
