@@ -9,7 +9,7 @@ import type { FhirCall, FhirRequest, PatchDocument } from '../interactions/conte
 import { criteriaOf } from '../interactions/criteria.ts';
 import { type FhirTarget, interactionOf, requireIds, type TargetName } from '../interactions/fhir-target.ts';
 import { answersList } from '../operations/answer-operation.ts';
-import { parseParameters } from '../search/query-string.ts';
+import { parseParameters, requireFewParts } from '../search/query-string.ts';
 import { formatWishes, rememberForm, requireFormat, requireListFormat } from './answer-format.ts';
 import { mayWantContent, readBinaryBody, wantsContentOnly } from './binary.ts';
 import { decodeUtf8, readBytes } from './body.ts';
@@ -109,6 +109,7 @@ async function searchForm(request: FastifyRequest, body: () => Promise<Buffer>):
   const bytes = await body();
   if (bytes.length > 0) requireFormBody(request.headers['content-type']);
   const form = decodeUtf8(bytes).trim();
+  requireFewParts(form);
   if (form !== '') {
     rememberForm(request, form);
     requireListFormat(formatWishes(request));

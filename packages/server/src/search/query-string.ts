@@ -7,12 +7,31 @@ import { fail } from '../base/errors.ts';
 
 export type Parameter = readonly [name: string, value: string];
 
+/** Parts between `&` that a text is split into, at most, empty ones counted: more than any search takes parameters. */
+const partsMax = 10_000;
+
+/**
+ * Passes where the text has few enough parts to be split, which it counts without splitting it.
+ * @throws PraxisError `too-costly`
+ */
+export function requireFewParts(text: string): void {
+  let parts = 1;
+  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
+    parts += 1;
+    if (parts > partsMax)
+      fail('too-costly', {
+        diagnostics: `The query has more than ${partsMax} parameters, the limit of one request. Nothing was changed. To make it cheaper: name fewer parameters`,
+      });
+  }
+}
+
 /**
  * The name/value pairs of `text` (no leading `?`). `+` is a space. A part without `=` continues the value before it:
  * some clients send the `&` of `name=Smith & Sons` as it is, and no search parameter is without a value.
- * @throws PraxisError `search-invalid` for a broken percent-escape or bytes that are not UTF-8.
+ * @throws PraxisError `search-invalid` for a broken percent-escape or bytes that are not UTF-8, `too-costly`
  */
 export function parseParameters(text: string): Parameter[] {
+  requireFewParts(text);
   const parameters: Parameter[] = [];
   for (const part of text.split('&')) {
     if (part === '') continue;

@@ -16,3 +16,16 @@ test('a part without = goes on with the value before it, unless it begins as a r
     ['_summary', ''],
   ]);
 });
+
+test('more parts than a search takes parameters are refused before they are split, empty ones as well', () => {
+  const refusal = {
+    code: 'too-costly',
+    details: {
+      diagnostics:
+        'The query has more than 10000 parameters, the limit of one request. Nothing was changed. To make it cheaper: name fewer parameters',
+    },
+  };
+  assert.deepEqual(parseParameters('&'.repeat(9_999)), []);
+  for (const text of ['&'.repeat(10_000), 'a=1&'.repeat(10_000)])
+    assert.throws(() => parseParameters(text), refusal, text.slice(0, 4));
+});
