@@ -67,6 +67,7 @@ export class Connection {
   #headLooks = 0;
   #beganAt = 0;
   #workedMs = 0;
+  #lastMs = 0;
   #queue: Queued[] = [];
 
   private constructor(client: pg.Client, hooks: ConnectionHooks, settingOnce: boolean) {
@@ -120,7 +121,17 @@ export class Connection {
     return this.#workedMs;
   }
 
-  /** The same, which then begins anew. */
+  /** How long it has worked for the statement that is under way, in ms; 0 where that is not told. */
+  get workingMs(): number {
+    return this.time === undefined || this.inFlight === 0 ? 0 : this.time.since(this.#beganAt);
+  }
+
+  /** How long it has worked for the statement that was sent last, in ms; 0 where that is not told. */
+  get lastMs(): number {
+    return this.inFlight === 0 ? this.#lastMs : this.workingMs;
+  }
+
+  /** As `workedMs`, which then begins anew. */
   takeWorkedMs(): number {
     const ms = this.#workedMs;
     this.#workedMs = 0;
@@ -313,7 +324,10 @@ export class Connection {
   #answered(): void {
     this.inFlight--;
     this.#beginHead();
-    if (this.time !== undefined && this.inFlight === 0) this.#workedMs += this.time.end(this.#beganAt);
+    if (this.time !== undefined && this.inFlight === 0) {
+      this.#lastMs = this.time.end(this.#beganAt);
+      this.#workedMs += this.#lastMs;
+    }
     if (!this.usable && this.inFlight === 0) this.#end();
     this.#hooks.onProgress(this);
   }

@@ -208,7 +208,9 @@ function runStatement(lane: Lane, asker: Asker, statement: Sql, idempotent: bool
     let run = 1;
     let mayShare = idempotent;
     let timeoutMs: number | undefined;
+    let sentOn: Connection | undefined;
     const send = (connection: Connection): void => {
+      sentOn = connection;
       timeoutMs = lane.patience.limitMs(asker);
       connection.execute(asker.firm, statement, settle, mayShare, timeoutMs);
     };
@@ -220,7 +222,7 @@ function runStatement(lane: Lane, asker: Asker, statement: Sql, idempotent: bool
         lane.use(asker, send, reject);
       } else if (run < runsMax && mayRunAgain(conditionOf(error), idempotent))
         setTimeout(() => lane.use(asker, send, reject), pauseMs(run++));
-      else reject(throwable(error, statement.text));
+      else reject(throwable(error, statement.text, lane.patience.isTooCostly(asker, timeoutMs, sentOn?.lastMs ?? 0)));
     };
     lane.use(asker, send, reject);
   });

@@ -9,7 +9,7 @@ import { TurnQueue } from '../base/turn-queue.ts';
 import type { Connection, FirmValue } from './connection.ts';
 import type { Patience } from './patience.ts';
 import { SharedTime } from './shared-time.ts';
-import { type Asker, Shares, serviceApplication } from './shares.ts';
+import { type Asker, longMs, Shares, serviceApplication } from './shares.ts';
 import { isConfigurationFault } from './sqlstate.ts';
 
 export interface LaneLimits {
@@ -83,7 +83,7 @@ export class Lane {
     this.#connect = connect;
     this.#log = log;
     const isShared = limits.depthMax > 1;
-    this.#shares = new Shares(limits.connectionsMax, isShared);
+    this.#shares = new Shares(limits.connectionsMax, isShared, (application) => this.#longHeldBy(application));
     this.#time = isShared ? undefined : new SharedTime();
     this.#watch = setInterval(() => this.#abandonStuck(), watchIntervalMs).unref();
   }
@@ -189,6 +189,13 @@ export class Lane {
       this.#shares.take(asker);
     }
     give(connection);
+  }
+
+  #longHeldBy(application: number): number {
+    let count = 0;
+    for (const { holder, workedMs, workingMs } of this.#connections)
+      if (holder?.application === application && workedMs + workingMs > longMs) count += 1;
+    return count;
   }
 
   #takeBack(connection: Connection): void {

@@ -7,6 +7,9 @@ import { type Asker, serviceApplication } from './shares.ts';
 /** The limit is lowered to this part of the setting at most. */
 const leastPart = 1 / 16;
 
+/** Of the limit of a statement, what it may have taken of the database without being too costly itself. */
+const costlyPart = 1 / 4;
+
 /** So long after its last timeout a caller has the whole limit again. */
 const forgetAfterMs = 60_000;
 
@@ -14,15 +17,26 @@ const forgetAfterMs = 60_000;
 const callersMax = 10_000;
 
 export class Patience {
-  readonly #limitMs: number;
+  /** The statement timeout, in ms; 0 = none. */
+  readonly wholeMs: number;
   readonly #now: () => number;
   /** By application and firm. */
   readonly #lowered = new Map<string, { readonly limitMs: number; readonly untilMs: number }>();
 
   /** @param limitMs the statement timeout; 0 = none, and then nothing is lowered. @param now monotonic time in ms */
   constructor(limitMs: number, now: () => number = () => performance.now()) {
-    this.#limitMs = limitMs;
+    this.wholeMs = limitMs;
     this.#now = now;
+  }
+
+  /**
+   * Whether a statement that was ended by its limit is too costly itself: it had a good part of the database, or would have
+   * taken as long on one of its own. Otherwise the database is busy with others.
+   * @param limitMs that it was sent with; undefined: the whole one
+   * @param workedMs how long the database worked for it, by `SharedTime`
+   */
+  isTooCostly({ application }: Asker, limitMs: number | undefined, workedMs: number): boolean {
+    return application !== serviceApplication && workedMs > (limitMs ?? this.wholeMs) * costlyPart;
   }
 
   /** What a statement of the caller may take, in ms; undefined: the whole limit. */
@@ -37,12 +51,12 @@ export class Patience {
 
   /** A statement of the caller was ended by its limit, which it was sent with; undefined: the whole one. */
   timedOut(asker: Asker, limitMs: number | undefined): void {
-    if (asker.application === serviceApplication || this.#limitMs === 0) return;
-    const least = Math.ceil(this.#limitMs * leastPart);
+    if (asker.application === serviceApplication || this.wholeMs === 0) return;
+    const least = Math.ceil(this.wholeMs * leastPart);
     const name = nameOf(asker);
     this.#lowered.delete(name);
     this.#lowered.set(name, {
-      limitMs: Math.max(least, Math.floor((limitMs ?? this.#limitMs) / 2)),
+      limitMs: Math.max(least, Math.floor((limitMs ?? this.wholeMs) / 2)),
       untilMs: this.#now() + forgetAfterMs,
     });
     for (const oldest of this.#lowered.keys()) {

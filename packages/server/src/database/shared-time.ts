@@ -25,6 +25,12 @@ export class SharedTime {
     return this.#passedMs;
   }
 
+  /** How long the statement has taken until now, in ms. */
+  since(beginning: number): number {
+    this.#pass();
+    return this.#passedMs - beginning;
+  }
+
   /** A statement has ended. @returns the time it took, in ms */
   end(beginning: number): number {
     this.#pass();

@@ -105,12 +105,18 @@ export function isStartingUp(error: unknown): boolean {
   return server?.code === '57P03' && !server.message.includes('shutting down');
 }
 
-/** What callers of `database` get for `error`: `statement-timeout`, `unavailable`, or a StatementError for a refusal. */
-export function throwable(error: unknown, statementText: string): Error {
+/**
+ * What callers of `database` get for `error`: `statement-timeout`, `too-costly`, `conflict`, `unavailable`, or a StatementError
+ * for a refusal.
+ * @param isTooCostly whether a timeout is the statement's own fault
+ */
+export function throwable(error: unknown, statementText: string, isTooCostly = false): Error {
   if (error instanceof PraxisError || error instanceof StatementError || error instanceof ColumnValueError)
     return error;
   const condition = conditionOf(error);
   const server = serverMessageOf(error);
+  if (server?.code === locked) return praxisError('conflict', lockedText, error, statementText, { 'retry-after': '1' });
+  if (condition === 'timeout' && isTooCostly) return praxisError('too-costly', tooCostlyText, error, statementText);
   if (server?.code === tooLate) return praxisError('unavailable', tooLateText, error, statementText);
   if (condition === 'refused' && server !== undefined) return new StatementError(server, statementText);
   return condition === 'timeout'
@@ -122,6 +128,13 @@ export function throwable(error: unknown, statementText: string): Error {
 const tooLate = '53400';
 const tooLateText = 'The change took too long, or the clock of the server is behind: try again';
 
+/** lock_not_available: another transaction has changed the same rows and is not done. */
+const locked = '55P03';
+const lockedText = 'Others are changing the same data: try again';
+
+const tooCostlyText =
+  'The request asks more of the database than one request may: a statement of it reached the time limit. Nothing was changed. To make it cheaper: narrow it, or ask for it in parts';
+
 const unavailableTexts: Readonly<Record<Condition, string>> = {
   serialization: 'Too many concurrent changes of the same data: try again',
   'stale-plan': 'Database schema is changing: try again',
@@ -132,14 +145,16 @@ const unavailableTexts: Readonly<Record<Condition, string>> = {
 };
 
 function praxisError(
-  code: 'statement-timeout' | 'unavailable',
+  code: 'statement-timeout' | 'too-costly' | 'conflict' | 'unavailable',
   diagnostics: string,
   cause: unknown,
   statementText: string,
+  headers?: Readonly<Record<string, string>>,
 ): PraxisError {
   return new PraxisError(code, {
     diagnostics,
     cause: withoutValues(cause),
+    ...(headers === undefined ? {} : { headers }),
     log: { statement: shortened(statementText) },
   });
 }

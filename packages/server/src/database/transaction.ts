@@ -4,10 +4,10 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { PraxisError } from '../base/errors.ts';
-import type { Connection, FirmValue } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { answerGraceMs, type Lane } from './lane.ts';
 import { pauseMs, runsMax } from './retry.ts';
-import type { Asker } from './shares.ts';
+import { type Asker, serviceApplication } from './shares.ts';
 import type { Sql } from './sql.ts';
 import { type Condition, conditionOf, throwable } from './sqlstate.ts';
 
@@ -41,21 +41,23 @@ export async function runTransaction<T>(
   work: (tx: Queryable) => Promise<T>,
   options: TransactionOptions,
 ): Promise<T> {
-  for (let run = 1; ; run++) {
+  for (let attempt = 1; ; attempt++) {
     const connection = await reserve(lane, asker);
     connection.answerMaxMs = answerMaxMs(options);
     const limitMs = options.statementTimeoutMs ?? lane.patience.limitMs(asker);
     const limits = limitMs === undefined ? options : { ...options, statementTimeoutMs: limitMs };
     const inTime = options.statementTimeoutMs === 0 ? work : within(lane.transactionMaxMs, connection, work);
-    const ending = await runOnce(connection, asker.firm, inTime, limits).finally(() => release(lane, connection));
+    const isTooCostly = (): boolean => lane.patience.isTooCostly(asker, limitMs, connection.lastMs);
+    const run: Run = { begin: beginText(asker, lane, limits), isTooCostly };
+    const ending = await runOnce(connection, run, inTime).finally(() => release(lane, connection));
     if ('value' in ending) return ending.value;
     if (ending.condition === 'timeout') lane.patience.timedOut(asker, limitMs);
     const again =
       ending.condition === 'serialization' ||
       ending.condition === 'stale-plan' ||
       (ending.condition === 'lost' && !ending.committing);
-    if (!again || run >= runsMax) throw ending.error;
-    await delay(pauseMs(run));
+    if (!again || attempt >= runsMax) throw ending.error;
+    await delay(pauseMs(attempt));
   }
 }
 
@@ -112,16 +114,18 @@ function answerMaxMs({ statementTimeoutMs }: TransactionOptions): number | undef
   return statementTimeoutMs === 0 ? Number.POSITIVE_INFINITY : statementTimeoutMs && statementTimeoutMs + answerGraceMs;
 }
 
-async function runOnce<T>(
-  connection: Connection,
-  firm: FirmValue,
-  work: (tx: Queryable) => Promise<T>,
-  options: TransactionOptions,
-): Promise<Ending<T>> {
-  const tx = openTransaction(connection);
+interface Run {
+  /** Text of BEGIN and the settings. */
+  readonly begin: string;
+  /** Whether the timeout of the last statement is its own fault. */
+  readonly isTooCostly: () => boolean;
+}
+
+async function runOnce<T>(connection: Connection, run: Run, work: (tx: Queryable) => Promise<T>): Promise<Ending<T>> {
+  const tx = openTransaction(connection, run);
   try {
     // Awaited before the work begins: were BEGIN to fail alone, statements sent behind it would run outside of it.
-    await connection.control(beginText(firm, options));
+    await connection.control(run.begin);
   } catch (error) {
     connection.retire();
     return { error: throwable(error, 'BEGIN'), condition: conditionOf(error), committing: false };
@@ -142,7 +146,7 @@ interface OpenTransaction extends Queryable {
   ended: boolean;
 }
 
-function openTransaction(connection: Connection): OpenTransaction {
+function openTransaction(connection: Connection, { isTooCostly }: Run): OpenTransaction {
   const tx: OpenTransaction = {
     failure: undefined,
     ended: false,
@@ -152,7 +156,7 @@ function openTransaction(connection: Connection): OpenTransaction {
         return (await connection.executeReserved(statement)) as R[];
       } catch (error) {
         tx.failure ??= error;
-        throw throwable(error, statement.text);
+        throw throwable(error, statement.text, isTooCostly());
       }
     },
   };
@@ -184,12 +188,21 @@ async function commit<T>(connection: Connection, tx: OpenTransaction, value: T):
   return { error: throwable(failure, 'COMMIT'), condition: conditionOf(failure), committing: false };
 }
 
+/**
+ * How long statements of a caller's transaction wait for a lock of another one, in ms: then the answer is `conflict`. Waiting
+ * takes a connection, and what is waited for is the work of others.
+ */
+export const lockWaitMaxMs = 3_000;
+
 /** One message: BEGIN and the settings that hold until its end. `firm` is digits or nothing, so it needs no quoting. */
-function beginText(firm: FirmValue, options: TransactionOptions): string {
+function beginText({ application, firm }: Asker, { patience }: Lane, options: TransactionOptions): string {
   const isolation = (options.isolation ?? 'read committed').toUpperCase();
-  const timeout =
-    options.statementTimeoutMs === undefined
-      ? ''
-      : `, set_config('statement_timeout', '${Math.trunc(options.statementTimeoutMs)}', true)`;
-  return `BEGIN ISOLATION LEVEL ${isolation}; SELECT set_config('praxis.firm', '${firm}', true)${timeout}`;
+  const { statementTimeoutMs } = options;
+  const settings: [string, number][] = [];
+  if (statementTimeoutMs !== undefined) settings.push(['statement_timeout', statementTimeoutMs]);
+  const limitMs = statementTimeoutMs ?? patience.wholeMs;
+  if (application !== serviceApplication && limitMs > 0)
+    settings.push(['lock_timeout', Math.min(lockWaitMaxMs, limitMs / 2)]);
+  const more = settings.map(([name, ms]) => `, set_config('${name}', '${Math.trunc(ms)}', true)`).join('');
+  return `BEGIN ISOLATION LEVEL ${isolation}; SELECT set_config('praxis.firm', '${firm}', true)${more}`;
 }

@@ -6,6 +6,7 @@ import { fail } from '../base/errors.ts';
 import type { Database, QueryOptions } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { isLockTimeout } from '../database/sqlstate.ts';
+import { lockWaitMaxMs } from '../database/transaction.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { firmByFirm } from './firm-by-firm.ts';
 import { type EpochRow, requireFresh } from './rows.ts';
@@ -97,7 +98,7 @@ export async function claimKey(query: Ask, scope: TenantScope, claim: KeyClaim):
       cause: error,
     });
   } finally {
-    await query(lockTimeout(0)).catch(() => undefined); // fails where the transaction has failed, which ends it
+    await query(lockTimeout(lockWaitMaxMs)).catch(() => undefined); // fails where the transaction has failed, which ends it
   }
   return keptOf(await query<KeptRow>(keptStatement(scope, claim.key, claim.atMs)), scope);
 }

@@ -1,7 +1,9 @@
 /** Connections are given out in turns by application and firm, and no application takes all (docs/decisions/0240). */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { PraxisError } from '../../src/base/errors.ts';
+import { longMs } from '../../src/database/shares.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import { openTestDatabase } from '../support/database.ts';
 
@@ -16,11 +18,11 @@ const quiet = { application: 8 };
 let gates = 0;
 
 /** Statements that are under way until the gate is opened. */
-async function openGate() {
+async function openGate(at = { owner, runtime }) {
   const gate = ++gates;
   const shut = Promise.withResolvers<void>();
   const isShut = Promise.withResolvers<void>();
-  const holding = owner.transaction(undefined, async (tx) => {
+  const holding = at.owner.transaction(undefined, async (tx) => {
     await tx.query(sql`SELECT pg_advisory_xact_lock(${gate})`);
     isShut.resolve();
     await shut.promise;
@@ -28,7 +30,7 @@ async function openGate() {
   await isShut.promise;
   return {
     wait: (firm: number, caller: { application: number }) =>
-      runtime.forFirm(firm, caller).query(sql`SELECT pg_advisory_xact_lock_shared(${gate})`),
+      at.runtime.forFirm(firm, caller).query(sql`SELECT pg_advisory_xact_lock_shared(${gate})`),
     open: async () => {
       shut.resolve();
       await holding;
@@ -145,7 +147,7 @@ test('after a timeout, statements of that application at that firm have half the
   const sleep = () => impatient.forFirm(1, noisy).query(sql`SELECT pg_sleep(20)`);
   const whole = ['1600ms', '1600ms'];
   assert.deepEqual(await limitOf(1, 7), whole);
-  const timedOut = { code: 'statement-timeout', status: 503 };
+  const timedOut = { code: 'too-costly', status: 422 };
   await Promise.all([assert.rejects(sleep(), timedOut), assert.rejects(sleep(), timedOut)]);
   assert.deepEqual(await limitOf(1, 7), ['800ms', '800ms'], 'of two at once each had the whole time');
   await assert.rejects(sleep(), timedOut);
@@ -156,4 +158,24 @@ test('after a timeout, statements of that application at that firm have half the
   assert.deepEqual(await limitOf(1, 8), whole);
   const [none] = await impatient.query<{ ms: string }>(sql`SELECT current_setting('statement_timeout') AS ms`);
   assert.equal(none?.ms, '1600ms');
+});
+
+test('while others come, an application with long statements gets no further connection; alone it does', async () => {
+  const busy = await openTestDatabase({ after }, { poolMax: 16, waitMaxMs: 20_000 });
+  const gate = await openGate(busy);
+  const lines = () => busy.runtime.load().exclusive;
+  const slow = (count: number) => Array.from({ length: count }, () => gate.wait(1, noisy));
+  const waiting = slow(3);
+  while (lines().inFlight < 3) await delay(5);
+  await delay(longMs * 4); // until the database has worked so long for each, by its share
+  waiting.push(...slow(1));
+  while (lines().inFlight < 4) await delay(5);
+  assert.equal(lines().waiting, 0, 'nobody else has come');
+  assert.deepEqual(await busy.runtime.forFirm(2, quiet).query(sql`SELECT 1 AS one`), [{ one: 1 }]);
+  waiting.push(...slow(1));
+  assert.equal(lines().waiting, 1);
+  assert.deepEqual(await busy.runtime.forFirm(2, quiet).query(sql`SELECT 1 AS one`), [{ one: 1 }]);
+  assert.equal(lines().waiting, 1, 'what another has given back does not go to it');
+  await gate.open();
+  assert.equal((await Promise.all(waiting)).length, 5);
 });

@@ -6,7 +6,7 @@ import { StatementError } from '../../src/database/sqlstate.ts';
 import { openTestDatabase } from '../support/database.ts';
 
 // Of 2 connections one is shared by short statements, the other serves one statement at a time.
-const { runtime } = await openTestDatabase(
+const { owner, runtime } = await openTestDatabase(
   { after },
   { poolMax: 2, statementTimeoutMs: 2_500, waitersMax: 2, waitMaxMs: 600 },
 );
@@ -23,6 +23,41 @@ test('a statement that takes too long ends with statement-timeout, and the conne
     errorOf('statement-timeout', 'Query took longer than the service allows: narrow it'),
   );
   assert.deepEqual(await runtime.query(sql`SELECT 1 AS one`), [{ one: 1 }]);
+});
+
+test('a statement of a caller that takes the database for its whole time is too costly, and not the fault of the service', async () => {
+  const caller = { application: 3 };
+  const refused = (error: unknown) => {
+    assert.ok(error instanceof PraxisError);
+    assert.deepEqual([error.code, error.status], ['too-costly', 422]);
+    assert.match(
+      String(error.details.diagnostics),
+      /reached the time limit\. Nothing was changed\. To make it cheaper:/,
+    );
+    return true;
+  };
+  await assert.rejects(runtime.forFirm(1, caller).query(sql`SELECT pg_sleep(5)`), refused);
+  await assert.rejects(
+    runtime.transaction(1, (tx) => tx.query(sql`SELECT pg_sleep(5)`), { caller }),
+    refused,
+  );
+});
+
+test('whose transaction waits for a lock of another too long is told of the conflict', async () => {
+  const caller = { application: 4 };
+  await owner.transaction(undefined, async (tx) => {
+    await tx.query(sql`SELECT pg_advisory_xact_lock(1)`);
+    const waiting = runtime.transaction(1, (inner) => inner.query(sql`SELECT pg_advisory_xact_lock(1)`), { caller });
+    await assert.rejects(waiting, (error) => {
+      assert.ok(error instanceof PraxisError);
+      assert.deepEqual(
+        [error.code, error.status, error.details.diagnostics, error.details.headers],
+        ['conflict', 409, 'Others are changing the same data: try again', { 'retry-after': '1' }],
+      );
+      return true;
+    });
+  });
+  await runtime.transaction(1, (tx) => tx.query(sql`SELECT pg_advisory_xact_lock(1)`), { caller });
 });
 
 test('who waits too long for a connection, or comes when too many wait, is answered unavailable', async () => {
