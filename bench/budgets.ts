@@ -25,6 +25,7 @@ const budgets: Readonly<Record<'none' | 'request', () => Budget>> = {
     take: () => undefined,
     giveBack: () => undefined,
     breathe: async () => undefined,
+    turn: async () => undefined,
     extend: () => undefined,
     stepsLeft: 1e9,
   }),

@@ -43,6 +43,9 @@ const stepsPerLook = 1_024;
 /** Time that work may hold the thread before others go on, in ms. */
 export const sliceMs = 8;
 
+/** Steps after which work is long enough to take turns with other work that is: about a millisecond. */
+export const stepsPerTurn = 8_192;
+
 /** What computing spends from: a budget, or a part of one. */
 export interface StepBudget {
   /** Spends `count` steps before they are made. @throws Error of the host when none are left, or the time is over */
@@ -60,6 +63,12 @@ export interface Budget extends StepBudget {
    * once. @throws Error of the host when the time is over
    */
   breathe(work: BudgetedWork): Promise<void>;
+  /**
+   * Before a piece of work that cannot be sliced and whose size the sender chooses: waits for its turn when the work has made
+   * more than `stepsPerTurn` steps since its last slice began, so that no two such pieces follow each other at once. Small work
+   * never waits. @throws Error of the host when the time is over
+   */
+  turn(work: BudgetedWork): Promise<void>;
   /** Adds steps and time, for a request of several parts that could each have come alone. */
   extend(more: Pick<BudgetLimits, 'steps' | 'ms'>): void;
   /** Steps that are left. */
@@ -74,6 +83,7 @@ export function openBudget(limits: BudgetLimits, host: BudgetHost): Budget {
   let { steps: stepsMax, ms: msMax } = limits;
   let untilLook = stepsPerLook;
   let sliceBeganMs = openedMs;
+  let stepsOfSlice = 0;
 
   const requireTime = (work: BudgetedWork): number => {
     const nowMs = now();
@@ -81,9 +91,17 @@ export function openBudget(limits: BudgetLimits, host: BudgetHost): Budget {
     return nowMs;
   };
 
+  const beginSlice = async (work: BudgetedWork): Promise<void> => {
+    await nextSlice();
+    sliceBeganMs = now();
+    stepsOfSlice = 0;
+    requireTime(work);
+  };
+
   return {
     spend(count, work) {
       steps -= count;
+      stepsOfSlice += count;
       if (steps < 0) throw errorOf({ ...work, limit: 'steps', max: stepsMax });
       untilLook -= count;
       if (untilLook > 0) return;
@@ -100,10 +118,10 @@ export function openBudget(limits: BudgetLimits, host: BudgetHost): Budget {
       bytes += count;
     },
     async breathe(work) {
-      if (requireTime(work) - sliceBeganMs < sliceMs) return;
-      await nextSlice();
-      sliceBeganMs = now();
-      requireTime(work);
+      if (requireTime(work) - sliceBeganMs >= sliceMs) await beginSlice(work);
+    },
+    async turn(work) {
+      if (stepsOfSlice > stepsPerTurn) await beginSlice(work);
     },
     extend(more) {
       steps += more.steps;

@@ -8,6 +8,7 @@ export {
   openBudget,
   type StepBudget,
   sliceMs,
+  stepsPerTurn,
 } from './budget.ts';
 export {
   type ElementDefinition,

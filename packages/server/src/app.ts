@@ -212,7 +212,8 @@ export async function startService(platform: Platform, options: ServiceOptions =
   const ledger = openLedger({ database, log, prove: openProver(secrets), flushMs: auditFlushMs });
   const rateLimit = openRateLimit(config, counters, clock, secrets);
   const metrics = openMetrics({ processMetrics: true, clock: () => clock.state() });
-  const openBudget = openBudgets(openSlices());
+  const slices = openSlices();
+  const openBudget = openBudgets(slices);
   const writeProbe = openWriteProbe(database, log);
   const problems = () => readinessProblems({ database, clock, writeProbe, clockOffMaxMs: config.clockOffMaxMs });
   const parts: ServerParts = {
@@ -232,7 +233,7 @@ export async function startService(platform: Platform, options: ServiceOptions =
     ledger,
     rateLimit,
     answerRooms: openAnswerRooms(config),
-    bodies: openBodyAdmission(config),
+    bodies: openBodyAdmission(config, slices),
     jsonLimits: {
       depthMax: config.jsonDepthMax,
       arrayLengthMax: config.arrayLengthMax,
@@ -251,8 +252,7 @@ export async function startService(platform: Platform, options: ServiceOptions =
   listening = options.acceptedAt ?? (await server.listen({ host: config.host, port: config.port }));
   const seals = config.auditSealMs === 0 ? undefined : sealing(platform, ledger);
   const ownJobs = [counters.exchange, clockReadings(database, clock), writeProbe.job];
-  const runsJobs = options.runsJobs ?? (() => true);
-  const shared = jobsOf(platform, parts).map((job) => runWhile(runsJobs, job));
+  const shared = jobsOf(platform, parts).map((job) => runWhile(options.runsJobs ?? (() => true), job));
   const jobs = openJobs([...shared, ...(seals === undefined ? [] : [seals]), ...ownJobs], log);
   return {
     origin: listening,

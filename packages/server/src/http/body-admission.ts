@@ -4,10 +4,14 @@
  * (docs/decisions/0242). Token and administration requests are small by their own limits.
  */
 import { PraxisError } from '../base/errors.ts';
+import type { Slices } from '../limits/slices.ts';
 import { openTurns, type TurnOf } from '../limits/turns.ts';
 
 /** Bodies from this size on take turns, in bytes: the thread is held for some milliseconds to read and check one. */
 export const largeBodyBytes = 256 * 1024;
+
+/** Bodies from this size on are read in a slice of the event loop, in bytes: it takes longer than most requests altogether. */
+export const slicedBodyBytes = 16 * 1024;
 
 /** Who was given a turn keeps the next from beginning so long at most, in ms: what waits for others does not hold them up. */
 const turnMaxMs = 2_000;
@@ -48,7 +52,7 @@ export interface BodyLimits {
 }
 
 /** The admission of one process. */
-export function openBodyAdmission({ bodyBytesMax, bodiesBytesMax }: BodyLimits): BodyAdmission {
+export function openBodyAdmission({ bodyBytesMax, bodiesBytesMax }: BodyLimits, slices: Slices): BodyAdmission {
   const inTurn = openTurns(turnLimits);
   const ofOneKey = Math.max(bodyBytesMax, bodiesBytesMax * partOfOneKey);
   const ofAll = Math.max(bodyBytesMax, bodiesBytesMax);
@@ -91,10 +95,13 @@ export function openBodyAdmission({ bodyBytesMax, bodiesBytesMax }: BodyLimits):
           bytes += count;
         },
         async turn() {
-          if (caller === undefined || bytes < largeBodyBytes) return;
-          turn ??= begin(inTurn, caller.of);
-          const end = await turn;
-          if (isClosed) end();
+          if (caller === undefined || bytes < slicedBodyBytes) return;
+          if (bytes >= largeBodyBytes) {
+            turn ??= begin(inTurn, caller.of);
+            const end = await turn;
+            if (isClosed) end();
+          }
+          await slices.next(caller.of);
         },
         close() {
           if (isClosed) return;

@@ -21,7 +21,7 @@ import { mayAskForUpload, uploadUrlFor } from './upload-url.ts';
 import { placedNote } from './visit-note.ts';
 import { requireWritable } from './writable.ts';
 import { requireCreatable } from './write-rights.ts';
-import { requireResource, resourceWrite, writtenResponse } from './writing.ts';
+import { requireResource, resourceWrite, writing, writtenResponse } from './writing.ts';
 
 export const create: Interaction = {
   worstCase: {
@@ -63,6 +63,7 @@ export async function createNew(
   options: StoringOptions = {},
 ): Promise<FhirResponse> {
   const id = request.newId ?? newResourceId(context.clock);
+  await context.budget.turn(writing);
   const sent = resourceWrite(context, 'create', request.type, id, resource, 0);
   requireCreatable(context, sent);
   const placed = await placedNote(context, request.type, resource);

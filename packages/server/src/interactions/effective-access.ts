@@ -54,17 +54,30 @@ export function effectiveAccess(
   own: FirmSearchParameters,
   types: readonly string[] = [],
 ): EffectiveAccess {
-  const asked =
-    types.length === 0 ? resourceTypesWithEndpoint : resourceTypesWithEndpoint.filter((type) => types.includes(type));
-  const links = linksOf(policy, own);
+  return { ...accessBesideTypes(policy), types: [...typeAccesses(policy, own, types)] };
+}
+
+/** What does not belong to one type. */
+export function accessBesideTypes(policy: AccessPolicy): Omit<EffectiveAccess, 'types'> {
   return {
     entries: traceEntries(policy),
     bundles: [...policy.bundles].toSorted(),
     systemInteractions: ofSystem.filter((name) => refusalOf(policy, name, '') === undefined),
-    types: asked
-      .map((type) => typeAccess(policy, own, links, type))
-      .filter(({ interactions: open }) => open.length > 0),
   };
+}
+
+/** Type by type, since all of them take a while: those on which anything is open. @param types as `effectiveAccess` */
+export function* typeAccesses(
+  policy: AccessPolicy,
+  own: FirmSearchParameters,
+  types: readonly string[] = [],
+): Generator<TypeAccess> {
+  const links = linksOf(policy, own);
+  for (const type of resourceTypesWithEndpoint) {
+    if (types.length > 0 && !types.includes(type)) continue;
+    const access = typeAccess(policy, own, links, type);
+    if (access.interactions.length > 0) yield access;
+  }
 }
 
 const ofSystem: readonly InteractionName[] = ['search-system', 'history-system'];

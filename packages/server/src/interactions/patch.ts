@@ -7,17 +7,20 @@ import {
   type Budget,
   type JsonObject,
   type JsonValue,
+  openAllotment,
   type Patch,
   PatchError,
   parseJson,
   readFhirPathPatch,
   readJsonPatch,
+  type StepBudget,
   validateResource,
 } from '@praxis/fhir';
 import { contentOf } from '../access/disclosure.ts';
 import { canReadAll } from '../access/policy.ts';
 import { fail } from '../base/errors.ts';
 import { largePatient, manyOf, sending } from '../base/worst-case.ts';
+import { tooCostly } from '../limits/budgets.ts';
 import type { ResourceWrite, StoredResource } from '../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext, PatchDocument } from './context.ts';
 import { notFound, requireGrants } from './denials.ts';
@@ -33,10 +36,13 @@ import { type Readable, readableMember } from './readable-members.ts';
 import { type StoringOptions, storeVersion } from './storing.ts';
 import { requireWritable } from './writable.ts';
 import { requireTouchable, requireTouched } from './write-rights.ts';
-import { requireResource, requireValidId, resourceWrite } from './writing.ts';
+import { requireResource, requireValidId, resourceWrite, writing } from './writing.ts';
 
 /** Attempts of a patch without If-Match before a concurrent change is reported. */
 const attemptsMax = 5;
+
+/** Steps of one patch, to read it and each time that it is applied: it is done in one piece, of some 50 ms at most (docs/decisions/0258). */
+const patchStepsMax = 500_000;
 
 export const patch: Interaction = {
   worstCase: {
@@ -105,6 +111,7 @@ export async function changeResource(
 ): Promise<StoredResource> {
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const version = await nextVersion(context, request, change);
+    await context.budget.turn(writing);
     const { current, resource } = version;
     if (options.keepsUnchanged === true && JSON.stringify(resource) === contentOf(current.content)) return current;
     const write = writeOf(context, request, version);
@@ -136,6 +143,7 @@ async function nextVersion(context: InteractionContext, request: FhirRequest, ch
   requirePatchable(context, request.type, change, readable);
   requireMatch(request.ifMatch, current.versionId);
   requireNoneMatch(request.ifNoneMatch, current.versionId);
+  await context.budget.turn(writing);
   const resource = requireResource(applied(context, change, current, readable), request.type, context.budget);
   if (resource.id !== request.id)
     fail('patch-failed', { diagnostics: 'The patch changes the id, which stays as it is', expression: ['id'] });
@@ -163,7 +171,9 @@ function requireBounded({ limits }: InteractionContext, { content }: ResourceWri
 /** @throws PraxisError `patch-invalid`, `too-costly` */
 function readPatch({ kind, document }: PatchDocument, budget: Budget): Patch {
   return refusing(() =>
-    kind === 'json-patch' ? readJsonPatch(document) : readFhirPathPatch(requireParameters(document, budget), budget),
+    kind === 'json-patch'
+      ? readJsonPatch(document)
+      : readFhirPathPatch(requireParameters(document, budget), ofPatch(budget)),
   );
 }
 
@@ -181,10 +191,14 @@ function applied(
   readable: Readable,
 ): JsonValue {
   const resource = parseJson(contentOf(current.content)) as JsonObject; // storage holds objects only
-  const patched = refusing(() => change.apply(resource, budget));
+  const patched = refusing(() => change.apply(resource, ofPatch(budget)));
   if (patched === null || typeof patched !== 'object') return patched;
   const safe = withSafeNarrative(resource, patched as JsonObject, readable('text')); // of an array nothing is read
   return readable('contained') ? safe : withoutUnusedContained(safe, current.type);
+}
+
+function ofPatch(budget: StepBudget): StepBudget {
+  return openAllotment(budget, patchStepsMax, tooCostly);
 }
 
 function refusing<T>(work: () => T): T {

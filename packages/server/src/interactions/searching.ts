@@ -2,7 +2,7 @@
  * From the parameters of a search to what storage can run, with the caller's rights applied: shared by search itself and by
  * everything that is conditional on a search.
  */
-import type { SearchParameter } from '@praxis/fhir';
+import type { BudgetedWork, SearchParameter } from '@praxis/fhir';
 import { explainDenial } from '../access/explain.ts';
 import { type Grant, searchGrants } from '../access/policy.ts';
 import { fail } from '../base/errors.ts';
@@ -34,6 +34,7 @@ export async function planSearch(
 ): Promise<SearchTarget> {
   requireNoLedger(context, parameters);
   spendOnReading(context, parameters);
+  await context.budget.turn(readingSearch);
   const terminology = openTerminology(
     context.budget,
     firmTerminology(context, (kind, asked) => planSearch(context, kind, asked, prefer)),
@@ -71,8 +72,10 @@ const stepsPerCharacter = 8;
 /** @throws PraxisError `too-costly` */
 function spendOnReading({ budget }: InteractionContext, parameters: SearchParameters): void {
   const characters = parameters.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
-  budget.spend(stepsPerCharacter * characters, { what: 'Reading the search', cheaper: 'name fewer values' });
+  budget.spend(stepsPerCharacter * characters, readingSearch);
 }
+
+const readingSearch: BudgetedWork = { what: 'Reading the search', cheaper: 'name fewer values' };
 
 /** What the caller may search by on the types that a chain or a reverse chain leads to. */
 export function rightsOf(context: RightsContext): SearchRights {

@@ -17,6 +17,7 @@ import { holdingContents } from './holding-contents.ts';
 import { requireInvariants } from './invariants.ts';
 import { firmCodesContext } from './kept-codes.ts';
 import { requireReferences } from './required-references.ts';
+import { writing } from './writing.ts';
 
 export interface StoringOptions {
   /** Holds that become the resource: hold/id. */
@@ -43,6 +44,7 @@ export async function storeVersion(
   current: StoredResource | undefined,
   options: StoringOptions = {},
 ): Promise<WriteOutcome> {
+  await context.budget.turn(writing);
   requireInvariants(context, write, current);
   if (write.content !== null) {
     const before = current === undefined || current.deleted ? undefined : contentOf(current.content);

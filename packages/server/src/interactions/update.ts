@@ -20,7 +20,7 @@ import { asMeant } from './sent-body.ts';
 import { storeVersion } from './storing.ts';
 import { requireWritable } from './writable.ts';
 import { requireReplaceable } from './write-rights.ts';
-import { requireResource, requireValidId, resourceWrite, writtenResponse } from './writing.ts';
+import { requireResource, requireValidId, resourceWrite, writing, writtenResponse } from './writing.ts';
 
 /** For those who send only what they want to change. */
 const patchAdvice = 'PUT replaces the whole resource: to change some elements only, use PATCH';
@@ -96,6 +96,7 @@ async function replaceWith(
     const current = await context.store.read(context.scope, request.type, request.id);
     const exists = requireCurrent(context, request, current);
     const resource = made(exists ? current : undefined);
+    await context.budget.turn(writing);
     const write = resourceWrite(context, 'update', request.type, request.id, resource, current?.versionId ?? 0);
     requireReplaceable(context, exists ? current?.content : undefined, write);
     const waiting = await proposedInstead(context, request, { write, current });

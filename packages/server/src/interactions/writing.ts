@@ -2,6 +2,7 @@
  * What create and update share: from a received body to a stored version, and the answer to the writer.
  */
 import {
+  type BudgetedWork,
   type JsonObject,
   type JsonValue,
   parseJson,
@@ -87,6 +88,9 @@ function stamp(resource: JsonObject, id: string, versionId: number, lastUpdatedM
     ...rest,
   };
 }
+
+/** The work of a write between its statements. */
+export const writing: BudgetedWork = { what: 'Writing the resource', cheaper: 'send a smaller one' };
 
 /** What a write needs of its context; imports and seeds have no policy or request, and the operator's rights. */
 export type WritingContext = Pick<InteractionContext, 'scope' | 'clock' | 'caller' | 'baseUrl' | 'budget'> &

@@ -8,7 +8,12 @@ import { rowQueryText } from '../access/row-query.ts';
 import type { EntryTrace } from '../access/trace-entries.ts';
 import { getting } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
-import { effectiveAccess, type LetterGrant, type TypeAccess } from '../interactions/effective-access.ts';
+import {
+  accessBesideTypes,
+  type LetterGrant,
+  type TypeAccess,
+  typeAccesses,
+} from '../interactions/effective-access.ts';
 import { type OpenOperation, openOperations } from './open-operations.ts';
 import type { Operation, OperationParameter, OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
@@ -107,6 +112,8 @@ const parameters: readonly OperationParameter[] = [
   },
 ];
 
+const telling = { what: 'Telling of all types', cheaper: 'name those that you ask for by the parameter type' };
+
 /** @throws PraxisError `operation-parameter-invalid` for what is no resource type, `stale-access` */
 async function answer(
   context: InteractionContext,
@@ -119,16 +126,17 @@ async function answer(
   }
   // A data statement that reads nothing: it finds out whether the rights are still those that are told of.
   await context.store.currentVersions(context.scope, []);
-  const { entries, bundles, systemInteractions, ...access } = effectiveAccess(
-    context.policy,
-    context.scope.searchParameters,
-    types,
-  );
+  const { entries, bundles, systemInteractions } = accessBesideTypes(context.policy);
+  const resources: OutputParameter[] = [];
+  for (const access of typeAccesses(context.policy, context.scope.searchParameters, types)) {
+    resources.push(resourceOf(access));
+    await context.budget.breathe(telling);
+  }
   return parametersResponse([
     ...entries.map(entryOf),
     ...codes('bundle', bundles),
     ...codes('interaction', systemInteractions),
-    ...access.types.map(resourceOf),
+    ...resources,
     ...openOperations(operations, context.policy).map(operationOf),
   ]);
 }

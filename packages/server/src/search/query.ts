@@ -12,7 +12,7 @@ import { cursorTime } from './cursor.ts';
 import { isIncludeName } from './includes/include.ts';
 import { type ParsedCondition, parseCondition, type SearchRights } from './parse-condition.ts';
 import { type ResultParameters, readResultParameters, resultParameterNames } from './result-parameters.ts';
-import { requireCheap } from './search-costs.ts';
+import { ReadValues, requireCheap } from './search-costs.ts';
 import { refuseValue } from './search-values.ts';
 
 export { isSearchable } from './parameters.ts';
@@ -78,6 +78,7 @@ export function parseSearch(
   const unknown: string[] = [];
   const applied: (readonly [string, string])[] = [];
   const conditions: string[] = [];
+  const values = new ReadValues(context.limits);
   for (const [name, value] of parameters) {
     if (isResultParameter(name)) {
       if (name !== '_cursor') applied.push([name, value]);
@@ -88,6 +89,7 @@ export function parseSearch(
       unknown.push(name);
       continue;
     }
+    values.add(condition.condition);
     parsed.push(condition);
     applied.push([name, value]);
     conditions.push(`${name}=${value}`);

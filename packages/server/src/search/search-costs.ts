@@ -30,18 +30,37 @@ export function requireCheap(criteria: readonly Condition[], { searchValuesMax }
       diagnostics: `The search compares ${scanned} values by :contains, co or ew, which no index serves: the limit of one search is ${scannedMax}. Nothing was changed. To make it cheaper: compare by the beginning (sw, or no modifier) or by the whole (eq, :exact), or ask in several searches`,
     });
   }
-  const comparedMax = fullParametersMax * searchValuesMax;
-  if (compared > comparedMax) {
-    fail('too-costly', {
-      diagnostics: `The parameters of the search have ${compared} values together: the limit of one search is ${comparedMax}. Nothing was changed. To make it cheaper: leave out the parameters with the most values, or ask in several searches`,
-    });
-  }
+  requireFewValues(compared, searchValuesMax);
   if (filtered > filteredMax) {
     fail('too-costly', {
       diagnostics: `The search has ${filtered} comparisons in _filter: the limit of one search is ${filteredMax}. Nothing was changed. To make it cheaper: use search parameters with several values, or ask in several searches`,
       expression: ['_filter'],
     });
   }
+}
+
+/** Values that the parameters of a search have together, while they are read: what is too much is not read to its end. */
+export class ReadValues {
+  readonly #searchValuesMax: number;
+  #compared = 0;
+
+  constructor({ searchValuesMax }: CriterionLimits) {
+    this.#searchValuesMax = searchValuesMax;
+  }
+
+  /** @throws PraxisError `too-costly` */
+  add(condition: Condition): void {
+    this.#compared += costsOf(condition, false).compared;
+    requireFewValues(this.#compared, this.#searchValuesMax);
+  }
+}
+
+function requireFewValues(compared: number, searchValuesMax: number): void {
+  const max = fullParametersMax * searchValuesMax;
+  if (compared <= max) return;
+  fail('too-costly', {
+    diagnostics: `The parameters of the search have more than ${max} values together, the limit of one search. Nothing was changed. To make it cheaper: leave out the parameters with the most values, or ask in several searches`,
+  });
 }
 
 function costsOf(condition: Condition, isFiltered: boolean): Costs {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
-import { openBodyAdmission } from '../../src/http/body-admission.ts';
+import { openBodyAdmission, slicedBodyBytes } from '../../src/http/body-admission.ts';
+import { openSlices } from '../../src/limits/slices.ts';
 import { patient } from '../support/records.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 import { openRaw } from '../support/wire.ts';
@@ -80,8 +81,38 @@ test('F7: of ten large bodies of one key at once some are answered and others re
     assert.equal((await noisy.get(`Patient/ten-${each}`)).status, status === 201 ? 200 : 404);
 });
 
+test('of bodies that take longer than most requests one is read in each turn of the event loop, applications in turns', async () => {
+  const { open } = openBodyAdmission({ bodyBytesMax: 1_000_000, bodiesBytesMax: 100_000_000 }, openSlices());
+  let loops = 0;
+  let isCounting = true;
+  const count = (): void => {
+    loops += 1;
+    if (isCounting) setImmediate(count);
+  };
+  setImmediate(count);
+  const order: string[] = [];
+  const read = async (name: string, application: number, bytes: number): Promise<number> => {
+    const room = open();
+    room.admit({ apiKey: application, of: { application, firm: 1 } });
+    room.take(bytes);
+    await room.turn();
+    order.push(name);
+    room.close();
+    return loops;
+  };
+  const sliced = ['a', 'b', 'c'].map((name) => read(name, 1, slicedBodyBytes));
+  const turns = await Promise.all([
+    ...sliced,
+    read('other', 2, slicedBodyBytes),
+    read('small', 1, slicedBodyBytes - 1),
+  ]);
+  isCounting = false;
+  assert.deepEqual(order, ['small', 'a', 'other', 'b', 'c']);
+  assert.equal(new Set(turns.slice(0, 4)).size, 4, 'each in a turn of its own');
+});
+
 test('large bodies are worked on one after another, applications in turns; small ones at once', async () => {
-  const { open } = openBodyAdmission({ bodyBytesMax: 1_000_000, bodiesBytesMax: 100_000_000 });
+  const { open } = openBodyAdmission({ bodyBytesMax: 1_000_000, bodiesBytesMax: 100_000_000 }, openSlices());
   const order: string[] = [];
   const body = (name: string, application: number, bytes = 300_000) => {
     const room = open();

@@ -231,12 +231,16 @@ function resolved(ref: string): any {
     .reduce((value, name) => value[name], document);
 }
 
-/** Headers that tell of limits, which are off here, those of lists as lines, and those of searches by time and of keys. */
+/**
+ * Headers that tell of limits, which are off here, those of lists as lines, those of searches by time and of keys, and that of
+ * one of several workers.
+ */
 const whereAsked: ReadonlySet<string> = new Set([
   ...limitHeaders,
   ...listHeaders,
   'X-Complete-Until',
   'Idempotent-Replayed',
+  'X-Worker',
 ]);
 
 async function assertAnswered(asked: Described): Promise<void> {

@@ -1,7 +1,7 @@
 /** Budgets: what is refused, in which words, and that long work lets others go on (docs/decisions/0215). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Budget, openBudget, sliceMs } from '@praxis/fhir';
+import { type Budget, openBudget, sliceMs, stepsPerTurn } from '@praxis/fhir';
 import { PraxisError } from '../../src/base/errors.ts';
 import { openBudgets, tooCostly } from '../../src/limits/budgets.ts';
 import { openSlices } from '../../src/limits/slices.ts';
@@ -10,7 +10,7 @@ const work = { what: 'The filter', cheaper: 'use a shorter pattern' };
 const limits = { steps: 10, bytes: 100, ms: 1_000 };
 
 /** A budget whose clock is moved by hand. */
-function openAt() {
+function openAt(more: Partial<typeof limits> = {}) {
   let nowMs = 5_000;
   let slices = 0;
   const host = {
@@ -21,7 +21,7 @@ function openAt() {
     errorOf: tooCostly,
   };
   return {
-    budget: openBudget(limits, host),
+    budget: openBudget({ ...limits, ...more }, host),
     pass: (ms: number) => {
       nowMs += ms;
     },
@@ -79,6 +79,20 @@ test('work that has held the thread for a slice asks for the next one', async ()
   await budget.breathe(work);
   await budget.breathe(work);
   assert.equal(slices(), 1);
+});
+
+test('work of many steps waits for its turn before each piece, small work never', async () => {
+  const { budget, slices } = openAt({ steps: 10 * stepsPerTurn });
+  budget.spend(stepsPerTurn, work);
+  await budget.turn(work);
+  assert.equal(slices(), 0);
+  budget.spend(1, work);
+  await budget.turn(work);
+  await budget.turn(work);
+  assert.equal(slices(), 1, 'its steps are counted anew from then on');
+  budget.spend(stepsPerTurn + 1, work);
+  await budget.turn(work);
+  assert.equal(slices(), 2);
 });
 
 test('one slice begins in a turn of the event loop, and applications take turns', async () => {

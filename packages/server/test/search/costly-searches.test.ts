@@ -101,16 +101,18 @@ test('parameters with more values together than the limit are refused', async ()
   const values = (code: string, count: number) => `${code}=${repeat(count, (at) => `${at}`).join(',')}`;
   const full = repeat(4, () => values('code', 500)).join('&');
   assert.equal((await caller.get(`Observation?${full}`)).status, 200);
-  for (const [query, count] of [
-    [`Observation?${full}&code=x`, 2001],
-    [`Observation?${repeat(5, () => values('subject:Patient.identifier', 500)).join('&')}`, 2500],
-  ] as const) {
+  for (const query of [
+    `Observation?${full}&code=x`,
+    `Observation?${repeat(5, () => values('subject:Patient.identifier', 500)).join('&')}`,
+    // What comes after too many values is not read, whatever is wrong with it.
+    `Observation?${full}&code=x&date=nonsense`,
+  ]) {
     const answer = await caller.get(query);
     assert.equal(answer.status, 422, query.slice(0, 60));
     assert.deepEqual(
       answer.json,
       tooCostly(
-        `The parameters of the search have ${count} values together: the limit of one search is 2000. Nothing was changed. To make it cheaper: leave out the parameters with the most values, or ask in several searches`,
+        'The parameters of the search have more than 2000 values together, the limit of one search. Nothing was changed. To make it cheaper: leave out the parameters with the most values, or ask in several searches',
       ),
     );
   }

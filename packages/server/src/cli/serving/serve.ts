@@ -13,6 +13,11 @@ import { WorkerStartFailure } from './worker-process.ts';
 
 /** Connections that a worker opens beside its pool, for a short time: migrations and maintenance as the owner. */
 const ownerConnections = 2;
+/**
+ * Workers hold a processor for milliseconds, statements for as long as they take: on few cores, statements of some would keep
+ * the event loops of all waiting (docs/decisions/0258). A worker gets nine times the processor time of a statement.
+ */
+const databaseNiceness = 10;
 
 /**
  * Runs the node to its end.
@@ -72,7 +77,7 @@ async function openEmbedded(config: Config, log: Log) {
   if (config.databaseUrl !== '') return undefined;
   // A node with a database of its own needs none of it.
   const { startEmbeddedPostgres } = await import('../../database/embedded/launcher.ts');
-  return await startEmbeddedPostgres({ dataDir: path.resolve(config.dataDir), log });
+  return await startEmbeddedPostgres({ dataDir: path.resolve(config.dataDir), log, niceness: databaseNiceness });
 }
 
 /** The page of metrics where one is wanted. */

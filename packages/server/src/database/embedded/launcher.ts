@@ -44,6 +44,11 @@ export interface EmbeddedOptions {
   readonly durability?: Durability;
   /** How long a server may not answer before it is given up and stopped; default 20,000 ms. */
   readonly unreachableMaxMs?: number;
+  /**
+   * Added to the niceness of the server (nice(1)), where this process starts it, so that processes which answer requests are not
+   * kept waiting by statements; default 0.
+   */
+  readonly niceness?: number;
 }
 
 /** How long a server may be gone or not answer; one that says that it starts, or recovers from a crash, is waited for beyond. */
@@ -63,6 +68,7 @@ interface Ground {
   readonly mark: string;
   readonly credentials: Credentials;
   readonly unreachableMaxMs: number;
+  readonly niceness: number;
   readonly log: Log;
 }
 
@@ -106,6 +112,7 @@ async function prepare(options: EmbeddedOptions): Promise<Ground> {
     account,
     durability,
     unreachableMaxMs: options.unreachableMaxMs ?? unreachableDefaultMs,
+    niceness: options.niceness ?? 0,
     log,
     mark: settingsMark(durability, serverVersion),
     credentials: readCredentials(layout),

@@ -39,6 +39,8 @@ export interface StartOptions {
   /** Value of the mark by which a later process recognises the settings. */
   readonly mark: string;
   readonly readyMaxMs: number;
+  /** Added to the niceness of the server's processes; 0 = none. */
+  readonly niceness: number;
 }
 
 const pollIntervalMs = 4;
@@ -87,6 +89,7 @@ async function startDirectly(options: StartOptions, args: readonly string[]): Pr
       detached: true,
       stdio: ['ignore', output, output],
     });
+    lowerPriority(child.pid, options.niceness);
     const end = { failure: undefined as string | undefined };
     child.on('error', (error) => {
       end.failure = error.message;
@@ -104,6 +107,16 @@ async function startDirectly(options: StartOptions, args: readonly string[]): Pr
     return found;
   } finally {
     closeSync(output);
+  }
+}
+
+/** Processes that it starts have its priority, too. */
+function lowerPriority(pid: number | undefined, niceness: number): void {
+  if (pid === undefined || niceness === 0) return;
+  try {
+    os.setPriority(pid, Math.min(os.constants.priority.PRIORITY_LOW, os.getPriority() + niceness));
+  } catch {
+    // It has ended, or runs as another account whose priority this one may not change: it works as well.
   }
 }
 
