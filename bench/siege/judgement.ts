@@ -30,12 +30,16 @@ export interface Phase {
   readonly ownDelayMs: number;
 }
 
-/** The bounds that are broken, in words. @param isUntimed those of time are not judged */
+/** What a machine that is too slow for all that is asked of it makes of a request. */
+const ofSlowness: ReadonlySet<number> = new Set([0, 429, 503]);
+
+/** The bounds that are broken, in words. @param isUntimed those of time are not judged, nor what slowness alone explains */
 export function brokenBounds(alone: Phase, siege: Phase, isUntimed: boolean): string[] {
   const errors = siege.deeds.filter(isError);
   const broken: string[] = [];
   for (const worker of unseen(siege)) broken.push(`worker ${worker} never answered /health/live`);
-  const alike = Map.groupBy(errors, ({ kind, status }) => `${kind} of the practice: ${status}`);
+  const judged = errors.filter(({ status }) => !isUntimed || !ofSlowness.has(status));
+  const alike = Map.groupBy(judged, ({ kind, status }) => `${kind} of the practice: ${status}`);
   for (const [what, those] of alike) broken.push(`${what}, ${those.length} times: ${those[0]?.said}`);
   if (isUntimed) return broken;
   const p99 = siege.figures.p99Ms / alone.figures.p99Ms;
@@ -59,7 +63,7 @@ function unseen({ pulse, workers }: Phase): readonly string[] {
 
 /** An attack may be refused; it may not break anything. */
 export function faultsOfAttacks(attacks: readonly Attack[], struck: readonly Struck[], isUntimed: boolean): string[] {
-  const broken = struck.filter(({ status }) => status === 500 || status === 0);
+  const broken = struck.filter(({ status }) => status === 500 || (status === 0 && !isUntimed));
   const named = new Map(broken.map(({ name, status, said }) => [`${name}: ${status}`, said]));
   const sent = new Set(struck.map(({ name }) => name));
   const unsent = isUntimed ? [] : attacks.filter(({ name }) => !sent.has(name)).map(({ name }) => name);

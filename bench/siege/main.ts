@@ -2,8 +2,10 @@
  * `npm run siege`: a practice does its ordinary work at a fixed pace while attackers send the worst cases of everything that can
  * be asked, and, with --faults, while processes are killed and stopped. Linux only.
  *
+ *     npm run siege -- --overload [--workers N]
  *     npm run siege [-- --seconds N] [--faults N] [--pace N] [--attackers N] [--rate N] [--workers N] [--untimed] [--verbose]
  *
+ *     --overload     instead: three times as many ordinary requests as the service can do
  *     --seconds N    length of the siege (1800)
  *     --faults N     instead of many attacks, so many faults in bursts (under-faults.ts); 500 take 2400 s
  *     --log FILE     with faults: what the service says (praxis-siege.log among temporary files)
@@ -12,7 +14,7 @@
  *     --attackers N  requests under way of each attacking application (8)
  *     --rate N       PRAXIS_RATE_LIMIT (1250)
  *     --workers N    PRAXIS_WORKERS (absent: the default)
- *     --untimed      bounds of time are not judged: for machines that others use as well
+ *     --untimed      bounds of time are not judged, nor refusals for want of room: for machines that others use as well
  *     --verbose      also what became of each attack
  *
  * Ends with 1 when a bound of `bounds` is broken.
@@ -27,6 +29,7 @@ import { type Caller, openCaller } from './caller.ts';
 import { attackTable, figuresOf, statusesOf, victimTable } from './figures.ts';
 import { applicationOf, type Installation, startInstallation } from './installation.ts';
 import { brokenBounds, faultsOfAttacks, lostWrites, type Phase } from './judgement.ts';
+import { overload, overloadSettings } from './overload.ts';
 import { openOwnDelay } from './own-delay.ts';
 import { residentBytesOf } from './processes.ts';
 import { openPulse } from './pulse.ts';
@@ -34,7 +37,8 @@ import { besiegeWithFaults } from './under-faults.ts';
 import { learnPractice, openVictim } from './victim.ts';
 
 /** How long the practice works alone first, as a share of the siege, in seconds. */
-const aloneSeconds = (seconds: number): number => Math.min(120, Math.max(10, seconds / 10));
+const aloneSeconds = ({ seconds, untimed }: Options): number =>
+  untimed ? 5 : Math.min(120, Math.max(20, seconds / 10));
 
 interface Options {
   readonly seconds: number;
@@ -45,6 +49,7 @@ interface Options {
   readonly attackers: number;
   readonly rate: string;
   readonly workers: string | undefined;
+  readonly overload: boolean;
   readonly untimed: boolean;
   readonly verbose: boolean;
 }
@@ -62,11 +67,12 @@ function readOptions(): Options {
       attackers: { type: 'string', default: '8' },
       rate: { type: 'string', default: '1250' },
       workers: { type: 'string' },
+      overload: { type: 'boolean', default: false },
       untimed: { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },
     },
   });
-  const { seconds, log, seed, pace, attackers, rate, workers, untimed, verbose } = values;
+  const { seconds, log, seed, pace, attackers, rate, workers, overload, untimed, verbose } = values;
   return {
     seconds: Number(seconds),
     faults: Number(values.faults),
@@ -76,6 +82,7 @@ function readOptions(): Options {
     attackers: Number(attackers),
     rate,
     workers,
+    overload,
     untimed,
     verbose,
   };
@@ -89,11 +96,13 @@ async function besiege(options: Options): Promise<number> {
   }
   const settings = {
     PRAXIS_RATE_LIMIT: options.rate,
+    ...(options.overload ? overloadSettings : {}),
     ...(options.workers === undefined ? {} : { PRAXIS_WORKERS: options.workers }),
   };
   const installation = await startInstallation(settings);
   let attackers: Attackers | undefined;
   try {
+    if (options.overload) return judged(await overload(installation));
     attackers = await startAttackers(installation.sandbox, options.attackers);
     return await besiegeWith(options, installation, attackers);
   } finally {
@@ -107,7 +116,7 @@ async function besiegeWith(options: Options, installation: Installation, attacke
   const { seconds, untimed } = options;
   const caller = openCaller(installation.sandbox, applicationOf(installation.sandbox, 'Cedar only'), 'cedar', 64);
   const observation = await openObservation(options, installation, caller);
-  const alone = await observation.observe(aloneSeconds(seconds), async (ms) => void (await delay(ms)));
+  const alone = await observation.observe(aloneSeconds(options), async (ms) => void (await delay(ms)));
   report('alone', alone);
 
   attackers.attack();
@@ -125,6 +134,11 @@ async function besiegeWith(options: Options, installation: Installation, attacke
   ];
   caller.close();
   reportMemory(installation);
+  return judged(broken);
+}
+
+/** Prints what is broken. @returns the exit status */
+function judged(broken: readonly string[]): number {
   for (const line of broken) console.log(`BROKEN: ${line}`);
   return broken.length === 0 ? 0 : 1;
 }

@@ -158,23 +158,26 @@ async function book(
 
 /** Counts units by what the headers say is left of each minute. */
 function openUnits() {
-  let [taken, ofMinute, lastRest] = [0, 0, Number.POSITIVE_INFINITY];
+  /** By the end of the minute: the most that was used of it. */
+  let minutes = new Map<number, number>();
+  /** What had been used of the last minute when it was told of. */
+  let told = { minute: 0, used: 0 };
   return {
     see({ headers }: Answer): void {
-      const rest = Number(/"api-key";r=(\d+)/.exec(String(headers['ratelimit'] ?? ''))?.[1] ?? Number.NaN);
-      const limit = Number(/"api-key";q=(\d+)/.exec(String(headers['ratelimit-policy'] ?? ''))?.[1] ?? Number.NaN);
-      if (Number.isNaN(rest) || Number.isNaN(limit)) return;
-      // Answers come out of order by a few units; a new minute begins nearly full again.
-      if (rest > lastRest + limit / 4) {
-        taken += ofMinute;
-        ofMinute = 0;
-      }
-      lastRest = rest;
-      ofMinute = Math.max(ofMinute, limit - rest);
+      const [, rest, seconds] = /"api-key";r=(\d+);t=(\d+)/.exec(String(headers['ratelimit'] ?? '')) ?? [];
+      const [, limit] = /"api-key";q=(\d+)/.exec(String(headers['ratelimit-policy'] ?? '')) ?? [];
+      if (rest === undefined || limit === undefined) return;
+      const minute = Math.round((Date.now() / 1000 + Number(seconds)) / 60);
+      // Answers come out of order, and workers learn of each other's units a moment later.
+      minutes.set(minute, Math.max(minutes.get(minute) ?? 0, Number(limit) - Number(rest)));
     },
     take(): number {
-      const all = taken + ofMinute;
-      taken = -ofMinute; // what this minute has counted so far is not counted again
+      let all = -(minutes.get(told.minute) === undefined ? 0 : told.used);
+      for (const used of minutes.values()) all += used;
+      const minute = Math.max(0, ...minutes.keys());
+      told = { minute, used: minutes.get(minute) ?? 0 };
+      // What this minute has counted so far is not counted again.
+      minutes = new Map(minute === 0 ? [] : [[minute, told.used]]);
       return all;
     },
   };

@@ -32,6 +32,7 @@ import { type OpenPagesOptions, openOpenPages } from './http/open-pages.ts';
 import { baseUrlOf, type Origins, openOrigins } from './http/origins.ts';
 import type { ServerParts } from './http/parts.ts';
 import { readinessProblems } from './http/readiness.ts';
+import { openRequestPlaces } from './http/request-places.ts';
 import { openServer } from './http/server.ts';
 import { type TakenConnections, takeConnections } from './http/taken-connections.ts';
 import { parameterIndexing } from './indexing/firm-parameters.ts';
@@ -161,9 +162,6 @@ async function withOwner<T>(
   }
 }
 
-/** Sessions remembered by one process: one per token, key and firm. */
-const sessionsMax = 50_000;
-
 /** Time from a row of the audit ledger to its statement; with the statement itself, rows of reads are written within 200 ms. */
 const auditFlushMs = 100;
 
@@ -225,7 +223,8 @@ export async function startService(platform: Platform, options: ServiceOptions =
     origins,
     environments: openEnvironmentDirectory(database),
     signingKeys: keys,
-    sessions: openSessions({ database, secrets, clock, keys, uses, sessionsMax, onLegacyUse }),
+    // Remembered by one process: one per token, key and firm.
+    sessions: openSessions({ database, secrets, clock, keys, uses, sessionsMax: 50_000, onLegacyUse }),
     tokens: tokenEndpointsOf(platform, { rateLimit, counters, keys, uses, remoteKeys, origins, onLegacyUse }),
     legacyUse,
     store,
@@ -234,6 +233,7 @@ export async function startService(platform: Platform, options: ServiceOptions =
     rateLimit,
     answerRooms: openAnswerRooms(config),
     bodies: openBodyAdmission(config, slices),
+    places: openRequestPlaces(),
     jsonLimits: {
       depthMax: config.jsonDepthMax,
       arrayLengthMax: config.arrayLengthMax,

@@ -24,6 +24,7 @@ import type { ServerParts } from './parts.ts';
 import { type Route, unknownPath } from './paths.ts';
 import { pauseOf } from './pause.ts';
 import { chargingTo } from './rate-cost.ts';
+import type { Place } from './request-places.ts';
 import { requireTenantPath } from './tenant.ts';
 
 type FhirRoute = Extract<Route, { kind: 'fhir' }>;
@@ -54,10 +55,12 @@ export async function answerFhir(
     return parts.openPages.metadata(environment, route, request, reply, own);
   }
   const room = parts.bodies.open();
+  let place: Place | undefined;
   const call = fhirCall(parts, target, query, request, baseUrlOf(parts.origins, route), room);
   const attempt = async (session: Session, begin: (attempt: Attempt) => void): Promise<FhirResponse> => {
     announceLegacyEnd(reply, session);
-    const context = interactionContext(parts, route, session, request);
+    place ??= parts.places.take(session.scope.application, request.raw);
+    const context = interactionContext(parts, route, session, request, place);
     begin({ context, asked: { interaction: askedFor(target, request.method), type: target.type, id: target.id } });
     const subject = { apiKey: session.principal.apiKeyId, firm: session.scope.firm, address: request.ip };
     reply.headers(parts.rateLimit.count(subject));
@@ -74,7 +77,10 @@ export async function answerFhir(
   };
   const response = await withLedger(parts, request, credentials, (begin) =>
     withCurrentRights(parts, credentials, (session) => attempt(session, begin)),
-  ).finally(() => room.close());
+  ).finally(() => {
+    room.close();
+    place?.leave();
+  });
   return sendAnswer(parts.compressor, reply, response, readsBinary(target, request.method));
 }
 
@@ -188,8 +194,10 @@ function interactionContext(
   route: FhirRoute,
   session: Session,
   request: FastifyRequest,
+  place: Place,
 ): InteractionContext {
   const { principal, scope, policy, settings } = session;
+  const pause = pauseOf(request.raw, parts.stopping);
   return {
     scope,
     policy,
@@ -209,6 +217,6 @@ function interactionContext(
     budget: parts.openBudget(scope, requestLimits, () => request.raw.socket.destroyed),
     baseUrl: baseUrlOf(parts.origins, route),
     trail: [],
-    pause: pauseOf(request.raw, parts.stopping),
+    pause: (ms) => place.during(() => pause(ms)),
   };
 }

@@ -24,6 +24,7 @@ import type { BodyAdmission } from './body-admission.ts';
 import type { Compressor } from './compression.ts';
 import type { OpenPages } from './open-pages.ts';
 import type { Origins } from './origins.ts';
+import type { RequestPlaces } from './request-places.ts';
 
 /** What the endpoints work with; made once by `app.ts`. */
 export interface ServerParts {
@@ -44,6 +45,7 @@ export interface ServerParts {
   readonly rateLimit: RateLimit;
   readonly answerRooms: AnswerRooms;
   readonly bodies: BodyAdmission;
+  readonly places: RequestPlaces;
   readonly jsonLimits: JsonLimits;
   readonly openPages: OpenPages;
   readonly administration: Administration;

@@ -3,6 +3,7 @@
  * path, method or body: `paths.ts` matches the raw path, and nothing is refused before the checks that come first
  * (settled.md "Order of checks"). Fastify brings the server, hooks, CORS and life cycle.
  */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -52,6 +53,7 @@ export async function openServer(parts: ServerParts): Promise<FastifyInstance> {
       return '/'; // its router refuses broken percent-escapes in words of its own
     },
   });
+  refuseAtTheDoor(server.server, parts); // before others listen for requests, too
   server.setErrorHandler((thrown, _request, reply) => {
     const error = toPraxisError(thrown);
     if (isRefusal(error)) parts.metrics.denials.inc({ reason: error.code });
@@ -68,6 +70,30 @@ export async function openServer(parts: ServerParts): Promise<FastifyInstance> {
     config.corsOrigins.length === 0 && isPreflight(request) ? refusePreflight(request) : route(parts, request, reply),
   );
   return server;
+}
+
+/** Requests of the data API that find no place are answered before any hook: under overload they are most of all. */
+function refuseAtTheDoor(server: FastifyInstance['server'], { places, config, metrics }: ServerParts): void {
+  const [handle] = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[];
+  if (handle === undefined) return;
+  const security = securityHeaders(config);
+  server.removeAllListeners('request');
+  server.on('request', (request, response) => {
+    // Browsers need headers of their own, and are answered as usual.
+    const isOurs = request.headers.origin === undefined && request.url?.includes('/fhir/') === true;
+    const error = isOurs ? places.refusalOf(request) : undefined;
+    if (error === undefined) return handle(request, response);
+    metrics.requestDurationSeconds.observe({ route: 'fhir', method: request.method ?? '', status: error.status }, 0);
+    const body = textOf(outcomeOf(error));
+    response.writeHead(error.status, {
+      'x-request-id': newUuid(),
+      ...security,
+      'content-type': fhirJson.contentType,
+      'content-length': Buffer.byteLength(body),
+      ...error.details.headers,
+    });
+    response.end(body);
+  });
 }
 
 async function allowBrowsers(server: FastifyInstance, config: Config): Promise<void> {

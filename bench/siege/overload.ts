@@ -1,0 +1,109 @@
+/**
+ * Three times as much as the service can do: what it gets done then, beside what it gets done at its best. Ordinary requests of
+ * several applications at several practices; nobody attacks.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { SandboxApplication, SandboxFile } from '../../packages/server/src/cli/sandbox/credentials.ts';
+import { openCaller } from './caller.ts';
+import type { Installation } from './installation.ts';
+import type { Offer, Offered } from './offering.ts';
+import { learnPractice } from './victim.ts';
+
+/** What it gets done at three times its peak ÷ its peak. */
+const goodputRatioMin = 0.9;
+const timesPeak = 3;
+
+/** Connections of the closed loops, one after another; the best of them is the peak. */
+const steps = [16, 32, 64, 128] as const;
+const stepSeconds = 6;
+const overloadSeconds = 20;
+/** Clients that wait for an answer at once, beyond saturation. */
+const overloadConnections = 3_000;
+
+const program = fileURLToPath(new URL('offering.ts', import.meta.url));
+
+/** Settings of an installation that is offered more than it can do, all of it from one address. */
+export const overloadSettings = { PRAXIS_RATE_LIMIT: '0', PRAXIS_CONNECTIONS_PER_ADDRESS: '0' } as const;
+
+/** @returns the bounds that are broken, in words */
+export async function overload({ origin, sandbox }: Installation): Promise<readonly string[]> {
+  const requests = await ordinaryRequests(sandbox);
+  const child = fork(program);
+  const port = Number(new URL(origin).port);
+  try {
+    await offered(child, { port, requests, connections: 16, rate: 0, seconds: 5 }); // until everything is compiled
+    let peak = 0;
+    for (const connections of steps) {
+      const step = await offered(child, { port, requests, connections, rate: 0, seconds: stepSeconds });
+      peak = Math.max(peak, step.good / stepSeconds);
+      report(`closed loop of ${connections}`, step, stepSeconds);
+    }
+    const rate = peak * timesPeak;
+    const over = await offered(child, {
+      port,
+      requests,
+      connections: overloadConnections,
+      rate,
+      seconds: overloadSeconds,
+    });
+    report(`offered ${Math.round(rate)}/s`, over, overloadSeconds);
+    const ratio = over.good / overloadSeconds / peak;
+    console.log(`goodput at ${timesPeak} times the peak: ${ratio.toFixed(2)} of it`);
+    return ratio < goodputRatioMin ? [`goodput under overload is ${ratio.toFixed(2)} of the peak`] : [];
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+function report(name: string, { due, good, statuses, p50Ms, p99Ms }: Offered, seconds: number): void {
+  const told = Object.entries(statuses).map(([status, count]) => `${status} ×${count}`);
+  console.log(
+    `${name}: ${Math.round(good / seconds)} good answers a second of ${Math.round(due / seconds)} due, p50 ${Math.round(p50Ms)} ms, p99 ${Math.round(p99Ms)} ms; ${told.join(', ')}`,
+  );
+}
+
+function offered(child: ChildProcess, offer: Offer): Promise<Offered> {
+  return new Promise((resolve, reject) => {
+    const failed = (status: number | null): void =>
+      reject(new Error(`the process that offers load ended with ${status}`));
+    child.once('exit', failed);
+    child.once('message', (message) => {
+      child.off('exit', failed);
+      resolve(message as Offered);
+    });
+    child.send(offer);
+  });
+}
+
+/** What several applications ask in turn: mostly reads and searches, and some creates. */
+async function ordinaryRequests(sandbox: SandboxFile): Promise<readonly string[]> {
+  const rows = sandbox.applications
+    .filter(({ acl }) => acl.includes('acl/*'))
+    .flatMap((application) => application.firms.map((firm) => ({ application, firm })));
+  const each = await Promise.all(rows.map(({ application, firm }) => requestsOf(sandbox, application, firm)));
+  const longest = Math.max(...each.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, at) => each.flatMap((texts) => texts[at] ?? [])).flat();
+}
+
+async function requestsOf(sandbox: SandboxFile, application: SandboxApplication, firm: string): Promise<string[]> {
+  const caller = openCaller(sandbox, application, firm, 2);
+  const { patients } = await learnPractice(caller);
+  const { status, body: answer } = await caller.token();
+  caller.close();
+  if (status !== 200) throw new Error(`no token: ${status} ${answer}`);
+  const base = `/${sandbox.environment}/firm/${firm}/${sandbox.product}/fhir/v2`;
+  const head = (method: string, path: string): string =>
+    `${method} ${base}/${path} HTTP/1.1\r\nhost: ${new URL(sandbox.origin).host}\r\nauthorization: Bearer ${JSON.parse(answer).access_token}\r\nx-api-key: ${application.client.apiKey}\r\n`;
+  const get = (path: string): string => `${head('GET', path)}\r\n`;
+  const body = JSON.stringify({ resourceType: 'Patient', name: [{ family: 'Overload' }] });
+  const create = `${head('POST', 'Patient')}content-type: application/fhir+json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  return patients
+    .slice(0, 10)
+    .flatMap((id, at) => [
+      get(`Patient/${id}`),
+      get(`Appointment?patient=${id}&_count=10`),
+      get(`Patient/${id}`),
+      at % 2 === 0 ? get('Patient?family=s&_count=10') : create,
+    ]);
+}
