@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openPlatform } from '../packages/server/src/app.ts';
 import { openHeadFiles } from '../packages/server/src/audit/head-files.ts';
-import { addRows, type PendingRow } from '../packages/server/src/audit/ledger-statements.ts';
+import { addRows } from '../packages/server/src/audit/ledger-statements.ts';
 import { openProver } from '../packages/server/src/audit/proof.ts';
 import { openSealingKey } from '../packages/server/src/audit/seal.ts';
 import { sealNext } from '../packages/server/src/audit/sealing.ts';
@@ -20,6 +20,7 @@ import { openLog } from '../packages/server/src/base/log.ts';
 import { openDatabase } from '../packages/server/src/database/database.ts';
 import { startEmbeddedPostgres } from '../packages/server/src/database/embedded/launcher.ts';
 import { sql } from '../packages/server/src/database/sql.ts';
+import { ledgerRows } from './ledger-rows.ts';
 
 const batches = Number(process.argv[2] ?? 100);
 const firm = 5;
@@ -32,28 +33,6 @@ const platform = await openPlatform({ config, clock: systemClock, log, connectio
 const database = await openDatabase({ connection: embedded.runtime, poolMax: 2, statementTimeoutMs: 0, log });
 const ledger = database.forFirm(firm);
 const prove = openProver(platform.secrets);
-
-/** Rows as reads of one application leave them, three a millisecond. */
-function rowsOf(count: number, atMs: number): PendingRow[] {
-  return Array.from({ length: count }, (_, at) => {
-    const id = `4500${at % 97}`;
-    const who = {
-      application: 1,
-      subject: 'client-0123456789',
-      tokenId: 'token-abcdefghijklmnop',
-      flow: 'client_credentials',
-    };
-    const what = { interaction: 'read', typeNumber: 12, id, shown: 1, elements: 'all', entries: ['acl/*'] } as const;
-    const row = {
-      atMs: atMs + Math.floor(at / 3),
-      requestId: `request-${atMs}-${at}`,
-      outcome: 0,
-      ...who,
-      ...what,
-    } as const;
-    return { row: { ...row, patients: { ids: [id], more: false } }, times: 1, elements: 'all' };
-  });
-}
 
 interface Cpu {
   readonly database: number;
@@ -82,7 +61,7 @@ try {
   let atMs = Date.now();
   const add = (rows: number): Promise<Cpu> => {
     atMs += 100;
-    return cpuOf(pid, () => ledger.query(addRows(firm, rowsOf(rows, atMs), [], prove)));
+    return cpuOf(pid, () => ledger.query(addRows(firm, ledgerRows(rows, atMs), [], prove)));
   };
   for (let warm = 0; warm < 20; warm++) await add(100);
   for (const rows of [30, 100, 300, 1000]) {

@@ -1,12 +1,18 @@
 /**
- * `npm run bench [-- [service | scale | scheduling | revocation | access | restarts] [options]]`: each bench tells its options at its top.
+ * `npm run bench [-- [service | scale | scheduling | revocation | access | restarts | idle | workers | memory | stock |
+ * ledger] [options]]`: each bench tells its options at its top.
  */
 import { benchAccess } from './access.ts';
+import { benchIdle } from './idle.ts';
+import { benchMemory } from './memory.ts';
 import { benchRestarts } from './restarts/bench-restarts.ts';
 import { benchRevocation } from './revocation/bench-revocation.ts';
 import { benchScale } from './scale/bench-scale.ts';
 import { benchScheduling } from './scheduling.ts';
+import { benchLedger } from './service/bench-ledger.ts';
 import { benchService } from './service/bench-service.ts';
+import { benchStock } from './service/bench-stock.ts';
+import { benchWorkers } from './service/bench-workers.ts';
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   /** The service by HTTP beside the floor of the machine. */
@@ -21,6 +27,16 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<numb
   access: benchAccess,
   /** Workers that are restarted and killed under load. */
   restarts: benchRestarts,
+  /** CPU time of a service that nobody calls. */
+  idle: benchIdle,
+  /** Two workers beside one. */
+  workers: benchWorkers,
+  /** Memory of the workers after many requests. */
+  memory: benchMemory,
+  /** Creates on a distribution's PostgreSQL beside the embedded one. */
+  stock: benchStock,
+  /** With a long ledger beside an empty one. */
+  ledger: benchLedger,
 };
 
 const [first = '', ...rest] = process.argv.slice(2);

@@ -11,7 +11,7 @@
  */
 import os from 'node:os';
 import path from 'node:path';
-import { compare, statusOf } from './comparison.ts';
+import { compare, contestantOf, statusOf } from './comparison.ts';
 import { inYard, type Product, startProduct, startScript, type Yard } from './processes.ts';
 import { rowsOf } from './report.ts';
 import { isWanted, type RowOptions, readRowOptions, runInTurns } from './turns.ts';
@@ -54,11 +54,9 @@ async function besideFloor(yard: Yard, { prepared, server }: Product, options: R
 }
 
 async function besideOther(own: Product, other: Product, options: RowOptions): Promise<number> {
-  const contestantOf = async (name: string, { server, prepared }: Product) => {
-    const pairs = await productWorkloads(server.origin, prepared);
-    const workloads = pairs.map(({ workload }) => workload).filter((workload) => isWanted(options, workload));
-    return { name, server, workloads };
-  };
-  const pair = [await contestantOf('other', other), await contestantOf('this', own)] as const;
+  const pair = [
+    await contestantOf('other', other.server, other.prepared, options),
+    await contestantOf('this', own.server, own.prepared, options),
+  ] as const;
   return statusOf(await compare(pair, options, { rateMin }));
 }

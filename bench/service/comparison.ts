@@ -4,12 +4,25 @@
  */
 import { quantile } from '../cpu.ts';
 import type { Figures, Server, Workload } from './load.ts';
-import { runInTurns, type TurnOptions } from './turns.ts';
+import type { Prepared } from './prepare.ts';
+import { isWanted, type RowOptions, runInTurns, type TurnOptions } from './turns.ts';
+import { productWorkloads } from './workloads.ts';
 
 export interface Contestant {
   readonly name: string;
   readonly server: Server;
   readonly workloads: readonly Workload[];
+}
+
+/** The rows of `npm run bench` that are wanted, at `server`. */
+export async function contestantOf(
+  name: string,
+  server: Server,
+  prepared: Prepared,
+  options: RowOptions,
+): Promise<Contestant> {
+  const pairs = await productWorkloads(server.origin, prepared);
+  return { name, server, workloads: pairs.map(({ workload }) => workload).filter((each) => isWanted(options, each)) };
 }
 
 /** What is promised of the second one ÷ the first one. */

@@ -66,6 +66,25 @@ export async function run(server: Server, workload: Workload, connections: numbe
   };
 }
 
+/** Sends the calls `from` to `from + count` once each; throws at the first answer of another status. */
+export async function sendAll(
+  { origin }: Server,
+  callOf: (index: number) => { readonly call: Call; readonly status: number },
+  { from, count, connections }: { readonly from: number; readonly count: number; readonly connections: number },
+): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  let next = from;
+  const caller = async (): Promise<void> => {
+    while (next < from + count) {
+      const { call, status: expected } = callOf(next++);
+      const status = await send(origin, agent, call);
+      if (status !== expected) throw new Error(`${call.method} ${call.path}: status ${status}, not ${expected}`);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, caller));
+  agent.destroy();
+}
+
 function send(origin: string, agent: Agent, call: Call): Promise<number> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(

@@ -1,7 +1,7 @@
 /**
  * The firm that the bench works on: a synthetic practice and an application with credentials of both flows.
  */
-import { openPlatform, type Platform } from '../../packages/server/src/app.ts';
+import { type Connections, openPlatform, type Platform } from '../../packages/server/src/app.ts';
 import { systemClock } from '../../packages/server/src/base/clock.ts';
 import { readConfig } from '../../packages/server/src/base/config.ts';
 import { openLog } from '../../packages/server/src/base/log.ts';
@@ -28,6 +28,12 @@ export interface Prepared {
   readonly floorEnvironment: Readonly<Record<string, string>>;
 }
 
+/** A database that is there already. */
+export interface Place {
+  readonly connections: Connections;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
 export const firmPrefix = 'bench';
 export const patientId = (index: number): string => `${450_000 + index}`;
 
@@ -49,12 +55,15 @@ const body = JSON.stringify({
   managingOrganization: { reference: 'Organization/practice' },
 });
 
-/** Fills `dataDir`; the processes that serve find the same database there. */
-export async function prepareFirm(dataDir: string, patients: number): Promise<Prepared> {
+/**
+ * Fills the database of `dataDir`; the processes that serve find it there.
+ * @param place the database to fill instead, and the settings that lead to it
+ */
+export async function prepareFirm(dataDir: string, patients: number, place?: Place): Promise<Prepared> {
   const log = openLog('warn');
-  const config = readConfig({ PRAXIS_DATA_DIR: dataDir });
+  const config = readConfig({ PRAXIS_DATA_DIR: dataDir, ...place?.settings });
   readSecretKeys(config); // made before the database
-  const embedded = await startEmbeddedPostgres({ dataDir, log });
+  const embedded = place?.connections ?? (await startEmbeddedPostgres({ dataDir, log }));
   const platform = await openPlatform({ config, clock: systemClock, log, connections: embedded });
   const prepared = await fill(platform, patients);
   // The planner must know what a server that has run for a while knows.

@@ -38,7 +38,7 @@ export interface RowOptions extends TurnOptions {
 /** Options of the benches whose rows are workloads; `rest` are those that only one of them has. */
 export function readRowOptions(
   args: readonly string[],
-  defaults: Readonly<Record<'rounds' | 'seconds', string>>,
+  defaults: Readonly<Record<'rounds' | 'seconds', string> & { rows?: string }>,
   rest: readonly string[] = [],
 ): { readonly options: RowOptions; readonly values: Readonly<Record<string, string | undefined>> } {
   const known = { connections: '16', patients: '2000', rows: '', ...defaults };

@@ -133,8 +133,13 @@ function postmasterIn(dataDir: string): number {
   }
 }
 
-async function serve(environment: Readonly<Record<string, string>>, logged: 'inherit' | number): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [program, 'serve', '--sandbox'], {
+/** Starts `praxis serve`; resolves when it is ready. */
+export async function serve(
+  environment: Readonly<Record<string, string>>,
+  logged: 'inherit' | number,
+  options: readonly string[] = ['--sandbox'],
+): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [program, 'serve', ...options], {
     stdio: ['ignore', 'pipe', logged],
     // NODE_OPTIONS for profilers.
     env: { ...pick(process.env, ['PATH', 'HOME', 'NODE_OPTIONS']), ...environment },
@@ -154,7 +159,8 @@ function pick(from: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.Process
   return Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])));
 }
 
-async function end(child: ChildProcess): Promise<void> {
+/** Ends it as a service manager does; resolves when it has ended. */
+export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   child.kill('SIGTERM');

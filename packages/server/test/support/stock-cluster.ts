@@ -17,6 +17,8 @@ export interface StockCluster {
   readonly owner: ConnectionParts;
   /** As the role that row-level security binds. */
   readonly runtime: ConnectionParts;
+  /** The process that was started. */
+  readonly pid: number;
   /** Stops the server and removes its data. */
   stop(): Promise<void>;
 }
@@ -65,6 +67,7 @@ export async function startStockCluster(programs: string): Promise<StockCluster>
     return {
       owner: { ...place, database: 'praxis', user: 'praxis_owner', password: passwords.owner },
       runtime: { ...place, database: 'praxis', user: 'praxis_runtime', password: passwords.runtime },
+      pid: server.pid ?? 0,
       stop,
     };
   } catch (error) {

@@ -25,6 +25,9 @@ const heard = {
 const number = Number(process.argv[2]);
 const state = { runsJobs: false, service: undefined as Service | undefined };
 
+/** Pause between two looks at the event loop, in ms: each wakes the process up. */
+const loopLookMs = 50;
+
 process.on('message', (message, handle) => hear(readMessage<ToWorker>(message), handle));
 // The supervisor is gone: nobody accepts connections any more.
 process.on('disconnect', () => {
@@ -129,11 +132,11 @@ async function measure(id: number): Promise<void> {
 
 /** Tells the supervisor again and again, from the event loop that answers requests, that it turns. */
 function sayAlive(): NodeJS.Timeout {
-  const delay = monitorEventLoopDelay({ resolution: 10 });
+  const delay = monitorEventLoopDelay({ resolution: loopLookMs });
   delay.enable();
   const timer = setInterval(() => {
     const connections = state.service?.connections?.count() ?? 0;
-    const loopDelaySeconds = delay.max / 1e9;
+    const loopDelaySeconds = Math.max(0, delay.max / 1e6 - loopLookMs) / 1000; // the pause between two looks is none
     delay.reset();
     say({ kind: 'alive', connections, residentBytes: process.memoryUsage.rss(), loopDelaySeconds });
   }, aliveEveryMs);

@@ -1,0 +1,23 @@
+import type { PendingRow } from '../packages/server/src/audit/ledger-statements.ts';
+
+/** Rows of the audit ledger as reads of one application leave them, three a millisecond. */
+export function ledgerRows(count: number, atMs: number): PendingRow[] {
+  return Array.from({ length: count }, (_, at) => {
+    const id = `4500${at % 97}`;
+    const who = {
+      application: 1,
+      subject: 'client-0123456789',
+      tokenId: 'token-abcdefghijklmnop',
+      flow: 'client_credentials',
+    };
+    const what = { interaction: 'read', typeNumber: 12, id, shown: 1, elements: 'all', entries: ['acl/*'] } as const;
+    const row = {
+      atMs: atMs + Math.floor(at / 3),
+      requestId: `request-${atMs}-${at}`,
+      outcome: 0,
+      ...who,
+      ...what,
+    } as const;
+    return { row: { ...row, patients: { ids: [id], more: false } }, times: 1, elements: 'all' };
+  });
+}

@@ -1,0 +1,53 @@
+/**
+ * Fills the ledger of the firm of the bench by the statements that the service itself writes and seals it with.
+ */
+import { openPlatform } from '../../packages/server/src/app.ts';
+import { auditHeadsDirectory, openHeadFiles } from '../../packages/server/src/audit/head-files.ts';
+import { addRows } from '../../packages/server/src/audit/ledger-statements.ts';
+import { openProver } from '../../packages/server/src/audit/proof.ts';
+import { openSealingKey } from '../../packages/server/src/audit/seal.ts';
+import { sealNext } from '../../packages/server/src/audit/sealing.ts';
+import { systemClock } from '../../packages/server/src/base/clock.ts';
+import { readConfig } from '../../packages/server/src/base/config.ts';
+import { openLog } from '../../packages/server/src/base/log.ts';
+import { sql } from '../../packages/server/src/database/sql.ts';
+import { ledgerRows } from '../ledger-rows.ts';
+import type { Ground } from './nodes.ts';
+import { firmPrefix } from './prepare.ts';
+
+const rowsPerStatement = 1_000;
+const writers = 4;
+
+/** Adds that many rows and seals them; returns how many seals were made. */
+export async function fillLedger({ connections, settings }: Ground, events: number): Promise<number> {
+  const log = openLog('warn');
+  const config = readConfig(settings);
+  const platform = await openPlatform({ config, clock: systemClock, log, connections });
+  const { database, secrets } = platform;
+  try {
+    const [firm] = await database.query<{ id: number }>(sql`SELECT id FROM firm WHERE prefix = ${firmPrefix}`);
+    if (firm === undefined) throw new Error('the firm of the bench is missing');
+    const ledger = database.forFirm(firm.id);
+    const prove = openProver(secrets);
+    const beganMs = Date.now() - events; // the rows lie before what is measured
+    let next = 0;
+    const write = async (): Promise<void> => {
+      for (;;) {
+        const from = next;
+        const count = Math.min(rowsPerStatement, events - from);
+        if (count <= 0) return;
+        next += count;
+        await ledger.query(addRows(firm.id, ledgerRows(count, beganMs + from), [], prove));
+      }
+    };
+    await Promise.all(Array.from({ length: writers }, write));
+    const heads = openHeadFiles(auditHeadsDirectory(config));
+    const options = { database, clock: systemClock, log, key: openSealingKey(secrets), heads };
+    let seals = 1;
+    while ((await sealNext(options, firm.id)) === 'more') seals += 1;
+    await platform.asOwner((owner) => owner.query(sql`ANALYZE`));
+    return seals;
+  } finally {
+    await platform.close();
+  }
+}
