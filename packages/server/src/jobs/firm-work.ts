@@ -80,9 +80,10 @@ async function noteFailure(
   log.error({ job, firm, reason, err: error }, message);
 }
 
-/** Whether it says something of the state of the service rather than of the firm's data. */
+/** Whether it says something of the state of the service, or of what others do at that moment, rather than of the firm's data. */
 function isOfService(error: unknown): boolean {
-  return error instanceof PraxisError && error.status === 503 && error.code !== 'statement-timeout';
+  if (!(error instanceof PraxisError) || error.code === 'statement-timeout') return false;
+  return error.status === 503 || error.code === 'conflict' || error.code === 'rate-exceeded';
 }
 
 /** For operators and the firm: what went wrong, without a value of the firm. */
