@@ -23,10 +23,9 @@ export async function benchIdle(args: readonly string[]): Promise<number> {
     // A start leaves seals to be made, and loaded tables to autovacuum, which comes once a minute.
     await delay(Number(values.settled) * 1000);
     const processes = [
-      ['supervisor and workers', [installation.pid()]],
       ...installation.workers().map((pid, index) => [`worker ${index + 1}`, [pid]] as const),
       ['database', [installation.postmaster()]],
-      ['all', [installation.pid(), installation.postmaster()]],
+      ['all, with the supervisor', [installation.pid(), installation.postmaster()]],
     ] as const;
     const read = (): number[] => processes.map(([, pids]) => cpuMicrosOfTrees(pids));
     const [before, beganMs] = [read(), performance.now()];
