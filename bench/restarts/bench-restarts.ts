@@ -156,9 +156,7 @@ async function killOne(installation: Installation, load: SteadyLoad, metricsPort
   const [worker] = before;
   if (worker === undefined) throw new Error('there is no worker');
   const fromMs = performance.now();
-  // It stands still while it is looked at, so that what it holds is what it takes with it.
-  process.kill(worker, 'SIGSTOP');
-  const ports = peerPortsOf(worker, Number(new URL(installation.origin).port));
+  const ports = await peerPortsOf(worker, Number(new URL(installation.origin).port));
   const underWay = [...load.underWay()].filter((port) => ports.has(port)).length;
   process.kill(worker, 'SIGKILL');
   await untilReplaced(installation, [worker], before.length, metricsPort);

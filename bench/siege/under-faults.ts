@@ -3,11 +3,13 @@
  * come in between, and faults are struck in bursts. Outside the windows of faults nobody has an error; at the end nothing is lost
  * and nothing is there twice.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { learnWorld, listAttacks, prepareAttacks } from '../../packages/server/test/support/worst-cases.ts';
 import { openAttackers } from './attacks.ts';
 import { type Caller, openCaller } from './caller.ts';
 import { isError, statusesOf } from './figures.ts';
 import { openFollower } from './follower.ts';
+import { tryFullDisk } from './full-disk.ts';
 import { applicationOf, type Installation, startInstallation } from './installation.ts';
 import { lostWrites } from './judgement.ts';
 import { brokenPromises } from './kept.ts';
@@ -32,6 +34,9 @@ const outsideMin = 0.5;
 
 /** Attacks under way at once: the faults are what is tried here. */
 const attackers = 1;
+
+/** By then appointments from before the sandbox's calendars count, which new ones are judged by (docs/decisions/0190), in ms. */
+const settledMs = 10_000;
 
 /** @returns what does not hold */
 export async function besiegeWithFaults(options: FaultOptions): Promise<readonly string[]> {
@@ -66,6 +71,8 @@ async function strikeAndJudge(
   const world = await learnWorld(callers.attacker.send);
   await prepareAttacks(callers.attacker.send, attacks);
   const practice = await learnPractice(callers.victim);
+  await delay(settledMs);
+  const unfit = await tryFullDisk(installation, callers.witness);
   const follower = await openFollower(callers.witness);
   const witness = await openWitness(callers.witness, practice);
   const victim = openVictim(callers.victim, practice, pace);
@@ -80,6 +87,7 @@ async function strikeAndJudge(
 
   report(strikes, deeds);
   const broken = [
+    ...unfit,
     ...(strikes.outside < outsideMin ? [`only ${percent(strikes.outside)} of the time lie outside windows`] : []),
     ...(installation.ends() > 0 ? [`the service ended by itself ${installation.ends()} times`] : []),
     ...refusals(deeds, strikes),

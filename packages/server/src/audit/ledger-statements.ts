@@ -34,7 +34,7 @@ export function fingerprintOf(elements: string): string {
   return createHash('sha256').update(elements).digest('base64url').slice(0, fingerprintLength);
 }
 
-/** Adds the rows, in order, and the lists that are not there yet. */
+/** Adds the rows, in order, and the lists that are not there yet. Run again it adds nothing. */
 export function addRows(
   firm: number,
   pending: readonly PendingRow[],

@@ -161,16 +161,20 @@ export function openLedger(options: LedgerOptions): Ledger {
   };
 }
 
-/** Repeats the statement until the database takes the rows; at the end of the process it is tried once. */
+/**
+ * Repeats the statement until the database takes the rows; at the end of the process it is tried once. Each attempt sends the same
+ * proofs, by which the database knows rows that it has taken though the answer was lost (docs/decisions/0238).
+ */
 async function untilTaken(
   { database, log, prove }: LedgerOptions,
   firm: number,
   { rows, lists }: { readonly rows: readonly PendingRow[]; readonly lists: readonly ElementList[] },
   isClosing: () => boolean,
 ): Promise<void> {
+  const statement = addRows(firm, rows, lists, prove);
   for (;;) {
     try {
-      await database.forFirm(firm).query(addRows(firm, rows, lists, prove));
+      await database.forFirm(firm).query(statement);
       return;
     } catch (error) {
       log.error({ err: error, rows: rows.length }, 'audit rows could not be written and are kept');

@@ -7,9 +7,12 @@ import test, { after } from 'node:test';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import type { AccessRow } from '../../src/audit/audit-row.ts';
 import { openLedger } from '../../src/audit/ledger.ts';
+import { addRows } from '../../src/audit/ledger-statements.ts';
 import { patientsOf } from '../../src/audit/patients.ts';
 import { openProofCheck, openProver } from '../../src/audit/proof.ts';
+import { PraxisError } from '../../src/base/errors.ts';
 import { makeDataKeys, openSecrets } from '../../src/base/secrets.ts';
+import type { Database } from '../../src/database/database.ts';
 import { sql } from '../../src/database/sql.ts';
 import { testLog } from '../support/cluster.ts';
 import { openTestDatabase } from '../support/database.ts';
@@ -46,6 +49,37 @@ test('rows of a firm keep their order, over any number of batches, and lists of 
     { firm: 1, elements: 'Patient.gender Patient.name' },
   ]);
   assert.deepEqual(ledger.takeTouched().sort(), [1, 2]);
+});
+
+test('rows are there once, whether their statement failed or only its answer was lost', async () => {
+  const outcomes = ['failed', 'answer lost', 'failed', 'succeeded'];
+  const unsteady: Database = {
+    ...runtime,
+    forFirm: (firm, caller) => ({
+      async query(statement, options) {
+        if (!statement.text.includes('praxis_audit'))
+          return await runtime.forFirm(firm, caller).query(statement, options);
+        const outcome = outcomes.shift() ?? 'succeeded';
+        if (outcome !== 'failed') await runtime.forFirm(firm, caller).query(statement, options);
+        if (outcome !== 'succeeded') throw new PraxisError('unavailable', { diagnostics: outcome });
+        return [];
+      },
+    }),
+  };
+  const ledger = openLedger({ database: unsteady, log: testLog, prove, flushMs: 1 });
+  void ledger.keep(7, [row('a'), row('b')]);
+  await ledger.flush();
+  void ledger.keep(7, [row('c')]);
+  await ledger.flush();
+  assert.deepEqual(await idsOf(7), ['a', 'b', 'c']);
+  assert.deepEqual(outcomes, []);
+});
+
+test('a statement that is sent again while it is still under way adds its rows once', async () => {
+  const pending = ['a', 'b'].map((id) => ({ row: row(id), times: 1, elements: null }));
+  const statement = addRows(8, pending, [], prove);
+  await Promise.all(Array.from({ length: 6 }, () => runtime.forFirm(8).query(statement)));
+  assert.deepEqual(await idsOf(8), ['a', 'b']);
 });
 
 test('a firm sees its own ledger alone, and that of the service is seen by none', async () => {
