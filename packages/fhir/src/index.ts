@@ -37,7 +37,12 @@ export { referencedType } from './fhirpath/referenced-type.ts';
 // package; as resources they are ResourceTypes['SearchParameter'] and so on.
 export type * from './generated/types.ts';
 export { membersAskedTogether } from './invariants/asked-members.ts';
-export { checkInvariants, type InvariantBreach, type InvariantOptions } from './invariants/check.ts';
+export {
+  checkInvariants,
+  checkInvariantsInSlices,
+  type InvariantBreach,
+  type InvariantOptions,
+} from './invariants/check.ts';
 export type { ConvertibleUnit, FindUnit } from './invariants/compare.ts';
 export { type Invariant, invariantPaths, invariantsAt, invariantsOf } from './invariants/declared.ts';
 export {

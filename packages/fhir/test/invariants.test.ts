@@ -1,7 +1,17 @@
 // R4's invariants as writes check them. The verdicts of the library `fhirpath` on the same: packages/server/test/validation.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { checkInvariants, errata, invariantPaths, invariantsAt, type JsonObject, parseJson } from '../src/index.ts';
+import {
+  checkInvariants,
+  checkInvariantsInSlices,
+  errata,
+  invariantPaths,
+  invariantsAt,
+  type JsonObject,
+  openBudget,
+  parseJson,
+  sliceMs,
+} from '../src/index.ts';
 import { compileInvariant } from '../src/invariants/compile.ts';
 import { examples } from './examples.ts';
 import { brokenByHand } from './invariants-broken.ts';
@@ -232,6 +242,31 @@ test('a resource that costs more than the budget is refused', () => {
     () => checkInvariants(objectOf({ resourceType: 'Patient', name }), { severity: 'error', breachesMax: 1, budget }),
     /^Error: Checking R4's invariants on the resource: more than 2000 steps$/,
   );
+});
+
+test('others go on while a large resource is judged, and what is found is the same', async () => {
+  const answerOption = [{ valueString: 'a' }];
+  const item = times(500, (at) => ({ linkId: `${at}`, type: at % 100 === 0 ? 'display' : 'string', answerOption }));
+  const resource = objectOf({ resourceType: 'Questionnaire', status: 'draft', item });
+  let [nowMs, slices] = [0, 0];
+  const budget = openBudget(
+    { steps: 1_000_000, bytes: 0, ms: 1_000_000 },
+    {
+      now() {
+        nowMs += sliceMs;
+        return nowMs;
+      },
+      async nextSlice() {
+        slices += 1;
+      },
+      errorOf: ({ what }) => new Error(what),
+    },
+  );
+  const options = { severity: 'error', breachesMax: 100, budget } as const;
+  const breaches = await checkInvariantsInSlices(resource, options);
+  assert.deepEqual(breaches, checkInvariants(resource, options));
+  assert.ok(breaches.length > 0);
+  assert.ok(slices > 5, `${slices} slices`);
 });
 
 function times<T>(count: number, make: (index: number) => T): T[] {

@@ -43,7 +43,12 @@ const work: BudgetedWork = {
 };
 
 /** One check while it runs. */
+/** A part of the work that is left. */
+type Task = () => void;
+
 interface Run {
+  /** What is left to be judged, the last first: a stack, so that others can go on between two of them. */
+  readonly tasks: Task[];
   readonly breaches: InvariantBreach[];
   readonly breachesMax: number;
   readonly severity: InvariantOptions['severity'];
@@ -56,23 +61,53 @@ interface Run {
  * @throws Error of the budget
  */
 export function checkInvariants(resource: JsonObject, options: InvariantOptions): InvariantBreach[] {
+  const meter = new StepMeter(options.budget, work);
+  const { tasks, breaches } = begin(resource, options, meter);
+  for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) task();
+  meter.settle();
+  return breaches;
+}
+
+/** The same, letting others go on in between. @throws Error of the budget */
+export async function checkInvariantsInSlices(
+  resource: JsonObject,
+  options: InvariantOptions,
+): Promise<InvariantBreach[]> {
+  const meter = new StepMeter(options.budget, work);
+  const { tasks, breaches } = begin(resource, options, meter);
+  let untilBreath = tasksPerBreath;
+  for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
+    task();
+    untilBreath -= 1;
+    if (untilBreath > 0) continue;
+    untilBreath = tasksPerBreath;
+    await options.budget.breathe(work);
+  }
+  meter.settle();
+  return breaches;
+}
+
+/** Tasks between two looks at the clock: about a tenth of a millisecond. */
+const tasksPerBreath = 64;
+
+function begin(resource: JsonObject, options: InvariantOptions, meter: StepMeter): Run {
+  const { severity, breachesMax, findUnit } = options;
   const item = resourceItem(resource);
-  if (item === undefined) return [];
-  const { severity, breachesMax, budget, findUnit } = options;
-  const meter = new StepMeter(budget, work);
+  const tasks: Task[] = [];
+  // Without a known type there is nothing to judge by.
+  const root: Item = item ?? { value: resource, sibling: undefined, type: '', definition: undefined };
   const evaluation: Evaluation = {
-    resource: item,
-    rootResource: item,
-    context: item,
+    resource: root,
+    rootResource: root,
+    context: root,
     bundles: [],
     remembered: new Map(),
     findUnit,
     spend: (steps) => meter.spend(steps),
   };
-  const run: Run = { breaches: [], breachesMax, severity, evaluation };
-  checkResource(run, item, { parent: undefined, name: item.type, index: -1 }, false);
-  meter.settle();
-  return run.breaches;
+  const run: Run = { tasks, breaches: [], breachesMax, severity, evaluation };
+  if (item !== undefined) checkResource(run, item, { parent: undefined, name: item.type, index: -1 }, false);
+  return run;
 }
 
 function checkResource(run: Run, item: Item, place: Place, isContained: boolean): void {
@@ -84,31 +119,32 @@ function checkResource(run: Run, item: Item, place: Place, isContained: boolean)
   if (!isContained) evaluation.rootResource = item;
   const isBundle = item.type === 'Bundle';
   if (isBundle) evaluation.bundles.push(item);
+  run.tasks.push(() => {
+    // After all that is in it.
+    if (isBundle) evaluation.bundles.pop();
+    evaluation.resource = resource;
+    evaluation.rootResource = rootResource;
+  });
   // Contained resources should have no narrative (https://hl7.org/fhir/R4/narrative.html).
   judge(run, plan, item, place, isContained ? 'dom-6' : undefined);
   checkMembers(run, plan, item.value, place);
-  if (isBundle) evaluation.bundles.pop();
-  evaluation.resource = resource;
-  evaluation.rootResource = rootResource;
 }
 
 function checkMembers(run: Run, { definition }: Plan, object: JsonObject, parent: Place): void {
   const members = membersOf(definition);
   const keys = Object.keys(object);
   run.evaluation.spend(keys.length);
-  for (const key of keys) {
+  // The last first, so that the first is done first.
+  for (let at = keys.length - 1; at >= 0; at -= 1) {
+    const key = keys[at] ?? '';
     const member = members.get(key);
     const value = object[key];
-    if (member === undefined || value === undefined || run.breaches.length >= run.breachesMax) continue;
-    if (!Array.isArray(value)) checkMember(run, member, value, object, parent, -1);
-    else if (member.repeats) checkEntries(run, member, value, object, parent);
-  }
-}
-
-function checkEntries(run: Run, member: Member, values: readonly JsonValue[], owner: JsonObject, parent: Place): void {
-  for (let index = 0; index < values.length; index += 1) {
-    if (run.breaches.length >= run.breachesMax) return;
-    checkMember(run, member, values[index] ?? null, owner, parent, index);
+    if (member === undefined || value === undefined) continue;
+    if (!Array.isArray(value)) run.tasks.push(() => checkMember(run, member, value, object, parent, -1));
+    else if (member.repeats) {
+      for (let index = value.length - 1; index >= 0; index -= 1)
+        run.tasks.push(() => checkMember(run, member, value[index] ?? null, object, parent, index));
+    }
   }
 }
 
@@ -120,6 +156,7 @@ function checkMember(
   parent: Place,
   index: number,
 ): void {
+  if (run.breaches.length >= run.breachesMax) return;
   const { kind, plan, name, repeats } = member;
   const place: Place = { parent, name, index: repeats ? index : -1 };
   if (kind === 'resource' || kind === 'contained') {
@@ -141,8 +178,11 @@ function checkMember(
 function checkSibling(run: Run, value: JsonValue, place: Place): void {
   const plan = extensionPlan();
   if (plan === undefined || !isObject(value) || !Array.isArray(value['extension'])) return;
-  for (const [index, extension] of value['extension'].entries())
+  const extensions = value['extension'];
+  for (let index = extensions.length - 1; index >= 0; index -= 1) {
+    const extension = extensions[index];
     if (isObject(extension)) checkMembers(run, plan, extension, { parent: place, name: 'extension', index });
+  }
 }
 
 /** That of the extensions of any element. */

@@ -121,12 +121,27 @@ function integer(min: number): PrimitiveCheck {
   };
 }
 
-/** White space may stand between groups of four. No regular expression over groups: values may have millions of them. */
 function base64Problem(value: string): string | undefined {
-  const lines = /\s/.test(value) ? value.trim().split(/\s+/) : [value];
-  const joined = lines.join('');
-  if (joined !== '' && base64Pattern.test(joined) && lines.every((line) => line.length % 4 === 0)) return undefined;
+  if (isBase64(value)) return undefined;
   return 'must be base64: groups of four of A-Z, a-z, 0-9, "+", "/", the last filled up with "="';
+}
+
+const base64Digits = new Set(
+  [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].map((digit) => digit.charCodeAt(0)),
+);
+const filler = 0x3d; /* = */
+
+/** White space may stand between groups of four. No regular expression over groups: values may have millions of them. */
+function isBase64(value: string): boolean {
+  if (!/\s/.test(value)) return value !== '' && value.length % 4 === 0 && base64Pattern.test(value);
+  let [digits, fillers] = [0, 0];
+  for (let at = 0; at < value.length; at += 1) {
+    const code = value.charCodeAt(at);
+    if (fillers === 0 && base64Digits.has(code)) digits += 1;
+    else if (code === filler) fillers += 1;
+    else if ((digits + fillers) % 4 !== 0 || !/\s/.test(value.charAt(at))) return false;
+  }
+  return digits > 0 && fillers <= 2 && (digits + fillers) % 4 === 0;
 }
 
 const emptyText: Problem = { rule: 'empty', text: 'may not be empty: leave the element out' };

@@ -156,7 +156,12 @@ function checkObjectValue(run: Run, value: JsonValue, property: Property, place:
   property.rule?.(run, value, place);
 }
 
+/** Characters of a text that are checked in the time of one step. */
+const charactersPerStep = 16;
+
 function checkPrimitive(run: Run, value: JsonValue, property: Property, parent: Place, index: number): void {
+  if (typeof value === 'string' && value.length >= charactersPerStep)
+    run.meter?.spend(Math.trunc(value.length / charactersPerStep));
   const problem = property.check?.(value);
   if (problem !== undefined) {
     const place = { parent, name: property.name, index };

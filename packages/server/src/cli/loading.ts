@@ -194,11 +194,14 @@ async function plan(loader: Loader, items: readonly LoadItem[]): Promise<Resourc
     versions.set(`${type}/${id}`, expectedVersion + 1);
     return { type, id, resource, expectedVersion };
   });
-  return await withRights(loader, async (context) =>
-    planned.map(({ type, id, resource, expectedVersion }) =>
-      resourceWrite(context, expectedVersion === 0 ? 'create' : 'update', type, id, resource, expectedVersion),
-    ),
-  );
+  return await withRights(loader, async (context) => {
+    const writes: ResourceWrite[] = [];
+    for (const { type, id, resource, expectedVersion } of planned) {
+      const interaction = expectedVersion === 0 ? 'create' : 'update';
+      writes.push(await resourceWrite(context, interaction, type, id, resource, expectedVersion));
+    }
+    return writes;
+  });
 }
 
 /** Writes a planned batch; what lost a race against another writer is tried again on top of the newer version. */

@@ -34,6 +34,8 @@ export interface BodyRoom {
   take(bytes: number): void;
   /** Resolves when the body may be worked on. @throws PraxisError `rate-exceeded`, `unavailable` as `openTurns` */
   turn(): Promise<void>;
+  /** Between two pieces of work on a body that take long: lets others go on. */
+  pause(): Promise<void>;
   /** The request is answered. */
   close(): void;
 }
@@ -102,6 +104,9 @@ export function openBodyAdmission({ bodyBytesMax, bodiesBytesMax }: BodyLimits, 
             if (isClosed) end();
           }
           await slices.next(caller.of);
+        },
+        async pause() {
+          if (caller !== undefined && bytes >= slicedBodyBytes) await slices.next(caller.of);
         },
         close() {
           if (isClosed) return;

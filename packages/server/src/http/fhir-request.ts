@@ -47,6 +47,10 @@ export function fhirCall(
     await room.turn();
     return read;
   };
+  const paused = async <T>(read: T): Promise<T> => {
+    await room.pause();
+    return read;
+  };
   return {
     type,
     id,
@@ -63,9 +67,9 @@ export function fhirCall(
         versionId,
         compartment,
         parameters: parametersOf(target, query, form, request),
-        body: async () => readBody(parts, target, await admitted(), request),
+        body: async () => await paused(readBody(parts, target, await admitted(), request)),
         isBodyEmpty: async () => (await bytes()).length === 0,
-        patch: async () => readPatch(parts, await admitted(), request),
+        patch: async () => await paused(readPatch(parts, await admitted(), request)),
         ifMatch: headers['if-match'],
         ifNoneMatch: headers['if-none-match'],
         ifModifiedSince: headers['if-modified-since'],

@@ -63,7 +63,7 @@ export async function listBrokenInvariants(
   let next: ExaminedPlace | undefined;
   for (const resource of portion) {
     await budget.breathe(listing);
-    const breaches = judged(resource, budget);
+    const breaches = await judged(resource, budget);
     // What cannot be judged with what earlier ones have left can be with a budget of its own.
     if (breaches === undefined && examined > 0) break;
     items.push(...rowsOf(resource, breaches));
@@ -75,10 +75,13 @@ export async function listBrokenInvariants(
 }
 
 /** Undefined: the steps of the budget are used up. */
-function judged({ deleted, content }: StoredResource, budget: Budget): readonly InvariantBreach[] | undefined {
+async function judged(
+  { deleted, content }: StoredResource,
+  budget: Budget,
+): Promise<readonly InvariantBreach[] | undefined> {
   if (deleted) return [];
   try {
-    return breachesOf(parseJson(contentOf(content)) as JsonObject, budget); // storage holds objects only
+    return await breachesOf(parseJson(contentOf(content)) as JsonObject, budget); // storage holds objects only
   } catch (error) {
     if (error instanceof PraxisError && error.code === 'too-costly' && budget.stepsLeft === 0) return undefined;
     throw error;

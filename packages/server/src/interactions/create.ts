@@ -64,10 +64,10 @@ export async function createNew(
 ): Promise<FhirResponse> {
   const id = request.newId ?? newResourceId(context.clock);
   await context.budget.turn(writing);
-  const sent = resourceWrite(context, 'create', request.type, id, resource, 0);
+  const sent = await resourceWrite(context, 'create', request.type, id, resource, 0);
   requireCreatable(context, sent);
   const placed = await placedNote(context, request.type, resource);
-  const write = placed === resource ? sent : resourceWrite(context, 'create', request.type, id, placed, 0);
+  const write = placed === resource ? sent : await resourceWrite(context, 'create', request.type, id, placed, 0);
   const waiting = await proposedInstead(context, request, { write, current: undefined });
   if (waiting !== undefined) return waiting;
   const outcome = await storeVersion(context, write, undefined, options);

@@ -162,7 +162,7 @@ async function put(
   const context = { scope, clock, caller, budget, baseUrl: '' };
   const resource: JsonObject = withCodes(set, codes, stored?.resource);
   const interaction = stored === undefined ? 'create' : 'update';
-  const write = resourceWrite(context, interaction, 'ValueSet', set.id, resource, stored?.version ?? 0);
+  const write = await resourceWrite(context, interaction, 'ValueSet', set.id, resource, stored?.version ?? 0);
   const outcome = await store.write(scope, write);
   if (outcome.outcome === 'conflict')
     return fail('conflict', { diagnostics: `ValueSet/${set.id} is being changed by others: try again` });

@@ -4,7 +4,7 @@
  *
  * https://hl7.org/fhir/R4/conformance-rules.html#constraints
  */
-import { type Budget, checkInvariants, type InvariantBreach, type JsonObject, parseJson } from '@praxis/fhir';
+import { type Budget, checkInvariantsInSlices, type InvariantBreach, type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf } from '../access/disclosure.ts';
 import { type ErrorIssue, fail } from '../base/errors.ts';
 import { canonicalUnit } from '../search/ucum.ts';
@@ -17,9 +17,9 @@ const breachesMax = 1_000;
 const issuesMax = 100;
 
 /** The invariants of severity error that a valid resource breaks. @throws PraxisError `too-costly` */
-export function breachesOf(resource: JsonObject, budget: Budget): readonly InvariantBreach[] {
+export async function breachesOf(resource: JsonObject, budget: Budget): Promise<readonly InvariantBreach[]> {
   const findUnit = (code: string) => canonicalUnit(code, budget);
-  return checkInvariants(resource, { severity: 'error', breachesMax, budget, findUnit });
+  return await checkInvariantsInSlices(resource, { severity: 'error', breachesMax, budget, findUnit });
 }
 
 /** Acts of the service and of staff have no application with settings. */
@@ -30,14 +30,14 @@ type JudgingContext = Pick<InteractionContext, 'budget'> & Partial<Pick<Interact
  * @param current the version before, deleted or not; undefined: there is none
  * @throws PraxisError `invariant-broken` naming each with its element and R4's words
  */
-export function requireInvariants(
+export async function requireInvariants(
   { settings, budget }: JudgingContext,
   { breaches = [] }: ResourceWrite,
   current: StoredResource | undefined,
-): void {
+): Promise<void> {
   if (breaches.length === 0 || settings?.lenientInvariants === true) return;
   const isLive = current !== undefined && !current.deleted;
-  const before = isLive ? breachesOf(objectOf(current), budget) : [];
+  const before = isLive ? await breachesOf(objectOf(current), budget) : [];
   const [first, ...more] = newBreaches(before, breaches).slice(0, issuesMax).map(issueOf);
   if (first !== undefined) fail('invariant-broken', { ...first, more });
 }

@@ -91,7 +91,7 @@ async function proposedPatch(
 ): Promise<FhirResponse | undefined> {
   if (!(await isAwaited(context, request.type))) return undefined;
   const version = await nextVersion(context, request, change);
-  return await proposedInstead(context, request, { ...version, write: writeOf(context, request, version) });
+  return await proposedInstead(context, request, { ...version, write: await writeOf(context, request, version) });
 }
 
 export interface ChangeOptions extends StoringOptions {
@@ -114,7 +114,7 @@ export async function changeResource(
     await context.budget.turn(writing);
     const { current, resource } = version;
     if (options.keepsUnchanged === true && JSON.stringify(resource) === contentOf(current.content)) return current;
-    const write = writeOf(context, request, version);
+    const write = await writeOf(context, request, version);
     const outcome = await storeVersion(context, write, current, options);
     if (outcome.outcome === 'conflict') continue;
     const { versionId } = outcome;
@@ -151,9 +151,13 @@ async function nextVersion(context: InteractionContext, request: FhirRequest, ch
 }
 
 /** @throws PraxisError `access-denied` */
-function writeOf(context: InteractionContext, { type, id }: FhirRequest, version: NextVersion): ResourceWrite {
+async function writeOf(
+  context: InteractionContext,
+  { type, id }: FhirRequest,
+  version: NextVersion,
+): Promise<ResourceWrite> {
   const { current, resource, touched } = version;
-  const write = resourceWrite(context, 'patch', type, id, resource, current.versionId);
+  const write = await resourceWrite(context, 'patch', type, id, resource, current.versionId);
   requireBounded(context, write, contentOf(current.content).length);
   requireTouched(context, write, touched);
   return write;
@@ -211,20 +215,24 @@ function refusing<T>(work: () => T): T {
 }
 
 /** What breaks the invariants of a resource is told to those who may read all of it. */
-function knownBreaches({ policy, budget }: InteractionContext, { type, content }: StoredResource) {
+async function knownBreaches({ policy, budget }: InteractionContext, { type, content }: StoredResource) {
   if (!canReadAll(policy, type)) return [];
-  return breachesOf(parseJson(contentOf(content)) as JsonObject, budget); // storage holds objects only
+  return await breachesOf(parseJson(contentOf(content)) as JsonObject, budget); // storage holds objects only
 }
 
 /** The answer to a change: the new version as far as the caller may read it, in the form that Prefer asks for. */
-export function patchedResponse(context: InteractionContext, request: FhirRequest, row: StoredResource): FhirResponse {
+export async function patchedResponse(
+  context: InteractionContext,
+  request: FhirRequest,
+  row: StoredResource,
+): Promise<FhirResponse> {
   const { type, id, versionId, lastUpdatedMs } = row;
   const location = `${context.baseUrl}/${type}/${id}/_history/${versionId}`;
   const facts = { status: 200, id, versionId, lastUpdatedMs, location };
   if (request.prefer.return === 'minimal') return facts;
   const body =
     request.prefer.return === 'OperationOutcome'
-      ? written(type, id, knownBreaches(context, row))
+      ? written(type, id, await knownBreaches(context, row))
       : discloseReadable(context, row);
   return body === undefined ? facts : { ...facts, body };
 }

@@ -45,7 +45,7 @@ export async function storeVersion(
   options: StoringOptions = {},
 ): Promise<WriteOutcome> {
   await context.budget.turn(writing);
-  requireInvariants(context, write, current);
+  await requireInvariants(context, write, current);
   if (write.content !== null) {
     const before = current === undefined || current.deleted ? undefined : contentOf(current.content);
     await requireReferences(context, write, contentOf(write.content), before);

@@ -97,7 +97,7 @@ async function replaceWith(
     const exists = requireCurrent(context, request, current);
     const resource = made(exists ? current : undefined);
     await context.budget.turn(writing);
-    const write = resourceWrite(context, 'update', request.type, request.id, resource, current?.versionId ?? 0);
+    const write = await resourceWrite(context, 'update', request.type, request.id, resource, current?.versionId ?? 0);
     requireReplaceable(context, exists ? current?.content : undefined, write);
     const waiting = await proposedInstead(context, request, { write, current });
     if (waiting !== undefined) return waiting;

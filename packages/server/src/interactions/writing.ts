@@ -97,37 +97,40 @@ export type WritingContext = Pick<InteractionContext, 'scope' | 'clock' | 'calle
   Partial<Pick<InteractionContext, 'policy' | 'note'>>;
 
 /**
- * The write of `resource` as version `expectedVersion + 1` of `type`/`id`.
+ * The write of `resource` as version `expectedVersion + 1` of `type`/`id`. Others go on while that of a large one is made.
  * @throws PraxisError `too-costly`, CostlyParameters
  */
-export function resourceWrite(
+export async function resourceWrite(
   context: WritingContext,
   interaction: AuditRow['interaction'],
   type: string,
   id: string,
   resource: JsonObject,
   expectedVersion: number,
-): ResourceWrite {
+): Promise<ResourceWrite> {
   const lastUpdatedMs = context.clock.now();
   const { timeZone, searchParameters } = context.scope;
   const stamped = stamp(resource, id, expectedVersion + 1, lastUpdatedMs);
   const asSent = JSON.stringify(stamped);
   const text = withStoredNames(asSent, context.baseUrl);
   const content = text === asSent ? stamped : (parseJson(text) as JsonObject); // as before, but for URLs of content
+  await context.budget.turn(writing);
+  const index = indexResource(
+    type,
+    content,
+    { timeZone, searchParameters, baseUrl: context.baseUrl, characters: text.length },
+    context.budget,
+  );
+  await context.budget.turn(writing);
   return {
     type,
     id,
     expectedVersion,
     lastUpdatedMs,
     content: stored(text),
-    index: indexResource(
-      type,
-      content,
-      { timeZone, searchParameters, baseUrl: context.baseUrl, characters: text.length },
-      context.budget,
-    ),
+    index,
     audit: auditRow(context, interaction, { type, id, text }),
-    breaches: breachesOf(content, context.budget),
+    breaches: await breachesOf(content, context.budget),
   };
 }
 

@@ -53,7 +53,7 @@ export async function wouldCreate(
 ): Promise<Finding[]> {
   if (!isSound) return [];
   return refusals(type, async () => {
-    requireCreatable(context, resourceWrite(context, 'create', type, newResourceId(context.clock), resource, 0));
+    requireCreatable(context, await resourceWrite(context, 'create', type, newResourceId(context.clock), resource, 0));
     await requireFirmCodes(firmCodesContext(context), type, undefined, resource);
   });
 }
@@ -100,7 +100,7 @@ export async function wouldUpdate(
     const isCovered = isLive && coversRow(context.policy, 'u', type, criterionTest(context, type, current.content));
     if (!isCovered && (isLive || !context.policy.mayUpdateAsCreate)) notFound(type, id);
     if (!isSound) return;
-    const write = resourceWrite(context, 'update', type, id, resource, 0);
+    const write = await resourceWrite(context, 'update', type, id, resource, 0);
     requireReplaceable(context, isLive ? current.content : undefined, write);
     if (isLive) await requireCodesAfter(context, current, resource);
   });

@@ -15,7 +15,7 @@ import {
   resourceNode,
 } from './element-node.ts';
 import { type Finding, find } from './finding.ts';
-import { statedProfiles } from './plain.ts';
+import { isMembers, type Members, statedProfiles } from './plain.ts';
 import type { LoadedProfiles } from './profiles.ts';
 import { checkProfile, type Run } from './run.ts';
 
@@ -44,20 +44,32 @@ export function examine(
   return { findings: run.findings.list, bindings: run.bindings };
 }
 
-/** The canonicals that a resource names: in meta.profile, of extensions, also inside. */
-export function namedProfiles(resource: PlainObject): readonly string[] {
-  const root = resourceNode(resource);
+/**
+ * The canonicals that a resource names: in meta.profile, of extensions, also inside. By the names of members alone, which in a
+ * resource of sound structure stand for nothing else: a large one has too many elements to look at each by its type.
+ */
+export function namedProfiles(resource: object): readonly string[] {
   const names = new Set<string>();
-  const visit = (node: ElementNode) => {
-    if (isResourceNode(node) && isPlainObject(node.value)) {
-      for (const canonical of statedProfiles(node.value)) names.add(canonical);
-    }
-    const url = extensionUrl(node);
-    if (url !== undefined) names.add(url);
-    for (const child of childNodes(node)) visit(child);
-  };
-  if (root !== undefined) visit(root);
+  const left: unknown[] = [resource];
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    if (isMembers(value)) for (const name of namesOf(value)) names.add(name);
+    for (const inner of Array.isArray(value) ? value : Object.values(value ?? {}))
+      if (typeof inner === 'object') left.push(inner);
+  }
   return [...names];
+}
+
+/** What one object names. */
+function namesOf(members: Members): readonly string[] {
+  const extensions = [members['extension'], members['modifierExtension']].flatMap((each) =>
+    Array.isArray(each) ? each : [],
+  );
+  const urls = extensions.map((each: unknown) => (isMembers(each) ? each['url'] : undefined)).filter(isAbsolute);
+  return 'resourceType' in members ? [...statedProfiles(members), ...urls] : urls;
+}
+
+function isAbsolute(url: unknown): url is string {
+  return typeof url === 'string' && url.includes(':');
 }
 
 function walk(run: Run, node: ElementNode, problems: ReadonlyMap<string, string>): void {
@@ -85,5 +97,5 @@ function checkStated(run: Run, node: ElementNode, resource: PlainObject, problem
 /** Extensions inside of extensions have names instead of URLs. */
 function extensionUrl({ type, value }: ElementNode): string | undefined {
   if (type !== 'Extension' || !isPlainObject(value)) return undefined;
-  return typeof value.url === 'string' && value.url.includes(':') ? value.url : undefined;
+  return isAbsolute(value.url) ? value.url : undefined;
 }

@@ -2,11 +2,11 @@
  * Resources as FHIRPath and the checks of profiles read them: decimals as plain numbers.
  */
 import type { JsonObject } from '@praxis/fhir';
-import { isPlainObject, type PlainObject } from './element-node.ts';
+import type { PlainObject } from './element-node.ts';
 
-/** A copy of its own: the FHIRPath library may add to what it reads. */
-export function plainOf(resource: JsonObject): PlainObject {
-  const copy: unknown = JSON.parse(JSON.stringify(resource));
+/** A copy of a resource, or of its text, of its own: the FHIRPath library may add to what it reads. */
+export function plainOf(resource: JsonObject | string): PlainObject {
+  const copy: unknown = JSON.parse(typeof resource === 'string' ? resource : JSON.stringify(resource));
   if (!isPlain(copy)) throw new Error('A resource is a JSON object');
   return copy;
 }
@@ -15,9 +15,15 @@ function isPlain(value: unknown): value is PlainObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** An object of JSON. */
+export type Members = Readonly<Record<string, unknown>>;
+
+export function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** The canonicals in meta.profile. */
-export function statedProfiles(resource: PlainObject): readonly string[] {
-  const { meta } = resource;
-  if (!isPlainObject(meta) || !Array.isArray(meta.profile)) return [];
-  return meta.profile.filter((each) => typeof each === 'string');
+export function statedProfiles({ meta }: Members): readonly string[] {
+  const stated = isMembers(meta) ? meta['profile'] : undefined;
+  return Array.isArray(stated) ? stated.filter((each) => typeof each === 'string') : [];
 }

@@ -5,7 +5,8 @@
  */
 import {
   type Budget,
-  checkInvariants,
+  type BudgetedWork,
+  checkInvariantsInSlices,
   isSubtypeOf,
   type JsonObject,
   type JsonValue,
@@ -18,7 +19,6 @@ import { canonicalUnit } from '../search/ucum.ts';
 import { type BindingCheck, checkBindings, type ValueSetMembership } from './bindings.ts';
 import { namedProfiles } from './examine.ts';
 import { type Finding, type Findings, find, findBroken, findUnevaluated } from './finding.ts';
-import { plainOf } from './plain.ts';
 import { loadProfiles, type ProfileLookup } from './profiles.ts';
 import type { Validator } from './validator.ts';
 
@@ -59,36 +59,43 @@ export async function validate(
     ({ severity, code, path, rule, diagnostics }): Finding => ({ severity, code, path, rule, diagnostics }),
   );
   if (!isResource(resource, options.type)) return structure;
+  await options.budget.turn(examining);
   const found = [
-    ...findingsOfInvariants(resource, options.budget),
+    ...(await findingsOfInvariants(resource, options.budget)),
     ...(await findingsOfProfiles(validator, resource, options)),
   ];
   const more = found.filter(({ path, code }) => !structure.some((same) => same.path === path && same.code === code));
   return [...structure, ...more].slice(0, findingsMax);
 }
 
-function findingsOfInvariants(resource: JsonObject, budget: Budget): readonly Finding[] {
+async function findingsOfInvariants(resource: JsonObject, budget: Budget): Promise<readonly Finding[]> {
   const findings: Findings = { list: [], max: findingsMax };
   const findUnit = (code: string) => canonicalUnit(code, budget);
   const options = { severity: 'all', breachesMax: findingsMax, budget, findUnit } as const;
-  for (const { path, unevaluated, ...invariant } of checkInvariants(resource, options)) {
+  for (const { path, unevaluated, ...invariant } of await checkInvariantsInSlices(resource, options)) {
     if (unevaluated === undefined) findBroken(findings, path, invariant, undefined);
     else findUnevaluated(findings, path, invariant.key, unevaluated, undefined);
   }
   return findings.list;
 }
 
+const examining: BudgetedWork = { what: 'Checking the resource by its profiles', cheaper: 'send a smaller one' };
+
 async function findingsOfProfiles(
   validator: Validator,
   resource: JsonObject,
-  { profiles, lookup, isMember, of }: ValidationOptions,
+  { profiles, lookup, isMember, of, budget }: ValidationOptions,
 ): Promise<readonly Finding[]> {
-  const plain = plainOf(resource);
-  const named = namedProfiles(plain);
+  await budget.turn(examining);
+  const named = namedProfiles(resource);
+  if (profiles.length === 0 && named.length === 0) return [];
   const loaded = await loadProfiles(await loadOfficialProfiles(), [...profiles, ...named], lookup);
   requireKnown(profiles, loaded.problems);
   const definitions = [...loaded.definitions];
-  const examination = await validator.examine({ resource: plain, profiles, named, definitions, findingsMax }, of);
+  const examination = await validator.examine(
+    { text: JSON.stringify(resource), profiles, named, definitions, findingsMax },
+    of,
+  );
   const findings = { list: [...(examination?.findings ?? [])], max: findingsMax };
   if (examination === undefined) {
     const problem = 'profiles were not checked: evaluating them takes longer than allowed';

@@ -5,11 +5,11 @@
 import { Worker } from 'node:worker_threads';
 import type { JsonObject } from '@praxis/fhir';
 import { openTurns, type TurnLimits, type TurnOf } from '../limits/turns.ts';
-import type { PlainObject } from './element-node.ts';
 import type { Examination } from './examine.ts';
 
 export interface ExaminationTask {
-  readonly resource: PlainObject;
+  /** The resource as JSON: to copy its elements one by one would hold the sender's thread for long. */
+  readonly text: string;
   /** Canonicals that the resource has to conform to, beside those it states itself. */
   readonly profiles: readonly string[];
   /** Canonicals that the resource states or that its extensions have. */

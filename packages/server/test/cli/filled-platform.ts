@@ -179,7 +179,7 @@ async function registerParameter({ database, store, clock }: Platform, firm: num
   const context = { scope, clock, caller, baseUrl: 'http://localhost', budget: openOperatorBudget() };
   const parameter = { resourceType: 'SearchParameter', url: 'urn:x', status: 'active', code: 'nick', type: 'string' };
   const resource = { ...parameter, base: ['Patient'], expression: 'Patient.name.given' };
-  await store.write(scope, resourceWrite(context, 'create', 'SearchParameter', 'nick', resource, 0));
+  await store.write(scope, await resourceWrite(context, 'create', 'SearchParameter', 'nick', resource, 0));
   await database.transaction(firm, (tx) => reconcile(tx, firm, context.budget));
 }
 

@@ -39,10 +39,12 @@ async function context() {
 async function seed(): Promise<void> {
   const writing = await context();
   for (let from = 0; from < stored; from += 500) {
-    const writes = Array.from({ length: Math.min(500, stored - from) }, (_, at) => {
-      const id = `p${from + at}`;
-      return resourceWrite(writing, 'create', 'Patient', id, coloured(id, shade(from + at)), 0);
-    });
+    const writes = await Promise.all(
+      Array.from({ length: Math.min(500, stored - from) }, (_, at) => {
+        const id = `p${from + at}`;
+        return resourceWrite(writing, 'create', 'Patient', id, coloured(id, shade(from + at)), 0);
+      }),
+    );
     await store.writeMany(writing.scope, writes);
   }
 }
@@ -154,7 +156,7 @@ test('a transaction that was open before the definition is waited for, and what 
   const slow = store.transaction(writing.scope, async (inside) => {
     await inside.write(
       writing.scope,
-      resourceWrite(writing, 'create', 'Patient', 'slow', coloured('slow', 'white'), 0),
+      await resourceWrite(writing, 'create', 'Patient', 'slow', coloured('slow', 'white'), 0),
     );
     opened.resolve();
     await gate.promise;
@@ -189,7 +191,7 @@ test('a resource that a writer holds is waited for alone, while others are writt
     const version = current?.versionId ?? 0;
     await inside.write(
       writing.scope,
-      resourceWrite(writing, 'update', 'Patient', 'p1200', coloured('p1200', 'white'), version),
+      await resourceWrite(writing, 'update', 'Patient', 'p1200', coloured('p1200', 'white'), version),
     );
     opened.resolve();
     await gate.promise;

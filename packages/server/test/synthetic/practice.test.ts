@@ -35,12 +35,12 @@ test('every resource is valid R4', () => {
   assert.deepEqual(problems, []);
 });
 
-test('no resource breaks an invariant of R4', () => {
+test('no resource breaks an invariant of R4', async () => {
   const budget = openOperatorBudget();
-  const broken = practice.flatMap((resource) =>
-    breachesOf({ ...resource }, budget).map(({ key, path }) => `${key} ${path}`),
-  );
-  assert.deepEqual([...new Set(broken)], []);
+  const broken = new Set<string>();
+  for (const resource of practice)
+    for (const { key, path } of await breachesOf({ ...resource }, budget)) broken.add(`${key} ${path}`);
+  assert.deepEqual([...broken], []);
 });
 
 test('types and ids are unique, and every reference names a resource of the practice', () => {

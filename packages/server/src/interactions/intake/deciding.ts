@@ -189,7 +189,7 @@ async function apply(
   const id = proposal.target ?? newResourceId(clock);
   const valid = requireResource({ ...safe, id }, type, decider.budget);
   const interaction = proposal.target === undefined ? 'create' : 'update';
-  const write = writeOf(decider, proposal, interaction, [type, id], valid, row?.versionId ?? 0);
+  const write = await writeOf(decider, proposal, interaction, [type, id], valid, row?.versionId ?? 0);
   await storeBy(decider, write, row);
   return id;
 }
@@ -222,22 +222,29 @@ interface Step {
 /** The next version of the Task. @throws PraxisError `rule-broken` by its table of states, `conflict` */
 async function advance(decider: Decider, row: StoredResource, { proposal, ...step }: Step): Promise<void> {
   const task = decidedTask(objectOf(row.content), { ...step, nowMs: decider.clock.now() });
-  const write = writeOf(decider, proposal, 'update', ['Task', row.id], task, row.versionId);
+  const write = await writeOf(decider, proposal, 'update', ['Task', row.id], task, row.versionId);
   await storeBy(decider, write, row);
 }
 
 /** A write in the name of staff, at the request of the application that proposed it. */
-function writeOf(
+async function writeOf(
   { scope, clock, baseUrl, username, flow, budget }: Decider,
   { applicationName, task }: Proposal,
   interaction: 'create' | 'update',
   [type, id]: readonly [string, string],
   resource: JsonObject,
   version: number,
-): ResourceWrite {
+): Promise<ResourceWrite> {
   const subject = `${username} on behalf of ${applicationName}`;
   const caller = { flow: 'client', tokenId: task, subject, requestId: newUuid() } as const;
-  const write = resourceWrite({ scope, clock, caller, baseUrl, budget }, interaction, type, id, resource, version);
+  const write = await resourceWrite(
+    { scope, clock, caller, baseUrl, budget },
+    interaction,
+    type,
+    id,
+    resource,
+    version,
+  );
   return { ...write, audit: { ...write.audit, flow } };
 }
 

@@ -68,7 +68,7 @@ export async function proposedInstead(
   if (before !== undefined && current !== undefined && Object.keys(proposed).length === 0)
     return unchanged(context, request, current);
   // Else the practice would be asked about what cannot be stored.
-  requireInvariants(context, checked.write, current);
+  await requireInvariants(context, checked.write, current);
   if (governedMembers(type).length > 0) await requireFirmCodes(firmCodesContext(context), type, before, after);
   return await propose(context, request, { ...checked, type, after, proposed });
 }
@@ -91,7 +91,7 @@ async function propose(
   const target = write.audit.interaction === 'create' ? undefined : write.id;
   const task = intakeTask({ id, type, target, patient: patientOf(context, made), proposed, nowMs: clock.now() });
   const { policy: _asWriter, ...plain } = context;
-  const taskWrite = resourceWrite(plain, 'create', 'Task', id, task, 0);
+  const taskWrite = await resourceWrite(plain, 'create', 'Task', id, task, 0);
   // What allows it is what allows the write that it stands for.
   const audit = { ...taskWrite.audit, ...(write.audit.entries === undefined ? {} : { entries: write.audit.entries }) };
   const draft = { task: id, type, target, base: current?.versionId ?? 0, proposedAtMs: clock.now() };

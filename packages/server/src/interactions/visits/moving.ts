@@ -56,7 +56,7 @@ async function moveOnce(context: InteractionContext, request: FhirRequest, on: A
   const act: Act = { by: callerAs(context), on };
   const { to, effects } = stepOf(appointmentStates, before, act);
   const after = requireResource({ ...before, status: to }, 'Appointment', context.budget);
-  const write = resourceWrite(context, 'patch', 'Appointment', request.id, after, current.versionId);
+  const write = await resourceWrite(context, 'patch', 'Appointment', request.id, after, current.versionId);
   requireTouched(context, write, touched);
   const outcome = await storeVersion(context, write, current, { act });
   if (outcome.outcome === 'conflict') throw new Overtaken();

@@ -133,7 +133,7 @@ async function written(
   current: StoredResource | undefined,
 ): Promise<StoredResource> {
   const interaction = current === undefined ? 'create' : 'patch';
-  const write = resourceWrite(context, interaction, 'Encounter', id, resource, current?.versionId ?? 0);
+  const write = await resourceWrite(context, interaction, 'Encounter', id, resource, current?.versionId ?? 0);
   const audited = entries === undefined ? write : { ...write, audit: { ...write.audit, entries } };
   const outcome = await storeVersion(context, audited, current, { act: { by: 'server', on } });
   if (outcome.outcome === 'conflict') throw new Overtaken();

@@ -76,7 +76,7 @@ async function stored(
   appointment: JsonObject,
   options: { readonly replaces?: readonly string[]; readonly offer?: WaitlistOffer },
 ): Promise<WriteOutcome> {
-  const write = resourceWrite(context, 'patch', 'Appointment', row.id, appointment, row.versionId);
+  const write = await resourceWrite(context, 'patch', 'Appointment', row.id, appointment, row.versionId);
   const own = { ...write, audit: { ...write.audit, flow } };
   return await storeVersion(context, own, row, { ...options, act });
 }
