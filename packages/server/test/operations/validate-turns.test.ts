@@ -21,6 +21,7 @@ await authorise(service.platform.database, clock, maple, passing.application, en
 
 const slow = 'http://maple.example.org/StructureDefinition/slow';
 const expression = `'${'a'.repeat(60)}!'.matches('^(a+)+$')`;
+const plainly = 'Patient/$validate?profile=http://hl7.org/fhir/StructureDefinition/Patient';
 const constraint = [{ key: 'own-1', severity: 'error', human: 'Slow', expression }];
 const [root, ...elements] = firmProfile.snapshot.element;
 
@@ -42,9 +43,7 @@ test('a slow profile of one firm keeps others waiting for one validation at most
     noting(`slow ${index}`, atMaple.send('POST', `Patient/$validate?profile=${slow}`, patient('Slow'))),
   );
   await delay(1_000); // until one of them is under way, which takes five seconds
-  const plain = Array.from({ length: turnLimits.ofFirmMax }, () =>
-    atMaple.send('POST', 'Patient/$validate', patient('Stone')),
-  );
+  const plain = Array.from({ length: turnLimits.ofFirmMax }, () => atMaple.send('POST', plainly, patient('Stone')));
   // Those that are too many are told so while the first is still under way.
   const early = await Promise.race(plain);
   assert.equal(early.headers.get('retry-after'), '5');
@@ -55,8 +54,8 @@ test('a slow profile of one firm keeps others waiting for one validation at most
     diagnostics:
       'At most 8 validations of an application may wait at once at one practice, and as many do: send another when one is answered',
   });
-  const mine = noting('cedar', atCedar.send('POST', 'Patient/$validate', patient('Reed')));
-  const ended = noting('ended', forAMinute.send('POST', 'Patient/$validate', patient('Stone')));
+  const mine = noting('cedar', atCedar.send('POST', plainly, patient('Reed')));
+  const ended = noting('ended', forAMinute.send('POST', plainly, patient('Stone')));
   await delay(300); // until both wait
   clock.advance(60_000);
 

@@ -82,7 +82,7 @@ test('a closed validator checks no profiles and says so', async () => {
   const closed = openValidator();
   await closed.close();
   const findings = await validate(closed, patient, {
-    profiles: [],
+    profiles: ['http://hl7.org/fhir/StructureDefinition/Patient'],
     lookup: async () => undefined,
     isMember: async () => undefined,
     of: mine,
