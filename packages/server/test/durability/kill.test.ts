@@ -20,7 +20,7 @@ import {
 } from '../support/service.ts';
 import { type Serving, serve } from './serving.ts';
 
-const rounds = 10;
+const rounds = 20;
 const writers = 4;
 
 interface Ground {
