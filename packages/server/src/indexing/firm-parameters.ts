@@ -59,16 +59,15 @@ export function parameterIndexing(options: ParameterIndexingOptions): Job {
   return {
     name: 'search parameters of firms',
     pauseMs,
-    run: () =>
-      workFirmByFirm(options, {
-        job: 'search-parameters',
-        async firms(without) {
-          const firms = await database.query<FirmWithWork>(firmsWithWork(without, last, firmsMax));
-          last = firms.at(-1)?.id ?? 0;
-          return firms;
-        },
-        work: (firm) => advance(options, { ...firm, baseUrl: baseUrlOf(firm) }),
-      }),
+    run: workFirmByFirm(options, {
+      job: 'search-parameters',
+      async firms(paused) {
+        const firms = await database.query<FirmWithWork>(firmsWithWork(paused, last, firmsMax));
+        last = firms.at(-1)?.id ?? 0;
+        return firms;
+      },
+      work: (firm) => advance(options, { ...firm, baseUrl: baseUrlOf(firm) }),
+    }),
   };
 }
 

@@ -41,16 +41,16 @@ export function listed(firm: number): Sql {
 
 /**
  * Firms with work waiting: a resource has changed, or an index is not complete. Those after `last` come first, so that all have
- * their turn. @param without firms that are left out
+ * their turn. @param paused firms that are left out
  */
-export function firmsWithWork(without: readonly number[], last: number, limit: number): Sql {
+export function firmsWithWork(paused: Sql, last: number, limit: number): Sql {
   return sql`
     SELECT f.id, f.prefix, e.name AS environment, f.time_zone AS "timeZone"
     FROM firm f JOIN environment e ON e.id = f.environment
     WHERE f.id IN (
       SELECT firm FROM firm_search_parameter_change
       UNION SELECT firm FROM firm_search_parameter WHERE state IN ('indexing', 'dropping'))
-      AND NOT f.id = ANY (${without}::int[])
+      AND f.id NOT IN ${paused}
     ORDER BY f.id <= ${last}, f.id LIMIT ${limit}`;
 }
 

@@ -7,8 +7,9 @@ import { PraxisError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Database } from '../database/database.ts';
+import type { Sql } from '../database/sql.ts';
 import { StatementError } from '../database/sqlstate.ts';
-import { type FirmJob, failedFirms, noteJobFailure, releaseJob } from './job-failures.ts';
+import { type FailedFirm, type FirmJob, failedFirms, noteJobFailure, pausedFirms, releaseJob } from './job-failures.ts';
 import type { Progress } from './jobs.ts';
 
 export interface FirmWorkContext {
@@ -21,34 +22,56 @@ export interface FirmWorkContext {
 /** What a job does for each firm that has work. */
 export interface FirmWork<F extends { readonly id: number }> {
   readonly job: FirmJob;
-  /** Firms with work, but for those of `without`, which pause or are parked. */
-  firms(without: readonly number[]): Promise<readonly F[]>;
+  /** Firms with work, but for those of `paused`. */
+  firms(paused: Sql): Promise<readonly F[]>;
   /** Does one portion; what it had not finished when it failed is done again. */
   work(firm: F): Promise<Progress>;
 }
 
+/** What a portion begins with. */
+interface Found<F> {
+  readonly due: readonly F[];
+  readonly failed: readonly FailedFirm[];
+}
+
+/** Time between two looks at the failures while there are none and no work is, in ms. */
+const failuresLookMs = 10_000;
+
 /**
- * One portion for each firm, and how much is left for those whose work went well.
- * @throws what ends all work alike, such as `unavailable` while the database is away: it is nobody's failure
+ * The portion of a job that works firm by firm: one for each firm, and how much is left for those whose work went well.
+ * While there is nothing to do it costs the one statement that looks for work.
+ * It throws what ends all work alike, such as `unavailable` while the database is away: it is nobody's failure.
  */
-export async function workFirmByFirm<F extends { readonly id: number }>(
+export function workFirmByFirm<F extends { readonly id: number }>(
   context: FirmWorkContext,
   { job, firms, work }: FirmWork<F>,
-): Promise<Progress> {
+): () => Promise<Progress> {
   const { database, clock, metrics } = context;
-  const failed = await failedFirms(database, job);
-  metrics.jobsParked.set({ job }, failed.filter(({ retryMs }) => retryMs === null).length);
-  const nowMs = clock.now();
-  const paused = failed.filter(({ retryMs }) => retryMs === null || retryMs > nowMs).map(({ firm }) => firm);
+  let lookAgainAtMs = 0;
+  return async () => {
+    const due = await firms(pausedFirms(job, clock.now()));
+    if (due.length === 0 && performance.now() < lookAgainAtMs) return 'done';
+    const failed = await failedFirms(database, job);
+    metrics.jobsParked.set({ job }, failed.filter(({ retryMs }) => retryMs === null).length);
+    // Where some have failed others may release them at any time.
+    lookAgainAtMs = failed.length > 0 || due.length > 0 ? 0 : performance.now() + failuresLookMs;
+    return await workAt(context, { job, work, due, failed });
+  };
+}
+
+async function workAt<F extends { readonly id: number }>(
+  context: FirmWorkContext,
+  { job, work, due, failed }: Pick<FirmWork<F>, 'job' | 'work'> & Found<F>,
+): Promise<Progress> {
   let state: Progress = 'done';
   const faults: unknown[] = [];
-  for (const firm of await firms(paused)) {
+  for (const firm of due) {
     try {
       const progress = await work(firm);
       state = busier(state, progress);
       // Who waits for another process has not succeeded.
       const isDone = progress !== 'waiting' && failed.some((each) => each.firm === firm.id);
-      if (isDone) await releaseJob(database, job, firm.id);
+      if (isDone) await releaseJob(context.database, job, firm.id);
     } catch (error) {
       if (isOfService(error)) faults.push(error);
       else await noteFailure(context, job, firm.id, error);

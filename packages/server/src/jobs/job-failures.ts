@@ -3,7 +3,7 @@
  * a failure, ever longer, and is parked after several until an operator releases it.
  */
 import type { Queryable } from '../database/database.ts';
-import { sql } from '../database/sql.ts';
+import { type Sql, sql } from '../database/sql.ts';
 
 /** Jobs that work firm by firm, under the names by which operators know them. */
 export const firmJobs = ['search-parameters', 'waiting-list', 'booked-appointments'] as const;
@@ -39,6 +39,11 @@ export async function failedFirms(query: Queryable, job: FirmJob): Promise<reado
   return await query.query<FailedFirm>(
     sql`SELECT firm, retry_at AS "retryMs" FROM job_failure WHERE job = ${job} ORDER BY firm`,
   );
+}
+
+/** Numbers of the firms at which the job pauses or is parked, for `NOT IN` of the statement that looks for its work. */
+export function pausedFirms(job: FirmJob, nowMs: number): Sql {
+  return sql`(SELECT firm FROM job_failure WHERE job = ${job} AND (retry_at IS NULL OR retry_at > ${nowMs}::bigint))`;
 }
 
 /**

@@ -42,12 +42,11 @@ export function agreedAppointmentsJob(options: AgreedAppointmentsOptions): Job {
   return {
     name: 'appointments from before a calendar',
     pauseMs,
-    run: () =>
-      workFirmByFirm(options, {
-        job: 'booked-appointments',
-        firms: (without) => unsettledFirms(options.database, without),
-        work: (firm) => bringIn(options, firm),
-      }),
+    run: workFirmByFirm(options, {
+      job: 'booked-appointments',
+      firms: (paused) => unsettledFirms(options.database, paused),
+      work: (firm) => bringIn(options, firm),
+    }),
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Stored } from '../access/disclosure.ts';
 import type { Queryable } from '../database/database.ts';
-import { sql } from '../database/sql.ts';
+import { type Sql, sql } from '../database/sql.ts';
 import { parameterNumber, typeNumber } from '../search/numbers.ts';
 import { textArray } from './index-arrays.ts';
 import { occupancyMaxMs } from './occupancy.ts';
@@ -90,15 +90,12 @@ export interface UnsettledFirm {
   readonly changes: number;
 }
 
-/** Firms with appointments to look at. @param without firms that are left out */
-export async function unsettledFirms(
-  database: Queryable,
-  without: readonly number[],
-): Promise<readonly UnsettledFirm[]> {
+/** Firms with appointments to look at. @param paused firms that are left out */
+export async function unsettledFirms(database: Queryable, paused: Sql): Promise<readonly UnsettledFirm[]> {
   return await database.query<UnsettledFirm>(sql`
     SELECT f.id, e.name AS environment, f.prefix, c.changes
     FROM occupancy_change c JOIN firm f ON f.id = c.firm JOIN environment e ON e.id = f.environment
-    WHERE NOT f.id = ANY (${without}::int[]) ORDER BY f.id`);
+    WHERE f.id NOT IN ${paused} ORDER BY f.id`);
 }
 
 /** Notes that all is brought in, unless there was another reason to look meanwhile. */

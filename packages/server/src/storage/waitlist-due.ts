@@ -3,7 +3,7 @@
  * (operations/scheduling/offering.ts).
  */
 import type { Queryable } from '../database/database.ts';
-import { sql } from '../database/sql.ts';
+import { type Sql, sql } from '../database/sql.ts';
 import { integerArray } from './index-arrays.ts';
 
 /** A firm to look at, and the reasons. */
@@ -17,16 +17,12 @@ export interface DueFirm {
 /** Reasons that are read at once, at most. */
 const dueMax = 1_000;
 
-/** Firms whose lists are to be looked at, in the order of the first reason. @param without firms that are left out */
-export async function dueFirms(
-  query: Queryable,
-  nowMs: number,
-  without: readonly number[],
-): Promise<readonly DueFirm[]> {
+/** Firms whose lists are to be looked at, in the order of the first reason. @param paused firms that are left out */
+export async function dueFirms(query: Queryable, nowMs: number, paused: Sql): Promise<readonly DueFirm[]> {
   return await query.query<DueFirm>(sql`
     SELECT f.id, e.name AS environment, f.prefix, d.ids FROM (
       SELECT firm, array_agg(id) AS ids, min(due) AS first
-      FROM (SELECT id, firm, due FROM waitlist_due WHERE due <= ${nowMs}::bigint AND NOT firm = ANY (${without}::int[]) ORDER BY due LIMIT ${dueMax}) near
+      FROM (SELECT id, firm, due FROM waitlist_due WHERE due <= ${nowMs}::bigint AND firm NOT IN ${paused} ORDER BY due LIMIT ${dueMax}) near
       GROUP BY firm) d
     JOIN firm f ON f.id = d.firm JOIN environment e ON e.id = f.environment ORDER BY d.first`);
 }

@@ -43,12 +43,11 @@ export function waitlistJob(options: WaitlistOptions): Job {
   return {
     name: 'offers of the waiting list',
     pauseMs,
-    run: () =>
-      workFirmByFirm(options, {
-        job: 'waiting-list',
-        firms: (without) => dueFirms(options.database, options.clock.now(), without),
-        work: (due) => lookAt(options, due),
-      }),
+    run: workFirmByFirm(options, {
+      job: 'waiting-list',
+      firms: (paused) => dueFirms(options.database, options.clock.now(), paused),
+      work: (due) => lookAt(options, due),
+    }),
   };
 }
 
