@@ -23,7 +23,7 @@ export interface MetricsOptions {
 }
 
 /** Pause between two looks at the event loop, in ms: each wakes the process up. */
-const loopLookMs = 50;
+const loopLookMs = 100;
 
 /** Fresh metrics in a registry of their own, so that several servers in one process do not collide. */
 export function openMetrics(options: MetricsOptions): Metrics {

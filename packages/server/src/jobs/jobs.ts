@@ -11,7 +11,7 @@ export type Progress = 'more' | 'waiting' | 'done';
 export interface Job {
   /** For the log. */
   readonly name: string;
-  /** Pause after the work is done, and after an error. */
+  /** Pause after the work is done, and after an error. It may be another one after each portion. */
   readonly pauseMs: number;
   /** Does one portion. */
   run(): Promise<Progress>;
@@ -26,6 +26,9 @@ export interface Jobs {
 
 /** How long `settle` waits for others' work between two looks. */
 const settlePauseMs = 20;
+
+/** Time between two moments at which pauses end, in ms. */
+const turnMs = 500;
 
 /** Starts the jobs. An error of one is logged, and its work tried again after the pause. */
 export function openJobs(jobs: readonly Job[], log: Log): Jobs {
@@ -48,7 +51,13 @@ export function openJobs(jobs: readonly Job[], log: Log): Jobs {
 
 /** The job in a process that is not always the one to do it: nothing is left for it to do while `isOurs` is false. */
 export function runWhile(isOurs: () => boolean, job: Job): Job {
-  return { ...job, run: async () => (isOurs() ? await job.run() : 'done') };
+  return {
+    name: job.name,
+    get pauseMs() {
+      return job.pauseMs;
+    },
+    run: async () => (isOurs() ? await job.run() : 'done'),
+  };
 }
 
 async function loop(job: Job, signal: AbortSignal, log: Log): Promise<void> {
@@ -56,8 +65,16 @@ async function loop(job: Job, signal: AbortSignal, log: Log): Promise<void> {
     const state = await portion(job, log);
     if (state === 'more') continue;
     // The pause keeps no process alive; an aborted one ends at once.
-    await delay(job.pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+    await delay(pauseFrom(performance.now(), job.pauseMs), undefined, { signal, ref: false }).catch(() => undefined);
   }
+}
+
+/**
+ * The pause, changed by half a turn at most so that it ends together with those of other jobs: each time that an idle process
+ * wakes up costs more than what it then does (docs/decisions/0223). Pauses that are shorter than a turn stay as they are.
+ */
+function pauseFrom(nowMs: number, pauseMs: number): number {
+  return pauseMs < turnMs ? pauseMs : Math.round((nowMs + pauseMs) / turnMs) * turnMs - nowMs;
 }
 
 async function portion(job: Job, log: Log): Promise<Progress> {

@@ -4,10 +4,14 @@
  * not have seen the floor, and calls it settled.
  */
 import { type Database, pointRead, type Queryable } from '../database/database.ts';
-import { type Sql, sql } from '../database/sql.ts';
+import { sql } from '../database/sql.ts';
 
-/** Pause between two steps: how much later than it could be a floor is settled. */
-const stepPauseMs = 1_000;
+/**
+ * Pause between two steps: how much later than it could be a floor is settled. As long as transactions keep it from being
+ * settled they are looked for once a second; otherwise a floor is set less often, a tenth of the lag.
+ */
+const lookPauseMs = 1_000;
+const floorPauseMs = { max: 3_000, ofLag: 0.1 } as const;
 
 /** The time of the service, and whether it may be believed at once (base/service-clock.ts). */
 export interface FloorTime {
@@ -27,16 +31,23 @@ export function completenessSteps(
   lagMs: number,
   monotonic: () => number = () => performance.now(),
 ) {
+  let isSettled = false;
   let seen: { readonly floor: number; readonly atMs: number } | undefined;
   return {
     name: 'completeness of searches by time',
-    pauseMs: stepPauseMs,
+    get pauseMs() {
+      return isSettled ? Math.max(lookPauseMs, Math.min(floorPauseMs.max, lagMs * floorPauseMs.ofLag)) : lookPauseMs;
+    },
     async run(): Promise<'done'> {
       const wanted = time.now() - lagMs;
       const risen = seen === undefined || seen.floor === 0 ? 0 : seen.floor + (monotonic() - seen.atMs);
       const floor = time.isSteady() ? wanted : Math.min(wanted, Math.floor(risen));
-      await underLock(database, settleStatement(floor));
-      seen = { floor: await underLock(database, fenceStatement()), atMs: monotonic() };
+      const raised = await raiseFloor(database, floor);
+      // In transactions of their own: the fence is taken when the floor is committed, and what is below it looked for after that.
+      await database.query(sql`SELECT praxis_fence_floor()`);
+      const { settled } = await raiseFloor(database, 0);
+      isSettled = settled === raised.floor;
+      seen = { floor: raised.floor, atMs: monotonic() };
       return 'done';
     },
   };
@@ -74,27 +85,13 @@ export async function repairFloor(database: Database, nowMs: number): Promise<Fl
   });
 }
 
-/** The floor as it was before; the statement's snapshot is taken once the row is held, so it sees what those before it have committed. */
-async function underLock(database: Database, statement: Sql): Promise<number> {
-  return await database.transaction(undefined, async (tx: Queryable) => {
-    const [row] = await tx.query<{ floor: number }>(sql`SELECT floor FROM completeness FOR UPDATE`);
-    await tx.query(statement);
-    return row?.floor ?? 0;
-  });
-}
-
-/** What lies below the fence has ended: the floor is settled, and the next one is set. At first there is no fence. */
-function settleStatement(floor: number): Sql {
-  return sql`
-    UPDATE completeness c SET settled = c.floor, floor = GREATEST(c.floor, ${floor}::bigint), fence = NULL, fence_epoch = NULL
-    FROM order_epoch o
-    WHERE (c.floor > c.settled OR c.floor < ${floor}::bigint)
-      AND (c.floor = c.settled OR c.fence_epoch < o.epoch OR c.fence <= pg_snapshot_xmin(pg_current_snapshot()))`;
-}
-
-/** Every transaction that read another floor than the committed one has an id below those to come. */
-function fenceStatement(): Sql {
-  return sql`
-    UPDATE completeness c SET fence = pg_snapshot_xmax(pg_current_snapshot()), fence_epoch = o.epoch
-    FROM order_epoch o WHERE c.fence IS NULL AND c.floor > c.settled`;
+/** Settles the floor where that is possible, and sets the next one. @returns both as they are then */
+async function raiseFloor(
+  database: Database,
+  floor: number,
+): Promise<{ readonly floor: number; readonly settled: number }> {
+  const [row] = await database.query<{ floor: number; settled: number }>(
+    sql`SELECT floor, settled FROM praxis_raise_floor(${floor}::bigint)`,
+  );
+  return row ?? { floor: 0, settled: 0 };
 }

@@ -52,6 +52,27 @@ test('a floor is settled once no transaction that may not have seen it runs', as
   assert.equal(await store.completeUntil(maple), nowMs + 5);
 });
 
+test('a floor that is not settled yet is looked at sooner than the next one is set', async (t) => {
+  const { owner, runtime } = await openTestDatabase(t);
+  const { maple } = await makeFirms(owner);
+  const store = openStore(runtime);
+  const steps = completenessSteps(
+    runtime,
+    steady(() => nowMs + 30_000),
+    30_000,
+  );
+  await store.transaction(maple, async (inside) => {
+    await inside.write(maple, resourceWrite('early', 0, { lastUpdatedMs: nowMs - 1 }));
+    await steps.run();
+    assert.equal(await store.completeUntil(maple), 0);
+    assert.equal(steps.pauseMs, 1_000);
+  });
+  await untilEnded(owner);
+  await steps.run();
+  assert.equal(await store.completeUntil(maple), nowMs);
+  assert.equal(steps.pauseMs, 3_000);
+});
+
 test('below the floor nothing is written any more, and what is said never goes back', async (t) => {
   const { owner, runtime } = await openTestDatabase(t);
   const { maple } = await makeFirms(owner);

@@ -26,7 +26,7 @@ const number = Number(process.argv[2]);
 const state = { runsJobs: false, service: undefined as Service | undefined };
 
 /** Pause between two looks at the event loop, in ms: each wakes the process up. */
-const loopLookMs = 50;
+const loopLookMs = 100;
 
 process.on('message', (message, handle) => hear(readMessage<ToWorker>(message), handle));
 // The supervisor is gone: nobody accepts connections any more.
