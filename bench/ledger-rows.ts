@@ -1,9 +1,16 @@
 import type { PendingRow } from '../packages/server/src/audit/ledger-statements.ts';
 
-/** Rows of the audit ledger as reads of one application leave them, three a millisecond. */
-export function ledgerRows(count: number, atMs: number): PendingRow[] {
+/**
+ * Rows of the audit ledger as reads of one application leave them, three a millisecond.
+ * @param idOf id of the patient whom each of them concerns
+ */
+export function ledgerRows(
+  count: number,
+  atMs: number,
+  idOf: (at: number) => string = (at) => `4500${at % 97}`,
+): PendingRow[] {
   return Array.from({ length: count }, (_, at) => {
-    const id = `4500${at % 97}`;
+    const id = idOf(at);
     const who = {
       application: 1,
       subject: 'client-0123456789',

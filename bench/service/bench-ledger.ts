@@ -3,7 +3,7 @@
  * that many rows beside one whose ledger is empty. Ends with an error when a row is slower than 0.95 times that.
  */
 import { compare, contestantOf, statusOf } from './comparison.ts';
-import { fillLedger } from './fill-ledger.ts';
+import { fillLedger, tidyGround } from './fill-ledger.ts';
 import { type Ground, openGround, startNode } from './nodes.ts';
 import { inYard } from './processes.ts';
 import { readRowOptions } from './turns.ts';
@@ -18,6 +18,7 @@ export async function benchLedger(args: readonly string[]): Promise<number> {
     const [empty, full] = [await openGround(yard, options.patients), await openGround(yard, options.patients)];
     const beganMs = performance.now();
     const seals = await fillLedger(full, Number(values['events'] ?? eventsDefault));
+    for (const ground of [empty, full]) await tidyGround(ground);
     console.log(`ledger filled and sealed ${seals} times in ${((performance.now() - beganMs) / 1000).toFixed(0)} s\n`);
     const contestant = async (name: string, ground: Ground) =>
       await contestantOf(name, await startNode(yard, ground, 1), ground.prepared, options);

@@ -1,6 +1,9 @@
 /**
  * Fills the ledger of the firm of the bench by the statements that the service itself writes and seals it with.
  */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
 import { openPlatform } from '../../packages/server/src/app.ts';
 import { auditHeadsDirectory, openHeadFiles } from '../../packages/server/src/audit/head-files.ts';
 import { addRows } from '../../packages/server/src/audit/ledger-statements.ts';
@@ -13,13 +16,15 @@ import { openLog } from '../../packages/server/src/base/log.ts';
 import { sql } from '../../packages/server/src/database/sql.ts';
 import { ledgerRows } from '../ledger-rows.ts';
 import type { Ground } from './nodes.ts';
-import { firmPrefix } from './prepare.ts';
+import { firmPrefix, patientId } from './prepare.ts';
 
 const rowsPerStatement = 1_000;
 const writers = 4;
+/** A prime: rows that follow each other are of patients who do not. */
+const stride = 7_919;
 
 /** Adds that many rows and seals them; returns how many seals were made. */
-export async function fillLedger({ connections, settings }: Ground, events: number): Promise<number> {
+export async function fillLedger({ connections, settings, prepared }: Ground, events: number): Promise<number> {
   const log = openLog('warn');
   const config = readConfig(settings);
   const platform = await openPlatform({ config, clock: systemClock, log, connections });
@@ -37,7 +42,8 @@ export async function fillLedger({ connections, settings }: Ground, events: numb
         const count = Math.min(rowsPerStatement, events - from);
         if (count <= 0) return;
         next += count;
-        await ledger.query(addRows(firm.id, ledgerRows(count, beganMs + from), [], prove));
+        const rows = ledgerRows(count, beganMs + from, (at) => patientId(((from + at) * stride) % prepared.patients));
+        await ledger.query(addRows(firm.id, rows, [], prove));
       }
     };
     await Promise.all(Array.from({ length: writers }, write));
@@ -45,9 +51,23 @@ export async function fillLedger({ connections, settings }: Ground, events: numb
     const options = { database, clock: systemClock, log, key: openSealingKey(secrets), heads };
     let seals = 1;
     while ((await sealNext(options, firm.id)) === 'more') seals += 1;
-    await platform.asOwner((owner) => owner.query(sql`ANALYZE`));
     return seals;
   } finally {
     await platform.close();
+  }
+}
+
+/** Does at once what autovacuum and the checkpointer of the embedded database would do while the bench measures. */
+export async function tidyGround({ connections, settings }: Ground): Promise<void> {
+  const file = path.join(settings['PRAXIS_DATA_DIR'] ?? '', '..', 'postgres', 'credentials.json');
+  const { praxis_superuser: password } = JSON.parse(readFileSync(file, 'utf8'));
+  // Checkpoints are for superusers.
+  const client = new pg.Client({ ...connections.owner, user: 'praxis_superuser', password });
+  await client.connect();
+  try {
+    await client.query('VACUUM (ANALYZE)');
+    await client.query('CHECKPOINT');
+  } finally {
+    await client.end();
   }
 }
