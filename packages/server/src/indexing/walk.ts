@@ -85,7 +85,7 @@ export async function indexPortion(
   const rowsOfAll: { readonly rid: number; readonly rows: IndexRows }[] = [];
   for (const row of done) {
     await budget.breathe(indexing);
-    rowsOfAll.push(...indexed(firm, parameter, row, budget));
+    rowsOfAll.push(...(await indexed(firm, parameter, row, budget)));
   }
   await insertIndexRows(tx, firm.id, rowsOfAll);
   const until = missed === undefined ? last.rid : Math.max(ridDone, missed - 1);
@@ -121,13 +121,18 @@ function held(firm: number, rids: readonly number[], lock: Sql): Sql {
     WHERE firm = ${firm} AND rid = ANY (${rids}::bigint[]) ORDER BY rid ${lock}`;
 }
 
-function indexed(firm: WalkedFirm, parameter: RegisteredParameter, { rid, rtype, content }: Held, budget: Budget) {
+async function indexed(
+  firm: WalkedFirm,
+  parameter: RegisteredParameter,
+  { rid, rtype, content }: Held,
+  budget: Budget,
+) {
   if (content === null) return [];
   const { timeZone, baseUrl } = firm;
   const text = contentOf(content);
   const resource = parseJson(text) as JsonObject; // storage holds objects only
   const context = { timeZone, baseUrl, searchParameters: listOf(parameter), characters: text.length };
-  const rows = indexByOwn(typeName(rtype), resource, context, budget);
+  const rows = await indexByOwn(typeName(rtype), resource, context, budget);
   return [{ rid, rows }];
 }
 

@@ -60,7 +60,7 @@ export function isInCompartment(
 ): boolean {
   if (row.type === type && row.id === id) return true;
   const resource = parseJson(contentOf(row.content)) as JsonObject; // storage holds objects only
-  const rows = indexElements(row.type, resource, { timeZone, baseUrl }, budget);
+  const rows = indexElements(row.type, resource, { timeZone, baseUrl }, budget, new Set(codes));
   const numbers = new Set(codes.map((code) => parameterNumber(row.type, code)));
   const target = typeNumber(type);
   return rows.referenceParam.some(

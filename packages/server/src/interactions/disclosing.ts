@@ -106,22 +106,25 @@ export function discloseReadable(context: InteractionContext, row: StoredResourc
   return discloseRow(context, 'r', row, {}) ?? discloseRow(context, 's', row, {});
 }
 
-/** Whether a criterion holds for stored content; the content is parsed and indexed at the first question only. The test throws PraxisError `too-costly`. */
+/**
+ * Whether a criterion holds for stored content. It is parsed at the first question, and indexed by those parameters alone that
+ * criteria name: a large resource has thousands of rows by others. The test throws PraxisError `too-costly`.
+ */
 export function criterionTest(
   context: Pick<InteractionContext, 'scope' | 'baseUrl' | 'budget'>,
   type: string,
   content: Stored<string>,
 ): (criterion: Criterion) => boolean {
-  let rows: IndexRows | undefined;
-  return (criterion) => {
-    rows ??= indexElements(
-      type,
-      parseJson(contentOf(content)) as JsonObject,
-      { timeZone: context.scope.timeZone, baseUrl: context.baseUrl },
-      context.budget,
-    );
-    return matchesToken(rows, type, criterion.parameter, criterion.values);
+  let resource: JsonObject | undefined;
+  const rowsBy = new Map<string, IndexRows>();
+  const rowsOf = (parameter: string): IndexRows => {
+    resource ??= parseJson(contentOf(content)) as JsonObject; // storage holds objects only
+    const place = { timeZone: context.scope.timeZone, baseUrl: context.baseUrl };
+    const rows = indexElements(type, resource, place, context.budget, new Set([parameter]));
+    rowsBy.set(parameter, rows);
+    return rows;
   };
+  return ({ parameter, values }) => matchesToken(rowsBy.get(parameter) ?? rowsOf(parameter), type, parameter, values);
 }
 
 const summaries: ReadonlySet<string> = new Set(['true', 'text', 'data', 'false', 'count']);

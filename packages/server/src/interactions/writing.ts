@@ -115,7 +115,7 @@ export async function resourceWrite(
   const text = withStoredNames(asSent, context.baseUrl);
   const content = text === asSent ? stamped : (parseJson(text) as JsonObject); // as before, but for URLs of content
   await context.budget.turn(writing);
-  const index = indexResource(
+  const index = await indexResource(
     type,
     content,
     { timeZone, searchParameters, baseUrl: context.baseUrl, characters: text.length },

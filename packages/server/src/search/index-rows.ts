@@ -3,6 +3,7 @@
  * https://hl7.org/fhir/R4/searchparameter-registry.html
  */
 import {
+  type Budget,
   type BudgetedWork,
   type Extract,
   extractor,
@@ -15,7 +16,7 @@ import { fail } from '../base/errors.ts';
 import type { FirmSearchParameters } from '../tenancy/search-parameters.ts';
 import { CostlyParameters, type FailedParameter, ownStepsMax } from './costly-parameters.ts';
 import { IndexRowBuilder, type IndexRows } from './index-row-builder.ts';
-import type { IndexContext, IndexingContext, Parameter } from './kind.ts';
+import { type IndexContext, type IndexingContext, makeAll, type Parameter, type RowParts } from './kind.ts';
 import { indexedParametersOf, standardParametersOf } from './parameters.ts';
 
 export { emptyIndexRows, type IndexRows } from './index-row-builder.ts';
@@ -53,21 +54,21 @@ export const rowsOfParameterMax = 10_000;
 export const rowsOfResourceMax = 30_000;
 
 /**
- * The index rows of a valid resource; every row is different from every other one.
+ * The index rows of a valid resource; every row is different from every other one. Others go on while those of a large one
+ * are made.
  * @param type its resource type
  * @param budget a step for each element that a search parameter looks at
  * @throws CostlyParameters, PraxisError `too-costly`
  */
-export function indexResource(
+export async function indexResource(
   type: string,
   resource: JsonObject,
   context: ResourceContext,
-  budget: StepBudget,
-): IndexRows {
+  budget: Budget,
+): Promise<IndexRows> {
   const builder = new IndexRowBuilder();
   try {
-    addRows(builder, indexersOf(type), resource, { ...context, budget, work: indexing }, 'limited');
-    addOwnRows(builder, type, resource, context, budget);
+    await makeInSlices(allRows(builder, type, resource, context, budget), budget);
   } catch (error) {
     if (error instanceof TooManyRows) refuseRows(error);
     throw error;
@@ -76,15 +77,15 @@ export function indexResource(
 }
 
 /** The rows of some parameters of the firm's own alone: those that were defined after the resource was stored. @throws as `indexResource` */
-export function indexByOwn(
+export async function indexByOwn(
   type: string,
   resource: JsonObject,
   context: ResourceContext,
-  budget: StepBudget,
-): IndexRows {
+  budget: Budget,
+): Promise<IndexRows> {
   const builder = new IndexRowBuilder();
   try {
-    addOwnRows(builder, type, resource, context, budget);
+    await makeInSlices(ownRows(builder, type, resource, context, budget), budget);
   } catch (error) {
     if (!(error instanceof TooManyRows)) throw error;
     // The resource is stored, so it is the parameter that cannot be.
@@ -99,35 +100,83 @@ export function indexByOwn(
 
 /**
  * The rows of its elements, without those of its words and of the firm's own parameters: enough to test criteria on, in a
- * third of the time. They are not stored, so their number is not limited. @throws PraxisError `too-costly`
+ * third of the time. They are not stored, so their number is not limited.
+ * @param codes of the parameters whose rows are wanted; absent: all
+ * @throws PraxisError `too-costly`
  */
 export function indexElements(
   type: string,
   resource: JsonObject,
   context: IndexContext,
   budget: StepBudget,
+  codes?: ReadonlySet<string>,
 ): IndexRows {
   const builder = new IndexRowBuilder();
-  const indexers = indexersOf(type).filter(({ parameter }) => !parameter.kind.whole);
-  addRows(builder, indexers, resource, { ...context, budget, work: indexing }, 'unlimited');
+  const indexers = indexersOf(type).filter(
+    ({ parameter: { kind, code } }) => !kind.whole && (codes === undefined || codes.has(code)),
+  );
+  makeAll(rowsOf(builder, indexers, resource, { ...context, budget, work: indexing }, 'unlimited'));
   return builder.rows;
 }
 
-function addRows(
+/** Parts, or 64 characters of text each, between two looks at the clock: a millisecond or two, and more than a small resource has. */
+const partsPerBreath = 256;
+const charactersPerPart = 64;
+
+async function makeInSlices(parts: RowParts, budget: Budget): Promise<void> {
+  let untilBreath = partsPerBreath;
+  for (const characters of parts) {
+    untilBreath -= 1 + characters / charactersPerPart;
+    if (untilBreath > 0) continue;
+    untilBreath = partsPerBreath;
+    await budget.breathe(indexing);
+  }
+}
+
+function* allRows(
+  builder: IndexRowBuilder,
+  type: string,
+  resource: JsonObject,
+  context: ResourceContext,
+  budget: StepBudget,
+): RowParts {
+  yield* rowsOf(builder, indexersOf(type), resource, { ...context, budget, work: indexing }, 'limited');
+  yield* ownRows(builder, type, resource, context, budget);
+}
+
+/** Makes the rows of some parameters while it is walked. @throws TooManyRows */
+function* rowsOf(
   builder: IndexRowBuilder,
   indexers: readonly Indexer[],
   resource: JsonObject,
   context: IndexingContext,
   limits: 'limited' | 'unlimited',
-): void {
+): RowParts {
   for (const { parameter, extract } of indexers) {
     const before = builder.count;
     for (const value of extract(resource, context.budget, context.work)) {
-      parameter.kind.index(value, parameter, context, builder);
-      if (limits === 'limited') requireFewRows(builder.count, before, parameter, value.path);
+      for (const characters of partsOf(value, parameter, context, builder)) {
+        if (limits === 'limited') requireFewRows(builder.count, before, parameter, value.path);
+        yield characters;
+      }
     }
   }
 }
+
+function partsOf(
+  value: TypedValue,
+  parameter: Parameter,
+  context: IndexingContext,
+  builder: IndexRowBuilder,
+): Iterable<number> {
+  const { kind } = parameter;
+  if (kind.indexInParts !== undefined && typeof value.value === 'object')
+    return kind.indexInParts(value, parameter, context, builder);
+  kind.index(value, parameter, context, builder);
+  return typeof value.value === 'string' ? [value.value.length] : noCharacters;
+}
+
+const noCharacters: readonly number[] = [0];
 
 /** @throws TooManyRows */
 function requireFewRows(count: number, before: number, { code }: Parameter, path: string): void {
@@ -158,19 +207,19 @@ function refuseRows({ message, path }: TooManyRows): never {
 class OwnStepsExceeded extends Error {}
 
 /** Each parameter has steps of its own, so that a definition that costs too much refuses nobody's write. */
-function addOwnRows(
+function* ownRows(
   builder: IndexRowBuilder,
   type: string,
   resource: JsonObject,
   context: ResourceContext,
   budget: StepBudget,
-): void {
+): RowParts {
   const failed: FailedParameter[] = [];
   for (const own of ownIndexersOf(type, context.searchParameters)) {
     const steps = ownStepsMax(context.characters);
     const allotment = openAllotment(budget, steps, () => new OwnStepsExceeded());
     try {
-      addRows(builder, [own], resource, { ...context, budget: allotment, work: indexing }, 'limited');
+      yield* rowsOf(builder, [own], resource, { ...context, budget: allotment, work: indexing }, 'limited');
     } catch (error) {
       if (!(error instanceof OwnStepsExceeded)) throw error;
       failed.push({ id: own.id, reason: reasonOf(type, steps) });

@@ -52,6 +52,16 @@ export interface IndexingContext extends IndexContext {
   readonly budget: StepBudget;
   /** What is being done, for who pays for it. */
   readonly work: BudgetedWork;
+  /** For a tuple of a composite: rows under other numbers than the parameter's own are not kept, and need not be made. */
+  readonly isPart?: true;
+}
+
+/** Rows that are made while it is walked. */
+export type RowParts = Generator<number, void>;
+
+/** Makes all rows at once. */
+export function makeAll(parts: RowParts): void {
+  while (parts.next().done !== true);
 }
 
 export interface ValueContext extends IndexContext {
@@ -125,4 +135,9 @@ export interface SearchKind {
   reading(parameter: Parameter, modifier: string): Reading | undefined;
   /** Adds the rows of one selected value. Values that cannot be searched leave a row of presence, or none. */
   index(value: TypedValue, parameter: Parameter, context: IndexingContext, rows: IndexRowBuilder): void;
+  /**
+   * The same in parts, so that others can go on in between; absent: the rows of one value are soon made. Yields how many
+   * characters of text a part has read.
+   */
+  indexInParts?(value: TypedValue, parameter: Parameter, context: IndexingContext, rows: IndexRowBuilder): RowParts;
 }

@@ -101,7 +101,11 @@ function literalOf(value: number | string | undefined, form: Form): string {
   return String(form === 'double' ? Number(value) : value);
 }
 
-/** Texts differ in the database as their UTF-8 forms do, where unpaired surrogates are all the same character. */
+/**
+ * Texts differ in the database as their UTF-8 forms do, where unpaired surrogates are all the same character. JSON escapes
+ * quotes and backslashes as arrays do, in a quarter of the time, and control characters as they do not.
+ */
 function quoted(text: string): string {
-  return `"${text.toWellFormed().replace(/["\\]/g, '\\$&')}"`;
+  const sound = text.toWellFormed();
+  return /\p{Cc}/u.test(sound) ? `"${sound.replace(/["\\]/g, '\\$&')}"` : JSON.stringify(sound);
 }

@@ -76,16 +76,16 @@ interface Link {
 }
 
 const keys = new Set(examples.map(keyOf));
-const links: readonly Link[] = examples.flatMap(linksOf);
+const links: readonly Link[] = (await Promise.all(examples.map(linksOf))).flat();
 
 function keyOf(example: JsonObject): string {
   return `${example['resourceType']}/${example['id']}`;
 }
 
 /** The references of an example that lead to another example. */
-function linksOf(example: JsonObject): Link[] {
+async function linksOf(example: JsonObject): Promise<Link[]> {
   const type = String(example['resourceType']);
-  const rows = indexResource(
+  const rows = await indexResource(
     type,
     example,
     { timeZone, baseUrl, searchParameters: [], characters: 0 },

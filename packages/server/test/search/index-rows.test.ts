@@ -11,16 +11,16 @@ import { firmParameterNumber, parameterNumber, systemNumber, typeNumber } from '
 import { officialExamples } from './official-examples.ts';
 import { baseUrl, timeZone } from './world.ts';
 
-const index = (resource: JsonObject): IndexRows =>
-  indexResource(
+const index = async (resource: JsonObject): Promise<IndexRows> =>
+  await indexResource(
     String(resource['resourceType']),
     resource,
     { timeZone, baseUrl, searchParameters: [], characters: 0 },
     openOperatorBudget(),
   );
 
-test('a small patient, row by row', () => {
-  const rows = index({
+test('a small patient, row by row', async () => {
+  const rows = await index({
     resourceType: 'Patient',
     id: 'p',
     active: true,
@@ -61,7 +61,7 @@ test('a small patient, row by row', () => {
   );
 });
 
-test('a string parameter of a firm reads the text of concepts and the display of codings', () => {
+test('a string parameter of a firm reads the text of concepts and the display of codings', async () => {
   const definition = {
     code: 'kind',
     type: 'string',
@@ -70,7 +70,7 @@ test('a string parameter of a firm reads the text of concepts and the display of
     description: 'Kind',
   };
   const own = { id: 7, url: 'http://example.org/SearchParameter/kind', definition, complete: true, failed: false };
-  const rows = indexResource(
+  const rows = await indexResource(
     'Encounter',
     {
       resourceType: 'Encounter',
@@ -87,14 +87,14 @@ test('a string parameter of a firm reads the text of concepts and the display of
   );
 });
 
-test('moments beyond what a number holds exactly are text', () => {
-  const rows = index({ resourceType: 'Patient', id: 'p', birthDate: '9999-12-31' });
+test('moments beyond what a number holds exactly are text', async () => {
+  const rows = await index({ resourceType: 'Patient', id: 'p', birthDate: '9999-12-31' });
   assert.deepEqual([rows.dateLo, rows.dateHi], [['253402232400000000'], ['253402318800000000']]);
 });
 
-test('no resource leaves the same row twice, and columns have one length', () => {
+test('no resource leaves the same row twice, and columns have one length', async () => {
   for (const example of officialExamples()) {
-    const rows = index(example);
+    const rows = await index(example);
     const tables = [
       [rows.tokenParam, rows.tokenSystem, rows.tokenCode],
       [rows.referenceParam, rows.referenceTargetType, rows.referenceTargetId],
@@ -111,14 +111,14 @@ test('no resource leaves the same row twice, and columns have one length', () =>
   }
 });
 
-test('the rows of a type without values are none', () => {
-  assert.deepEqual(index({ resourceType: 'Basic', id: 'b' }), emptyIndexRows());
+test('the rows of a type without values are none', async () => {
+  assert.deepEqual(await index({ resourceType: 'Basic', id: 'b' }), emptyIndexRows());
 });
 
-test('a list of thousands of entries is indexed in linear time, each entry once', () => {
+test('a list of thousands of entries is indexed in linear time, each entry once', async () => {
   const entry = Array.from({ length: 20_000 }, (_, n) => ({ item: { reference: `Patient/${n % 10_000}` } }));
   const startMs = performance.now();
-  const rows = index({ resourceType: 'List', id: 'l', status: 'current', mode: 'working', entry });
+  const rows = await index({ resourceType: 'List', id: 'l', status: 'current', mode: 'working', entry });
   assert.ok(performance.now() - startMs < 1000);
   const item = parameterNumber('List', 'item');
   assert.equal(rows.referenceParam.filter((param) => param === item).length, 10_000);

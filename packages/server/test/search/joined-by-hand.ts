@@ -69,7 +69,8 @@ export async function loadBare(
 ): Promise<void> {
   const scope = await openOperatorScope(platform.database, platform.clock, firm);
   for (let from = 0; from < resources.length; from += batchRows) {
-    const writes = resources.slice(from, from + batchRows).map((resource) => createOf(resource, true));
+    const batch = resources.slice(from, from + batchRows);
+    const writes = await Promise.all(batch.map((resource) => createOf(resource, true)));
     const outcomes = await platform.store.writeMany(scope, writes);
     assert.ok(outcomes.every(({ outcome }) => outcome === 'written'));
   }

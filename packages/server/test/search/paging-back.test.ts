@@ -165,16 +165,16 @@ async function disturb(world: SearchWorld, busy: JsonObject, turn: number): Prom
   const id = String(busy['id']);
   const current = await world.store.read(world.scope, 'Observation', id);
   if (turn % 3 === 0 && current?.deleted === false) return await remove(world, id);
-  const change = createOf({ ...observation(9000 + turn), id });
+  const change = await createOf({ ...observation(9000 + turn), id });
   await world.store.write(world.scope, { ...change, expectedVersion: current?.versionId ?? 0 });
 }
 
 async function remove(world: SearchWorld, id: string): Promise<void> {
   const current = await world.store.read(world.scope, 'Observation', id);
   await world.store.write(world.scope, {
-    ...createOf({ ...observation(0), id }),
+    ...(await createOf({ ...observation(0), id })),
     expectedVersion: current?.versionId ?? 0,
     content: null,
-    index: createOf({ resourceType: 'Basic', id: 'x' }).index,
+    index: (await createOf({ resourceType: 'Basic', id: 'x' })).index,
   });
 }

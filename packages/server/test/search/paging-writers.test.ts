@@ -15,7 +15,7 @@ const sizes = [1, 2, 3, 7, 50];
 /** Copies that there are at once. */
 const copiesMax = 30;
 /** What a deletion writes. */
-const nothing = { content: null, index: createOf({ resourceType: 'Basic', id: 'x' }).index };
+const nothing = { content: null, index: (await createOf({ resourceType: 'Basic', id: 'x' })).index };
 
 test('the official examples of every type, by every order that all types have, under writers', {
   timeout: 120_000,
@@ -130,7 +130,7 @@ async function copy(world: SearchWorld, copies: JsonObject[], resource: JsonObje
   await world.load([resource], { bare: true });
   const [oldest] = copies.length > copiesMax ? copies.splice(0, 1) : [];
   if (oldest === undefined) return;
-  await world.store.write(world.scope, { ...createOf(oldest, true), expectedVersion: 1, ...nothing });
+  await world.store.write(world.scope, { ...(await createOf(oldest, true)), expectedVersion: 1, ...nothing });
 }
 
 /** A resource takes the content of another of its type, or is deleted. */
@@ -139,7 +139,7 @@ async function change(world: SearchWorld, resource: JsonObject, other: JsonObjec
   const id = String(resource['id']);
   const current = await world.store.read(world.scope, type, id);
   const content = other['resourceType'] === type ? other : resource;
-  const write = { ...createOf({ ...content, id }, true), expectedVersion: current?.versionId ?? 0 };
+  const write = { ...(await createOf({ ...content, id }, true)), expectedVersion: current?.versionId ?? 0 };
   const gone = turn % 4 === 1 && current?.deleted === false;
   await world.store.write(world.scope, gone ? { ...write, ...nothing } : write);
 }

@@ -175,14 +175,14 @@ test('nothing is lost or repeated while others create, update and delete', async
 async function disturb(world: SearchWorld, busy: JsonObject, turn: number): Promise<void> {
   await world.load([{ ...observation(5000 + turn), id: `new-${turn}` }]);
   const current = await world.store.read(world.scope, 'Observation', String(busy['id']));
-  const change = createOf({ ...observation(9000 + turn), id: busy['id'] ?? '' });
+  const change = await createOf({ ...observation(9000 + turn), id: busy['id'] ?? '' });
   const expectedVersion = current?.versionId ?? 0;
   if (turn % 3 === 0 && current?.deleted === false) {
     await world.store.write(world.scope, {
       ...change,
       expectedVersion,
       content: null,
-      index: createOf({ resourceType: 'Basic', id: 'x' }).index,
+      index: (await createOf({ resourceType: 'Basic', id: 'x' })).index,
     });
   } else {
     await world.store.write(world.scope, { ...change, expectedVersion });

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
-import { indexResource } from '../../src/search/index-rows.ts';
+import { type IndexRows, indexResource } from '../../src/search/index-rows.ts';
 import { matchesToken } from '../../src/search/match.ts';
 import { checkGolden, type Golden } from './golden.ts';
 import { openSearchWorld, timeZone } from './world.ts';
@@ -159,18 +159,12 @@ test('token search of identifiers, codes, booleans and contacts', async (t) => {
   await checkGolden(t, world, 'Observation', observationTable);
 });
 
-test('a token criterion decides on a resource in memory as it does in a search', () => {
-  const rows = new Map(
-    observations.map((observation) => [
-      observation.id,
-      indexResource(
-        'Observation',
-        observation,
-        { timeZone, searchParameters: [], characters: 0 },
-        openOperatorBudget(),
-      ),
-    ]),
-  );
+test('a token criterion decides on a resource in memory as it does in a search', async () => {
+  const rows = new Map<string, IndexRows>();
+  for (const observation of observations) {
+    const context = { timeZone, searchParameters: [], characters: 0 };
+    rows.set(observation.id, await indexResource('Observation', observation, context, openOperatorBudget()));
+  }
   for (const [query, ids] of observationTable) {
     const [name = '', value = '', ...more] = query.split('=');
     if (name.includes(':') || value.includes('&') || more.length > 0) continue;
@@ -181,8 +175,8 @@ test('a token criterion decides on a resource in memory as it does in a search',
   }
 });
 
-test('a criterion in memory needs a token parameter of the type', () => {
-  const rows = indexResource(
+test('a criterion in memory needs a token parameter of the type', async () => {
+  const rows = await indexResource(
     'Patient',
     { resourceType: 'Patient' },
     { timeZone, searchParameters: [], characters: 0 },

@@ -163,14 +163,15 @@ async function load(
   bare: boolean,
 ): Promise<void> {
   for (let from = 0; from < resources.length; from += batchRows) {
-    const writes = resources.slice(from, from + batchRows).map((resource) => createOf(resource as JsonObject, bare));
+    const batch = resources.slice(from, from + batchRows);
+    const writes = await Promise.all(batch.map((resource) => createOf(resource as JsonObject, bare)));
     const outcomes = await store.writeMany(scope, writes);
     if (outcomes.some(({ outcome }) => outcome !== 'written')) throw new Error('a resource was not written');
   }
 }
 
 /** The write that creates the resource, as of its meta.lastUpdated or now. */
-export function createOf(resource: JsonObject, bare = false): ResourceWrite {
+export async function createOf(resource: JsonObject, bare = false): Promise<ResourceWrite> {
   const type = String(resource['resourceType']);
   const id = String(resource['id']);
   const lastUpdated = (resource['meta'] as JsonObject | undefined)?.['lastUpdated'];
@@ -181,7 +182,7 @@ export function createOf(resource: JsonObject, bare = false): ResourceWrite {
     expectedVersion: 0,
     lastUpdatedMs,
     content: stored(JSON.stringify(bare ? { resourceType: type, id } : resource)),
-    index: indexResource(
+    index: await indexResource(
       type,
       resource,
       { timeZone, baseUrl, searchParameters: noSearchParameters, characters: 0 },

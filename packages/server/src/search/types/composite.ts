@@ -14,7 +14,9 @@ import { type Sql, sql } from '../../database/sql.ts';
 import { IndexRowBuilder, type IndexRows } from '../index-row-builder.ts';
 import {
   type IndexingContext,
+  makeAll,
   type Parameter,
+  type RowParts,
   type SearchKind,
   type Share,
   shares,
@@ -78,7 +80,8 @@ export const composite: SearchKind = {
   modifiers: () => [],
   reading: (parameter, modifier) =>
     modifier === '' ? { table: 'token', number: parameter.number, parse: parseTuple } : undefined,
-  index: indexTuples,
+  index: (value, parameter, context, rows) => makeAll(indexTuples(value, parameter, context, rows)),
+  indexInParts: indexTuples,
 };
 
 /**
@@ -130,18 +133,19 @@ function beginnings(first: Parameter | undefined, value: string, name: string): 
   return parseToken(value, name, first.facts).codes?.map((code) => `${code}${separator}`);
 }
 
-/** Adds the rows of all tuples of a resource. */
-function indexTuples(
+/** Adds the rows of all tuples of a resource, one tuple after another. */
+function* indexTuples(
   { value }: TypedValue,
   parameter: Parameter,
   context: IndexingContext,
   rows: IndexRowBuilder,
-): void {
+): RowParts {
   const { parts } = parameter;
+  const inside: IndexingContext = { ...context, isPart: true };
   for (const tuple of tuplesOf(parameter, value, context)) {
     let keys: readonly string[] = [''];
     parts.forEach((part, place) => {
-      const columns = (tuple[place] ?? []).flatMap((selected) => rowsOfPart(part, selected, context));
+      const columns = (tuple[place] ?? []).flatMap((selected) => rowsOfPart(part, selected, inside));
       // No more are made than are kept: the product of long lists would fill the memory.
       keys = keys
         .flatMap((key) =>
@@ -150,6 +154,7 @@ function indexTuples(
         .slice(0, combinationsMax);
     });
     for (const key of keys) rows.token(parameter.number, noSystem, key);
+    yield 0;
   }
 }
 

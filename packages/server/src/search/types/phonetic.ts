@@ -8,7 +8,15 @@ import { type Sql, sql } from '../../database/sql.ts';
 import { boundedKey } from '../bounded-key.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
 import { textOf, textsOf } from '../json-values.ts';
-import { type Parameter, type SearchKind, shares, type Test, type ValueContext } from '../kind.ts';
+import {
+  makeAll,
+  type Parameter,
+  type RowParts,
+  type SearchKind,
+  shares,
+  type Test,
+  type ValueContext,
+} from '../kind.ts';
 import { refuseValue, unescapeValue } from '../search-values.ts';
 import { soundOf } from '../sound.ts';
 import { foldText } from '../text-folding.ts';
@@ -30,7 +38,8 @@ export const phonetic: SearchKind = {
   modifiers: () => [],
   reading: ({ number }, modifier) =>
     modifier === '' ? { table: 'string', number, parse: (text, context) => parse(text, context, number) } : undefined,
-  index: indexSounds,
+  index: (value, parameter, context, rows) => makeAll(indexSounds(value, parameter, context, rows)),
+  indexInParts: indexSounds,
 };
 
 /** Every word of the value sounds like a word of the name. */
@@ -60,9 +69,15 @@ function soundsOf(text: string): readonly string[] {
   return [...new Set(words.slice(0, wordsMax).map((word) => boundedKey(soundOf(word))))];
 }
 
-function indexSounds({ value }: TypedValue, { number }: Parameter, _context: unknown, rows: IndexRowBuilder): void {
+function* indexSounds(
+  { value }: TypedValue,
+  { number }: Parameter,
+  _context: unknown,
+  rows: IndexRowBuilder,
+): RowParts {
   for (const text of namesOf(value)) {
     for (const sound of soundsOf(text)) rows.string(number, sound, '');
+    yield text.length;
   }
 }
 

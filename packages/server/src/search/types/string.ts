@@ -9,7 +9,16 @@ import { sql } from '../../database/sql.ts';
 import { boundedKey, boundedPrefix, keyBytesMax } from '../bounded-key.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
 import { textOf, textsOf } from '../json-values.ts';
-import { type Parameter, type Reading, type SearchKind, shares, type Test, type ValueContext } from '../kind.ts';
+import {
+  makeAll,
+  type Parameter,
+  type Reading,
+  type RowParts,
+  type SearchKind,
+  shares,
+  type Test,
+  type ValueContext,
+} from '../kind.ts';
 import { refuseValue, unescapeValue } from '../search-values.ts';
 import { foldText } from '../text-folding.ts';
 
@@ -38,6 +47,7 @@ export const string: SearchKind = {
   modifiers: () => ['exact', 'contains'],
   reading: ({ number }, modifier) => stringReading(number, modifier),
   index: indexString,
+  indexInParts: indexStringInParts,
 };
 
 /** How texts are read that lie under `number`: a parameter's own, or those that stand beside codes. */
@@ -90,42 +100,49 @@ const nameParts = ['text', 'family', 'given', 'prefix', 'suffix'];
 const addressParts = ['text', 'line', 'city', 'district', 'state', 'postalCode', 'country'];
 
 /** Adds the rows of one selected value. */
-export function indexString(
-  { type, value, path }: TypedValue,
-  parameter: Parameter,
-  _context: unknown,
-  rows: IndexRowBuilder,
-): void {
-  const { number } = parameter;
-  if (type === 'HumanName') return indexName(value, number, rows);
-  if (type === 'Address') return addParts(value, addressParts, number, rows);
-  if (typeof value === 'object') return addText(textOf(value, 'text') ?? textOf(value, 'display') ?? '', number, rows);
-  addText(String(value), number, rows);
-  if (path.endsWith('.family')) addWords(String(value), number, rows);
+function indexString(value: TypedValue, parameter: Parameter, context: unknown, rows: IndexRowBuilder): void {
+  makeAll(indexStringInParts(value, parameter, context, rows));
 }
 
-function addParts(value: JsonValue, parts: readonly string[], number: number, rows: IndexRowBuilder): void {
+function* indexStringInParts(
+  { type, value, path }: TypedValue,
+  { number }: Parameter,
+  _context: unknown,
+  rows: IndexRowBuilder,
+): RowParts {
+  if (type === 'HumanName') return yield* indexName(value, number, rows);
+  if (type === 'Address') return yield* addParts(value, addressParts, number, rows);
+  const text = typeof value === 'object' ? (textOf(value, 'text') ?? textOf(value, 'display') ?? '') : String(value);
+  indexText(text, number, rows);
+  if (typeof value !== 'object' && path.endsWith('.family')) addWords(text, number, rows);
+  yield text.length;
+}
+
+function* addParts(value: JsonValue, parts: readonly string[], number: number, rows: IndexRowBuilder): RowParts {
   for (const part of parts) {
-    for (const text of textsOf(value, part)) addText(text, number, rows);
+    for (const text of textsOf(value, part)) {
+      indexText(text, number, rows);
+      yield text.length;
+    }
   }
 }
 
 /** Each part of the name, the words of its family name, and given and family names together as one text. */
-function indexName(name: JsonValue, number: number, rows: IndexRowBuilder): void {
-  addParts(name, nameParts, number, rows);
+function* indexName(name: JsonValue, number: number, rows: IndexRowBuilder): RowParts {
+  yield* addParts(name, nameParts, number, rows);
   const family = textOf(name, 'family');
   if (family === undefined) return;
   addWords(family, number, rows);
+  yield family.length;
   const given = textsOf(name, 'given');
-  if (given.length > 0) rows.string(number, foldText([...given, family].join(' ')), '');
+  if (given.length === 0) return;
+  const whole = [...given, family].join(' ');
+  rows.string(number, foldText(whole), '');
+  yield whole.length;
 }
 
-/** Adds the row of a text, if there is one. */
-export function indexText(text: string | undefined, number: number, rows: IndexRowBuilder): void {
-  if (text !== undefined) addText(text, number, rows);
-}
-
-function addText(text: string, number: number, rows: IndexRowBuilder): void {
+/** Adds the row of a text. */
+export function indexText(text: string, number: number, rows: IndexRowBuilder): void {
   rows.string(number, foldText(text), text.normalize('NFC'));
 }
 

@@ -9,7 +9,15 @@ import { boundedKey } from '../bounded-key.ts';
 import { type CodeOfSystem, codesKey } from '../codes.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
 import { objectOf, objectsOf, textOf } from '../json-values.ts';
-import { type Parameter, type ParameterFacts, type Reading, shares, type Test, type ValueContext } from '../kind.ts';
+import {
+  type Parameter,
+  type ParameterFacts,
+  type Reading,
+  type RowParts,
+  shares,
+  type Test,
+  type ValueContext,
+} from '../kind.ts';
 import { noSystem, systemNumber } from '../numbers.ts';
 import { refuseValue, splitUnescaped, unescapeValue } from '../search-values.ts';
 import { foldCase } from '../text-folding.ts';
@@ -148,20 +156,26 @@ function systemsOf(system: string, facts: ParameterFacts): readonly string[] {
   return implied ? [systemNumber(system), noSystem] : [systemNumber(system)];
 }
 
-/** Adds the rows of a value that `:text` and `:of-type` find. */
-export function indexModified(type: string, value: JsonValue, parameter: Parameter, rows: IndexRowBuilder): void {
+/** Adds the rows of a value that `:text` and `:of-type` find, one text after another. */
+export function* indexModified(type: string, value: JsonValue, parameter: Parameter, rows: IndexRowBuilder): RowParts {
   if (type === 'CodeableConcept') {
-    indexText(textOf(value, 'text'), textNumber(parameter), rows);
-    for (const coding of objectsOf(value, 'coding')) indexText(textOf(coding, 'display'), textNumber(parameter), rows);
+    yield* indexTexts(textOf(value, 'text'), parameter, rows);
+    for (const coding of objectsOf(value, 'coding')) yield* indexTexts(textOf(coding, 'display'), parameter, rows);
   }
-  if (type === 'Coding') indexText(textOf(value, 'display'), textNumber(parameter), rows);
-  if (type === 'Identifier') indexTyped(value, parameter, rows);
+  if (type === 'Coding') yield* indexTexts(textOf(value, 'display'), parameter, rows);
+  if (type === 'Identifier') yield* indexTyped(value, parameter, rows);
 }
 
-function indexTyped(identifier: JsonValue, parameter: Parameter, rows: IndexRowBuilder): void {
+function* indexTexts(text: string | undefined, parameter: Parameter, rows: IndexRowBuilder): RowParts {
+  if (text === undefined) return;
+  indexText(text, textNumber(parameter), rows);
+  yield text.length;
+}
+
+function* indexTyped(identifier: JsonValue, parameter: Parameter, rows: IndexRowBuilder): RowParts {
   const type = objectOf(identifier, 'type');
   if (type === undefined) return;
-  indexText(textOf(type, 'text'), textNumber(parameter), rows);
+  yield* indexTexts(textOf(type, 'text'), parameter, rows);
   const value = textOf(identifier, 'value');
   for (const coding of objectsOf(type, 'coding')) {
     const system = textOf(coding, 'system');

@@ -12,9 +12,12 @@ import { type Sql, sql } from '../../database/sql.ts';
 import type { IndexRowBuilder } from '../index-row-builder.ts';
 import { objectsOf, textOf } from '../json-values.ts';
 import {
+  type IndexingContext,
+  makeAll,
   type Parameter,
   type ParameterFacts,
   type Reading,
+  type RowParts,
   type SearchKind,
   type Share,
   shares,
@@ -51,6 +54,7 @@ export const token: SearchKind = {
   modifiers: (parameter) => ['not', ...tokenModifiers(parameter)],
   reading: (parameter, modifier) => tokenReading(parameter.number, modifier) ?? modifiedReading(parameter, modifier),
   index: indexToken,
+  indexInParts: indexTokenInParts,
 };
 
 /** How tokens are read that lie under `number`: a parameter's own, or the identifiers of a reference. */
@@ -147,9 +151,19 @@ export function tokenMatches(asked: Token, system: string, code: string): boolea
 }
 
 /** Adds the rows of one selected value. */
-export function indexToken(value: TypedValue, parameter: Parameter, _context: unknown, rows: IndexRowBuilder): void {
-  addRows(value.type, value.value, parameter, rows);
-  indexModified(value.type, value.value, parameter, rows);
+function indexToken(value: TypedValue, parameter: Parameter, context: IndexingContext, rows: IndexRowBuilder): void {
+  makeAll(indexTokenInParts(value, parameter, context, rows));
+}
+
+function* indexTokenInParts(
+  { type, value }: TypedValue,
+  parameter: Parameter,
+  { isPart }: IndexingContext,
+  rows: IndexRowBuilder,
+): RowParts {
+  addRows(type, value, parameter, rows);
+  yield 0;
+  if (isPart !== true) yield* indexModified(type, value, parameter, rows);
 }
 
 function addRows(type: string, value: JsonValue, parameter: Parameter, rows: IndexRowBuilder): void {
