@@ -39,6 +39,8 @@ export interface WorstCase {
   readonly stored?: () => readonly JsonObject[];
   /** The request, made anew each time. */
   readonly request: (world: WorstCaseWorld) => WorstRequest;
+  /** Others that are dear for another reason. */
+  readonly also?: readonly WorstCase[];
 }
 
 /** For what no request can make dear: why. */
@@ -98,3 +100,49 @@ export function largePatient(id: string, names: number): JsonObject {
     })),
   };
 }
+
+/** An Observation of as many components as an array may have: few rows come of it, and much work. */
+export function largeObservation(id: string, last: number): JsonObject {
+  const component = manyOf(19_900, (number) => ({
+    code: { coding: [{ system: 'http://loinc.org', code: `c${number % 300}`, display: `Display of ${number % 300}` }] },
+    valueQuantity: { value: number % 300, system: 'http://unitsofmeasure.org', code: 'mg' },
+  }));
+  return { resourceType: 'Observation', id, status: 'final', code: { text: `Large ${last}` }, component };
+}
+
+/** Bodies of some megabytes that are dear to check, index or quote, each in its way. */
+export const largeCreates: readonly WorstCase[] = [
+  {
+    because: 'tuples of thousands of components, most of them the same',
+    request: ({ next }) => sending('POST', 'Observation', largeObservation('siege', next())),
+  },
+  {
+    because: 'long names beyond ASCII are folded for several parameters',
+    request: ({ next }) => {
+      const name = manyOf(3, (number) => ({ text: `${'äöü'.charAt(number)} ø${next()} `.repeat(100_000) }));
+      return sending('POST', 'Patient', { resourceType: 'Patient', name });
+    },
+  },
+  {
+    because: 'extensions inside extensions',
+    request: () => {
+      const nested = (depth: number): JsonObject =>
+        depth === 0 ? { url: 'http://x.y', valueString: 'z' } : { url: 'http://x.y', extension: [nested(depth - 1)] };
+      return sending('POST', 'Patient', { resourceType: 'Patient', extension: manyOf(3_700, () => nested(30)) });
+    },
+  },
+  {
+    because: 'base64 with white space, which JSON escapes and the statement escapes again',
+    request: () => {
+      const photo = [{ contentType: 'image/png', data: 'QUJD\n'.repeat(800_000) }];
+      return sending('POST', 'Patient', { resourceType: 'Patient', photo });
+    },
+  },
+  {
+    because: 'a narrative as long as a body',
+    request: () => {
+      const div = `<div xmlns="http://www.w3.org/1999/xhtml">${'<p>A <b>text</b> &amp; more</p>'.repeat(150_000)}</div>`;
+      return sending('POST', 'Patient', { resourceType: 'Patient', text: { status: 'generated', div } });
+    },
+  },
+];

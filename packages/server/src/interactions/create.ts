@@ -6,7 +6,7 @@
 import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import { newResourceId } from '../base/ids.ts';
-import { largePatient, sending } from '../base/worst-case.ts';
+import { largeCreates, largePatient, sending } from '../base/worst-case.ts';
 import { parseParameters } from '../search/query-string.ts';
 import type { StoredResource } from '../storage/store.ts';
 import { withMatch } from './conditional.ts';
@@ -27,6 +27,7 @@ export const create: Interaction = {
   worstCase: {
     because: 'every element of a large body leaves index rows',
     request: ({ next }) => sending('POST', 'Patient', largePatient(`siege-${next()}`, 15_000)),
+    also: largeCreates,
   },
   authorize(context, request) {
     requireWritable(request.type);

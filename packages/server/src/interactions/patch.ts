@@ -19,7 +19,7 @@ import {
 import { contentOf } from '../access/disclosure.ts';
 import { canReadAll } from '../access/policy.ts';
 import { fail } from '../base/errors.ts';
-import { largePatient, manyOf, sending } from '../base/worst-case.ts';
+import { largeObservation, largePatient, manyOf, sending } from '../base/worst-case.ts';
 import { tooCostly } from '../limits/budgets.ts';
 import type { ResourceWrite, StoredResource } from '../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext, PatchDocument } from './context.ts';
@@ -62,6 +62,16 @@ export const patch: Interaction = {
       const body = { resourceType: 'Parameters', parameter: manyOf(500, () => operation) };
       return sending('PATCH', 'Patient/siege-large', body);
     },
+    also: [
+      {
+        because: 'one element of a large resource, all of which is read, checked and indexed again',
+        stored: () => [largeObservation('siege-components', 0)],
+        request: ({ next }) => {
+          const change = [{ op: 'replace', path: '/code/text', value: `Changed ${next()}` }];
+          return sending('PATCH', 'Observation/siege-components', change, 'application/json-patch+json');
+        },
+      },
+    ],
   },
   authorize(context, request) {
     requireWritable(request.type);

@@ -19,7 +19,7 @@ export interface Attack {
 
 /** In the order of the lists. */
 export function listAttacks(): readonly Attack[] {
-  return [
+  const named = [
     ...Object.entries(interactions).map(([name, { worstCase }]) => ({ name: `interaction ${name}`, worstCase })),
     ...operations.map(({ name, types, worstCase }) => ({
       name: `operation ${types === 'all' ? '' : `${types.join(',')}/`}$${name}`,
@@ -29,6 +29,10 @@ export function listAttacks(): readonly Attack[] {
     ...Object.entries(bodyFormats).map(([name, { worstCase }]) => ({ name: `body ${name}`, worstCase })),
     ...Object.entries(jobWorstCases).map(([name, worstCase]) => ({ name: `job ${name}`, worstCase })),
   ];
+  return named.flatMap(({ name, worstCase }) => [
+    { name, worstCase },
+    ...(worstCase.also ?? []).map((also, at) => ({ name: `${name}, ${at + 2}`, worstCase: also })),
+  ]);
 }
 
 /** Sends a request of the attacker, with credentials. */
