@@ -16,8 +16,8 @@ const timesPeak = 3;
 
 /** Connections of the closed loops, one after another; the best of them is the peak. */
 const steps = [16, 32, 64, 128] as const;
-const stepSeconds = 6;
-const overloadSeconds = 20;
+const stepSeconds = 10;
+const overloadSeconds = 30;
 /** Clients that wait for an answer at once, beyond saturation. */
 const overloadConnections = 3_000;
 

@@ -56,7 +56,8 @@ export async function answerFhir(
   }
   const room = parts.bodies.open();
   let place: Place | undefined;
-  const call = fhirCall(parts, target, query, request, baseUrlOf(parts.origins, route), room);
+  const whileWaiting = (reading: () => Promise<Buffer>): Promise<Buffer> => place?.during(reading) ?? reading();
+  const call = fhirCall(parts, target, query, request, baseUrlOf(parts.origins, route), room, whileWaiting);
   const attempt = async (session: Session, begin: (attempt: Attempt) => void): Promise<FhirResponse> => {
     announceLegacyEnd(reply, session);
     place ??= parts.places.take(session.scope.application, request.raw);

@@ -30,6 +30,7 @@ export function readsBinary({ type, shape }: FhirTarget, method: string): boolea
  * What the request asks for, to be opened once access is settled: 406, then 413, 415, 400 (settled.md "Order of checks").
  * @param baseUrl the FHIR base of the firm
  * @param room where the body comes in
+ * @param whileWaiting runs what waits for the bytes of the body: its sender may be slow
  */
 export function fhirCall(
   parts: ServerParts,
@@ -38,10 +39,11 @@ export function fhirCall(
   request: FastifyRequest,
   baseUrl: string,
   room: BodyRoom,
+  whileWaiting: (reading: () => Promise<Buffer>) => Promise<Buffer>,
 ): Omit<FhirCall, 'interaction'> {
   const { headers, raw } = request;
   const { type, id, versionId, compartment } = target;
-  const bytes = memoised(() => readBytes(raw, parts.config.bodyBytesMax, room));
+  const bytes = memoised(() => whileWaiting(() => readBytes(raw, parts.config.bodyBytesMax, room)));
   const admitted = async (): Promise<Buffer> => {
     const read = await bytes();
     await room.turn();

@@ -53,7 +53,7 @@ export async function openServer(parts: ServerParts): Promise<FastifyInstance> {
       return '/'; // its router refuses broken percent-escapes in words of its own
     },
   });
-  refuseAtTheDoor(server.server, parts); // before others listen for requests, too
+  watchTheDoor(server.server, parts); // before others listen for requests, too
   server.setErrorHandler((thrown, _request, reply) => {
     const error = toPraxisError(thrown);
     if (isRefusal(error)) parts.metrics.denials.inc({ reason: error.code });
@@ -72,28 +72,44 @@ export async function openServer(parts: ServerParts): Promise<FastifyInstance> {
   return server;
 }
 
-/** Requests of the data API that find no place are answered before any hook: under overload they are most of all. */
-function refuseAtTheDoor(server: FastifyInstance['server'], { places, config, metrics }: ServerParts): void {
+/**
+ * Requests of the data API wait for a place, or are refused, before any hook (docs/decisions/0262): under overload they are most of
+ * all.
+ */
+function watchTheDoor(server: FastifyInstance['server'], parts: ServerParts): void {
   const [handle] = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[];
   if (handle === undefined) return;
-  const security = securityHeaders(config);
+  const security = securityHeaders(parts.config);
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
     // Browsers need headers of their own, and are answered as usual.
     const isOurs = request.headers.origin === undefined && request.url?.includes('/fhir/') === true;
-    const error = isOurs ? places.refusalOf(request) : undefined;
-    if (error === undefined) return handle(request, response);
-    metrics.requestDurationSeconds.observe({ route: 'fhir', method: request.method ?? '', status: error.status }, 0);
-    const body = textOf(outcomeOf(error));
-    response.writeHead(error.status, {
-      'x-request-id': newUuid(),
-      ...security,
-      'content-type': fhirJson.contentType,
-      'content-length': Buffer.byteLength(body),
-      ...error.details.headers,
+    if (!isOurs) return handle(request, response);
+    parts.places.enter(request, response, {
+      proceed: () => handle(request, response),
+      refuse: (error) => refuseAtTheDoor(request, response, error, security, parts),
     });
-    response.end(body);
   });
+  server.once('close', () => parts.places.close());
+}
+
+function refuseAtTheDoor(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: PraxisError,
+  security: Readonly<Record<string, string>>,
+  { metrics }: ServerParts,
+): void {
+  metrics.requestDurationSeconds.observe({ route: 'fhir', method: request.method ?? '', status: error.status }, 0);
+  const body = textOf(outcomeOf(error));
+  response.writeHead(error.status, {
+    'x-request-id': newUuid(),
+    ...security,
+    'content-type': fhirJson.contentType,
+    'content-length': Buffer.byteLength(body),
+    ...error.details.headers,
+  });
+  response.end(body);
 }
 
 async function allowBrowsers(server: FastifyInstance, config: Config): Promise<void> {

@@ -1,0 +1,93 @@
+/**
+ * Those who wait for a place (docs/decisions/0262): by application, which are let in by turns, and within one in order of arrival.
+ */
+
+/** What becomes of who waits; one of them is called, once. */
+export interface Waiting {
+  /** There is a place, which it has to take at once. */
+  readonly admit: () => void;
+  /** It has waited as long as anybody may. */
+  readonly expire: () => void;
+}
+
+export interface WaitingRoom {
+  isAwaitedBy(application: number): boolean;
+  /**
+   * Waits from now on. Returns what ends it without a call; undefined when the room has no more for this application: it has as
+   * many times as it leaves free.
+   */
+  enter(application: number, waiting: Waiting): (() => void) | undefined;
+  /** Lets in whom there is a place for. */
+  admit(): void;
+  /** Ends the waiting of all; nobody is told. */
+  close(): void;
+}
+
+export interface WaitingRoomOptions {
+  readonly max: number;
+  readonly waitMaxMs: number;
+  /** How many times what it leaves free an application may have. */
+  readonly timesTheFree: number;
+  readonly hasPlace: (application: number) => boolean;
+}
+
+/** Between two looks at who has waited too long. */
+const lookMs = 100;
+
+export function openWaitingRoom({ max, waitMaxMs, timesTheFree, hasPlace }: WaitingRoomOptions): WaitingRoom {
+  /** In order of arrival, and the applications in order of their turns. */
+  const queues = new Map<number, Map<Waiting, number>>();
+  let count = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const leave = (application: number, waiting: Waiting): boolean => {
+    const queue = queues.get(application);
+    if (queue?.delete(waiting) !== true) return false;
+    if (queue.size === 0) queues.delete(application);
+    count -= 1;
+    if (count > 0) return true;
+    clearInterval(timer);
+    timer = undefined;
+    return true;
+  };
+  const admitNext = (): boolean => {
+    for (const [application, queue] of queues) {
+      if (!hasPlace(application)) continue;
+      const [first] = queue.keys();
+      if (first === undefined) continue;
+      leave(application, first);
+      if (queues.delete(application) && queue.size > 0) queues.set(application, queue); // the last of all next time
+      first.admit();
+      return true;
+    }
+    return false;
+  };
+  const expire = (): void => {
+    const sinceMs = performance.now() - waitMaxMs;
+    for (const [application, queue] of [...queues])
+      for (const [waiting, enteredMs] of [...queue]) {
+        if (enteredMs > sinceMs) break;
+        if (leave(application, waiting)) waiting.expire();
+      }
+  };
+  return {
+    isAwaitedBy: (application) => queues.has(application),
+    enter(application, waiting) {
+      const queue = queues.get(application) ?? new Map<Waiting, number>();
+      if (queue.size >= timesTheFree * (max - count)) return undefined;
+      queues.set(application, queue.set(waiting, performance.now()));
+      count += 1;
+      timer ??= setInterval(expire, lookMs).unref();
+      return () => leave(application, waiting);
+    },
+    admit() {
+      while (count > 0 && admitNext());
+    },
+    close() {
+      queues.clear();
+      count = 0;
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
+}
