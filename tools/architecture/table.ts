@@ -104,6 +104,7 @@ export const tiers: readonly Tier[] = [
     name: 'delivery',
     groups: [
       [{ name: 'admin', purpose: 'administration of tenants' }],
+      [{ name: 'openapi', purpose: 'the OpenAPI document, derived from the tables of what it describes' }],
       [{ name: 'http', purpose: 'routes, authentication, answers' }],
     ],
   },
@@ -231,7 +232,7 @@ export const makers: readonly Maker[] = [
   {
     name: 'textOf',
     file: disclosure,
-    callers: ['interactions', 'operations', 'http', 'cli'],
+    callers: ['interactions', 'operations', 'openapi', 'http', 'cli'],
     reason: 'where answers are assembled and sent',
   },
 ];

@@ -2,9 +2,9 @@
  * The documentation of the API, open to all: `/openapi.json`, its parts, and the page to browse them at `/docs`.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type DocumentFacts, type OpenApiDocument, openApiDocument } from '../openapi/document.ts';
+import { partOf } from '../openapi/part.ts';
 import type { Compressor } from './compression.ts';
-import { type DocumentFacts, type OpenApiDocument, openApiDocument } from './openapi/document.ts';
-import { partOf } from './openapi/part.ts';
 import {
   packageFiles,
   readPackageFile,

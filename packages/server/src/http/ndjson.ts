@@ -6,9 +6,6 @@ import { textOf } from '../access/disclosure.ts';
 import { fail } from '../base/errors.ts';
 import type { FhirList } from '../interactions/context.ts';
 
-/** Header names that browsers may read. */
-export const listHeaders = ['Link', 'X-Total-Count', 'X-Omitted-Entries'] as const;
-
 /** Longest Link in characters: Node's own clients refuse answers with more than 16 KiB of headers. */
 const linkLengthMax = 12_000;
 

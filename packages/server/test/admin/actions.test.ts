@@ -4,7 +4,7 @@ import test, { after } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { actions } from '../../src/admin/actions/list.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { administrationDocument } from '../../src/http/openapi/administration.ts';
+import { administrationDocument } from '../../src/openapi/administration.ts';
 import { answerOf } from '../support/service.ts';
 import { openAsking } from './actions/asking.ts';
 import { testAudit } from './actions/audit.ts';

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { errorTable } from '../../src/base/errors.ts';
-import { errorExamples } from '../../src/http/openapi/error-examples.ts';
 import { addBrownOut, setSunset } from '../../src/oauth/legacy-steering.ts';
+import { errorExamples } from '../../src/openapi/error-examples.ts';
 import { getEnvironment } from '../../src/tenancy/environments.ts';
 import {
   clientForm,

@@ -2,9 +2,9 @@
  * Refusals of the data API as answers of an OpenAPI document: one for each status of the errors table, with an
  * OperationOutcome for each row (https://hl7.org/fhir/R4/operationoutcome.html).
  */
-import { textOf } from '../../access/disclosure.ts';
-import { errorTable } from '../../base/errors.ts';
-import { outcomeOf } from '../../interactions/outcome.ts';
+import { textOf } from '../access/disclosure.ts';
+import { errorTable } from '../base/errors.ts';
+import { outcomeOf } from '../interactions/outcome.ts';
 import { answeredByStatus, exampleError } from './error-examples.ts';
 import { limitHeaders } from './headers.ts';
 import { type Answer, componentRef, type Reference, schemaRef } from './openapi.ts';

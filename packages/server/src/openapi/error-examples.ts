@@ -1,7 +1,7 @@
 /**
  * One answer for each row of the errors table, as callers get it. Tests ask the service for them and compare.
  */
-import { type ErrorCode, type ErrorDetails, errorTable, PraxisError } from '../../base/errors.ts';
+import { type ErrorCode, type ErrorDetails, errorTable, PraxisError } from '../base/errors.ts';
 
 /** Rows that the API does not answer with: those of administration, and ids are matched by the grammar of paths. */
 type NeverAnswered = 'duplicate' | 'input-invalid' | 'role-missing';

@@ -7,7 +7,7 @@ import {
   openIdConfiguration,
   protectedResourceMetadata,
   smartConfiguration,
-} from '../../oauth/discovery.ts';
+} from '../oauth/discovery.ts';
 import { headerRefs, refusalRefs } from './error-answers.ts';
 import { componentRef, type Operation, type Parameter, type Paths, type Schema, schemaRef } from './openapi.ts';
 import { pathPart, tokenTag } from './token-paths.ts';

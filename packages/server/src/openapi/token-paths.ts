@@ -2,10 +2,10 @@
  * The token endpoints (contract 4.1 to 4.3; https://www.rfc-editor.org/rfc/rfc6749#section-5): forms of the grants that are
  * offered, their answers and refusals.
  */
-import { assertionType } from '../../oauth/client-authentication.ts';
-import { type OAuthErrorCode, oauthErrorTable } from '../../oauth/errors.ts';
-import { clientGrants, legacyGrants } from '../../oauth/grants/list.ts';
-import { refusedReply } from '../../oauth/token-endpoint.ts';
+import { assertionType } from '../oauth/client-authentication.ts';
+import { type OAuthErrorCode, oauthErrorTable } from '../oauth/errors.ts';
+import { clientGrants, legacyGrants } from '../oauth/grants/list.ts';
+import { refusedReply } from '../oauth/token-endpoint.ts';
 import { formType } from './content.ts';
 import { headerRefs, refusalRefs } from './error-answers.ts';
 import { limitHeaders } from './headers.ts';

@@ -2,11 +2,10 @@
  * Answers of success (https://hl7.org/fhir/R4/http.html): those with a resource once for each type, the others once.
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import { listHeaders } from '../ndjson.ts';
 import { linesContent, nativeContent, resourceContent } from './content.ts';
 import { headerRefs } from './error-answers.ts';
 import { resourceExamples } from './examples.ts';
-import { limitHeaders } from './headers.ts';
+import { limitHeaders, listHeaders } from './headers.ts';
 import type { SuccessName } from './interaction-texts.ts';
 import { type Answer, componentRef, type Reference, schemaRef } from './openapi.ts';
 

@@ -3,10 +3,10 @@
  * (interactions/fhir-target.ts; https://hl7.org/fhir/R4/http.html#summary).
  */
 import { compartments } from '@praxis/fhir';
-import { typesInCompartment } from '../../interactions/compartment.ts';
-import { type FhirTarget, methods, type TargetName } from '../../interactions/fhir-target.ts';
-import { isIntakeType } from '../../interactions/intake/proposing.ts';
-import { isWritable } from '../../interactions/writable.ts';
+import { typesInCompartment } from '../interactions/compartment.ts';
+import { type FhirTarget, methods, type TargetName } from '../interactions/fhir-target.ts';
+import { isIntakeType } from '../interactions/intake/proposing.ts';
+import { isWritable } from '../interactions/writable.ts';
 import { refusals } from './error-answers.ts';
 import { type DescribedInteraction, interactionTexts } from './interaction-texts.ts';
 import {

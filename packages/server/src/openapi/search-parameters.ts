@@ -8,11 +8,11 @@ import {
   type SearchParameterKind,
   searchParametersOf,
 } from '@praxis/fhir';
-import { isWritable } from '../../interactions/writable.ts';
-import { pageRowsMaxOf } from '../../search/page-limits.ts';
-import { prefixes } from '../../search/prefixes.ts';
-import { isSearchable } from '../../search/query.ts';
-import { summaries, totals } from '../../search/result-parameters.ts';
+import { isWritable } from '../interactions/writable.ts';
+import { pageRowsMaxOf } from '../search/page-limits.ts';
+import { prefixes } from '../search/prefixes.ts';
+import { isSearchable } from '../search/query.ts';
+import { summaries, totals } from '../search/result-parameters.ts';
 import { componentRef, type Parameter, type Reference, type Schema, schemaRef } from './openapi.ts';
 
 const ordered = `A prefix compares: ${prefixes.join(', ')}; none means eq.`;

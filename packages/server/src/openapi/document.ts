@@ -4,7 +4,7 @@
  * the tables of errors. It holds nothing of a tenant: docs/decisions/0135.
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import { defaultEnvironments } from '../../tenancy/environments.ts';
+import { defaultEnvironments } from '../tenancy/environments.ts';
 import { contentPaths, contentTag } from './content-paths.ts';
 import { discoveryExamples, discoveryPaths, discoverySchemas } from './discovery-paths.ts';
 import { errorAnswerComponents, errorExampleComponents } from './error-answers.ts';

@@ -1,8 +1,8 @@
 /**
  * Content by URLs that need no header (docs/documents.md). Nobody makes such a URL up: it is answered, and used as it is.
  */
-import { mediaTypes } from '../../content/media-types.ts';
-import { linkParameter } from '../../interactions/content-links.ts';
+import { mediaTypes } from '../content/media-types.ts';
+import { linkParameter } from '../interactions/content-links.ts';
 import { headerRefs, refusalRefs } from './error-answers.ts';
 import { limitHeaders } from './headers.ts';
 import type { Content, Operation, Parameter, Paths } from './openapi.ts';

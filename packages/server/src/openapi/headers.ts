@@ -1,14 +1,15 @@
 /**
  * Headers of answers (https://hl7.org/fhir/R4/http.html#general, RFC 9110).
  */
-import type { listHeaders } from '../ndjson.ts';
 
 interface HeaderText {
   readonly text: string;
   readonly example: string;
 }
 
-/** Of lists as lines. */
+/** Of lists as lines; browsers may read them. */
+export const listHeaders = ['Link', 'X-Total-Count', 'X-Omitted-Entries'] as const;
+
 const ofLists: Readonly<Record<(typeof listHeaders)[number], HeaderText>> = {
   Link: {
     text: 'NDJSON: the links of the Bundle (RFC 8288).',
