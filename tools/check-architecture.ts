@@ -1,7 +1,7 @@
 /**
- * Checks that the sources follow tools/architecture/table.ts and that docs/architecture.md shows that table.
+ * Checks that the sources follow tools/architecture/table.ts and that docs/contribute/architecture.md shows that table.
  *
- *     node tools/check-architecture.ts [--write]    --write: renew the tables in docs/architecture.md
+ *     node tools/check-architecture.ts [--write]    --write: renew the tables in docs/contribute/architecture.md
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { violationsOf } from './architecture/rules.ts';
 import { readTree } from './architecture/tree.ts';
 import { withBlocks } from './docs/markers.ts';
 
-const documentPath = 'docs/architecture.md';
+const documentPath = 'docs/contribute/architecture.md';
 
 /** Lines that say what breaks the architecture under `root`; none if all is well. `isWrite` renews the document first. */
 export function checkArchitecture(root: string, isWrite: boolean): string[] {

@@ -1,5 +1,5 @@
 /**
- * Checks that docs/interface.md accounts for every rule of tools/interface/rules.ts, that each test it names exists, and
+ * Checks that docs/contribute/interface.md accounts for every rule of tools/interface/rules.ts, that each test it names exists, and
  * that it names every test of the interface.
  *
  *     node tools/check-interface.ts
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { type RecordRow, rowsOf, testNamesOf } from './interface/record.ts';
 import { clientRules, contractRules, type Rule, settledRules } from './interface/rules.ts';
 
-const documentPath = 'docs/interface.md';
+const documentPath = 'docs/contribute/interface.md';
 
 /** Test files whose tests are those of the interface: each begins its name with a rule and is named in the document. */
 const interfaceTests = ['contract', 'settled', 'clients'].map((area) => `packages/server/test/${area}/*.test.ts`);

@@ -1,13 +1,14 @@
 /**
  * The static checks: `npm run check`, or some of them by name.
  *
- *     node tools/check.ts [--write] [architecture] [docs] [interface] [lock] [lint] [types]
+ *     node tools/check.ts [--write] [architecture] [docs] [interface] [links] [lock] [lint] [types]
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkArchitecture } from './check-architecture.ts';
 import { checkInterface } from './check-interface.ts';
+import { checkLinks } from './check-links.ts';
 import { checkLock } from './check-lock.ts';
 import { checkDocs } from './generate-docs.ts';
 
@@ -18,6 +19,7 @@ const checks: Readonly<Record<string, (isWrite: boolean) => readonly string[]>> 
   architecture: (isWrite) => checkArchitecture(root, isWrite),
   docs: (isWrite) => checkDocs(root, isWrite),
   interface: () => checkInterface(root),
+  links: () => checkLinks(root),
   lock: () => checkLock(root),
   lint: () => run('@biomejs/biome/bin/biome', ['check', '--max-diagnostics=100', '--error-on-warnings', '.']),
   types: () => run('typescript/bin/tsc', ['--project', '.', '--noEmit', '--pretty', 'false']),

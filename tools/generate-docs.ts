@@ -19,17 +19,17 @@ import { valueSetTable } from './docs/value-sets.ts';
 /** Document → block → what generates it. */
 const documents: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'README.md': { settings: settingsTable },
-  'docs/acl.md': { 'access-entries': accessEntryTables },
-  'docs/admin.md': { 'admin-actions': adminActionTables },
-  'docs/application-settings.md': {
+  'docs/integrate/access-entries.md': { 'access-entries': accessEntryTables },
+  'docs/operate/admin.md': { 'admin-actions': adminActionTables },
+  'docs/practice/application-settings.md': {
     'application-settings': applicationSettingsTable,
     'content-flags': contentFlagTable,
   },
-  'docs/cli.md': { commands: commandHelp },
-  'docs/conformance.md': conformanceBlocks,
-  'docs/errors.md': { 'api-errors': apiErrorTable, 'token-errors': tokenErrorTable },
-  'docs/states.md': { actors: actorTable, effects: effectTable, states: stateParts },
-  'docs/value-sets.md': { 'value-sets': valueSetTable },
+  'docs/operate/cli.md': { commands: commandHelp },
+  'docs/integrate/conformance.md': conformanceBlocks,
+  'docs/integrate/errors.md': { 'api-errors': apiErrorTable, 'token-errors': tokenErrorTable },
+  'docs/integrate/states.md': { actors: actorTable, effects: effectTable, states: stateParts },
+  'docs/practice/value-sets.md': { 'value-sets': valueSetTable },
 };
 
 /** Lines that say which documents under `root` are out of date; `isWrite` renews them first. */

@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- scale`: searches in 20 firms of 1,000 and of 50,000 resources each, beside each other. Ends with status 1
- * when a bound of issue "The FHIR R4 engine in full" is broken. docs/performance.md shows its tables.
+ * when a bound of issue "The FHIR R4 engine in full" is broken. docs/operate/performance.md shows its tables.
  *
  *     npm run bench -- scale [--rounds 5] [--firms 20] [--small 31] [--large 2020] [--only TEXT] [--data DIRECTORY]
  *

@@ -1,4 +1,4 @@
-/** The tables of the architecture as Markdown, for docs/architecture.md. */
+/** The tables of the architecture as Markdown, for docs/contribute/architecture.md. */
 import { code, table } from '../docs/markdown.ts';
 import {
   builtinImporters,

@@ -1,7 +1,7 @@
 /**
  * The architecture as data: which package and which module may import what, who may call the makers of the types that
  * guard tenants and disclosure, and how files are named and how long they are. `tools/check-architecture.ts` enforces
- * it and prints it into docs/architecture.md.
+ * it and prints it into docs/contribute/architecture.md.
  */
 
 /** A package under packages/: the packages of ours that it may import, and whether it may reach outside of JavaScript. */

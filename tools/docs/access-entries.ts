@@ -1,4 +1,4 @@
-/** The tables of docs/acl.md: every published access entry and what it grants. */
+/** The tables of docs/integrate/access-entries.md: every published access entry and what it grants. */
 import type { EntryDefinition } from '../../packages/server/src/access/entries/definition.ts';
 import { entryAreas, publishedEntries } from '../../packages/server/src/access/registry.ts';
 import { code, table } from './markdown.ts';

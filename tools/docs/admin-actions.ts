@@ -1,4 +1,4 @@
-/** The tables of docs/admin.md: every action of the administration API, by what it is about. */
+/** The tables of docs/operate/admin.md: every action of the administration API, by what it is about. */
 import type { Action } from '../../packages/server/src/admin/action.ts';
 import { actions } from '../../packages/server/src/admin/actions/list.ts';
 import { roles } from '../../packages/server/src/admin/administrators.ts';

@@ -1,4 +1,4 @@
-/** The tables of docs/application-settings.md. */
+/** The tables of docs/practice/application-settings.md. */
 import { contentFlagMeanings } from '../../packages/server/src/interactions/context.ts';
 import { applicationSettings } from '../../packages/server/src/tenancy/application-settings.ts';
 import { code, table } from './markdown.ts';

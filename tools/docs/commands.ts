@@ -1,4 +1,4 @@
-/** The help of every command for docs/cli.md, as `praxis help` prints it. */
+/** The help of every command for docs/operate/cli.md, as `praxis help` prints it. */
 import { commands } from '../../packages/server/src/cli/commands.ts';
 import { helpLines } from '../../packages/server/src/cli/help.ts';
 

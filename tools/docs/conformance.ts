@@ -1,5 +1,5 @@
 /**
- * The tables of docs/conformance.md: the clauses of R4's pages and what became of them. They are printed from the rows
+ * The tables of docs/integrate/conformance.md: the clauses of R4's pages and what became of them. They are printed from the rows
  * that the tests run; a case that fails is a test that fails, so a row with a case says that it passes.
  */
 import type { Clause, Page } from '../../packages/server/test/conformance/clause.ts';
@@ -30,7 +30,7 @@ function summary(): string {
     count(page, 'pass'),
     count(page, 'departs'),
     count(page, 'does not apply'),
-    `[${page.name}.ts](../packages/server/test/conformance/${page.name}.ts)`,
+    `[${page.name}.ts](../../packages/server/test/conformance/${page.name}.ts)`,
   ]);
   return table(['Page', 'Clauses', 'Pass', 'Departures', 'Do not apply', 'Cases'], rows);
 }

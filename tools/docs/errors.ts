@@ -1,4 +1,4 @@
-/** The tables of docs/errors.md: what the data API and the token endpoints answer when they refuse. */
+/** The tables of docs/integrate/errors.md: what the data API and the token endpoints answer when they refuse. */
 import { errorTable } from '../../packages/server/src/base/errors.ts';
 import { oauthErrorTable } from '../../packages/server/src/oauth/errors.ts';
 import { code, table } from './markdown.ts';

@@ -1,4 +1,4 @@
-/** docs/states.md: a diagram, the states and the transitions of every table of states. */
+/** docs/integrate/states.md: a diagram, the states and the transitions of every table of states. */
 import { stateTables } from '../../packages/server/src/resources/states/list.ts';
 import {
   type Actor,

@@ -1,4 +1,4 @@
-/** The table of docs/value-sets.md. */
+/** The table of docs/practice/value-sets.md. */
 import { firmValueSets, type GovernedElement } from '../../packages/server/src/terminology/firm-value-sets.ts';
 import { code, table } from './markdown.ts';
 

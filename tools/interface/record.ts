@@ -1,4 +1,4 @@
-/** Reading docs/interface.md and the names of tests. */
+/** Reading docs/contribute/interface.md and the names of tests. */
 
 /** A row of one of the document's tables that begins with a rule in code quotes. */
 export interface RecordRow {

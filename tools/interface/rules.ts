@@ -1,5 +1,5 @@
 /**
- * What docs/interface.md must account for: every numbered rule and table row of the interface specification, every line
+ * What docs/contribute/interface.md must account for: every numbered rule and table row of the interface specification, every line
  * of settled.md, every habit of existing clients. A rule is taken off this list only when it leaves its source.
  */
 

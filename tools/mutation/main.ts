@@ -12,7 +12,7 @@
  *     --state DIR       where coverage and results are kept, from which the next run goes on (a directory for temporary files)
  *     --fresh           forget them
  *     --kept            try nothing: write the report from what is kept
- *     --report FILE     where the report goes (docs/mutation.md where all folders are tried)
+ *     --report FILE     where the report goes (docs/contribute/mutation.md where all folders are tried)
  */
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
@@ -91,7 +91,8 @@ async function main(): Promise<number> {
   console.log(`${all.length} mutants are possible, ${sample.length} of them are tried`);
   if (!values.kept) await tryAll(sample, texts, workers, testsMax);
   const isWhole = values.only === undefined && folders.length === allFolders.length;
-  const target = values.report ?? (isWhole && !stopping.signal.aborted ? join(root, 'docs/mutation.md') : undefined);
+  const target =
+    values.report ?? (isWhole && !stopping.signal.aborted ? join(root, 'docs/contribute/mutation.md') : undefined);
   const asked = readBaseline(values.state);
   const { text, unexplained } = reportText({
     all,

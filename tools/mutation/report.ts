@@ -1,4 +1,4 @@
-/** docs/mutation.md: how many mutants the tests noticed, and each one that they did not with the reason. */
+/** docs/contribute/mutation.md: how many mutants the tests noticed, and each one that they did not with the reason. */
 import { code, table } from '../docs/markdown.ts';
 import { changeText, type Explanation, explanationOf, type Reason, sourcesFolder } from './explanation.ts';
 import type { Mutant } from './mutants.ts';
@@ -51,7 +51,7 @@ export function reportText(run: Run): { readonly text: string; readonly unexplai
   const text = [
     '# The mutation run',
     '',
-    'Written by `npm run mutation`: how it works is in [decision 0174](decisions/0174-mutants-are-sampled-and-survivors-explained.md).',
+    'Written by `npm run mutation`: how it works is in [decision 0174](../decisions/0174-mutants-are-sampled-and-survivors-explained.md).',
     '',
     summary(run, tried),
     '',

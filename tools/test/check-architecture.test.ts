@@ -22,7 +22,7 @@ const emptyDocument = blocks.map((name) => `<!-- generated:${name} -->\n<!-- /ge
 
 test('check: a file on disk that breaks a rule is reported with path and line', (context) => {
   const root = rootWith(context, {
-    'docs/architecture.md': emptyDocument,
+    'docs/contribute/architecture.md': emptyDocument,
     'packages/fhir/package.json': '{ "dependencies": {} }',
     'packages/fhir/src/json.ts': "\nimport { readFileSync } from 'node:fs';\n",
   });
@@ -32,18 +32,20 @@ test('check: a file on disk that breaks a rule is reported with path and line', 
 });
 
 test('check: a document that does not show the table is reported, and renewed on request', (context) => {
-  const root = rootWith(context, { 'docs/architecture.md': `# Title\n${emptyDocument}End\n` });
-  const stale = 'docs/architecture.md:1 differs from tools/architecture/table.ts: run "npm run docs"';
+  const root = rootWith(context, { 'docs/contribute/architecture.md': `# Title\n${emptyDocument}End\n` });
+  const stale = 'docs/contribute/architecture.md:1 differs from tools/architecture/table.ts: run "npm run docs"';
   assert.deepEqual(checkArchitecture(root, false), [stale]);
   assert.deepEqual(checkArchitecture(root, true), []);
   assert.deepEqual(checkArchitecture(root, false), []);
-  const text = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+  const text = readFileSync(join(root, 'docs/contribute/architecture.md'), 'utf8');
   assert.match(text, /^# Title\n<!-- generated:packages -->\n\| Package \|/);
   assert.match(text, /\n<!-- \/generated:files -->\nEnd\n$/);
 });
 
 test('check: no document at all is reported', (context) => {
-  assert.deepEqual(checkArchitecture(rootWith(context, {}), false), ['docs/architecture.md:1 does not exist']);
+  assert.deepEqual(checkArchitecture(rootWith(context, {}), false), [
+    'docs/contribute/architecture.md:1 does not exist',
+  ]);
 });
 
 test('markers: a block without a place, without a maker or without an end is an error', () => {

@@ -26,7 +26,7 @@ const rows = [
 function problems(context: TestContext, document: readonly string[], testSource = source): string[] {
   const root = mkdtempSync(join(tmpdir(), 'praxis-interface-'));
   context.after(() => rmSync(root, { recursive: true }));
-  const files = { 'docs/interface.md': document.join('\n'), [testFile]: testSource };
+  const files = { 'docs/contribute/interface.md': document.join('\n'), [testFile]: testSource };
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
@@ -35,32 +35,32 @@ function problems(context: TestContext, document: readonly string[], testSource 
 }
 
 const faults: readonly (readonly [what: string, document: readonly string[], problem: string])[] = [
-  ['a rule without a row', rows.slice(0, 2), 'docs/interface.md:1 has no row for "settled z"'],
+  ['a rule without a row', rows.slice(0, 2), 'docs/contribute/interface.md:1 has no row for "settled z"'],
   [
     'a row of no rule',
     [...rows, '| `contract 9` | Said | later: Issue |'],
-    'docs/interface.md:4 "contract 9" is no rule of tools/interface/rules.ts',
+    'docs/contribute/interface.md:4 "contract 9" is no rule of tools/interface/rules.ts',
   ],
-  ['a second row', [...rows, rows[2] ?? ''], 'docs/interface.md:4 "settled z" has a row already'],
+  ['a second row', [...rows, rows[2] ?? ''], 'docs/contribute/interface.md:4 "settled z" has a row already'],
   [
     'a row that says nothing',
     [rows[0]?.replace('Said', '') ?? '', ...rows.slice(1)],
-    'docs/interface.md:1 "contract 1" does not say what was decided',
+    'docs/contribute/interface.md:1 "contract 1" does not say what was decided',
   ],
   [
     'a row without a test',
     ['| `contract 1` | Said | none |', ...rows.slice(1)],
-    'docs/interface.md:1 "contract 1" names no test',
+    'docs/contribute/interface.md:1 "contract 1" names no test',
   ],
   [
     'a row that waits although its rule does not',
     ['| `contract 1` | Said | later: Issue |', ...rows.slice(1)],
-    'docs/interface.md:1 "contract 1" names no test',
+    'docs/contribute/interface.md:1 "contract 1" names no test',
   ],
   [
     'a row that does not say what it waits for',
     [...rows.slice(0, 2), '| `settled z` | Said | later: Other |'],
-    'docs/interface.md:3 "settled z" must say "later: Issue"',
+    'docs/contribute/interface.md:3 "settled z" must say "later: Issue"',
   ],
 ];
 
@@ -74,22 +74,22 @@ test('interface: a test or a file that does not exist is reported', (context) =>
   const other = rows[0]?.replaceAll('a.test.ts', 'b.test.ts') ?? '';
   const document = [`${other.slice(0, -2)}<br>\`${testFile}\` › contract 1 it's not |`, ...rows.slice(1)];
   assert.deepEqual(problems(context, document), [
-    'docs/interface.md:1 "contract 1" names packages/server/test/contract/b.test.ts, which does not exist',
-    `docs/interface.md:1 "contract 1": ${testFile} has no test "contract 1 it's not"`,
+    'docs/contribute/interface.md:1 "contract 1" names packages/server/test/contract/b.test.ts, which does not exist',
+    `docs/contribute/interface.md:1 "contract 1": ${testFile} has no test "contract 1 it's not"`,
   ]);
 });
 
 test('interface: a test that no row names, or that begins with no rule, is reported', (context) => {
   const more = `${source}test('contract 1 more', () => undefined);\ntest('something', () => undefined);\n`;
   assert.deepEqual(problems(context, rows, more), [
-    `${testFile}:1 test "contract 1 more" is not named in docs/interface.md`,
+    `${testFile}:1 test "contract 1 more" is not named in docs/contribute/interface.md`,
     `${testFile}:1 test "something" does not begin with a rule`,
   ]);
 });
 
 test('interface: a complete document is fine, a missing one is not', (context) => {
   assert.deepEqual(problems(context, rows), []);
-  assert.deepEqual(checkInterface(tmpdir()), ['docs/interface.md:1 does not exist']);
+  assert.deepEqual(checkInterface(tmpdir()), ['docs/contribute/interface.md:1 does not exist']);
 });
 
 test('interface: names of tests are read as they are written', () => {

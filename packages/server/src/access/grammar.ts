@@ -89,7 +89,8 @@ function parseBundle(text: string, word: string): Entry | EntryRefusal {
 
 function parseResource(text: string, word: string): Entry | EntryRefusal {
   const row = resourceEntries.find(({ code }) => word === code || word.startsWith(`${code}_`));
-  if (!row) return refusal(text, 'code', 'no access code begins like this; docs/acl.md lists them');
+  if (!row)
+    return refusal(text, 'code', 'no access code begins like this; docs/integrate/access-entries.md lists them');
   const { code, subtype } = row;
   const [letter = '', ...fields] = word.slice(code.length + 1).split('_');
   if (fields.length > 0) return parseRestricted(text, row, letter, fields);

@@ -1,6 +1,6 @@
 /**
  * All access entries. To add one, write an object in a file of `entries/`; to add a subject, write a file and its line
- * here. `docs/acl.md` is generated from this list.
+ * here. `docs/integrate/access-entries.md` is generated from this list.
  */
 import { bundles } from './entries/bundles.ts';
 import { calendar } from './entries/calendar.ts';

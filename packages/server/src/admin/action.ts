@@ -1,6 +1,6 @@
 /**
  * What an action of the administration API is: a row that says everything about it once. Routes, checks of roles and input,
- * the OpenAPI document and docs/admin.md derive from the list in `actions/list.ts`.
+ * the OpenAPI document and docs/operate/admin.md derive from the list in `actions/list.ts`.
  */
 import type { ServiceClock } from '../base/service-clock.ts';
 import type { OpenBudget } from '../limits/budgets.ts';

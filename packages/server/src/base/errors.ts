@@ -11,7 +11,7 @@ interface ErrorRow {
   readonly meaning: string;
 }
 
-/** Error code → HTTP status, FHIR issue type, meaning. `docs/errors.md` is generated from it. */
+/** Error code → HTTP status, FHIR issue type, meaning. `docs/integrate/errors.md` is generated from it. */
 export const errorTable = {
   'path-unknown': { status: 404, issue: 'not-found', meaning: 'The path does not follow the path grammar.' },
   'credentials-missing': {

@@ -1,6 +1,6 @@
 /**
  * What a command of `praxis` is: a name, what it takes, and a function. The list is in `commands.ts`; help texts and
- * docs/cli.md derive from it.
+ * docs/operate/cli.md derive from it.
  */
 import type { Platform } from '../app.ts';
 import type { Config } from '../base/config.ts';

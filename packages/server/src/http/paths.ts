@@ -4,7 +4,7 @@
  *
  *     /{environment}/firm/{firm}/{product}/fhir/v2[/…]                  contract 4.4
  *     /{environment}/firm/{firm}/{product}/ws/oauth2/grant              contract 4.1
- *     /{environment}/firm/{firm}/{product}/content/{id}                 content by URL, docs/documents.md
+ *     /{environment}/firm/{firm}/{product}/content/{id}                 content by URL, docs/integrate/documents.md
  *     /{environment}/firm/{firm}/{product}/fhir/v2/.well-known/smart-configuration            SMART App Launch
  *     /.well-known/oauth-protected-resource/{environment}/firm/{firm}/{product}/fhir/v2      RFC 9728 §3.1
  *     /auth/realms/{realm}/protocol/openid-connect/{endpoint}           contract 4.3

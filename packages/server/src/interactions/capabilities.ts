@@ -124,7 +124,7 @@ function operationsOf(operations: readonly OperationFacts[], type: string): read
 /** What a client cannot guess. */
 const documentation: Readonly<Record<string, string>> = {
   Binary:
-    'A create without data answers a URL that takes one file within 300 seconds, by PUT and without any header (docs/documents.md).',
+    'A create without data answers a URL that takes one file within 300 seconds, by PUT and without any header (docs/integrate/documents.md).',
   DocumentReference:
     'A read gives attachments that lie here a URL that opens without any header for 300 seconds; rows of a search come without content.',
 };

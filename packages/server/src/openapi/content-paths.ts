@@ -1,5 +1,5 @@
 /**
- * Content by URLs that need no header (docs/documents.md). Nobody makes such a URL up: it is answered, and used as it is.
+ * Content by URLs that need no header (docs/integrate/documents.md). Nobody makes such a URL up: it is answered, and used as it is.
  */
 import { mediaTypes } from '../content/media-types.ts';
 import { linkParameter } from '../interactions/content-links.ts';

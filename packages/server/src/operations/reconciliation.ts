@@ -36,7 +36,7 @@ export const reconciliation: Operation = {
       min: 1,
       max: 1,
       type: 'code',
-      documentation: 'That of the Task: requested and in-progress wait; docs/states.md, Coverage intake.',
+      documentation: 'That of the Task: requested and in-progress wait; docs/integrate/states.md, Coverage intake.',
     },
     {
       name: 'resource',

@@ -28,7 +28,8 @@ const traces: readonly (readonly [name: string, sides: Sides, traces: readonly E
         entry: 'acl/nothing_r',
         heldBy: ['token', 'application'],
         effective: false,
-        reason: '"acl/nothing_r" is not an access entry: no access code begins like this; docs/acl.md lists them',
+        reason:
+          '"acl/nothing_r" is not an access entry: no access code begins like this; docs/integrate/access-entries.md lists them',
       },
     ],
   ],

@@ -120,7 +120,7 @@ test('a transaction that does not end holds seals up: the job says so in the log
   assert.equal((await verify('cedar')).status, 0);
 });
 
-test('a row that was removed before it was sealed is missed no more than docs/security.md says', async () => {
+test('a row that was removed before it was sealed is missed no more than docs/operate/security.md says', async () => {
   const firm = await makeFirm(service, 'birch');
   const process = openProcess();
   const seq = await write(process, firm.id);

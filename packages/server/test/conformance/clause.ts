@@ -1,6 +1,6 @@
 /**
  * Clauses of R4's pages, one row each: what the page demands, in our own words, and the case that shows it or the reason
- * why it does not apply. docs/conformance.md is printed from these rows; the tests run the cases of the same rows.
+ * why it does not apply. docs/integrate/conformance.md is printed from these rows; the tests run the cases of the same rows.
  */
 import type { World } from './world.ts';
 

@@ -1,4 +1,4 @@
-/** The rows themselves: docs/conformance.md may only say of a case that it passes if there is a test that runs it. */
+/** The rows themselves: docs/integrate/conformance.md may only say of a case that it passes if there is a test that runs it. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** All pages of R4 whose clauses are accounted for; docs/conformance.md has a table of each. */
+/** All pages of R4 whose clauses are accounted for; docs/integrate/conformance.md has a table of each. */
 import { bundle } from './bundle.ts';
 import type { Page } from './clause.ts';
 import { fhirpatch } from './fhirpatch.ts';

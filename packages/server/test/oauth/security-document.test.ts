@@ -1,11 +1,11 @@
-/** docs/security.md has a row for each point of RFC 8725 and RFC 9700, and the tests that its rows name exist. */
+/** docs/operate/security.md has a row for each point of RFC 8725 and RFC 9700, and the tests that its rows name exist. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
 const tests = path.join(import.meta.dirname, '..');
-const text = readFileSync(path.join(tests, '../../../docs/security.md'), 'utf8');
+const text = readFileSync(path.join(tests, '../../../docs/operate/security.md'), 'utf8');
 const [, tokens = ''] = text.split('## JSON Web Tokens, point by point');
 const [ofTokens = '', ofOAuth = ''] = tokens.split('## OAuth 2.0, point by point');
 

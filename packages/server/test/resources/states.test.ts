@@ -1,6 +1,6 @@
 /**
  * Every state of every table with every event, over HTTP: what the table allows is done, all else is 422 naming the state and
- * what may follow, and nothing is changed (docs/states.md).
+ * what may follow, and nothing is changed (docs/integrate/states.md).
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * docs/scheduling.md is true: every request in it is sent as it stands there, in its order, with the calendar of
- * docs/calendars.md; names in braces stand for what earlier answers gave.
+ * docs/integrate/scheduling.md is true: every request in it is sent as it stands there, in its order, with the calendar of
+ * docs/practice/calendars.md; names in braces stand for what earlier answers gave.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -16,10 +16,10 @@ interface Example {
   readonly body: string;
 }
 
-const examples: readonly Example[] = [...pageOf('scheduling').matchAll(/```http\n(\w+) (\S+)\n([\s\S]*?)```/g)].map(
-  ([, method = '', path = '', body = '']) => ({ method, path, body }),
-);
-const [calendar = ''] = [...pageOf('calendars').matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => text);
+const examples: readonly Example[] = [
+  ...pageOf('integrate/scheduling').matchAll(/```http\n(\w+) (\S+)\n([\s\S]*?)```/g),
+].map(([, method = '', path = '', body = '']) => ({ method, path, body }));
+const [calendar = ''] = [...pageOf('practice/calendars').matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => text);
 
 const service = await openTestService({ after });
 const maple = await makeFirm(service, 'maple', 'sandbox', 'Europe/Berlin');
@@ -70,7 +70,7 @@ async function giveUpTime(): Promise<void> {
   await service.service.jobs.settle();
 }
 
-test('every request of docs/scheduling.md is answered as it says', async (t) => {
+test('every request of docs/integrate/scheduling.md is answered as it says', async (t) => {
   assert.equal(examples.length, 13);
   for (const example of examples) {
     await t.test(`${example.method} ${example.path}`, async () => {

@@ -346,8 +346,8 @@ test('settled revocation: a token alone outlives nothing: a suspended applicatio
   assert.match(await clientToken(service, application), /^[\w-]+\.[\w-]+\.[\w-]+$/);
 });
 
-test('settled password-grant: what the contract demands against the security guidance is listed in docs/security.md', () => {
-  const text = readFileSync(path.join(import.meta.dirname, '../../../../docs/security.md'), 'utf8');
+test('settled password-grant: what the contract demands against the security guidance is listed in docs/operate/security.md', () => {
+  const text = readFileSync(path.join(import.meta.dirname, '../../../../docs/operate/security.md'), 'utf8');
   for (const words of ['RFC 9700 §2.4', 'password grant', 'token without an API key', 'PRAXIS_STRICT']) {
     assert.ok(text.includes(words), words);
   }

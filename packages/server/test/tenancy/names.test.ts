@@ -109,7 +109,7 @@ test('deny by default: an entry that the grammar does not know is refused by nam
   for (const [entry, problem] of [
     [
       'acl/unknown_r',
-      '"acl/unknown_r" is not an access entry: no access code begins like this; docs/acl.md lists them',
+      '"acl/unknown_r" is not an access entry: no access code begins like this; docs/integrate/access-entries.md lists them',
     ],
     ['pat_r', '"pat_r" is not an access entry: an access entry begins with "acl/" or "system/"'],
     ['acl/pat_r acl/pat_s', undefined],

@@ -1,6 +1,6 @@
 /**
  * What one row of the access-entry registry says. A new entry is one object in a file of this folder; the grammar, the
- * policy, the field mask, the search planner and `docs/acl.md` follow from it.
+ * policy, the field mask, the search planner and `docs/integrate/access-entries.md` follow from it.
  */
 
 /** `r` read, vread and instance history; `s` search; `c` create; `u` update and PATCH. */
@@ -25,7 +25,7 @@ export interface ResourceEntry {
   readonly subtype?: string;
   /** FHIR resource type; absent where the published vocabulary does not tell it. */
   readonly type?: string;
-  /** In words, for `docs/acl.md`. */
+  /** In words, for `docs/integrate/access-entries.md`. */
   readonly means: string;
   /** Letters the code takes: `rscu`; `m` is a published letter of unknown meaning. */
   readonly letters: string;
@@ -77,7 +77,7 @@ export type EntryDefinition = ResourceEntry | FilterEntry | BundleEntry | Opaque
 
 /** The entries of one subject of a practice. */
 export interface EntryArea {
-  /** Heading in `docs/acl.md`. */
+  /** Heading in `docs/integrate/access-entries.md`. */
   readonly title: string;
   readonly entries: readonly EntryDefinition[];
 }

@@ -46,7 +46,11 @@ export const calendarActions = [
       'A calendar that is there is replaced by its next version. What is wrong with the rules is told element by element.',
     roles: practices,
     fields: {
-      calendar: { kind: 'object', required: true, description: 'The rules: docs/calendars.md describes them.' },
+      calendar: {
+        kind: 'object',
+        required: true,
+        description: 'The rules: docs/practice/calendars.md describes them.',
+      },
       version: versionField,
     },
     output: { kind: 'one', shape: whole },

@@ -10,7 +10,7 @@ const charge: Shape = {
   received: { kind: 'time', description: 'When it came.' },
   application: { kind: 'text', description: 'Name of the application that recorded it.' },
   transaction: { kind: 'text', nullable: true, description: "The application's id of the transaction." },
-  status: { kind: 'text', description: 'Its state: docs/states.md.' },
+  status: { kind: 'text', description: 'Its state: docs/integrate/states.md.' },
   patient: { kind: 'text', nullable: true, description: 'Reference to the patient.' },
   code: { kind: 'text', nullable: true, description: 'Its first code, else its text.' },
   quantity: { kind: 'text', nullable: true, description: 'As it was written; null: one.' },

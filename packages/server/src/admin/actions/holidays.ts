@@ -51,7 +51,11 @@ export const holidayActions = [
     summary: 'Replace the holidays of a location, or with * of the firm, from the next request on',
     roles: practices,
     fields: {
-      holidays: { kind: 'object', required: true, description: 'The holidays: docs/calendars.md describes them.' },
+      holidays: {
+        kind: 'object',
+        required: true,
+        description: 'The holidays: docs/practice/calendars.md describes them.',
+      },
       version: versionField,
     },
     output: { kind: 'one', shape: whole },

@@ -31,7 +31,7 @@ const proposal: Shape = {
   type: { kind: 'choice', values: typeNames, description: 'The resource type.' },
   resource: { kind: 'text', nullable: true, description: 'Type/id of what is to be changed; null: it is new.' },
   proposedAt: { kind: 'time', description: 'When it was proposed.' },
-  status: { kind: 'text', description: 'State of the Task: docs/states.md, Coverage intake.' },
+  status: { kind: 'text', description: 'State of the Task: docs/integrate/states.md, Coverage intake.' },
 };
 
 const list: Shape = { ...proposal, fields: { kind: 'texts', description: 'The elements that are to change.' } };

@@ -79,7 +79,7 @@ export async function showProposal(store: ResourceStore, scope: TenantScope, tas
 }
 
 export interface ProposalOutcome {
-  /** That of the Task: docs/states.md. */
+  /** That of the Task: docs/integrate/states.md. */
   readonly status: string;
   readonly type: string;
   /** Id of the resource, once there is one. */

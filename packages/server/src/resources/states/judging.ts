@@ -87,7 +87,7 @@ function following(table: StateTable, from: string, by: Actor): string {
 /** Else a resource would leave its table by one change, and come back in any state by another. */
 function refuseOtherTable(table: StateTable): never {
   return fail('rule-broken', {
-    diagnostics: `${table.type}.code tells which states the resource has (docs/states.md, ${table.name}): it cannot begin or cease to be the code of another kind`,
+    diagnostics: `${table.type}.code tells which states the resource has (docs/integrate/states.md, ${table.name}): it cannot begin or cease to be the code of another kind`,
     expression: [`${table.type}.code`],
   });
 }

@@ -1,7 +1,7 @@
 /**
  * The form of a table of states: which states resources of a type have, how they begin, which state may follow which, by
  * whom, by what, and what happens with it. One table per file, all of them in list.ts; judging.ts enforces them and
- * docs/states.md is printed from them. R4's codes are used as they are; R4 defines no transitions (docs/decisions/0185).
+ * docs/integrate/states.md is printed from them. R4's codes are used as they are; R4 defines no transitions (docs/decisions/0185).
  */
 import type { JsonObject, JsonValue } from '@praxis/fhir';
 

@@ -42,7 +42,7 @@ export const general: readonly Clause[] = [
     },
   ),
   should('http-security-1', '3.1.0.1.4', 'Health data in production go over TLS', {
-    notApplicable: 'binds the deployment: TLS ends in front of the service (docs/security.md)',
+    notApplicable: 'binds the deployment: TLS ends in front of the service (docs/operate/security.md)',
   }),
   should('http-security-2', '3.1.0.1.4', 'Browsers of other origins are served by CORS', async ({ firm, get }) => {
     const preflight = await fetch(`${firm.base}/Patient`, {

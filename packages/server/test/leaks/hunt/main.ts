@@ -8,7 +8,7 @@
  *     --path P       with --seed: only the campaign that a failure has named
  *     --guards       only the guards
  *     --guard TEXT   only the guards whose names hold the text
- *     --report FILE  where the report goes (docs/leak-hunt.md; of fewer than 20000 requests nowhere)
+ *     --report FILE  where the report goes (docs/contribute/leak-hunt.md; of fewer than 20000 requests nowhere)
  */
 import { fork } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -103,7 +103,7 @@ async function work(task: Task): Promise<Result> {
 }
 
 function write(text: string, requests: number): void {
-  const file = values.report ?? (requests >= reportedMin ? join(root, 'docs/leak-hunt.md') : undefined);
+  const file = values.report ?? (requests >= reportedMin ? join(root, 'docs/contribute/leak-hunt.md') : undefined);
   if (file === undefined || values.path !== undefined) return;
   writeFileSync(file, text);
   print(`report: ${file}`);

@@ -66,7 +66,7 @@ export function reportText({ seeds, counted, leaks, guards }: Run): string {
   return [
     '# The leak hunt',
     '',
-    'Written by `npm run leak-hunt`: how it works is in [decision 0162](decisions/0162-a-random-adversary-asks-two-worlds.md).',
+    'Written by `npm run leak-hunt`: how it works is in [decision 0162](../decisions/0162-a-random-adversary-asks-two-worlds.md).',
     '',
     `${amount(counted.requests)} requests in ${amount(counted.campaigns)} campaigns, each sent to two worlds that differ in one secret; seeds ${seeds.join(', ')}.`,
     '',

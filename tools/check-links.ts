@@ -1,0 +1,73 @@
+/**
+ * Checks that every relative link of a document leads to a file or directory, and its fragment to a heading.
+ *
+ *     node tools/check-links.ts
+ */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+/** The documents of the project. */
+const patterns = ['*.md', 'docs/**/*.md', 'changes/*.md'];
+
+/** Lines that say which links under `root` lead nowhere; none if all is well. */
+export function checkLinks(root: string): string[] {
+  const paths = patterns.flatMap((pattern) => globSync(pattern, { cwd: root }));
+  return paths
+    .map((path) => path.replaceAll('\\', '/'))
+    .sort()
+    .flatMap((path) =>
+      linksIn(readFileSync(join(root, path), 'utf8')).flatMap(({ line, target, fragment }) => {
+        const file = target === '' ? path : normalize(join(dirname(path), target));
+        if (!existsSync(join(root, file))) return [`${path}:${line} links to ${file}, which does not exist`];
+        if (fragment === '' || !file.endsWith('.md')) return [];
+        const anchors = anchorsIn(readFileSync(join(root, file), 'utf8'));
+        return anchors.has(fragment) ? [] : [`${path}:${line} links to ${file}#${fragment}, which is no heading there`];
+      }),
+    );
+}
+
+interface Link {
+  readonly line: number;
+  readonly target: string;
+  readonly fragment: string;
+}
+
+/** Links to files of the project; those with a scheme are left out. */
+function linksIn(document: string): readonly Link[] {
+  return withoutCode(document).flatMap((text, index) =>
+    [...text.matchAll(/\]\((?![a-z]+:)([^)\s#]*)(?:#([^)\s]*))?\)/g)].map(([, target = '', fragment = '']) => ({
+      line: index + 1,
+      target,
+      fragment,
+    })),
+  );
+}
+
+/** The lines of a document; those of code blocks, and code between backticks, are empty. */
+function withoutCode(document: string): readonly string[] {
+  let isCode = false;
+  return document.split('\n').map((line) => {
+    const isFence = line.startsWith('```');
+    if (isFence) isCode = !isCode;
+    return isFence || isCode ? '' : line.replaceAll(/`[^`]*`/g, '');
+  });
+}
+
+/** Fragments of the headings, as code hosts make them: lower case, hyphens for spaces, no punctuation. */
+function anchorsIn(document: string): ReadonlySet<string> {
+  const headings = [...document.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => heading);
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+if (import.meta.main) {
+  const lines = checkLinks(join(import.meta.dirname, '..'));
+  for (const line of lines) console.error(line);
+  process.exitCode = lines.length === 0 ? 0 : 1;
+}
