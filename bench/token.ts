@@ -6,7 +6,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import { systemClock } from '../packages/server/src/base/clock.ts';
-import type { ApiCredentials } from '../packages/server/src/oauth/session.ts';
+import type { ApiCredentials } from '../packages/server/src/oauth/session/session.ts';
 import type { TokenReply } from '../packages/server/src/oauth/token-endpoint.ts';
 import {
   apiCall,

@@ -6,8 +6,8 @@
  * themselves have taken new tokens by then, and what they hold is all that there is.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { decodeJwt } from '../../packages/server/src/oauth/jwt.ts';
-import { signerRememberedMs } from '../../packages/server/src/oauth/signing-keys.ts';
+import { decodeJwt } from '../../packages/server/src/oauth/signing/jwt.ts';
+import { signerRememberedMs } from '../../packages/server/src/oauth/signing/signing-keys.ts';
 import { patient } from '../../packages/server/test/support/records.ts';
 import {
   callerOf,

@@ -10,9 +10,9 @@ import { loadPractice } from '../../packages/server/src/cli/sandbox/practice.ts'
 import { startEmbeddedPostgres } from '../../packages/server/src/database/embedded/launcher.ts';
 import { sql } from '../../packages/server/src/database/sql.ts';
 import { readSecretKeys } from '../../packages/server/src/keys/secret-keys.ts';
-import { issueApiKey } from '../../packages/server/src/oauth/api-keys.ts';
-import { issueClient } from '../../packages/server/src/oauth/clients.ts';
-import { issueLegacyAccount } from '../../packages/server/src/oauth/legacy-accounts.ts';
+import { issueApiKey } from '../../packages/server/src/oauth/client-auth/api-keys.ts';
+import { issueClient } from '../../packages/server/src/oauth/client-auth/clients.ts';
+import { issueLegacyAccount } from '../../packages/server/src/oauth/legacy/accounts.ts';
 import { dayStartMs } from '../../packages/server/src/synthetic/zoned-time.ts';
 import { createApplication } from '../../packages/server/src/tenancy/applications.ts';
 import { authorise } from '../../packages/server/src/tenancy/authorisations.ts';

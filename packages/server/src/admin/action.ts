@@ -4,7 +4,7 @@
  */
 import type { ServiceClock } from '../base/service-clock.ts';
 import type { OpenBudget } from '../limits/budgets.ts';
-import type { RemoteKeys } from '../oauth/remote-keys.ts';
+import type { RemoteKeys } from '../oauth/client-auth/remote-keys.ts';
 import type { ResourceStore } from '../storage/store.ts';
 import type { Role } from './administrators.ts';
 import type { Caller } from './sessions.ts';

@@ -4,7 +4,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { fail, PraxisError } from '../base/errors.ts';
 import { authorizationServerMetadata, jwkSet, openIdConfiguration } from '../oauth/discovery.ts';
-import { jwkSetSecondsMax } from '../oauth/signing-key-rotation.ts';
+import { jwkSetSecondsMax } from '../oauth/signing/signing-key-rotation.ts';
 import { refusedReply, type TokenReply, type TokenRequest } from '../oauth/token-endpoint.ts';
 import { keepTokenRow } from './audit-trail.ts';
 import { readBytes } from './body.ts';

@@ -4,8 +4,8 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { fail } from '../base/errors.ts';
-import { realmPath } from '../oauth/client-tokens.ts';
 import { protectedResourceMetadata, smartConfiguration } from '../oauth/discovery.ts';
+import { realmPath } from '../oauth/signing/client-tokens.ts';
 import { baseUrlOf } from './origins.ts';
 import type { ServerParts } from './parts.ts';
 import type { Route } from './paths.ts';

@@ -7,7 +7,7 @@ import { rowsBetween } from '../audit/seal-statements.ts';
 import { type DataKeys, openSecrets, type Secrets } from '../base/secrets.ts';
 import type { Queryable } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
-import { opensSigningKey } from '../oauth/signing-keys.ts';
+import { opensSigningKey } from '../oauth/signing/signing-keys.ts';
 
 /** Whether the database holds anything that is worth nothing without the keys it was made with. */
 export async function holdsMadeThings(owner: Pick<Queryable, 'query'>): Promise<boolean> {

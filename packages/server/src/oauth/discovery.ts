@@ -9,11 +9,11 @@ import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { knownEntries } from '../access/registry.ts';
 import { everyType } from '../access/smart-scopes.ts';
 import { ledgerTypes } from '../audit/audit-event.ts';
-import { assertionAlgorithmNames } from './assertion-algorithms.ts';
-import { clientAuthenticationMethods } from './client-authentication.ts';
-import { endpointPath, realmPath } from './client-tokens.ts';
+import { assertionAlgorithmNames } from './client-auth/assertion-algorithms.ts';
+import { clientAuthenticationMethods } from './client-auth/client-authentication.ts';
 import { clientGrants } from './grants/list.ts';
-import type { PublicJwk, SigningKeys } from './signing-keys.ts';
+import { endpointPath, realmPath } from './signing/client-tokens.ts';
+import type { PublicJwk, SigningKeys } from './signing/signing-keys.ts';
 
 /**
  * The published entries, and the widest SMART scope of each type and of all. Fewer letters and a query make narrower ones of

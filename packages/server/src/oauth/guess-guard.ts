@@ -5,7 +5,7 @@
 import { pointRead } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import type { Attempt } from '../limits/guess-limit.ts';
-import type { ApiKeyHeader } from './api-key-header.ts';
+import type { ApiKeyHeader } from './client-auth/api-key-header.ts';
 import { OAuthError } from './errors.ts';
 import { decodeComponent, type Form } from './form.ts';
 import type { TokenService } from './token-service.ts';

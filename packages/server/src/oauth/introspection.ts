@@ -2,7 +2,7 @@
  * Token introspection (https://www.rfc-editor.org/rfc/rfc7662): what a client may know about its own tokens. Any other token
  * is inactive to it, and so is one that was issued without an API key, since it opens nothing (settled.md "Credentials").
  */
-import { authenticateClient } from './authenticated-client.ts';
+import { authenticateClient } from './client-auth/authenticated-client.ts';
 import { type Form, requireParameter } from './form.ts';
 import type { ClientRequest } from './grants/grant.ts';
 import { type OwnToken, readOwnToken } from './own-token.ts';

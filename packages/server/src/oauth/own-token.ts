@@ -5,17 +5,17 @@
 import { compilePolicy } from '../access/policy.ts';
 import { pointRead } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
-import type { AccessToken } from './access-token.ts';
-import type { AuthenticatedClient } from './authenticated-client.ts';
-import { readClientToken } from './client-tokens.ts';
+import type { AuthenticatedClient } from './client-auth/authenticated-client.ts';
 import type { ClientRequest } from './grants/grant.ts';
-import { type DecodedJwt, decodeJwt } from './jwt.ts';
-import { decideLegacy } from './legacy-sunset.ts';
-import { type LegacyTermsRow, legacyTermsColumns, toLegacyTerms } from './legacy-terms.ts';
-import { readLegacyToken } from './legacy-tokens.ts';
-import { isProblem } from './token-problem.ts';
+import { decideLegacy } from './legacy/sunset.ts';
+import { type LegacyTermsRow, legacyTermsColumns, toLegacyTerms } from './legacy/terms.ts';
+import { readLegacyToken } from './legacy/tokens.ts';
+import type { AccessToken } from './session/access-token.ts';
+import { entriesOf, holderOf, standingColumns, standingProblem, type TokenStanding } from './session/token-standing.ts';
+import { readClientToken } from './signing/client-tokens.ts';
+import { type DecodedJwt, decodeJwt } from './signing/jwt.ts';
+import { isProblem } from './signing/token-problem.ts';
 import type { TokenService } from './token-service.ts';
-import { entriesOf, holderOf, standingColumns, standingProblem, type TokenStanding } from './token-standing.ts';
 
 export type OwnToken = AccessToken;
 

@@ -5,7 +5,7 @@
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { type Affected, changing } from '../tenancy/epochs.ts';
-import { authenticateClient } from './authenticated-client.ts';
+import { authenticateClient } from './client-auth/authenticated-client.ts';
 import { refuse } from './errors.ts';
 import { deleteExpired } from './expired-rows.ts';
 import { type Form, requireParameter } from './form.ts';

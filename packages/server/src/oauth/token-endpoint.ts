@@ -4,16 +4,16 @@
  */
 import { PraxisError } from '../base/errors.ts';
 import type { Environment } from '../tenancy/environments.ts';
-import { type ApiKeyHeader, readApiKeyHeader } from './api-key-header.ts';
+import { type ApiKeyHeader, readApiKeyHeader } from './client-auth/api-key-header.ts';
 import { OAuthError, type OAuthErrorCode, refuse } from './errors.ts';
 import { type Form, parseForm } from './form.ts';
 import type { ClientRequest, Grant, Issued, LegacyRequest } from './grants/grant.ts';
 import { clientGrants, legacyGrants } from './grants/list.ts';
 import { type Guess, guarded } from './guess-guard.ts';
 import { introspect } from './introspection.ts';
-import { decodeJwt, textClaim } from './jwt.ts';
-import { exchangeHeaders, type LegacyExchange } from './legacy-exchange.ts';
+import { exchangeHeaders, type LegacyExchange } from './legacy/exchange.ts';
 import { revoke } from './revocation.ts';
+import { decodeJwt, textClaim } from './signing/jwt.ts';
 import type { TokenService } from './token-service.ts';
 
 /** A POST as it was received: every value of each header, in order. */

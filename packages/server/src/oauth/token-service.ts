@@ -6,11 +6,11 @@ import type { Secrets } from '../base/secrets.ts';
 import type { Database } from '../database/database.ts';
 import type { GuessLimit } from '../limits/guess-limit.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
-import type { CredentialUses } from './credential-uses.ts';
-import type { OnLegacyUse } from './legacy-use.ts';
-import type { RemoteKeys } from './remote-keys.ts';
-import type { SigningKeys } from './signing-keys.ts';
-import type { TokenScopes } from './token-scopes.ts';
+import type { CredentialUses } from './client-auth/credential-uses.ts';
+import type { RemoteKeys } from './client-auth/remote-keys.ts';
+import type { OnLegacyUse } from './legacy/use.ts';
+import type { SigningKeys } from './signing/signing-keys.ts';
+import type { TokenScopes } from './signing/token-scopes.ts';
 
 export interface TokenSettings {
   /** Refuse a client-credentials request without `x-api-key` at once. */

@@ -2,7 +2,7 @@
  * The token endpoints (contract 4.1 to 4.3; https://www.rfc-editor.org/rfc/rfc6749#section-5): forms of the grants that are
  * offered, their answers and refusals.
  */
-import { assertionType } from '../oauth/client-authentication.ts';
+import { assertionType } from '../oauth/client-auth/client-authentication.ts';
 import { type OAuthErrorCode, oauthErrorTable } from '../oauth/errors.ts';
 import { clientGrants, legacyGrants } from '../oauth/grants/list.ts';
 import { refusedReply } from '../oauth/token-endpoint.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Database } from '../../src/database/database.ts';
-import { listClientSecrets } from '../../src/oauth/client-secrets.ts';
+import { listClientSecrets } from '../../src/oauth/client-auth/client-secrets.ts';
 import { patient } from '../support/records.ts';
 import {
   callerOf,

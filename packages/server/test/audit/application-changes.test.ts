@@ -11,7 +11,7 @@ import { commands } from '../../src/cli/commands.ts';
 import { entryProblem } from '../../src/cli/options.ts';
 import { findCommand, parseInput } from '../../src/cli/parse.ts';
 import { sql } from '../../src/database/sql.ts';
-import { addClientSecret } from '../../src/oauth/client-secrets.ts';
+import { addClientSecret } from '../../src/oauth/client-auth/client-secrets.ts';
 import { authorise, revokeAuthorisation, suspendAuthorisation } from '../../src/tenancy/authorisations.ts';
 import { openAdministrator } from '../admin/world.ts';
 import { makeApplication, makeFirm, openCaller, openTestService, startMs } from '../support/service.ts';

@@ -11,8 +11,8 @@ import { clientCredentialCommands } from '../../src/cli/commands/client-credenti
 import { clientCommands } from '../../src/cli/commands/clients.ts';
 import { keyCommands } from '../../src/cli/commands/keys.ts';
 import { signingKeyCommands } from '../../src/cli/commands/signing-keys.ts';
-import { publishedMsMin } from '../../src/oauth/signing-key-rotation.ts';
-import { openSigningKeys } from '../../src/oauth/signing-keys.ts';
+import { publishedMsMin } from '../../src/oauth/signing/signing-key-rotation.ts';
+import { openSigningKeys } from '../../src/oauth/signing/signing-keys.ts';
 import { makeKeyPair } from '../oauth/assertions.ts';
 import { type CommandResult, openTestPlatform, runCommand, startMs } from './platform.ts';
 import { openScratchDirectory } from './scratch-directory.ts';

@@ -4,9 +4,9 @@
  */
 import type { JsonWebKey } from 'node:crypto';
 import { entryProblem } from '../../src/admin/entry-problem.ts';
-import { issueApiKey, revokeApiKey } from '../../src/oauth/api-keys.ts';
-import { issueClient, revokeClient } from '../../src/oauth/clients.ts';
-import { issueLegacyAccount, revokeLegacyAccount } from '../../src/oauth/legacy-accounts.ts';
+import { issueApiKey, revokeApiKey } from '../../src/oauth/client-auth/api-keys.ts';
+import { issueClient, revokeClient } from '../../src/oauth/client-auth/clients.ts';
+import { issueLegacyAccount, revokeLegacyAccount } from '../../src/oauth/legacy/accounts.ts';
 import { suspendApplication } from '../../src/tenancy/applications.ts';
 import { authorise, revokeAuthorisation } from '../../src/tenancy/authorisations.ts';
 import { createProduct } from '../../src/tenancy/environments.ts';

@@ -12,8 +12,8 @@ import path from 'node:path';
 import test, { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { exportPKCS8 } from 'jose';
-import { setClientKeys } from '../../src/oauth/client-keys.ts';
-import { issueKeyedClient } from '../../src/oauth/clients.ts';
+import { setClientKeys } from '../../src/oauth/client-auth/client-keys.ts';
+import { issueKeyedClient } from '../../src/oauth/client-auth/clients.ts';
 import { keySetOf, makeKeyPair } from '../oauth/assertions.ts';
 import { makeApplication, makeFirm, openTestService, startMs } from '../support/service.ts';
 

@@ -1,8 +1,8 @@
 /** Client assertions as other software makes them (jose), for tests. */
 import type { KeyObject } from 'node:crypto';
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
-import { assertionType } from '../../src/oauth/client-authentication.ts';
-import { type ClientKeySet, readKeySet } from '../../src/oauth/client-keys.ts';
+import { assertionType } from '../../src/oauth/client-auth/client-authentication.ts';
+import { type ClientKeySet, readKeySet } from '../../src/oauth/client-auth/client-keys.ts';
 import type { TokenReply } from '../../src/oauth/token-endpoint.ts';
 import { formRequest, realmOrigin, type Vendor, type World } from './world.ts';
 

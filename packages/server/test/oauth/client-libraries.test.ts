@@ -7,8 +7,8 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
-import { setClientKeys } from '../../src/oauth/client-keys.ts';
-import { issueKeyedClient } from '../../src/oauth/clients.ts';
+import { setClientKeys } from '../../src/oauth/client-auth/client-keys.ts';
+import { issueKeyedClient } from '../../src/oauth/client-auth/clients.ts';
 import { callerOf, clientToken, makeApplication, makeFirm, openTestService, startMs } from '../support/service.ts';
 import { keySetOf, makeKeyPair } from './assertions.ts';
 

@@ -4,7 +4,7 @@ import test, { after } from 'node:test';
 import { parseEntry } from '../../src/access/grammar.ts';
 import { makeDataKeys, openSecrets } from '../../src/base/secrets.ts';
 import { authorizationServerMetadata, jwkSet, openIdConfiguration } from '../../src/oauth/discovery.ts';
-import { openSigningKeys } from '../../src/oauth/signing-keys.ts';
+import { openSigningKeys } from '../../src/oauth/signing/signing-keys.ts';
 import { openTestDatabase } from '../support/database.ts';
 
 const { runtime: database } = await openTestDatabase({ after });

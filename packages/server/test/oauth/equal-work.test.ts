@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { Database } from '../../src/database/database.ts';
-import { openSessions } from '../../src/oauth/sessions.ts';
+import { openSessions } from '../../src/oauth/session/sessions.ts';
 import { openTokenEndpoints, type TokenReply } from '../../src/oauth/token-endpoint.ts';
 import { openTestDatabase } from '../support/database.ts';
 import {

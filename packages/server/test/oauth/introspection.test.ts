@@ -1,11 +1,11 @@
 /** RFC 7662: what a client may know about tokens. Denials first: all that is not its own and live is inactive, and nothing else. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { revokeApiKey } from '../../src/oauth/api-keys.ts';
-import { setClientKeys } from '../../src/oauth/client-keys.ts';
-import { endClientSecret, listClientSecrets } from '../../src/oauth/client-secrets.ts';
-import { issueClient, issueKeyedClient } from '../../src/oauth/clients.ts';
-import { resetLegacyPassword, revokeLegacyAccount } from '../../src/oauth/legacy-accounts.ts';
+import { revokeApiKey } from '../../src/oauth/client-auth/api-keys.ts';
+import { setClientKeys } from '../../src/oauth/client-auth/client-keys.ts';
+import { endClientSecret, listClientSecrets } from '../../src/oauth/client-auth/client-secrets.ts';
+import { issueClient, issueKeyedClient } from '../../src/oauth/client-auth/clients.ts';
+import { resetLegacyPassword, revokeLegacyAccount } from '../../src/oauth/legacy/accounts.ts';
 import type { TokenReply } from '../../src/oauth/token-endpoint.ts';
 import { setApplicationAcl } from '../../src/tenancy/applications.ts';
 import { revokeAuthorisation } from '../../src/tenancy/authorisations.ts';

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { setClientKeys } from '../../src/oauth/client-keys.ts';
-import { issueKeyedClient } from '../../src/oauth/clients.ts';
+import { setClientKeys } from '../../src/oauth/client-auth/client-keys.ts';
+import { issueKeyedClient } from '../../src/oauth/client-auth/clients.ts';
 import { ask, openAdministrator, password } from '../admin/world.ts';
 import { captureLog } from '../support/captured-log.ts';
 import { request } from '../support/raw-http.ts';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
 import { sql } from '../../src/database/sql.ts';
-import { issueClient } from '../../src/oauth/clients.ts';
-import type { ApiCredentials } from '../../src/oauth/session.ts';
+import { issueClient } from '../../src/oauth/client-auth/clients.ts';
+import type { ApiCredentials } from '../../src/oauth/session/session.ts';
 import type { TokenReply } from '../../src/oauth/token-endpoint.ts';
 import { openTestDatabase } from '../support/database.ts';
 import {

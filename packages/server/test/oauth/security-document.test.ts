@@ -67,7 +67,7 @@ test('every row names tests that exist', () => {
 });
 
 test('a name with another word, and one of a placeholder’s neighbours, is not found', () => {
-  const titles = titlesIn('oauth/client-keys.test.ts');
+  const titles = titlesIn('oauth/client-auth/client-keys.test.ts');
   const isFound = (name: string): boolean => titles.some((title) => title.test(name));
   assert.equal(isFound('a JWK Set with a short RSA key is refused'), true);
   for (const name of [

@@ -10,21 +10,21 @@ import type { Database } from '../../src/database/database.ts';
 import { openGuessLimit } from '../../src/limits/guess-limit.ts';
 import { openRateLimit } from '../../src/limits/rate-limit.ts';
 import { openSharedCounters } from '../../src/limits/shared-counters.ts';
-import { issueApiKey } from '../../src/oauth/api-keys.ts';
-import { issueClient } from '../../src/oauth/clients.ts';
-import { type CredentialUses, openCredentialUses } from '../../src/oauth/credential-uses.ts';
-import { issueLegacyAccount } from '../../src/oauth/legacy-accounts.ts';
-import { openRemoteKeys } from '../../src/oauth/remote-keys.ts';
-import type { ApiCredentials } from '../../src/oauth/session.ts';
-import { openSessions, type Sessions } from '../../src/oauth/sessions.ts';
-import { openSigningKeys, type SigningKeys } from '../../src/oauth/signing-keys.ts';
+import { issueApiKey } from '../../src/oauth/client-auth/api-keys.ts';
+import { issueClient } from '../../src/oauth/client-auth/clients.ts';
+import { type CredentialUses, openCredentialUses } from '../../src/oauth/client-auth/credential-uses.ts';
+import { openRemoteKeys } from '../../src/oauth/client-auth/remote-keys.ts';
+import { issueLegacyAccount } from '../../src/oauth/legacy/accounts.ts';
+import type { ApiCredentials } from '../../src/oauth/session/session.ts';
+import { openSessions, type Sessions } from '../../src/oauth/session/sessions.ts';
+import { openSigningKeys, type SigningKeys } from '../../src/oauth/signing/signing-keys.ts';
+import { openTokenScopes } from '../../src/oauth/signing/token-scopes.ts';
 import {
   openTokenEndpoints,
   type TokenEndpoints,
   type TokenReply,
   type TokenRequest,
 } from '../../src/oauth/token-endpoint.ts';
-import { openTokenScopes } from '../../src/oauth/token-scopes.ts';
 import type { TokenService, TokenSettings } from '../../src/oauth/token-service.ts';
 import { type Application, createApplication } from '../../src/tenancy/applications.ts';
 import { authorise } from '../../src/tenancy/authorisations.ts';

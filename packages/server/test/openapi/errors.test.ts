@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { errorTable } from '../../src/base/errors.ts';
-import { addBrownOut, setSunset } from '../../src/oauth/legacy-steering.ts';
+import { addBrownOut, setSunset } from '../../src/oauth/legacy/steering.ts';
 import { errorExamples } from '../../src/openapi/error-examples.ts';
 import { getEnvironment } from '../../src/tenancy/environments.ts';
 import {

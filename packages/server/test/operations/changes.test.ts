@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events';
 import test, { after } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { entryProblem } from '../../src/cli/options.ts';
-import { issueApiKey } from '../../src/oauth/api-keys.ts';
+import { issueApiKey } from '../../src/oauth/client-auth/api-keys.ts';
 import { raiseOrderEpoch } from '../../src/storage/order-epoch.ts';
 import { authorise, setOperatorRows } from '../../src/tenancy/authorisations.ts';
 import { type Following, nextOf, openFollowing, type ToldEntry, untilTold } from '../support/follower.ts';

@@ -7,10 +7,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import test, { after } from 'node:test';
 import type { Database } from '../../src/database/database.ts';
 import { sql } from '../../src/database/sql.ts';
-import { revokeApiKey } from '../../src/oauth/api-keys.ts';
-import { revokeClient } from '../../src/oauth/clients.ts';
-import { resetLegacyPassword, revokeLegacyAccount } from '../../src/oauth/legacy-accounts.ts';
-import { addBrownOut, clearSunset, removeBrownOut, setSunset } from '../../src/oauth/legacy-steering.ts';
+import { revokeApiKey } from '../../src/oauth/client-auth/api-keys.ts';
+import { revokeClient } from '../../src/oauth/client-auth/clients.ts';
+import { resetLegacyPassword, revokeLegacyAccount } from '../../src/oauth/legacy/accounts.ts';
+import { addBrownOut, clearSunset, removeBrownOut, setSunset } from '../../src/oauth/legacy/steering.ts';
 import {
   resumeApplication,
   setApplicationAcl,

@@ -4,7 +4,7 @@ import {
   listLegacyAccounts,
   resetLegacyPassword,
   revokeLegacyAccount,
-} from '../../oauth/legacy-accounts.ts';
+} from '../../oauth/legacy/accounts.ts';
 import { defineAction, nothing } from '../action.ts';
 import { applicationMember, createdAt, title } from '../fields.ts';
 import { applicationOf, firmOf } from '../targets.ts';

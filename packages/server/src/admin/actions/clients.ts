@@ -1,9 +1,9 @@
 /** `praxis client …`: clients of the client-credentials flow, and what they prove themselves with. */
 import { fail } from '../../base/errors.ts';
-import { type ClientKeySet, readKeySet, setClientKeys } from '../../oauth/client-keys.ts';
-import { addClientSecret, endClientSecret, listClientSecrets } from '../../oauth/client-secrets.ts';
-import { issueClient, issueKeyedClient, listClients, revokeClient } from '../../oauth/clients.ts';
-import { requireRemoteUrl } from '../../oauth/remote-document.ts';
+import { type ClientKeySet, readKeySet, setClientKeys } from '../../oauth/client-auth/client-keys.ts';
+import { addClientSecret, endClientSecret, listClientSecrets } from '../../oauth/client-auth/client-secrets.ts';
+import { issueClient, issueKeyedClient, listClients, revokeClient } from '../../oauth/client-auth/clients.ts';
+import { requireRemoteUrl } from '../../oauth/client-auth/remote-document.ts';
 import { type ActionContext, defineAction, nothing } from '../action.ts';
 import { createdAt, lastUsedAt } from '../fields.ts';
 import { applicationOf, numberOf } from '../targets.ts';

@@ -1,5 +1,5 @@
 /** `praxis key …`: API keys of an application, one kind per flow. */
-import { issueApiKey, listApiKeys, revokeApiKey } from '../../oauth/api-keys.ts';
+import { issueApiKey, listApiKeys, revokeApiKey } from '../../oauth/client-auth/api-keys.ts';
 import { defineAction, nothing } from '../action.ts';
 import { createdAt, lastUsedAt, title } from '../fields.ts';
 import { applicationOf, numberOf } from '../targets.ts';

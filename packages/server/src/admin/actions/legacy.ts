@@ -1,7 +1,7 @@
 /** `praxis legacy …`: the end of the legacy flow. */
-import { realmPath } from '../../oauth/client-tokens.ts';
-import { migrateToClientCredentials } from '../../oauth/legacy-migration.ts';
-import { readLegacyReport } from '../../oauth/legacy-report.ts';
+
+import { migrateToClientCredentials } from '../../oauth/legacy/migration.ts';
+import { readLegacyReport } from '../../oauth/legacy/report.ts';
 import {
   addBrownOut,
   clearSunset,
@@ -11,7 +11,8 @@ import {
   listSunsets,
   removeBrownOut,
   setSunset,
-} from '../../oauth/legacy-steering.ts';
+} from '../../oauth/legacy/steering.ts';
+import { realmPath } from '../../oauth/signing/client-tokens.ts';
 import { getEnvironment } from '../../tenancy/environments.ts';
 import { type ActionContext, defineAction, nothing, type Shape } from '../action.ts';
 import { applicationMember, firmMember, segment, title } from '../fields.ts';

@@ -4,7 +4,7 @@ import {
   listSigningKeys,
   publishSigningKey,
   retireSigningKey,
-} from '../../oauth/signing-key-rotation.ts';
+} from '../../oauth/signing/signing-key-rotation.ts';
 import { requireRealm } from '../../tenancy/environments.ts';
 import { defineAction, nothing } from '../action.ts';
 

@@ -4,7 +4,7 @@ import {
   listLegacyAccounts,
   resetLegacyPassword,
   revokeLegacyAccount,
-} from '../../oauth/legacy-accounts.ts';
+} from '../../oauth/legacy/accounts.ts';
 import type { Command } from '../command.ts';
 import { applicationAndFirmOf, dateTime, environmentOption, firmOf, printOnce, printTable } from '../options.ts';
 

@@ -1,10 +1,10 @@
 /** `praxis client …`: what a client proves itself with, secrets and public keys. */
 import { readFileSync } from 'node:fs';
 import type { Platform } from '../../app.ts';
-import { type ClientKeySet, readKeySet, setClientKeys } from '../../oauth/client-keys.ts';
-import { addClientSecret, endClientSecret, listClientSecrets } from '../../oauth/client-secrets.ts';
-import { requireRemoteUrl } from '../../oauth/remote-document.ts';
-import { openRemoteKeys } from '../../oauth/remote-keys.ts';
+import { type ClientKeySet, readKeySet, setClientKeys } from '../../oauth/client-auth/client-keys.ts';
+import { addClientSecret, endClientSecret, listClientSecrets } from '../../oauth/client-auth/client-secrets.ts';
+import { requireRemoteUrl } from '../../oauth/client-auth/remote-document.ts';
+import { openRemoteKeys } from '../../oauth/client-auth/remote-keys.ts';
 import { type Command, type CommandInput, UsageError } from '../command.ts';
 import { applicationOf, dateTime, environmentOption, lastUse, printOnce, printTable } from '../options.ts';
 

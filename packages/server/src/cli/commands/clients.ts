@@ -1,5 +1,5 @@
 /** `praxis client …`: clients of the client-credentials flow; their secrets and keys are in client-credentials.ts. */
-import { issueClient, issueKeyedClient, listClients, revokeClient } from '../../oauth/clients.ts';
+import { issueClient, issueKeyedClient, listClients, revokeClient } from '../../oauth/client-auth/clients.ts';
 import type { Command } from '../command.ts';
 import { applicationOf, dateTime, environmentOption, printOnce, printTable } from '../options.ts';
 

@@ -1,5 +1,5 @@
 /** `praxis key …`: API keys, one kind per flow. */
-import { type Flow, issueApiKey, listApiKeys, revokeApiKey } from '../../oauth/api-keys.ts';
+import { type Flow, issueApiKey, listApiKeys, revokeApiKey } from '../../oauth/client-auth/api-keys.ts';
 import { type Command, UsageError } from '../command.ts';
 import { applicationOf, dateTime, environmentOption, lastUse, printOnce, printTable } from '../options.ts';
 

@@ -1,9 +1,9 @@
 /** `praxis legacy report|migrate`: who still uses the password grant, and the way to client credentials. */
 import { toInstant } from '../../base/clock.ts';
 import { openOrigins } from '../../http/origins.ts';
-import { realmPath } from '../../oauth/client-tokens.ts';
-import { migrateToClientCredentials } from '../../oauth/legacy-migration.ts';
-import { type LegacyReport, type LegacyUseRow, readLegacyReport } from '../../oauth/legacy-report.ts';
+import { migrateToClientCredentials } from '../../oauth/legacy/migration.ts';
+import { type LegacyReport, type LegacyUseRow, readLegacyReport } from '../../oauth/legacy/report.ts';
+import { realmPath } from '../../oauth/signing/client-tokens.ts';
 import { getEnvironment } from '../../tenancy/environments.ts';
 import { type Command, type CommandContext, UsageError } from '../command.ts';
 import { csvLines } from '../csv.ts';

@@ -4,7 +4,7 @@ import {
   listSigningKeys,
   publishSigningKey,
   retireSigningKey,
-} from '../../oauth/signing-key-rotation.ts';
+} from '../../oauth/signing/signing-key-rotation.ts';
 import type { Command, OptionSpec } from '../command.ts';
 import { dateTime, printTable } from '../options.ts';
 

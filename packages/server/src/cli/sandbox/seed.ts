@@ -5,9 +5,9 @@ import { createAdministrator, listAdministrators, setPassword } from '../../admi
 import { openPasswords } from '../../admin/passwords.ts';
 import type { Platform } from '../../app.ts';
 import { fail } from '../../base/errors.ts';
-import { issueApiKey } from '../../oauth/api-keys.ts';
-import { issueClient } from '../../oauth/clients.ts';
-import { issueLegacyAccount } from '../../oauth/legacy-accounts.ts';
+import { issueApiKey } from '../../oauth/client-auth/api-keys.ts';
+import { issueClient } from '../../oauth/client-auth/clients.ts';
+import { issueLegacyAccount } from '../../oauth/legacy/accounts.ts';
 import { dayStartMs } from '../../synthetic/zoned-time.ts';
 import { type Application, createApplication } from '../../tenancy/applications.ts';
 import { authorise } from '../../tenancy/authorisations.ts';

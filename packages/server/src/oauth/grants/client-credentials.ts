@@ -3,10 +3,10 @@
  *
  * A request without `x-api-key` gets a token that looks valid and opens nothing (contract 7.1).
  */
-import { authenticateClient } from '../authenticated-client.ts';
-import { makeClientToken, realmPath } from '../client-tokens.ts';
-import { grantedEntries } from '../granted-entries.ts';
+import { authenticateClient } from '../client-auth/authenticated-client.ts';
+import { makeClientToken, realmPath } from '../signing/client-tokens.ts';
 import type { ClientRequest, Grant } from './grant.ts';
+import { grantedEntries } from './granted-entries.ts';
 
 export const clientCredentialsGrant: Grant<ClientRequest> = {
   grantType: 'client_credentials',

@@ -3,10 +3,10 @@
  * line in `list.ts`; token endpoint, error texts and discovery follow.
  */
 import type { Environment } from '../../tenancy/environments.ts';
-import type { ApiKeyHeader } from '../api-key-header.ts';
+import type { ApiKeyHeader } from '../client-auth/api-key-header.ts';
 import type { RateExchange } from '../counted-request.ts';
 import type { Form } from '../form.ts';
-import type { LegacyExchange } from '../legacy-exchange.ts';
+import type { LegacyExchange } from '../legacy/exchange.ts';
 import type { TokenService } from '../token-service.ts';
 
 /** A grant of an endpoint whose requests arrive as `Request`. */

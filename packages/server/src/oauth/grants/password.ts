@@ -7,8 +7,8 @@
 import { sql } from '../../database/sql.ts';
 import { refuse } from '../errors.ts';
 import { requireParameter } from '../form.ts';
-import { legacyAnswer } from '../legacy-answer.ts';
-import { findLegacyCaller, requireLegacyKey, requireLiveHolder } from '../legacy-caller.ts';
+import { legacyAnswer } from '../legacy/answer.ts';
+import { findLegacyCaller, requireLegacyKey, requireLiveHolder } from '../legacy/caller.ts';
 import type { Grant, LegacyRequest } from './grant.ts';
 
 /** Stands for the stored hash where there is no account; no password has it. */

@@ -5,11 +5,11 @@
 import { sql } from '../../database/sql.ts';
 import { refuse } from '../errors.ts';
 import { requireParameter } from '../form.ts';
-import { decodeJwt } from '../jwt.ts';
-import { legacyAnswer } from '../legacy-answer.ts';
-import { findLegacyCaller, requireLegacyKey, requireLiveHolder } from '../legacy-caller.ts';
-import { credentialOf, type LegacyToken, readLegacyToken } from '../legacy-tokens.ts';
-import { isProblem, type TokenProblem } from '../token-problem.ts';
+import { legacyAnswer } from '../legacy/answer.ts';
+import { findLegacyCaller, requireLegacyKey, requireLiveHolder } from '../legacy/caller.ts';
+import { credentialOf, type LegacyToken, readLegacyToken } from '../legacy/tokens.ts';
+import { decodeJwt } from '../signing/jwt.ts';
+import { isProblem, type TokenProblem } from '../signing/token-problem.ts';
 import type { TokenService } from '../token-service.ts';
 import type { Grant, LegacyRequest } from './grant.ts';
 

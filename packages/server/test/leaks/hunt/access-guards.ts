@@ -14,7 +14,7 @@ import { at, fields, type Guard, type Off, orders, type Replacement } from './gu
 const compiledAnew: Replacement = {
   file: 'access/policy.ts',
   name: 'compilePolicy',
-  importers: ['oauth/policies.ts'],
+  importers: ['oauth/session/policies.ts'],
   replace:
     (original: typeof policies.compilePolicy, isOff: Off): typeof policies.compilePolicy =>
     (...entries) => {

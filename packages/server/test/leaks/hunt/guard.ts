@@ -60,7 +60,7 @@ const plantersFacts = new Map<number, scopes.TenantScopeFacts>();
 export const notesPlanters: Replacement = {
   file: 'tenancy/scope.ts',
   name: 'openScope',
-  importers: ['oauth/authenticate.ts'],
+  importers: ['oauth/session/authenticate.ts'],
   replace:
     (original: typeof scopes.openScope): typeof scopes.openScope =>
     (facts) => {

@@ -75,7 +75,7 @@ function given(right: 'mayDelete' | 'mayUpdateAsCreate' | 'mayTypeHistory'): Rep
   return {
     file: 'access/policy.ts',
     name: 'compilePolicy',
-    importers: ['oauth/policies.ts'],
+    importers: ['oauth/session/policies.ts'],
     replace:
       (original: typeof policies.compilePolicy, isOff: Off): typeof policies.compilePolicy =>
       (...entries) => {
@@ -377,7 +377,7 @@ const mainGuards: readonly Guard[] = [
       {
         file: 'tenancy/scope.ts',
         name: 'openScope',
-        importers: ['oauth/authenticate.ts'],
+        importers: ['oauth/session/authenticate.ts'],
         replace:
           (original: typeof scopes.openScope, isOff: Off): typeof scopes.openScope =>
           (facts) => {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { entryProblem } from '../../../src/admin/entry-problem.ts';
-import { issueLegacyAccount } from '../../../src/oauth/legacy-accounts.ts';
+import { issueLegacyAccount } from '../../../src/oauth/legacy/accounts.ts';
 import { authorise, setOperatorRows } from '../../../src/tenancy/authorisations.ts';
 import type { Lifetime } from '../../support/database.ts';
 import { untilTold } from '../../support/follower.ts';

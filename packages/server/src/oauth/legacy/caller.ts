@@ -1,0 +1,158 @@
+/**
+ * Who calls the legacy token endpoint: API key, firm, account and authorisation, read in one statement that does the same
+ * work whatever of them exists.
+ */
+import { pointRead } from '../../database/database.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import { type ApiKeyFacts, headerProblem, keyProblem } from '../client-auth/api-key-header.ts';
+import { countRequest } from '../counted-request.ts';
+import { refuse } from '../errors.ts';
+import type { LegacyRequest } from '../grants/grant.ts';
+import type { TokenService } from '../token-service.ts';
+import { requireOpenGrant } from './refusal.ts';
+import { decideLegacy, type LegacyTerms, termsWithoutFirm } from './sunset.ts';
+import { type LegacyTermsRow, legacyTermsColumns, toLegacyTerms } from './terms.ts';
+import type { LegacyHolder } from './tokens.ts';
+
+export interface LegacyAccountFacts {
+  readonly subject: string;
+  readonly username: string;
+  readonly application: number;
+  readonly state: string;
+  readonly passwordHash: Buffer;
+}
+
+export interface LegacyCaller extends ApiKeyFacts {
+  readonly keyApplicationName: string | null;
+  readonly keyApplicationState: string | null;
+  readonly firm: number | null;
+  readonly firmState: string | null;
+  /** Of the firm for the key's application. */
+  readonly authorisationState: string | null;
+  readonly authorisationVersion: number | null;
+  readonly authorisationExpiresAt: number | null;
+  /** Whether the refresh token of the request was revoked. */
+  readonly tokenRevoked: boolean;
+  readonly account?: LegacyAccountFacts;
+  /** All that fit environment, firm and the key's application, whether or not the caller may know them. */
+  readonly terms: LegacyTerms;
+  readonly nowMs: number;
+}
+
+/** The key's application, once the key has been checked. */
+export interface LegacyApplication {
+  readonly id: number;
+  readonly name: string;
+}
+
+interface CallerRow extends Omit<LegacyCaller, 'account' | 'terms' | 'nowMs'>, LegacyTermsRow {
+  readonly subject: string | null;
+  readonly username: string | null;
+  readonly accountApplication: number | null;
+  readonly accountState: string | null;
+  readonly passwordHash: Buffer | null;
+}
+
+/**
+ * All facts of a request in one round trip; the exchange learns the terms that the caller may know.
+ * @param which condition on `legacy_account` that finds the account among those of the firm
+ * @param tokenId of the request's refresh token, if it has one
+ */
+export async function findLegacyCaller(
+  service: TokenService,
+  request: LegacyRequest,
+  which: Sql,
+  tokenId?: string,
+): Promise<LegacyCaller> {
+  const keyHash = request.apiKey.kind === 'sent' ? service.secrets.hash('api-key', request.apiKey.apiKey) : null;
+  const nowMs = service.clock.now();
+  const termsOf = { environment: sql`${request.environment.id}`, firm: sql`f.id`, application: sql`k.application` };
+  const [row] = await service.database.query<CallerRow>(
+    sql`
+    SELECT k.id AS "keyId", k.flow AS "keyFlow", k.state AS "keyState", k.application AS "keyApplication",
+           a.environment AS "keyEnvironment", a.name AS "keyApplicationName", a.state AS "keyApplicationState",
+           f.id AS firm, f.state AS "firmState", ${legacyTermsColumns(termsOf, nowMs)},
+           z.state AS "authorisationState", z.version AS "authorisationVersion", z.expires_at AS "authorisationExpiresAt",
+           EXISTS (SELECT FROM revoked_token r WHERE r.token_id = ${tokenId ?? null}) AS "tokenRevoked",
+           l.subject, l.username, l.application AS "accountApplication", l.state AS "accountState", l.password_hash AS "passwordHash"
+    FROM (VALUES (1)) AS request(one)
+    LEFT JOIN api_key k ON k.hash = ${keyHash}
+    LEFT JOIN application a ON a.id = k.application
+    LEFT JOIN firm f ON f.environment = ${request.environment.id} AND f.prefix = ${request.firmPrefix}
+    LEFT JOIN (SELECT * FROM legacy_account WHERE ${which}) l ON l.firm = f.id
+    LEFT JOIN authorisation z ON z.firm = f.id AND z.application = k.application`,
+    pointRead,
+  );
+  if (!row) throw new Error('a statement without conditions gave no row');
+  const { subject, username, accountApplication, accountState, passwordHash, sunsets, brownOuts, ...rest } = row;
+  const facts = { ...rest, terms: toLegacyTerms({ sunsets, brownOuts }), nowMs };
+  const keyIsRight = keyProblem(facts, 'legacy', request.environment.id) === undefined;
+  request.exchange.terms = termsWithoutFirm(facts.terms, keyIsRight ? facts.keyApplication : null);
+  if (
+    subject === null ||
+    username === null ||
+    accountApplication === null ||
+    accountState === null ||
+    passwordHash === null
+  )
+    return facts;
+  return {
+    ...facts,
+    account: { subject, username, application: accountApplication, state: accountState, passwordHash },
+  };
+}
+
+/**
+ * The application of the request's API key, which is counted as asking once more.
+ * @throws OAuthError `invalid_client` saying what is wrong with the key, `rate_exceeded` when it has asked for too much
+ */
+export function requireLegacyKey(
+  { rateLimit }: TokenService,
+  request: LegacyRequest,
+  caller: LegacyCaller,
+): LegacyApplication {
+  const problem = headerProblem(request.apiKey, 'legacy') ?? keyProblem(caller, 'legacy', request.environment.id);
+  if (problem !== undefined) refuse('invalid_client', problem);
+  const { keyApplication: id, keyApplicationName: name } = caller;
+  if (id === null || name === null || caller.keyId === null)
+    refuse('invalid_client', 'x-api-key is not a known API key');
+  if (caller.keyApplicationState !== 'active') refuse('invalid_client', 'application is suspended');
+  countRequest(rateLimit, request.exchange, { apiKey: caller.keyId, address: request.address });
+  return { id, name };
+}
+
+/**
+ * The account as holder of tokens. Callers have proved that the account is theirs, so they may learn what stands against it.
+ * @throws OAuthError `invalid_client` when the key is another application's, `invalid_grant` when account, firm or
+ *   authorisation are not live, `temporarily_unavailable` and `unauthorized_client` when the legacy flow is paused or ended
+ */
+export function requireLiveHolder(
+  request: LegacyRequest,
+  account: LegacyAccountFacts,
+  application: LegacyApplication,
+  caller: LegacyCaller,
+): LegacyHolder {
+  if (account.application !== application.id)
+    refuse('invalid_client', 'x-api-key belongs to another application than the account');
+  const { application: id, subject } = account;
+  if (caller.firm !== null) request.exchange.account = { firm: caller.firm, application: id, subject };
+  if (account.state !== 'active') refuse('invalid_grant', 'account has been revoked');
+  if (caller.firmState !== 'active') refuse('invalid_grant', 'firm is suspended');
+  const { authorisationState, authorisationVersion, authorisationExpiresAt } = caller;
+  const expired = authorisationExpiresAt !== null && authorisationExpiresAt <= caller.nowMs;
+  if (authorisationState !== 'active' || authorisationVersion === null || expired) {
+    refuse('invalid_grant', 'firm does not authorise this application, or no longer');
+  }
+  if (caller.firm !== null) request.exchange.user = { firm: caller.firm, application: application.id };
+  request.exchange.terms = caller.terms;
+  requireOpenGrant(decideLegacy(caller.terms, caller.nowMs), caller.nowMs);
+  return {
+    environment: request.environment.name,
+    firmPrefix: request.firmPrefix,
+    applicationName: application.name,
+    subject: account.subject,
+    username: account.username,
+    passwordHash: account.passwordHash,
+    authorisationVersion,
+  };
+}

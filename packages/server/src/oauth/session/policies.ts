@@ -1,0 +1,50 @@
+/**
+ * Compiled access policies, one per set of entries and not one per session: clients that log in before every call share one.
+ */
+import { readOperatorRows } from '../../access/operator-rows.ts';
+import { type AccessPolicy, compilePolicy, type PolicyOptions } from '../../access/policy.ts';
+import { openRecentMap } from '../recent-map.ts';
+
+export interface Policies {
+  /**
+   * What remains of a token's entries under the application's acl and the firm's authorisation as they are now.
+   * @param tokenEntries undefined for a legacy token, which carries none: the application's stand for them
+   * @param operatorRows what operators say about entries at the firm, as stored
+   */
+  effective(
+    tokenEntries: readonly string[] | undefined,
+    applicationEntries: readonly string[],
+    firmEntries: readonly string[],
+    operatorRows?: unknown,
+  ): AccessPolicy;
+}
+
+/** @param entriesMax policies remembered */
+export function openPolicies(entriesMax: number): Policies {
+  const compiled = openRecentMap<string, AccessPolicy>(entriesMax);
+  return {
+    effective(tokenEntries, applicationEntries, firmEntries, operatorRows = {}) {
+      const name = JSON.stringify([tokenEntries ?? 'legacy', applicationEntries, firmEntries, operatorRows]);
+      const known = compiled.get(name);
+      if (known) return known;
+      const options = { operatorRows: readOperatorRows(operatorRows) };
+      const policy = compilePolicy(
+        tokenEntries === undefined ? applicationEntries : meet(tokenEntries, applicationEntries, options),
+        firmEntries,
+        { ...options, origin: { carried: tokenEntries, applicationEntries } },
+      );
+      compiled.set(name, policy);
+      return policy;
+    },
+  };
+}
+
+/** Entries that are not understood stay in: they grant nothing, but a filter among them closes what it would narrow. */
+function meet(
+  tokenEntries: readonly string[],
+  applicationEntries: readonly string[],
+  options: PolicyOptions,
+): readonly string[] {
+  const { entries, refused } = compilePolicy(tokenEntries, applicationEntries, options);
+  return [...entries, ...refused.map((entry) => entry.text)];
+}
