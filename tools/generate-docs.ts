@@ -12,13 +12,12 @@ import { commandHelp } from './docs/commands.ts';
 import { conformanceBlocks } from './docs/conformance.ts';
 import { apiErrorTable, tokenErrorTable } from './docs/errors.ts';
 import { withBlocks } from './docs/markers.ts';
-import { settingsTable } from './docs/settings.ts';
+import { settingsTables } from './docs/settings.ts';
 import { actorTable, effectTable, stateParts } from './docs/states.ts';
 import { valueSetTable } from './docs/value-sets.ts';
 
 /** Document → block → what generates it. */
 const documents: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  'README.md': { settings: settingsTable },
   'docs/integrate/access-entries.md': { 'access-entries': accessEntryTables },
   'docs/operate/admin.md': { 'admin-actions': adminActionTables },
   'docs/practice/application-settings.md': {
@@ -26,6 +25,7 @@ const documents: Readonly<Record<string, Readonly<Record<string, () => string>>>
     'content-flags': contentFlagTable,
   },
   'docs/operate/cli.md': { commands: commandHelp },
+  'docs/operate/settings.md': { settings: settingsTables },
   'docs/integrate/conformance.md': conformanceBlocks,
   'docs/integrate/errors.md': { 'api-errors': apiErrorTable, 'token-errors': tokenErrorTable },
   'docs/integrate/states.md': { actors: actorTable, effects: effectTable, states: stateParts },

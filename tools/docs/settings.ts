@@ -1,11 +1,73 @@
-/** The configuration table of README.md, from the settings of the server. */
+/** The tables of docs/operate/settings.md, from the settings of the server, by what they are about. */
 import { settings } from '../../packages/server/src/base/settings.ts';
 import { code, table } from './markdown.ts';
 
-/** One row per environment variable, in the order of the settings. */
-export function settingsTable(): string {
-  const rows = Object.values(settings).map((row) => [code(row.env), defaultOf(row), row.description]);
-  return table(['Variable', 'Default', 'Meaning'], rows);
+type Setting = keyof typeof settings;
+
+/** Heading → its settings; each setting of the server has one place. */
+const groups: Readonly<Record<string, readonly Setting[]>> = {
+  'Address and logs': ['host', 'port', 'baseUrl', 'environmentOrigins', 'realmOrigins', 'metricsPort', 'logLevel'],
+  'Database and data': [
+    'dataDir',
+    'databaseUrl',
+    'runtimeDatabaseUrl',
+    'databasePoolMax',
+    'statementTimeoutMs',
+    'transactionTimeoutMs',
+    'auditSealMs',
+    'completeLagMs',
+    'clockOffMaxMs',
+  ],
+  'Processes of a node': ['workers', 'workerMemoryMb', 'drainMs'],
+  'Secret key': ['secretKey', 'secretKeyPrevious'],
+  'Proxies and browsers': ['trustedProxies', 'hstsSeconds', 'corsOrigins'],
+  'Tokens and keys': [
+    'strictKeys',
+    'clientTokenSeconds',
+    'legacyTokenSeconds',
+    'legacyRefreshSeconds',
+    'tokenScopeCharactersMax',
+    'tokenBodyBytesMax',
+    'jwksLoopback',
+  ],
+  'Rate limits': ['rateLimit', 'firmRateLimit', 'addressRateLimit', 'guessLimit'],
+  Documents: ['uploadBytesMax', 's3Bucket', 's3Endpoint', 's3Region', 's3AccessKeyId', 's3SecretAccessKey'],
+  'Connections and transfer': [
+    'connectionsPerAddress',
+    'transferSeconds',
+    'transferBytesPerSecond',
+    'compressBytesMin',
+  ],
+  'Size of requests': ['bodyBytesMax', 'bodiesBytesMax', 'uriBytesMax', 'jsonDepthMax', 'arrayLengthMax'],
+  'Bundles and searches': [
+    'bundleEntriesMax',
+    'bundleAnswerBytesMax',
+    'bundleAnswersBytesMax',
+    'searchValuesMax',
+    'searchParametersMax',
+    'pageRowsMax',
+  ],
+};
+
+/**
+ * A heading and a table for each group: one row per environment variable.
+ * @throws when a setting is in no group, or in two
+ */
+export function settingsTables(): string {
+  const placed = Object.values(groups).flat();
+  for (const name of Object.keys(settings) as Setting[]) {
+    const places = placed.filter((each) => each === name).length;
+    if (places !== 1)
+      throw new Error(`tools/docs/settings.ts: the setting ${name} is in ${places} groups instead of 1`);
+  }
+  return Object.entries(groups)
+    .map(([heading, names]) => `\n## ${heading}\n\n${table(['Variable', 'Default', 'Meaning'], names.map(rowOf))}`)
+    .join('\n');
+}
+
+function rowOf(name: Setting): readonly string[] {
+  const row = settings[name];
+  return [code(row.env), defaultOf(row), row.description];
 }
 
 function defaultOf(row: { readonly default: string; readonly min?: number; readonly max?: number }): string {

@@ -35,7 +35,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const known = new Set<string>(Object.values(settings).map((row) => row.env));
   for (const name of Object.keys(environment)) {
     if (name.startsWith('PRAXIS_') && !known.has(name) && !otherVariables.has(name)) {
-      throw new ConfigError(`${name} is not a setting; see the configuration table in README.md`);
+      throw new ConfigError(`${name} is not a setting; docs/operate/settings.md lists them`);
     }
   }
   const entries = Object.entries(settings).map(([name, row]) => {

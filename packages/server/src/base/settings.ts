@@ -1,6 +1,6 @@
 /**
- * Every setting of the server, as one table: environment variable, kind, default, meaning. The README's configuration
- * table is generated from it; `config.ts` reads it.
+ * Every setting of the server, as one table: environment variable, kind, default, meaning. The tables of
+ * docs/operate/settings.md are generated from it; `config.ts` reads it.
  */
 import { nodeSettings } from './node-settings.ts';
 

@@ -14,7 +14,7 @@ export function helpLines(commands: readonly Command[], command: Command | undef
       '',
       ...tableLines(['Command', ''], rows, true),
       '',
-      'praxis help COMMAND tells the options of one; settings are environment variables (README.md).',
+      'praxis help COMMAND tells the options of one; settings are environment variables (docs/operate/settings.md).',
     ];
   }
   const options = Object.entries(command.options).map(([name, spec]) => [
