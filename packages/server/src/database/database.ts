@@ -1,6 +1,6 @@
 /**
  * The database as the rest of the server sees it: statements, transactions, notifications. Every statement runs with a firm
- * set or with none (then tenant tables show nothing), see connection.ts; row-level security
+ * set or with none (then tenant tables show nothing), see pool/connection.ts; row-level security
  * (https://www.postgresql.org/docs/current/ddl-rowsecurity.html) holds each statement to that firm.
  *
  * Two lanes of connections: short statements share a few pipelined connections (2–3 times the point reads per second, half
@@ -10,19 +10,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Log } from '../base/log.ts';
-import { Connection } from './connection.ts';
 import { connectionFault } from './connection-fault.ts';
 import { clientConfig, type DatabaseConnection } from './connection-settings.ts';
-import { answerGraceMs, Lane, type LaneState } from './lane.ts';
 import { type NotificationHandler, openListener } from './listener.ts';
-import { Patience } from './patience.ts';
-import { preparedNames } from './prepared-names.ts';
+import { Connection } from './pool/connection.ts';
+import { answerGraceMs, Lane, type LaneState } from './pool/lane.ts';
+import { Patience } from './pool/patience.ts';
+import { preparedNames } from './pool/prepared-names.ts';
+import { rolledBack } from './pool/run.ts';
+import type { Row } from './pool/segment.ts';
+import { type Asker, serviceApplication } from './pool/shares.ts';
 import { mayRunAgain, pauseMs, runsMax } from './retry.ts';
 import { requireRowSecurity } from './roles.ts';
-import { rolledBack } from './run.ts';
-import type { Row } from './segment.ts';
 import { warnOfServer } from './session-settings.ts';
-import { type Asker, serviceApplication } from './shares.ts';
 import { type Sql, sql } from './sql.ts';
 import { conditionOf, isConfigurationFault, throwable } from './sqlstate.ts';
 import { type Queryable, runTransaction, type TransactionOptions } from './transaction.ts';

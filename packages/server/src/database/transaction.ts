@@ -4,10 +4,10 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { PraxisError } from '../base/errors.ts';
-import type { Connection } from './connection.ts';
-import { answerGraceMs, type Lane } from './lane.ts';
+import type { Connection } from './pool/connection.ts';
+import { answerGraceMs, type Lane } from './pool/lane.ts';
+import { type Asker, serviceApplication } from './pool/shares.ts';
 import { pauseMs, runsMax } from './retry.ts';
-import { type Asker, serviceApplication } from './shares.ts';
 import type { Sql } from './sql.ts';
 import { type Condition, conditionOf, throwable } from './sqlstate.ts';
 

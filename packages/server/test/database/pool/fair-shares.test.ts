@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { PraxisError } from '../../src/base/errors.ts';
-import { longMs } from '../../src/database/shares.ts';
-import { type Sql, sql } from '../../src/database/sql.ts';
-import { openTestDatabase } from '../support/database.ts';
+import { PraxisError } from '../../../src/base/errors.ts';
+import { longMs } from '../../../src/database/pool/shares.ts';
+import { type Sql, sql } from '../../../src/database/sql.ts';
+import { openTestDatabase } from '../../support/database.ts';
 
 // Of 16 connections 12 serve one statement at a time.
 const { owner, runtime } = await openTestDatabase(

@@ -8,11 +8,11 @@
  * statement fails the setting is rolled back with it.
  *
  * pg sends pipelined queries only as instances of its own Query class, hence the subclass; pg is pinned to one version and
- * test/database/segment.test.ts notices when these internals change.
+ * test/database/pool/segment.test.ts notices when these internals change.
  */
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
-import type { Sql } from './sql.ts';
+import type { Sql } from '../sql.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 

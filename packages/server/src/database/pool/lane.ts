@@ -3,14 +3,14 @@
  * are busy. Waiting is bounded in number and time, so overload is answered at once instead of piling up: 429 to the
  * application that fills the queue, 503 to others. Who waits is served in turns (docs/decisions/0240).
  */
-import { PraxisError } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
-import { TurnQueue } from '../base/turn-queue.ts';
+import { PraxisError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import { TurnQueue } from '../../base/turn-queue.ts';
+import { isConfigurationFault } from '../sqlstate.ts';
 import type { Connection, FirmValue } from './connection.ts';
 import type { Patience } from './patience.ts';
 import { SharedTime } from './shared-time.ts';
 import { type Asker, longMs, Shares, serviceApplication } from './shares.ts';
-import { isConfigurationFault } from './sqlstate.ts';
 
 export interface LaneLimits {
   readonly connectionsMax: number;

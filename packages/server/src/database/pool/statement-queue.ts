@@ -1,6 +1,7 @@
 /** Statements that are given to a connection before the event loop turns, and how they become one write. */
+
+import type { Sql } from '../sql.ts';
 import type { Settle } from './segment.ts';
-import type { Sql } from './sql.ts';
 
 /** Value of `praxis.firm`: the firm's number, or '' for none (tenant tables then show nothing). */
 export type FirmValue = string;

@@ -8,8 +8,9 @@
  * own firm has succeeded. When one fails, those behind it do not run and those before it are rolled back: all but the failed
  * one are to be sent again, each by itself. So none is answered before the unit has ended.
  */
+
+import { conditionOf } from '../sqlstate.ts';
 import { BaseQuery, type FirmPlan, type Row, sendFirm, type Wire } from './segment.ts';
-import { conditionOf } from './sqlstate.ts';
 
 /** Tells that an execution had no effect because of another one of its run: to be sent again by itself. */
 export const rolledBack = Symbol('rolled back with another statement of its run');

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { answerGraceMs } from '../../src/database/lane.ts';
-import { sql } from '../../src/database/sql.ts';
-import { openTestDatabase } from '../support/database.ts';
+import { answerGraceMs } from '../../../src/database/pool/lane.ts';
+import { sql } from '../../../src/database/sql.ts';
+import { openTestDatabase } from '../../support/database.ts';
 
 const statementTimeoutMs = 400;
 

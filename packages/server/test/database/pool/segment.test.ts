@@ -4,14 +4,14 @@ import net from 'node:net';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import pg from 'pg';
-import { Connection, type ConnectionHooks } from '../../src/database/connection.ts';
-import { clientConfig } from '../../src/database/connection-settings.ts';
-import { preparedNames } from '../../src/database/prepared-names.ts';
-import { rolledBack } from '../../src/database/run.ts';
-import { firmSetting, type Row, type Wire } from '../../src/database/segment.ts';
-import { type Sql, sql } from '../../src/database/sql.ts';
-import { testLog } from '../support/cluster.ts';
-import { openTestDatabase } from '../support/database.ts';
+import { clientConfig } from '../../../src/database/connection-settings.ts';
+import { Connection, type ConnectionHooks } from '../../../src/database/pool/connection.ts';
+import { preparedNames } from '../../../src/database/pool/prepared-names.ts';
+import { rolledBack } from '../../../src/database/pool/run.ts';
+import { firmSetting, type Row, type Wire } from '../../../src/database/pool/segment.ts';
+import { type Sql, sql } from '../../../src/database/sql.ts';
+import { testLog } from '../../support/cluster.ts';
+import { openTestDatabase } from '../../support/database.ts';
 
 const { owner, connections } = await openTestDatabase({ after });
 

@@ -7,7 +7,9 @@
  * again. So a statement can never run under the setting of another firm.
  */
 import pg from 'pg';
-import type { Log } from '../base/log.ts';
+import type { Log } from '../../base/log.ts';
+import { type Sql, sql } from '../sql.ts';
+import { conditionOf, isFatal } from '../sqlstate.ts';
 import { openNames, type PreparedNames } from './prepared-names.ts';
 import { executionsMax, Run, type RunOutcome, rolledBack } from './run.ts';
 import {
@@ -22,8 +24,6 @@ import {
 } from './segment.ts';
 import type { SharedTime } from './shared-time.ts';
 import type { Asker } from './shares.ts';
-import { type Sql, sql } from './sql.ts';
-import { conditionOf, isFatal } from './sqlstate.ts';
 import { areTexts, type FirmValue, firmByFirm, type Queued, textsOf } from './statement-queue.ts';
 
 export type { FirmValue } from './statement-queue.ts';

@@ -1,8 +1,8 @@
 /**
  * Whose connections of a lane are: no application takes so many that none is left for who comes next (docs/decisions/0240).
  */
-import { openRecentUse, type RecentUse } from '../base/recent-use.ts';
-import type { TurnOrder } from '../base/turn-queue.ts';
+import { openRecentUse, type RecentUse } from '../../base/recent-use.ts';
+import type { TurnOrder } from '../../base/turn-queue.ts';
 import type { FirmValue } from './statement-queue.ts';
 
 /** Application number of what the service does by itself, such as jobs and the reading of access. */
