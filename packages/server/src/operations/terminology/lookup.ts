@@ -3,16 +3,16 @@
  */
 
 import type { JsonValue } from '@praxis/fhir';
-import { fail } from '../base/errors.ts';
-import { getting } from '../base/worst-case.ts';
-import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
-import { requireGrants } from '../interactions/denials.ts';
-import { terminologyOf } from '../interactions/own-terminology.ts';
-import { type Concept, conceptOf } from '../terminology/terminology.ts';
-import { isJsonObject, objectInput, textInput, textInputs } from './input.ts';
-import type { Operation, OperationInput, OperationRequest } from './operation.ts';
-import { refuseParameter } from './parameter-problem.ts';
-import { type OutputParameter, parametersResponse } from './result.ts';
+import { fail } from '../../base/errors.ts';
+import { getting } from '../../base/worst-case.ts';
+import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
+import { requireGrants } from '../../interactions/denials.ts';
+import { terminologyOf } from '../../interactions/own-terminology.ts';
+import { type Concept, conceptOf } from '../../terminology/terminology.ts';
+import { isJsonObject, objectInput, textInput, textInputs } from '../input.ts';
+import type { Operation, OperationInput, OperationRequest } from '../operation.ts';
+import { refuseParameter } from '../parameter-problem.ts';
+import { type OutputParameter, parametersResponse } from '../result.ts';
 
 export const lookup: Operation = {
   name: 'lookup',

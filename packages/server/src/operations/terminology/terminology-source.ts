@@ -3,12 +3,12 @@
  * resource that was sent (https://hl7.org/fhir/R4/valueset-operation-expand.html).
  */
 import type { JsonObject } from '@praxis/fhir';
-import type { InteractionContext } from '../interactions/context.ts';
-import { readOwn } from '../interactions/own-terminology.ts';
-import type { TerminologyKind } from '../terminology/terminology.ts';
-import { objectInput, textInput } from './input.ts';
-import type { OperationRequest } from './operation.ts';
-import { refuseParameter } from './parameter-problem.ts';
+import type { InteractionContext } from '../../interactions/context.ts';
+import { readOwn } from '../../interactions/own-terminology.ts';
+import type { TerminologyKind } from '../../terminology/terminology.ts';
+import { objectInput, textInput } from '../input.ts';
+import type { OperationRequest } from '../operation.ts';
+import { refuseParameter } from '../parameter-problem.ts';
 
 /** The names of the parameters that say it. */
 export interface SourceParameters {

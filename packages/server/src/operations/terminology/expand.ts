@@ -4,17 +4,17 @@
  */
 
 import type { JsonObject, JsonValue } from '@praxis/fhir';
-import { toInstant } from '../base/clock.ts';
-import { newUuid } from '../base/ids.ts';
-import { invoking } from '../base/worst-case.ts';
-import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
-import { requireGrants } from '../interactions/denials.ts';
-import { terminologyOf } from '../interactions/own-terminology.ts';
-import type { ExpandedCoding } from '../terminology/terminology.ts';
-import { booleanInput, integerInput, textInput, textInputs } from './input.ts';
-import type { Operation, OperationInput, OperationRequest } from './operation.ts';
-import { refuseParameter } from './parameter-problem.ts';
-import { ownResourceResponse } from './result.ts';
+import { toInstant } from '../../base/clock.ts';
+import { newUuid } from '../../base/ids.ts';
+import { invoking } from '../../base/worst-case.ts';
+import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
+import { requireGrants } from '../../interactions/denials.ts';
+import { terminologyOf } from '../../interactions/own-terminology.ts';
+import type { ExpandedCoding } from '../../terminology/terminology.ts';
+import { booleanInput, integerInput, textInput, textInputs } from '../input.ts';
+import type { Operation, OperationInput, OperationRequest } from '../operation.ts';
+import { refuseParameter } from '../parameter-problem.ts';
+import { ownResourceResponse } from '../result.ts';
 import { type SourceParameters, sourceOf } from './terminology-source.ts';
 
 const source: SourceParameters = { kind: 'ValueSet', url: 'url', version: 'valueSetVersion', resource: 'valueSet' };

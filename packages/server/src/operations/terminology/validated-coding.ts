@@ -3,12 +3,12 @@
  * (https://hl7.org/fhir/R4/valueset-operation-validate-code.html).
  */
 import type { JsonObject, JsonValue } from '@praxis/fhir';
-import type { FhirResponse } from '../interactions/context.ts';
-import type { SystemCode } from '../terminology/terminology.ts';
-import { isJsonObject, objectInput, textInput } from './input.ts';
-import type { OperationInput, OperationParameter } from './operation.ts';
-import { refuseParameter } from './parameter-problem.ts';
-import { type OutputParameter, parametersResponse } from './result.ts';
+import type { FhirResponse } from '../../interactions/context.ts';
+import type { SystemCode } from '../../terminology/terminology.ts';
+import { isJsonObject, objectInput, textInput } from '../input.ts';
+import type { OperationInput, OperationParameter } from '../operation.ts';
+import { refuseParameter } from '../parameter-problem.ts';
+import { type OutputParameter, parametersResponse } from '../result.ts';
 
 export const codingParameters: readonly OperationParameter[] = [
   { name: 'code', use: 'in', min: 0, max: 1, type: 'code', documentation: 'The code.' },

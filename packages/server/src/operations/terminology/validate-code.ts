@@ -4,21 +4,21 @@
  */
 
 import type { JsonObject } from '@praxis/fhir';
-import { getting, invoking } from '../base/worst-case.ts';
-import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
-import { requireGrants } from '../interactions/denials.ts';
-import { terminologyOf } from '../interactions/own-terminology.ts';
+import { getting, invoking } from '../../base/worst-case.ts';
+import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
+import { requireGrants } from '../../interactions/denials.ts';
+import { terminologyOf } from '../../interactions/own-terminology.ts';
 import {
   type CodeSystem,
   codeSystemOf,
   conceptOf,
   effortOnCodeSystem,
   type Terminology,
-} from '../terminology/terminology.ts';
+} from '../../terminology/terminology.ts';
+import { booleanInput, textInput } from '../input.ts';
+import type { Operation, OperationRequest } from '../operation.ts';
+import { refuseParameter } from '../parameter-problem.ts';
 import { costlyValueSet } from './expand.ts';
-import { booleanInput, textInput } from './input.ts';
-import type { Operation, OperationRequest } from './operation.ts';
-import { refuseParameter } from './parameter-problem.ts';
 import { type SourceParameters, sourceOf } from './terminology-source.ts';
 import {
   type AskedCoding,
