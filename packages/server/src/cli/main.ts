@@ -6,7 +6,7 @@ import type { Platform } from '../app.ts';
 import { readConfig } from '../base/config.ts';
 import { openLog } from '../base/log.ts';
 import { type Command, type CommandContext, UsageError } from './command.ts';
-import { serveCommands } from './commands/serve.ts';
+import { serveCommands } from './commands/service/serve.ts';
 import { helpLines } from './help.ts';
 import { findCommand, parseInput } from './parse.ts';
 import { report } from './report.ts';

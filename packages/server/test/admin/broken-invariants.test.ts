@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { openBudget } from '@praxis/fhir';
 import { UsageError } from '../../src/cli/command.ts';
-import { invariantCommands } from '../../src/cli/commands/invariants.ts';
+import { invariantCommands } from '../../src/cli/commands/data/invariants.ts';
 import { listBrokenInvariants } from '../../src/interactions/broken-invariants.ts';
 import { requestLimits, tooCostly } from '../../src/limits/budgets.ts';
 import { getFirm } from '../../src/tenancy/firms.ts';

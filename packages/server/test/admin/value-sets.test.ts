@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { valueSetCommands } from '../../src/cli/commands/value-sets.ts';
+import { valueSetCommands } from '../../src/cli/commands/practice/value-sets.ts';
 import { runCommand } from '../cli/platform.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
 import { keepCalendar, plainCalendar, putPlaces } from '../scheduling/world.ts';

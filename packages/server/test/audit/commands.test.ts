@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { runAudited } from '../../src/cli/audited.ts';
 import type { CommandContext } from '../../src/cli/command.ts';
-import { auditCommands } from '../../src/cli/commands/audit.ts';
+import { auditCommands } from '../../src/cli/commands/data/audit.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { findCommand, parseInput } from '../../src/cli/parse.ts';
 import { sql } from '../../src/database/sql.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { auditCommands } from '../../src/cli/commands/audit.ts';
+import { auditCommands } from '../../src/cli/commands/data/audit.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import { runCommand } from '../cli/platform.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';

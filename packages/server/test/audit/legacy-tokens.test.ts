@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { auditCommands } from '../../src/cli/commands/audit.ts';
+import { auditCommands } from '../../src/cli/commands/data/audit.ts';
 import { sql } from '../../src/database/sql.ts';
 import { revokeLegacyAccount } from '../../src/oauth/legacy/accounts.ts';
 import { revokeAuthorisation } from '../../src/tenancy/authorisations.ts';

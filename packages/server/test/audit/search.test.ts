@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { validateResource } from '@praxis/fhir';
-import { importCommands } from '../../src/cli/commands/import.ts';
+import { importCommands } from '../../src/cli/commands/data/import.ts';
 import { runCommand } from '../cli/platform.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
 import { patient } from '../support/records.ts';

@@ -4,7 +4,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { openHeadFiles } from '../../src/audit/head-files.ts';
-import { auditCommands } from '../../src/cli/commands/audit.ts';
+import { auditCommands } from '../../src/cli/commands/data/audit.ts';
 import type { Database } from '../../src/database/database.ts';
 import { sql } from '../../src/database/sql.ts';
 import { runCommand } from '../cli/platform.ts';

@@ -11,7 +11,7 @@ import { openLedger } from '../../src/audit/ledger.ts';
 import { openProver } from '../../src/audit/proof.ts';
 import { openSealingKey } from '../../src/audit/seal.ts';
 import { auditSealing, type SealingState } from '../../src/audit/sealing.ts';
-import { auditCommands } from '../../src/cli/commands/audit.ts';
+import { auditCommands } from '../../src/cli/commands/data/audit.ts';
 import { sql } from '../../src/database/sql.ts';
 import { runCommand } from '../cli/platform.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';

@@ -7,7 +7,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { serviceLedger } from '../../src/audit/audit-row.ts';
-import { auditCommands } from '../../src/cli/commands/audit.ts';
+import { auditCommands } from '../../src/cli/commands/data/audit.ts';
 import type { Database } from '../../src/database/database.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import { runCommand } from '../cli/platform.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { UsageError } from '../../src/cli/command.ts';
-import { accessCommands } from '../../src/cli/commands/access.ts';
-import { authorisationCommands } from '../../src/cli/commands/authorisations.ts';
+import { accessCommands } from '../../src/cli/commands/access/access.ts';
+import { authorisationCommands } from '../../src/cli/commands/access/authorisations.ts';
 import { entryProblem } from '../../src/cli/options.ts';
 import { createApplication, suspendApplication } from '../../src/tenancy/applications.ts';
 import { findAuthorisation, revokeAuthorisation } from '../../src/tenancy/authorisations.ts';

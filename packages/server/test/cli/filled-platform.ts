@@ -11,7 +11,7 @@ import { openProver } from '../../src/audit/proof.ts';
 import { openSealingKey } from '../../src/audit/seal.ts';
 import { sealNext } from '../../src/audit/sealing.ts';
 import { tablesOf } from '../../src/cli/backup/tables.ts';
-import { importCommands } from '../../src/cli/commands/import.ts';
+import { importCommands } from '../../src/cli/commands/data/import.ts';
 import { entryProblem } from '../../src/cli/options.ts';
 import { sql } from '../../src/database/sql.ts';
 import { reconcile } from '../../src/indexing/reconcile.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { contentOf } from '../../src/access/disclosure.ts';
-import { importCommands } from '../../src/cli/commands/import.ts';
+import { importCommands } from '../../src/cli/commands/data/import.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
 import { type CommandResult, makeFirm, openTestPlatform, runCommand } from './platform.ts';
 import { openScratchDirectory } from './scratch-directory.ts';

@@ -6,7 +6,7 @@ import test, { after } from 'node:test';
 import { contentOf } from '../../src/access/disclosure.ts';
 import { PraxisError } from '../../src/base/errors.ts';
 import { UsageError } from '../../src/cli/command.ts';
-import { importCommands } from '../../src/cli/commands/import.ts';
+import { importCommands } from '../../src/cli/commands/data/import.ts';
 import { setValueSet } from '../../src/interactions/edit-value-sets.ts';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
 import { UsageError } from '../../src/cli/command.ts';
-import { intakeCommands } from '../../src/cli/commands/intake.ts';
+import { intakeCommands } from '../../src/cli/commands/practice/intake.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 import { tenantRows } from '../support/tenant-rows.ts';
 import { runCommand } from './platform.ts';

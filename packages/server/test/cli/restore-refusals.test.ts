@@ -7,7 +7,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Platform } from '../../src/app.ts';
 import { ConfigError } from '../../src/base/config.ts';
 import { newSecret } from '../../src/base/ids.ts';
-import { backupCommands } from '../../src/cli/commands/backup.ts';
+import { backupCommands } from '../../src/cli/commands/data/backup.ts';
 import { entryProblem } from '../../src/cli/options.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { sql } from '../../src/database/sql.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
-import { contentCommands } from '../../src/cli/commands/content.ts';
+import { contentCommands } from '../../src/cli/commands/data/content.ts';
 import { sql } from '../../src/database/sql.ts';
 import { decide } from '../../src/interactions/intake/deciding.ts';
 import { looseMax } from '../../src/interactions/upload-url.ts';

@@ -15,7 +15,7 @@ import { openPlatform, startService } from '../../src/app.ts';
 import { fixedClock } from '../../src/base/clock.ts';
 import { readConfig } from '../../src/base/config.ts';
 import { newSecret } from '../../src/base/ids.ts';
-import { auditCommands } from '../../src/cli/commands/audit.ts';
+import { auditCommands } from '../../src/cli/commands/data/audit.ts';
 import { readSandbox } from '../../src/cli/sandbox/credentials.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { chargeCommands } from '../../src/cli/commands/charges.ts';
+import { chargeCommands } from '../../src/cli/commands/practice/charges.ts';
 import { ask, openAdministrator } from '../admin/world.ts';
 import { runCommand } from '../cli/platform.ts';
 import { assertRefused } from '../support/refusals.ts';

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { calendarCommands } from '../../src/cli/commands/calendars.ts';
-import { holidayCommands } from '../../src/cli/commands/holidays.ts';
+import { calendarCommands } from '../../src/cli/commands/practice/calendars.ts';
+import { holidayCommands } from '../../src/cli/commands/practice/holidays.ts';
 import { openAdministrator } from '../admin/world.ts';
 import { runCommand } from '../cli/platform.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startService } from '../../../src/app.ts';
-import { legacySunsetCommands } from '../../../src/cli/commands/legacy-sunset.ts';
+import { legacySunsetCommands } from '../../../src/cli/commands/keys/legacy-sunset.ts';
 import { runCommand } from '../../cli/platform.ts';
 import { captureLog } from '../../support/captured-log.ts';
 import { patient } from '../../support/records.ts';

@@ -1,0 +1,71 @@
+/** `praxis import`: store resources from files at a firm. */
+
+import type { InvariantBreach } from '@praxis/fhir';
+import type { ErrorIssue } from '../../../base/errors.ts';
+import { newResourceId } from '../../../base/ids.ts';
+import { issueOf } from '../../../interactions/invariants.ts';
+import type { Command } from '../../command.ts';
+import { importFiles } from '../../importing/files.ts';
+import { readItems } from '../../importing/items.ts';
+import { type LoadProblem, loadResources } from '../../loading.ts';
+import { environmentOption, firmOf } from '../../options.ts';
+import { number, openProgress } from '../../progress.ts';
+
+export const importCommands: readonly Command[] = [
+  {
+    name: 'import',
+    summary: 'Store resources from NDJSON and JSON files, Bundles and directories at a firm',
+    arguments: ['FILE|DIR…'],
+    options: {
+      firm: { kind: 'value', description: 'The firm, by its prefix', required: true },
+      ...environmentOption,
+    },
+    async run(context, input) {
+      const files = await importFiles(input.positionals);
+      const platform = await context.platform();
+      const firm = await firmOf(platform, input, input.required('firm'));
+      const progress = openProgress({
+        write: context.progress,
+        terminal: process.stderr.isTTY === true,
+        noun: 'resources',
+      });
+      const bytesAll = files.reduce((sum, file) => sum + file.bytes, 0);
+      const done = { stored: 0, refused: 0, bytes: 0 };
+      const onProblem = ({ origin, diagnostics, more = [] }: LoadProblem): void => {
+        done.refused += 1;
+        for (const line of [diagnostics, ...more]) progress.line(`${origin}: ${line}`);
+      };
+      const nevertheless = new Map<string, number>();
+      const count = ({ diagnostics }: ErrorIssue): void => {
+        const words = diagnostics.replaceAll(/\[\d+\]/g, '');
+        nevertheless.set(words, (nevertheless.get(words) ?? 0) + 1);
+      };
+      const onBreach = (breach: InvariantBreach): void => count(issueOf(breach));
+      const onRead = (bytes: number): void => {
+        done.bytes = bytes;
+      };
+      const onProgress = (stored: number): void => {
+        done.stored = stored;
+        progress.update(stored, bytesAll === 0 ? 1 : done.bytes / bytesAll);
+      };
+      try {
+        const items = readItems(files, { newId: () => newResourceId(platform.clock), onProblem, onRead });
+        await loadResources(platform, firm, items, {
+          validate: true,
+          onProblem,
+          onProgress,
+          onStrangeCode: count,
+          onBreach,
+        });
+      } finally {
+        const pace = progress.end(done.stored);
+        for (const [words, times] of nevertheless)
+          context.print(`stored nevertheless, ${number(times)} times: ${words}`);
+        context.print(
+          `${number(done.stored)} resources stored at ${firm.prefix}, ${number(done.refused)} refused (${pace})`,
+        );
+      }
+      if (done.refused > 0) process.exitCode = 1;
+    },
+  },
+];

@@ -1,0 +1,15 @@
+/** `praxis migrate`: bring the database schema up to date, for deployments that do so before starting new nodes. */
+import type { Command } from '../../command.ts';
+
+export const migrateCommands: readonly Command[] = [
+  {
+    name: 'migrate',
+    summary: 'Bring the database schema up to date; serve does it, too',
+    arguments: [],
+    options: {},
+    async run(context) {
+      await context.platform();
+      context.print('the schema is up to date');
+    },
+  },
+];

@@ -1,0 +1,29 @@
+/** `praxis sandbox reset`: bring the seeded sandbox back. */
+import { type Command, UsageError } from '../../command.ts';
+import { readSandbox, sandboxFile } from '../../sandbox/credentials.ts';
+import { ensureSandbox, resetPractices } from '../../sandbox/ensure.ts';
+
+export const sandboxCommands: readonly Command[] = [
+  {
+    name: 'sandbox reset',
+    summary: 'Bring the sandbox back to what was seeded; credentials stay as they are',
+    arguments: [],
+    options: {},
+    async run(context) {
+      const platform = await context.platform();
+      const { config } = platform;
+      if (config.databaseUrl !== '')
+        throw new UsageError('sandbox reset works on the embedded database alone: unset DATABASE_URL');
+      const say = (text: string): void => context.progress(`praxis: seeding ${text}\n`);
+      if (readSandbox(config.dataDir) !== undefined) await resetPractices(platform, say);
+      else if (
+        (await ensureSandbox(platform, config.baseUrl || `http://${config.host}:${config.port}`, say)) === undefined
+      ) {
+        throw new UsageError(
+          `nothing was reset: the database holds firms, but ${sandboxFile(config.dataDir)}, which a seeded sandbox has, is missing`,
+        );
+      }
+      context.print(`the sandbox is as seeded; credentials: ${sandboxFile(config.dataDir)}`);
+    },
+  },
+];
