@@ -4,8 +4,9 @@
  */
 import { fail } from '../base/errors.ts';
 import type { CalendarStore } from '../storage/calendars.ts';
-import type { ChargeStore } from '../storage/charges.ts';
+import type { ChangeFeed } from '../storage/changes.ts';
 import type { IntakeStore } from '../storage/intake.ts';
+import type { StatementRunner } from '../storage/statement-runner.ts';
 import { batchMax, type ResourceStore, type ResourceWrite, type StoredResource } from '../storage/store.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { firmValueSet } from '../terminology/firm-value-sets.ts';
@@ -40,11 +41,8 @@ export function gatherWrites(scope: TenantScope, store: ResourceStore): Gathered
     typeHistory: (...args) => after(() => store.typeHistory(...args)),
     systemHistory: (...args) => after(() => store.systemHistory(...args)),
     currentVersions: (...args) => after(() => store.currentVersions(...args)),
-    changes: (...args) => after(() => store.changes(...args)),
     once: (...args) => after(() => store.once(...args)),
     keptAnswer: (...args) => after(() => store.keptAnswer(...args)),
-    placeSince: (...args) => after(() => store.placeSince(...args)),
-    completeUntil: (...args) => after(() => store.completeUntil(...args)),
     failParameters: (...args) => store.failParameters(...args),
     parameterStandings: (...args) => after(() => store.parameterStandings(...args)),
     selectPage: (...args) => after(() => store.selectPage(...args)),
@@ -78,6 +76,7 @@ export function gatherWrites(scope: TenantScope, store: ResourceStore): Gathered
     takeFreed: (...args) => store.takeFreed(...args),
     waiting: (...args) => after(() => store.waiting(...args)),
     unlisted: (...args) => after(() => store.unlisted(...args)),
+    ...featureStatements(store, after),
     ...practiceRecords(store, after),
     writeMany: (inside, writes) => after(() => store.writeMany(inside, codes.forgetting(writes))),
     transaction: (_scope, work) => work(gathered),
@@ -120,16 +119,29 @@ function rememberedCodes(read: (scope: TenantScope, id: string) => Promise<Store
 
 type After = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Over all that a firm stores. */
-function walks(store: ResourceStore, after: After): Pick<ResourceStore, 'stream' | 'portion'> {
+/** What stands apart from the resources need not wait for their writes. */
+function featureStatements(store: ResourceStore, after: After): StatementRunner {
   return {
+    run: (scope, statement, options) =>
+      options?.standsApart === true
+        ? store.run(scope, statement, options)
+        : after(() => store.run(scope, statement, options)),
+  };
+}
+
+/** Over all that a firm stores. */
+function walks(store: ResourceStore, after: After): ChangeFeed & Pick<ResourceStore, 'stream' | 'portion'> {
+  return {
+    changes: (...args) => after(() => store.changes(...args)),
+    placeSince: (...args) => after(() => store.placeSince(...args)),
+    completeUntil: (...args) => after(() => store.completeUntil(...args)),
     stream: (...args) => store.stream(...args),
     portion: (...args) => after(() => store.portion(...args)),
   };
 }
 
-/** Calendars, charges and intake. What stands beside the resources and is not read with them need not wait. */
-function practiceRecords(store: ResourceStore, after: After): CalendarStore & ChargeStore & IntakeStore {
+/** Calendars and intake. What stands beside the resources and is not read with them need not wait. */
+function practiceRecords(store: ResourceStore, after: After): CalendarStore & IntakeStore {
   const waits = new Map<string, Promise<boolean>>(); // asked once for thousands of entries
   return {
     calendars: (...args) => after(() => store.calendars(...args)),
@@ -138,9 +150,6 @@ function practiceRecords(store: ResourceStore, after: After): CalendarStore & Ch
     allHolidays: (...args) => after(() => store.allHolidays(...args)),
     holidayVersions: (...args) => after(() => store.holidayVersions(...args)),
     putHolidays: (...args) => after(() => store.putHolidays(...args)),
-    releaseCharge: (...args) => store.releaseCharge(...args),
-    noteCharge: (...args) => store.noteCharge(...args),
-    inboundCharges: (...args) => after(() => store.inboundCharges(...args)),
     awaitsAcceptance(scope, type) {
       const answer = waits.get(type) ?? store.awaitsAcceptance(scope, type);
       waits.set(type, answer);

@@ -3,6 +3,7 @@
  * at the same moment (docs/decisions/0196).
  */
 import { fail } from '../base/errors.ts';
+import { noteCharge, releaseCharge } from '../storage/charges.ts';
 import type { ResourceStore, WriteOutcome } from '../storage/store.ts';
 import type { BehaviourContext, VersionChange } from './behaviour.ts';
 import { requireTransaction, transactionOf } from './charge-transaction.ts';
@@ -48,10 +49,10 @@ async function note(
   inside: ResourceStore,
   { write, after }: VersionChange,
 ): Promise<void> {
-  const known = write.expectedVersion === 0 ? undefined : await inside.releaseCharge(scope, write.id);
+  const known = write.expectedVersion === 0 ? undefined : await releaseCharge(inside, scope, write.id);
   if (after === undefined) return;
   const source = known ?? { application: scope.application, receivedMs: clock.now() };
-  const first = await inside.noteCharge(scope, { charge: write.id, transaction: transactionOf(after), ...source });
+  const first = await noteCharge(inside, scope, { charge: write.id, transaction: transactionOf(after), ...source });
   if (first !== undefined) throw new Repeated(first);
 }
 

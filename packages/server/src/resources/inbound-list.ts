@@ -1,6 +1,6 @@
 /** The charges that applications have recorded, as those who do the billing see them (docs/decisions/0196). */
 import { type JsonObject, parseJson } from '@praxis/fhir';
-import type { ChargeFilter } from '../storage/charges.ts';
+import { type ChargeFilter, findInboundCharges } from '../storage/charges.ts';
 import type { ResourceStore } from '../storage/store.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { type ChargeFacts, chargeFacts } from './charge-transaction.ts';
@@ -21,7 +21,7 @@ export async function listCharges(
   filter: ChargeFilter,
   limit: number,
 ): Promise<readonly ListedCharge[]> {
-  const found = await store.inboundCharges(scope, filter, limit);
+  const found = await findInboundCharges(store, scope, filter, limit);
   return found.map(({ charge, application, transaction, receivedMs, content }) => ({
     ...{ id: charge, application, transaction, receivedMs },
     ...chargeFacts(parseJson(content) as JsonObject), // storage holds objects only

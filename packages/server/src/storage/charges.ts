@@ -2,11 +2,10 @@
  * Where ChargeItems came from: the application that recorded one, when, and its id of the transaction, which it gives to one
  * charge only (docs/decisions/0196).
  */
-import type { QueryOptions } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { typeNumber } from '../search/numbers.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
-import { type EpochRow, requireFresh } from './rows.ts';
+import type { StatementOptions, StatementRunner } from './statement-runner.ts';
 
 /** Who recorded a charge, and when. */
 export interface ChargeSource {
@@ -44,31 +43,15 @@ export interface InboundCharge {
   readonly content: string;
 }
 
-export interface ChargeStore {
-  /**
-   * Takes the note of a charge away; undefined where there was none. Inside `transaction`, with the write of the charge.
-   */
-  releaseCharge(scope: TenantScope, charge: string): Promise<ChargeSource | undefined>;
+/** Notes of charges are read by no statement of the writes that wait. */
+const apart: StatementOptions = { standsApart: true };
 
-  /**
-   * Notes a charge, unless the application has given the id of the transaction to another one. Waits for a transaction that is
-   * noting the same. Inside `transaction`, with the write of the charge.
-   * @returns the id of that other one; undefined: it is noted
-   */
-  noteCharge(scope: TenantScope, note: ChargeNote): Promise<string | undefined>;
-
-  /** Charges that applications have recorded and that are still there, newest first. */
-  inboundCharges(scope: TenantScope, filter: ChargeFilter, limit: number): Promise<readonly InboundCharge[]>;
-}
-
-type Send = <R>(scope: TenantScope, statement: Sql, options: QueryOptions) => Promise<R[]>;
-
-interface SourceRow extends EpochRow {
+interface SourceRow {
   readonly application: number | null;
   readonly received: number;
 }
 
-interface InboundRow extends EpochRow {
+interface InboundRow {
   readonly charge: string | null;
   readonly application: string;
   readonly transaction: string | null;
@@ -76,30 +59,49 @@ interface InboundRow extends EpochRow {
   readonly content: string;
 }
 
-/** @param send sends a statement as the scope's firm */
-export function chargesOver(send: Send): ChargeStore {
-  return {
-    async releaseCharge(scope, charge) {
-      const [row] = requireFresh(await send<SourceRow>(scope, releaseStatement(scope, charge), {}), scope);
-      if (row === undefined || row.application === null) return undefined;
-      return { application: row.application, receivedMs: row.received };
-    },
-    async noteCharge(scope, note) {
-      const noted = await send<EpochRow & { readonly noted: number }>(scope, noteStatement(scope, note), {});
-      if (requireFresh(noted, scope)[0]?.noted === 1 || note.transaction === undefined) return undefined;
-      const held = await send<EpochRow & { readonly charge: string | null }>(scope, holderStatement(scope, note), {});
-      const holder = requireFresh(held, scope)[0]?.charge ?? undefined;
-      return holder === note.charge ? undefined : holder;
-    },
-    async inboundCharges(scope, filter, limit) {
-      const rows = await send<InboundRow>(scope, listStatement(scope, filter, limit), { idempotent: true });
-      return requireFresh(rows, scope).flatMap(({ charge, application, transaction, received, content }) =>
-        charge === null
-          ? []
-          : [{ charge, application, transaction: transaction ?? undefined, receivedMs: received, content }],
-      );
-    },
-  };
+/**
+ * Takes the note of a charge away; undefined where there was none. Inside `transaction`, with the write of the charge.
+ */
+export async function releaseCharge(
+  store: StatementRunner,
+  scope: TenantScope,
+  charge: string,
+): Promise<ChargeSource | undefined> {
+  const [row] = await store.run<SourceRow>(scope, releaseStatement(scope, charge), apart);
+  if (row === undefined || row.application === null) return undefined;
+  return { application: row.application, receivedMs: row.received };
+}
+
+/**
+ * Notes a charge, unless the application has given the id of the transaction to another one. Waits for a transaction that is
+ * noting the same. Inside `transaction`, with the write of the charge.
+ * @returns the id of that other one; undefined: it is noted
+ */
+export async function noteCharge(
+  store: StatementRunner,
+  scope: TenantScope,
+  note: ChargeNote,
+): Promise<string | undefined> {
+  const [noted] = await store.run<{ readonly noted: number }>(scope, noteStatement(scope, note), apart);
+  if (noted?.noted === 1 || note.transaction === undefined) return undefined;
+  const [held] = await store.run<{ readonly charge: string | null }>(scope, holderStatement(scope, note), apart);
+  const holder = held?.charge ?? undefined;
+  return holder === note.charge ? undefined : holder;
+}
+
+/** Charges that applications have recorded and that are still there, newest first. */
+export async function findInboundCharges(
+  store: StatementRunner,
+  scope: TenantScope,
+  filter: ChargeFilter,
+  limit: number,
+): Promise<readonly InboundCharge[]> {
+  const rows = await store.run<InboundRow>(scope, listStatement(scope, filter, limit), { idempotent: true });
+  return rows.flatMap(({ charge, application, transaction, received, content }) =>
+    charge === null
+      ? []
+      : [{ charge, application, transaction: transaction ?? undefined, receivedMs: received, content }],
+  );
 }
 
 function releaseStatement({ firm, application, epoch }: TenantScope, charge: string): Sql {

@@ -15,7 +15,6 @@ import type { FailedParameter } from '../search/costly-parameters.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { type CalendarStore, calendarsOver } from './calendars.ts';
 import { type ChangeFeed, changeFeedOver } from './changes.ts';
-import { type ChargeStore, chargesOver } from './charges.ts';
 import { type ContentRows, contentsOver } from './contents.ts';
 import { type HoldStore, holdsOver } from './holds.ts';
 import {
@@ -53,6 +52,7 @@ import {
   type VersionRow,
   versionOf,
 } from './rows.ts';
+import { runnerOver, type StatementRunner } from './statement-runner.ts';
 import { type HistoryPage, statements, versionIdMax } from './statements.ts';
 import { type WaitlistStore, waitlistOver } from './waitlist.ts';
 import { type Send, streamOf, walkHistory } from './walks.ts';
@@ -90,14 +90,14 @@ export interface Estimate {
 export interface ResourceStore
   extends ChangeFeed,
     CalendarStore,
-    ChargeStore,
     IntakeStore,
     OccupancyStore,
     HoldStore,
     WaitlistStore,
     ContentRows,
     PortionReader,
-    KeptAnswers<ResourceStore> {
+    KeptAnswers<ResourceStore>,
+    StatementRunner {
   /** The current version, also of a deleted resource; undefined when there never was one. */
   read(scope: TenantScope, type: string, id: string): Promise<StoredResource | undefined>;
 
@@ -291,10 +291,10 @@ function storeOver(
 ): Omit<ResourceStore, 'transaction' | 'exclusively' | 'once' | 'failParameters'> {
   return {
     ...changeFeedOver(send),
+    ...runnerOver(send),
     ...holdsOver(send),
     ...contentsOver(send),
     ...calendarsOver(send),
-    ...chargesOver(send),
     ...intakeOver(send),
     ...occupancyOver(send),
     ...waitlistOver(send),

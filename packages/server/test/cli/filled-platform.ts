@@ -29,6 +29,7 @@ import { openLegacyUse } from '../../src/oauth/legacy/use.ts';
 import { recordRevocation } from '../../src/oauth/revocation.ts';
 import { openSigningKeys } from '../../src/oauth/signing/signing-keys.ts';
 import { openTokenScopes } from '../../src/oauth/signing/token-scopes.ts';
+import { noteCharge } from '../../src/storage/charges.ts';
 import { completenessSteps } from '../../src/storage/completeness.ts';
 import { type Application, createApplication } from '../../src/tenancy/applications.ts';
 import { authorise } from '../../src/tenancy/authorisations.ts';
@@ -140,7 +141,7 @@ async function keepIntake({ store, database, clock }: Platform, firm: Firm): Pro
   const scope = await openOperatorScope(database, clock, firm);
   const { application } = scope;
   await store.transaction(scope, (inside) =>
-    inside.noteCharge(scope, { charge: 'c', transaction: 't', application, receivedMs: startMs }),
+    noteCharge(inside, scope, { charge: 'c', transaction: 't', application, receivedMs: startMs }),
   );
   await store.addIntakeRule(scope, { type: 'Coverage', application: undefined });
   const draft = { task: 't', type: 'Coverage', target: undefined, base: 0, proposedAtMs: startMs };

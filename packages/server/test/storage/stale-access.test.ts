@@ -6,6 +6,8 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
+import * as charges from '../../src/storage/charges.ts';
+import type { StatementRunner } from '../../src/storage/statement-runner.ts';
 import { firstPlace, openStore, type ResourceStore } from '../../src/storage/store.ts';
 import type { TenantScope } from '../../src/tenancy/scope.ts';
 import { openTestDatabase } from '../support/database.ts';
@@ -47,8 +49,16 @@ await store.offerUpload(maple, offered, 1);
 
 type Call = (store: ResourceStore, scope: TenantScope) => Promise<unknown>;
 
-/** One call of every function; the compiler sees to it that none is missing. */
-const calls: Record<keyof ResourceStore, Call> = {
+/** What a module of a feature exports that takes a store. */
+type FunctionOf<Module> = {
+  [Name in keyof Module]: Module[Name] extends (store: StatementRunner, scope: TenantScope, ...rest: never) => unknown
+    ? Name
+    : never;
+}[keyof Module];
+
+/** One call of every function, of the store and of what features send through it; the compiler sees to it that none is missing. */
+const calls: Record<keyof ResourceStore | FunctionOf<typeof charges>, Call> = {
+  run: (on, scope) => on.run(scope, countOf(scope)),
   read: (on, scope) => on.read(scope, 'Patient', 'known'),
   exists: (on, scope) => on.exists(scope, 'Patient', 'known'),
   readVersion: (on, scope) => on.readVersion(scope, 'Patient', 'known', 1),
@@ -84,9 +94,10 @@ const calls: Record<keyof ResourceStore, Call> = {
   dropHold: (on, scope) => on.dropHold(scope, '1'),
   occupy: (on, scope) =>
     on.occupy(scope, { owner: 'hold/1', replaces: [], nowMs: 0, expiresMs: 1, forced: false, choices: [] }),
-  releaseCharge: (on, scope) => on.releaseCharge(scope, 'c'),
-  noteCharge: (on, scope) => on.noteCharge(scope, { charge: 'c', transaction: 't', application: 1, receivedMs: 0 }),
-  inboundCharges: (on, scope) => on.inboundCharges(scope, { fromMs: 0, toMs: 1 }, 10),
+  releaseCharge: (on, scope) => charges.releaseCharge(on, scope, 'c'),
+  noteCharge: (on, scope) =>
+    charges.noteCharge(on, scope, { charge: 'c', transaction: 't', application: 1, receivedMs: 0 }),
+  findInboundCharges: (on, scope) => charges.findInboundCharges(on, scope, { fromMs: 0, toMs: 1 }, 10),
   awaitsAcceptance: (on, scope) => on.awaitsAcceptance(scope, 'Coverage'),
   intakeRules: (on, scope) => on.intakeRules(scope),
   addIntakeRule: (on, scope) => on.addIntakeRule(scope, { type: 'Coverage', application: undefined }),

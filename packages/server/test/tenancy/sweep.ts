@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import type { Platform } from '../../src/app.ts';
 import { decide } from '../../src/interactions/intake/deciding.ts';
 import { slotIds } from '../../src/scheduling/slot-id.ts';
+import { findInboundCharges } from '../../src/storage/charges.ts';
 import { documentOf, linkOf, pdf, putFile, uploaded } from '../content/world.ts';
 import { editorOf, keepCalendar, keepHolidays, plainCalendar, putPlaces } from '../scheduling/world.ts';
 import { appointment, encounter, patient } from '../support/records.ts';
@@ -328,7 +329,7 @@ export async function sweepIntake({ caller, firm, platform, during }: Sweeper): 
   const { id } = (await caller.send('POST', 'ChargeItem', charge)).json;
   assert.equal((await caller.send('POST', 'ChargeItem', charge)).status, 409);
   await caller.send('PUT', `ChargeItem/${id}`, { ...charge, id, identifier: [{ ...transaction, value: 'u' }] });
-  await store.inboundCharges(scope, { fromMs: 0, toMs: clock.now() + 1 }, 10);
+  await findInboundCharges(store, scope, { fromMs: 0, toMs: clock.now() + 1 }, 10);
   const rule = { type: 'Condition', application: undefined };
   await store.addIntakeRule(scope, rule);
   await store.intakeRules(scope);

@@ -1,0 +1,40 @@
+/**
+ * How a feature reaches what it keeps beside the resources: by functions of its own that send its statements through a
+ * runner. A store is one, inside a transaction and outside.
+ */
+import type { QueryOptions } from '../database/database.ts';
+import type { Sql } from '../database/sql.ts';
+import type { TenantScope } from '../tenancy/scope.ts';
+import { type EpochRow, requireFresh } from './rows.ts';
+import type { Send } from './walks.ts';
+
+export interface StatementOptions extends QueryOptions {
+  /**
+   * The statement neither reads nor changes resources, or what a feature changes with them. So the writes that a Bundle has
+   * gathered (bundle/gathered-writes.ts) need not go before it.
+   */
+  readonly standsApart?: boolean;
+}
+
+/** What functions of features ask for; `ResourceStore` is one. */
+export interface StatementRunner {
+  /**
+   * The rows of a statement of a feature, which runs as the scope's firm and, inside `transaction`, as a part of it. The first
+   * row carries the access epoch (`access_epoch.epoch`), also where nothing else was found.
+   * @throws PraxisError `stale-access`
+   */
+  run<Row extends object>(
+    scope: TenantScope,
+    statement: Sql,
+    options?: StatementOptions,
+  ): Promise<readonly (Row & EpochRow)[]>;
+}
+
+/** @param send sends a statement as the scope's firm */
+export function runnerOver(send: Send): StatementRunner {
+  return {
+    async run<Row extends object>(scope: TenantScope, statement: Sql, options: StatementOptions = {}) {
+      return requireFresh(await send<Row & EpochRow>(scope, statement, options), scope);
+    },
+  };
+}
