@@ -3,10 +3,10 @@
  * resources costs a few statements.
  */
 import { fail } from '../base/errors.ts';
+import type { Sql } from '../database/sql.ts';
 import type { CalendarStore } from '../storage/calendars.ts';
 import type { ChangeFeed } from '../storage/changes.ts';
-import type { IntakeStore } from '../storage/intake.ts';
-import type { StatementRunner } from '../storage/statement-runner.ts';
+import type { StatementOptions, StatementRunner } from '../storage/statement-runner.ts';
 import { batchMax, type ResourceStore, type ResourceWrite, type StoredResource } from '../storage/store.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { firmValueSet } from '../terminology/firm-value-sets.ts';
@@ -121,11 +121,17 @@ type After = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** What stands apart from the resources need not wait for their writes. */
 function featureStatements(store: ResourceStore, after: After): StatementRunner {
+  const known = new Map<string, Promise<readonly unknown[]>>();
   return {
-    run: (scope, statement, options) =>
-      options?.standsApart === true
-        ? store.run(scope, statement, options)
-        : after(() => store.run(scope, statement, options)),
+    run<Row extends object>(scope: TenantScope, statement: Sql, options: StatementOptions = {}) {
+      const send = () => store.run<Row>(scope, statement, options);
+      const ask = () => (options.standsApart === true ? send() : after(send));
+      if (options.remembered !== true) return ask();
+      const question = JSON.stringify([statement.text, statement.values]);
+      const rows = (known.get(question) as ReturnType<typeof send> | undefined) ?? ask(); // the same statement has the same rows
+      known.set(question, rows);
+      return rows;
+    },
   };
 }
 
@@ -140,9 +146,8 @@ function walks(store: ResourceStore, after: After): ChangeFeed & Pick<ResourceSt
   };
 }
 
-/** Calendars and intake. What stands beside the resources and is not read with them need not wait. */
-function practiceRecords(store: ResourceStore, after: After): CalendarStore & IntakeStore {
-  const waits = new Map<string, Promise<boolean>>(); // asked once for thousands of entries
+/** Calendars. */
+function practiceRecords(store: ResourceStore, after: After): CalendarStore {
   return {
     calendars: (...args) => after(() => store.calendars(...args)),
     calendarVersions: (...args) => after(() => store.calendarVersions(...args)),
@@ -150,18 +155,5 @@ function practiceRecords(store: ResourceStore, after: After): CalendarStore & In
     allHolidays: (...args) => after(() => store.allHolidays(...args)),
     holidayVersions: (...args) => after(() => store.holidayVersions(...args)),
     putHolidays: (...args) => after(() => store.putHolidays(...args)),
-    awaitsAcceptance(scope, type) {
-      const answer = waits.get(type) ?? store.awaitsAcceptance(scope, type);
-      waits.set(type, answer);
-      return answer;
-    },
-    intakeRules: (...args) => store.intakeRules(...args),
-    addIntakeRule: (...args) => store.addIntakeRule(...args),
-    removeIntakeRule: (...args) => store.removeIntakeRule(...args),
-    addProposal: (...args) => store.addProposal(...args),
-    closeProposal: (...args) => store.closeProposal(...args),
-    proposal: (...args) => store.proposal(...args),
-    waitingProposals: (...args) => after(() => store.waitingProposals(...args)),
-    decideProposal: (...args) => store.decideProposal(...args),
   };
 }

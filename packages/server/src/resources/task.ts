@@ -1,5 +1,6 @@
 /** Task (https://hl7.org/fhir/R4/task.html): proposals that wait for the practice are judged by a table of their own. */
 import { fail } from '../base/errors.ts';
+import { closeProposal, findProposal } from '../storage/intake.ts';
 import type { WriteOutcome } from '../storage/store.ts';
 import type { Behaviour, BehaviourContext, VersionChange } from './behaviour.ts';
 import { intakeStates } from './states/intake.ts';
@@ -23,7 +24,7 @@ async function storeTask({ scope, store }: BehaviourContext, change: VersionChan
   if (!isIntake || (after !== undefined && !withdrawn.has(after['status']))) return await store.write(scope, write);
   if (act?.by === 'application' && after !== undefined) await requireProposer({ scope, store }, write.id);
   return await together(store, scope, async (inside) => {
-    await inside.closeProposal(scope, write.id);
+    await closeProposal(inside, scope, write.id);
     return await inside.write(scope, write);
   });
 }
@@ -32,7 +33,7 @@ async function requireProposer(
   { scope, store }: Pick<BehaviourContext, 'scope' | 'store'>,
   task: string,
 ): Promise<void> {
-  const proposal = await store.proposal(scope, task);
+  const proposal = await findProposal(store, scope, task);
   if (proposal === undefined || proposal.application === scope.application) return;
   fail('rule-broken', {
     diagnostics:

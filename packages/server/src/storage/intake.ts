@@ -2,11 +2,11 @@
  * Writes that wait until the practice accepts them: of which types and applications, and what was proposed and decided field
  * by field (docs/decisions/0197). How far a proposal is stands in its Task.
  */
-import type { QueryOptions } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { typeNumber } from '../search/numbers.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
-import { type EpochRow, requireFresh, typeName } from './rows.ts';
+import { typeName } from './rows.ts';
+import type { StatementOptions, StatementRunner } from './statement-runner.ts';
 
 export interface IntakeRule {
   /** The resource type. */
@@ -40,46 +40,13 @@ export interface Proposal extends ProposalDraft {
 
 export type ProposalDecision = Pick<Proposal, 'task' | 'target' | 'closed' | 'decided'>;
 
-export interface IntakeStore {
-  /** Whether what the application of the scope writes of the type waits. */
-  awaitsAcceptance(scope: TenantScope, type: string): Promise<boolean>;
-
-  /** By type, the rule for all applications first; with the names of applications as they are now. */
-  intakeRules(scope: TenantScope): Promise<readonly (IntakeRule & { readonly applicationName: string | undefined })[]>;
-
-  /** Makes a rule, unless there is the same. */
-  addIntakeRule(scope: TenantScope, rule: IntakeRule): Promise<void>;
-
-  /** Whether there was one to remove. */
-  removeIntakeRule(scope: TenantScope, rule: IntakeRule): Promise<boolean>;
-
-  /**
-   * Keeps a proposal of the application of the scope: in the transaction that makes its Task.
-   * @returns false where as many of the application's wait as may
-   */
-  addProposal(scope: TenantScope, draft: ProposalDraft): Promise<boolean>;
-
-  /** Ends what was taken back: in the transaction that writes the Task. Nothing where there is no such proposal. */
-  closeProposal(scope: TenantScope, task: string): Promise<void>;
-
-  proposal(scope: TenantScope, task: string): Promise<Proposal | undefined>;
-
-  /** Those that are not closed, oldest first, with the Tasks that tell how far they are. */
-  waitingProposals(scope: TenantScope, limit: number): Promise<readonly (Proposal & { readonly status: string })[]>;
-
-  /** Keeps what was decided: in the transaction that writes the Task. */
-  decideProposal(scope: TenantScope, decision: ProposalDecision): Promise<void>;
-}
-
-type Send = <R>(scope: TenantScope, statement: Sql, options: QueryOptions) => Promise<R[]>;
-
-interface RuleRow extends EpochRow {
+interface RuleRow {
   readonly rtype: number | null;
   readonly application: number;
   readonly name: string | null;
 }
 
-interface ProposalRow extends EpochRow {
+interface ProposalRow {
   readonly task: string | null;
   readonly application: number;
   readonly name: string;
@@ -93,7 +60,9 @@ interface ProposalRow extends EpochRow {
   readonly status: string | null;
 }
 
-const reading: QueryOptions = { idempotent: true };
+/** What stands here is read by no statement of the writes that wait. */
+const changing: StatementOptions = { standsApart: true };
+const reading: StatementOptions = { standsApart: true, idempotent: true };
 
 /** Proposals of one application that wait at one firm. */
 export const waitingMax = 10_000;
@@ -101,55 +70,83 @@ export const waitingMax = 10_000;
 /** In the column `application`. */
 const everyApplication = 0;
 
-/** @param send sends a statement as the scope's firm */
-export function intakeOver(send: Send): IntakeStore {
-  return {
-    async awaitsAcceptance(scope, type) {
-      const rows = await send<EpochRow & { readonly waits: boolean }>(scope, waitsStatement(scope, type), reading);
-      return requireFresh(rows, scope)[0]?.waits === true;
-    },
-    async intakeRules(scope) {
-      const rows = requireFresh(await send<RuleRow>(scope, rulesStatement(scope), reading), scope);
-      return rows.flatMap(({ rtype, application, name }) =>
-        rtype === null
-          ? []
-          : [
-              {
-                type: typeName(rtype),
-                application: application === everyApplication ? undefined : application,
-                applicationName: name ?? undefined,
-              },
-            ],
-      );
-    },
-    async addIntakeRule(scope, rule) {
-      requireFresh(await send<EpochRow>(scope, addRuleStatement(scope, rule), {}), scope);
-    },
-    async removeIntakeRule(scope, rule) {
-      const rows = await send<EpochRow & { readonly gone: number }>(scope, removeRuleStatement(scope, rule), {});
-      return requireFresh(rows, scope)[0]?.gone === 1;
-    },
-    async addProposal(scope, draft) {
-      const rows = await send<EpochRow & { readonly made: number }>(scope, addStatement(scope, draft), {});
-      return requireFresh(rows, scope)[0]?.made === 1;
-    },
-    async closeProposal(scope, task) {
-      requireFresh(await send<EpochRow>(scope, closeStatement(scope, task), {}), scope);
-    },
-    async proposal(scope, task) {
-      const rows = await send<ProposalRow>(scope, proposalStatement(scope, task), reading);
-      return requireFresh(rows, scope).flatMap(proposalsOf)[0];
-    },
-    async waitingProposals(scope, limit) {
-      const rows = await send<ProposalRow>(scope, waitingStatement(scope, limit), reading);
-      return requireFresh(rows, scope).flatMap((row) =>
-        proposalsOf(row).map((proposal) => ({ ...proposal, status: row.status ?? '' })),
-      );
-    },
-    async decideProposal(scope, decision) {
-      requireFresh(await send<EpochRow>(scope, decideStatement(scope, decision), {}), scope);
-    },
-  };
+/** Whether what the application of the scope writes of the type waits. */
+export async function awaitsAcceptance(store: StatementRunner, scope: TenantScope, type: string): Promise<boolean> {
+  const options = { ...reading, remembered: true };
+  const [row] = await store.run<{ readonly waits: boolean }>(scope, waitsStatement(scope, type), options);
+  return row?.waits === true;
+}
+
+/** By type, the rule for all applications first; with the names of applications as they are now. */
+export async function findIntakeRules(
+  store: StatementRunner,
+  scope: TenantScope,
+): Promise<readonly (IntakeRule & { readonly applicationName: string | undefined })[]> {
+  const rows = await store.run<RuleRow>(scope, rulesStatement(scope), reading);
+  return rows.flatMap(({ rtype, application, name }) =>
+    rtype === null
+      ? []
+      : [
+          {
+            type: typeName(rtype),
+            application: application === everyApplication ? undefined : application,
+            applicationName: name ?? undefined,
+          },
+        ],
+  );
+}
+
+/** Makes a rule, unless there is the same. */
+export async function addIntakeRule(store: StatementRunner, scope: TenantScope, rule: IntakeRule): Promise<void> {
+  await store.run(scope, addRuleStatement(scope, rule), changing);
+}
+
+/** Whether there was one to remove. */
+export async function removeIntakeRule(store: StatementRunner, scope: TenantScope, rule: IntakeRule): Promise<boolean> {
+  const [row] = await store.run<{ readonly gone: number }>(scope, removeRuleStatement(scope, rule), changing);
+  return row?.gone === 1;
+}
+
+/**
+ * Keeps a proposal of the application of the scope: in the transaction that makes its Task.
+ * @returns false where as many of the application's wait as may
+ */
+export async function addProposal(store: StatementRunner, scope: TenantScope, draft: ProposalDraft): Promise<boolean> {
+  const [row] = await store.run<{ readonly made: number }>(scope, addStatement(scope, draft), changing);
+  return row?.made === 1;
+}
+
+/** Ends what was taken back: in the transaction that writes the Task. Nothing where there is no such proposal. */
+export async function closeProposal(store: StatementRunner, scope: TenantScope, task: string): Promise<void> {
+  await store.run(scope, closeStatement(scope, task), changing);
+}
+
+/** The proposal of a Task; undefined: it is a Task for something else. */
+export async function findProposal(
+  store: StatementRunner,
+  scope: TenantScope,
+  task: string,
+): Promise<Proposal | undefined> {
+  return (await store.run<ProposalRow>(scope, proposalStatement(scope, task), reading)).flatMap(proposalsOf)[0];
+}
+
+/** Those that are not closed, oldest first, with the Tasks that tell how far they are. */
+export async function findWaitingProposals(
+  store: StatementRunner,
+  scope: TenantScope,
+  limit: number,
+): Promise<readonly (Proposal & { readonly status: string })[]> {
+  const rows = await store.run<ProposalRow>(scope, waitingStatement(scope, limit), { idempotent: true });
+  return rows.flatMap((row) => proposalsOf(row).map((proposal) => ({ ...proposal, status: row.status ?? '' })));
+}
+
+/** Keeps what was decided: in the transaction that writes the Task. */
+export async function decideProposal(
+  store: StatementRunner,
+  scope: TenantScope,
+  decision: ProposalDecision,
+): Promise<void> {
+  await store.run(scope, decideStatement(scope, decision), changing);
 }
 
 function proposalsOf(row: ProposalRow): readonly Proposal[] {

@@ -14,6 +14,8 @@ export interface StatementOptions extends QueryOptions {
    * gathered (bundle/gathered-writes.ts) need not go before it.
    */
   readonly standsApart?: boolean;
+  /** Its answer stands for all of a Bundle's transaction, whose thousands of entries would ask the same. */
+  readonly remembered?: boolean;
 }
 
 /** What functions of features ask for; `ResourceStore` is one. */

@@ -23,7 +23,6 @@ import {
   type ParameterStanding,
   parameterStandings,
 } from './index-statements.ts';
-import { type IntakeStore, intakeOver } from './intake.ts';
 import { claimKey, type KeptAnswers, keepAnswer, readKept } from './kept-answers.ts';
 import { isIn, ledgerEvents } from './ledger-events.ts';
 import { ledgerPlace, ledgerResource } from './ledger-rows.ts';
@@ -90,7 +89,6 @@ export interface Estimate {
 export interface ResourceStore
   extends ChangeFeed,
     CalendarStore,
-    IntakeStore,
     OccupancyStore,
     HoldStore,
     WaitlistStore,
@@ -295,7 +293,6 @@ function storeOver(
     ...holdsOver(send),
     ...contentsOver(send),
     ...calendarsOver(send),
-    ...intakeOver(send),
     ...occupancyOver(send),
     ...waitlistOver(send),
     keptAnswer: (scope, key, nowMs) => readKept(send, scope, key, nowMs),

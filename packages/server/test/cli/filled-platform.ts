@@ -31,6 +31,7 @@ import { openSigningKeys } from '../../src/oauth/signing/signing-keys.ts';
 import { openTokenScopes } from '../../src/oauth/signing/token-scopes.ts';
 import { noteCharge } from '../../src/storage/charges.ts';
 import { completenessSteps } from '../../src/storage/completeness.ts';
+import { addIntakeRule, addProposal } from '../../src/storage/intake.ts';
 import { type Application, createApplication } from '../../src/tenancy/applications.ts';
 import { authorise } from '../../src/tenancy/authorisations.ts';
 import { getEnvironment } from '../../src/tenancy/environments.ts';
@@ -143,9 +144,9 @@ async function keepIntake({ store, database, clock }: Platform, firm: Firm): Pro
   await store.transaction(scope, (inside) =>
     noteCharge(inside, scope, { charge: 'c', transaction: 't', application, receivedMs: startMs }),
   );
-  await store.addIntakeRule(scope, { type: 'Coverage', application: undefined });
+  await addIntakeRule(store, scope, { type: 'Coverage', application: undefined });
   const draft = { task: 't', type: 'Coverage', target: undefined, base: 0, proposedAtMs: startMs };
-  await store.addProposal(scope, { ...draft, proposed: '{"status":"active"}' });
+  await addProposal(store, scope, { ...draft, proposed: '{"status":"active"}' });
 }
 
 /** An answer that is kept under a key, and the moment up to which searches are complete. */

@@ -7,6 +7,7 @@ import { contentCommands } from '../../src/cli/commands/data/content.ts';
 import { sql } from '../../src/database/sql.ts';
 import { decide } from '../../src/interactions/intake/deciding.ts';
 import { looseMax } from '../../src/interactions/upload-url.ts';
+import { addIntakeRule, findWaitingProposals, removeIntakeRule } from '../../src/storage/intake.ts';
 import { runCommand } from '../cli/platform.ts';
 import { editorOf } from '../scheduling/world.ts';
 import { openRequestBudget } from '../support/request-budget.ts';
@@ -78,7 +79,7 @@ test('bytes that were stored for nothing, and files that never came in whole, ar
 
 test('what a proposal names waits with it for the practice, and is held by what comes of it', async () => {
   const { store, scope } = await editorOf(world.platform, world.maple);
-  await store.addIntakeRule(scope, { type: 'Coverage', application: undefined });
+  await addIntakeRule(store, scope, { type: 'Coverage', application: undefined });
   const card = await uploaded(full, Buffer.concat([pdf, Buffer.from('card')]));
   const coverage = (value: string) => ({
     resourceType: 'Coverage',
@@ -92,7 +93,7 @@ test('what a proposal names waits with it for the practice, and is held by what 
   assert.equal((await full.send('POST', 'Coverage', coverage(card.attachment))).status, 202);
   await later(25 * hour);
   await service.jobs.settle();
-  const [proposal] = await store.waitingProposals(scope, 10);
+  const [proposal] = await findWaitingProposals(store, scope, 10);
   const decider = {
     store,
     scope,
@@ -103,7 +104,7 @@ test('what a proposal names waits with it for the practice, and is held by what 
     flow: 'session',
   };
   await decide(decider, proposal?.task ?? '', { rest: 'accept' });
-  await store.removeIntakeRule(scope, { type: 'Coverage', application: undefined });
+  await removeIntakeRule(store, scope, { type: 'Coverage', application: undefined });
   const found = await full.get('Coverage?beneficiary=Patient/stone');
   const read = await full.get(`Coverage/${found.json.entry[0].resource.id}`);
   assert.equal((await fetch(read.json.identifier[0].value)).status, 200);

@@ -7,6 +7,7 @@ import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import * as charges from '../../src/storage/charges.ts';
+import * as intake from '../../src/storage/intake.ts';
 import type { StatementRunner } from '../../src/storage/statement-runner.ts';
 import { firstPlace, openStore, type ResourceStore } from '../../src/storage/store.ts';
 import type { TenantScope } from '../../src/tenancy/scope.ts';
@@ -57,7 +58,7 @@ type FunctionOf<Module> = {
 }[keyof Module];
 
 /** One call of every function, of the store and of what features send through it; the compiler sees to it that none is missing. */
-const calls: Record<keyof ResourceStore | FunctionOf<typeof charges>, Call> = {
+const calls: Record<keyof ResourceStore | FunctionOf<typeof charges & typeof intake>, Call> = {
   run: (on, scope) => on.run(scope, countOf(scope)),
   read: (on, scope) => on.read(scope, 'Patient', 'known'),
   exists: (on, scope) => on.exists(scope, 'Patient', 'known'),
@@ -98,20 +99,20 @@ const calls: Record<keyof ResourceStore | FunctionOf<typeof charges>, Call> = {
   noteCharge: (on, scope) =>
     charges.noteCharge(on, scope, { charge: 'c', transaction: 't', application: 1, receivedMs: 0 }),
   findInboundCharges: (on, scope) => charges.findInboundCharges(on, scope, { fromMs: 0, toMs: 1 }, 10),
-  awaitsAcceptance: (on, scope) => on.awaitsAcceptance(scope, 'Coverage'),
-  intakeRules: (on, scope) => on.intakeRules(scope),
-  addIntakeRule: (on, scope) => on.addIntakeRule(scope, { type: 'Coverage', application: undefined }),
-  removeIntakeRule: (on, scope) => on.removeIntakeRule(scope, { type: 'Coverage', application: undefined }),
+  awaitsAcceptance: (on, scope) => intake.awaitsAcceptance(on, scope, 'Coverage'),
+  findIntakeRules: (on, scope) => intake.findIntakeRules(on, scope),
+  addIntakeRule: (on, scope) => intake.addIntakeRule(on, scope, { type: 'Coverage', application: undefined }),
+  removeIntakeRule: (on, scope) => intake.removeIntakeRule(on, scope, { type: 'Coverage', application: undefined }),
   addProposal: (on, scope) =>
-    on.addProposal(scope, {
+    intake.addProposal(on, scope, {
       ...{ task: 't', type: 'Coverage', target: undefined },
       ...{ base: 0, proposedAtMs: 0, proposed: '{}' },
     }),
-  closeProposal: (on, scope) => on.closeProposal(scope, 't'),
-  proposal: (on, scope) => on.proposal(scope, 't'),
-  waitingProposals: (on, scope) => on.waitingProposals(scope, 10),
+  closeProposal: (on, scope) => intake.closeProposal(on, scope, 't'),
+  findProposal: (on, scope) => intake.findProposal(on, scope, 't'),
+  findWaitingProposals: (on, scope) => intake.findWaitingProposals(on, scope, 10),
   decideProposal: (on, scope) =>
-    on.decideProposal(scope, { task: 't', target: undefined, closed: true, decided: '{}' }),
+    intake.decideProposal(on, scope, { task: 't', target: undefined, closed: true, decided: '{}' }),
   keepWaiting: (on, scope) => on.keepWaiting(scope, { appointment: '1', priority: 1, sinceMs: 0 }),
   dropWaiting: (on, scope) => on.dropWaiting(scope, '1'),
   standingOffer: (on, scope) => on.standingOffer(scope, '1'),

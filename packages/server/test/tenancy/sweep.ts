@@ -7,6 +7,7 @@ import type { Platform } from '../../src/app.ts';
 import { decide } from '../../src/interactions/intake/deciding.ts';
 import { slotIds } from '../../src/scheduling/slot-id.ts';
 import { findInboundCharges } from '../../src/storage/charges.ts';
+import { addIntakeRule, findIntakeRules, findWaitingProposals, removeIntakeRule } from '../../src/storage/intake.ts';
 import { documentOf, linkOf, pdf, putFile, uploaded } from '../content/world.ts';
 import { editorOf, keepCalendar, keepHolidays, plainCalendar, putPlaces } from '../scheduling/world.ts';
 import { appointment, encounter, patient } from '../support/records.ts';
@@ -331,11 +332,11 @@ export async function sweepIntake({ caller, firm, platform, during }: Sweeper): 
   await caller.send('PUT', `ChargeItem/${id}`, { ...charge, id, identifier: [{ ...transaction, value: 'u' }] });
   await findInboundCharges(store, scope, { fromMs: 0, toMs: clock.now() + 1 }, 10);
   const rule = { type: 'Condition', application: undefined };
-  await store.addIntakeRule(scope, rule);
-  await store.intakeRules(scope);
+  await addIntakeRule(store, scope, rule);
+  await findIntakeRules(store, scope);
   const waiting = await caller.send('POST', 'Condition', { resourceType: 'Condition', subject });
   assert.equal(waiting.status, 202, waiting.text);
-  const [proposal] = await store.waitingProposals(scope, 10);
+  const [proposal] = await findWaitingProposals(store, scope, 10);
   const decider = {
     store,
     scope,
@@ -346,9 +347,9 @@ export async function sweepIntake({ caller, firm, platform, during }: Sweeper): 
     flow: 'session',
   };
   await decide(decider, proposal?.task ?? '', { rest: 'accept' });
-  await store.removeIntakeRule(scope, rule);
+  await removeIntakeRule(store, scope, rule);
   // What stays: a rule and a proposal.
-  await store.addIntakeRule(scope, rule);
+  await addIntakeRule(store, scope, rule);
   assert.equal((await caller.send('POST', 'Condition', { resourceType: 'Condition', subject })).status, 202);
 }
 

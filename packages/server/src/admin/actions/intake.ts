@@ -4,6 +4,7 @@ import { decide } from '../../interactions/intake/deciding.ts';
 import { intakeTypes } from '../../interactions/intake/proposing.ts';
 import { listProposals, type ShownProposal, showProposal } from '../../interactions/intake/shown.ts';
 import { requestLimits } from '../../limits/budgets.ts';
+import { addIntakeRule, findIntakeRules, removeIntakeRule } from '../../storage/intake.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { type ActionContext, defineAction, nothing, type Shape } from '../action.ts';
@@ -93,7 +94,7 @@ export const intakeActions = [
     fields: {},
     output: { kind: 'list', shape: rule },
     async run(context, { path }) {
-      const rules = await context.store.intakeRules(await scopeOf(context, path));
+      const rules = await findIntakeRules(context.store, await scopeOf(context, path));
       return rules.map(({ type, applicationName }) => ({ type, application: applicationName ?? everyone }));
     },
   }),
@@ -106,7 +107,7 @@ export const intakeActions = [
     fields: {},
     output: nothing,
     async run(context, { path }) {
-      await context.store.addIntakeRule(await scopeOf(context, path), await ruleOf(context, path));
+      await addIntakeRule(context.store, await scopeOf(context, path), await ruleOf(context, path));
     },
   }),
   defineAction({
@@ -118,7 +119,7 @@ export const intakeActions = [
     fields: {},
     output: nothing,
     async run(context, { path }) {
-      if (await context.store.removeIntakeRule(await scopeOf(context, path), await ruleOf(context, path))) return;
+      if (await removeIntakeRule(context.store, await scopeOf(context, path), await ruleOf(context, path))) return;
       fail('resource-not-found', { diagnostics: 'There is no such rule: intake rules lists them' });
     },
   }),

@@ -10,7 +10,7 @@ import type { Clock } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
 import { newResourceId, newUuid } from '../../base/ids.ts';
 import { textOf } from '../../search/json-values.ts';
-import type { Proposal } from '../../storage/intake.ts';
+import { decideProposal, findProposal, type Proposal } from '../../storage/intake.ts';
 import type { ResourceStore, ResourceWrite, StoredResource } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { withSafeNarrative } from '../patched-narrative.ts';
@@ -71,13 +71,13 @@ export async function decide(decider: Decider, task: string, decisions: Decision
     await advance({ ...decider, store: inside }, row, { status, type: proposal.type, decided, target, proposal });
     const closed = status !== 'in-progress';
     const decision = { task, target: target ?? proposal.target, closed, decided: JSON.stringify(decided) };
-    await inside.decideProposal(scope, decision);
+    await decideProposal(inside, scope, decision);
   });
 }
 
 /** @throws PraxisError `resource-not-found` */
 export async function requireProposal(store: ResourceStore, scope: TenantScope, task: string): Promise<Proposal> {
-  return (await store.proposal(scope, task)) ?? unknownProposal(task);
+  return (await findProposal(store, scope, task)) ?? unknownProposal(task);
 }
 
 export function proposedOf({ proposed }: Pick<Proposal, 'proposed'>): Proposed {

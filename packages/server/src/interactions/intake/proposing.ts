@@ -7,7 +7,7 @@ import { contentOf } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import { newResourceId } from '../../base/ids.ts';
 import { governedMembers, requireFirmCodes } from '../../resources/firm-codes.ts';
-import { waitingMax } from '../../storage/intake.ts';
+import { addProposal, awaitsAcceptance, waitingMax } from '../../storage/intake.ts';
 import type { ResourceWrite, StoredResource } from '../../storage/store.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../context.ts';
 import { criterionTest, discloseReadable } from '../disclosing.ts';
@@ -32,7 +32,7 @@ export function isIntakeType(type: string): type is IntakeType {
 
 /** Whether what the caller writes of the type waits for the practice. */
 export async function isAwaited({ store, scope }: InteractionContext, type: string): Promise<boolean> {
-  return isIntakeType(type) && (await store.awaitsAcceptance(scope, type));
+  return isIntakeType(type) && (await awaitsAcceptance(store, scope, type));
 }
 
 /** A write that has passed every check, and is about to be stored. */
@@ -96,7 +96,7 @@ async function propose(
   const audit = { ...taskWrite.audit, ...(write.audit.entries === undefined ? {} : { entries: write.audit.entries }) };
   const draft = { task: id, type, target, base: current?.versionId ?? 0, proposedAtMs: clock.now() };
   await store.transaction(scope, async (inside) => {
-    if (!(await inside.addProposal(scope, { ...draft, proposed: JSON.stringify(proposed) }))) tooMany();
+    if (!(await addProposal(inside, scope, { ...draft, proposed: JSON.stringify(proposed) }))) tooMany();
     const storing = { ...context, store: inside };
     await holdProposed(storing, write, id);
     const outcome = await storeVersion(storing, { ...taskWrite, audit }, undefined, { act: byServer });

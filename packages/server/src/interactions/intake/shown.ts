@@ -1,7 +1,7 @@
 /** Proposals as staff see them, and what came of one as the application sees it (docs/decisions/0197). */
 import type { JsonValue } from '@praxis/fhir';
 import { textOf } from '../../search/json-values.ts';
-import type { Proposal } from '../../storage/intake.ts';
+import { findProposal, findWaitingProposals, type Proposal } from '../../storage/intake.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import type { InteractionContext } from '../context.ts';
@@ -43,7 +43,7 @@ export async function listProposals(
   scope: TenantScope,
   limit: number,
 ): Promise<readonly ListedProposal[]> {
-  const waiting = await store.waitingProposals(scope, limit);
+  const waiting = await findWaitingProposals(store, scope, limit);
   return waiting.map(({ status, ...proposal }) => ({
     ...listed(proposal, status),
     fields: Object.keys(proposedOf(proposal)),
@@ -92,7 +92,7 @@ export async function outcomeOfProposal(
   { store, scope }: InteractionContext,
   task: string,
 ): Promise<ProposalOutcome | undefined> {
-  const proposal = await store.proposal(scope, task);
+  const proposal = await findProposal(store, scope, task);
   if (proposal === undefined || proposal.application !== scope.application) return undefined;
   const decided = decidedOf(proposal);
   const fields = Object.keys(proposedOf(proposal)).map((field) => ({ field, decision: decided[field]?.decision }));

@@ -3,6 +3,7 @@
  * named for the requests (names.ts): the slots of Monday, in order, as `{slot-0}` and on.
  */
 import assert from 'node:assert/strict';
+import { addIntakeRule } from '../../../src/storage/intake.ts';
 import { editorOf, keepCalendar } from '../../scheduling/world.ts';
 import type { Caller, TestFirm, TestService } from '../../support/service.ts';
 import type { Secret } from '../worlds.ts';
@@ -120,7 +121,7 @@ export function letter(url: string, patient: string, more: object = {}) {
 /** Of the application that plants: a coverage that waits for the practice; in one world of those that differ in it, none. */
 async function withProposal({ kind, world, entitled, firm }: Planting): Promise<Names> {
   const { store, scope } = await editorOf(world.service.platform, firm);
-  await store.addIntakeRule(scope, { type: 'Coverage', application: undefined });
+  await addIntakeRule(store, scope, { type: 'Coverage', application: undefined });
   const noProposal = '22222222-2222-4222-8222-222222222222';
   if (kind.secret === 'existence' && world.secret === 'bravo') return new Map([['proposal', noProposal]]);
   const more = kind.secret === 'value' && world.secret === 'bravo' ? { dependent: 'bravo' } : { subscriberId: 'alpha' };

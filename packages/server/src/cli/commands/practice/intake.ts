@@ -7,6 +7,7 @@ import { type Decider, type Decisions, decide } from '../../../interactions/inta
 import { intakeTypes, isIntakeType } from '../../../interactions/intake/proposing.ts';
 import { listProposals, type ShownProposal, showProposal } from '../../../interactions/intake/shown.ts';
 import { openOperatorBudget } from '../../../limits/budgets.ts';
+import { addIntakeRule, findIntakeRules, removeIntakeRule } from '../../../storage/intake.ts';
 import { openOperatorScope } from '../../../tenancy/operator.ts';
 import { type Command, type CommandContext, type CommandInput, UsageError } from '../../command.ts';
 import { versionOf } from '../../firm-documents.ts';
@@ -40,7 +41,7 @@ export const intakeCommands: readonly Command[] = [
     options: environmentOption,
     async run(context, input) {
       const { store, scope } = await deciderOf(await context.platform(), input);
-      const rows = (await store.intakeRules(scope)).map((rule) => [rule.type, rule.applicationName ?? '*']);
+      const rows = (await findIntakeRules(store, scope)).map((rule) => [rule.type, rule.applicationName ?? '*']);
       printTable(context, ['TYPE', 'APPLICATION'], rows);
     },
   },
@@ -52,7 +53,7 @@ export const intakeCommands: readonly Command[] = [
     async run(context, input) {
       const platform = await context.platform();
       const { store, scope } = await deciderOf(platform, input);
-      await store.addIntakeRule(scope, await ruleOf(platform, input));
+      await addIntakeRule(store, scope, await ruleOf(platform, input));
       context.print(`${input.argument(1)} waits for the practice`);
     },
   },
@@ -64,7 +65,7 @@ export const intakeCommands: readonly Command[] = [
     async run(context, input) {
       const platform = await context.platform();
       const { store, scope } = await deciderOf(platform, input);
-      const isGone = await store.removeIntakeRule(scope, await ruleOf(platform, input));
+      const isGone = await removeIntakeRule(store, scope, await ruleOf(platform, input));
       context.print(isGone ? `${input.argument(1)} is stored at once` : 'There was no such rule');
     },
   },
