@@ -9,6 +9,7 @@ import { actorsIn, type Booking, bookingOf, isSameBooking, localOf, takesTime } 
 import { withPlaces } from '../scheduling/placing.ts';
 import { objectOf, textOf } from '../search/json-values.ts';
 import type { ResourceStore, WriteOutcome } from '../storage/store.ts';
+import { noteFreed } from '../storage/waitlist.ts';
 import { freedBy, leftOffer, type WaitlistChange, waitlistChange } from './appointment-waitlist.ts';
 import type { BehaviourContext, VersionChange } from './behaviour.ts';
 import { together } from './together.ts';
@@ -49,7 +50,7 @@ export async function storeAppointment(context: BehaviourContext, change: Versio
       const outcome = await inside.write(scope, write);
       if (outcome.outcome === 'conflict') throw new Overtaken(outcome);
       await listed?.(inside);
-      if (freed.length > 0) await inside.noteFreed(scope, freed, clock.now());
+      if (freed.length > 0) await noteFreed(inside, scope, freed, clock.now());
       return outcome;
     });
   } catch (error) {

@@ -5,7 +5,15 @@
 import { type Booking, isSameBooking } from '../scheduling/booking.ts';
 import { priorityOf } from '../scheduling/waitlist.ts';
 import type { ResourceStore } from '../storage/store.ts';
-import type { FreedTime, WaitlistOffer } from '../storage/waitlist.ts';
+import {
+  dropWaiting,
+  endOffer,
+  type FreedTime,
+  findStandingOffer,
+  keepOffer,
+  keepWaiting,
+  type WaitlistOffer,
+} from '../storage/waitlist.ts';
 import type { BehaviourContext, VersionChange } from './behaviour.ts';
 
 /** Changes the list, in the transaction of the version. */
@@ -19,7 +27,7 @@ export async function leftOffer(
 ): Promise<WaitlistOffer | undefined> {
   if (before?.['status'] !== 'proposed') return undefined;
   if (after?.['status'] === 'proposed' && isSameTime) return undefined;
-  return await store.standingOffer(scope, write.id);
+  return await findStandingOffer(store, scope, write.id);
 }
 
 /**
@@ -32,16 +40,16 @@ export function waitlistChange(
   left: WaitlistOffer | undefined,
 ): WaitlistChange | undefined {
   const { id } = write;
-  if (offer !== undefined) return (inside) => inside.keepOffer(scope, id, offer);
+  if (offer !== undefined) return (inside) => keepOffer(inside, scope, id, offer);
   if (after?.['status'] === 'waitlist') {
     const entry = { appointment: id, priority: priorityOf(after), sinceMs: clock.now() };
     return async (inside) => {
-      if (left !== undefined) await inside.endOffer(scope, id);
-      await inside.keepWaiting(scope, entry);
+      if (left !== undefined) await endOffer(inside, scope, id);
+      await keepWaiting(inside, scope, entry);
     };
   }
   const wasListed = before?.['status'] === 'waitlist' || left !== undefined;
-  return wasListed ? (inside) => inside.dropWaiting(scope, id) : undefined;
+  return wasListed ? (inside) => dropWaiting(inside, scope, id) : undefined;
 }
 
 /** Coming time of practitioners that only the version before takes. @param kept those whose time is kept, as Type/id */

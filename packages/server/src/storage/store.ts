@@ -53,7 +53,6 @@ import {
 } from './rows.ts';
 import { runnerOver, type StatementRunner } from './statement-runner.ts';
 import { type HistoryPage, statements, versionIdMax } from './statements.ts';
-import { type WaitlistStore, waitlistOver } from './waitlist.ts';
 import { type Send, streamOf, walkHistory } from './walks.ts';
 
 export type { Change, ChangePlace, Changes, ChangesPage } from './changes.ts';
@@ -91,7 +90,6 @@ export interface ResourceStore
     CalendarStore,
     OccupancyStore,
     HoldStore,
-    WaitlistStore,
     ContentRows,
     PortionReader,
     KeptAnswers<ResourceStore>,
@@ -294,7 +292,6 @@ function storeOver(
     ...contentsOver(send),
     ...calendarsOver(send),
     ...occupancyOver(send),
-    ...waitlistOver(send),
     keptAnswer: (scope, key, nowMs) => readKept(send, scope, key, nowMs),
     async read(scope, type, id) {
       const place = ledgerPlace(type, id);

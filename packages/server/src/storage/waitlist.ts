@@ -9,8 +9,7 @@ import type { TenantScope } from '../tenancy/scope.ts';
 import { integerArray, textArray } from './index-arrays.ts';
 import type { Interval } from './occupancy.ts';
 import type { StoredResource } from './resources.ts';
-import { type EpochRow, requireFresh } from './rows.ts';
-import type { Send } from './walks.ts';
+import type { StatementOptions, StatementRunner } from './statement-runner.ts';
 
 /** Priority of those who have none: after all others. */
 export const lowestPriority = 32_767;
@@ -49,55 +48,23 @@ export interface Waiting extends WaitlistEntry {
   readonly row: StoredResource;
 }
 
-export interface WaitlistStore {
-  /** Puts an Appointment on the list, or changes its priority: in the transaction of its version. */
-  keepWaiting(scope: TenantScope, entry: WaitlistEntry): Promise<void>;
-
-  /** Takes an Appointment off the list, with all that it was offered: in the transaction of its version. */
-  dropWaiting(scope: TenantScope, appointment: string): Promise<void>;
-
-  /** The offer that stands, also when its time is over; undefined: there is none. */
-  standingOffer(scope: TenantScope, appointment: string): Promise<WaitlistOffer | undefined>;
-
-  /** Makes an offer, and sees to it that its end is noticed: in the transaction that takes its places. */
-  keepOffer(scope: TenantScope, appointment: string, offer: WaitlistOffer): Promise<void>;
-
-  /** Ends the offer that stands; it is remembered. */
-  endOffer(scope: TenantScope, appointment: string): Promise<void>;
-
-  /** Ids of Appointments whose offer stands although its time is over, the oldest first. */
-  endedOffers(scope: TenantScope, nowMs: number, limit: number): Promise<readonly string[]>;
-
-  /** Notes time that is to be offered: in the transaction that gives it up. */
-  noteFreed(scope: TenantScope, freed: readonly FreedTime[], nowMs: number): Promise<void>;
-
-  /** Takes the freed time that was noted first: in the transaction in which its offers are made, and under its lock. */
-  takeFreed(scope: TenantScope): Promise<FreedTime | undefined>;
-
-  /** Those who wait, by priority and then by time; @param after the last one that was seen */
-  waiting(scope: TenantScope, after: WaitlistEntry | undefined, limit: number): Promise<readonly Waiting[]>;
-
-  /** Appointments with the status waitlist that are not on the list, as an import leaves them. */
-  unlisted(scope: TenantScope, limit: number): Promise<readonly StoredResource[]>;
-}
-
-interface OfferRow extends EpochRow {
+interface OfferRow {
   readonly slot: string | null;
   readonly expires: number;
   readonly added: string[];
 }
 
-interface NameRow extends EpochRow {
+interface NameRow {
   readonly appointment: string | null;
 }
 
-interface FreedRow extends EpochRow {
+interface FreedRow {
   readonly actor: string | null;
   readonly starts: number;
   readonly ends: number;
 }
 
-interface WaitingRow extends EpochRow {
+interface WaitingRow {
   readonly id: string | null;
   readonly vid: number;
   readonly lu: number;
@@ -107,53 +74,107 @@ interface WaitingRow extends EpochRow {
   readonly offered: string[];
 }
 
-const reading = { idempotent: true } as const;
+/** What the waiting list keeps is read by no statement of the writes that wait. */
+const changing: StatementOptions = { standsApart: true };
+const reading: StatementOptions = { standsApart: true, idempotent: true };
 
-/** @param send sends a statement as the scope's firm */
-export function waitlistOver(send: Send): WaitlistStore {
-  const write = async (scope: TenantScope, statement: Sql): Promise<void> => {
-    requireFresh(await send<EpochRow>(scope, statement, {}), scope);
-  };
-  return {
-    keepWaiting: (scope, entry) => write(scope, keepEntry(scope, entry)),
-    dropWaiting: (scope, appointment) => write(scope, dropEntry(scope, appointment)),
-    async standingOffer(scope, appointment) {
-      const [row] = requireFresh(await send<OfferRow>(scope, readOffer(scope, appointment), reading), scope);
-      if (row === undefined || row.slot === null) return undefined;
-      return { slot: row.slot, expiresMs: row.expires, added: row.added };
-    },
-    keepOffer: (scope, appointment, offer) => write(scope, keepOffer(scope, appointment, offer)),
-    endOffer: (scope, appointment) => write(scope, endOffer(scope, appointment)),
-    async endedOffers(scope, nowMs, limit) {
-      const rows = await send<NameRow>(scope, endedOffers(scope, nowMs, limit), reading);
-      return requireFresh(rows, scope).flatMap(({ appointment }) => appointment ?? []);
-    },
-    noteFreed: (scope, freed, nowMs) => write(scope, noteFreed(scope, freed, nowMs)),
-    async takeFreed(scope) {
-      const [row] = requireFresh(await send<FreedRow>(scope, takeFreed(scope), {}), scope);
-      if (row === undefined || row.actor === null) return undefined;
-      return { actor: row.actor, startMs: row.starts, endMs: row.ends };
-    },
-    async waiting(scope, after, limit) {
-      const rows = requireFresh(await send<WaitingRow>(scope, waiting(scope, after, limit), reading), scope);
-      return rows.flatMap((row) => {
-        if (row.id === null) return [];
-        const { id: appointment, priority, since: sinceMs, offered } = row;
-        return [{ appointment, priority, sinceMs, offered, row: appointmentOf(row, appointment) }];
-      });
-    },
-    async unlisted(scope, limit) {
-      const rows = requireFresh(await send<WaitingRow>(scope, unlisted(scope, limit), reading), scope);
-      return rows.flatMap((row) => (row.id === null ? [] : [appointmentOf(row, row.id)]));
-    },
-  };
+/** The Appointments are read, too. */
+const readingResources: StatementOptions = { idempotent: true };
+
+/** Puts an Appointment on the list, or changes its priority: in the transaction of its version. */
+export async function keepWaiting(store: StatementRunner, scope: TenantScope, entry: WaitlistEntry): Promise<void> {
+  await store.run(scope, keepStatement(scope, entry), changing);
+}
+
+/** Takes an Appointment off the list, with all that it was offered: in the transaction of its version. */
+export async function dropWaiting(store: StatementRunner, scope: TenantScope, appointment: string): Promise<void> {
+  await store.run(scope, dropStatement(scope, appointment), changing);
+}
+
+/** The offer that stands, also when its time is over; undefined: there is none. */
+export async function findStandingOffer(
+  store: StatementRunner,
+  scope: TenantScope,
+  appointment: string,
+): Promise<WaitlistOffer | undefined> {
+  const [row] = await store.run<OfferRow>(scope, offerStatement(scope, appointment), reading);
+  if (row === undefined || row.slot === null) return undefined;
+  return { slot: row.slot, expiresMs: row.expires, added: row.added };
+}
+
+/** Makes an offer, and sees to it that its end is noticed: in the transaction that takes its places. */
+export async function keepOffer(
+  store: StatementRunner,
+  scope: TenantScope,
+  appointment: string,
+  offer: WaitlistOffer,
+): Promise<void> {
+  await store.run(scope, keepOfferStatement(scope, appointment, offer), changing);
+}
+
+/** Ends the offer that stands; it is remembered. */
+export async function endOffer(store: StatementRunner, scope: TenantScope, appointment: string): Promise<void> {
+  await store.run(scope, endOfferStatement(scope, appointment), changing);
+}
+
+/** Ids of Appointments whose offer stands although its time is over, the oldest first. */
+export async function findEndedOffers(
+  store: StatementRunner,
+  scope: TenantScope,
+  nowMs: number,
+  limit: number,
+): Promise<readonly string[]> {
+  const rows = await store.run<NameRow>(scope, endedStatement(scope, nowMs, limit), reading);
+  return rows.flatMap(({ appointment }) => appointment ?? []);
+}
+
+/** Notes time that is to be offered: in the transaction that gives it up. */
+export async function noteFreed(
+  store: StatementRunner,
+  scope: TenantScope,
+  freed: readonly FreedTime[],
+  nowMs: number,
+): Promise<void> {
+  await store.run(scope, freedStatement(scope, freed, nowMs), changing);
+}
+
+/** Takes the freed time that was noted first: in the transaction in which its offers are made, and under its lock. */
+export async function takeFreed(store: StatementRunner, scope: TenantScope): Promise<FreedTime | undefined> {
+  const [row] = await store.run<FreedRow>(scope, takeStatement(scope), changing);
+  if (row === undefined || row.actor === null) return undefined;
+  return { actor: row.actor, startMs: row.starts, endMs: row.ends };
+}
+
+/** Those who wait, by priority and then by time; @param after the last one that was seen */
+export async function findWaiting(
+  store: StatementRunner,
+  scope: TenantScope,
+  after: WaitlistEntry | undefined,
+  limit: number,
+): Promise<readonly Waiting[]> {
+  const rows = await store.run<WaitingRow>(scope, waitingStatement(scope, after, limit), readingResources);
+  return rows.flatMap((row) => {
+    if (row.id === null) return [];
+    const { id: appointment, priority, since: sinceMs, offered } = row;
+    return [{ appointment, priority, sinceMs, offered, row: appointmentOf(row, appointment) }];
+  });
+}
+
+/** Appointments with the status waitlist that are not on the list, as an import leaves them. */
+export async function findUnlisted(
+  store: StatementRunner,
+  scope: TenantScope,
+  limit: number,
+): Promise<readonly StoredResource[]> {
+  const rows = await store.run<WaitingRow>(scope, unlistedStatement(scope, limit), readingResources);
+  return rows.flatMap((row) => (row.id === null ? [] : [appointmentOf(row, row.id)]));
 }
 
 function appointmentOf({ vid, lu, content }: WaitingRow, id: string): StoredResource {
   return { type: 'Appointment', id, versionId: vid, lastUpdatedMs: lu, deleted: false, content: stored(content) };
 }
 
-function keepEntry(scope: TenantScope, { appointment, priority, sinceMs }: WaitlistEntry): Sql {
+function keepStatement(scope: TenantScope, { appointment, priority, sinceMs }: WaitlistEntry): Sql {
   return sql`
     WITH ${allowed(scope)},
     kept AS (
@@ -163,7 +184,7 @@ function keepEntry(scope: TenantScope, { appointment, priority, sinceMs }: Waitl
     ${epochOf(scope)}`;
 }
 
-function dropEntry(scope: TenantScope, appointment: string): Sql {
+function dropStatement(scope: TenantScope, appointment: string): Sql {
   const { firm } = scope;
   return sql`
     WITH ${allowed(scope)},
@@ -172,7 +193,7 @@ function dropEntry(scope: TenantScope, appointment: string): Sql {
     ${epochOf(scope)}`;
 }
 
-function readOffer({ firm, application }: TenantScope, appointment: string): Sql {
+function offerStatement({ firm, application }: TenantScope, appointment: string): Sql {
   return sql`
     SELECT e.epoch, o.slot, o.expires, o.added
     FROM access_epoch e LEFT JOIN LATERAL (
@@ -181,7 +202,7 @@ function readOffer({ firm, application }: TenantScope, appointment: string): Sql
     WHERE e.firm = ${firm} AND e.application = ${application}`;
 }
 
-function keepOffer(scope: TenantScope, appointment: string, { slot, expiresMs, added }: WaitlistOffer): Sql {
+function keepOfferStatement(scope: TenantScope, appointment: string, { slot, expiresMs, added }: WaitlistOffer): Sql {
   return sql`
     WITH ${allowed(scope)},
     kept AS (
@@ -191,7 +212,7 @@ function keepOffer(scope: TenantScope, appointment: string, { slot, expiresMs, a
     ${epochOf(scope)}`;
 }
 
-function endOffer(scope: TenantScope, appointment: string): Sql {
+function endOfferStatement(scope: TenantScope, appointment: string): Sql {
   return sql`
     WITH ${allowed(scope)},
     kept AS (
@@ -200,7 +221,7 @@ function endOffer(scope: TenantScope, appointment: string): Sql {
     ${epochOf(scope)}`;
 }
 
-function endedOffers({ firm, application }: TenantScope, nowMs: number, limit: number): Sql {
+function endedStatement({ firm, application }: TenantScope, nowMs: number, limit: number): Sql {
   return sql`
     SELECT e.epoch, o.appointment
     FROM access_epoch e LEFT JOIN LATERAL (
@@ -210,7 +231,7 @@ function endedOffers({ firm, application }: TenantScope, nowMs: number, limit: n
     ORDER BY o.expires`;
 }
 
-function noteFreed(scope: TenantScope, freed: readonly FreedTime[], nowMs: number): Sql {
+function freedStatement(scope: TenantScope, freed: readonly FreedTime[], nowMs: number): Sql {
   const { firm } = scope;
   return sql`
     WITH ${allowed(scope)},
@@ -223,7 +244,7 @@ function noteFreed(scope: TenantScope, freed: readonly FreedTime[], nowMs: numbe
     ${epochOf(scope)}`;
 }
 
-function takeFreed(scope: TenantScope): Sql {
+function takeStatement(scope: TenantScope): Sql {
   const { firm, application } = scope;
   return sql`
     WITH ${allowed(scope)},
@@ -235,7 +256,7 @@ function takeFreed(scope: TenantScope): Sql {
     WHERE e.firm = ${firm} AND e.application = ${application}`;
 }
 
-function waiting({ firm, application }: TenantScope, after: WaitlistEntry | undefined, limit: number): Sql {
+function waitingStatement({ firm, application }: TenantScope, after: WaitlistEntry | undefined, limit: number): Sql {
   const { priority = 0, sinceMs = 0, appointment = '' } = after ?? {};
   return sql`
     SELECT e.epoch, w.id, w.vid, w.lu, w.content, w.priority, w.since, w.offered
@@ -252,7 +273,7 @@ function waiting({ firm, application }: TenantScope, after: WaitlistEntry | unde
     ORDER BY w.priority, w.since, w.id`;
 }
 
-function unlisted({ firm, application }: TenantScope, limit: number): Sql {
+function unlistedStatement({ firm, application }: TenantScope, limit: number): Sql {
   return sql`
     SELECT e.epoch, w.id, w.vid, w.lu, w.content
     FROM access_epoch e LEFT JOIN LATERAL (

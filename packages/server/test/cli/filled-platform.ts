@@ -32,6 +32,7 @@ import { openTokenScopes } from '../../src/oauth/signing/token-scopes.ts';
 import { noteCharge } from '../../src/storage/charges.ts';
 import { completenessSteps } from '../../src/storage/completeness.ts';
 import { addIntakeRule, addProposal } from '../../src/storage/intake.ts';
+import { keepOffer, keepWaiting, noteFreed } from '../../src/storage/waitlist.ts';
 import { type Application, createApplication } from '../../src/tenancy/applications.ts';
 import { authorise } from '../../src/tenancy/authorisations.ts';
 import { getEnvironment } from '../../src/tenancy/environments.ts';
@@ -121,9 +122,9 @@ async function keepCalendars({ store, database, clock }: Platform, firm: Firm): 
     await inside.occupy(scope, { owner, replaces: [], nowMs: startMs, expiresMs, forced: false, choices: [[claim]] });
     await inside.keepHold(scope, hold);
   });
-  await store.keepWaiting(scope, { appointment: 'w', priority: 1, sinceMs: startMs });
-  await store.keepOffer(scope, 'w', { slot: 's', expiresMs: startMs, added: ['Practitioner/1'] });
-  await store.noteFreed(scope, [{ ...claim, actor: 'Practitioner/1' }], startMs);
+  await keepWaiting(store, scope, { appointment: 'w', priority: 1, sinceMs: startMs });
+  await keepOffer(store, scope, 'w', { slot: 's', expiresMs: startMs, added: ['Practitioner/1'] });
+  await noteFreed(store, scope, [{ ...claim, actor: 'Practitioner/1' }], startMs);
 }
 
 /** Content that a resource holds, and an object that is to be removed. */

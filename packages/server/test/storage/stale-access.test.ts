@@ -10,6 +10,7 @@ import * as charges from '../../src/storage/charges.ts';
 import * as intake from '../../src/storage/intake.ts';
 import type { StatementRunner } from '../../src/storage/statement-runner.ts';
 import { firstPlace, openStore, type ResourceStore } from '../../src/storage/store.ts';
+import * as waitlist from '../../src/storage/waitlist.ts';
 import type { TenantScope } from '../../src/tenancy/scope.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { everything, indexRows, makeFirms, resourceWrite } from './fixture.ts';
@@ -58,7 +59,7 @@ type FunctionOf<Module> = {
 }[keyof Module];
 
 /** One call of every function, of the store and of what features send through it; the compiler sees to it that none is missing. */
-const calls: Record<keyof ResourceStore | FunctionOf<typeof charges & typeof intake>, Call> = {
+const calls: Record<keyof ResourceStore | FunctionOf<typeof charges & typeof intake & typeof waitlist>, Call> = {
   run: (on, scope) => on.run(scope, countOf(scope)),
   read: (on, scope) => on.read(scope, 'Patient', 'known'),
   exists: (on, scope) => on.exists(scope, 'Patient', 'known'),
@@ -113,16 +114,16 @@ const calls: Record<keyof ResourceStore | FunctionOf<typeof charges & typeof int
   findWaitingProposals: (on, scope) => intake.findWaitingProposals(on, scope, 10),
   decideProposal: (on, scope) =>
     intake.decideProposal(on, scope, { task: 't', target: undefined, closed: true, decided: '{}' }),
-  keepWaiting: (on, scope) => on.keepWaiting(scope, { appointment: '1', priority: 1, sinceMs: 0 }),
-  dropWaiting: (on, scope) => on.dropWaiting(scope, '1'),
-  standingOffer: (on, scope) => on.standingOffer(scope, '1'),
-  keepOffer: (on, scope) => on.keepOffer(scope, '1', { slot: '1', expiresMs: 1, added: ['Practitioner/1'] }),
-  endOffer: (on, scope) => on.endOffer(scope, '1'),
-  endedOffers: (on, scope) => on.endedOffers(scope, 0, 1),
-  noteFreed: (on, scope) => on.noteFreed(scope, [{ actor: 'Practitioner/1', startMs: 0, endMs: 1 }], 0),
-  takeFreed: (on, scope) => on.takeFreed(scope),
-  waiting: (on, scope) => on.waiting(scope, undefined, 1),
-  unlisted: (on, scope) => on.unlisted(scope, 1),
+  keepWaiting: (on, scope) => waitlist.keepWaiting(on, scope, { appointment: '1', priority: 1, sinceMs: 0 }),
+  dropWaiting: (on, scope) => waitlist.dropWaiting(on, scope, '1'),
+  findStandingOffer: (on, scope) => waitlist.findStandingOffer(on, scope, '1'),
+  keepOffer: (on, scope) => waitlist.keepOffer(on, scope, '1', { slot: '1', expiresMs: 1, added: ['Practitioner/1'] }),
+  endOffer: (on, scope) => waitlist.endOffer(on, scope, '1'),
+  findEndedOffers: (on, scope) => waitlist.findEndedOffers(on, scope, 0, 1),
+  noteFreed: (on, scope) => waitlist.noteFreed(on, scope, [{ actor: 'Practitioner/1', startMs: 0, endMs: 1 }], 0),
+  takeFreed: (on, scope) => waitlist.takeFreed(on, scope),
+  findWaiting: (on, scope) => waitlist.findWaiting(on, scope, undefined, 1),
+  findUnlisted: (on, scope) => waitlist.findUnlisted(on, scope, 1),
   offerUpload: (on, scope) =>
     on.offerUpload(scope, { id: '1', createdMs: 0, expiresMs: 1, sizeMax: 1, announcedType: undefined }, 1),
   uploadOffer: (on, scope) => on.uploadOffer(scope, offered.id),

@@ -10,7 +10,7 @@ import type { OfferedSlot } from '../../scheduling/free-slots.ts';
 import { claimSlot, ownerOf, participantsAt } from '../../scheduling/holding.ts';
 import { missingParticipants, offeredAppointment, offerMs, withdrawnAppointment } from '../../scheduling/waitlist.ts';
 import type { StoredResource, WriteOutcome } from '../../storage/store.ts';
-import type { Waiting, WaitlistOffer } from '../../storage/waitlist.ts';
+import { dropWaiting, findStandingOffer, type Waiting, type WaitlistOffer } from '../../storage/waitlist.ts';
 import { type StoringContext, storeVersion } from '../storing.ts';
 import { requireResource, resourceWrite, type WritingContext } from '../writing.ts';
 
@@ -62,11 +62,11 @@ export async function withdrawOffer(context: OfferingContext, appointment: strin
   const { store, scope, clock } = context;
   // In this order: an offer that is made after the row was read makes the write below lose.
   const row = await store.read(scope, 'Appointment', appointment);
-  const offer = await store.standingOffer(scope, appointment);
+  const offer = await findStandingOffer(store, scope, appointment);
   if (offer === undefined || offer.expiresMs > clock.now()) return;
   const content = row === undefined || row.deleted ? {} : objectOf(row.content);
   // An import may have changed it: then the offer is over without a trace.
-  if (row === undefined || content['status'] !== 'proposed') return await store.dropWaiting(scope, appointment);
+  if (row === undefined || content['status'] !== 'proposed') return await dropWaiting(store, scope, appointment);
   await stored(context, row, withdrawnAppointment(content, offer), {});
 }
 

@@ -16,7 +16,17 @@ import { scheduledCalendars } from '../../scheduling/scheduled-calendars.ts';
 import { fitsWish, offerMs, priorityOf, type Wish, wishOf } from '../../scheduling/waitlist.ts';
 import { CostlyParameters } from '../../search/costly-parameters.ts';
 import type { ResourceStore } from '../../storage/store.ts';
-import type { FreedTime, Waiting, WaitlistEntry } from '../../storage/waitlist.ts';
+import {
+  dropWaiting,
+  type FreedTime,
+  findEndedOffers,
+  findUnlisted,
+  findWaiting,
+  keepWaiting,
+  takeFreed,
+  type Waiting,
+  type WaitlistEntry,
+} from '../../storage/waitlist.ts';
 import { type DueFirm, dueFirms, settleDue } from '../../storage/waitlist-due.ts';
 import { firmClock } from '../../tenancy/firm-time.ts';
 import { type Firm, getFirm } from '../../tenancy/firms.ts';
@@ -84,7 +94,7 @@ async function lookAt(options: WaitlistOptions, due: DueFirm): Promise<Progress>
 async function endOffers(context: OfferingContext): Promise<void> {
   const { store, scope, clock } = context;
   for (;;) {
-    const ended = await store.endedOffers(scope, clock.now(), endedMax);
+    const ended = await findEndedOffers(store, scope, clock.now(), endedMax);
     for (const appointment of ended) await withdrawOffer(context, appointment);
     if (ended.length < endedMax) return;
   }
@@ -93,9 +103,9 @@ async function endOffers(context: OfferingContext): Promise<void> {
 /** Those whom an import has brought: they wait since they were stored. */
 async function listUnlisted({ store, scope }: OfferingContext): Promise<void> {
   for (;;) {
-    const rows = await store.unlisted(scope, endedMax);
+    const rows = await findUnlisted(store, scope, endedMax);
     for (const { id, content, lastUpdatedMs } of rows)
-      await store.keepWaiting(scope, {
+      await keepWaiting(store, scope, {
         appointment: id,
         priority: priorityOf(objectOf(content)),
         sinceMs: lastUpdatedMs,
@@ -110,7 +120,7 @@ const lock = 'waitlist';
 /** Takes the next freed time and makes its offers, in one transaction. False: there is none. */
 async function offerNext(context: OfferingContext): Promise<boolean> {
   return await context.store.exclusively(context.scope, lock, async (store) => {
-    const freed = await store.takeFreed(context.scope);
+    const freed = await takeFreed(store, context.scope);
     if (freed !== undefined) await offerFreed({ ...context, store }, freed);
     return freed !== undefined;
   });
@@ -118,7 +128,7 @@ async function offerNext(context: OfferingContext): Promise<boolean> {
 
 /** At no instant more than one offer: the time was one appointment's. */
 async function offerFreed(context: OfferingContext, freed: FreedTime): Promise<void> {
-  const isAnybodyWaiting = (await context.store.waiting(context.scope, undefined, 1)).length > 0;
+  const isAnybodyWaiting = (await findWaiting(context.store, context.scope, undefined, 1)).length > 0;
   if (!isAnybodyWaiting) return;
   const calendars = await scheduledCalendars(context.store, context.scope, [freed.actor]);
   const own = calendars.filter(({ calendar }) => calendar.active && practitionerOf(calendar) === freed.actor);
@@ -151,12 +161,12 @@ async function coming(
 async function* inRank(context: OfferingContext): AsyncGenerator<{ readonly waiting: Waiting; readonly wish: Wish }> {
   let after: WaitlistEntry | undefined;
   for (;;) {
-    const portion = await context.store.waiting(context.scope, after, portionMax);
+    const portion = await findWaiting(context.store, context.scope, after, portionMax);
     for (const waiting of portion) {
       const wish = wishOf(objectOf(waiting.row.content), context.baseUrl);
       if (wish !== undefined && wish.types.length > 0) yield { waiting, wish };
       // An import has changed it since.
-      if (wish === undefined) await context.store.dropWaiting(context.scope, waiting.appointment);
+      if (wish === undefined) await dropWaiting(context.store, context.scope, waiting.appointment);
     }
     after = portion.at(-1);
     if (portion.length < portionMax) return;

@@ -16,7 +16,7 @@ import { appointmentStates } from '../../resources/states/appointment.ts';
 import { stepOf } from '../../resources/states/judging.ts';
 import type { Act } from '../../resources/states/state-table.ts';
 import { settledAppointment, withdrawnAppointment } from '../../scheduling/waitlist.ts';
-import type { WaitlistOffer } from '../../storage/waitlist.ts';
+import { findStandingOffer, type WaitlistOffer } from '../../storage/waitlist.ts';
 import type { Operation, OperationRequest } from '../operation.ts';
 
 /** Changes the Appointment as the answer to the offer does, but for its status. */
@@ -66,7 +66,7 @@ async function answer(
 ): Promise<FhirResponse> {
   requireValidId(request.id);
   const act: Act = { by: callerAs(context), on };
-  const offer = await context.store.standingOffer(context.scope, request.id);
+  const offer = await findStandingOffer(context.store, context.scope, request.id);
   const apply = (appointment: JsonObject): JsonObject => {
     const { to } = stepOf(appointmentStates, appointment, act);
     return { ...answering(appointment, requireOffer(context, offer)), status: to };
