@@ -55,6 +55,7 @@ export {
   parseJson,
   type RawDecimal,
 } from './json.ts';
+export { parseJsonInParts } from './json-in-parts.ts';
 export { loadOfficialProfiles, type OfficialProfiles } from './official-profiles.ts';
 export { readFhirPathPatch } from './patch/fhirpath-patch.ts';
 export { patchOperationsMax, readJsonPatch } from './patch/json-patch.ts';
@@ -87,5 +88,5 @@ export {
 } from './terminology.ts';
 export { unusedContained, type ValidationIssue, validateResource } from './validate.ts';
 export { parseXml } from './xml/parse-xml.ts';
-export { toXml, type XmlOptions } from './xml/to-xml.ts';
+export { toXml, type XmlOptions, xmlParts } from './xml/to-xml.ts';
 export { XmlError, type XmlRule } from './xml/xml-error.ts';

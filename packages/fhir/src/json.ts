@@ -59,11 +59,21 @@ declare global {
  * Throws JsonError, with rule, path, line and column of the first fault.
  */
 export function parseJson(text: string, limits: JsonLimits = jsonLimitsDefault): JsonValue {
+  const reader = openReader(text, limits);
+  return readEnd(reader, readValue(reader));
+}
+
+/** A reader at the beginning of the value. */
+export function openReader(text: string, limits: JsonLimits): Reader {
   const reader: Reader = { text, limits, at: 0, depth: 0 };
   if (text.charCodeAt(0) === byteOrderMark) fail(reader, 'syntax', 0, 'byte order mark before the JSON text');
   if (!text.isWellFormed()) failAtLoneSurrogate(reader);
   skipSpace(reader);
-  const value = readValue(reader);
+  return reader;
+}
+
+/** The value, when nothing follows it. */
+export function readEnd<T>(reader: Reader, value: T): T {
   if (skipSpace(reader) !== endOfText) fail(reader, 'syntax', reader.at, `text after the JSON value: ${found(reader)}`);
   return value;
 }
@@ -78,7 +88,7 @@ export function decimalText(value: number | RawDecimal): string {
   return typeof value === 'number' ? String(value) : value.rawJSON;
 }
 
-interface Reader {
+export interface Reader {
   readonly text: string;
   readonly limits: JsonLimits;
   /** Offset of the next character to read. */
@@ -96,13 +106,13 @@ const minus = 0x2d;
 const dot = 0x2e;
 const zero = 0x30;
 const nine = 0x39;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
+export const openBrace = 0x7b;
+export const closeBrace = 0x7d;
+export const openBracket = 0x5b;
+export const closeBracket = 0x5d;
 
 /** Moves to the next character that is not white space and returns its code, or endOfText. */
-function skipSpace(reader: Reader): number {
+export function skipSpace(reader: Reader): number {
   const { text } = reader;
   let at = reader.at;
   while (at < text.length) {
@@ -118,7 +128,7 @@ function skipSpace(reader: Reader): number {
 }
 
 /** Reads the value that begins at the current character, which is not white space. */
-function readValue(reader: Reader): JsonValue {
+export function readValue(reader: Reader): JsonValue {
   const { text, at } = reader;
   const code = at < text.length ? text.charCodeAt(at) : endOfText;
   if (code === quote) return readString(reader);
@@ -140,32 +150,38 @@ function readObject(reader: Reader): JsonObject {
   const object: JsonObject = {};
   descend(reader);
   let members = 0;
-  let seen = 0; // one bit per hash of a key: only keys that share a bit are looked up
-  let code = skipSpace(reader);
-  if (code === closeBrace) return leave(reader, object);
+  let seen = 0;
+  if (skipSpace(reader) === closeBrace) return leave(reader, object);
   for (;;) {
-    if (code !== quote) fail(reader, 'syntax', reader.at, `a key in double quotes is expected, not ${found(reader)}`);
+    const key = readMemberName(reader, object, seen, members);
     members += 1;
-    if (members > membersMax) fail(reader, 'too-long', reader.at, `an object may have ${membersMax} members at most`);
-    const start = reader.at;
-    const key = readKey(reader);
-    const bit = 1 << (key.length * 5 + key.charCodeAt(key.length - 1));
-    if ((seen & bit) !== 0 && Object.hasOwn(object, key)) {
-      fail(reader, 'duplicate-key', start, `the key ${shown(key)} occurs twice in one object`);
-    }
-    if (key === '__proto__') fail(reader, 'forbidden-key', start, 'the key "__proto__" is not accepted');
-    seen |= bit;
-    if (skipSpace(reader) !== colon)
-      fail(reader, 'syntax', reader.at, `":" is expected after a key, not ${found(reader)}`);
-    reader.at++;
-    skipSpace(reader);
+    seen |= bitOf(key);
     object[key] = readValue(reader);
-    code = skipSpace(reader);
-    if (code === closeBrace) return leave(reader, object);
-    if (code !== comma) fail(reader, 'syntax', reader.at, `"," or "}" is expected, not ${found(reader)}`);
-    reader.at++;
-    code = skipSpace(reader);
+    if (isEnd(reader, closeBrace)) return leave(reader, object);
   }
+}
+
+/** One bit for a hash of a key: only keys that share a bit with another are looked up. */
+function bitOf(key: string): number {
+  return 1 << (key.length * 5 + key.charCodeAt(key.length - 1));
+}
+
+/** Reads a key and the colon, up to the value. `seen` has the bits of the keys before it, `members` their number. */
+export function readMemberName(reader: Reader, object: JsonObject, seen: number, members: number): string {
+  const start = reader.at;
+  if (reader.text.charCodeAt(start) !== quote)
+    fail(reader, 'syntax', start, `a key in double quotes is expected, not ${found(reader)}`);
+  if (members === membersMax) fail(reader, 'too-long', start, `an object may have ${membersMax} members at most`);
+  const key = readKey(reader);
+  if ((seen & bitOf(key)) !== 0 && Object.hasOwn(object, key)) {
+    fail(reader, 'duplicate-key', start, `the key ${shown(key)} occurs twice in one object`);
+  }
+  if (key === '__proto__') fail(reader, 'forbidden-key', start, 'the key "__proto__" is not accepted');
+  if (skipSpace(reader) !== colon)
+    fail(reader, 'syntax', reader.at, `":" is expected after a key, not ${found(reader)}`);
+  reader.at++;
+  skipSpace(reader);
+  return key;
 }
 
 function readArray(reader: Reader): JsonValue[] {
@@ -173,26 +189,40 @@ function readArray(reader: Reader): JsonValue[] {
   descend(reader);
   if (skipSpace(reader) === closeBracket) return leave(reader, array);
   for (;;) {
-    if (array.length === reader.limits.arrayLengthMax) {
-      fail(reader, 'too-long', reader.at, `an array may have ${reader.limits.arrayLengthMax} entries at most`);
-    }
-    array.push(readValue(reader));
-    const code = skipSpace(reader);
-    if (code === closeBracket) return leave(reader, array);
-    if (code !== comma) fail(reader, 'syntax', reader.at, `"," or "]" is expected, not ${found(reader)}`);
-    reader.at++;
-    skipSpace(reader);
+    readEntry(reader, array);
+    if (isEnd(reader, closeBracket)) return leave(reader, array);
   }
 }
 
-function descend(reader: Reader): void {
+/** Reads an entry of an array. */
+export function readEntry(reader: Reader, array: JsonValue[]): void {
+  if (array.length === reader.limits.arrayLengthMax) {
+    fail(reader, 'too-long', reader.at, `an array may have ${reader.limits.arrayLengthMax} entries at most`);
+  }
+  array.push(readValue(reader));
+}
+
+/** Whether what follows a value is the end of the object or array; else it is a comma, and the next character is found. */
+export function isEnd(reader: Reader, end: number): boolean {
+  const code = skipSpace(reader);
+  if (code === end) return true;
+  if (code !== comma)
+    fail(reader, 'syntax', reader.at, `"," or "${String.fromCharCode(end)}" is expected, not ${found(reader)}`);
+  reader.at++;
+  skipSpace(reader);
+  return false;
+}
+
+/** Enters an object or array at its first character. */
+export function descend(reader: Reader): void {
   if (++reader.depth > reader.limits.depthMax) {
     fail(reader, 'too-deep', reader.at, `objects and arrays may be nested ${reader.limits.depthMax} deep at most`);
   }
   reader.at++;
 }
 
-function leave<T>(reader: Reader, value: T): T {
+/** Leaves it at its last character. */
+export function leave<T>(reader: Reader, value: T): T {
   reader.depth--;
   reader.at++;
   return value;

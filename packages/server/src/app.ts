@@ -197,6 +197,7 @@ export interface ServiceOptions {
 /** Serves HTTP from `platform`: on `config.host` and `config.port`, or what another process accepts. */
 export async function startService(platform: Platform, options: ServiceOptions = {}): Promise<Service> {
   const { config, clock, log, secrets, database, store } = platform;
+  const { jsonDepthMax: depthMax, arrayLengthMax, bodyBytesMax: stringLengthMax } = config;
   let listening = '';
   const stopping = new AbortController();
   const keys = openSigningKeys(database, secrets, clock);
@@ -234,15 +235,12 @@ export async function startService(platform: Platform, options: ServiceOptions =
     answerRooms: openAnswerRooms(config),
     bodies: openBodyAdmission(config, slices),
     places: openRequestPlaces(),
-    jsonLimits: {
-      depthMax: config.jsonDepthMax,
-      arrayLengthMax: config.arrayLengthMax,
-      stringLengthMax: config.bodyBytesMax,
-    },
+    jsonLimits: { depthMax, arrayLengthMax, stringLengthMax },
     compressor,
     administration: administrationOf(platform, { counters, remoteKeys, ledger, origins, openBudget }),
     validator: openValidator(),
     openBudget,
+    slices,
     stopping: stopping.signal,
     openPages: openPagesOf(platform, { compressor, origins, problems, worker: options.worker }),
   };

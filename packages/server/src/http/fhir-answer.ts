@@ -16,10 +16,11 @@ import { nativeContent } from './binary.ts';
 import type { Compressor } from './compression.ts';
 import { linesOf, listHeadersOf } from './ndjson.ts';
 import { responseHeaders } from './outgoing.ts';
-import { representationOf } from './representation.ts';
+import { type Represent, representationOf } from './representation.ts';
 
 /**
  * Sends an answer of the data API.
+ * @param represent writes the answer in its format
  * @param isBinaryRead whether the content of a Binary may be what is wanted
  * @throws PraxisError `not-acceptable` when a Binary's content is of no type that the caller takes, or the links of a list
  *   that is wished as lines are too long for a header
@@ -28,18 +29,20 @@ export async function sendAnswer(
   compressor: Compressor,
   reply: FastifyReply,
   response: FhirResponse,
+  represent: Represent,
   isBinaryRead: boolean,
 ): Promise<FastifyReply> {
   const wishes = formatWishes(reply.request);
   const json = response.body === undefined ? undefined : textOf(response.body);
   const content = isBinaryRead && json !== undefined ? nativeContent(json, wishes) : undefined;
-  const written = json === undefined || content !== undefined ? undefined : writtenAs(json, response.list, wishes);
+  const answer =
+    json === undefined || content !== undefined ? undefined : await writtenAs(json, response.list, wishes, represent);
   reply.code(response.status).headers(responseHeaders(response));
   // Answers hold records of patients: no cache keeps them, that of the browser neither (server.ts). They depend on both
   // credentials; CORS has its own line of Vary.
   varyBy(reply, 'Accept, Authorization, X-Api-Key');
   if (content !== undefined) return reply.headers(content.headers).send(content.bytes);
-  return written === undefined ? reply.send() : sendWritten(compressor, reply, written);
+  return answer === undefined ? reply.send() : sendWritten(compressor, reply, answer);
 }
 
 /** A text to send, and the headers that say what it is. */
@@ -49,15 +52,21 @@ interface Written {
 }
 
 /** @throws PraxisError `not-acceptable` */
-function writtenAs(json: string, list: FhirList | undefined, wishes: FormatWishes): Written {
-  if (list === undefined) return writtenIn(requireFormat(wishes), json);
+async function writtenAs(
+  json: string,
+  list: FhirList | undefined,
+  wishes: FormatWishes,
+  represent: Represent,
+): Promise<Written> {
+  const write = async (format: AnswerFormat) => written(await represent(json, format), format);
+  if (list === undefined) return await write(requireFormat(wishes));
   const format = requireListFormat(wishes);
-  if (format.kind !== 'ndjson') return writtenIn(format, json);
+  if (format.kind !== 'ndjson') return await write(format);
   return { text: linesOf(list), headers: { 'content-type': format.contentType, ...listHeadersOf(list) } };
 }
 
-function writtenIn(format: AnswerFormat, json: string): Written {
-  return { text: representationOf(json, format), headers: { 'content-type': format.contentType } };
+function written(text: string, { contentType }: AnswerFormat): Written {
+  return { text, headers: { 'content-type': contentType } };
 }
 
 /** Sends a disclosed JSON text in a format. To HEAD, Node sends the length of the text and not the text (RFC 9110 §8.6). */
@@ -67,7 +76,7 @@ export async function sendText(
   json: string,
   format: AnswerFormat,
 ): Promise<FastifyReply> {
-  return sendWritten(compressor, reply, writtenIn(format, json));
+  return sendWritten(compressor, reply, written(representationOf(json, format), format));
 }
 
 async function sendWritten(

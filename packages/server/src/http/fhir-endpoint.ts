@@ -24,6 +24,7 @@ import type { ServerParts } from './parts.ts';
 import { type Route, unknownPath } from './paths.ts';
 import { pauseOf } from './pause.ts';
 import { chargingTo } from './rate-cost.ts';
+import { type Represent, representationOf, representing } from './representation.ts';
 import type { Place } from './request-places.ts';
 import { requireTenantPath } from './tenant.ts';
 
@@ -56,11 +57,13 @@ export async function answerFhir(
   }
   const room = parts.bodies.open();
   let place: Place | undefined;
+  let represent: Represent = representationOf;
   const whileWaiting = (reading: () => Promise<Buffer>): Promise<Buffer> => place?.during(reading) ?? reading();
   const call = fhirCall(parts, target, query, request, baseUrlOf(parts.origins, route), room, whileWaiting);
   const attempt = async (session: Session, begin: (attempt: Attempt) => void): Promise<FhirResponse> => {
     announceLegacyEnd(reply, session);
     place ??= parts.places.take(session.scope.application, request.raw);
+    represent = representing(parts, session.scope, () => request.raw.socket.destroyed);
     const context = interactionContext(parts, route, session, request, place);
     begin({ context, asked: { interaction: askedFor(target, request.method), type: target.type, id: target.id } });
     const subject = { apiKey: session.principal.apiKeyId, firm: session.scope.firm, address: request.ip };
@@ -76,13 +79,14 @@ export async function answerFhir(
     if (interaction !== 'bundle') return dispatch(context, { ...charged, interaction });
     return answerBundleRequest(parts, context, charged, { subject, request, reply });
   };
-  const response = await withLedger(parts, request, credentials, (begin) =>
-    withCurrentRights(parts, credentials, (session) => attempt(session, begin)),
-  ).finally(() => {
-    room.close();
+  try {
+    const response = await withLedger(parts, request, credentials, (begin) =>
+      withCurrentRights(parts, credentials, (session) => attempt(session, begin)),
+    ).finally(() => room.close());
+    return await sendAnswer(parts.compressor, reply, response, represent, readsBinary(target, request.method));
+  } finally {
     place?.leave();
-  });
-  return sendAnswer(parts.compressor, reply, response, readsBinary(target, request.method));
+  }
 }
 
 /**

@@ -13,6 +13,7 @@ import type { AnswerRooms } from '../bundle/answer-room.ts';
 import type { Content } from '../content/content.ts';
 import type { OpenBudget } from '../limits/budgets.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
+import type { Slices } from '../limits/slices.ts';
 import type { LegacyUseCounter } from '../oauth/legacy/use.ts';
 import type { Sessions } from '../oauth/session/sessions.ts';
 import type { SigningKeys } from '../oauth/signing/signing-keys.ts';
@@ -52,6 +53,7 @@ export interface ServerParts {
   readonly compressor: Compressor;
   readonly validator: Validator;
   readonly openBudget: OpenBudget;
+  readonly slices: Slices;
   /** Aborted when the process stops taking requests: what waits for something is answered at once. */
   readonly stopping: AbortSignal;
 }

@@ -8,6 +8,8 @@ import { openTurns, type TurnOf } from './turns.ts';
 export interface Slices {
   /** Resolves when it is the turn of `of`, in a turn of the event loop in which no other slice begins. */
   next(of: TurnOf): Promise<void>;
+  /** Resolves as `work` does, which takes many slices and much memory: no other such work is under way meanwhile. */
+  alone<T>(of: TurnOf, work: () => Promise<T>): Promise<T>;
 }
 
 /** Waiting work has been admitted already, so none is refused. */
@@ -22,5 +24,14 @@ const unlimited = {
 /** The slices of one event loop. */
 export function openSlices(): Slices {
   const inTurn = openTurns(unlimited);
-  return { next: (of) => inTurn(of, () => new Promise((resolve) => setImmediate(resolve))) };
+  const next: Slices['next'] = (of) => inTurn(of, () => new Promise((resolve) => setImmediate(resolve)));
+  const alone = openTurns(unlimited);
+  return {
+    next,
+    alone: (of, work) =>
+      alone(of, async () => {
+        await next(of);
+        return await work();
+      }),
+  };
 }
