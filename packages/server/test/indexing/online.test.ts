@@ -22,7 +22,8 @@ const full = await openCaller(service, await makeApplication(service, 'Full', ['
 /** Another process: it shares nothing with the service but the database. */
 const process = () => parameterIndexing({ ...service.service.parts, database, baseUrlOf: () => maple.base });
 
-const stored = 1_300;
+/** Five portions: a job of the service may do some of them while others are looked at. */
+const stored = 2_300;
 const shade = (index: number) => ['red', 'green', 'blue'][index % 3] ?? '';
 const colourUrl = 'https://example.org/fhir/StructureDefinition/colour';
 const coloured = (id: string, colour: string) => ({
