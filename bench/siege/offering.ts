@@ -7,10 +7,11 @@ import { openRawClient, type RawRequest } from './raw-client.ts';
 
 export interface Offer {
   readonly port: number;
-  /** Whole requests, sent in turns; text, since the channel takes JSON. */
-  readonly requests: readonly string[];
+  /** By application, which has connections of its own: whole requests, sent in turns; text, since the channel takes JSON. */
+  readonly applications: readonly (readonly string[])[];
+  /** Of all applications together. */
   readonly connections: number;
-  /** Requests a second; 0: a closed loop. */
+  /** Requests a second, of all together; 0: a closed loop. */
   readonly rate: number;
   readonly seconds: number;
 }
@@ -36,61 +37,87 @@ process.on('message', (offer: Offer) => {
   void serve(offer).then((offered) => process.send?.(offered));
 });
 
-async function serve({ port, requests: texts, connections, rate, seconds }: Offer): Promise<Offered> {
-  const requests: RawRequest[] = texts.map((text) => Buffer.from(text));
-  const client = openRawClient(port, connections);
-  while (client.idle() < connections) await new Promise((resolve) => setTimeout(resolve, 20));
-  const statuses: Record<string, number> = {};
-  const answeredMs: number[] = [];
-  let [due, good] = [0, 0];
-  const queue: number[] = [];
-  const count = (status: number): void => {
-    statuses[status] = (statuses[status] ?? 0) + 1;
-  };
-  const send = (dueMs: number): void => {
-    const request = requests[due++ % requests.length];
-    if (request === undefined) return;
-    client.send(request, (status) => {
-      const ms = performance.now() - dueMs;
-      count(status);
-      if (status < 200 || status > 299 || ms > patienceMs) return;
-      good += 1;
-      answeredMs.push(ms);
-    });
-  };
+async function serve({ port, applications, connections, rate, seconds }: Offer): Promise<Offered> {
+  const callers = applications.map((requests) => openApplication(port, requests, connections / applications.length));
+  while (!callers.every((caller) => caller.isConnected())) await new Promise((resolve) => setTimeout(resolve, 20));
   const beganMs = performance.now();
-  let planned = 0;
-  const tick = (nowMs: number): void => {
-    if (rate === 0) {
-      while (client.idle() > 0) send(nowMs);
-      return;
-    }
-    for (const until = ((nowMs - beganMs) / 1000) * rate; planned < until; planned++)
-      queue.push(beganMs + (planned / rate) * 1000);
-    let first = 0;
-    for (; first < queue.length; first++) {
-      const dueMs = queue[first] ?? nowMs;
-      if (nowMs - dueMs > connectionMs) {
-        due += 1;
-        count(-1);
-      } else if (client.idle() > 0) send(dueMs);
-      else break;
-    }
-    queue.splice(0, first);
-  };
   await new Promise<void>((resolve) => {
     const timer = setInterval(() => {
       const nowMs = performance.now();
-      tick(nowMs);
+      for (const caller of callers) caller.tick(nowMs, nowMs - beganMs, rate / callers.length);
       if (nowMs - beganMs < seconds * 1000) return;
       clearInterval(timer);
       resolve();
     }, tickMs);
   });
   // What was answered within the time is counted, and nothing after it: else an overload would be measured by what comes later.
-  const ended = { due, good, statuses: { ...statuses } };
-  client.close();
-  answeredMs.sort((left, right) => left - right);
-  const at = (share: number): number => answeredMs[Math.floor(answeredMs.length * share)] ?? 0;
-  return { ...ended, p50Ms: at(0.5), p99Ms: at(0.99) };
+  return sumOf(callers.map((caller) => caller.end()));
+}
+
+/** What became of the requests of one application. */
+interface Counted {
+  due: number;
+  readonly statuses: Record<string, number>;
+  /** How long good answers took, in ms. */
+  readonly goodMs: number[];
+}
+
+/** One application, with connections of its own. */
+function openApplication(port: number, texts: readonly string[], connections: number) {
+  const requests: RawRequest[] = texts.map((text) => Buffer.from(text));
+  const client = openRawClient(port, Math.ceil(connections));
+  const counted: Counted = { due: 0, statuses: {}, goodMs: [] };
+  const queue: number[] = [];
+  let planned = 0;
+  let isOver = false;
+  const count = (status: number): void => {
+    counted.statuses[status] = (counted.statuses[status] ?? 0) + 1;
+  };
+  const send = (dueMs: number): void => {
+    const request = requests[counted.due++ % requests.length];
+    if (request === undefined) return;
+    client.send(request, (status) => {
+      if (isOver) return;
+      const ms = performance.now() - dueMs;
+      count(status);
+      if (status >= 200 && status <= 299 && ms <= patienceMs) counted.goodMs.push(ms);
+    });
+  };
+  return {
+    isConnected: () => client.idle() >= Math.ceil(connections),
+    /** Sends what is due after `passedMs`. */
+    tick(nowMs: number, passedMs: number, rate: number): void {
+      if (rate === 0) {
+        while (client.idle() > 0) send(nowMs);
+        return;
+      }
+      for (const until = (passedMs / 1000) * rate; planned < until; planned++)
+        queue.push(nowMs - passedMs + (planned / rate) * 1000);
+      let first = 0;
+      for (; first < queue.length; first++) {
+        const dueMs = queue[first] ?? nowMs;
+        if (nowMs - dueMs > connectionMs) {
+          counted.due += 1;
+          count(-1);
+        } else if (client.idle() > 0) send(dueMs);
+        else break;
+      }
+      queue.splice(0, first);
+    },
+    end(): Counted {
+      isOver = true;
+      client.close();
+      return counted;
+    },
+  };
+}
+
+function sumOf(all: readonly Counted[]): Offered {
+  const statuses: Record<string, number> = {};
+  for (const counted of all)
+    for (const [status, count] of Object.entries(counted.statuses)) statuses[status] = (statuses[status] ?? 0) + count;
+  const goodMs = all.flatMap((counted) => counted.goodMs).toSorted((left, right) => left - right);
+  const at = (share: number): number => goodMs[Math.floor(goodMs.length * share)] ?? 0;
+  const due = all.reduce((sum, counted) => sum + counted.due, 0);
+  return { due, good: goodMs.length, statuses, p50Ms: at(0.5), p99Ms: at(0.99) };
 }

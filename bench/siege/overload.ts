@@ -18,7 +18,7 @@ const timesPeak = 3;
 const steps = [16, 32, 64, 128] as const;
 const stepSeconds = 10;
 const overloadSeconds = 30;
-/** Clients that wait for an answer at once, beyond saturation. */
+/** Clients that wait for an answer at once, beyond saturation, of all applications. */
 const overloadConnections = 3_000;
 
 const program = fileURLToPath(new URL('offering.ts', import.meta.url));
@@ -28,21 +28,21 @@ export const overloadSettings = { PRAXIS_RATE_LIMIT: '0', PRAXIS_CONNECTIONS_PER
 
 /** @returns the bounds that are broken, in words */
 export async function overload({ origin, sandbox }: Installation): Promise<readonly string[]> {
-  const requests = await ordinaryRequests(sandbox);
+  const applications = await ordinaryRequests(sandbox);
   const child = fork(program);
   const port = Number(new URL(origin).port);
   try {
-    await offered(child, { port, requests, connections: 16, rate: 0, seconds: 5 }); // until everything is compiled
+    await offered(child, { port, applications, connections: 16, rate: 0, seconds: 5 }); // until everything is compiled
     let peak = 0;
     for (const connections of steps) {
-      const step = await offered(child, { port, requests, connections, rate: 0, seconds: stepSeconds });
+      const step = await offered(child, { port, applications, connections, rate: 0, seconds: stepSeconds });
       peak = Math.max(peak, step.good / stepSeconds);
       report(`closed loop of ${connections}`, step, stepSeconds);
     }
     const rate = peak * timesPeak;
     const over = await offered(child, {
       port,
-      requests,
+      applications,
       connections: overloadConnections,
       rate,
       seconds: overloadSeconds,
@@ -76,14 +76,16 @@ function offered(child: ChildProcess, offer: Offer): Promise<Offered> {
   });
 }
 
-/** What several applications ask in turn: mostly reads and searches, and some creates. */
-async function ordinaryRequests(sandbox: SandboxFile): Promise<readonly string[]> {
-  const rows = sandbox.applications
-    .filter(({ acl }) => acl.includes('acl/*'))
-    .flatMap((application) => application.firms.map((firm) => ({ application, firm })));
-  const each = await Promise.all(rows.map(({ application, firm }) => requestsOf(sandbox, application, firm)));
-  const longest = Math.max(...each.map(({ length }) => length));
-  return Array.from({ length: longest }, (_, at) => each.flatMap((texts) => texts[at] ?? [])).flat();
+/** By application, what it asks at its practices in turn: mostly reads and searches, and some creates. */
+async function ordinaryRequests(sandbox: SandboxFile): Promise<readonly (readonly string[])[]> {
+  const applications = sandbox.applications.filter(({ acl }) => acl.includes('acl/*'));
+  return await Promise.all(
+    applications.map(async (application) => {
+      const each = await Promise.all(application.firms.map((firm) => requestsOf(sandbox, application, firm)));
+      const longest = Math.max(...each.map(({ length }) => length));
+      return Array.from({ length: longest }, (_, at) => each.flatMap((texts) => texts[at] ?? [])).flat();
+    }),
+  );
 }
 
 async function requestsOf(sandbox: SandboxFile, application: SandboxApplication, firm: string): Promise<string[]> {
