@@ -12,6 +12,7 @@ import { commandHelp } from './docs/commands.ts';
 import { conformanceBlocks } from './docs/conformance.ts';
 import { apiErrorTable, tokenErrorTable } from './docs/errors.ts';
 import { withBlocks } from './docs/markers.ts';
+import { metricsTable } from './docs/metrics.ts';
 import { settingsTables } from './docs/settings.ts';
 import { actorTable, effectTable, stateParts } from './docs/states.ts';
 import { valueSetTable } from './docs/value-sets.ts';
@@ -25,6 +26,7 @@ const documents: Readonly<Record<string, Readonly<Record<string, () => string>>>
     'content-flags': contentFlagTable,
   },
   'docs/operate/cli.md': { commands: commandHelp },
+  'docs/operate/monitor.md': { metrics: metricsTable },
   'docs/operate/settings.md': { settings: settingsTables },
   'docs/integrate/conformance.md': conformanceBlocks,
   'docs/integrate/errors.md': { 'api-errors': apiErrorTable, 'token-errors': tokenErrorTable },
