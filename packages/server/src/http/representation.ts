@@ -50,8 +50,8 @@ const slicedCharacters = 131_072;
 const writingXml: BudgetedWork = { what: 'The answer in XML', cheaper: 'ask for application/fhir+json' };
 
 /**
- * What it costs is in proportion to the answer, of which the request's budget has taken the bytes where they are many. Nobody is
- * refused for it: the ledger tells already that the request was answered, and what was written is written.
+ * What it costs is in proportion to the answer. Nobody is refused for it: the ledger tells already that the request was
+ * answered, and what was written is written.
  */
 const noBudget: BudgetLimits = {
   steps: Number.POSITIVE_INFINITY,
