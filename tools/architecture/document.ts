@@ -2,7 +2,9 @@
 import { code, table } from '../docs/markdown.ts';
 import {
   builtinImporters,
+  crowdedFolders,
   dependencyImporters,
+  filesOfFolderMax,
   forbiddenWords,
   linesMax,
   type ModuleRow,
@@ -62,9 +64,11 @@ function makerTable(): string {
 
 function fileRules(): string {
   const composers = Object.entries(regExpComposers).map(([path, reason]) => `${code(path)} (${reason})`);
+  const crowded = Object.entries(crowdedFolders).map(([path, most]) => `${code(path)} (${most})`);
   const words = [...forbiddenWords].map(code).join(', ');
   return [
     `- A source file has ${linesMax.source} lines at most, a test file ${linesMax.test}; directories named \`generated\` are exempt.`,
+    `- A folder holds ${filesOfFolderMax} source files at most, tests and migrations aside. To be divided, and until then to grow no more: ${crowded.join(', ')}.`,
     `- No file or directory is named ${words}.`,
     '- Files do not import each other in a circle; type imports count.',
     '- Regular expressions are literals; those of a sender are matched by re2js, under the budget. Composed ones are in these files alone:',

@@ -1,10 +1,13 @@
 /** The rules of the architecture over a tree of files. Each returns what breaks it; none stops at the first. */
+import { posix } from 'node:path';
 import { cyclesOf } from './cycles.ts';
 import { exportedNamesOf, type Import, importsOf } from './imports.ts';
 import { isModule, type Place, placeOf, refusalOf, type Target, targetOf } from './place.ts';
 import {
   builtinImporters,
+  crowdedFolders,
   dependencyImporters,
+  filesOfFolderMax,
   forbiddenWords,
   linesMax,
   type Maker,
@@ -21,8 +24,8 @@ export interface Violation {
   readonly message: string;
 }
 
-/** Everything in the tree that breaks a rule, by path and line. */
-export function violationsOf(tree: Tree): Violation[] {
+/** Everything in the tree that breaks a rule, by path and line; `crowded`: folders that may hold more files than others. */
+export function violationsOf(tree: Tree, crowded = crowdedFolders): Violation[] {
   const links = new Map<string, string[]>();
   const found = tree.files.flatMap((file) => [
     ...placeViolations(file),
@@ -33,7 +36,9 @@ export function violationsOf(tree: Tree): Violation[] {
     line: 1,
     message: `imports itself in a circle: ${cycle.join(' → ')}`,
   }));
-  return [...found, ...cycles, ...missingMakers(tree)].sort((a, b) => a.path.localeCompare(b.path) || a.line - b.line);
+  return [...found, ...cycles, ...missingMakers(tree), ...crowds(tree, crowded)].sort(
+    (a, b) => a.path.localeCompare(b.path) || a.line - b.line,
+  );
 }
 
 function isRead(file: SourceFile): boolean {
@@ -56,6 +61,23 @@ function placeViolations({ path, text, isGenerated }: SourceFile): Violation[] {
   if (place.module !== undefined && !isModule(place.module))
     messages.push(`module "${place.module}" is not in the table of tiers`);
   return messages.map((message) => ({ path, line: 1, message }));
+}
+
+/** Folders with more sources than one can look over, and exceptions from this that are no longer needed. */
+function crowds(tree: Tree, exceptions: Readonly<Record<string, number>>): Violation[] {
+  const sources = tree.files.filter((file) => isRead(file) && placeOf(file.path).part !== 'test');
+  const folders = Object.groupBy(sources, ({ path }) => posix.dirname(path));
+  const found = Object.entries(folders).flatMap(([path, { length } = []]) => {
+    const most = exceptions[path] ?? filesOfFolderMax;
+    return length > most
+      ? [{ path, line: 1, message: `${length} source files, ${most} at most: divide it by subject` }]
+      : [];
+  });
+  if (!hasServer(tree)) return found;
+  const needless = Object.keys(exceptions)
+    .filter((path) => (folders[path]?.length ?? 0) <= filesOfFolderMax)
+    .map((path) => ({ path, line: 1, message: 'needs its row in the table of crowded folders no longer' }));
+  return [...found, ...needless];
 }
 
 function importViolations(file: SourceFile, tree: Tree, links: Map<string, string[]>): Violation[] {
@@ -162,9 +184,14 @@ function composedPatterns({ path, text }: SourceFile): Violation[] {
     .flatMap((line, index) => (/\bRegExp\(/.test(line) ? [{ path, line: index + 1, message }] : []));
 }
 
+/** A tree without the server has nothing that rows about its files could guard. */
+function hasServer(tree: Tree): boolean {
+  return tree.files.some(({ path }) => path.startsWith('packages/server/src/'));
+}
+
 /** Rows that have come to name nothing would guard nothing. */
 function missingMakers(tree: Tree): Violation[] {
-  if (!tree.files.some(({ path }) => path.startsWith('packages/server/src/'))) return [];
+  if (!hasServer(tree)) return [];
   return makers.flatMap(({ name, file }) => {
     const path = `packages/server/src/${file}`;
     const source = tree.files.find((item) => item.path === path);

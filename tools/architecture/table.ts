@@ -259,6 +259,18 @@ export const regExpComposers: Readonly<Record<string, string>> = {
 /** Longest file in lines; directories named `generated` are exempt. */
 export const linesMax = { source: 400, test: 500 };
 
+/** Most source files that lie directly in one folder; migrations and what is in folders named `generated` do not count. */
+export const filesOfFolderMax = 25;
+
+/** Folders that hold more → the most that they may hold until they are divided. A row that is no longer needed is an error. */
+export const crowdedFolders: Readonly<Record<string, number>> = {
+  'packages/server/src/http': 48,
+  'packages/server/src/interactions': 80,
+  'packages/server/src/scheduling': 26,
+  'packages/server/src/search': 48,
+  'packages/server/src/storage': 28,
+};
+
 /** Words that no file or directory may be named after: they say nothing about what is inside. */
 export const forbiddenWords: ReadonlySet<string> = new Set([
   'util',

@@ -36,8 +36,13 @@ function treeOf(files: Readonly<Record<string, string>>): Tree {
   };
 }
 
-function linesOf(files: Readonly<Record<string, string>>): string[] {
-  return violationsOf(treeOf(files)).map(({ path, line, message }) => `${path}:${line} ${message}`);
+function linesOf(files: Readonly<Record<string, string>>, crowded: Readonly<Record<string, number>> = {}): string[] {
+  return violationsOf(treeOf(files), crowded).map(({ path, line, message }) => `${path}:${line} ${message}`);
+}
+
+/** As many files in a folder. */
+function filesIn(folder: string, count: number, ending = 'ts'): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`${folder}/n${index}.${ending}`, '']));
 }
 
 const server = 'packages/server/src';
@@ -258,6 +263,33 @@ test('architecture refuses a row of the table that names nothing', () => {
   assert.deepEqual(linesOf({ [path]: text }), [
     `${path}:1 the table of makers names "masked", which this file does not export`,
   ]);
+});
+
+test('architecture refuses a folder of more than 25 sources; tests, migrations and what is generated do not count', () => {
+  const folder = `${server}/base/settings`;
+  const divide = `${folder}:1 26 source files, 25 at most: divide it by subject`;
+  assert.deepEqual(linesOf(filesIn(folder, 26)), [divide]);
+  const admitted = [
+    filesIn(folder, 25),
+    { ...filesIn(folder, 25), ...filesIn(`${folder}/rows`, 25) },
+    filesIn('packages/server/test/base', 26),
+    filesIn(`${server}/database/migrations`, 26, 'sql'),
+    filesIn('packages/fhir/src/generated', 26),
+  ];
+  for (const files of admitted) assert.deepEqual(linesOf(files), []);
+});
+
+test('architecture refuses that an excepted folder grows, and its exception once it is divided', () => {
+  const folder = `${server}/base/settings`;
+  const crowded = { [folder]: 30 };
+  const needless = `${folder}:1 needs its row in the table of crowded folders no longer`;
+  assert.deepEqual(linesOf(filesIn(folder, 31), crowded), [
+    `${folder}:1 31 source files, 30 at most: divide it by subject`,
+  ]);
+  assert.deepEqual(linesOf(filesIn(folder, 30), crowded), []);
+  assert.deepEqual(linesOf(filesIn(folder, 26), crowded), []);
+  assert.deepEqual(linesOf(filesIn(folder, 25), crowded), [needless]);
+  assert.deepEqual(linesOf({}, crowded), [needless]);
 });
 
 test('architecture admits what the table allows', () => {
