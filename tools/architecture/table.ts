@@ -101,6 +101,10 @@ export const tiers: readonly Tier[] = [
     ],
   },
   {
+    name: 'practice',
+    groups: [[{ name: 'practice', purpose: 'what a practice adds to the interactions: hooks of its features' }]],
+  },
+  {
     name: 'delivery',
     groups: [
       [{ name: 'admin', purpose: 'administration of tenants' }],

@@ -2,7 +2,6 @@
  * The only constructor of long-lived objects. `openPlatform` is what every command needs; `startService` adds the HTTP
  * server on top.
  */
-import path from 'node:path';
 import { verifyEntries } from './access/verify-entries.ts';
 import { type Administration, type AdministrationOptions, openAdministration } from './admin/administration.ts';
 import { openPasswords } from './admin/passwords.ts';
@@ -20,8 +19,8 @@ import { openServiceClock, type ServiceClock, trustedClock } from './base/servic
 import { openAnswerRooms } from './bundle/answer-room.ts';
 import { type Content, openContent } from './content/content.ts';
 import { clockReadings, readClock } from './database/clock-reading.ts';
+import { type Connections, openConnections } from './database/connections.ts';
 import { type Database, type DatabaseConnection, openDatabase } from './database/database.ts';
-import { startEmbeddedPostgres } from './database/embedded/launcher.ts';
 import { migrate } from './database/migrate.ts';
 import { holdingLock, type sessionLocks } from './database/session-lock.ts';
 import { openWriteProbe } from './database/write-probe.ts';
@@ -53,6 +52,7 @@ import { openSigningKeys } from './oauth/signing/signing-keys.ts';
 import { openTokenScopes } from './oauth/signing/token-scopes.ts';
 import { openTokenEndpoints, type TokenEndpoints } from './oauth/token-endpoint.ts';
 import type { TokenService } from './oauth/token-service.ts';
+import { registerPractice } from './practice/list.ts';
 import { agreedAppointmentsJob } from './scheduling/agreed-appointments.ts';
 import { completenessSteps } from './storage/completeness.ts';
 import { contentUpkeep } from './storage/content-upkeep.ts';
@@ -98,6 +98,7 @@ export interface PlatformOptions {
 export async function openPlatform(options: PlatformOptions): Promise<Platform> {
   const { config, log } = options;
   verifyEntries();
+  registerPractice();
   const given = readSecretKeys(config);
   const connections = options.connections ?? (await openConnections(config, log));
   try {
@@ -376,23 +377,4 @@ async function drain(
   const limit = setTimeout(() => server.server.closeAllConnections(), drainMs);
   await server.close();
   clearTimeout(limit);
-}
-
-/** Both roles of a database; `stop` ends what was started for them. */
-export interface Connections {
-  readonly owner: DatabaseConnection;
-  readonly runtime: DatabaseConnection;
-  stop(): Promise<void>;
-}
-
-async function openConnections(config: Config, log: Log): Promise<Connections> {
-  if (config.databaseUrl === '') return startEmbeddedPostgres({ dataDir: path.resolve(config.dataDir), log });
-  return {
-    owner: { url: config.databaseUrl },
-    runtime:
-      config.runtimeDatabaseUrl === ''
-        ? { url: config.databaseUrl, role: 'praxis_runtime' }
-        : { url: config.runtimeDatabaseUrl },
-    stop: async () => undefined,
-  };
 }

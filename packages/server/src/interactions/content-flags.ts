@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { type JsonObject, type JsonValue, parseJson, practiceExtensions } from '@praxis/fhir';
-import { type Disclosed, textOf as sentText, serverWritten } from '../access/disclosure.ts';
+import { textOf as sentText, serverWritten } from '../access/disclosure.ts';
 import { memberText, withMember } from '../access/json-members.ts';
 import type { ElementFilter } from '../access/mask.ts';
 import type { Letter } from '../access/policy.ts';
@@ -12,14 +12,7 @@ import { objectOf, objectsOf, textOf } from '../search/json-values.ts';
 import type { StoredResource } from '../storage/store.ts';
 import type { ContentFlag, FhirRequest, InteractionContext } from './context.ts';
 import { criterionTest, discloseReadable } from './disclosing.ts';
-
-/** Adds to what the caller sees of a row. */
-export type Flagged = (
-  letter: Letter,
-  row: StoredResource,
-  shown: Disclosed<string>,
-  filter: ElementFilter,
-) => Promise<Disclosed<string>>;
+import type { Decorate, ResourceHooks } from './hooks.ts';
 
 /** A member that repeats, and what is added to it. */
 type Addition = readonly [member: string, values: readonly JsonObject[]];
@@ -41,8 +34,10 @@ const additions: Readonly<Partial<Record<ContentFlag, Readonly<Record<string, Ad
 /** Referring practitioners of one patient, at most. */
 const referrersMax = 5;
 
+export const contentFlagHooks: ResourceHooks = { types: ['Patient', 'Appointment'], decorate: decorateByFlags };
+
 /** undefined: the request's flags add nothing to resources of its type. */
-export function flaggedBy(context: InteractionContext, { type, contentFlags }: FhirRequest): Flagged | undefined {
+function decorateByFlags(context: InteractionContext, { type, contentFlags }: FhirRequest): Decorate | undefined {
   const adding = [...(contentFlags ?? [])].flatMap((flag) => additions[flag]?.[type] ?? []);
   if (adding.length === 0) return undefined;
   const look = lookFrom(context);

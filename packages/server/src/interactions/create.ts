@@ -13,12 +13,10 @@ import { withMatch } from './conditional.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { requireGrants } from './denials.ts';
 import { discloseReadable } from './disclosing.ts';
-import { proposedInstead } from './intake/proposing.ts';
+import { hookOf, hooksOf } from './hooks.ts';
 import { kept } from './outcome.ts';
 import { asMeant } from './sent-body.ts';
 import { type StoringOptions, storeVersion } from './storing.ts';
-import { mayAskForUpload, uploadUrlFor } from './upload-url.ts';
-import { placedNote } from './visit-note.ts';
 import { requireWritable } from './writable.ts';
 import { requireCreatable } from './write-rights.ts';
 import { requireResource, resourceWrite, writing, writtenResponse } from './writing.ts';
@@ -31,20 +29,20 @@ export const create: Interaction = {
   },
   authorize(context, request) {
     requireWritable(request.type);
-    if (!mayAskForUpload(context, request.type)) requireGrants(context, request.type, 'c');
+    if (!isReplaceable(context, request.type)) requireGrants(context, request.type, 'c');
   },
   answer,
 };
 
 /**
  * 201 with Location; an id in the body is ignored, as R4 demands. With If-None-Exist: 200 with the one resource that
- * matches its criteria, as far as the caller may read it, instead of a second one. A Binary without content: upload-url.ts.
+ * matches its criteria, as far as the caller may read it, instead of a second one.
  * @throws PraxisError `resource-type-mismatch`, `resource-invalid`, `invariant-broken`, `precondition-failed`, `access-denied`
  *   (rows or elements that the caller may not create)
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
-  if (mayAskForUpload(context, request.type)) {
-    const answered = await uploadUrlFor(context, request);
+  if (isReplaceable(context, request.type)) {
+    const answered = await hookOf('replaceCreate', request.type)?.answer(context, request);
     if (answered !== undefined) return answered;
     requireGrants(context, request.type, 'c');
   }
@@ -67,13 +65,23 @@ export async function createNew(
   await context.budget.turn(writing);
   const sent = await resourceWrite(context, 'create', request.type, id, resource, 0);
   requireCreatable(context, sent);
-  const placed = await placedNote(context, request.type, resource);
-  const write = placed === resource ? sent : await resourceWrite(context, 'create', request.type, id, placed, 0);
-  const waiting = await proposedInstead(context, request, { write, current: undefined });
-  if (waiting !== undefined) return waiting;
+  const completed = await complete(context, request.type, resource);
+  const write = completed === resource ? sent : await resourceWrite(context, 'create', request.type, id, completed, 0);
+  const intercepted = await hookOf('intercept', request.type)?.answer(context, request, { write, current: undefined });
+  if (intercepted !== undefined) return intercepted;
   const outcome = await storeVersion(context, write, undefined, options);
   if (outcome.outcome !== 'written') fail('conflict', { diagnostics: 'The new id is taken: repeat the request' });
   return writtenResponse(context, request, 'c', write, 201);
+}
+
+function isReplaceable({ policy }: Pick<InteractionContext, 'policy'>, type: string): boolean {
+  return hookOf('replaceCreate', type)?.isAllowed(policy) === true;
+}
+
+async function complete(context: InteractionContext, type: string, resource: JsonObject): Promise<JsonObject> {
+  let completed = resource;
+  for (const hook of hooksOf('complete', type)) completed = await hook(context, completed);
+  return completed;
 }
 
 function found(context: InteractionContext, request: FhirRequest, match: StoredResource): FhirResponse {

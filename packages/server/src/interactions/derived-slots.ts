@@ -24,8 +24,9 @@ import type { StoredResource } from '../storage/store.ts';
 import type { BundleEntry } from './bundle-text.ts';
 import { scopeOf } from './compartment.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from './context.ts';
-import type { DerivedType } from './derived-type.ts';
+
 import { discloseRow, requestedElements } from './disclosing.ts';
+import type { ResourceHooks } from './hooks.ts';
 import { listResponse } from './list-response.ts';
 import { searchLinks } from './search-links.ts';
 import { planSearch } from './searching.ts';
@@ -37,7 +38,7 @@ const foundMax = 5_000;
 /** Steps of a budget: to find the slot of an id among all calendars. */
 const stepsPerId = 200;
 
-export const derivedSlots: DerivedType = { type: 'Slot', search, read };
+export const slotHooks: ResourceHooks = { types: ['Slot'], computed: { search, read } };
 
 interface DerivedSlot extends OfferedSlot {
   readonly status: SlotStatus;

@@ -11,8 +11,8 @@ import { type IndexRows, indexElements } from '../search/index-rows.ts';
 import { matchesToken } from '../search/match.ts';
 import type { StoredResource } from '../storage/store.ts';
 import type { BundleEntry } from './bundle-text.ts';
-import { withContentLinksFor } from './content-links.ts';
 import type { FhirRequest, InteractionContext } from './context.ts';
+import { toSent } from './hooks.ts';
 import { withReferencesFor } from './references.ts';
 
 /** The JSON text this caller may see of the row, or undefined when none of its grants covers the row. */
@@ -26,7 +26,7 @@ export function discloseRow(
   const disclosed = disclose(context.policy, letter, row.type, row.content, test, filter);
   if (disclosed === undefined) return undefined;
   noteShown(context, letter, row, filter, test);
-  return withContentLinksFor(context, letter, row.type, row.id, withReferencesFor(context, disclosed));
+  return toSent(context, letter, row, withReferencesFor(context, disclosed));
 }
 
 /** A row, and what the caller may see of it. */

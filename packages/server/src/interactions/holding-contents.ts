@@ -7,12 +7,16 @@ import { contentOf } from '../access/disclosure.ts';
 import { fail } from '../base/errors.ts';
 import type { ContentHolder, KnownContent } from '../storage/contents.ts';
 import type { ResourceWrite, WriteOutcome } from '../storage/store.ts';
-import { type ContentReference, contentIdPattern, contentReferences, holdsContent } from './content-urls.ts';
-import type { InteractionContext } from './context.ts';
+import { withContentLinksFor } from './content-links.ts';
+import {
+  type ContentReference,
+  contentIdPattern,
+  contentReferences,
+  holdsContent,
+  withStoredNames,
+} from './content-urls.ts';
 import { criterionTest } from './disclosing.ts';
-
-/** What holding needs of an interaction's context. */
-type HoldingContext = Pick<InteractionContext, 'scope' | 'clock' | 'store' | 'baseUrl' | 'policy' | 'budget'>;
+import type { ResourceHooks, StoringContext } from './hooks.ts';
 
 /** The version lost against another one: what it would hold is not noted. */
 class Overtaken extends Error {
@@ -23,15 +27,25 @@ class Overtaken extends Error {
   }
 }
 
+/** Whatever refers to content is stored with a name for it, holds it, and is sent with URLs of it. */
+export const contentHooks: ResourceHooks = {
+  toStored: withStoredNames,
+  wrapStore: (context, write, work) =>
+    write.content === null || !holdsContent(contentOf(write.content))
+      ? work(context)
+      : holdingContents(context, write, work),
+  toSent: (context, letter, { type, id, disclosed }) => withContentLinksFor(context, letter, type, id, disclosed),
+};
+
 /**
  * Runs `work`, which stores the version, in one transaction with what it holds.
  * @throws PraxisError `rule-broken` (no such content, or not what the attachment says), `duplicate` (a document of the same
  *   patient has the same bytes, and the caller may see it)
  */
-export async function holdingContents(
-  context: HoldingContext,
+async function holdingContents(
+  context: StoringContext,
   write: ResourceWrite,
-  work: (inside: HoldingContext) => Promise<WriteOutcome>,
+  work: (inside: StoringContext) => Promise<WriteOutcome>,
 ): Promise<WriteOutcome> {
   const { scope } = context;
   const holder = `${write.type}/${write.id}`;
@@ -55,7 +69,7 @@ export async function holdingContents(
  * Has the Task of a proposal hold what the version that is proposed names, until somebody has decided. Inside a transaction.
  * @throws PraxisError `rule-broken`
  */
-export async function holdProposed(context: HoldingContext, write: ResourceWrite, task: string): Promise<void> {
+export async function holdProposed(context: StoringContext, write: ResourceWrite, task: string): Promise<void> {
   if (write.content === null || !holdsContent(contentOf(write.content))) return;
   const { ids, resource } = await requireNamed(context, write);
   await context.store.holdContents(context.scope, ids, `Task/${task}`, patientOf(resource, context.baseUrl));
@@ -74,7 +88,7 @@ interface Named {
 }
 
 /** @throws PraxisError `rule-broken` */
-async function requireNamed(context: HoldingContext, write: ResourceWrite): Promise<Named> {
+async function requireNamed(context: StoringContext, write: ResourceWrite): Promise<Named> {
   const { store, scope } = context;
   const resource = parseJson(write.content === null ? '{}' : contentOf(write.content)) as JsonObject; // storage holds objects
   const references = contentReferences(resource, write.type);
@@ -96,7 +110,7 @@ async function requireNamed(context: HoldingContext, write: ResourceWrite): Prom
 
 /** @throws PraxisError `rule-broken` */
 function requireKnown(
-  { scope, policy }: HoldingContext,
+  { scope, policy }: StoringContext,
   { id, path, attachment }: ContentReference,
   known: readonly KnownContent[],
   own: ReadonlySet<string>,
@@ -144,7 +158,7 @@ const copiesMax = 20;
  * Others are not told of; nor are those that were entered in error, or that the new one replaces or otherwise relates to.
  * @throws PraxisError `duplicate`
  */
-async function requireNoCopies(context: HoldingContext, holder: string, named: Named): Promise<void> {
+async function requireNoCopies(context: StoringContext, holder: string, named: Named): Promise<void> {
   const { resource, references, known, holders, own } = named;
   const patient = patientOf(resource, context.baseUrl);
   const related = JSON.stringify(resource['relatesTo'] ?? []);
@@ -170,7 +184,7 @@ async function requireNoCopies(context: HoldingContext, holder: string, named: N
 }
 
 /** Whether the document is live and valid, and the caller may read or find all of it. */
-async function isSeen(context: HoldingContext, holder: string): Promise<boolean> {
+async function isSeen(context: StoringContext, holder: string): Promise<boolean> {
   const [type = '', id = ''] = holder.split('/');
   const row = await context.store.read(context.scope, type, id);
   if (row === undefined || row.deleted) return false;

@@ -13,10 +13,10 @@ import {
   unusedContained,
 } from '@praxis/fhir';
 import { missingEntries } from '../access/explain.ts';
-import { governedMembers } from '../resources/firm-codes.ts';
-import { behaviourOf } from '../resources/list.ts';
+import { boundMembers } from './bindings.ts';
 import type { InteractionContext } from './context.ts';
 import { refuse } from './denials.ts';
+import { hookOf } from './hooks.ts';
 import type { Readable } from './readable-members.ts';
 
 /** Types of which a version is judged as a whole: writing.ts. */
@@ -57,9 +57,9 @@ function standsAlone(type: string, member: string): boolean {
 /** What R4's invariants and the type's own rules go by: states, codes in use, places in calendars. */
 function hiddenJudged(type: string, change: Patch, readable: Readable): Hidden | undefined {
   const isTouched = (member: string): boolean => change.touches.some((touch) => touch.member === member);
-  const governed = governedMembers(type).find((each) => isTouched(each) && !readable(each));
-  if (governed !== undefined) return { member: governed };
-  for (const judged of [behaviourOf(type)?.judged ?? [], ...membersAskedTogether(type)]) {
+  const bound = boundMembers(type).find((each) => isTouched(each) && !readable(each));
+  if (bound !== undefined) return { member: bound };
+  for (const judged of [hookOf('behaviour', type)?.judged ?? [], ...membersAskedTogether(type)]) {
     const member = judged.some(isTouched) ? judged.find((each) => !readable(each)) : undefined;
     if (member !== undefined) return { member };
   }

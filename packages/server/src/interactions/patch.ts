@@ -25,7 +25,7 @@ import type { ResourceWrite, StoredResource } from '../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext, PatchDocument } from './context.ts';
 import { notFound, requireGrants } from './denials.ts';
 import { criterionTest, discloseReadable } from './disclosing.ts';
-import { isAwaited, proposedInstead } from './intake/proposing.ts';
+import { hookOf } from './hooks.ts';
 import { breachesOf } from './invariants.ts';
 import { written } from './outcome.ts';
 import { requirePatchable, withoutUnusedContained } from './patch-rights.ts';
@@ -89,19 +89,20 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   requireValidId(request.id);
   const change = readPatch(await request.patch(), context.budget);
   return (
-    (await proposedPatch(context, request, change)) ??
+    (await interceptedPatch(context, request, change)) ??
     patchedResponse(context, request, await changeResource(context, request, change))
   );
 }
 
-async function proposedPatch(
+async function interceptedPatch(
   context: InteractionContext,
   request: FhirRequest,
   change: Patch,
 ): Promise<FhirResponse | undefined> {
-  if (!(await isAwaited(context, request.type))) return undefined;
+  const intercept = hookOf('intercept', request.type);
+  if (intercept === undefined || !(await intercept.isActive(context, request.type))) return undefined;
   const version = await nextVersion(context, request, change);
-  return await proposedInstead(context, request, { ...version, write: await writeOf(context, request, version) });
+  return await intercept.answer(context, request, { ...version, write: await writeOf(context, request, version) });
 }
 
 export interface ChangeOptions extends StoringOptions {

@@ -5,11 +5,10 @@
 import { fail } from '../base/errors.ts';
 import { getting, largePatient } from '../base/worst-case.ts';
 import type { StoredResource } from '../storage/store.ts';
-import { flaggedBy } from './content-flags.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { notFound, requireGrants } from './denials.ts';
-import { derivedType } from './derived-types.ts';
 import { discloseRow, requestedElements } from './disclosing.ts';
+import { hookOf } from './hooks.ts';
 import { parseEntityTags } from './preconditions.ts';
 
 export const read: Interaction = {
@@ -29,9 +28,9 @@ export const read: Interaction = {
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   const filter = requestedElements(request.parameters);
-  const derived = await derivedType(request.type)?.read(context, request.id);
-  if (derived !== undefined) {
-    const body = discloseRow(context, 'r', derived, filter);
+  const computed = await hookOf('computed', request.type)?.read(context, request.id);
+  if (computed !== undefined) {
+    const body = discloseRow(context, 'r', computed, filter);
     return body === undefined ? notFound(request.type, request.id) : { status: 200, body };
   }
   const row = await context.store.read(context.scope, request.type, request.id);
@@ -41,8 +40,8 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   if (body === undefined) return notFound(request.type, request.id);
   const facts = { versionId: row.versionId, lastUpdatedMs: row.lastUpdatedMs };
   if (isUnmodified(request, row)) return { status: 304, ...facts };
-  const flagged = flaggedBy(context, request);
-  return { status: 200, body: flagged === undefined ? body : await flagged('r', row, body, filter), ...facts };
+  const decorate = hookOf('decorate', request.type)?.(context, request);
+  return { status: 200, body: decorate === undefined ? body : await decorate('r', row, body, filter), ...facts };
 }
 
 /** 410 for those who could have read the resource, 404 for everybody else. */

@@ -11,11 +11,10 @@ import type { StoredResource } from '../storage/store.ts';
 import type { BundleEntry } from './bundle-text.ts';
 import { scopeOf } from './compartment.ts';
 import { tellingCompleteness } from './completeness.ts';
-import { flaggedBy } from './content-flags.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from './context.ts';
 import { requireGrants } from './denials.ts';
-import { derivedType } from './derived-types.ts';
 import { discloseRows, requestedElements } from './disclosing.ts';
+import { hookOf } from './hooks.ts';
 import { includedEntries, requireIncludes } from './including.ts';
 import { listResponse } from './list-response.ts';
 import { searchLedger } from './search-ledger.ts';
@@ -41,8 +40,8 @@ export const searchType: Interaction = {
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   if (request.type === 'AuditEvent') return await searchLedger(context, request);
-  const derived = await derivedType(request.type)?.search(context, request);
-  if (derived !== undefined) return derived;
+  const computed = await hookOf('computed', request.type)?.search(context, request);
+  if (computed !== undefined) return computed;
   const target = await planSearch(context, request.type, request.parameters, request.prefer, scopeOf(request));
   const { query } = target;
   requireIncludes(context, query);
@@ -81,10 +80,10 @@ async function entries(
   rows: readonly StoredResource[],
 ): Promise<readonly BundleEntry[]> {
   const filter = requestedElements(request.parameters);
-  const flagged = flaggedBy(context, request);
+  const decorate = hookOf('decorate', request.type)?.(context, request);
   const found: BundleEntry[] = [];
   for (const { row, resource: shown } of await discloseRows(context, 's', rows, filter)) {
-    const resource = flagged === undefined ? shown : await flagged('s', row, shown, filter);
+    const resource = decorate === undefined ? shown : await decorate('s', row, shown, filter);
     found.push({ fullUrl: `${context.baseUrl}/${row.type}/${row.id}`, resource, search: { mode: 'match' } });
   }
   return found;

@@ -4,18 +4,15 @@
 import { type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf, type Stored } from '../access/disclosure.ts';
 import { coversRow } from '../access/mask.ts';
-import { governedMembers, requireFirmCodes } from '../resources/firm-codes.ts';
-import { behaviourOf } from '../resources/list.ts';
 import { isCopy } from '../resources/states/judging.ts';
 import type { Act } from '../resources/states/state-table.ts';
 import type { ResourceWrite, StoredResource, WriteOutcome } from '../storage/store.ts';
 import type { WaitlistOffer } from '../storage/waitlist.ts';
-import { holdsContent } from './content-urls.ts';
+import { boundMembers, requireBound } from './bindings.ts';
 import type { InteractionContext } from './context.ts';
 import { criterionTest } from './disclosing.ts';
-import { holdingContents } from './holding-contents.ts';
+import { hookOf, hooksOf, type StoringContext } from './hooks.ts';
 import { requireInvariants } from './invariants.ts';
-import { firmCodesContext } from './kept-codes.ts';
 import { requireReferences } from './required-references.ts';
 import { writing } from './writing.ts';
 
@@ -27,10 +24,6 @@ export interface StoringOptions {
   /** An Appointment that is offered to one who waits. */
   readonly offer?: WaitlistOffer;
 }
-
-/** What storing needs of an interaction's context. */
-export type StoringContext = Pick<InteractionContext, 'scope' | 'clock' | 'store' | 'baseUrl' | 'policy' | 'budget'> &
-  Partial<Pick<InteractionContext, 'settings' | 'comingResources'>>;
 
 /**
  * Stores the version, or nothing.
@@ -50,9 +43,11 @@ export async function storeVersion(
     const before = current === undefined || current.deleted ? undefined : contentOf(current.content);
     await requireReferences(context, write, contentOf(write.content), before);
   }
-  if (write.content === null || !holdsContent(contentOf(write.content)))
-    return await storeBehaving(context, write, current, options);
-  return await holdingContents(context, write, (inside) => storeBehaving(inside, write, current, options));
+  const store = hooksOf('wrapStore', write.type).reduceRight<(inside: StoringContext) => Promise<WriteOutcome>>(
+    (work, wrap) => (inside) => wrap(inside, write, work),
+    (inside) => storeBehaving(inside, write, current, options),
+  );
+  return await store(context);
 }
 
 /** With what the type does of its own. */
@@ -62,15 +57,15 @@ async function storeBehaving(
   current: StoredResource | undefined,
   { replaces = [], act = { by: callerAs(context), on: 'write' }, offer }: StoringOptions,
 ): Promise<WriteOutcome> {
-  const behaviour = behaviourOf(write.type);
-  const isGoverned = governedMembers(write.type).length > 0;
-  if (behaviour === undefined && !isGoverned) return await context.store.write(context.scope, write);
+  const behaviour = hookOf('behaviour', write.type);
+  const isBound = boundMembers(write.type).length > 0;
+  if (behaviour === undefined && !isBound) return await context.store.write(context.scope, write);
   const before = current === undefined || current.deleted ? undefined : objectOf(current.content);
   const after = write.content === null ? undefined : objectOf(write.content);
   const change = { write, before, after, replaces, act, ...(offer && { offer }) };
   behaviour?.judge?.(change);
-  if (isGoverned && after !== undefined && !isCopy(change) && act.by !== 'server')
-    await requireFirmCodes(firmCodesContext(context), write.type, before, after);
+  if (isBound && after !== undefined && !isCopy(change) && act.by !== 'server')
+    await requireBound(context, write.type, before, after);
   if (behaviour?.store === undefined) return await context.store.write(context.scope, write);
   const { scope, clock, store, baseUrl, policy, budget } = context;
   const maySee = (type: string, id: string): Promise<boolean> => maySeeNow(context, type, id);

@@ -15,25 +15,24 @@ import { contentLinkUrl, linkEndMs } from './content-links.ts';
 import { contentBaseOf } from './content-urls.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from './context.ts';
 import { denied } from './denials.ts';
+import type { ResourceHooks } from './hooks.ts';
 import { requireResource } from './writing.ts';
 
 /** Contents of one application at one firm that no resource holds: those asked for, and those uploaded. */
 export const looseMax = 1_000;
 
-/** Whether a create of the type may ask for a URL rather than create something. */
-export function mayAskForUpload({ policy }: Pick<InteractionContext, 'policy'>, type: string): boolean {
-  return type === 'Binary' && policy.mayRequestUploadUrl;
-}
+/** A create of a Binary may ask for a URL rather than create something. */
+export const uploadHooks: ResourceHooks = {
+  types: ['Binary'],
+  replaceCreate: { isAllowed: (policy) => policy.mayRequestUploadUrl, answer: uploadUrlFor },
+};
 
 /**
  * The answer where the request asks for a URL; undefined: it is a create. Without any body it asks for one only where the
  * caller can mean nothing else.
  * @throws PraxisError `access-denied`, `resource-invalid`, `media-type-unsupported`, `conflict`
  */
-export async function uploadUrlFor(
-  context: InteractionContext,
-  request: FhirRequest,
-): Promise<FhirResponse | undefined> {
+async function uploadUrlFor(context: InteractionContext, request: FhirRequest): Promise<FhirResponse | undefined> {
   if (request.newId !== undefined) return undefined; // an entry of a transaction, which others may refer to
   const mayCreate = context.policy.allows('Binary', 'c');
   if (!mayCreate && (await request.isBodyEmpty?.())) return await offer(context, request, undefined);

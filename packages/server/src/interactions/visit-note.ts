@@ -8,6 +8,7 @@ import { PraxisError } from '../base/errors.ts';
 import { objectOf, objectsOf, textOf } from '../search/json-values.ts';
 import { matchesOf } from './conditional.ts';
 import type { InteractionContext } from './context.ts';
+import type { ResourceHooks } from './hooks.ts';
 
 /** https://loinc.org/11488-4: what transcriptions are sent as. */
 const noteType = { system: 'http://loinc.org', code: '11488-4' };
@@ -22,9 +23,11 @@ const chartNote = {
 /** States of an encounter that the patient is in. */
 const openStates = 'arrived,triaged,in-progress';
 
+export const transcriptionHooks: ResourceHooks = { types: ['Composition'], complete: placedNote };
+
 /** The resource as it is stored: that which was sent, unless it is a note without a place. */
-export async function placedNote(context: InteractionContext, type: string, resource: JsonObject): Promise<JsonObject> {
-  if (type !== 'Composition' || resource['encounter'] !== undefined) return resource;
+async function placedNote(context: InteractionContext, resource: JsonObject): Promise<JsonObject> {
+  if (resource['encounter'] !== undefined) return resource;
   if (!hasCoding(resource['type'], noteType) || isChartNote(resource)) return resource;
   const visit = await openVisit(context, patientOf(context, resource));
   if (visit === undefined) return { ...resource, category: [...objectsOf(resource, 'category'), chartNote] };

@@ -22,9 +22,8 @@ import { requireServable } from '../search/firm-parameter.ts';
 import { indexResource } from '../search/index-rows.ts';
 import type { ResourceWrite } from '../storage/store.ts';
 import { requireCollectedEntries } from './collected-entries.ts';
-import { withContentLinksFor } from './content-links.ts';
-import { withStoredNames } from './content-urls.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from './context.ts';
+import { hooksOf, toSent } from './hooks.ts';
 import { breachesOf } from './invariants.ts';
 import { written } from './outcome.ts';
 import { withReferencesFor } from './references.ts';
@@ -112,7 +111,7 @@ export async function resourceWrite(
   const { timeZone, searchParameters } = context.scope;
   const stamped = stamp(resource, id, expectedVersion + 1, lastUpdatedMs);
   const asSent = JSON.stringify(stamped);
-  const text = withStoredNames(asSent, context.baseUrl);
+  const text = hooksOf('toStored', type).reduce((made, toStored) => toStored(made, context.baseUrl), asSent);
   const content = text === asSent ? stamped : (parseJson(text) as JsonObject); // as before, but for URLs of content
   await context.budget.turn(writing);
   const index = await indexResource(
@@ -187,5 +186,5 @@ function writtenBody(
   // The writer sent every element itself and `stamp` added only id and meta: the echo tells nothing new.
   const echo =
     write.content === null ? undefined : disclose(context.policy, letter, write.type, write.content, () => true, {});
-  return echo && withContentLinksFor(context, letter, write.type, write.id, withReferencesFor(context, echo));
+  return echo && toSent(context, letter, write, withReferencesFor(context, echo));
 }

@@ -8,15 +8,14 @@ import type { JsonObject } from '@praxis/fhir';
 import { coversRow } from '../access/mask.ts';
 import { errorTable, PraxisError } from '../base/errors.ts';
 import { newResourceId } from '../base/ids.ts';
+import { findUnbound, requireBound, requireBoundAfter } from '../interactions/bindings.ts';
 import type { InteractionContext } from '../interactions/context.ts';
 import { notFound } from '../interactions/denials.ts';
 import { criterionTest } from '../interactions/disclosing.ts';
-import { firmCodesContext, requireCodesAfter } from '../interactions/kept-codes.ts';
 import { requireReadable } from '../interactions/update.ts';
 import { readWhole } from '../interactions/whole-resource.ts';
 import { requireCreatable, requireReplaceable } from '../interactions/write-rights.ts';
 import { requireValidId, resourceWrite } from '../interactions/writing.ts';
-import { requireFirmCodes, unknownCodes } from '../resources/firm-codes.ts';
 import type { Finding } from '../validation/validation.ts';
 import type { OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
@@ -54,7 +53,7 @@ export async function wouldCreate(
   if (!isSound) return [];
   return refusals(type, async () => {
     requireCreatable(context, await resourceWrite(context, 'create', type, newResourceId(context.clock), resource, 0));
-    await requireFirmCodes(firmCodesContext(context), type, undefined, resource);
+    await requireBound(context, type, undefined, resource);
   });
 }
 
@@ -68,7 +67,7 @@ export async function strangeCodes(
   resource: JsonObject,
 ): Promise<Finding[]> {
   if (!(['c', 'u'] as const).some((letter) => context.policy.allows(type, letter))) return [];
-  const issues = await unknownCodes(firmCodesContext(context), type, undefined, resource);
+  const issues = await findUnbound(context, type, undefined, resource);
   return issues.map(({ diagnostics, expression: [path = type] = [] }) => ({
     ...issue('code-invalid', path, 'rule-broken', diagnostics),
     severity: 'warning',
@@ -102,7 +101,7 @@ export async function wouldUpdate(
     if (!isSound) return;
     const write = await resourceWrite(context, 'update', type, id, resource, 0);
     requireReplaceable(context, isLive ? current.content : undefined, write);
-    if (isLive) await requireCodesAfter(context, current, resource);
+    if (isLive) await requireBoundAfter(context, current, resource);
   });
 }
 

@@ -3,7 +3,7 @@
  * judged by the codes in use; what the version before said may stay, so a retired code outlives its retirement where it is.
  */
 import { type BudgetedWork, extractor, type JsonObject, type JsonValue, type StepBudget } from '@praxis/fhir';
-import { type ErrorIssue, fail } from '../base/errors.ts';
+import type { ErrorIssue } from '../base/errors.ts';
 import { objectsOf, textOf } from '../search/json-values.ts';
 import { isAmong, type KeptCode, type KeptCodes, type SaidCoding } from '../terminology/firm-codes.ts';
 import {
@@ -66,17 +66,6 @@ export async function unknownCodes(
     const codes = kept.get(each.by.set.id);
     return codes === undefined || isKnown(codes, each) ? [] : [issueOf(context, codes, each)];
   });
-}
-
-/** As `unknownCodes`. @throws PraxisError `rule-broken` naming element, set and codes that would do */
-export async function requireFirmCodes(
-  context: FirmCodesContext,
-  type: string,
-  before: JsonObject | undefined,
-  after: JsonObject,
-): Promise<void> {
-  const [first, ...more] = await unknownCodes(context, type, before, after);
-  if (first !== undefined) fail('rule-broken', { ...first, more });
 }
 
 function newConcepts(

@@ -6,14 +6,14 @@ import { type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import { newResourceId } from '../../base/ids.ts';
-import { governedMembers, requireFirmCodes } from '../../resources/firm-codes.ts';
 import { addProposal, awaitsAcceptance, waitingMax } from '../../storage/intake.ts';
 import type { ResourceWrite, StoredResource } from '../../storage/store.ts';
+import { requireBound } from '../bindings.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../context.ts';
 import { criterionTest, discloseReadable } from '../disclosing.ts';
 import { holdProposed } from '../holding-contents.ts';
+import type { CheckedWrite, ResourceHooks } from '../hooks.ts';
 import { requireInvariants } from '../invariants.ts';
-import { firmCodesContext } from '../kept-codes.ts';
 import { awaiting } from '../outcome.ts';
 import { readableMember } from '../readable-members.ts';
 import { storeVersion } from '../storing.ts';
@@ -30,25 +30,21 @@ export function isIntakeType(type: string): type is IntakeType {
   return Object.hasOwn(intakeTypes, type);
 }
 
-/** Whether what the caller writes of the type waits for the practice. */
-export async function isAwaited({ store, scope }: InteractionContext, type: string): Promise<boolean> {
-  return isIntakeType(type) && (await awaitsAcceptance(store, scope, type));
-}
+export const intakeHooks: ResourceHooks = {
+  types: Object.keys(intakeTypes),
+  intercept: { isActive: isAwaited, answer: proposedInstead },
+};
 
-/** A write that has passed every check, and is about to be stored. */
-export interface CheckedWrite {
-  readonly write: ResourceWrite;
-  /** The version before, deleted or not; undefined: there is none. */
-  readonly current: StoredResource | undefined;
-  /** The elements that a patch names; absent: the whole resource was sent. */
-  readonly touched?: readonly (string | undefined)[];
+/** Whether what the caller writes of the type waits for the practice. */
+async function isAwaited({ store, scope }: InteractionContext, type: string): Promise<boolean> {
+  return isIntakeType(type) && (await awaitsAcceptance(store, scope, type));
 }
 
 /**
  * The answer to a write that waits for the practice; undefined: it does not wait and is to be stored.
  * @throws PraxisError `rule-broken` inside a transaction Bundle, whose other entries could not rely on it
  */
-export async function proposedInstead(
+async function proposedInstead(
   context: InteractionContext,
   request: Pick<FhirRequest, 'prefer'>,
   checked: CheckedWrite,
@@ -69,7 +65,7 @@ export async function proposedInstead(
     return unchanged(context, request, current);
   // Else the practice would be asked about what cannot be stored.
   await requireInvariants(context, checked.write, current);
-  if (governedMembers(type).length > 0) await requireFirmCodes(firmCodesContext(context), type, before, after);
+  await requireBound(context, type, before, after);
   return await propose(context, request, { ...checked, type, after, proposed });
 }
 

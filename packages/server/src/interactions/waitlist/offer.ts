@@ -11,7 +11,8 @@ import { claimSlot, ownerOf, participantsAt } from '../../scheduling/holding.ts'
 import { missingParticipants, offeredAppointment, offerMs, withdrawnAppointment } from '../../scheduling/waitlist.ts';
 import type { StoredResource, WriteOutcome } from '../../storage/store.ts';
 import { dropWaiting, findStandingOffer, type Waiting, type WaitlistOffer } from '../../storage/waitlist.ts';
-import { type StoringContext, storeVersion } from '../storing.ts';
+import type { StoringContext } from '../hooks.ts';
+import { storeVersion } from '../storing.ts';
 import { requireResource, resourceWrite, type WritingContext } from '../writing.ts';
 
 /** What the service acts in when it acts by itself. */

@@ -1,0 +1,26 @@
+/** The connections that the settings name, for both roles. */
+import path from 'node:path';
+import type { Config } from '../base/config.ts';
+import type { Log } from '../base/log.ts';
+import type { DatabaseConnection } from './connection-settings.ts';
+import { startEmbeddedPostgres } from './embedded/launcher.ts';
+
+/** Both roles of a database; `stop` ends what was started for them. */
+export interface Connections {
+  readonly owner: DatabaseConnection;
+  readonly runtime: DatabaseConnection;
+  stop(): Promise<void>;
+}
+
+/** Those of the settings; where no DATABASE_URL is set the embedded database is started for them. */
+export async function openConnections(config: Config, log: Log): Promise<Connections> {
+  if (config.databaseUrl === '') return startEmbeddedPostgres({ dataDir: path.resolve(config.dataDir), log });
+  return {
+    owner: { url: config.databaseUrl },
+    runtime:
+      config.runtimeDatabaseUrl === ''
+        ? { url: config.databaseUrl, role: 'praxis_runtime' }
+        : { url: config.runtimeDatabaseUrl },
+    stop: async () => undefined,
+  };
+}
