@@ -4,8 +4,8 @@
  */
 import { isPrimitiveType, isSubtypeOf, resourceTypesWithEndpoint } from '@praxis/fhir';
 import { methodsOf } from '../operations/answer-operation.ts';
-import { operations } from '../operations/list.ts';
 import type { Operation as Declaration, OperationLevel, OperationParameter } from '../operations/operation.ts';
+import { operations } from '../practice/operations.ts';
 import { linesContent, resourceContent } from './content.ts';
 import { headerRefs, refusals } from './error-answers.ts';
 import { limitHeaders } from './headers.ts';

@@ -7,9 +7,9 @@ import type { FhirRequest, FhirResponse, InteractionContext } from '../interacti
 import { oncePerKey } from '../interactions/once.ts';
 import { audited, noteAsked } from '../interactions/trail.ts';
 import { requireUnended } from '../storage/rows.ts';
-import { operations } from './list.ts';
 import type { Operation, OperationLevel, OperationPlace } from './operation.ts';
 import { readInput } from './read-input.ts';
+import { registeredOperations } from './registry.ts';
 
 /** A request for an operation. */
 export interface OperationCall {
@@ -54,7 +54,7 @@ export function authorizeOperation(context: InteractionContext, call: OperationC
 
 /** Whether answers of the operation are lists. */
 export function answersList(name: string): boolean {
-  return operations.some((each) => each.name === name && each.isList === true);
+  return registeredOperations().some((each) => each.name === name && each.isList === true);
 }
 
 function placeOf({ type, id, versionId }: OperationCall): OperationPlace {
@@ -67,7 +67,9 @@ function placeOf({ type, id, versionId }: OperationCall): OperationPlace {
  * @throws PraxisError `operation-unknown`, `method-not-allowed`
  */
 function requireOperation(call: OperationCall, place: OperationPlace): Operation {
-  const named = operations.filter(({ name }) => name === call.operation).filter((each) => isOf(each, place.type));
+  const named = registeredOperations()
+    .filter(({ name }) => name === call.operation)
+    .filter((each) => isOf(each, place.type));
   if (named.length === 0) return unknown(call, place);
   const operation = named.find((each) => isAt(each, place));
   if (operation === undefined) return wrongLevel(call, place, named);
@@ -94,7 +96,9 @@ function isAt({ levels, ofVersions }: Operation, { level, versionId }: Operation
 }
 
 function unknown({ operation }: OperationCall, place: OperationPlace): never {
-  const served = operations.filter((each) => isOf(each, place.type) && isAt(each, place)).map(({ name }) => `$${name}`);
+  const served = registeredOperations()
+    .filter((each) => isOf(each, place.type) && isAt(each, place))
+    .map(({ name }) => `$${name}`);
   const list =
     served.length === 0 ? 'none is' : `${[...new Set(served)].join(', ')} ${served.length === 1 ? 'is' : 'are'}`;
   return fail('operation-unknown', { diagnostics: `$${operation} is no operation of this path; served here: ${list}` });

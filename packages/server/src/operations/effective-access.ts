@@ -17,26 +17,8 @@ import {
 import { type OpenOperation, openOperations } from './open-operations.ts';
 import type { Operation, OperationParameter, OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
+import { registeredOperations } from './registry.ts';
 import { type OutputParameter, parametersResponse } from './result.ts';
-
-/** @param all every operation that is served, this one too */
-export function effectiveAccessOperation(all: () => readonly Operation[]): Operation {
-  return {
-    name: 'effective-access',
-    url: 'https://praxis.health/fhir/OperationDefinition/effective-access',
-    worstCase: {
-      because: 'the rights at all types',
-      request: () => getting('$effective-access'),
-    },
-    levels: ['system'],
-    types: 'all',
-    affectsState: false,
-    parameters,
-    // It tells callers of their own rights, and of nothing that is stored.
-    authorize: () => undefined,
-    answer: (context, request) => answer(context, request, all()),
-  };
-}
 
 const out = (
   name: string,
@@ -111,6 +93,22 @@ const parameters: readonly OperationParameter[] = [
     ],
   },
 ];
+
+export const effectiveAccessOperation: Operation = {
+  name: 'effective-access',
+  url: 'https://praxis.health/fhir/OperationDefinition/effective-access',
+  worstCase: {
+    because: 'the rights at all types',
+    request: () => getting('$effective-access'),
+  },
+  levels: ['system'],
+  types: 'all',
+  affectsState: false,
+  parameters,
+  // It tells callers of their own rights, and of nothing that is stored.
+  authorize: () => undefined,
+  answer: (context, request) => answer(context, request, registeredOperations()),
+};
 
 const telling = { what: 'Telling of all types', cheaper: 'name those that you ask for by the parameter type' };
 

@@ -1,4 +1,4 @@
-/** What the practice adds to the interactions: one line a feature, in the order in which hooks are called. */
+/** What the practice adds to the engine: one line a feature, in the order in which hooks are called. */
 import { contentFlagHooks } from '../interactions/content-flags.ts';
 import { slotHooks } from '../interactions/derived-slots.ts';
 import { contentHooks } from '../interactions/holding-contents.ts';
@@ -7,10 +7,13 @@ import { intakeHooks } from '../interactions/intake/proposing.ts';
 import { valueSetHooks } from '../interactions/kept-codes.ts';
 import { uploadHooks } from '../interactions/upload-url.ts';
 import { transcriptionHooks } from '../interactions/visit-note.ts';
+import { registerOperations } from '../operations/registry.ts';
 import { behaviours } from '../resources/list.ts';
+import { operations } from './operations.ts';
 
 /** Registers them; again changes nothing. */
 export function registerPractice(): void {
+  registerOperations(operations);
   registerHooks([
     ...behaviourHooks,
     slotHooks,

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
-import { operations } from '../../src/operations/list.ts';
+import { operations } from '../../src/practice/operations.ts';
 import { appointment } from '../../src/resources/appointment.ts';
 import type { VersionChange } from '../../src/resources/behaviour.ts';
 import { behaviours } from '../../src/resources/list.ts';

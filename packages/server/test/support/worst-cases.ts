@@ -9,7 +9,7 @@ import {
 import { bodyFormats } from '../../src/http/negotiation.ts';
 import { interactions } from '../../src/interactions/dispatch.ts';
 import { jobWorstCases } from '../../src/jobs/worst-cases.ts';
-import { operations } from '../../src/operations/list.ts';
+import { operations } from '../../src/practice/operations.ts';
 import { searchKinds } from '../../src/search/kinds.ts';
 
 export interface Attack {

@@ -13,7 +13,7 @@ import type * as reading from '../../../src/interactions/read.ts';
 import type * as readableMembers from '../../../src/interactions/readable-members.ts';
 import type * as searching from '../../../src/interactions/searching.ts';
 import type * as writeRights from '../../../src/interactions/write-rights.ts';
-import type { operations } from '../../../src/operations/list.ts';
+import type { operations } from '../../../src/practice/operations.ts';
 import type * as conditions from '../../../src/search/parse-condition.ts';
 import type { SearchRights } from '../../../src/search/parse-condition.ts';
 import type * as plans from '../../../src/search/plan.ts';
@@ -345,9 +345,9 @@ const mainGuards: readonly Guard[] = [
     ways: ['operation $status'],
     replaced: [
       {
-        file: 'operations/list.ts',
+        file: 'practice/operations.ts',
         name: 'operations',
-        importers: ['operations/answer-operation.ts'],
+        importers: ['practice/list.ts'],
         replace: (original: typeof operations, isOff: Off): typeof operations =>
           original.map((operation) => ({
             ...operation,

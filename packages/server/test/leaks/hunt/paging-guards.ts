@@ -9,7 +9,7 @@ import type * as systemCursors from '../../../src/interactions/search-system-cur
 import type * as followers from '../../../src/operations/changes/cursor.ts';
 import type { EverythingAsked } from '../../../src/operations/everything/asked.ts';
 import type * as positions from '../../../src/operations/everything/position.ts';
-import type { operations } from '../../../src/operations/list.ts';
+import type { operations } from '../../../src/practice/operations.ts';
 import type * as cursors from '../../../src/search/cursor.ts';
 import { asPlanter, fields, type Guard, notesPlanters, type Off, orders } from './guard.ts';
 
@@ -160,9 +160,9 @@ export const pagingGuards: readonly Guard[] = [
     replaced: [
       notesPlanters,
       {
-        file: 'operations/list.ts',
+        file: 'practice/operations.ts',
         name: 'operations',
-        importers: ['operations/answer-operation.ts'],
+        importers: ['practice/list.ts'],
         replace: (original: typeof operations, isOff: Off): typeof operations =>
           original.map((operation) => ({
             ...operation,

@@ -14,8 +14,8 @@ import {
   type LetterGrant,
   refusalOf,
 } from '../../../interactions/effective-access.ts';
-import { operations } from '../../../operations/list.ts';
 import { openOperations } from '../../../operations/open-operations.ts';
+import { operations } from '../../../practice/operations.ts';
 import { type Command, type CommandContext, type CommandInput, UsageError } from '../../command.ts';
 import { applicationOf, environmentOption, firmOf, printTable } from '../../options.ts';
 
