@@ -8,7 +8,7 @@ import type { FastifyReply } from 'fastify';
 import { fail } from '../base/errors.ts';
 import type { ByteRange } from '../content/content-store.ts';
 import { extensionOf } from '../content/media-types.ts';
-import type { ShownContent } from '../storage/contents.ts';
+import { findShownContent, type ShownContent } from '../storage/contents.ts';
 import { type ContentRequest, ended } from './content-request.ts';
 import { etagOf } from './content-upload.ts';
 
@@ -19,7 +19,7 @@ import { etagOf } from './content-upload.ts';
  */
 export async function sendContent(asked: ContentRequest): Promise<FastifyReply> {
   const { parts, scope, id, link, request, reply, noted, charge } = asked;
-  const content = await parts.store.shownContent(scope, id, link.holder, parts.clock.now());
+  const content = await findShownContent(parts.store, scope, id, link.holder, parts.clock.now());
   if (content === undefined) return ended('download', 'The content is no longer open to the application');
   if (content.patient?.startsWith('Patient/'))
     noted.patients = { ids: [content.patient.slice('Patient/'.length)], more: false };

@@ -9,7 +9,7 @@ import { fitsAnnounced, mediaTypeOfFile, mediaTypes } from '../content/media-typ
 import { newName } from '../content/names.ts';
 import { type ReceivedFile, receive } from '../content/receive.ts';
 import { contentBaseOf } from '../interactions/content-urls.ts';
-import type { UploadOffer } from '../storage/contents.ts';
+import { announceObject, findUploadOffer, keepUpload, type UploadOffer } from '../storage/contents.ts';
 import { type ContentRequest, ended } from './content-request.ts';
 import { mediaTypeOf } from './media-types.ts';
 import { baseUrlOf } from './origins.ts';
@@ -30,10 +30,10 @@ export async function takeContent(asked: ContentRequest): Promise<FastifyReply> 
     const mediaType = mediaTypeOfFile(file.beginning, offer.announcedType, sent) ?? refuseType(offer, 'The file is');
     requireDigest(request.headers['content-digest'], file);
     const name = newName(parts.secrets, scope.firm);
-    await parts.store.announceObject(scope, name, parts.clock.now());
+    await announceObject(parts.store, scope, name, parts.clock.now());
     await put(asked, name, file);
     const { sha256, sha1 } = file;
-    const isKept = await parts.store.keepUpload(scope, id, { name, size, mediaType, sha256, sha1 }, parts.clock.now());
+    const isKept = await keepUpload(parts.store, scope, id, { name, size, mediaType, sha256, sha1 }, parts.clock.now());
     if (!isKept) ended('upload', 'This URL was used, or has expired, while the file came in');
     return reply
       .code(200)
@@ -49,7 +49,7 @@ export function etagOf(sha256: Buffer): string {
 }
 
 async function requireOffer({ parts, scope, id, link }: ContentRequest): Promise<UploadOffer> {
-  const offer = await parts.store.uploadOffer(scope, id);
+  const offer = await findUploadOffer(parts.store, scope, id);
   if (offer === undefined || parts.clock.now() >= offer.expiresMs) return ended('upload', 'This URL has expired');
   if (!offer.isUsed) return offer;
   const { environment, firmPrefix: firm, product } = scope;

@@ -5,7 +5,13 @@
 import { type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
 import { contentOf } from '../access/disclosure.ts';
 import { fail } from '../base/errors.ts';
-import type { ContentHolder, KnownContent } from '../storage/contents.ts';
+import {
+  type ContentHolder,
+  findContentHolders,
+  holdContents,
+  type KnownContent,
+  lockContents,
+} from '../storage/contents.ts';
 import type { ResourceWrite, WriteOutcome } from '../storage/store.ts';
 import { withContentLinksFor } from './content-links.ts';
 import {
@@ -56,7 +62,7 @@ async function holdingContents(
       if (write.type === 'DocumentReference') await requireNoCopies(inside, holder, named);
       const outcome = await work(inside);
       if (outcome.outcome === 'conflict') throw new Overtaken(outcome);
-      await store.holdContents(scope, named.ids, holder, patientOf(named.resource, context.baseUrl));
+      await holdContents(store, scope, named.ids, holder, patientOf(named.resource, context.baseUrl));
       return outcome;
     });
   } catch (error) {
@@ -72,7 +78,7 @@ async function holdingContents(
 export async function holdProposed(context: StoringContext, write: ResourceWrite, task: string): Promise<void> {
   if (write.content === null || !holdsContent(contentOf(write.content))) return;
   const { ids, resource } = await requireNamed(context, write);
-  await context.store.holdContents(context.scope, ids, `Task/${task}`, patientOf(resource, context.baseUrl));
+  await holdContents(context.store, context.scope, ids, `Task/${task}`, patientOf(resource, context.baseUrl));
 }
 
 /** What a version names. */
@@ -93,11 +99,13 @@ async function requireNamed(context: StoringContext, write: ResourceWrite): Prom
   const resource = parseJson(write.content === null ? '{}' : contentOf(write.content)) as JsonObject; // storage holds objects
   const references = contentReferences(resource, write.type);
   const ids = [...new Set(references.map(({ id }) => id))];
-  const known = await store.lockContents(
+  const known = await lockContents(
+    store,
     scope,
     ids.filter((id) => contentIdPattern.test(id)),
   );
-  const holders = await store.contentHolders(
+  const holders = await findContentHolders(
+    store,
     scope,
     known.map(({ id }) => id),
   );

@@ -10,7 +10,7 @@ import { toInstant } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
 import { isTaken, mediaTypes } from '../content/media-types.ts';
-import type { UploadOffer } from '../storage/contents.ts';
+import { offerUpload, type UploadOffer } from '../storage/contents.ts';
 import { contentLinkUrl, linkEndMs } from './content-links.ts';
 import { contentBaseOf } from './content-urls.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from './context.ts';
@@ -74,7 +74,7 @@ async function offer(
     sizeMax: context.limits.uploadBytesMax,
     announcedType: type,
   };
-  if (!(await context.store.offerUpload(context.scope, made, looseMax))) {
+  if (!(await offerUpload(context.store, context.scope, made, looseMax))) {
     fail('conflict', {
       diagnostics: `${looseMax} uploads of this application wait for a resource that holds them: name them in resources; others are removed a day after they were asked for`,
     });

@@ -2,12 +2,10 @@
  * What the database knows of content: who may upload it until when, what was uploaded, and which resources hold it
  * (docs/decisions/0192, 0193). The bytes lie in the content store (content/content-store.ts).
  */
-import type { QueryOptions } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { typeNumber } from '../search/numbers.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
-import { type EpochRow, requireFresh } from './rows.ts';
-import type { Send } from './walks.ts';
+import type { StatementOptions, StatementRunner } from './statement-runner.ts';
 
 /** A URL that content may be uploaded by, once. */
 export interface UploadOffer {
@@ -51,36 +49,7 @@ export interface ShownContent extends Omit<UploadedFile, 'sha1'> {
   readonly patient: string | undefined;
 }
 
-export interface ContentRows {
-  /** Offers an upload to the application; false when `looseMax` contents of it are held by no resource. */
-  offerUpload(scope: TenantScope, offer: UploadOffer, looseMax: number): Promise<boolean>;
-
-  /** The offer, where it was made to the application; `isUsed`: content was uploaded by it. */
-  uploadOffer(scope: TenantScope, id: string): Promise<(UploadOffer & { readonly isUsed: boolean }) | undefined>;
-
-  /** Notes that an object is about to be stored: whatever happens, it does not stay without content that names it. */
-  announceObject(scope: TenantScope, name: string, nowMs: number): Promise<void>;
-
-  /** Uses the offer up; false when it was used or has ended meanwhile. Of several at once exactly one succeeds. */
-  keepUpload(scope: TenantScope, id: string, file: UploadedFile, nowMs: number): Promise<boolean>;
-
-  /**
-   * Those of the contents that were uploaded. Inside a transaction, which then is alone in having resources hold them or
-   * copies of them.
-   */
-  lockContents(scope: TenantScope, ids: readonly string[]): Promise<readonly KnownContent[]>;
-
-  /** Which resources hold the contents or copies of them. */
-  contentHolders(scope: TenantScope, ids: readonly string[]): Promise<readonly ContentHolder[]>;
-
-  /** Notes that the resource holds the contents; in the transaction that writes it. */
-  holdContents(scope: TenantScope, ids: readonly string[], holder: string, patient: string | undefined): Promise<void>;
-
-  /** Content of a live resource that holds it, while the firm's authorisation of the application lasts. */
-  shownContent(scope: TenantScope, id: string, holder: string, nowMs: number): Promise<ShownContent | undefined>;
-}
-
-interface OfferRow extends EpochRow {
+interface OfferRow {
   readonly id: string | null;
   readonly created: number;
   readonly expires: number;
@@ -89,7 +58,7 @@ interface OfferRow extends EpochRow {
   readonly used: boolean;
 }
 
-interface ContentRow extends EpochRow {
+interface ContentRow {
   readonly id: string | null;
   readonly application: number;
   readonly object_key: string;
@@ -100,58 +69,112 @@ interface ContentRow extends EpochRow {
   readonly patient: string | null;
 }
 
-interface HolderRow extends EpochRow {
+interface HolderRow {
   readonly content: string;
   readonly holder: string | null;
   readonly patient: string | null;
   readonly sha256: Buffer;
 }
 
-type CountRow = EpochRow & { readonly rows: number };
+const reading: StatementOptions = { idempotent: true };
 
-const reading: QueryOptions = { idempotent: true };
+/** Offers an upload to the application; false when `looseMax` contents of it are held by no resource. */
+export async function offerUpload(
+  store: StatementRunner,
+  scope: TenantScope,
+  offer: UploadOffer,
+  looseMax: number,
+): Promise<boolean> {
+  return (await countChanged(store, scope, offerStatement(scope, offer, looseMax))) === 1;
+}
 
-/** @param send sends a statement as the scope's firm */
-export function contentsOver(send: Send): ContentRows {
-  const changed = async (scope: TenantScope, statement: Sql): Promise<number> =>
-    requireFresh(await send<CountRow>(scope, statement, {}), scope)[0]?.rows ?? 0;
-  return {
-    offerUpload: async (scope, offer, looseMax) => (await changed(scope, offerStatement(scope, offer, looseMax))) === 1,
-    async uploadOffer(scope, id) {
-      const [row] = requireFresh(await send<OfferRow>(scope, offeredStatement(scope, id), reading), scope);
-      if (row === undefined || row.id === null) return undefined;
-      const { created, expires, size_max: sizeMax, announced_type: announced, used: isUsed } = row;
-      return { id, createdMs: created, expiresMs: expires, sizeMax, announcedType: announced ?? undefined, isUsed };
-    },
-    async announceObject(scope, name, nowMs) {
-      await changed(scope, announceStatement(scope, name, nowMs));
-    },
-    keepUpload: async (scope, id, file, nowMs) => (await changed(scope, keepStatement(scope, id, file, nowMs))) === 1,
-    async lockContents(scope, ids) {
-      const rows = requireFresh(await send<ContentRow>(scope, lockStatement(scope, ids), {}), scope);
-      return rows.flatMap(({ id, application, size, media_type: mediaType, sha256, sha1 }) =>
-        id !== null && ids.includes(id) ? [{ id, application, size, mediaType, sha256, sha1 }] : [],
-      );
-    },
-    async contentHolders(scope, ids) {
-      const rows = requireFresh(await send<HolderRow>(scope, holdersStatement(scope, ids), reading), scope);
-      return rows.flatMap(({ content, holder, patient, sha256 }) =>
-        holder === null ? [] : [{ content, sha256, holder, patient: patient ?? undefined }],
-      );
-    },
-    async holdContents(scope, ids, holder, patient) {
-      await changed(scope, holdStatement(scope, ids, holder, patient));
-    },
-    async shownContent(scope, id, holder, nowMs) {
-      const [row] = requireFresh(
-        await send<ContentRow>(scope, shownStatement(scope, id, holder, nowMs), reading),
-        scope,
-      );
-      if (row === undefined || row.id === null) return undefined;
-      const { object_key: name, size, media_type: mediaType, sha256, patient } = row;
-      return { name, size, mediaType, sha256, patient: patient ?? undefined };
-    },
-  };
+/** The offer, where it was made to the application; `isUsed`: content was uploaded by it. */
+export async function findUploadOffer(
+  store: StatementRunner,
+  scope: TenantScope,
+  id: string,
+): Promise<(UploadOffer & { readonly isUsed: boolean }) | undefined> {
+  const [row] = await store.run<OfferRow>(scope, offeredStatement(scope, id), reading);
+  if (row === undefined || row.id === null) return undefined;
+  const { created, expires, size_max: sizeMax, announced_type: announced, used: isUsed } = row;
+  return { id, createdMs: created, expiresMs: expires, sizeMax, announcedType: announced ?? undefined, isUsed };
+}
+
+/** Notes that an object is about to be stored: whatever happens, it does not stay without content that names it. */
+export async function announceObject(
+  store: StatementRunner,
+  scope: TenantScope,
+  name: string,
+  nowMs: number,
+): Promise<void> {
+  await countChanged(store, scope, announceStatement(scope, name, nowMs));
+}
+
+/** Uses the offer up; false when it was used or has ended meanwhile. Of several at once exactly one succeeds. */
+export async function keepUpload(
+  store: StatementRunner,
+  scope: TenantScope,
+  id: string,
+  file: UploadedFile,
+  nowMs: number,
+): Promise<boolean> {
+  return (await countChanged(store, scope, keepStatement(scope, id, file, nowMs))) === 1;
+}
+
+/**
+ * Those of the contents that were uploaded. Inside a transaction, which then is alone in having resources hold them or
+ * copies of them.
+ */
+export async function lockContents(
+  store: StatementRunner,
+  scope: TenantScope,
+  ids: readonly string[],
+): Promise<readonly KnownContent[]> {
+  const rows = await store.run<ContentRow>(scope, lockStatement(scope, ids));
+  return rows.flatMap(({ id, application, size, media_type: mediaType, sha256, sha1 }) =>
+    id !== null && ids.includes(id) ? [{ id, application, size, mediaType, sha256, sha1 }] : [],
+  );
+}
+
+/** Which resources hold the contents or copies of them. */
+export async function findContentHolders(
+  store: StatementRunner,
+  scope: TenantScope,
+  ids: readonly string[],
+): Promise<readonly ContentHolder[]> {
+  const rows = await store.run<HolderRow>(scope, holdersStatement(scope, ids), reading);
+  return rows.flatMap(({ content, holder, patient, sha256 }) =>
+    holder === null ? [] : [{ content, sha256, holder, patient: patient ?? undefined }],
+  );
+}
+
+/** Notes that the resource holds the contents; in the transaction that writes it. */
+export async function holdContents(
+  store: StatementRunner,
+  scope: TenantScope,
+  ids: readonly string[],
+  holder: string,
+  patient: string | undefined,
+): Promise<void> {
+  await countChanged(store, scope, holdStatement(scope, ids, holder, patient));
+}
+
+/** Content of a live resource that holds it, while the firm's authorisation of the application lasts. */
+export async function findShownContent(
+  store: StatementRunner,
+  scope: TenantScope,
+  id: string,
+  holder: string,
+  nowMs: number,
+): Promise<ShownContent | undefined> {
+  const [row] = await store.run<ContentRow>(scope, shownStatement(scope, id, holder, nowMs), reading);
+  if (row === undefined || row.id === null) return undefined;
+  const { object_key: name, size, media_type: mediaType, sha256, patient } = row;
+  return { name, size, mediaType, sha256, patient: patient ?? undefined };
+}
+
+async function countChanged(store: StatementRunner, scope: TenantScope, statement: Sql): Promise<number> {
+  return (await store.run<{ readonly rows: number }>(scope, statement))[0]?.rows ?? 0;
 }
 
 /** The caller's rights as they were read; without it a statement that changes something changes nothing. */

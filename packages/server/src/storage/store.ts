@@ -15,7 +15,6 @@ import type { FailedParameter } from '../search/costly-parameters.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { type CalendarStore, calendarsOver } from './calendars.ts';
 import { type ChangeFeed, changeFeedOver } from './changes.ts';
-import { type ContentRows, contentsOver } from './contents.ts';
 import { type HoldStore, holdsOver } from './holds.ts';
 import {
   failParameters,
@@ -90,7 +89,6 @@ export interface ResourceStore
     CalendarStore,
     OccupancyStore,
     HoldStore,
-    ContentRows,
     PortionReader,
     KeptAnswers<ResourceStore>,
     StatementRunner {
@@ -289,7 +287,6 @@ function storeOver(
     ...changeFeedOver(send),
     ...runnerOver(send),
     ...holdsOver(send),
-    ...contentsOver(send),
     ...calendarsOver(send),
     ...occupancyOver(send),
     keptAnswer: (scope, key, nowMs) => readKept(send, scope, key, nowMs),

@@ -31,6 +31,7 @@ import { openSigningKeys } from '../../src/oauth/signing/signing-keys.ts';
 import { openTokenScopes } from '../../src/oauth/signing/token-scopes.ts';
 import { noteCharge } from '../../src/storage/charges.ts';
 import { completenessSteps } from '../../src/storage/completeness.ts';
+import { announceObject, holdContents, keepUpload, offerUpload } from '../../src/storage/contents.ts';
 import { addIntakeRule, addProposal } from '../../src/storage/intake.ts';
 import { keepOffer, keepWaiting, noteFreed } from '../../src/storage/waitlist.ts';
 import { type Application, createApplication } from '../../src/tenancy/applications.ts';
@@ -131,11 +132,11 @@ async function keepCalendars({ store, database, clock }: Platform, firm: Firm): 
 async function keepContents({ store, database, clock }: Platform, firm: Firm): Promise<void> {
   const scope = await openOperatorScope(database, clock, firm);
   const offer = { id: 'c', createdMs: startMs, expiresMs: startMs + 1, sizeMax: 1, announcedType: 'text/plain' };
-  await store.offerUpload(scope, offer, 1);
+  await offerUpload(store, scope, offer, 1);
   const hashes = { sha256: Buffer.alloc(32, 1), sha1: Buffer.alloc(20, 2) };
-  await store.keepUpload(scope, 'c', { name: 'n', size: 1, mediaType: 'text/plain', ...hashes }, startMs);
-  await store.holdContents(scope, ['c'], 'DocumentReference/d', 'Patient/p');
-  await store.announceObject(scope, 'other', startMs);
+  await keepUpload(store, scope, 'c', { name: 'n', size: 1, mediaType: 'text/plain', ...hashes }, startMs);
+  await holdContents(store, scope, ['c'], 'DocumentReference/d', 'Patient/p');
+  await announceObject(store, scope, 'other', startMs);
 }
 
 /** A charge that came in, and a proposal that waits by a rule. */

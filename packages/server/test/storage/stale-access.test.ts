@@ -7,6 +7,7 @@ import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import * as charges from '../../src/storage/charges.ts';
+import * as contents from '../../src/storage/contents.ts';
 import * as intake from '../../src/storage/intake.ts';
 import type { StatementRunner } from '../../src/storage/statement-runner.ts';
 import { firstPlace, openStore, type ResourceStore } from '../../src/storage/store.ts';
@@ -47,7 +48,7 @@ const uploadedFile = {
   ...{ name: 'name', size: 1, mediaType: 'text/plain' },
   ...{ sha256: Buffer.alloc(32), sha1: Buffer.alloc(20) },
 };
-await store.offerUpload(maple, offered, 1);
+await contents.offerUpload(store, maple, offered, 1);
 
 type Call = (store: ResourceStore, scope: TenantScope) => Promise<unknown>;
 
@@ -59,7 +60,10 @@ type FunctionOf<Module> = {
 }[keyof Module];
 
 /** One call of every function, of the store and of what features send through it; the compiler sees to it that none is missing. */
-const calls: Record<keyof ResourceStore | FunctionOf<typeof charges & typeof intake & typeof waitlist>, Call> = {
+const calls: Record<
+  keyof ResourceStore | FunctionOf<typeof charges & typeof contents & typeof intake & typeof waitlist>,
+  Call
+> = {
   run: (on, scope) => on.run(scope, countOf(scope)),
   read: (on, scope) => on.read(scope, 'Patient', 'known'),
   exists: (on, scope) => on.exists(scope, 'Patient', 'known'),
@@ -125,14 +129,14 @@ const calls: Record<keyof ResourceStore | FunctionOf<typeof charges & typeof int
   findWaiting: (on, scope) => waitlist.findWaiting(on, scope, undefined, 1),
   findUnlisted: (on, scope) => waitlist.findUnlisted(on, scope, 1),
   offerUpload: (on, scope) =>
-    on.offerUpload(scope, { id: '1', createdMs: 0, expiresMs: 1, sizeMax: 1, announcedType: undefined }, 1),
-  uploadOffer: (on, scope) => on.uploadOffer(scope, offered.id),
-  announceObject: (on, scope) => on.announceObject(scope, 'name', 0),
-  keepUpload: (on, scope) => on.keepUpload(scope, offered.id, uploadedFile, 0),
-  lockContents: (on, scope) => on.lockContents(scope, [offered.id]),
-  contentHolders: (on, scope) => on.contentHolders(scope, [offered.id]),
-  holdContents: (on, scope) => on.holdContents(scope, [offered.id], 'Patient/known', undefined),
-  shownContent: (on, scope) => on.shownContent(scope, offered.id, 'Patient/known', 0),
+    contents.offerUpload(on, scope, { id: '1', createdMs: 0, expiresMs: 1, sizeMax: 1, announcedType: undefined }, 1),
+  findUploadOffer: (on, scope) => contents.findUploadOffer(on, scope, offered.id),
+  announceObject: (on, scope) => contents.announceObject(on, scope, 'name', 0),
+  keepUpload: (on, scope) => contents.keepUpload(on, scope, offered.id, uploadedFile, 0),
+  lockContents: (on, scope) => contents.lockContents(on, scope, [offered.id]),
+  findContentHolders: (on, scope) => contents.findContentHolders(on, scope, [offered.id]),
+  holdContents: (on, scope) => contents.holdContents(on, scope, [offered.id], 'Patient/known', undefined),
+  findShownContent: (on, scope) => contents.findShownContent(on, scope, offered.id, 'Patient/known', 0),
   failParameters: (on, scope) => on.failParameters(scope, []),
   parameterStandings: (on, scope) => on.parameterStandings(scope),
   selectPage: (on, scope) => on.selectPage(scope, pageOf(scope)),

@@ -177,19 +177,13 @@ export const schedulingGuards: readonly Guard[] = [
     replaced: [
       {
         file: 'storage/contents.ts',
-        name: 'contentsOver',
-        importers: ['storage/store.ts'],
+        name: 'lockContents',
+        importers: ['interactions/holding-contents.ts'],
         replace:
-          (original: typeof contents.contentsOver, isOff: Off): typeof contents.contentsOver =>
-          (send) => {
-            const rows = original(send);
-            return {
-              ...rows,
-              lockContents: async (scope, ids) => {
-                const known = await rows.lockContents(scope, ids);
-                return isOff() ? known.map((each) => ({ ...each, application: scope.application })) : known;
-              },
-            };
+          (original: typeof contents.lockContents, isOff: Off): typeof contents.lockContents =>
+          async (store, scope, ids) => {
+            const known = await original(store, scope, ids);
+            return isOff() ? known.map((each) => ({ ...each, application: scope.application })) : known;
           },
       },
     ],
