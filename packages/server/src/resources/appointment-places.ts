@@ -8,6 +8,7 @@ import { fail } from '../base/errors.ts';
 import { actorsIn, type Booking, bookingOf, isSameBooking, localOf, takesTime } from '../scheduling/booking.ts';
 import { withPlaces } from '../scheduling/placing.ts';
 import { objectOf, textOf } from '../search/json-values.ts';
+import { dropHold } from '../storage/holds.ts';
 import type { ResourceStore, WriteOutcome } from '../storage/store.ts';
 import { noteFreed } from '../storage/waitlist.ts';
 import { freedBy, leftOffer, type WaitlistChange, waitlistChange } from './appointment-waitlist.ts';
@@ -46,7 +47,7 @@ export async function storeAppointment(context: BehaviourContext, change: Versio
   const freed = freedBy(before, booking, kept, clock.now());
   try {
     return await withPlaces({ scope, store, nowMs: clock.now(), maySeeSlots, budget }, placement, async (inside) => {
-      for (const hold of replaces) await inside.dropHold(scope, hold.slice('hold/'.length));
+      for (const hold of replaces) await dropHold(inside, scope, hold.slice('hold/'.length));
       const outcome = await inside.write(scope, write);
       if (outcome.outcome === 'conflict') throw new Overtaken(outcome);
       await listed?.(inside);

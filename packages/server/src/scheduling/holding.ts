@@ -4,7 +4,7 @@
  */
 import { fail } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
-import type { Hold } from '../storage/holds.ts';
+import { countHolds, dropHold, type Hold, keepHold } from '../storage/holds.ts';
 import type { Booking } from './booking.ts';
 import { type OfferedSlot, practitionerOf } from './free-slots.ts';
 import { type PlacingContext, withPlaces } from './placing.ts';
@@ -40,7 +40,7 @@ export function bookingOn({ calendar, type, startMs, endMs }: OfferedSlot): Book
 /** @throws PraxisError `slot-taken`, `slot-missing`, `rule-broken` when the application holds too many */
 export async function holdSlot(context: PlacingContext, slot: OfferedSlot): Promise<HeldSlot> {
   requireComing(context, slot);
-  if ((await context.store.holdCount(context.scope, context.nowMs)) >= holdsMax) {
+  if ((await countHolds(context.store, context.scope, context.nowMs)) >= holdsMax) {
     fail('rule-broken', {
       diagnostics: `The application holds ${holdsMax} slots of this practice already: book or release one of them`,
     });
@@ -65,7 +65,7 @@ export async function releaseHold({ store, scope, nowMs }: PlacingContext, hold:
   await store.transaction(scope, async (inside) => {
     const owner = ownerOf(hold.id);
     await inside.occupy(scope, { owner, replaces: [], nowMs, expiresMs: undefined, forced: false, choices: [] });
-    await inside.dropHold(scope, hold.id);
+    await dropHold(inside, scope, hold.id);
   });
 }
 
@@ -105,7 +105,7 @@ async function keep(
 ): Promise<HeldSlot> {
   const placement = { owner: ownerOf(hold.id), booking: bookingOn(slot), replaces, expiresMs: hold.expiresMs };
   return await withPlaces(context, placement, async (inside, actors) => {
-    await inside.keepHold(context.scope, hold);
+    await keepHold(inside, context.scope, hold);
     return { hold, actors };
   });
 }

@@ -6,8 +6,7 @@ import type { Database } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { firmByFirm } from './firm-by-firm.ts';
-import { type EpochRow, requireFresh } from './rows.ts';
-import type { Send } from './walks.ts';
+import type { StatementRunner } from './statement-runner.ts';
 
 export interface Hold {
   readonly id: string;
@@ -19,51 +18,39 @@ export interface Hold {
   readonly renewals: number;
 }
 
-export interface HoldStore {
-  /** The hold, where it is the application's own and has not ended. */
-  hold(scope: TenantScope, id: string, nowMs: number): Promise<Hold | undefined>;
-
-  /** How many holds of the application have not ended. */
-  holdCount(scope: TenantScope, nowMs: number): Promise<number>;
-
-  /** Makes or renews a hold of the application: in the transaction that takes its places. */
-  keepHold(scope: TenantScope, hold: Hold): Promise<void>;
-
-  /** Takes a hold of the application away: in the transaction that gives its places up. */
-  dropHold(scope: TenantScope, id: string): Promise<void>;
-}
-
-interface HoldRow extends EpochRow {
+interface HoldRow {
   readonly id: string | null;
   readonly slot: string;
   readonly expires: number;
   readonly renewals: number;
 }
 
-/** @param send sends a statement as the scope's firm */
-export function holdsOver(send: Send): HoldStore {
-  return {
-    async hold(scope, id, nowMs) {
-      const [row] = requireFresh(
-        await send<HoldRow>(scope, readStatement(scope, id, nowMs), { idempotent: true }),
-        scope,
-      );
-      if (row === undefined || row.id === null) return undefined;
-      return { id: row.id, slot: row.slot, expiresMs: row.expires, renewals: row.renewals };
-    },
-    async holdCount(scope, nowMs) {
-      const rows = await send<EpochRow & { readonly holds: number }>(scope, countStatement(scope, nowMs), {
-        idempotent: true,
-      });
-      return requireFresh(rows, scope)[0]?.holds ?? 0;
-    },
-    async keepHold(scope, hold) {
-      requireFresh(await send<EpochRow>(scope, keepStatement(scope, hold), {}), scope);
-    },
-    async dropHold(scope, id) {
-      requireFresh(await send<EpochRow>(scope, dropStatement(scope, id), {}), scope);
-    },
-  };
+/** The hold, where it is the application's own and has not ended. */
+export async function findHold(
+  store: StatementRunner,
+  scope: TenantScope,
+  id: string,
+  nowMs: number,
+): Promise<Hold | undefined> {
+  const [row] = await store.run<HoldRow>(scope, readStatement(scope, id, nowMs), { idempotent: true });
+  if (row === undefined || row.id === null) return undefined;
+  return { id: row.id, slot: row.slot, expiresMs: row.expires, renewals: row.renewals };
+}
+
+/** How many holds of the application have not ended. */
+export async function countHolds(store: StatementRunner, scope: TenantScope, nowMs: number): Promise<number> {
+  const statement = countStatement(scope, nowMs);
+  return (await store.run<{ readonly holds: number }>(scope, statement, { idempotent: true }))[0]?.holds ?? 0;
+}
+
+/** Makes or renews a hold of the application: in the transaction that takes its places. */
+export async function keepHold(store: StatementRunner, scope: TenantScope, hold: Hold): Promise<void> {
+  await store.run(scope, keepStatement(scope, hold));
+}
+
+/** Takes a hold of the application away: in the transaction that gives its places up. */
+export async function dropHold(store: StatementRunner, scope: TenantScope, id: string): Promise<void> {
+  await store.run(scope, dropStatement(scope, id));
 }
 
 function readStatement({ firm, application }: TenantScope, id: string, nowMs: number): Sql {

@@ -15,7 +15,6 @@ import type { FailedParameter } from '../search/costly-parameters.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { type CalendarStore, calendarsOver } from './calendars.ts';
 import { type ChangeFeed, changeFeedOver } from './changes.ts';
-import { type HoldStore, holdsOver } from './holds.ts';
 import {
   failParameters,
   markSearchParameters,
@@ -88,7 +87,6 @@ export interface ResourceStore
   extends ChangeFeed,
     CalendarStore,
     OccupancyStore,
-    HoldStore,
     PortionReader,
     KeptAnswers<ResourceStore>,
     StatementRunner {
@@ -286,7 +284,6 @@ function storeOver(
   return {
     ...changeFeedOver(send),
     ...runnerOver(send),
-    ...holdsOver(send),
     ...calendarsOver(send),
     ...occupancyOver(send),
     keptAnswer: (scope, key, nowMs) => readKept(send, scope, key, nowMs),

@@ -32,6 +32,7 @@ import { openTokenScopes } from '../../src/oauth/signing/token-scopes.ts';
 import { noteCharge } from '../../src/storage/charges.ts';
 import { completenessSteps } from '../../src/storage/completeness.ts';
 import { announceObject, holdContents, keepUpload, offerUpload } from '../../src/storage/contents.ts';
+import { keepHold } from '../../src/storage/holds.ts';
 import { addIntakeRule, addProposal } from '../../src/storage/intake.ts';
 import { keepOffer, keepWaiting, noteFreed } from '../../src/storage/waitlist.ts';
 import { type Application, createApplication } from '../../src/tenancy/applications.ts';
@@ -121,7 +122,7 @@ async function keepCalendars({ store, database, clock }: Platform, firm: Firm): 
     const { id, expiresMs } = hold;
     const owner = `hold/${id}`;
     await inside.occupy(scope, { owner, replaces: [], nowMs: startMs, expiresMs, forced: false, choices: [[claim]] });
-    await inside.keepHold(scope, hold);
+    await keepHold(inside, scope, hold);
   });
   await keepWaiting(store, scope, { appointment: 'w', priority: 1, sinceMs: startMs });
   await keepOffer(store, scope, 'w', { slot: 's', expiresMs: startMs, added: ['Practitioner/1'] });

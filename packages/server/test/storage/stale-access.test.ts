@@ -8,6 +8,7 @@ import { PraxisError } from '../../src/base/errors.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import * as charges from '../../src/storage/charges.ts';
 import * as contents from '../../src/storage/contents.ts';
+import * as holds from '../../src/storage/holds.ts';
 import * as intake from '../../src/storage/intake.ts';
 import type { StatementRunner } from '../../src/storage/statement-runner.ts';
 import { firstPlace, openStore, type ResourceStore } from '../../src/storage/store.ts';
@@ -61,7 +62,7 @@ type FunctionOf<Module> = {
 
 /** One call of every function, of the store and of what features send through it; the compiler sees to it that none is missing. */
 const calls: Record<
-  keyof ResourceStore | FunctionOf<typeof charges & typeof contents & typeof intake & typeof waitlist>,
+  keyof ResourceStore | FunctionOf<typeof charges & typeof contents & typeof holds & typeof intake & typeof waitlist>,
   Call
 > = {
   run: (on, scope) => on.run(scope, countOf(scope)),
@@ -94,10 +95,10 @@ const calls: Record<
   busyIntervals: (on, scope) => on.busyIntervals(scope, ['Practitioner/1'], { startMs: 0, endMs: 1 }, 0),
   placesOf: (on, scope) => on.placesOf(scope, 'hold/1'),
   bookableActors: (on, scope) => on.bookableActors(scope, ['Practitioner/1']),
-  hold: (on, scope) => on.hold(scope, '1', 0),
-  holdCount: (on, scope) => on.holdCount(scope, 0),
-  keepHold: (on, scope) => on.keepHold(scope, { id: '1', slot: '1', expiresMs: 1, renewals: 0 }),
-  dropHold: (on, scope) => on.dropHold(scope, '1'),
+  findHold: (on, scope) => holds.findHold(on, scope, '1', 0),
+  countHolds: (on, scope) => holds.countHolds(on, scope, 0),
+  keepHold: (on, scope) => holds.keepHold(on, scope, { id: '1', slot: '1', expiresMs: 1, renewals: 0 }),
+  dropHold: (on, scope) => holds.dropHold(on, scope, '1'),
   occupy: (on, scope) =>
     on.occupy(scope, { owner: 'hold/1', replaces: [], nowMs: 0, expiresMs: 1, forced: false, choices: [] }),
   releaseCharge: (on, scope) => charges.releaseCharge(on, scope, 'c'),

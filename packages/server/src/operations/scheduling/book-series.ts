@@ -19,6 +19,7 @@ import { seriesIdentifier, seriesSystem } from '../../scheduling/series.ts';
 import { slotAt } from '../../scheduling/slots.ts';
 import { instantText } from '../../scheduling/zone.ts';
 import { objectsOf } from '../../search/json-values.ts';
+import { dropHold } from '../../storage/holds.ts';
 import type { OperationParameter, OperationRequest } from '../operation.ts';
 import { type OutputParameter, parametersResponse } from '../result.ts';
 import { bookedAppointment } from './booked.ts';
@@ -163,7 +164,7 @@ async function bookOne(
 async function giveUp({ store, scope, clock }: InteractionContext, owner: string, appointment: string): Promise<void> {
   const nothing = { expiresMs: undefined, forced: false, choices: [] };
   await store.occupy(scope, { ...nothing, owner, replaces: [appointment], nowMs: clock.now() });
-  await store.dropHold(scope, owner.slice('hold/'.length));
+  await dropHold(store, scope, owner.slice('hold/'.length));
 }
 
 function noSlot({ calendar, type, timeZone }: OfferedSlot, startMs: number): never {

@@ -9,6 +9,7 @@ import { requireGrants } from '../../interactions/denials.ts';
 import { requireSlotGrants } from '../../interactions/slot-grants.ts';
 import { requireResource } from '../../interactions/writing.ts';
 import { claimSlot, ownerOf, participantsAt } from '../../scheduling/holding.ts';
+import { dropHold } from '../../storage/holds.ts';
 import { objectInput, textInput } from '../input.ts';
 import type { Operation, OperationRequest } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
@@ -96,7 +97,7 @@ async function answer(context: InteractionContext, request: OperationRequest): P
     const slot = await namedSlot(inside, kept?.slot ?? named ?? '');
     const replaces = kept === undefined ? [] : [ownerOf(kept.id)];
     if (asked !== undefined) {
-      if (kept !== undefined) await store.dropHold(context.scope, kept.id);
+      if (kept !== undefined) await dropHold(store, context.scope, kept.id);
       return await bookSeries(inside, request, { given, slot, replaces, asked });
     }
     const claimed = await claimSlot(placingContext(inside), slot, replaces);
@@ -105,7 +106,7 @@ async function answer(context: InteractionContext, request: OperationRequest): P
       'Appointment',
       context.budget,
     );
-    if (kept !== undefined) await store.dropHold(context.scope, kept.id);
+    if (kept !== undefined) await dropHold(store, context.scope, kept.id);
     return await createNew(inside, { ...request, type: 'Appointment' }, appointment, {
       replaces: [ownerOf(claimed.hold.id)],
     });

@@ -4,7 +4,7 @@ import { requireOfferedSlot } from '../../interactions/offered-slot.ts';
 import { maySeeSlots } from '../../interactions/storing.ts';
 import type { OfferedSlot } from '../../scheduling/free-slots.ts';
 import type { PlacingContext } from '../../scheduling/placing.ts';
-import type { Hold } from '../../storage/holds.ts';
+import { findHold, type Hold } from '../../storage/holds.ts';
 import { refuseParameter } from '../parameter-problem.ts';
 
 export function placingContext({ scope, store, clock, policy, budget }: InteractionContext): PlacingContext {
@@ -13,7 +13,7 @@ export function placingContext({ scope, store, clock, policy, budget }: Interact
 
 /** @throws PraxisError `operation-parameter-invalid` for holds that have ended as for those of others */
 export async function requireHold(context: InteractionContext, id: string): Promise<Hold> {
-  const hold = await context.store.hold(context.scope, id, context.clock.now());
+  const hold = await findHold(context.store, context.scope, id, context.clock.now());
   if (hold !== undefined) return hold;
   return refuseParameter(
     'hold',

@@ -16,6 +16,7 @@ import { claimSlot, ownerOf, participantsAt } from '../../scheduling/holding.ts'
 import { scheduledCalendars } from '../../scheduling/scheduled-calendars.ts';
 import { settledAppointment } from '../../scheduling/waitlist.ts';
 import { objectsOf, textOf } from '../../search/json-values.ts';
+import { dropHold } from '../../storage/holds.ts';
 import { textInput } from '../input.ts';
 import type { Operation, OperationRequest } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
@@ -78,7 +79,7 @@ async function answer(context: InteractionContext, request: OperationRequest): P
       slot,
       kept === undefined ? [owner] : [owner, ownerOf(kept.id)],
     );
-    if (kept !== undefined) await store.dropHold(context.scope, kept.id);
+    if (kept !== undefined) await dropHold(store, context.scope, kept.id);
     const patch: Patch = {
       touches: slotMembers.map((member) => ({ member, blind: false })),
       apply: (resource) => moved(resource, slot, before, participantsAt(slot, claimed)),
