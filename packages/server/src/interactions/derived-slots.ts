@@ -20,6 +20,7 @@ import { standardParametersOf } from '../search/parameters.ts';
 import type { SearchTarget } from '../search/plan.ts';
 import type { SearchQuery } from '../search/query.ts';
 import { refuseValue } from '../search/search-values.ts';
+import { findBookableActors, findBusyIntervals } from '../storage/occupancy.ts';
 import type { StoredResource } from '../storage/store.ts';
 import type { BundleEntry } from './bundle-text.ts';
 import { scopeOf } from './compartment.ts';
@@ -201,10 +202,10 @@ async function withStatus(
   const begun = slots.filter(({ startMs }) => startMs <= nowMs).map((slot) => ({ ...slot, status: slotStatuses[2] }));
   if (coming.length === 0) return begun;
   const actors = actorsOf(coming.map((slot) => ({ ...slot, holidays: [] })));
-  const bookable = byActor(await store.bookableActors(scope, actors));
+  const bookable = byActor(await findBookableActors(store, scope, actors));
   const startMs = Math.min(...coming.map((slot) => slot.startMs)) - dayMs;
   const endMs = Math.max(...coming.map((slot) => slot.endMs)) + dayMs;
-  const depth = depthOver(await store.busyIntervals(scope, actors, { startMs, endMs }, nowMs));
+  const depth = depthOver(await findBusyIntervals(store, scope, actors, { startMs, endMs }, nowMs));
   return [
     ...begun,
     ...coming.map((slot) => ({ ...slot, status: isFree(slot, depth, bookable) ? slotStatuses[0] : slotStatuses[1] })),

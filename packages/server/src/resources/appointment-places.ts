@@ -9,6 +9,7 @@ import { actorsIn, type Booking, bookingOf, isSameBooking, localOf, takesTime } 
 import { withPlaces } from '../scheduling/placing.ts';
 import { objectOf, textOf } from '../search/json-values.ts';
 import { dropHold } from '../storage/holds.ts';
+import { findBookableActors } from '../storage/occupancy.ts';
 import type { ResourceStore, WriteOutcome } from '../storage/store.ts';
 import { noteFreed } from '../storage/waitlist.ts';
 import { freedBy, leftOffer, type WaitlistChange, waitlistChange } from './appointment-waitlist.ts';
@@ -100,7 +101,7 @@ async function requireTimes(context: BehaviourContext, { before, after }: Versio
   if (Date.parse(String(after['start'])) < Date.parse(String(after['end']))) return;
   const actors = actorsIn(after, context.baseUrl);
   if (actors.length === 0 || (before !== undefined && isSameText(before, after))) return;
-  const [kept] = await context.store.bookableActors(context.scope, actors);
+  const [kept] = await findBookableActors(context.store, context.scope, actors);
   if (kept === undefined) return;
   const isMissing = after['start'] === undefined || after['end'] === undefined;
   fail('slot-missing', {
@@ -128,5 +129,5 @@ async function keptActors(
 ): Promise<readonly string[]> {
   const actors = [...new Set(bookings.flatMap((booking) => booking?.actors ?? []))];
   if (actors.length === 0) return [];
-  return (await store.bookableActors(scope, actors)).map(({ actor }) => actor);
+  return (await findBookableActors(store, scope, actors)).map(({ actor }) => actor);
 }

@@ -22,7 +22,8 @@ import {
   unsettledActors,
   unsettledFirms,
 } from '../storage/agreed.ts';
-import { occupancyOver } from '../storage/occupancy.ts';
+import { findBookableActors, occupy } from '../storage/occupancy.ts';
+import { runnerOver } from '../storage/statement-runner.ts';
 import { type Firm, getFirm } from '../tenancy/firms.ts';
 import { openOperatorScope } from '../tenancy/operator.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
@@ -86,9 +87,9 @@ async function occupyAgreed(
   const booking = bookingOf(appointment, baseUrlOf(firm));
   if (appointment?.['status'] === 'proposed' && (await isOffered(tx, firm.id, place.id))) return;
   if (booking === undefined || booking.endMs <= clock.now()) return;
-  const store = occupancyOver((_scope, statement) => tx.query(statement));
-  const bookable = byActor(await store.bookableActors(scope, booking.actors));
-  await store.occupy(scope, {
+  const runner = runnerOver((_scope, statement) => tx.query(statement));
+  const bookable = byActor(await findBookableActors(runner, scope, booking.actors));
+  await occupy(runner, scope, {
     owner: `Appointment/${place.id}`,
     replaces: [],
     nowMs: clock.now(),

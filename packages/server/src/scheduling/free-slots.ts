@@ -3,7 +3,8 @@
  * of the calendar, then by code of the appointment type.
  */
 import type { Budget } from '@praxis/fhir';
-import type { BookableActor, OccupancyStore } from '../storage/occupancy.ts';
+import { type BookableActor, findBookableActors, findBusyIntervals } from '../storage/occupancy.ts';
+import type { StatementRunner } from '../storage/statement-runner.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { type Depth, depthOver } from './busy.ts';
 import type { Calendar, Holiday, LocalPeriod } from './calendar.ts';
@@ -63,7 +64,7 @@ const stepsPerTaken = 5;
 
 export interface FreeSlotsContext {
   readonly scope: TenantScope;
-  readonly store: OccupancyStore;
+  readonly store: StatementRunner;
   readonly nowMs: number;
   readonly budget: Budget;
 }
@@ -88,13 +89,14 @@ export async function* freeSlots(
   wanted: Wanted,
 ): AsyncGenerator<OfferedSlot> {
   const actors = actorsOf(calendars);
-  const bookable = byActor(await store.bookableActors(scope, actors));
+  const bookable = byActor(await findBookableActors(store, scope, actors));
   const first = Math.max(wanted.fromMs, wanted.after?.startMs ?? wanted.fromMs);
   const portionMs = portionOf(calendars, wanted);
   let stepsOfPortion = 0;
   for (let fromMs = first; fromMs < wanted.toMs; fromMs += daysAtOnce * dayMs) {
     const toMs = Math.min(fromMs + daysAtOnce * dayMs, wanted.toMs);
-    const taken = await store.busyIntervals(scope, actors, { startMs: fromMs - dayMs, endMs: toMs + 2 * dayMs }, nowMs);
+    const around = { startMs: fromMs - dayMs, endMs: toMs + 2 * dayMs };
+    const taken = await findBusyIntervals(store, scope, actors, around, nowMs);
     budget.spend(taken.length * stepsPerTaken, derivingSlots);
     const depth = depthOver(taken);
     for (let atMs = fromMs; atMs < toMs; atMs += portionMs) {

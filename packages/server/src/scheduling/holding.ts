@@ -5,6 +5,7 @@
 import { fail } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
 import { countHolds, dropHold, type Hold, keepHold } from '../storage/holds.ts';
+import { occupy } from '../storage/occupancy.ts';
 import type { Booking } from './booking.ts';
 import { type OfferedSlot, practitionerOf } from './free-slots.ts';
 import { type PlacingContext, withPlaces } from './placing.ts';
@@ -64,7 +65,7 @@ export async function renewHold(context: PlacingContext, slot: OfferedSlot, hold
 export async function releaseHold({ store, scope, nowMs }: PlacingContext, hold: Hold): Promise<void> {
   await store.transaction(scope, async (inside) => {
     const owner = ownerOf(hold.id);
-    await inside.occupy(scope, { owner, replaces: [], nowMs, expiresMs: undefined, forced: false, choices: [] });
+    await occupy(inside, scope, { owner, replaces: [], nowMs, expiresMs: undefined, forced: false, choices: [] });
     await dropHold(inside, scope, hold.id);
   });
 }

@@ -4,6 +4,7 @@
  */
 import type { Budget } from '@praxis/fhir';
 import { fail, PraxisError } from '../base/errors.ts';
+import { findBookableActors, occupy } from '../storage/occupancy.ts';
 import type { ResourceStore } from '../storage/store.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { type Refused, takenDetails } from './alternatives.ts';
@@ -79,7 +80,7 @@ async function take(
   const rules = booking && (await rulesOf(inside, scope, booking));
   const claim = rules && claimOf(booking, rules);
   const choices = claim?.choices ?? [];
-  const placed = await inside.occupy(scope, { owner, replaces, nowMs, expiresMs, forced: false, choices });
+  const placed = await occupy(inside, scope, { owner, replaces, nowMs, expiresMs, forced: false, choices });
   if (placed.outcome === 'placed') return placed.actors;
   if (placed.outcome === 'changed' || !booking || !rules || !claim) throw new NotPlaced();
   throw new NotPlaced({ booking, claim, blocked: placed.blocked, calendars: rules.calendars });
@@ -90,9 +91,9 @@ async function take(
  * taken. Rooms and equipment have no rules but what stands in their row.
  */
 async function rulesOf(inside: ResourceStore, scope: TenantScope, { actors }: Booking): Promise<BookingRules> {
-  const named = await inside.bookableActors(scope, actors);
+  const named = await findBookableActors(inside, scope, actors);
   const practitioners = actors.filter((actor) => actor.startsWith('Practitioner/'));
   const calendars = await scheduledCalendars(inside, scope, practitioners);
-  const needed = await inside.bookableActors(scope, actorsOf(calendars));
+  const needed = await findBookableActors(inside, scope, actorsOf(calendars));
   return { calendars, bookable: byActor([...needed, ...named]) };
 }

@@ -6,8 +6,8 @@ import { fail } from '../base/errors.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { integerArray, textArray } from './index-arrays.ts';
-import { type EpochRow, requireFresh, stale } from './rows.ts';
-import type { Send } from './walks.ts';
+import { stale } from './rows.ts';
+import type { StatementOptions, StatementRunner } from './statement-runner.ts';
 
 /** The longest interval that can be taken, in milliseconds; the table checks it, too. */
 export const occupancyMaxMs = 31 * 24 * 60 * 60 * 1000;
@@ -63,36 +63,14 @@ export interface BookableActor {
   readonly capacity: number;
 }
 
-export interface OccupancyStore {
-  /** What is taken of the actors between two moments, in the order of actor and start; ended holds do not count. */
-  busyIntervals(
-    scope: TenantScope,
-    actors: readonly string[],
-    period: Interval,
-    nowMs: number,
-  ): Promise<readonly BusyInterval[]>;
-
-  /** What an owner (Appointment/id or hold/id) has, in the order of actors. */
-  placesOf(scope: TenantScope, owner: string): Promise<readonly BusyInterval[]>;
-
-  /** Those of `actors` whose time is kept, in no order. */
-  bookableActors(scope: TenantScope, actors: readonly string[]): Promise<readonly BookableActor[]>;
-
-  /**
-   * Takes places for one owner. Only inside `transaction`: unless all are `placed` the caller must throw, since what the
-   * owner had is given up already.
-   */
-  occupy(scope: TenantScope, claim: OccupancyClaim): Promise<OccupyOutcome>;
-}
-
-interface BusyRow extends EpochRow {
+interface BusyRow {
   readonly actor: string | null;
   readonly owner: string;
   readonly starts: number;
   readonly ends: number;
 }
 
-interface ActorRow extends EpochRow {
+interface ActorRow {
   readonly actor: string | null;
   readonly version: number;
   readonly capacity: number;
@@ -106,27 +84,53 @@ interface PlaceRow {
   readonly ends: number;
 }
 
-/** @param send sends a statement as the scope's firm */
-export function occupancyOver(send: Send): OccupancyStore {
-  return {
-    async busyIntervals(scope, actors, period, nowMs) {
-      return intervalsOf(await send(scope, busyStatement(scope, actors, period, nowMs), { idempotent: true }), scope);
-    },
-    async placesOf(scope, owner) {
-      return intervalsOf(await send(scope, placesStatement(scope, owner), { idempotent: true }), scope);
-    },
-    async bookableActors(scope, actors) {
-      const rows = await send<ActorRow>(scope, actorsStatement(scope, actors), { idempotent: true });
-      return requireFresh(rows, scope).flatMap(({ actor, version, capacity }) =>
-        actor === null ? [] : [{ actor, version, capacity }],
-      );
-    },
-    occupy: async (scope, claim) => outcomeOf(await send<PlaceRow>(scope, occupyStatement(scope, claim), {})),
-  };
+const reading: StatementOptions = { idempotent: true };
+
+/** What is taken of the actors between two moments, in the order of actor and start; ended holds do not count. */
+export async function findBusyIntervals(
+  store: StatementRunner,
+  scope: TenantScope,
+  actors: readonly string[],
+  period: Interval,
+  nowMs: number,
+): Promise<readonly BusyInterval[]> {
+  return intervalsOf(await store.run<BusyRow>(scope, busyStatement(scope, actors, period, nowMs), reading));
 }
 
-function intervalsOf(rows: readonly BusyRow[], scope: TenantScope): readonly BusyInterval[] {
-  return requireFresh(rows, scope).flatMap(({ actor, owner, starts, ends }) =>
+/** What an owner (Appointment/id or hold/id) has, in the order of actors. */
+export async function findPlaces(
+  store: StatementRunner,
+  scope: TenantScope,
+  owner: string,
+): Promise<readonly BusyInterval[]> {
+  return intervalsOf(await store.run<BusyRow>(scope, placesStatement(scope, owner), reading));
+}
+
+/** Those of `actors` whose time is kept, in no order. */
+export async function findBookableActors(
+  store: StatementRunner,
+  scope: TenantScope,
+  actors: readonly string[],
+): Promise<readonly BookableActor[]> {
+  const rows = await store.run<ActorRow>(scope, actorsStatement(scope, actors), reading);
+  return rows.flatMap(({ actor, version, capacity }) => (actor === null ? [] : [{ actor, version, capacity }]));
+}
+
+/**
+ * Takes places for one owner. Only inside `transaction`: unless all are `placed` the caller must throw, since what the
+ * owner had is given up already.
+ * @throws PraxisError `rule-broken` where an interval is longer than `occupancyMaxMs`
+ */
+export async function occupy(
+  store: StatementRunner,
+  scope: TenantScope,
+  claim: OccupancyClaim,
+): Promise<OccupyOutcome> {
+  return outcomeOf(await store.run<PlaceRow>(scope, occupyStatement(scope, claim), { tellsStale: true }));
+}
+
+function intervalsOf(rows: readonly BusyRow[]): readonly BusyInterval[] {
+  return rows.flatMap(({ actor, owner, starts, ends }) =>
     actor === null ? [] : [{ actor, owner, startMs: starts, endMs: ends }],
   );
 }

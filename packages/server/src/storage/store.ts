@@ -24,7 +24,6 @@ import {
 import { claimKey, type KeptAnswers, keepAnswer, readKept } from './kept-answers.ts';
 import { isIn, ledgerEvents } from './ledger-events.ts';
 import { ledgerPlace, ledgerResource } from './ledger-rows.ts';
-import { type OccupancyStore, occupancyOver } from './occupancy.ts';
 import { type PortionReader, portionsOver } from './portions.ts';
 import type {
   CurrentVersion,
@@ -86,7 +85,6 @@ export interface Estimate {
 export interface ResourceStore
   extends ChangeFeed,
     CalendarStore,
-    OccupancyStore,
     PortionReader,
     KeptAnswers<ResourceStore>,
     StatementRunner {
@@ -285,7 +283,6 @@ function storeOver(
     ...changeFeedOver(send),
     ...runnerOver(send),
     ...calendarsOver(send),
-    ...occupancyOver(send),
     keptAnswer: (scope, key, nowMs) => readKept(send, scope, key, nowMs),
     async read(scope, type, id) {
       const place = ledgerPlace(type, id);

@@ -34,6 +34,7 @@ import { completenessSteps } from '../../src/storage/completeness.ts';
 import { announceObject, holdContents, keepUpload, offerUpload } from '../../src/storage/contents.ts';
 import { keepHold } from '../../src/storage/holds.ts';
 import { addIntakeRule, addProposal } from '../../src/storage/intake.ts';
+import { occupy } from '../../src/storage/occupancy.ts';
 import { keepOffer, keepWaiting, noteFreed } from '../../src/storage/waitlist.ts';
 import { type Application, createApplication } from '../../src/tenancy/applications.ts';
 import { authorise } from '../../src/tenancy/authorisations.ts';
@@ -121,7 +122,7 @@ async function keepCalendars({ store, database, clock }: Platform, firm: Firm): 
   await store.transaction(scope, async (inside) => {
     const { id, expiresMs } = hold;
     const owner = `hold/${id}`;
-    await inside.occupy(scope, { owner, replaces: [], nowMs: startMs, expiresMs, forced: false, choices: [[claim]] });
+    await occupy(inside, scope, { owner, replaces: [], nowMs: startMs, expiresMs, forced: false, choices: [[claim]] });
     await keepHold(inside, scope, hold);
   });
   await keepWaiting(store, scope, { appointment: 'w', priority: 1, sinceMs: startMs });

@@ -6,7 +6,14 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import fc from 'fast-check';
 import { sql } from '../../src/database/sql.ts';
-import type { ActorClaim, Interval, OccupancyClaim, OccupyOutcome } from '../../src/storage/occupancy.ts';
+import {
+  type ActorClaim,
+  findBusyIntervals,
+  type Interval,
+  type OccupancyClaim,
+  type OccupyOutcome,
+  occupy,
+} from '../../src/storage/occupancy.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { makeFirms } from './fixture.ts';
@@ -46,10 +53,10 @@ class Refused extends Error {
 }
 
 /** Takes the places, or leaves all as it was: as callers do. */
-async function occupy(claim: OccupancyClaim, scope = maple): Promise<OccupyOutcome> {
+async function take(claim: OccupancyClaim, scope = maple): Promise<OccupyOutcome> {
   try {
     return await store.transaction(scope, async (inside) => {
-      const outcome = await inside.occupy(scope, claim);
+      const outcome = await occupy(inside, scope, claim);
       if (outcome.outcome !== 'placed') throw new Refused(outcome);
       return outcome;
     });
@@ -64,25 +71,25 @@ const always: Interval = { startMs: -1_000_000_000, endMs: 1_000_000_000 };
 
 test('an interval that is taken is refused with what stands in the way, and nothing changes', async () => {
   await clear();
-  assert.deepEqual(await occupy(claimOf('Appointment/a', [[at('Practitioner/1', 100, 200)]])), {
+  assert.deepEqual(await take(claimOf('Appointment/a', [[at('Practitioner/1', 100, 200)]])), {
     outcome: 'placed',
     actors: ['Practitioner/1'],
   });
   const late = claimOf('Appointment/b', [[at('Location/2', 150, 250)], [at('Practitioner/1', 199, 250)]]);
-  assert.deepEqual(await occupy(late), { outcome: 'taken', choice: 1, blocked: { startMs: 100, endMs: 200 } });
-  assert.deepEqual(await store.busyIntervals(maple, actors, always, 0), [
+  assert.deepEqual(await take(late), { outcome: 'taken', choice: 1, blocked: { startMs: 100, endMs: 200 } });
+  assert.deepEqual(await findBusyIntervals(store, maple, actors, always, 0), [
     { actor: 'Practitioner/1', owner: 'Appointment/a', startMs: 100, endMs: 200 },
   ]);
   const next = claimOf('Appointment/b', [[at('Practitioner/1', 200, 250)]]);
-  assert.equal((await occupy(next)).outcome, 'placed');
+  assert.equal((await take(next)).outcome, 'placed');
 });
 
 test('of each choice the first that has room is taken', async () => {
   await clear();
   const rooms = [at('Location/2', 0, 10), at('Location/3', 0, 10)];
-  assert.deepEqual(await occupy(claimOf('hold/a', [rooms])), { outcome: 'placed', actors: ['Location/2'] });
-  assert.deepEqual(await occupy(claimOf('hold/b', [rooms])), { outcome: 'placed', actors: ['Location/3'] });
-  assert.deepEqual(await occupy(claimOf('hold/c', [rooms])), {
+  assert.deepEqual(await take(claimOf('hold/a', [rooms])), { outcome: 'placed', actors: ['Location/2'] });
+  assert.deepEqual(await take(claimOf('hold/b', [rooms])), { outcome: 'placed', actors: ['Location/3'] });
+  assert.deepEqual(await take(claimOf('hold/c', [rooms])), {
     outcome: 'taken',
     choice: 0,
     blocked: { startMs: 0, endMs: 10 },
@@ -92,41 +99,41 @@ test('of each choice the first that has room is taken', async () => {
 test('a hold that has ended is in nobody’s way, and one that becomes an appointment leaves its place to it', async () => {
   await clear();
   const places = [[at('Practitioner/1', 0, 10)]];
-  await occupy(claimOf('hold/a', places, { expiresMs: 50 }));
-  assert.equal((await occupy(claimOf('hold/b', places, { nowMs: 49 }))).outcome, 'taken');
-  assert.equal((await occupy(claimOf('Appointment/a', places, { nowMs: 49, replaces: ['hold/a'] }))).outcome, 'placed');
-  await occupy(claimOf('Appointment/a', []));
-  await occupy(claimOf('hold/c', places, { nowMs: 49, expiresMs: 60 }));
-  assert.deepEqual(await store.busyIntervals(maple, actors, always, 60), []);
-  assert.equal((await occupy(claimOf('hold/d', places, { nowMs: 60, expiresMs: 90 }))).outcome, 'placed');
+  await take(claimOf('hold/a', places, { expiresMs: 50 }));
+  assert.equal((await take(claimOf('hold/b', places, { nowMs: 49 }))).outcome, 'taken');
+  assert.equal((await take(claimOf('Appointment/a', places, { nowMs: 49, replaces: ['hold/a'] }))).outcome, 'placed');
+  await take(claimOf('Appointment/a', []));
+  await take(claimOf('hold/c', places, { nowMs: 49, expiresMs: 60 }));
+  assert.deepEqual(await findBusyIntervals(store, maple, actors, always, 60), []);
+  assert.equal((await take(claimOf('hold/d', places, { nowMs: 60, expiresMs: 90 }))).outcome, 'placed');
 });
 
 test('rules that have changed are noticed under the lock', async () => {
   await clear();
-  assert.deepEqual(await occupy(claimOf('hold/a', [[at('Practitioner/1', 0, 10, 1, 2)]])), { outcome: 'changed' });
-  assert.deepEqual(await occupy(claimOf('hold/a', [[at('Practitioner/unknown', 0, 10)]])), { outcome: 'changed' });
-  assert.deepEqual(await store.busyIntervals(maple, actors, always, 0), []);
+  assert.deepEqual(await take(claimOf('hold/a', [[at('Practitioner/1', 0, 10, 1, 2)]])), { outcome: 'changed' });
+  assert.deepEqual(await take(claimOf('hold/a', [[at('Practitioner/unknown', 0, 10)]])), { outcome: 'changed' });
+  assert.deepEqual(await findBusyIntervals(store, maple, actors, always, 0), []);
 });
 
 test('where there was more room before, what is left of it counts', async () => {
   await clear();
-  await occupy(claimOf('Appointment/a', [[at('Practitioner/1', 0, 10, 2)]]));
-  await occupy(claimOf('Appointment/b', [[at('Practitioner/1', 0, 10, 2)]]));
-  await occupy(claimOf('Appointment/a', []));
-  assert.equal((await occupy(claimOf('Appointment/c', [[at('Practitioner/1', 0, 10, 1)]]))).outcome, 'taken');
+  await take(claimOf('Appointment/a', [[at('Practitioner/1', 0, 10, 2)]]));
+  await take(claimOf('Appointment/b', [[at('Practitioner/1', 0, 10, 2)]]));
+  await take(claimOf('Appointment/a', []));
+  assert.equal((await take(claimOf('Appointment/c', [[at('Practitioner/1', 0, 10, 1)]]))).outcome, 'taken');
 });
 
 test('another firm’s places of the same actor are apart', async () => {
   await clear();
   const places = [[at('Practitioner/1', 0, 10)]];
-  assert.equal((await occupy(claimOf('hold/a', places))).outcome, 'placed');
-  assert.equal((await occupy(claimOf('hold/a', places), cedar)).outcome, 'placed');
-  assert.equal((await store.busyIntervals(cedar, actors, always, 0)).length, 1);
+  assert.equal((await take(claimOf('hold/a', places))).outcome, 'placed');
+  assert.equal((await take(claimOf('hold/a', places), cedar)).outcome, 'placed');
+  assert.equal((await findBusyIntervals(store, cedar, actors, always, 0)).length, 1);
 });
 
 test('the database itself refuses two intervals of one lane', async () => {
   await clear();
-  await occupy(claimOf('hold/a', [[at('Practitioner/1', 0, 10)]]));
+  await take(claimOf('hold/a', [[at('Practitioner/1', 0, 10)]]));
   const insert = sql`INSERT INTO occupancy (firm, actor, owner, starts, ends, lane, places)
     VALUES (${maple.firm}, 'Practitioner/1', 'Appointment/x', 9, 20, 0, 1)`;
   await assert.rejects(runtime.forFirm(maple.firm).query(insert), {
@@ -172,13 +179,13 @@ test('random claims and releases are granted exactly when no instant is full, wh
         for (const each of steps) {
           const name = `Appointment/${each.owner}`;
           if (each.release) {
-            await occupy(claimOf(name, []));
+            await take(claimOf(name, []));
             taken.delete(each.owner);
             continue;
           }
           const endMs = each.startMs + each.length;
           const lanes = await lanesOf();
-          const outcome = await occupy(claimOf(name, [[at('Practitioner/1', each.startMs, endMs, capacity)]]));
+          const outcome = await take(claimOf(name, [[at('Practitioner/1', each.startMs, endMs, capacity)]]));
           assert.equal(
             outcome.outcome === 'placed',
             modelTakes(taken, each, capacity),
@@ -188,7 +195,7 @@ test('random claims and releases are granted exactly when no instant is full, wh
           taken.set(each.owner, { startMs: each.startMs, endMs });
           for (const [other, lane] of await lanesOf()) if (other !== name && lanes.get(other) !== lane) recoloured += 1;
         }
-        const found = await store.busyIntervals(maple, ['Practitioner/1'], always, 0);
+        const found = await findBusyIntervals(store, maple, ['Practitioner/1'], always, 0);
         const expected = [...taken].map(([name, interval]) => ({
           actor: 'Practitioner/1',
           owner: `Appointment/${name}`,
@@ -213,17 +220,17 @@ test('of many at once exactly as many are placed as there is room for', async ()
   const capacity = 3;
   const outcomes = await Promise.all(
     Array.from({ length: 24 }, (_, number) =>
-      occupy(claimOf(`hold/${number}`, [[at('Practitioner/1', 0, 10, capacity)], [at('Location/2', 0, 10, 24)]])),
+      take(claimOf(`hold/${number}`, [[at('Practitioner/1', 0, 10, capacity)], [at('Location/2', 0, 10, 24)]])),
     ),
   );
   assert.equal(outcomes.filter(({ outcome }) => outcome === 'placed').length, capacity);
-  assert.equal((await store.busyIntervals(maple, ['Location/2'], always, 0)).length, capacity);
+  assert.equal((await findBusyIntervals(store, maple, ['Location/2'], always, 0)).length, capacity);
 });
 
 test('what was agreed elsewhere is taken in whatever the capacity, and counts from then on', async () => {
   await clear();
   const places = [[at('Practitioner/1', 0, 10)]];
   for (const name of ['a', 'b', 'c'])
-    assert.equal((await occupy(claimOf(`Appointment/${name}`, places, { forced: true }))).outcome, 'placed');
-  assert.equal((await occupy(claimOf('Appointment/d', places))).outcome, 'taken');
+    assert.equal((await take(claimOf(`Appointment/${name}`, places, { forced: true }))).outcome, 'placed');
+  assert.equal((await take(claimOf('Appointment/d', places))).outcome, 'taken');
 });

@@ -10,6 +10,7 @@ import * as charges from '../../src/storage/charges.ts';
 import * as contents from '../../src/storage/contents.ts';
 import * as holds from '../../src/storage/holds.ts';
 import * as intake from '../../src/storage/intake.ts';
+import * as occupancy from '../../src/storage/occupancy.ts';
 import type { StatementRunner } from '../../src/storage/statement-runner.ts';
 import { firstPlace, openStore, type ResourceStore } from '../../src/storage/store.ts';
 import * as waitlist from '../../src/storage/waitlist.ts';
@@ -62,7 +63,8 @@ type FunctionOf<Module> = {
 
 /** One call of every function, of the store and of what features send through it; the compiler sees to it that none is missing. */
 const calls: Record<
-  keyof ResourceStore | FunctionOf<typeof charges & typeof contents & typeof holds & typeof intake & typeof waitlist>,
+  | keyof ResourceStore
+  | FunctionOf<typeof charges & typeof contents & typeof holds & typeof intake & typeof occupancy & typeof waitlist>,
   Call
 > = {
   run: (on, scope) => on.run(scope, countOf(scope)),
@@ -92,15 +94,16 @@ const calls: Record<
   allHolidays: (on, scope) => on.allHolidays(scope),
   holidayVersions: (on, scope) => on.holidayVersions(scope, ''),
   putHolidays: (on, scope) => on.putHolidays(scope, calendar, ['Practitioner/1']),
-  busyIntervals: (on, scope) => on.busyIntervals(scope, ['Practitioner/1'], { startMs: 0, endMs: 1 }, 0),
-  placesOf: (on, scope) => on.placesOf(scope, 'hold/1'),
-  bookableActors: (on, scope) => on.bookableActors(scope, ['Practitioner/1']),
+  findBusyIntervals: (on, scope) =>
+    occupancy.findBusyIntervals(on, scope, ['Practitioner/1'], { startMs: 0, endMs: 1 }, 0),
+  findPlaces: (on, scope) => occupancy.findPlaces(on, scope, 'hold/1'),
+  findBookableActors: (on, scope) => occupancy.findBookableActors(on, scope, ['Practitioner/1']),
   findHold: (on, scope) => holds.findHold(on, scope, '1', 0),
   countHolds: (on, scope) => holds.countHolds(on, scope, 0),
   keepHold: (on, scope) => holds.keepHold(on, scope, { id: '1', slot: '1', expiresMs: 1, renewals: 0 }),
   dropHold: (on, scope) => holds.dropHold(on, scope, '1'),
   occupy: (on, scope) =>
-    on.occupy(scope, { owner: 'hold/1', replaces: [], nowMs: 0, expiresMs: 1, forced: false, choices: [] }),
+    occupancy.occupy(on, scope, { owner: 'hold/1', replaces: [], nowMs: 0, expiresMs: 1, forced: false, choices: [] }),
   releaseCharge: (on, scope) => charges.releaseCharge(on, scope, 'c'),
   noteCharge: (on, scope) =>
     charges.noteCharge(on, scope, { charge: 'c', transaction: 't', application: 1, receivedMs: 0 }),

@@ -15,6 +15,7 @@ import { type OfferedSlot, practitionerOf, type ScheduledCalendar } from '../../
 import { scheduledCalendars } from '../../scheduling/scheduled-calendars.ts';
 import { fitsWish, offerMs, priorityOf, type Wish, wishOf } from '../../scheduling/waitlist.ts';
 import { CostlyParameters } from '../../search/costly-parameters.ts';
+import { findBookableActors } from '../../storage/occupancy.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import {
   dropWaiting,
@@ -177,7 +178,7 @@ async function* inRank(context: OfferingContext): AsyncGenerator<{ readonly wait
 async function roomsAmong({ store, scope }: OfferingContext, { actors }: Wish): Promise<(location: string) => boolean> {
   const locations = actors.filter((actor) => actor.startsWith('Location/'));
   if (locations.length === 0) return () => false;
-  const rooms = new Set((await store.bookableActors(scope, locations)).map(({ actor }) => actor));
+  const rooms = new Set((await findBookableActors(store, scope, locations)).map(({ actor }) => actor));
   return (location) => rooms.has(location);
 }
 

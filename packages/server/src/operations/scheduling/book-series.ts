@@ -20,6 +20,7 @@ import { slotAt } from '../../scheduling/slots.ts';
 import { instantText } from '../../scheduling/zone.ts';
 import { objectsOf } from '../../search/json-values.ts';
 import { dropHold } from '../../storage/holds.ts';
+import { occupy } from '../../storage/occupancy.ts';
 import type { OperationParameter, OperationRequest } from '../operation.ts';
 import { type OutputParameter, parametersResponse } from '../result.ts';
 import { bookedAppointment } from './booked.ts';
@@ -163,7 +164,7 @@ async function bookOne(
 /** In a transaction of a Bundle what was taken so far is not undone by itself, since only all of it could be. */
 async function giveUp({ store, scope, clock }: InteractionContext, owner: string, appointment: string): Promise<void> {
   const nothing = { expiresMs: undefined, forced: false, choices: [] };
-  await store.occupy(scope, { ...nothing, owner, replaces: [appointment], nowMs: clock.now() });
+  await occupy(store, scope, { ...nothing, owner, replaces: [appointment], nowMs: clock.now() });
   await dropHold(store, scope, owner.slice('hold/'.length));
 }
 

@@ -17,6 +17,7 @@ import { scheduledCalendars } from '../../scheduling/scheduled-calendars.ts';
 import { settledAppointment } from '../../scheduling/waitlist.ts';
 import { objectsOf, textOf } from '../../search/json-values.ts';
 import { dropHold } from '../../storage/holds.ts';
+import { findPlaces } from '../../storage/occupancy.ts';
 import { textInput } from '../input.ts';
 import type { Operation, OperationRequest } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
@@ -91,7 +92,7 @@ async function answer(context: InteractionContext, request: OperationRequest): P
 
 /** Whose time the appointment takes until now, and the places of their calendars. */
 async function participantsOf({ store, scope }: InteractionContext, owner: string): Promise<readonly string[]> {
-  const actors = (await store.placesOf(scope, owner)).map(({ actor }) => actor);
+  const actors = (await findPlaces(store, scope, owner)).map(({ actor }) => actor);
   const practitioners = actors.filter((actor) => actor.startsWith('Practitioner/'));
   const calendars = await scheduledCalendars(store, scope, practitioners);
   return [...actors, ...calendars.map(({ calendar }) => `Location/${calendar.location}`)];
