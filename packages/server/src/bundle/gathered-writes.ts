@@ -4,7 +4,6 @@
  */
 import { fail } from '../base/errors.ts';
 import type { Sql } from '../database/sql.ts';
-import type { CalendarStore } from '../storage/calendars.ts';
 import type { ChangeFeed } from '../storage/changes.ts';
 import type { StatementOptions, StatementRunner } from '../storage/statement-runner.ts';
 import { batchMax, type ResourceStore, type ResourceWrite, type StoredResource } from '../storage/store.ts';
@@ -50,7 +49,6 @@ export function gatherWrites(scope: TenantScope, store: ResourceStore): Gathered
     selectCount: (...args) => after(() => store.selectCount(...args)),
     selectEstimate: (...args) => after(() => store.selectEstimate(...args)),
     ...featureStatements(store, after),
-    ...practiceRecords(store, after),
     writeMany: (inside, writes) => after(() => store.writeMany(inside, codes.forgetting(writes))),
     transaction: (_scope, work) => work(gathered),
     exclusively: (inside, name, work) => after(() => store.exclusively(inside, name, () => work(gathered))),
@@ -116,17 +114,5 @@ function walks(store: ResourceStore, after: After): ChangeFeed & Pick<ResourceSt
     completeUntil: (...args) => after(() => store.completeUntil(...args)),
     stream: (...args) => store.stream(...args),
     portion: (...args) => after(() => store.portion(...args)),
-  };
-}
-
-/** Calendars. */
-function practiceRecords(store: ResourceStore, after: After): CalendarStore {
-  return {
-    calendars: (...args) => after(() => store.calendars(...args)),
-    calendarVersions: (...args) => after(() => store.calendarVersions(...args)),
-    putCalendar: (...args) => after(() => store.putCalendar(...args)),
-    allHolidays: (...args) => after(() => store.allHolidays(...args)),
-    holidayVersions: (...args) => after(() => store.holidayVersions(...args)),
-    putHolidays: (...args) => after(() => store.putHolidays(...args)),
   };
 }

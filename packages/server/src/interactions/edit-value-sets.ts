@@ -19,6 +19,7 @@ import {
 } from '../scheduling/document.ts';
 import { type Editor, requireOffered, requireSeen } from '../scheduling/edit-calendars.ts';
 import { calendarsFrom } from '../scheduling/scheduled-calendars.ts';
+import { readCalendars } from '../storage/calendars.ts';
 import type { ResourceStore } from '../storage/store.ts';
 import { storedValueSet } from '../storage/value-sets.ts';
 import {
@@ -175,7 +176,7 @@ async function requireCalendarsFit(
   scope: Editor['scope'],
   inUse: readonly KeptCode[],
 ): Promise<void> {
-  for (const { calendar } of calendarsFrom(scope, await store.calendars(scope)))
+  for (const { calendar } of calendarsFrom(scope, await readCalendars(store, scope)))
     if (calendar.active)
       requireOffered(inUse, calendar.appointmentTypes, {
         element: 'codes',

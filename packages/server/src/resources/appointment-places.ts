@@ -8,6 +8,7 @@ import { fail } from '../base/errors.ts';
 import { actorsIn, type Booking, bookingOf, isSameBooking, localOf, takesTime } from '../scheduling/booking.ts';
 import { withPlaces } from '../scheduling/placing.ts';
 import { objectOf, textOf } from '../search/json-values.ts';
+import { readCalendars } from '../storage/calendars.ts';
 import { dropHold } from '../storage/holds.ts';
 import { findBookableActors } from '../storage/occupancy.ts';
 import type { ResourceStore, WriteOutcome } from '../storage/store.ts';
@@ -119,7 +120,7 @@ function isSameText(before: JsonObject, after: JsonObject): boolean {
 
 /** Whether it says that it stands on a slot of a firm that derives slots: that is judged, whoever takes part. */
 async function standsOnSlot({ scope, store }: BehaviourContext, booking: Booking | undefined): Promise<boolean> {
-  return booking?.slots !== undefined && (await store.calendars(scope)).calendars.length > 0;
+  return booking?.slots !== undefined && (await readCalendars(store, scope)).calendars.length > 0;
 }
 
 /** Those of the participants whose time is kept. */

@@ -7,6 +7,10 @@ import type { Clock } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import { isTimeZone } from '../base/time-zone.ts';
 import {
+  findHolidayVersions,
+  putCalendar,
+  putHolidays,
+  readCalendars,
   type StoredCalendar,
   type StoredCalendars,
   type StoredHolidays,
@@ -58,7 +62,7 @@ export async function setCalendar(
     const types = (await keptCodes(store, editor.scope, [appointmentTypeSet])).get(appointmentTypeSet);
     if (types !== undefined && content.active)
       requireOffered(types.inUse, content.appointmentTypes, { element: 'appointmentTypes', offering: 'it offers' });
-    const documents = await store.calendars(editor.scope, [content.practitioner]);
+    const documents = await readCalendars(store, editor.scope, [content.practitioner]);
     const before = documents.calendars.find(
       ({ practitioner, location }) => practitioner === content.practitioner && location === content.location,
     );
@@ -77,7 +81,7 @@ export async function setCalendar(
  */
 export async function removeCalendar(editor: Editor, number: number): Promise<StoredCalendar> {
   return await alone(editor, async (store) => {
-    const documents = await store.calendars(editor.scope);
+    const documents = await readCalendars(store, editor.scope);
     const before = calendarNumbered(documents, number);
     return before.active ? await put(editor, store, documents, { ...before, active: false }) : before;
   });
@@ -109,13 +113,13 @@ export async function setHolidays(
   const { scope, clock, changedBy } = editor;
   return await alone(editor, async (store) => {
     if (location !== '') await requireResources(store, scope, [`Location/${location}`], 'location');
-    const [last] = await store.holidayVersions(scope, location);
+    const [last] = await findHolidayVersions(store, scope, location);
     requireSeen('list of holidays', last?.version, seen);
     const made = { location, content, version: (last?.version ?? 0) + 1 };
-    const concerned = calendarsFrom(scope, await store.calendars(scope)).filter(
+    const concerned = calendarsFrom(scope, await readCalendars(store, scope)).filter(
       ({ calendar }) => location === '' || calendar.location === location,
     );
-    await store.putHolidays(scope, { ...made, changedAtMs: clock.now(), changedBy }, practitionersOf(concerned));
+    await putHolidays(store, scope, { ...made, changedAtMs: clock.now(), changedBy }, practitionersOf(concerned));
     return made;
   });
 }
@@ -142,7 +146,7 @@ async function put(
   const before = documents.calendars.filter(({ number }) => number === draft.number);
   const made = { ...draft, version: (before[0]?.version ?? 0) + 1 };
   const actors = actorsOf(calendarsFrom(scope, { ...documents, calendars: [...before, made] }));
-  await store.putCalendar(scope, { ...made, changedAtMs: clock.now(), changedBy }, actors);
+  await putCalendar(store, scope, { ...made, changedAtMs: clock.now(), changedBy }, actors);
   return made;
 }
 
@@ -203,7 +207,7 @@ async function requireThere(store: ResourceStore, scope: TenantScope, content: C
 
 /** What its location names as its zone is one. @throws PraxisError `rule-broken` */
 async function requireZone(store: ResourceStore, scope: TenantScope, content: CalendarContent): Promise<void> {
-  const { timeZones } = await store.calendars(scope, [content.practitioner]);
+  const { timeZones } = await readCalendars(store, scope, [content.practitioner]);
   const named = timeZones.get(content.location);
   if (named === undefined || isTimeZone(named)) return;
   const diagnostics = `location names a time zone that is none: its extension ${timeZoneExtension} must be an IANA name such as America/New_York`;

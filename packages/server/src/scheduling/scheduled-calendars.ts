@@ -4,7 +4,8 @@
  */
 import { parseJson } from '@praxis/fhir';
 import { isTimeZone } from '../base/time-zone.ts';
-import type { CalendarStore, StoredCalendars } from '../storage/calendars.ts';
+import { readCalendars, type StoredCalendars } from '../storage/calendars.ts';
+import type { StatementRunner } from '../storage/statement-runner.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import type { Calendar, CalendarContent, Holiday } from './calendar.ts';
 import type { ScheduledCalendar } from './free-slots.ts';
@@ -16,12 +17,12 @@ const documentsMax = 2_000;
 
 /** @param practitioners as Practitioner/id; absent: all. In the order of their numbers, also those that are not active. */
 export async function scheduledCalendars(
-  store: CalendarStore,
+  store: StatementRunner,
   scope: TenantScope,
   practitioners?: readonly string[],
 ): Promise<readonly ScheduledCalendar[]> {
   const ids = practitioners?.map((reference) => reference.slice(reference.indexOf('/') + 1));
-  return calendarsFrom(scope, await store.calendars(scope, ids));
+  return calendarsFrom(scope, await readCalendars(store, scope, ids));
 }
 
 /** The calendars that the documents describe. */

@@ -3,13 +3,12 @@
  * locations that they are about (docs/decisions/0180). What the documents mean is the business of scheduling.
  */
 import { parseJson } from '@praxis/fhir';
-import type { QueryOptions } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { objectsOf, textOf } from '../search/json-values.ts';
 import { typeNumber } from '../search/numbers.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { textArray } from './index-arrays.ts';
-import { type EpochRow, requireFresh } from './rows.ts';
+import type { StatementOptions, StatementRunner } from './statement-runner.ts';
 
 /** The extension of a Location that names its IANA zone (http://hl7.org/fhir/R4/extension-timezone.html). */
 export const timeZoneExtension = 'http://hl7.org/fhir/StructureDefinition/timezone';
@@ -63,33 +62,7 @@ export interface Change {
   readonly changedBy: string;
 }
 
-export interface CalendarStore {
-  /** @param practitioners ids of those whose calendars are wanted; absent: of all */
-  calendars(scope: TenantScope, practitioners?: readonly string[]): Promise<StoredCalendars>;
-
-  /** Newest first; [] where there is no such calendar. */
-  calendarVersions(scope: TenantScope, number: number): Promise<readonly DocumentVersion[]>;
-
-  /**
-   * Makes the next version of a calendar, or the first, and raises the version of each actor: who books by the rules of
-   * before is told so. Inside `exclusively` only, in which its number and version were read.
-   * @param actors as Type/id: all that an appointment takes by these rules or those of before
-   */
-  putCalendar(scope: TenantScope, calendar: StoredCalendar & Change, actors: readonly string[]): Promise<void>;
-
-  /** All lists of holidays, in the order of their locations. */
-  allHolidays(scope: TenantScope): Promise<readonly StoredHolidays[]>;
-
-  /** Of a location, or with an empty one of the firm, newest first. */
-  holidayVersions(scope: TenantScope, location: string): Promise<readonly DocumentVersion[]>;
-
-  /** The same for holidays. @param actors as Type/id: those whose calendars they concern */
-  putHolidays(scope: TenantScope, holidays: StoredHolidays & Change, actors: readonly string[]): Promise<void>;
-}
-
-type Send = <R>(scope: TenantScope, statement: Sql, options: QueryOptions) => Promise<R[]>;
-
-interface DocumentRow extends EpochRow {
+interface DocumentRow {
   readonly last_number: number;
   /** null: there is none. */
   readonly kind: 'calendar' | 'holidays' | 'location' | null;
@@ -101,7 +74,7 @@ interface DocumentRow extends EpochRow {
   readonly content: string | null;
 }
 
-interface DocumentVersionRow extends EpochRow {
+interface DocumentVersionRow {
   readonly version: number | null;
   readonly active: boolean;
   readonly changed_at: number;
@@ -109,37 +82,69 @@ interface DocumentVersionRow extends EpochRow {
   readonly content: string;
 }
 
-const reading: QueryOptions = { idempotent: true };
+const reading: StatementOptions = { idempotent: true };
 
-/** @param send sends a statement as the scope's firm */
-export function calendarsOver(send: Send): CalendarStore {
+/** All calendars and what they need, of one moment. @param practitioners ids of those whose calendars are wanted; absent: of all */
+export async function readCalendars(
+  store: StatementRunner,
+  scope: TenantScope,
+  practitioners?: readonly string[],
+): Promise<StoredCalendars> {
+  const rows = await store.run<DocumentRow>(scope, allStatement(scope, practitioners), reading);
   return {
-    async calendars(scope, practitioners) {
-      const rows = requireFresh(await send<DocumentRow>(scope, allStatement(scope, practitioners), reading), scope);
-      return {
-        calendars: rows.flatMap((row) => (row.kind === 'calendar' ? [{ ...documentOf(row), ...calendarOf(row) }] : [])),
-        holidays: rows.flatMap((row) => (row.kind === 'holidays' ? [documentOf(row)] : [])),
-        timeZones: new Map(rows.flatMap((row) => (row.kind === 'location' ? zoneOf(row) : []))),
-        lastNumber: rows[0]?.last_number ?? 0,
-      };
-    },
-    async calendarVersions(scope, number) {
-      return versionsOf(await send<DocumentVersionRow>(scope, calendarVersions(scope, number), reading), scope);
-    },
-    async putCalendar(scope, calendar, actors) {
-      requireFresh(await send<EpochRow>(scope, putCalendar(scope, calendar, actors), {}), scope);
-    },
-    async allHolidays(scope) {
-      const rows = requireFresh(await send<DocumentRow>(scope, holidaysStatement(scope), reading), scope);
-      return rows.flatMap((row) => (row.kind === 'holidays' ? [documentOf(row)] : []));
-    },
-    async holidayVersions(scope, location) {
-      return versionsOf(await send<DocumentVersionRow>(scope, holidayVersions(scope, location), reading), scope);
-    },
-    async putHolidays(scope, holidays, actors) {
-      requireFresh(await send<EpochRow>(scope, putHolidays(scope, holidays, actors), {}), scope);
-    },
+    calendars: rows.flatMap((row) => (row.kind === 'calendar' ? [{ ...documentOf(row), ...calendarOf(row) }] : [])),
+    holidays: rows.flatMap((row) => (row.kind === 'holidays' ? [documentOf(row)] : [])),
+    timeZones: new Map(rows.flatMap((row) => (row.kind === 'location' ? zoneOf(row) : []))),
+    lastNumber: rows[0]?.last_number ?? 0,
   };
+}
+
+/** Newest first; [] where there is no such calendar. */
+export async function findCalendarVersions(
+  store: StatementRunner,
+  scope: TenantScope,
+  number: number,
+): Promise<readonly DocumentVersion[]> {
+  return versionsOf(await store.run<DocumentVersionRow>(scope, calendarVersionsStatement(scope, number), reading));
+}
+
+/**
+ * Makes the next version of a calendar, or the first, and raises the version of each actor: who books by the rules of
+ * before is told so. Inside `exclusively` only, in which its number and version were read.
+ * @param actors as Type/id: all that an appointment takes by these rules or those of before
+ */
+export async function putCalendar(
+  store: StatementRunner,
+  scope: TenantScope,
+  calendar: StoredCalendar & Change,
+  actors: readonly string[],
+): Promise<void> {
+  await store.run(scope, putCalendarStatement(scope, calendar, actors));
+}
+
+/** All lists of holidays, in the order of their locations. */
+export async function readHolidays(store: StatementRunner, scope: TenantScope): Promise<readonly StoredHolidays[]> {
+  const rows = await store.run<DocumentRow>(scope, holidaysStatement(scope), reading);
+  return rows.flatMap((row) => (row.kind === 'holidays' ? [documentOf(row)] : []));
+}
+
+/** Of a location, or with an empty one of the firm, newest first. */
+export async function findHolidayVersions(
+  store: StatementRunner,
+  scope: TenantScope,
+  location: string,
+): Promise<readonly DocumentVersion[]> {
+  return versionsOf(await store.run<DocumentVersionRow>(scope, holidayVersionsStatement(scope, location), reading));
+}
+
+/** As `putCalendar`, for holidays. @param actors as Type/id: those whose calendars they concern */
+export async function putHolidays(
+  store: StatementRunner,
+  scope: TenantScope,
+  holidays: StoredHolidays & Change,
+  actors: readonly string[],
+): Promise<void> {
+  await store.run(scope, putHolidaysStatement(scope, holidays, actors));
 }
 
 function documentOf({ location, version, content }: DocumentRow): StoredHolidays {
@@ -163,8 +168,8 @@ function zoneOf({ location, content }: DocumentRow): readonly (readonly [string,
   return zone === undefined ? [] : [[location, zone]];
 }
 
-function versionsOf(rows: readonly DocumentVersionRow[], scope: TenantScope): readonly DocumentVersion[] {
-  return requireFresh(rows, scope).flatMap(({ version, active, changed_at, changed_by, content }) =>
+function versionsOf(rows: readonly DocumentVersionRow[]): readonly DocumentVersion[] {
+  return rows.flatMap(({ version, active, changed_at, changed_by, content }) =>
     version === null ? [] : [{ version, active, changedAtMs: changed_at, changedBy: changed_by, content }],
   );
 }
@@ -198,7 +203,7 @@ function holidaysStatement({ firm, application }: TenantScope): Sql {
     ORDER BY d.location`;
 }
 
-function calendarVersions({ firm, application }: TenantScope, number: number): Sql {
+function calendarVersionsStatement({ firm, application }: TenantScope, number: number): Sql {
   return sql`
     SELECT e.epoch, v.version, v.active, v.changed_at, v.changed_by, v.content
     FROM access_epoch e LEFT JOIN LATERAL (
@@ -208,7 +213,7 @@ function calendarVersions({ firm, application }: TenantScope, number: number): S
     ORDER BY v.version DESC`;
 }
 
-function holidayVersions({ firm, application }: TenantScope, location: string): Sql {
+function holidayVersionsStatement({ firm, application }: TenantScope, location: string): Sql {
   return sql`
     SELECT e.epoch, v.version, true AS active, v.changed_at, v.changed_by, v.content
     FROM access_epoch e LEFT JOIN LATERAL (
@@ -218,7 +223,7 @@ function holidayVersions({ firm, application }: TenantScope, location: string): 
     ORDER BY v.version DESC`;
 }
 
-function putCalendar(scope: TenantScope, calendar: StoredCalendar & Change, actors: readonly string[]): Sql {
+function putCalendarStatement(scope: TenantScope, calendar: StoredCalendar & Change, actors: readonly string[]): Sql {
   const { firm } = scope;
   const { number, version, active, practitioner, location, content, changedAtMs, changedBy } = calendar;
   return sql`
@@ -234,7 +239,7 @@ function putCalendar(scope: TenantScope, calendar: StoredCalendar & Change, acto
     ${epochOf(scope)}`;
 }
 
-function putHolidays(scope: TenantScope, holidays: StoredHolidays & Change, actors: readonly string[]): Sql {
+function putHolidaysStatement(scope: TenantScope, holidays: StoredHolidays & Change, actors: readonly string[]): Sql {
   const { firm } = scope;
   const { version, location, content, changedAtMs, changedBy } = holidays;
   return sql`

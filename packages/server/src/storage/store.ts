@@ -13,7 +13,6 @@ import { type Database, pointRead, type Queryable, type QueryOptions } from '../
 import { type Sql, sql } from '../database/sql.ts';
 import type { FailedParameter } from '../search/costly-parameters.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
-import { type CalendarStore, calendarsOver } from './calendars.ts';
 import { type ChangeFeed, changeFeedOver } from './changes.ts';
 import {
   failParameters,
@@ -82,12 +81,7 @@ export interface Estimate {
   readonly bounded: boolean;
 }
 
-export interface ResourceStore
-  extends ChangeFeed,
-    CalendarStore,
-    PortionReader,
-    KeptAnswers<ResourceStore>,
-    StatementRunner {
+export interface ResourceStore extends ChangeFeed, PortionReader, KeptAnswers<ResourceStore>, StatementRunner {
   /** The current version, also of a deleted resource; undefined when there never was one. */
   read(scope: TenantScope, type: string, id: string): Promise<StoredResource | undefined>;
 
@@ -282,7 +276,6 @@ function storeOver(
   return {
     ...changeFeedOver(send),
     ...runnerOver(send),
-    ...calendarsOver(send),
     keptAnswer: (scope, key, nowMs) => readKept(send, scope, key, nowMs),
     async read(scope, type, id) {
       const place = ledgerPlace(type, id);

@@ -29,6 +29,7 @@ import { openLegacyUse } from '../../src/oauth/legacy/use.ts';
 import { recordRevocation } from '../../src/oauth/revocation.ts';
 import { openSigningKeys } from '../../src/oauth/signing/signing-keys.ts';
 import { openTokenScopes } from '../../src/oauth/signing/token-scopes.ts';
+import { putCalendar, putHolidays } from '../../src/storage/calendars.ts';
 import { noteCharge } from '../../src/storage/charges.ts';
 import { completenessSteps } from '../../src/storage/completeness.ts';
 import { announceObject, holdContents, keepUpload, offerUpload } from '../../src/storage/contents.ts';
@@ -114,8 +115,8 @@ async function keepCalendars({ store, database, clock }: Platform, firm: Firm): 
   const change = { version: 1, changedAtMs: startMs, changedBy: 'test' };
   const place = { number: 1, active: true, practitioner: '1', location: '3' };
   await store.exclusively(scope, 'calendars', async (inside) => {
-    await inside.putCalendar(scope, { ...place, ...change, content: '{}' }, ['Practitioner/1']);
-    await inside.putHolidays(scope, { location: '', ...change, content: '{}' }, []);
+    await putCalendar(inside, scope, { ...place, ...change, content: '{}' }, ['Practitioner/1']);
+    await putHolidays(inside, scope, { location: '', ...change, content: '{}' }, []);
   });
   const hold = { id: 'h', slot: 's', expiresMs: startMs + 60_000, renewals: 1 };
   const claim = { actor: 'Practitioner/1', version: 1, capacity: 2, startMs, endMs: startMs + 60_000 };

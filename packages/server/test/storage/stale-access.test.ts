@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
+import * as calendars from '../../src/storage/calendars.ts';
 import * as charges from '../../src/storage/charges.ts';
 import * as contents from '../../src/storage/contents.ts';
 import * as holds from '../../src/storage/holds.ts';
@@ -64,7 +65,15 @@ type FunctionOf<Module> = {
 /** One call of every function, of the store and of what features send through it; the compiler sees to it that none is missing. */
 const calls: Record<
   | keyof ResourceStore
-  | FunctionOf<typeof charges & typeof contents & typeof holds & typeof intake & typeof occupancy & typeof waitlist>,
+  | FunctionOf<
+      typeof calendars &
+        typeof charges &
+        typeof contents &
+        typeof holds &
+        typeof intake &
+        typeof occupancy &
+        typeof waitlist
+    >,
   Call
 > = {
   run: (on, scope) => on.run(scope, countOf(scope)),
@@ -88,12 +97,12 @@ const calls: Record<
   keptAnswer: (on, scope) => on.keptAnswer(scope, Buffer.alloc(32), 0),
   placeSince: (on, scope) => on.placeSince(scope, 0),
   completeUntil: (on, scope) => on.completeUntil(scope),
-  calendars: (on, scope) => on.calendars(scope),
-  calendarVersions: (on, scope) => on.calendarVersions(scope, 1),
-  putCalendar: (on, scope) => on.putCalendar(scope, calendar, ['Practitioner/1']),
-  allHolidays: (on, scope) => on.allHolidays(scope),
-  holidayVersions: (on, scope) => on.holidayVersions(scope, ''),
-  putHolidays: (on, scope) => on.putHolidays(scope, calendar, ['Practitioner/1']),
+  readCalendars: (on, scope) => calendars.readCalendars(on, scope),
+  findCalendarVersions: (on, scope) => calendars.findCalendarVersions(on, scope, 1),
+  putCalendar: (on, scope) => calendars.putCalendar(on, scope, calendar, ['Practitioner/1']),
+  readHolidays: (on, scope) => calendars.readHolidays(on, scope),
+  findHolidayVersions: (on, scope) => calendars.findHolidayVersions(on, scope, ''),
+  putHolidays: (on, scope) => calendars.putHolidays(on, scope, calendar, ['Practitioner/1']),
   findBusyIntervals: (on, scope) =>
     occupancy.findBusyIntervals(on, scope, ['Practitioner/1'], { startMs: 0, endMs: 1 }, 0),
   findPlaces: (on, scope) => occupancy.findPlaces(on, scope, 'hold/1'),

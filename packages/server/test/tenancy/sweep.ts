@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import type { Platform } from '../../src/app.ts';
 import { decide } from '../../src/interactions/intake/deciding.ts';
 import { slotIds } from '../../src/scheduling/slot-id.ts';
+import { findCalendarVersions, findHolidayVersions } from '../../src/storage/calendars.ts';
 import { findInboundCharges } from '../../src/storage/charges.ts';
 import { addIntakeRule, findIntakeRules, findWaitingProposals, removeIntakeRule } from '../../src/storage/intake.ts';
 import { documentOf, linkOf, pdf, putFile, uploaded } from '../content/world.ts';
@@ -289,8 +290,8 @@ export async function sweepCalendars({ caller, firm, platform, during }: Sweeper
   const { number } = await keepCalendar(platform, firm, plainCalendar);
   await keepHolidays(platform, firm, '', { holidays: [] });
   const { store, scope } = await editorOf(platform, firm);
-  await store.calendarVersions(scope, number);
-  await store.holidayVersions(scope, '');
+  await findCalendarVersions(store, scope, number);
+  await findHolidayVersions(store, scope, '');
   const [slot, other] = [9, 10].map((hour) => slotIds(firm.id, number, 'NEW')(Date.UTC(2026, 10, 23, hour + 5)));
   const send = async (path: string, ...parameter: object[]) => {
     during(`POST ${path}`);

@@ -1,7 +1,12 @@
 /** `praxis calendar …`: when practitioners are there for patients, and for what. */
 import { calendarNumbered, type Editor, removeCalendar, setCalendar } from '../../scheduling/edit-calendars.ts';
 import { calendarsFrom } from '../../scheduling/scheduled-calendars.ts';
-import type { StoredCalendar, StoredCalendars } from '../../storage/calendars.ts';
+import {
+  findCalendarVersions,
+  readCalendars,
+  type StoredCalendar,
+  type StoredCalendars,
+} from '../../storage/calendars.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { defineAction, nothing, type Shape } from '../action.ts';
 import { numberOf } from '../targets.ts';
@@ -33,7 +38,7 @@ export const calendarActions = [
     output: { kind: 'list', shape: calendar },
     async run(context, { path }) {
       const { store, scope } = await editorOf(context, path);
-      const documents = await store.calendars(scope);
+      const documents = await readCalendars(store, scope);
       return documents.calendars.map((each) => shown(scope, documents, each));
     },
   }),
@@ -81,8 +86,8 @@ export const calendarActions = [
     async run(context, { path }) {
       const { store, scope } = await editorOf(context, path);
       const number = numberOf('calendar', path.calendar);
-      calendarNumbered(await store.calendars(scope), number);
-      return (await store.calendarVersions(scope, number)).map(shownVersion);
+      calendarNumbered(await readCalendars(store, scope), number);
+      return (await findCalendarVersions(store, scope, number)).map(shownVersion);
     },
   }),
   defineAction({
@@ -100,7 +105,7 @@ export const calendarActions = [
 ];
 
 async function shownWhole({ store, scope }: Editor, number: number): Promise<object> {
-  const documents = await store.calendars(scope);
+  const documents = await readCalendars(store, scope);
   const found = calendarNumbered(documents, number);
   return { ...shown(scope, documents, found), document: JSON.parse(found.content) };
 }

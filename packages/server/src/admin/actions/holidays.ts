@@ -1,6 +1,7 @@
 /** `praxis holidays …`: the days on which a firm, or one of its locations, is closed. */
 import { fail } from '../../base/errors.ts';
 import { type Editor, setHolidays } from '../../scheduling/edit-calendars.ts';
+import { findHolidayVersions, readHolidays } from '../../storage/calendars.ts';
 import { defineAction, type Shape } from '../action.ts';
 import { editorOf, shownVersion, versionField, versionShape } from './firm-documents.ts';
 
@@ -31,7 +32,10 @@ export const holidayActions = [
     output: { kind: 'list', shape: list },
     async run(context, { path }) {
       const { store, scope } = await editorOf(context, path);
-      return (await store.allHolidays(scope)).map(({ location, ...each }) => ({ ...each, location: nameOf(location) }));
+      return (await readHolidays(store, scope)).map(({ location, ...each }) => ({
+        ...each,
+        location: nameOf(location),
+      }));
     },
   }),
   defineAction({
@@ -75,14 +79,14 @@ export const holidayActions = [
     output: { kind: 'list', shape: version },
     async run(context, { path }) {
       const { store, scope } = await editorOf(context, path);
-      return (await store.holidayVersions(scope, idOf(path.location))).map(shownVersion);
+      return (await findHolidayVersions(store, scope, idOf(path.location))).map(shownVersion);
     },
   }),
 ];
 
 /** @throws PraxisError `resource-not-found` */
 async function shownWhole({ store, scope }: Editor, location: string): Promise<object> {
-  const [last] = await store.holidayVersions(scope, idOf(location));
+  const [last] = await findHolidayVersions(store, scope, idOf(location));
   if (last === undefined) {
     const diagnostics = `${location === everywhere ? 'The firm' : 'The location'} has no list of holidays of its own`;
     return fail('resource-not-found', { diagnostics, expression: ['location'] });

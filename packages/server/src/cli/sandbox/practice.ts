@@ -5,6 +5,7 @@
 import type { Platform } from '../../app.ts';
 import { openOperatorBudget } from '../../limits/budgets.ts';
 import { setCalendar, setHolidays } from '../../scheduling/edit-calendars.ts';
+import { findHolidayVersions, readCalendars } from '../../storage/calendars.ts';
 import {
   type PracticeOptions,
   type PracticeRules,
@@ -43,9 +44,9 @@ async function setRules(
 ): Promise<void> {
   const scope = await openOperatorScope(database, clock, firm);
   const editor = { store, scope, clock, changedBy: 'command line', budget: openOperatorBudget() };
-  const known = new Map((await store.calendars(scope)).calendars.map((each) => [placeOf(each), each.version]));
+  const known = new Map((await readCalendars(store, scope)).calendars.map((each) => [placeOf(each), each.version]));
   for (const document of calendars) await setCalendar(editor, document, known.get(placeOf(document)));
-  const [last] = await store.holidayVersions(scope, '');
+  const [last] = await findHolidayVersions(store, scope, '');
   await setHolidays(editor, '', holidays, last?.version);
 }
 

@@ -2,6 +2,7 @@
 import { numberOf } from '../../../admin/targets.ts';
 import { calendarNumbered, removeCalendar, setCalendar } from '../../../scheduling/edit-calendars.ts';
 import { calendarsFrom } from '../../../scheduling/scheduled-calendars.ts';
+import { findCalendarVersions, readCalendars } from '../../../storage/calendars.ts';
 import type { Command } from '../../command.ts';
 import { documentIn, editorOf, printDocument, printVersions, versionOf, versionOption } from '../../firm-documents.ts';
 import { environmentOption, printTable } from '../../options.ts';
@@ -14,7 +15,7 @@ export const calendarCommands: readonly Command[] = [
     options: environmentOption,
     async run(context, input) {
       const { store, scope } = await editorOf(await context.platform(), input);
-      const rows = calendarsFrom(scope, await store.calendars(scope)).map(({ calendar, timeZone }) => [
+      const rows = calendarsFrom(scope, await readCalendars(store, scope)).map(({ calendar, timeZone }) => [
         String(calendar.number),
         String(calendar.version),
         calendar.active ? 'active' : 'ended',
@@ -32,7 +33,7 @@ export const calendarCommands: readonly Command[] = [
     options: environmentOption,
     async run(context, input) {
       const { store, scope } = await editorOf(await context.platform(), input);
-      const { content } = calendarNumbered(await store.calendars(scope), numberOf('calendar', input.argument(1)));
+      const { content } = calendarNumbered(await readCalendars(store, scope), numberOf('calendar', input.argument(1)));
       printDocument(context, content);
     },
   },
@@ -44,8 +45,8 @@ export const calendarCommands: readonly Command[] = [
     async run(context, input) {
       const { store, scope } = await editorOf(await context.platform(), input);
       const number = numberOf('calendar', input.argument(1));
-      calendarNumbered(await store.calendars(scope), number);
-      printVersions(context, await store.calendarVersions(scope, number));
+      calendarNumbered(await readCalendars(store, scope), number);
+      printVersions(context, await findCalendarVersions(store, scope, number));
     },
   },
   {

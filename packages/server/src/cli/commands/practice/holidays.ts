@@ -1,6 +1,7 @@
 /** `praxis holidays …`: the days on which a firm, or one of its locations, is closed. */
 import { fail } from '../../../base/errors.ts';
 import { setHolidays } from '../../../scheduling/edit-calendars.ts';
+import { findHolidayVersions, readHolidays } from '../../../storage/calendars.ts';
 import type { Command } from '../../command.ts';
 import { documentIn, editorOf, printDocument, printVersions, versionOf, versionOption } from '../../firm-documents.ts';
 import { environmentOption, printTable } from '../../options.ts';
@@ -17,7 +18,10 @@ export const holidayCommands: readonly Command[] = [
     options: environmentOption,
     async run(context, input) {
       const { store, scope } = await editorOf(await context.platform(), input);
-      const rows = (await store.allHolidays(scope)).map(({ location, version }) => [location || '*', String(version)]);
+      const rows = (await readHolidays(store, scope)).map(({ location, version }) => [
+        location || '*',
+        String(version),
+      ]);
       printTable(context, ['LOCATION', 'VERSION'], rows);
     },
   },
@@ -28,7 +32,7 @@ export const holidayCommands: readonly Command[] = [
     options: { ...environmentOption, ...locationOption },
     async run(context, input) {
       const { store, scope } = await editorOf(await context.platform(), input);
-      const [last] = await store.holidayVersions(scope, input.required('location'));
+      const [last] = await findHolidayVersions(store, scope, input.required('location'));
       if (last === undefined) fail('resource-not-found', { diagnostics: 'There is no such list of holidays' });
       printDocument(context, last.content);
     },
@@ -40,7 +44,7 @@ export const holidayCommands: readonly Command[] = [
     options: { ...environmentOption, ...locationOption },
     async run(context, input) {
       const { store, scope } = await editorOf(await context.platform(), input);
-      printVersions(context, await store.holidayVersions(scope, input.required('location')));
+      printVersions(context, await findHolidayVersions(store, scope, input.required('location')));
     },
   },
   {
