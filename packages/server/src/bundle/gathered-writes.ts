@@ -6,9 +6,8 @@ import { fail } from '../base/errors.ts';
 import type { Sql } from '../database/sql.ts';
 import type { ChangeFeed } from '../storage/changes.ts';
 import type { StatementOptions, StatementRunner } from '../storage/statement-runner.ts';
-import { batchMax, type ResourceStore, type ResourceWrite, type StoredResource } from '../storage/store.ts';
+import { batchMax, type ResourceStore, type ResourceWrite } from '../storage/store.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
-import { firmValueSet } from '../terminology/firm-value-sets.ts';
 
 export interface GatheredWrites {
   readonly store: ResourceStore;
@@ -31,9 +30,12 @@ export function gatherWrites(scope: TenantScope, store: ResourceStore): Gathered
     await flush();
     return await work();
   };
-  const codes = rememberedCodes((inside, id) => after(() => store.read(inside, 'ValueSet', id)));
+  const answers = rememberedAnswers();
   const gathered: ResourceStore = {
-    read: (inside, type, id) => codes.read(inside, type, id) ?? after(() => store.read(inside, type, id)),
+    read(inside, type, id, options) {
+      const ask = () => after(() => store.read(inside, type, id));
+      return options?.remembered === true ? answers.remember(nameOf({ type, id }), ask) : ask();
+    },
     exists: (...args) => after(() => store.exists(...args)),
     readVersion: (...args) => after(() => store.readVersion(...args)),
     history: (...args) => after(() => store.history(...args)),
@@ -48,13 +50,13 @@ export function gatherWrites(scope: TenantScope, store: ResourceStore): Gathered
     selectLedger: (...args) => after(() => store.selectLedger(...args)),
     selectCount: (...args) => after(() => store.selectCount(...args)),
     selectEstimate: (...args) => after(() => store.selectEstimate(...args)),
-    ...featureStatements(store, after),
-    writeMany: (inside, writes) => after(() => store.writeMany(inside, codes.forgetting(writes))),
+    ...featureStatements(store, after, answers),
+    writeMany: (inside, writes) => after(() => store.writeMany(inside, answers.forgetting(writes))),
     transaction: (_scope, work) => work(gathered),
     exclusively: (inside, name, work) => after(() => store.exclusively(inside, name, () => work(gathered))),
     ...walks(store, after),
     async write(inside, write) {
-      codes.forgetting([write]);
+      answers.forgetting([write]);
       // Nobody else can have the id that the server has just made, so the outcome is known.
       if (write.audit.interaction !== 'create' || write.expectedVersion !== 0)
         return await after(() => store.write(inside, write));
@@ -66,44 +68,41 @@ export function gatherWrites(scope: TenantScope, store: ResourceStore): Gathered
   return { store: gathered, flush };
 }
 
-/**
- * The value sets that entries are judged by, most often the same ones: else each of thousands would ask for them, and send
- * what waits.
- */
-function rememberedCodes(read: (scope: TenantScope, id: string) => Promise<StoredResource | undefined>) {
-  const known = new Map<string, Promise<StoredResource | undefined>>();
-  return {
-    /** undefined: it is something else. */
-    read(scope: TenantScope, type: string, id: string): Promise<StoredResource | undefined> | undefined {
-      if (type !== 'ValueSet' || firmValueSet(id) === undefined) return undefined;
-      const found = known.get(id) ?? read(scope, id);
-      known.set(id, found);
-      return found;
-    },
-    /** The writes; what they may change is asked for anew. */
-    forgetting(writes: readonly ResourceWrite[]): readonly ResourceWrite[] {
-      if (writes.some(({ type }) => type === 'ValueSet')) known.clear();
-      return writes;
-    },
-  };
-}
-
 type After = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** What stands apart from the resources need not wait for their writes. */
-function featureStatements(store: ResourceStore, after: After): StatementRunner {
-  const known = new Map<string, Promise<readonly unknown[]>>();
+function featureStatements(store: ResourceStore, after: After, answers: Answers): StatementRunner {
   return {
     run<Row extends object>(scope: TenantScope, statement: Sql, options: StatementOptions = {}) {
       const send = () => store.run<Row>(scope, statement, options);
       const ask = () => (options.standsApart === true ? send() : after(send));
       if (options.remembered !== true) return ask();
-      const question = JSON.stringify([statement.text, statement.values]);
-      const rows = (known.get(question) as ReturnType<typeof send> | undefined) ?? ask(); // the same statement has the same rows
-      known.set(question, rows);
-      return rows;
+      return answers.remember(JSON.stringify([statement.text, statement.values]), ask);
     },
   };
+}
+
+type Answers = ReturnType<typeof rememberedAnswers>;
+
+/** What thousands of entries ask again, which would send what waits each time. */
+function rememberedAnswers() {
+  const known = new Map<string, Promise<unknown>>();
+  return {
+    remember<T>(question: string, ask: () => Promise<T>): Promise<T> {
+      const answer = (known.get(question) as Promise<T> | undefined) ?? ask(); // the same question has answers of one kind
+      known.set(question, answer);
+      return answer;
+    },
+    /** The writes; what they change is asked for anew. */
+    forgetting(writes: readonly ResourceWrite[]): readonly ResourceWrite[] {
+      for (const write of writes) known.delete(nameOf(write));
+      return writes;
+    },
+  };
+}
+
+function nameOf({ type, id }: Pick<ResourceWrite, 'type' | 'id'>): string {
+  return `${type}/${id}`;
 }
 
 /** Over all that a firm stores. */

@@ -8,14 +8,20 @@ import type { TenantScope } from '../tenancy/scope.ts';
 import { type EpochRow, requireFresh } from './rows.ts';
 import type { Send } from './walks.ts';
 
-export interface StatementOptions extends QueryOptions {
+export interface Rememberable {
+  /**
+   * The answer stands until a Bundle's transaction ends, whose thousands of entries would ask the same; that of a read until
+   * its resource is written there.
+   */
+  readonly remembered?: boolean;
+}
+
+export interface StatementOptions extends QueryOptions, Rememberable {
   /**
    * The statement neither reads nor changes resources, or what a feature changes with them. So the writes that a Bundle has
    * gathered (bundle/gathered-writes.ts) need not go before it.
    */
   readonly standsApart?: boolean;
-  /** Its answer stands for all of a Bundle's transaction, whose thousands of entries would ask the same. */
-  readonly remembered?: boolean;
   /** A function of the database looks at the rights itself, and its rows tell where they are old: they carry no epoch. */
   readonly tellsStale?: boolean;
 }

@@ -47,7 +47,7 @@ import {
   type VersionRow,
   versionOf,
 } from './rows.ts';
-import { runnerOver, type StatementRunner } from './statement-runner.ts';
+import { type Rememberable, runnerOver, type StatementRunner } from './statement-runner.ts';
 import { type HistoryPage, statements, versionIdMax } from './statements.ts';
 import { type Send, streamOf, walkHistory } from './walks.ts';
 
@@ -83,7 +83,7 @@ export interface Estimate {
 
 export interface ResourceStore extends ChangeFeed, PortionReader, KeptAnswers<ResourceStore>, StatementRunner {
   /** The current version, also of a deleted resource; undefined when there never was one. */
-  read(scope: TenantScope, type: string, id: string): Promise<StoredResource | undefined>;
+  read(scope: TenantScope, type: string, id: string, options?: Rememberable): Promise<StoredResource | undefined>;
 
   /** Whether a live resource exists; content is not read. */
   exists(scope: TenantScope, type: string, id: string): Promise<boolean>;

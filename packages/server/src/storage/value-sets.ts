@@ -3,6 +3,7 @@ import { type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf } from '../access/disclosure.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { codesOf, type KeptCodes } from '../terminology/firm-codes.ts';
+import type { Rememberable } from './statement-runner.ts';
 import type { ResourceStore } from './store.ts';
 
 /** Id of a set → its codes, of those of `ids` by which the firm has codes judged. */
@@ -13,7 +14,7 @@ export async function keptCodes(
 ): Promise<ReadonlyMap<string, KeptCodes>> {
   const found = await Promise.all(
     ids.map(async (id) => {
-      const valueSet = (await storedValueSet(store, scope, id))?.resource;
+      const valueSet = (await storedValueSet(store, scope, id, { remembered: true }))?.resource;
       const codes = valueSet && codesOf(valueSet);
       return codes?.active ? [[id, codes] as const] : [];
     }),
@@ -32,8 +33,9 @@ export async function storedValueSet(
   store: Pick<ResourceStore, 'read'>,
   scope: TenantScope,
   id: string,
+  options?: Rememberable,
 ): Promise<StoredValueSet | undefined> {
-  const row = await store.read(scope, 'ValueSet', id);
+  const row = await store.read(scope, 'ValueSet', id, options);
   if (row === undefined) return undefined;
   const resource = row.deleted ? undefined : (parseJson(contentOf(row.content)) as JsonObject); // storage holds objects only
   return { version: row.versionId, resource };
