@@ -1,12 +1,13 @@
 /**
  * The static checks: `npm run check`, or some of them by name.
  *
- *     node tools/check.ts [--write] [architecture] [docs] [interface] [links] [lock] [lint] [types]
+ *     node tools/check.ts [--write] [architecture] [decisions] [docs] [interface] [links] [lock] [lint] [types]
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkArchitecture } from './check-architecture.ts';
+import { checkDecisions } from './check-decisions.ts';
 import { checkInterface } from './check-interface.ts';
 import { checkLinks } from './check-links.ts';
 import { checkLock } from './check-lock.ts';
@@ -17,6 +18,7 @@ const root = join(import.meta.dirname, '..');
 /** Each returns lines that say what is wrong; none if all is well. `isWrite`: renew what is generated. */
 const checks: Readonly<Record<string, (isWrite: boolean) => readonly string[]>> = {
   architecture: (isWrite) => checkArchitecture(root, isWrite),
+  decisions: () => checkDecisions(root),
   docs: (isWrite) => checkDocs(root, isWrite),
   interface: () => checkInterface(root),
   links: () => checkLinks(root),

@@ -10,6 +10,7 @@ import { adminActionTables } from './docs/admin-actions.ts';
 import { applicationSettingsTable, contentFlagTable } from './docs/application-settings.ts';
 import { commandHelp } from './docs/commands.ts';
 import { conformanceBlocks } from './docs/conformance.ts';
+import { decisionIndex } from './docs/decisions.ts';
 import { apiErrorTable, tokenErrorTable } from './docs/errors.ts';
 import { withBlocks } from './docs/markers.ts';
 import { metricsTable } from './docs/metrics.ts';
@@ -20,6 +21,7 @@ import { valueSetTable } from './docs/value-sets.ts';
 /** Document → block → what generates it. */
 const documents: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'docs/integrate/access-entries.md': { 'access-entries': accessEntryTables },
+  'docs/decisions/README.md': { decisions: () => decisionIndex() },
   'docs/operate/admin.md': { 'admin-actions': adminActionTables },
   'docs/practice/application-settings.md': {
     'application-settings': applicationSettingsTable,
