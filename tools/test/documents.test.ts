@@ -17,6 +17,7 @@ const frontDoors = [
   'docs/README.md',
   'CONTRIBUTING.md',
   'docs/integrate/overview.md',
+  'docs/integrate/contract.md',
   ...['install', 'proxy', 'upgrade', 'backup', 'rotate-keys', 'monitor'].map((name) => `docs/operate/${name}.md`),
 ];
 const readmeWordsMax = 600;
