@@ -1,11 +1,12 @@
 /**
  * Checks that docs/contribute/interface.md accounts for every rule of tools/interface/rules.ts, that each test it names exists, and
- * that it names every test of the interface.
+ * that it names every test of the interface; and that docs/integrate/contract.md says each rule of the contract.
  *
  *     node tools/check-interface.ts
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { checkContractPage } from './interface/contract-page.ts';
 import { type RecordRow, rowsOf, testNamesOf } from './interface/record.ts';
 import { clientRules, contractRules, type Rule, settledRules } from './interface/rules.ts';
 
@@ -27,6 +28,10 @@ export function checkInterface(
     ...missingRows(rules, rows),
     ...rows.flatMap((row) => rowProblems(row, rows, rules, names)),
     ...strayTests(root, rules, rows, names),
+    ...checkContractPage(
+      root,
+      rules.filter((rule) => !clientRules.includes(rule)),
+    ),
   ];
 }
 

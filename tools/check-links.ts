@@ -54,7 +54,7 @@ function withoutCode(document: string): readonly string[] {
 }
 
 /** Fragments of the headings, as code hosts make them: lower case, hyphens for spaces, no punctuation. */
-function anchorsIn(document: string): ReadonlySet<string> {
+export function anchorsIn(document: string): ReadonlySet<string> {
   const headings = [...document.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => heading);
   return new Set(
     headings.map((heading) =>

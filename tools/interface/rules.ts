@@ -1,6 +1,6 @@
 /**
- * What docs/contribute/interface.md must account for: every numbered rule and table row of the interface specification, every line
- * of settled.md, every habit of existing clients. A rule is taken off this list only when it leaves its source.
+ * What docs/contribute/interface.md must account for: every rule of docs/integrate/contract.md, and every habit of existing
+ * clients. A rule is taken off this list only when the contract no longer has it.
  */
 
 /** The issue in which the rules are built that nothing shows yet. */
@@ -21,7 +21,7 @@ function each(area: string, ...names: readonly string[]): Rule[] {
 const legacyFields = ['scope', 'token_type', 'access_token', 'refresh_token'];
 const clientFields = ['access_token', 'expires_in', 'refresh_expires_in', 'token_type', 'not-before-policy', 'scope'];
 
-/** Parts 1 to 9 of the interface specification; what it marks as not shown is among them. */
+/** Parts 1 to 9 of docs/integrate/contract.md. */
 export const contractRules: readonly Rule[] = [
   ...each('contract 1.1'),
   ...each('contract 1.2'),
@@ -51,7 +51,7 @@ export const contractRules: readonly Rule[] = [
   ...each('contract 9.3', 'version policy', 'sunset date', 'compatibility'),
 ];
 
-/** The lines of settled.md, in their order. */
+/** The parts of docs/integrate/contract.md after part 9, in their order. */
 export const settledRules: readonly Rule[] = [
   ...each('settled', 'order-of-checks', 'firm-refusal'),
   ...each('settled statuses', '400', '422', '412', '409', '400 of XML', '422 of profiles'),

@@ -22,11 +22,22 @@ const rows = [
   '| `settled z` | Said | later: Issue |',
 ];
 
-/** What the check says of these rows and this test file. */
-function problems(context: TestContext, document: readonly string[], testSource = source): string[] {
+const page = ['## 2 Fields', '| `contract 1` | Holds |', '| `contract 2 (x) y` | Holds |', '| `settled z` | Holds |'];
+
+/** What the check says of these rows, this test file and this page. */
+function problems(
+  context: TestContext,
+  document: readonly string[],
+  testSource = source,
+  contract: readonly string[] = page,
+): string[] {
   const root = mkdtempSync(join(tmpdir(), 'praxis-interface-'));
   context.after(() => rmSync(root, { recursive: true }));
-  const files = { 'docs/contribute/interface.md': document.join('\n'), [testFile]: testSource };
+  const files = {
+    'docs/contribute/interface.md': document.join('\n'),
+    'docs/integrate/contract.md': contract.join('\n'),
+    [testFile]: testSource,
+  };
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
@@ -84,6 +95,33 @@ test('interface: a test that no row names, or that begins with no rule, is repor
   assert.deepEqual(problems(context, rows, more), [
     `${testFile}:1 test "contract 1 more" is not named in docs/contribute/interface.md`,
     `${testFile}:1 test "something" does not begin with a rule`,
+  ]);
+});
+
+test('interface: a rule that the contract lacks, repeats, does not know or leaves empty is reported', (context) => {
+  const contract = [
+    ...page.slice(0, 2),
+    '| `contract 2 (x) y` | |',
+    '| `contract 1` | Holds again |',
+    '| `settled a` | Holds |',
+  ];
+  assert.deepEqual(problems(context, rows, source, contract), [
+    'docs/integrate/contract.md:1 has no row for "settled z"',
+    'docs/integrate/contract.md:3 "contract 2 (x) y" does not say what holds',
+    'docs/integrate/contract.md:4 "contract 1" has a row already',
+    'docs/integrate/contract.md:5 "settled a" is no rule of tools/interface/rules.ts',
+  ]);
+});
+
+test('interface: a reference of a source to what the contract does not have is reported', (context) => {
+  const comments = [
+    '// contract 1, 2, 3.1: of these the last is none, and contract 20 is none',
+    '// docs/integrate/contract.md#2-fields is one, docs/integrate/contract.md#fields is none',
+  ];
+  assert.deepEqual(problems(context, rows, [...comments, source].join('\n')), [
+    `${testFile}:1 contract 3.1 is no rule of docs/integrate/contract.md`,
+    `${testFile}:1 contract 20 is no rule of docs/integrate/contract.md`,
+    `${testFile}:2 contract.md#fields is no heading of docs/integrate/contract.md`,
   ]);
 });
 
