@@ -1,5 +1,5 @@
 /**
- * Storage of passwords that people choose (settled.md "Credentials"): argon2id
+ * Storage of passwords that people choose (docs/integrate/contract.md#credentials): argon2id
  * (https://www.rfc-editor.org/rfc/rfc9106), keyed with the installation's secret so that the database alone does not let
  * anybody guess. A hash takes memory and a core for tens of milliseconds, so few are made at once and few may wait.
  */

@@ -1,5 +1,5 @@
 /**
- * A FHIR request from raw HTTP to its answer. The order of checks is the contract's (settled.md "Order of checks").
+ * A FHIR request from raw HTTP to its answer. The order of checks is that of docs/integrate/contract.md#order-of-checks.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PraxisError } from '../base/errors.ts';
@@ -90,8 +90,8 @@ export async function answerFhir(
 }
 
 /**
- * What the metadata tell beside what holds at every firm. They are open (settled.md "Order of checks"), so whoever is not
- * let in is not refused either, and learns nothing about the firm.
+ * What the metadata tell beside what holds at every firm. They are open (docs/integrate/contract.md#order-of-checks), so
+ * whoever is not let in is not refused either, and learns nothing about the firm.
  */
 async function ownParameters(
   parts: ServerParts,

@@ -27,7 +27,8 @@ export function readsBinary({ type, shape }: FhirTarget, method: string): boolea
 }
 
 /**
- * What the request asks for, to be opened once access is settled: 406, then 413, 415, 400 (settled.md "Order of checks").
+ * What the request asks for, to be opened once access is settled: 406, then 413, 415, 400
+ * (docs/integrate/contract.md#order-of-checks).
  * @param baseUrl the FHIR base of the firm
  * @param room where the body comes in
  * @param whileWaiting runs what waits for the bytes of the body: its sender may be slow

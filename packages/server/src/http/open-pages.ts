@@ -1,5 +1,6 @@
 /**
- * What is answered without credentials (settled.md "Order of checks"): health, the front page, documentation, metadata.
+ * What is answered without credentials (docs/integrate/contract.md#order-of-checks): health, the front page,
+ * documentation, metadata.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { textOf } from '../access/disclosure.ts';

@@ -1,7 +1,7 @@
 /**
  * The HTTP server: the only module that knows Fastify. Every request is answered in one hook, before Fastify looks at its
  * path, method or body: `paths.ts` matches the raw path, and nothing is refused before the checks that come first
- * (settled.md "Order of checks"). Fastify brings the server, hooks, CORS and life cycle.
+ * (docs/integrate/contract.md#order-of-checks). Fastify brings the server, hooks, CORS and life cycle.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

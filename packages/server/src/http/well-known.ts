@@ -1,6 +1,6 @@
 /**
  * What programs may learn of a firm's FHIR base without credentials. The same for every well-formed firm, existing or not
- * (settled.md "Order of checks").
+ * (docs/integrate/contract.md#order-of-checks).
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { fail } from '../base/errors.ts';

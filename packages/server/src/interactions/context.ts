@@ -164,7 +164,7 @@ export interface Preferences {
 
 /**
  * One interaction. `dispatch` calls `authorize`, then opens the call, then `answer`: so a refusal of access comes before
- * anything is said about media types, parameters or bodies (settled.md "Order of checks").
+ * anything is said about media types, parameters or bodies (docs/integrate/contract.md#order-of-checks).
  */
 export interface Interaction {
   readonly worstCase: WorstCase;

@@ -1,7 +1,7 @@
 /**
  * References in answers (https://hl7.org/fhir/R4/references.html#literal). They are returned as they were sent; an
  * application may have relative ones made absolute, since some clients tell a location from a practitioner by `/Location/`
- * inside a URL (settled.md "FHIR").
+ * inside a URL (docs/integrate/contract.md#fhir).
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { type Disclosed, serverWritten, textOf } from '../access/disclosure.ts';

@@ -1,6 +1,7 @@
 /**
  * Token introspection (https://www.rfc-editor.org/rfc/rfc7662): what a client may know about its own tokens. Any other token
- * is inactive to it, and so is one that was issued without an API key, since it opens nothing (settled.md "Credentials").
+ * is inactive to it, and so is one that was issued without an API key, since it opens nothing
+ * (docs/integrate/contract.md#credentials).
  */
 import { authenticateClient } from './client-auth/authenticated-client.ts';
 import { type Form, requireParameter } from './form.ts';

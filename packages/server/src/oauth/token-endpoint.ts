@@ -1,5 +1,5 @@
 /**
- * The two token endpoints (contract §4; https://www.rfc-editor.org/rfc/rfc6749#section-5), introspection and revocation: from
+ * The two token endpoints (contract 4; https://www.rfc-editor.org/rfc/rfc6749#section-5), introspection and revocation: from
  * the pieces of a POST to an answer. Which grants the token endpoints offer is `grants/list.ts`.
  */
 import { PraxisError } from '../base/errors.ts';

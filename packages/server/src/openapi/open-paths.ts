@@ -1,5 +1,5 @@
 /**
- * Paths that are answered without credentials (settled.md "Order of checks").
+ * Paths that are answered without credentials (docs/integrate/contract.md#order-of-checks).
  */
 import { resourceContent } from './content.ts';
 import { headerRefs, refusalRefs } from './error-answers.ts';

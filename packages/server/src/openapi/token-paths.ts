@@ -202,7 +202,7 @@ function isErrorCode(code: string): code is OAuthErrorCode {
 
 const secret = 'eyJhbGciOi…';
 
-/** Answers of both endpoints: tokens as the contract lists them (§2), refusals as the endpoints make them. */
+/** Answers of both endpoints: tokens as contract 2 lists them, refusals as the endpoints make them. */
 export function tokenExamples(): Readonly<Record<string, object>> {
   const refused = Object.entries(endpoints).map(([name, { refusals }]) => refusalExamples(name, refusals));
   return {
@@ -234,7 +234,7 @@ export function refusalExamples(name: string, refusals: Refusals): Readonly<Reco
   );
 }
 
-/** Contract §2. */
+/** The fields of contract 2. */
 export const tokenSchemas: Readonly<Record<string, Schema>> = {
   ClientTokenAnswer: {
     type: 'object',

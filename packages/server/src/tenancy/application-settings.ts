@@ -1,6 +1,6 @@
 /**
  * Habits of existing clients that an application may keep, as one table. Every one is off unless set, since R4 is the
- * default (settled.md "FHIR"); none stores or returns what is not R4 (docs/decisions/0206).
+ * default (docs/integrate/contract.md#fhir); none stores or returns what is not R4 (docs/decisions/0206).
  * docs/practice/application-settings.md is printed from it.
  */
 import { fail } from '../base/errors.ts';

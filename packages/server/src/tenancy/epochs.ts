@@ -1,7 +1,7 @@
 /**
  * Access epochs: one number per firm × application that every data statement reads beside its rows. Raising it in the
  * transaction that takes a right away makes the next statement of every node see that its cached rights are old
- * (settled.md "Credentials").
+ * (docs/integrate/contract.md#credentials).
  *
  * Every change of a right goes through `changing`, which raises what the change touches; nothing else may update the tables
  * that rights are read from. A trigger could do the same, but would hide the effect from the reader of the statement and

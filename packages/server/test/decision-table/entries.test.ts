@@ -1,6 +1,7 @@
 /**
  * Access entries over types and interactions, by real HTTP: what a call may do is what its token carries, the application
- * holds and the firm authorised, all three (settled.md "Access entries"). The oracle is the table of letters below.
+ * holds and the firm authorised, all three (docs/integrate/contract.md#access-entries). The oracle is the table of
+ * letters below.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

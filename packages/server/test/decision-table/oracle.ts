@@ -1,6 +1,6 @@
 /**
  * What the contract says about a request, written as data and apart from the service: facts of a token, a key, a place
- * and what is asked there; rules in the order in which they refuse (settled.md "Order of checks", "Credentials"), the
+ * and what is asked there; rules in the order in which they refuse (docs/integrate/contract.md#order-of-checks), the
  * first that applies answers; what no rule refuses is allowed.
  */
 

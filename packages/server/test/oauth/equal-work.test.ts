@@ -86,7 +86,7 @@ test('contract 5.6: unknown client, wrong secret and client of another realm cos
   assert.deepEqual(await workOf(request(prodVendor.clientId, prodVendor.clientSecret)), expected);
 });
 
-test('settled.md: an unknown and an unauthorised firm get the same 403 for the same work', async () => {
+test('settled firm-refusal: an unknown and an unauthorised firm get the same 403 for the same work', async () => {
   const token = fieldOf(await requestClientToken(world, vendor), 'access_token');
   const sessions = openSessions({
     database: record.database,

@@ -1,6 +1,6 @@
 /**
  * Chains, reverse chains and lists tell nothing that the caller may not search for itself: not by hidden elements, not by
- * hidden rows, not across firms (settled.md "an include or chain needs `s` on the target type").
+ * hidden rows, not across firms (docs/integrate/contract.md#access-entries).
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

@@ -1,4 +1,4 @@
-/** settled.md "Access entries", by real HTTP. */
+/** docs/integrate/contract.md#access-entries, by real HTTP. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { patient } from '../support/records.ts';

@@ -1,4 +1,4 @@
-/** settled.md "FHIR", the last line: AuditEvents of the server are its own ledger, readable by those entitled. */
+/** docs/integrate/contract.md#fhir: AuditEvents of the server are its own ledger, readable by those entitled. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { patient } from '../support/records.ts';

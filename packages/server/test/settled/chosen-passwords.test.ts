@@ -1,4 +1,4 @@
-/** settled.md "Credentials": argon2id behind a bounded queue for passwords that people choose. */
+/** docs/integrate/contract.md#credentials: argon2id behind a bounded queue for passwords that people choose. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { hashesMax, hashWaitersMax } from '../../src/admin/passwords.ts';

@@ -1,4 +1,4 @@
-/** settled.md "Credentials", by real HTTP. */
+/** docs/integrate/contract.md#credentials, by real HTTP. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** settled.md "Order of checks": the documentation is open. */
+/** docs/integrate/contract.md#order-of-checks: the documentation is open. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';

@@ -1,4 +1,4 @@
-/** settled.md "FHIR", what concerns single resources, by real HTTP. */
+/** docs/integrate/contract.md#fhir: single resources, by real HTTP. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { appointment, patient } from '../support/records.ts';

@@ -1,4 +1,4 @@
-/** settled.md "FHIR", what concerns searches and their pages, by real HTTP. */
+/** docs/integrate/contract.md#fhir: searches and their pages, by real HTTP. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { readConfig } from '../../src/base/config.ts';

@@ -1,4 +1,4 @@
-/** settled.md "Only cursors promise flat cost": counted in pages that the database reads, not in time. */
+/** docs/integrate/contract.md#fhir: only cursors promise flat cost; counted in pages that the database reads, not in time. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { planPage } from '../../src/search/plan.ts';

@@ -1,4 +1,4 @@
-/** settled.md "Letters", what concerns includes, chains and the histories of a type and of a firm, by real HTTP. */
+/** docs/integrate/contract.md#access-entries: includes, chains and the histories of a type and of a firm, by real HTTP. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { encounter, patient } from '../support/records.ts';

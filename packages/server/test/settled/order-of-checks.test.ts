@@ -1,4 +1,4 @@
-/** settled.md "Order of checks", by real HTTP: a request that breaks several rules is answered by the first of them. */
+/** docs/integrate/contract.md#order-of-checks: the first broken rule answers a request, by real HTTP. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startService } from '../../src/app.ts';

@@ -1,4 +1,4 @@
-/** settled.md "FHIR", what concerns raw requests and logs. */
+/** docs/integrate/contract.md#fhir: raw requests and logs. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { sql } from '../../src/database/sql.ts';

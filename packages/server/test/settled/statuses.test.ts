@@ -1,4 +1,4 @@
-/** settled.md "400 … 422 …", what concerns XML and profiles, by real HTTP. */
+/** docs/integrate/contract.md#order-of-checks: 400 of XML and 422 of profiles, by real HTTP. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { parseXml } from '@praxis/fhir';

@@ -1,6 +1,6 @@
 /**
  * Every function of the store refuses a scope whose access epoch is no longer the stored one, and changes nothing
- * (settled.md "Credentials").
+ * (docs/integrate/contract.md#credentials).
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

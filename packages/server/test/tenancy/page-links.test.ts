@@ -1,6 +1,6 @@
 /**
  * Page links are sealed: a cursor works for the firm, the application, the rights and the search it was made for, and for
- * nothing else (settled.md "Paging"; docs/decisions on cursors).
+ * nothing else (docs/integrate/contract.md#fhir; docs/decisions/0037).
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

@@ -1,6 +1,6 @@
 /**
  * Revocation has no delay: on a session that has just worked, the next request is refused, whoever revoked it and whatever
- * is asked; and a new grant acts at once, too (settled.md "Credentials").
+ * is asked; and a new grant acts at once, too (docs/integrate/contract.md#credentials).
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

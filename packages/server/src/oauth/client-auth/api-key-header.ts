@@ -1,6 +1,7 @@
 /**
  * The `x-api-key` header, and what can be wrong with it. An empty, repeated or unknown key is a wrong key and never an
- * omitted one (settled.md "Credentials"), since only an omitted one lets a client-credentials request pass (contract 7.1).
+ * omitted one (docs/integrate/contract.md#credentials), since only an omitted one lets a client-credentials request pass
+ * (contract 7.1).
  */
 import type { Flow } from './api-keys.ts';
 

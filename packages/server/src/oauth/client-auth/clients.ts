@@ -1,7 +1,7 @@
 /**
  * OAuth clients of the client-credentials grant (contract 4.3). A client belongs to one application; its secrets are in
  * `client-secrets.ts`, its public keys in `client-keys.ts`. Secrets are generated with 256 bits, so a keyed hash stores them
- * safely (settled.md "Credentials").
+ * safely (docs/integrate/contract.md#credentials).
  */
 import { fail } from '../../base/errors.ts';
 import { newUuid } from '../../base/ids.ts';

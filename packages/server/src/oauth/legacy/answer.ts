@@ -1,5 +1,5 @@
 /**
- * The answer of both legacy grants: four fields, `scope` naming the firm (contract §2, "Token response fields").
+ * The answer of both legacy grants: four fields, `scope` naming the firm (contract 2).
  */
 import { newUuid } from '../../base/ids.ts';
 import type { Issued, LegacyRequest } from '../grants/grant.ts';

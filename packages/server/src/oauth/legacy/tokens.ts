@@ -1,5 +1,5 @@
 /**
- * Tokens of the legacy flow: HS256 JWTs that name an account at a firm (contract §2, 4.1, 4.2). They carry no entries: what
+ * Tokens of the legacy flow: HS256 JWTs that name an account at a firm (contract 2, 4.1, 4.2). They carry no entries: what
  * they open is what the firm authorises at the moment of the call.
  */
 import { createHash } from 'node:crypto';

@@ -1,7 +1,7 @@
 /**
  * Authenticating an API call: Bearer token and API key, then realm and environment (401), then the firm (403), in the order
- * of settled.md "Order of checks". A refusal says which of token and key failed and how; about a firm it says nothing more
- * than that this application may not act there, whether the firm exists or not.
+ * of docs/integrate/contract.md#order-of-checks. A refusal says which of token and key failed and how; about a firm it says
+ * nothing more than that this application may not act there, whether the firm exists or not.
  */
 import type { Clock } from '../../base/clock.ts';
 import { type ErrorCode, fail } from '../../base/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Who calls, where, and with what rights: the result of authenticating an API call (contract 5.1, settled.md "Credentials").
- * `sessions.ts` remembers sessions, `authenticate.ts` makes them.
+ * Who calls, where, and with what rights: the result of authenticating an API call (contract 5.1,
+ * docs/integrate/contract.md#credentials). `sessions.ts` remembers sessions, `authenticate.ts` makes them.
  */
 import type { AccessPolicy } from '../../access/policy.ts';
 import type { ApplicationSettings } from '../../tenancy/application-settings.ts';

@@ -286,7 +286,7 @@ for (const alg of algorithms.split(', ')) {
   });
 }
 
-test('contract §2: the answer to an assertion is the answer to a secret, and scope selects from it', async () => {
+test('contract 2: the answer to an assertion is the answer to a secret, and scope selects from it', async () => {
   const assertion = await signAssertion(pair, claimsOf(world, vendor.clientId));
   const { access_token: token, ...rest } = bodyOf(
     await requestByAssertion(world, vendor, assertion, { scope: 'acl/pat_s' }),

@@ -166,7 +166,7 @@ test('RFC 7523 §2.2: an assertion is read, with the client_id beside it', () =>
   });
 });
 
-test('property: settled.md "Credentials": client_secret_basic values are form-decoded', () => {
+test('property: settled basic-decoding: client_secret_basic values are form-decoded', () => {
   const value = fc
     .string({ unit: 'grapheme', minLength: 1 })
     .filter((text) => !text.includes('\0') && text.isWellFormed());

@@ -130,7 +130,7 @@ test('RFC 6749 §3.3: scope takes a part of the entries and never drops a filter
   );
 });
 
-test('contract §2, 5.10, 8.1: the answer has the six fields of the client-credentials flow and no refresh token', async () => {
+test('contract 2, 5.10, 8.1: the answer has the six fields of the client-credentials flow and no refresh token', async () => {
   const reply = await requestClientToken(world, vendor);
   const { access_token: token, ...rest } = bodyOf(reply);
   assert.deepEqual(rest, {

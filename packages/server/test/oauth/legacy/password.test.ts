@@ -145,7 +145,7 @@ test('contract 5.3: an account at a firm that never authorised the application i
   );
 });
 
-test('contract §2: the answer has the four fields of the legacy flow; scope is the firm', async () => {
+test('contract 2: the answer has the four fields of the legacy flow; scope is the firm', async () => {
   const reply = await requestLegacyToken(world, firm, [vendor.legacyKey], account);
   const body = bodyOf(reply);
   assert.deepEqual(Object.keys(body).sort(), ['access_token', 'refresh_token', 'scope', 'token_type']);
@@ -162,7 +162,7 @@ test('contract §2: the answer has the four fields of the legacy flow; scope is 
   );
 });
 
-test('contract §2: access and refresh token are HS256 JWTs with the claims of the facts', async () => {
+test('contract 2: access and refresh token are HS256 JWTs with the claims of the facts', async () => {
   const reply = await requestLegacyToken(world, firm, [vendor.legacyKey], account);
   const iat = Math.floor(world.clock.now() / 1000);
   const grantId = decodeJwt(fieldOf(reply, 'refresh_token'))?.claims['jti'];

@@ -404,7 +404,7 @@ test('contract 5.1: a header that is repeated is refused although the first valu
   assert.deepEqual(await refusalOf(keys), refusal(invalid, [repeated], true));
 });
 
-test('settled.md: credentials are checked before the firm: a wrong key at an unknown firm is 401', async () => {
+test('settled order-of-checks: credentials are checked before the firm: a wrong key at an unknown firm is 401', async () => {
   for (const prefix of ['no-such-firm', otherFirm.prefix]) {
     assert.deepEqual(
       await refusalOf(call(bearer(goodClient), ['unknown'], prefix)),

@@ -1,6 +1,6 @@
 /**
- * Sessions: what is remembered, and that nothing remembered outlives the right it stands for (contract 1.2, 1.3; settled.md
- * "Credentials"). Denials first.
+ * Sessions: what is remembered, and that nothing remembered outlives the right it stands for (contract 1.2, 1.3;
+ * docs/integrate/contract.md#credentials). Denials first.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
@@ -127,7 +127,7 @@ const changes: readonly Change[] = [
 
 for (const { name, flows, change, refusal } of changes) {
   for (const flow of flows) {
-    test(`settled.md: once ${name}, a remembered ${flow} session is no longer current and the call is refused`, async () => {
+    test(`settled revocation: once ${name}, a remembered ${flow} session is no longer current and the call is refused`, async () => {
       const [entered, bystander] = [await enter(), await enter()];
       const session = await world.sessions.authenticate(entered[flow]);
       const other = await world.sessions.authenticate(bystander[flow]);
@@ -215,7 +215,7 @@ test('contract 1.3: an application that several firms authorised works in each w
   assert.deepEqual(await refusalOf(world.sessions.authenticate({ ...legacy, firmPrefix: second.prefix })), forbidden);
 });
 
-test('settled.md: a new grant acts at once: refusals are not remembered', async () => {
+test('settled revocation: a new grant acts at once: refusals are not remembered', async () => {
   const { vendor, client } = await enter();
   const second = await makeFirm(world);
   const there = { ...client, firmPrefix: second.prefix };
