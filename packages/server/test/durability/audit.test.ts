@@ -1,5 +1,5 @@
 /**
- * kill -9 of the service under load (issue 4, Must show 7): no write is without its row in the audit ledger, and of the
+ * kill -9 of the service under load: no write is without its row in the audit ledger, and of the
  * rows of reads only those of the last moments before the kill are missing.
  */
 import assert from 'node:assert/strict';

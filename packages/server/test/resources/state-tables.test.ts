@@ -17,7 +17,7 @@ import { beginnings, inState, leadsTo, operationEvents, r4States, stateCodes } f
 
 const whoever = Object.keys(actors) as readonly Actor[]; // of an object literal
 
-test('every type that issue 5 names has a table, and judges by it', () => {
+test('every type with a life cycle has a table, and judges by it', () => {
   assert.deepEqual(
     stateTables.map(({ name }) => name),
     ['Appointment', 'Encounter', 'Slot', 'Task', 'ServiceRequest', 'Coverage intake', 'ChargeItem'],

@@ -162,7 +162,7 @@ test('contract 2: the answer has the four fields of the legacy flow; scope is th
   );
 });
 
-test('contract 2: access and refresh token are HS256 JWTs with the claims of the facts', async () => {
+test('contract 2: access and refresh token are HS256 JWTs with these claims', async () => {
   const reply = await requestLegacyToken(world, firm, [vendor.legacyKey], account);
   const iat = Math.floor(world.clock.now() / 1000);
   const grantId = decodeJwt(fieldOf(reply, 'refresh_token'))?.claims['jti'];
