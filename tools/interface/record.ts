@@ -9,8 +9,6 @@ export interface RecordRow {
   readonly said: readonly string[];
   /** From the last cell, `file › name`. */
   readonly tests: readonly TestReference[];
-  /** From the last cell, what follows `later:`. */
-  readonly later: string | undefined;
 }
 
 export interface TestReference {
@@ -29,7 +27,7 @@ export function rowsOf(document: string): RecordRow[] {
     const last = cells.pop() ?? '';
     const rule = /^`([^`]+)`$/.exec(first)?.[1];
     if (rule === undefined) return [];
-    return [{ rule, line: index + 1, said: cells, tests: referencesOf(last), later: /^later: (.+)$/.exec(last)?.[1] }];
+    return [{ rule, line: index + 1, said: cells, tests: referencesOf(last) }];
   });
 }
 
