@@ -8,12 +8,12 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startService } from '../../src/app.ts';
-import type { Database } from '../../src/database/database.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import { typeNumber } from '../../src/search/numbers.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
 import { blocksOf, prepared } from '../support/prepared-plans.ts';
+import { recording } from '../support/recording.ts';
 import {
   callerOf,
   clientForm,
@@ -42,38 +42,8 @@ function noteRequest(what: string): void {
   during = what;
 }
 
-/** A database that notes every statement, in transactions too. */
-function recording(database: Database): Database {
-  const note = (firm: number | undefined, statement: Sql): void => void recorded.push({ firm, statement, during });
-  return {
-    ...database,
-    query(statement, options) {
-      note(undefined, statement);
-      return database.query(statement, options);
-    },
-    forFirm: (firm) => ({
-      query(statement, options) {
-        note(firm, statement);
-        return database.forFirm(firm).query(statement, options);
-      },
-    }),
-    transaction: (firm, work, options) =>
-      database.transaction(
-        firm,
-        (tx) =>
-          work({
-            query(statement) {
-              note(firm, statement);
-              return tx.query(statement);
-            },
-          }),
-        options,
-      ),
-  };
-}
-
 const plain = await openTestService({ after }, { PRAXIS_DATA_DIR: openScratchDirectory({ after }).path });
-const database = recording(plain.platform.database);
+const database = recording(plain.platform.database, (firm, statement) => recorded.push({ firm, statement, during }));
 const recordedService = await startService({
   ...plain.platform,
   database,
