@@ -1,6 +1,7 @@
 /**
- * Settled.md and issue: no difference in answer or time between unknown user and wrong password. Time is asserted by what
- * is done: the same statements with values of the same shape, and the same hash work on values of the same length.
+ * There is no difference in answer or time between unknown user and wrong password, or unknown and unauthorised firm
+ * (docs/integrate/contract.md#order-of-checks). Time is asserted by what is done: the same statements with values of the
+ * same shape, and the same hash work on values of the same length.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

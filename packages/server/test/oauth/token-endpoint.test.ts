@@ -1,4 +1,4 @@
-/** Contract §4 and RFC 6749 §5.2: what both token endpoints refuse before any grant, and how they answer our own faults. */
+/** contract 4 and RFC 6749 §5.2: what both token endpoints refuse before any grant, and how they answer our own faults. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Settled.md "Credentials": whatever changes a right raises the access epoch of those whose right it is, in the same
- * transaction, and of nobody else.
+ * docs/integrate/contract.md#credentials: whatever changes a right raises the access epoch of those whose right it is, in
+ * the same transaction, and of nobody else.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
