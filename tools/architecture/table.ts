@@ -72,7 +72,10 @@ export const tiers: readonly Tier[] = [
     name: 'stores',
     groups: [
       [
-        { name: 'storage', purpose: 'resources, versions, index rows, change feed' },
+        {
+          name: 'storage',
+          purpose: 'resources, versions, index rows, change feed; `run` for the statements of features',
+        },
         { name: 'oauth', purpose: 'grants, clients, keys, tokens' },
       ],
       [

@@ -18,8 +18,8 @@ export interface Rememberable {
 
 export interface StatementOptions extends QueryOptions, Rememberable {
   /**
-   * The statement neither reads nor changes resources, or what a feature changes with them. So the writes that a Bundle has
-   * gathered (bundle/gathered-writes.ts) need not go before it.
+   * The statement reads nothing that the write of a resource changes, and changes nothing that it reads: the writes that a
+   * Bundle has gathered (bundle/gathered-writes.ts) need not go before it.
    */
   readonly standsApart?: boolean;
   /** A function of the database looks at the rights itself, and its rows tell where they are old: they carry no epoch. */
