@@ -4,10 +4,10 @@
 import { type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf, type Stored } from '../access/disclosure.ts';
 import { coversRow } from '../access/mask.ts';
+import type { ChangeExtras } from '../resources/behaviour.ts';
 import { isCopy } from '../resources/states/judging.ts';
 import type { Act } from '../resources/states/state-table.ts';
 import type { ResourceWrite, StoredResource, WriteOutcome } from '../storage/store.ts';
-import type { WaitlistOffer } from '../storage/waitlist.ts';
 import { boundMembers, requireBound } from './bindings.ts';
 import type { InteractionContext } from './context.ts';
 import { criterionTest } from './disclosing.ts';
@@ -21,8 +21,8 @@ export interface StoringOptions {
   readonly replaces?: readonly string[];
   /** Absent: the caller makes the change, by a plain write. */
   readonly act?: Act;
-  /** An Appointment that is offered to one who waits. */
-  readonly offer?: WaitlistOffer;
+  /** What is stored with the version. */
+  readonly extras?: ChangeExtras;
 }
 
 /**
@@ -55,14 +55,14 @@ async function storeBehaving(
   context: StoringContext,
   write: ResourceWrite,
   current: StoredResource | undefined,
-  { replaces = [], act = { by: callerAs(context), on: 'write' }, offer }: StoringOptions,
+  { replaces = [], act = { by: callerAs(context), on: 'write' }, extras = {} }: StoringOptions,
 ): Promise<WriteOutcome> {
   const behaviour = hookOf('behaviour', write.type);
   const isBound = boundMembers(write.type).length > 0;
   if (behaviour === undefined && !isBound) return await context.store.write(context.scope, write);
   const before = current === undefined || current.deleted ? undefined : objectOf(current.content);
   const after = write.content === null ? undefined : objectOf(write.content);
-  const change = { write, before, after, replaces, act, ...(offer && { offer }) };
+  const change = { write, before, after, replaces, act, extras };
   behaviour?.judge?.(change);
   if (isBound && after !== undefined && !isCopy(change) && act.by !== 'server')
     await requireBound(context, write.type, before, after);

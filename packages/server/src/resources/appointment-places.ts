@@ -29,7 +29,7 @@ class Overtaken extends Error {
 /** As `Behaviour.store`. @throws PraxisError `slot-missing`, `slot-taken`, `conflict` */
 export async function storeAppointment(context: BehaviourContext, change: VersionChange): Promise<WriteOutcome> {
   const { scope, store, clock, maySeeSlots, baseUrl, budget } = context;
-  const { write, replaces, offer } = change;
+  const { write, replaces, extras } = change;
   const before = await withRoles(context, bookingOf(change.before, baseUrl));
   const booking = await withRoles(context, bookingOf(change.after, baseUrl));
   await requireTimes(context, change);
@@ -44,7 +44,7 @@ export async function storeAppointment(context: BehaviourContext, change: Versio
     owner: `Appointment/${write.id}`,
     booking,
     replaces,
-    ...(offer && { expiresMs: offer.expiresMs }),
+    ...(extras.offer && { expiresMs: extras.offer.expiresMs }),
   };
   const freed = freedBy(before, booking, kept, clock.now());
   try {

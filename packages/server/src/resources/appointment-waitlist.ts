@@ -36,7 +36,7 @@ export async function leftOffer(
  */
 export function waitlistChange(
   { scope, clock }: BehaviourContext,
-  { before, after, write, offer }: VersionChange,
+  { before, after, write, extras: { offer } }: VersionChange,
   left: WaitlistOffer | undefined,
 ): WaitlistChange | undefined {
   const { id } = write;

@@ -5,9 +5,12 @@
 import type { Budget, JsonObject } from '@praxis/fhir';
 import type { Clock } from '../base/clock.ts';
 import type { ResourceStore, ResourceWrite, WriteOutcome } from '../storage/store.ts';
-import type { WaitlistOffer } from '../storage/waitlist.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import type { Act } from './states/state-table.ts';
+
+/** What features store with a version. Each declares its members here, where it hands them on. */
+// biome-ignore lint/suspicious/noEmptyInterface: features add to it
+export interface ChangeExtras {}
 
 /** A version that is about to be stored. */
 export interface VersionChange {
@@ -20,8 +23,7 @@ export interface VersionChange {
   readonly replaces: readonly string[];
   /** Who makes it, and by what; absent: an application by a plain write. */
   readonly act?: Act;
-  /** It is offered to one who waits: what it takes is given up when the offer ends. */
-  readonly offer?: WaitlistOffer;
+  readonly extras: ChangeExtras;
 }
 
 export interface BehaviourContext {

@@ -91,6 +91,7 @@ function verdict(table: StateTable, from: string | undefined, to: string, act: A
     before: from === undefined ? undefined : stored(table, from),
     after: stored(table, to),
     replaces: [],
+    extras: {},
     act,
   };
   return passes(table, change);
@@ -122,11 +123,11 @@ test('what was stored without a state, as an import may, can take any; a deletio
     for (const state of stateCodes(table)) {
       const after = stored(table, state);
       const write = writeOf(table, 'update');
-      assert.equal(passes(table, { write, before: without, after, replaces: [], act }), true);
-      assert.equal(passes(table, { write, before: after, after: undefined, replaces: [], act }), true);
+      assert.equal(passes(table, { write, before: without, after, replaces: [], extras: {}, act }), true);
+      assert.equal(passes(table, { write, before: after, after: undefined, replaces: [], extras: {}, act }), true);
     }
     assert.equal(
-      passes(table, { write: writeOf(table, 'create'), before: undefined, after: without, replaces: [] }),
+      passes(table, { write: writeOf(table, 'create'), before: undefined, after: without, replaces: [], extras: {} }),
       false,
     );
   }
@@ -140,6 +141,7 @@ test('who says nothing of the act is an application that writes', () => {
     before: stored(table, 'cancelled'),
     after: stored(table, to),
     replaces: [],
+    extras: {},
   });
   assert.throws(() => appointment.judge?.(change('booked')), {
     message:

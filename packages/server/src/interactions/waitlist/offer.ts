@@ -12,8 +12,15 @@ import { missingParticipants, offeredAppointment, offerMs, withdrawnAppointment 
 import type { StoredResource, WriteOutcome } from '../../storage/store.ts';
 import { dropWaiting, findStandingOffer, type Waiting, type WaitlistOffer } from '../../storage/waitlist.ts';
 import type { StoringContext } from '../hooks.ts';
-import { storeVersion } from '../storing.ts';
+import { type StoringOptions, storeVersion } from '../storing.ts';
 import { requireResource, resourceWrite, type WritingContext } from '../writing.ts';
+
+declare module '../../resources/behaviour.ts' {
+  interface ChangeExtras {
+    /** The Appointment is offered to one who waits: what it takes is given up when the offer ends. */
+    readonly offer?: WaitlistOffer;
+  }
+}
 
 /** What the service acts in when it acts by itself. */
 export type OfferingContext = StoringContext & WritingContext;
@@ -54,7 +61,10 @@ async function offerOnce(context: OfferingContext, row: StoredResource, slot: Of
   const added = missingParticipants(entry, participantsAt(slot, claimed), baseUrl);
   const offer: WaitlistOffer = { slot: slot.id, expiresMs: clock.now() + offerMs, added };
   const appointment = requireResource(offeredAppointment(entry, slot, offer), 'Appointment', context.budget);
-  const outcome = await stored(context, row, appointment, { replaces: [ownerOf(claimed.hold.id)], offer });
+  const outcome = await stored(context, row, appointment, {
+    replaces: [ownerOf(claimed.hold.id)],
+    extras: { offer },
+  });
   if (outcome.outcome === 'conflict') throw new NotOffered();
 }
 
@@ -75,7 +85,7 @@ async function stored(
   context: OfferingContext,
   row: StoredResource,
   appointment: JsonObject,
-  options: { readonly replaces?: readonly string[]; readonly offer?: WaitlistOffer },
+  options: Pick<StoringOptions, 'replaces' | 'extras'>,
 ): Promise<WriteOutcome> {
   const write = await resourceWrite(context, 'patch', 'Appointment', row.id, appointment, row.versionId);
   const own = { ...write, audit: { ...write.audit, flow } };
