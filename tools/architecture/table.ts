@@ -87,8 +87,7 @@ export const tiers: readonly Tier[] = [
   {
     name: 'domain',
     groups: [
-      [{ name: 'scheduling', purpose: 'calendars: slots, holds, bookings' }],
-      [{ name: 'resources', purpose: 'one descriptor per resource type with behaviour of its own' }],
+      [{ name: 'resources', purpose: 'what a resource type may do beyond being stored: behaviour, tables of states' }],
     ],
   },
   {
@@ -105,7 +104,14 @@ export const tiers: readonly Tier[] = [
   },
   {
     name: 'practice',
-    groups: [[{ name: 'practice', purpose: 'what a practice adds to the interactions: hooks of its features' }]],
+    groups: [
+      [
+        {
+          name: 'practice',
+          purpose: 'one folder a feature: its rules, statements, hooks of resource types and operations',
+        },
+      ],
+    ],
   },
   {
     name: 'delivery',
@@ -215,13 +221,20 @@ export const makers: readonly Maker[] = [
   {
     name: 'stored',
     file: disclosure,
-    callers: ['storage', 'interactions'],
+    callers: [
+      'storage',
+      'interactions',
+      'practice/calendars/derived-slots.ts',
+      'practice/calendars/offered-slot.ts',
+      'practice/visits/visits.ts',
+      'practice/waiting-list/store.ts',
+    ],
     reason: 'content as it lies in the database, or is about to',
   },
   {
     name: 'contentOf',
     file: disclosure,
-    callers: ['access', 'storage', 'indexing', 'scheduling', 'resources', 'interactions', 'cli'],
+    callers: ['access', 'storage', 'indexing', 'resources', 'interactions', 'practice', 'cli'],
     reason: 'reads stored content inside the server; what it returns must not be sent',
   },
   {
@@ -233,13 +246,28 @@ export const makers: readonly Maker[] = [
   {
     name: 'serverWritten',
     file: disclosure,
-    callers: ['interactions', 'operations', 'http'],
+    callers: [
+      'interactions',
+      'operations',
+      'http',
+      'practice/content-flags/content-flags.ts',
+      'practice/documents/content-links.ts',
+      'practice/documents/upload-url.ts',
+    ],
     reason: 'answers that hold nothing of a tenant, or only what was disclosed before',
   },
   {
     name: 'textOf',
     file: disclosure,
-    callers: ['interactions', 'operations', 'openapi', 'http', 'cli'],
+    callers: [
+      'interactions',
+      'operations',
+      'openapi',
+      'http',
+      'cli',
+      'practice/content-flags/content-flags.ts',
+      'practice/documents/content-links.ts',
+    ],
     reason: 'where answers are assembled and sent',
   },
 ];
@@ -253,13 +281,13 @@ export const regExpComposers: Readonly<Record<string, string>> = {
   'packages/fhir/src/xml/characters.ts': 'classes of characters of XML',
   'packages/fhir/src/invariants/functions.ts': 'literals of the invariants of R4',
   'packages/fhir/src/validation/calendar.ts': 'parts of dates and times',
-  'packages/server/src/scheduling/calendar-types.ts': 'a length',
+  'packages/server/src/practice/calendars/calendar-types.ts': 'a length',
   'packages/server/src/admin/password-rules.ts': 'a length',
   'packages/server/src/http/binary.ts': 'the grammar of media types',
   'packages/server/src/http/paths.ts': 'the grammar of paths',
-  'packages/server/src/operations/scheduling/find-asked.ts': 'names of resource types',
+  'packages/server/src/practice/booking/operations/find-asked.ts': 'names of resource types',
   'packages/server/src/operations/primitive-input.ts': 'patterns of the primitive types of R4',
-  'packages/server/src/interactions/content-urls.ts': 'the grammar of ids and the escaped base URL',
+  'packages/server/src/practice/documents/content-urls.ts': 'the grammar of ids and the escaped base URL',
   'packages/server/src/interactions/preconditions.ts': 'the grammar of entity tags',
 };
 
@@ -272,10 +300,8 @@ export const filesOfFolderMax = 25;
 /** Folders that hold more → the most that they may hold until they are divided. A row that is no longer needed is an error. */
 export const crowdedFolders: Readonly<Record<string, number>> = {
   'packages/server/src/http': 48,
-  'packages/server/src/interactions': 80,
-  'packages/server/src/scheduling': 26,
+  'packages/server/src/interactions': 66,
   'packages/server/src/search': 48,
-  'packages/server/src/storage': 28,
 };
 
 /** Words that no file or directory may be named after: they say nothing about what is inside. */

@@ -1,5 +1,5 @@
 /** The table of docs/practice/value-sets.md. */
-import { firmValueSets, type GovernedElement } from '../../packages/server/src/terminology/firm-value-sets.ts';
+import { firmValueSets, type GovernedElement } from '../../packages/server/src/practice/value-sets/firm-value-sets.ts';
 import { code, table } from './markdown.ts';
 
 /** One row per set. */

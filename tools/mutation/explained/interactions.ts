@@ -23,7 +23,7 @@ export const interactionsExplained: readonly Explanation[] = [
     why: 'Most requests rest on one grant of one entry, which needs no set; the set of that one entry is the same.',
   },
   {
-    file: 'interactions/intake/proposing.ts',
+    file: 'practice/intake/proposing.ts',
     code: "if (outcome.outcome !== 'written') fail('conflict', { diagnostics: 'The new id is taken: repeat the request' });",
     changes: ["'conflict' → ''"],
     reason: 'shown elsewhere',

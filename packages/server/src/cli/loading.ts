@@ -11,14 +11,14 @@ import { StatementError } from '../database/sqlstate.ts';
 import { baseUrlOf, openOrigins } from '../http/origins.ts';
 import { requireResource, requireValidId, resourceWrite, type WritingContext } from '../interactions/writing.ts';
 import { openOperatorBudget } from '../limits/budgets.ts';
-import { unknownCodes } from '../resources/firm-codes.ts';
+import { unsettle } from '../practice/booking/agreed.ts';
+import { firmValueSets } from '../practice/value-sets/firm-value-sets.ts';
+import { unknownCodes } from '../practice/value-sets/judging.ts';
+import { keptCodes } from '../practice/value-sets/store.ts';
 import { CostlyParameters } from '../search/costly-parameters.ts';
-import { unsettle } from '../storage/agreed.ts';
 import type { ResourceWrite, WriteOutcome } from '../storage/store.ts';
-import { keptCodes } from '../storage/value-sets.ts';
 import type { Firm } from '../tenancy/firms.ts';
 import { openOperatorScope } from '../tenancy/operator.ts';
-import { firmValueSets } from '../terminology/firm-value-sets.ts';
 
 /** Resources written by one statement, at most. */
 const batchSize = 200;

@@ -1,6 +1,6 @@
 /**
  * Where the bytes of documents lie: under a name, written once, never changed. Two stores are there, a directory
- * (directory.ts) and S3 (s3.ts); what the bytes are and who may have them is kept in the database (storage/contents.ts).
+ * (directory.ts) and S3 (s3.ts); what the bytes are and who may have them is kept in the database (practice/documents/store.ts).
  */
 import type { Readable } from 'node:stream';
 

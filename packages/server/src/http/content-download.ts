@@ -8,7 +8,7 @@ import type { FastifyReply } from 'fastify';
 import { fail } from '../base/errors.ts';
 import type { ByteRange } from '../content/content-store.ts';
 import { extensionOf } from '../content/media-types.ts';
-import { findShownContent, type ShownContent } from '../storage/contents.ts';
+import { findShownContent, type ShownContent } from '../practice/documents/store.ts';
 import { type ContentRequest, ended } from './content-request.ts';
 import { etagOf } from './content-upload.ts';
 

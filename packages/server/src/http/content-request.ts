@@ -4,7 +4,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Patients } from '../audit/audit-row.ts';
 import { PraxisError } from '../base/errors.ts';
-import type { ContentLink } from '../interactions/content-links.ts';
+import type { ContentLink } from '../practice/documents/content-links.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import type { ServerParts } from './parts.ts';
 

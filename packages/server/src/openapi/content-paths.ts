@@ -2,7 +2,7 @@
  * Content by URLs that need no header (docs/integrate/documents.md). Nobody makes such a URL up: it is answered, and used as it is.
  */
 import { mediaTypes } from '../content/media-types.ts';
-import { linkParameter } from '../interactions/content-links.ts';
+import { linkParameter } from '../practice/documents/content-links.ts';
 import { headerRefs, refusalRefs } from './error-answers.ts';
 import { limitHeaders } from './headers.ts';
 import type { Content, Operation, Parameter, Paths } from './openapi.ts';

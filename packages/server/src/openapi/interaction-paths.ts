@@ -5,8 +5,8 @@
 import { compartments } from '@praxis/fhir';
 import { typesInCompartment } from '../interactions/compartment.ts';
 import { type FhirTarget, methods, type TargetName } from '../interactions/fhir-target.ts';
-import { isIntakeType } from '../interactions/intake/proposing.ts';
 import { isWritable } from '../interactions/writable.ts';
+import { isIntakeType } from '../practice/intake/proposing.ts';
 import { refusals } from './error-answers.ts';
 import { type DescribedInteraction, interactionTexts } from './interaction-texts.ts';
 import {

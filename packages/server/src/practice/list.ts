@@ -1,15 +1,16 @@
 /** What the practice adds to the engine: one line a feature, in the order in which hooks are called. */
-import { contentFlagHooks } from '../interactions/content-flags.ts';
-import { slotHooks } from '../interactions/derived-slots.ts';
-import { contentHooks } from '../interactions/holding-contents.ts';
+
 import { registerHooks } from '../interactions/hooks.ts';
-import { intakeHooks } from '../interactions/intake/proposing.ts';
-import { valueSetHooks } from '../interactions/kept-codes.ts';
-import { uploadHooks } from '../interactions/upload-url.ts';
-import { transcriptionHooks } from '../interactions/visit-note.ts';
 import { registerOperations } from '../operations/registry.ts';
-import { behaviours } from '../resources/list.ts';
+import { behaviours } from './behaviours.ts';
+import { slotHooks } from './calendars/derived-slots.ts';
+import { contentFlagHooks } from './content-flags/content-flags.ts';
+import { contentHooks } from './documents/holding-contents.ts';
+import { uploadHooks } from './documents/upload-url.ts';
+import { intakeHooks } from './intake/proposing.ts';
 import { operations } from './operations.ts';
+import { valueSetHooks } from './value-sets/kept-codes.ts';
+import { transcriptionHooks } from './visits/visit-note.ts';
 
 /** Registers them; again changes nothing. */
 export function registerPractice(): void {

@@ -8,20 +8,20 @@ import { encounterEverything, patientEverything } from '../operations/everything
 import { lastn } from '../operations/lastn.ts';
 import { meta, metaAdd, metaDelete } from '../operations/meta.ts';
 import type { Operation } from '../operations/operation.ts';
-import { reconciliation } from '../operations/reconciliation.ts';
-import { book } from '../operations/scheduling/book.ts';
-import { cancel } from '../operations/scheduling/cancel.ts';
-import { find } from '../operations/scheduling/find.ts';
-import { hold, release, renew } from '../operations/scheduling/holds.ts';
-import { acceptOffer, declineOffer } from '../operations/scheduling/offers.ts';
-import { reschedule } from '../operations/scheduling/reschedule.ts';
 import { searchParameterStatus } from '../operations/search-parameter-status.ts';
 import { expand } from '../operations/terminology/expand.ts';
 import { lookup } from '../operations/terminology/lookup.ts';
 import { validateCodeInCodeSystem, validateCodeInValueSet } from '../operations/terminology/validate-code.ts';
 import { validate } from '../operations/validate.ts';
-import { checkIn, checkOut, fulfil, noShow } from '../operations/visits.ts';
 import { writeOutcome } from '../operations/write-outcome.ts';
+import { book } from './booking/operations/book.ts';
+import { cancel } from './booking/operations/cancel.ts';
+import { find } from './booking/operations/find.ts';
+import { hold, release, renew } from './booking/operations/holds.ts';
+import { reschedule } from './booking/operations/reschedule.ts';
+import { reconciliation } from './intake/operations.ts';
+import { checkIn, checkOut, fulfil, noShow } from './visits/operations.ts';
+import { acceptOffer, declineOffer } from './waiting-list/operations.ts';
 
 export const operations: readonly Operation[] = [
   acceptOffer,

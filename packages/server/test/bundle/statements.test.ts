@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startService } from '../../src/app.ts';
-import { setValueSet } from '../../src/interactions/edit-value-sets.ts';
+import { setValueSet } from '../../src/practice/value-sets/edit-value-sets.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { editorOf } from '../scheduling/world.ts';
 import { recording } from '../support/recording.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { intakeTypes } from '../../src/interactions/intake/proposing.ts';
+import { intakeTypes } from '../../src/practice/intake/proposing.ts';
 import { type Example, examplesOf } from '../access/official-examples.ts';
 import { openAdministrator } from '../admin/world.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';

@@ -2,7 +2,7 @@
  * What the two worlds of the tests of leaks hold: records that differ in what is hidden from callers with restricted rights, and in
  * nothing else.
  */
-import { seriesSystem } from '../../src/scheduling/series.ts';
+import { seriesSystem } from '../../src/practice/booking/series.ts';
 
 /** What is hidden has one of these values, by world. */
 export const secrets = ['alpha', 'bravo'] as const;

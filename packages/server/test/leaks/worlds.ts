@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { sql } from '../../src/database/sql.ts';
-import { slotIds } from '../../src/scheduling/slot-id.ts';
+import { slotIds } from '../../src/practice/calendars/slot-id.ts';
 import { typeNumber } from '../../src/search/numbers.ts';
 import { type StoredOperatorRows, setOperatorRows } from '../../src/tenancy/authorisations.ts';
 import { keepCalendar } from '../scheduling/world.ts';

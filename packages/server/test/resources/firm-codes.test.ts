@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { practiceExtensions } from '@praxis/fhir';
-import { retireCode, setValueSet } from '../../src/interactions/edit-value-sets.ts';
+import { retireCode, setValueSet } from '../../src/practice/value-sets/edit-value-sets.ts';
+import { codeSystemUrl, firmValueSets } from '../../src/practice/value-sets/firm-value-sets.ts';
 import { setOperatorRows } from '../../src/tenancy/authorisations.ts';
 import type { Firm } from '../../src/tenancy/firms.ts';
-import { codeSystemUrl, firmValueSets } from '../../src/terminology/firm-value-sets.ts';
 import { editorOf } from '../scheduling/world.ts';
 import { appointment } from '../support/records.ts';
 import { assertRefused } from '../support/refusals.ts';

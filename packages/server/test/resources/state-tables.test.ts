@@ -5,13 +5,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
+import { behaviours } from '../../src/practice/behaviours.ts';
+import { appointment } from '../../src/practice/booking/appointment.ts';
+import { bookingOf } from '../../src/practice/booking/booking.ts';
 import { operations } from '../../src/practice/operations.ts';
-import { appointment } from '../../src/resources/appointment.ts';
+import { stateTables } from '../../src/practice/states.ts';
 import type { VersionChange } from '../../src/resources/behaviour.ts';
-import { behaviours } from '../../src/resources/list.ts';
-import { stateTables } from '../../src/resources/states/list.ts';
 import { type Act, type Actor, actors, effects, type StateTable } from '../../src/resources/states/state-table.ts';
-import { bookingOf } from '../../src/scheduling/booking.ts';
 import { emptyIndexRows } from '../../src/search/index-rows.ts';
 import { beginnings, inState, leadsTo, operationEvents, r4States, stateCodes } from './state-events.ts';
 

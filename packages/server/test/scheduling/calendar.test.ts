@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
-import { parseHolidays } from '../../src/scheduling/holidays.ts';
-import { parseCalendar } from '../../src/scheduling/parse-calendar.ts';
+import { parseHolidays } from '../../src/practice/calendars/holidays.ts';
+import { parseCalendar } from '../../src/practice/calendars/parse-calendar.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

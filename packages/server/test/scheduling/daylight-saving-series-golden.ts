@@ -2,7 +2,7 @@
  * Series over every change of the clocks of 2026 and 2027 in five zones, and in one without: three occurrences each, by the
  * clock just before what is missing or doubled, within it, and just after. The starts are in UTC, written down once.
  */
-import type { Frequency } from '../../src/scheduling/recurrence.ts';
+import type { Frequency } from '../../src/practice/booking/recurrence.ts';
 
 export type SeriesRow = readonly [zone: string, frequency: Frequency, first: string, starts: string];
 

@@ -6,11 +6,16 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { utcFromLocal } from '../../src/base/time-zone.ts';
 import { sql } from '../../src/database/sql.ts';
-import type { Calendar } from '../../src/scheduling/calendar.ts';
-import { parseCalendar } from '../../src/scheduling/parse-calendar.ts';
-import { type Frequency, occurrencesOf, type Recurrence, seriesDaysMax } from '../../src/scheduling/recurrence.ts';
-import { slotAt } from '../../src/scheduling/slots.ts';
-import { dateText, instantsOf } from '../../src/scheduling/zone.ts';
+import {
+  type Frequency,
+  occurrencesOf,
+  type Recurrence,
+  seriesDaysMax,
+} from '../../src/practice/booking/recurrence.ts';
+import type { Calendar } from '../../src/practice/calendars/calendar.ts';
+import { parseCalendar } from '../../src/practice/calendars/parse-calendar.ts';
+import { slotAt } from '../../src/practice/calendars/slots.ts';
+import { dateText, instantsOf } from '../../src/practice/calendars/zone.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { golden } from './daylight-saving-golden.ts';
 import { type SeriesRow, seriesGolden } from './daylight-saving-series-golden.ts';

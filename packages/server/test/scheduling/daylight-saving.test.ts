@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { offsetPeriods } from '../../src/base/time-zone.ts';
-import type { Calendar } from '../../src/scheduling/calendar.ts';
-import { parseCalendar } from '../../src/scheduling/parse-calendar.ts';
-import { type CandidateSlot, slotAt, slotsOf } from '../../src/scheduling/slots.ts';
-import { instantsOf, instantText } from '../../src/scheduling/zone.ts';
+import type { Calendar } from '../../src/practice/calendars/calendar.ts';
+import { parseCalendar } from '../../src/practice/calendars/parse-calendar.ts';
+import { type CandidateSlot, slotAt, slotsOf } from '../../src/practice/calendars/slots.ts';
+import { instantsOf, instantText } from '../../src/practice/calendars/zone.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { openRequestBudget } from '../support/request-budget.ts';
 import { type GoldenRow, golden } from './daylight-saving-golden.ts';

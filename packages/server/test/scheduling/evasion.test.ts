@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { slotIds } from '../../src/scheduling/slot-id.ts';
+import { slotIds } from '../../src/practice/calendars/slot-id.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 import { keepCalendar, plainCalendar, put, putPlaces } from './world.ts';
 

@@ -6,12 +6,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { PraxisError } from '../../src/base/errors.ts';
-import type { Calendar, Holiday } from '../../src/scheduling/calendar.ts';
-import { parseHolidays } from '../../src/scheduling/holidays.ts';
-import { parseCalendar } from '../../src/scheduling/parse-calendar.ts';
-import { slotAt, slotsOf } from '../../src/scheduling/slots.ts';
-import { windowsOf } from '../../src/scheduling/windows.ts';
-import { dayAt, dayMs } from '../../src/scheduling/zone.ts';
+import type { Calendar, Holiday } from '../../src/practice/calendars/calendar.ts';
+import { parseHolidays } from '../../src/practice/calendars/holidays.ts';
+import { parseCalendar } from '../../src/practice/calendars/parse-calendar.ts';
+import { slotAt, slotsOf } from '../../src/practice/calendars/slots.ts';
+import { windowsOf } from '../../src/practice/calendars/windows.ts';
+import { dayAt, dayMs } from '../../src/practice/calendars/zone.ts';
 import { openRequestBudget } from '../support/request-budget.ts';
 
 const hourMs = 3_600_000;

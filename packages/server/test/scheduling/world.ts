@@ -1,8 +1,8 @@
 /** A firm with practitioners, locations and calendars, for tests of what is derived from them. */
 import type { Platform } from '../../src/app.ts';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
-import { setCalendar, setHolidays } from '../../src/scheduling/edit-calendars.ts';
-import type { StoredCalendar } from '../../src/storage/calendars.ts';
+import { setCalendar, setHolidays } from '../../src/practice/calendars/edit-calendars.ts';
+import type { StoredCalendar } from '../../src/practice/calendars/store.ts';
 import type { Firm } from '../../src/tenancy/firms.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
 import type { Caller } from '../support/service.ts';

@@ -13,7 +13,7 @@ import {
   type OccupancyClaim,
   type OccupyOutcome,
   occupy,
-} from '../../src/storage/occupancy.ts';
+} from '../../src/practice/booking/occupancy.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { makeFirms } from './fixture.ts';

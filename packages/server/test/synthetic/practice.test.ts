@@ -7,8 +7,8 @@ import test from 'node:test';
 import { type JsonValue, validateResource } from '@praxis/fhir';
 import { breachesOf } from '../../src/interactions/invariants.ts';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
-import { parseHolidays } from '../../src/scheduling/holidays.ts';
-import { parseCalendar } from '../../src/scheduling/parse-calendar.ts';
+import { parseHolidays } from '../../src/practice/calendars/holidays.ts';
+import { parseCalendar } from '../../src/practice/calendars/parse-calendar.ts';
 import {
   type PracticeOptions,
   practiceRules,

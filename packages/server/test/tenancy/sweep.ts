@@ -4,11 +4,16 @@
  */
 import assert from 'node:assert/strict';
 import type { Platform } from '../../src/app.ts';
-import { decide } from '../../src/interactions/intake/deciding.ts';
-import { slotIds } from '../../src/scheduling/slot-id.ts';
-import { findCalendarVersions, findHolidayVersions } from '../../src/storage/calendars.ts';
-import { findInboundCharges } from '../../src/storage/charges.ts';
-import { addIntakeRule, findIntakeRules, findWaitingProposals, removeIntakeRule } from '../../src/storage/intake.ts';
+import { slotIds } from '../../src/practice/calendars/slot-id.ts';
+import { findCalendarVersions, findHolidayVersions } from '../../src/practice/calendars/store.ts';
+import { findInboundCharges } from '../../src/practice/charges/store.ts';
+import { decide } from '../../src/practice/intake/deciding.ts';
+import {
+  addIntakeRule,
+  findIntakeRules,
+  findWaitingProposals,
+  removeIntakeRule,
+} from '../../src/practice/intake/store.ts';
 import { documentOf, linkOf, pdf, putFile, uploaded } from '../content/world.ts';
 import { editorOf, keepCalendar, keepHolidays, plainCalendar, putPlaces } from '../scheduling/world.ts';
 import { appointment, encounter, patient } from '../support/records.ts';

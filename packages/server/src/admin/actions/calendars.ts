@@ -1,12 +1,12 @@
 /** `praxis calendar …`: when practitioners are there for patients, and for what. */
-import { calendarNumbered, type Editor, removeCalendar, setCalendar } from '../../scheduling/edit-calendars.ts';
-import { calendarsFrom } from '../../scheduling/scheduled-calendars.ts';
+import { calendarNumbered, type Editor, removeCalendar, setCalendar } from '../../practice/calendars/edit-calendars.ts';
+import { calendarsFrom } from '../../practice/calendars/scheduled-calendars.ts';
 import {
   findCalendarVersions,
   readCalendars,
   type StoredCalendar,
   type StoredCalendars,
-} from '../../storage/calendars.ts';
+} from '../../practice/calendars/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { defineAction, nothing, type Shape } from '../action.ts';
 import { numberOf } from '../targets.ts';

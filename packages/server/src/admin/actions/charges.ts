@@ -1,5 +1,5 @@
 /** `praxis charges list`: what applications have recorded to be billed. */
-import { type ListedCharge, listCharges } from '../../resources/inbound-list.ts';
+import { type ListedCharge, listCharges } from '../../practice/charges/inbound-list.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import { defineAction, type Shape } from '../action.ts';
 import { itemsMax } from '../output.ts';

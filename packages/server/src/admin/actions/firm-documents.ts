@@ -1,7 +1,7 @@
 /** Documents that a firm keeps in versions: its calendars, its holidays, the codes of its value sets. */
 import { requestLimits } from '../../limits/budgets.ts';
-import type { Editor } from '../../scheduling/edit-calendars.ts';
-import type { DocumentVersion } from '../../storage/calendars.ts';
+import type { Editor } from '../../practice/calendars/edit-calendars.ts';
+import type { DocumentVersion } from '../../practice/calendars/store.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import type { ActionContext, Shape } from '../action.ts';
 import { firmOf } from '../targets.ts';

@@ -1,7 +1,7 @@
 /** `praxis holidays …`: the days on which a firm, or one of its locations, is closed. */
 import { fail } from '../../base/errors.ts';
-import { type Editor, setHolidays } from '../../scheduling/edit-calendars.ts';
-import { findHolidayVersions, readHolidays } from '../../storage/calendars.ts';
+import { type Editor, setHolidays } from '../../practice/calendars/edit-calendars.ts';
+import { findHolidayVersions, readHolidays } from '../../practice/calendars/store.ts';
 import { defineAction, type Shape } from '../action.ts';
 import { editorOf, shownVersion, versionField, versionShape } from './firm-documents.ts';
 

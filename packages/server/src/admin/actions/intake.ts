@@ -1,10 +1,10 @@
 /** `praxis intake …`: what applications write and the practice wants to accept first. */
 import { fail } from '../../base/errors.ts';
-import { decide } from '../../interactions/intake/deciding.ts';
-import { intakeTypes } from '../../interactions/intake/proposing.ts';
-import { listProposals, type ShownProposal, showProposal } from '../../interactions/intake/shown.ts';
 import { requestLimits } from '../../limits/budgets.ts';
-import { addIntakeRule, findIntakeRules, removeIntakeRule } from '../../storage/intake.ts';
+import { decide } from '../../practice/intake/deciding.ts';
+import { intakeTypes } from '../../practice/intake/proposing.ts';
+import { listProposals, type ShownProposal, showProposal } from '../../practice/intake/shown.ts';
+import { addIntakeRule, findIntakeRules, removeIntakeRule } from '../../practice/intake/store.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { type ActionContext, defineAction, nothing, type Shape } from '../action.ts';

@@ -5,9 +5,9 @@ import {
   setValueSet,
   valueSetOf,
   valueSetsOf,
-} from '../../interactions/edit-value-sets.ts';
-import type { KeptCode } from '../../terminology/firm-codes.ts';
-import { valueSetUrl } from '../../terminology/firm-value-sets.ts';
+} from '../../practice/value-sets/edit-value-sets.ts';
+import type { KeptCode } from '../../practice/value-sets/firm-codes.ts';
+import { valueSetUrl } from '../../practice/value-sets/firm-value-sets.ts';
 import { defineAction, type Shape } from '../action.ts';
 import { editorOf, versionField } from './firm-documents.ts';
 

@@ -4,8 +4,8 @@
 
 import type { Platform } from '../../app.ts';
 import { openOperatorBudget } from '../../limits/budgets.ts';
-import { setCalendar, setHolidays } from '../../scheduling/edit-calendars.ts';
-import { findHolidayVersions, readCalendars } from '../../storage/calendars.ts';
+import { setCalendar, setHolidays } from '../../practice/calendars/edit-calendars.ts';
+import { findHolidayVersions, readCalendars } from '../../practice/calendars/store.ts';
 import {
   type PracticeOptions,
   type PracticeRules,

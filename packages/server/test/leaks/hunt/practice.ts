@@ -3,7 +3,7 @@
  * named for the requests (names.ts): the slots of Monday, in order, as `{slot-0}` and on.
  */
 import assert from 'node:assert/strict';
-import { addIntakeRule } from '../../../src/storage/intake.ts';
+import { addIntakeRule } from '../../../src/practice/intake/store.ts';
 import { editorOf, keepCalendar } from '../../scheduling/world.ts';
 import type { Caller, TestFirm, TestService } from '../../support/service.ts';
 import type { Secret } from '../worlds.ts';

@@ -2,15 +2,15 @@
  * Guards of a practice's work: of slots and what takes them, of files and the links to them, of what waits for the practice.
  */
 import type * as policies from '../../../src/access/policy.ts';
-import type * as contentLinks from '../../../src/interactions/content-links.ts';
 import type * as disclosing from '../../../src/interactions/disclosing.ts';
-import type * as shown from '../../../src/interactions/intake/shown.ts';
-import type * as offered from '../../../src/interactions/offered-slot.ts';
 import type * as readableMembers from '../../../src/interactions/readable-members.ts';
-import type * as slotGrants from '../../../src/interactions/slot-grants.ts';
-import type * as holds from '../../../src/operations/scheduling/placing-context.ts';
-import type * as alternatives from '../../../src/scheduling/alternatives.ts';
-import type * as contents from '../../../src/storage/contents.ts';
+import type * as alternatives from '../../../src/practice/booking/alternatives.ts';
+import type * as holds from '../../../src/practice/booking/operations/placing-context.ts';
+import type * as offered from '../../../src/practice/calendars/offered-slot.ts';
+import type * as slotGrants from '../../../src/practice/calendars/slot-grants.ts';
+import type * as contentLinks from '../../../src/practice/documents/content-links.ts';
+import type * as contents from '../../../src/practice/documents/store.ts';
+import type * as shown from '../../../src/practice/intake/shown.ts';
 import { asPlanter, at, type Guard, grantsOfAll, notesPlanters, type Off, wholeGrants } from './guard.ts';
 
 /** Of paths of content that were asked for: what a link is sealed for is tried among them. */
@@ -24,9 +24,9 @@ export const schedulingGuards: readonly Guard[] = [
     ways: ['create'],
     replaced: [
       {
-        file: 'scheduling/alternatives.ts',
+        file: 'practice/booking/alternatives.ts',
         name: 'takenDetails',
-        importers: ['scheduling/placing.ts'],
+        importers: ['practice/booking/placing.ts'],
         replace:
           (original: typeof alternatives.takenDetails, isOff: Off): typeof alternatives.takenDetails =>
           (context, refused, maySeeSlots) =>
@@ -43,7 +43,7 @@ export const schedulingGuards: readonly Guard[] = [
       {
         file: 'interactions/disclosing.ts',
         name: 'discloseRow',
-        importers: ['interactions/derived-slots.ts'],
+        importers: ['practice/calendars/derived-slots.ts'],
         replace:
           (original: typeof disclosing.discloseRow, isOff: Off): typeof disclosing.discloseRow =>
           (context, ...row) =>
@@ -75,9 +75,9 @@ export const schedulingGuards: readonly Guard[] = [
     ways: ['operation $hold'],
     replaced: [
       {
-        file: 'interactions/offered-slot.ts',
+        file: 'practice/calendars/offered-slot.ts',
         name: 'requireOfferedSlot',
-        importers: ['operations/scheduling/holds.ts'],
+        importers: ['practice/booking/operations/holds.ts'],
         replace:
           (original: typeof offered.requireOfferedSlot, isOff: Off): typeof offered.requireOfferedSlot =>
           (context, id) =>
@@ -92,7 +92,7 @@ export const schedulingGuards: readonly Guard[] = [
     ways: ['operation $hold', 'operation $find'],
     replaced: [
       {
-        file: 'interactions/slot-grants.ts',
+        file: 'practice/calendars/slot-grants.ts',
         name: 'requireSlotGrants',
         replace:
           (original: typeof slotGrants.requireSlotGrants, isOff: Off): typeof slotGrants.requireSlotGrants =>
@@ -100,7 +100,7 @@ export const schedulingGuards: readonly Guard[] = [
             isOff() ? undefined : original(...asked),
       },
       {
-        file: 'interactions/slot-grants.ts',
+        file: 'practice/calendars/slot-grants.ts',
         name: 'slotGrants',
         replace:
           (original: typeof slotGrants.slotGrants, isOff: Off): typeof slotGrants.slotGrants =>
@@ -117,7 +117,7 @@ export const schedulingGuards: readonly Guard[] = [
     replaced: [
       notesPlanters,
       {
-        file: 'operations/scheduling/placing-context.ts',
+        file: 'practice/booking/operations/placing-context.ts',
         name: 'requireHold',
         replace:
           (original: typeof holds.requireHold, isOff: Off): typeof holds.requireHold =>
@@ -135,7 +135,7 @@ export const schedulingGuards: readonly Guard[] = [
       {
         file: 'interactions/readable-members.ts',
         name: 'readableMember',
-        importers: ['interactions/series-members.ts'],
+        importers: ['practice/booking/series-members.ts'],
         replace:
           (original: typeof readableMembers.readableMember, isOff: Off): typeof readableMembers.readableMember =>
           (...asked) =>
@@ -150,7 +150,7 @@ export const schedulingGuards: readonly Guard[] = [
     ways: ['content link'],
     replaced: [
       {
-        file: 'interactions/content-links.ts',
+        file: 'practice/documents/content-links.ts',
         name: 'openContentLink',
         importers: ['http/content-endpoint.ts'],
         replace:
@@ -176,9 +176,9 @@ export const schedulingGuards: readonly Guard[] = [
     ways: ['create', 'update'],
     replaced: [
       {
-        file: 'storage/contents.ts',
+        file: 'practice/documents/store.ts',
         name: 'lockContents',
-        importers: ['interactions/holding-contents.ts'],
+        importers: ['practice/documents/holding-contents.ts'],
         replace:
           (original: typeof contents.lockContents, isOff: Off): typeof contents.lockContents =>
           async (store, scope, ids) => {
@@ -197,7 +197,7 @@ export const schedulingGuards: readonly Guard[] = [
       {
         file: 'interactions/disclosing.ts',
         name: 'criterionTest',
-        importers: ['interactions/holding-contents.ts'],
+        importers: ['practice/documents/holding-contents.ts'],
         replace:
           (original: typeof disclosing.criterionTest, isOff: Off): typeof disclosing.criterionTest =>
           (...asked) =>
@@ -213,9 +213,9 @@ export const schedulingGuards: readonly Guard[] = [
     replaced: [
       notesPlanters,
       {
-        file: 'interactions/intake/shown.ts',
+        file: 'practice/intake/shown.ts',
         name: 'outcomeOfProposal',
-        importers: ['operations/reconciliation.ts'],
+        importers: ['practice/intake/operations.ts'],
         replace:
           (original: typeof shown.outcomeOfProposal, isOff: Off): typeof shown.outcomeOfProposal =>
           (context, task) =>

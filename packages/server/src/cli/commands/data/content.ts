@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import type { ContentStore } from '../../../content/content-store.ts';
-import { contentsOfFirm, type StoredContent } from '../../../storage/content-upkeep.ts';
+import { contentsOfFirm, type StoredContent } from '../../../practice/documents/upkeep.ts';
 import { type Firm, listFirms } from '../../../tenancy/firms.ts';
 import type { Command, CommandContext, CommandInput } from '../../command.ts';
 import { environmentOption, firmOf } from '../../options.ts';

@@ -1,8 +1,8 @@
 /** `praxis calendar …`: when practitioners are there for patients, and for what. */
 import { numberOf } from '../../../admin/targets.ts';
-import { calendarNumbered, removeCalendar, setCalendar } from '../../../scheduling/edit-calendars.ts';
-import { calendarsFrom } from '../../../scheduling/scheduled-calendars.ts';
-import { findCalendarVersions, readCalendars } from '../../../storage/calendars.ts';
+import { calendarNumbered, removeCalendar, setCalendar } from '../../../practice/calendars/edit-calendars.ts';
+import { calendarsFrom } from '../../../practice/calendars/scheduled-calendars.ts';
+import { findCalendarVersions, readCalendars } from '../../../practice/calendars/store.ts';
 import type { Command } from '../../command.ts';
 import { documentIn, editorOf, printDocument, printVersions, versionOf, versionOption } from '../../firm-documents.ts';
 import { environmentOption, printTable } from '../../options.ts';

@@ -1,5 +1,5 @@
 /** `praxis charges list`: what applications have recorded to be billed. */
-import { listCharges } from '../../../resources/inbound-list.ts';
+import { listCharges } from '../../../practice/charges/inbound-list.ts';
 import { openOperatorScope } from '../../../tenancy/operator.ts';
 import type { Command } from '../../command.ts';
 import { applicationOf, dateTime, environmentOption, firmOf, printTable, requireTime } from '../../options.ts';

@@ -1,7 +1,7 @@
 /** `praxis holidays …`: the days on which a firm, or one of its locations, is closed. */
 import { fail } from '../../../base/errors.ts';
-import { setHolidays } from '../../../scheduling/edit-calendars.ts';
-import { findHolidayVersions, readHolidays } from '../../../storage/calendars.ts';
+import { setHolidays } from '../../../practice/calendars/edit-calendars.ts';
+import { findHolidayVersions, readHolidays } from '../../../practice/calendars/store.ts';
 import type { Command } from '../../command.ts';
 import { documentIn, editorOf, printDocument, printVersions, versionOf, versionOption } from '../../firm-documents.ts';
 import { environmentOption, printTable } from '../../options.ts';

@@ -3,11 +3,11 @@
 import { JsonError, parseJson } from '@praxis/fhir';
 import type { Platform } from '../../../app.ts';
 import { baseUrlOf, openOrigins } from '../../../http/origins.ts';
-import { type Decider, type Decisions, decide } from '../../../interactions/intake/deciding.ts';
-import { intakeTypes, isIntakeType } from '../../../interactions/intake/proposing.ts';
-import { listProposals, type ShownProposal, showProposal } from '../../../interactions/intake/shown.ts';
 import { openOperatorBudget } from '../../../limits/budgets.ts';
-import { addIntakeRule, findIntakeRules, removeIntakeRule } from '../../../storage/intake.ts';
+import { type Decider, type Decisions, decide } from '../../../practice/intake/deciding.ts';
+import { intakeTypes, isIntakeType } from '../../../practice/intake/proposing.ts';
+import { listProposals, type ShownProposal, showProposal } from '../../../practice/intake/shown.ts';
+import { addIntakeRule, findIntakeRules, removeIntakeRule } from '../../../practice/intake/store.ts';
 import { openOperatorScope } from '../../../tenancy/operator.ts';
 import { type Command, type CommandContext, type CommandInput, UsageError } from '../../command.ts';
 import { versionOf } from '../../firm-documents.ts';

@@ -5,8 +5,8 @@ import {
   setValueSet,
   valueSetOf,
   valueSetsOf,
-} from '../../../interactions/edit-value-sets.ts';
-import type { KeptCode } from '../../../terminology/firm-codes.ts';
+} from '../../../practice/value-sets/edit-value-sets.ts';
+import type { KeptCode } from '../../../practice/value-sets/firm-codes.ts';
 import type { Command, CommandContext } from '../../command.ts';
 import { documentIn, editorOf, versionOf, versionOption } from '../../firm-documents.ts';
 import { environmentOption, printTable } from '../../options.ts';

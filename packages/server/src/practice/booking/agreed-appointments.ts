@@ -1,0 +1,104 @@
+/**
+ * Appointments from before their practitioner, room or equipment was booked by rules, and those that an import brings: they
+ * take their time like any other, whatever the capacity says, since they were agreed (docs/decisions/0190).
+ *
+ * Whoever writes an Appointment asks whether its participants are booked by rules, under rights that a change of calendars
+ * makes old. So once every transaction that was under way after the change has ended, all know of it, and what was written
+ * without can be brought in: each under the lock of its row, so that no change of it comes between.
+ */
+import { type JsonObject, parseJson } from '@praxis/fhir';
+import { contentOf, type Stored } from '../../access/disclosure.ts';
+import type { Queryable } from '../../database/database.ts';
+import { type FirmWorkContext, workFirmByFirm } from '../../jobs/firm-work.ts';
+import type { Job } from '../../jobs/jobs.ts';
+import { runnerOver } from '../../storage/statement-runner.ts';
+import { type Firm, getFirm } from '../../tenancy/firms.ts';
+import { openOperatorScope } from '../../tenancy/operator.ts';
+import type { TenantScope } from '../../tenancy/scope.ts';
+import { byActor } from '../calendars/free-slots.ts';
+import {
+  type AgreedPlace,
+  agreedAppointments,
+  heldAppointment,
+  isOffered,
+  passBarrier,
+  settle,
+  type UnsettledFirm,
+  unsettledActors,
+  unsettledFirms,
+} from './agreed.ts';
+import { agreedClaimOf, bookingOf } from './booking.ts';
+import { findBookableActors, occupy } from './occupancy.ts';
+
+export interface AgreedAppointmentsOptions extends FirmWorkContext {
+  readonly baseUrlOf: (firm: Firm) => string;
+}
+
+/** Appointments that are looked for at once. */
+const portionMax = 200;
+const pauseMs = 2_000;
+
+/** A job (jobs/jobs.ts), which any number of processes may run. */
+export function agreedAppointmentsJob(options: AgreedAppointmentsOptions): Job {
+  return {
+    name: 'appointments from before a calendar',
+    pauseMs,
+    run: workFirmByFirm(options, {
+      job: 'booked-appointments',
+      firms: (paused) => unsettledFirms(options.database, paused),
+      work: (firm) => bringIn(options, firm),
+    }),
+  };
+}
+
+async function bringIn(options: AgreedAppointmentsOptions, unsettled: UnsettledFirm): Promise<'waiting' | 'done'> {
+  const { database, clock } = options;
+  const firm = await getFirm(database, unsettled.environment, unsettled.prefix);
+  const asFirm = database.forFirm(firm.id);
+  if (!(await database.transaction(firm.id, (tx) => passBarrier(tx, firm.id)))) return 'waiting';
+  const actors = await unsettledActors(asFirm, firm.id);
+  const scope = await openOperatorScope(database, clock, firm);
+  for (let afterRid = 0; ; ) {
+    const wanted = { actors, nowMs: clock.now(), afterRid, limit: portionMax };
+    const places = await agreedAppointments(asFirm, firm.id, wanted);
+    for (const place of places)
+      await database.transaction(firm.id, (tx) => occupyAgreed(options, tx, { firm, scope, place }));
+    const last = places.at(-1);
+    if (last === undefined) break;
+    afterRid = last.rid;
+  }
+  await database.transaction(firm.id, (tx) => settle(tx, firm.id, unsettled));
+  return 'done';
+}
+
+interface Agreed {
+  readonly firm: Firm;
+  readonly scope: TenantScope;
+  readonly place: AgreedPlace;
+}
+
+async function occupyAgreed(
+  { clock, baseUrlOf }: AgreedAppointmentsOptions,
+  tx: Queryable,
+  { firm, scope, place }: Agreed,
+): Promise<void> {
+  const content = await heldAppointment(tx, firm.id, place.id);
+  const appointment = content && objectOf(content);
+  const booking = bookingOf(appointment, baseUrlOf(firm));
+  if (appointment?.['status'] === 'proposed' && (await isOffered(tx, firm.id, place.id))) return;
+  if (booking === undefined || booking.endMs <= clock.now()) return;
+  const runner = runnerOver((_scope, statement) => tx.query(statement));
+  const bookable = byActor(await findBookableActors(runner, scope, booking.actors));
+  await occupy(runner, scope, {
+    owner: `Appointment/${place.id}`,
+    replaces: [],
+    nowMs: clock.now(),
+    expiresMs: undefined,
+    forced: true,
+    choices: agreedClaimOf(booking, bookable),
+  });
+}
+
+function objectOf(content: Stored<string>): JsonObject {
+  return parseJson(contentOf(content)) as JsonObject; // storage holds objects only
+}

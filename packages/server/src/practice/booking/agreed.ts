@@ -1,0 +1,118 @@
+/**
+ * Statements of the job that brings appointments into occupancy which were there before it was kept
+ * (practice/booking/agreed-appointments.ts). All run as the firm.
+ */
+import type { Stored } from '../../access/disclosure.ts';
+import type { Queryable } from '../../database/database.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import { parameterNumber, typeNumber } from '../../search/numbers.ts';
+import { textArray } from '../../storage/index-arrays.ts';
+import { occupancyMaxMs } from './occupancy.ts';
+
+export interface AgreedPlace {
+  readonly rid: number;
+  /** Id of the Appointment. */
+  readonly id: string;
+}
+
+export interface AgreedWanted {
+  /** As Type/id. */
+  readonly actors: readonly string[];
+  /** Only those that may end later than this moment. */
+  readonly nowMs: number;
+  /** Only appointments with a higher rid. */
+  readonly afterRid: number;
+  /** Appointments at most. */
+  readonly limit: number;
+}
+
+/** Those whose appointments from before are still to be brought in. */
+export async function unsettledActors(query: Queryable, firm: number): Promise<readonly string[]> {
+  const rows = await query.query<{ actor: string }>(
+    sql`SELECT actor FROM bookable_actor WHERE firm = ${firm} AND NOT settled ORDER BY actor`,
+  );
+  return rows.map(({ actor }) => actor);
+}
+
+/** Whether all transactions have ended that were under way when this was first asked. */
+export async function passBarrier(tx: Queryable, firm: number): Promise<boolean> {
+  await tx.query(sql`
+    UPDATE bookable_actor SET barrier = pg_snapshot_xmax(pg_current_snapshot())
+    WHERE firm = ${firm} AND NOT settled AND barrier IS NULL`);
+  const [row] = await tx.query<{ passed: boolean }>(sql`
+    SELECT bool_and(pg_snapshot_xmin(pg_current_snapshot()) >= barrier) AS passed
+    FROM bookable_actor WHERE firm = ${firm} AND NOT settled`);
+  return row?.passed ?? true;
+}
+
+/** Appointments of the actors that have no place of one of them yet, in the order of rid. */
+export async function agreedAppointments(
+  query: Queryable,
+  firm: number,
+  { actors, nowMs, afterRid, limit }: AgreedWanted,
+): Promise<readonly AgreedPlace[]> {
+  const references = actors.map((actor) => {
+    const [type = '', id = ''] = actor.split('/');
+    return { type: typeNumber(type), id };
+  });
+  return await query.query<AgreedPlace>(sql`
+    SELECT DISTINCT r.rid, r.id
+    FROM unnest(${textArray(actors)}::text[], ${references.map(({ type }) => type)}::smallint[], ${textArray(references.map(({ id }) => id))}::text[]) AS a(actor, rtype, id)
+    JOIN index_reference i ON i.firm = ${firm} AND i.param = ${parameterNumber('Appointment', 'actor')} AND i.target_rtype = a.rtype AND i.target_id = a.id
+    JOIN resource r ON r.firm = ${firm} AND r.rid = i.rid AND r.rid > ${afterRid} AND r.content IS NOT NULL
+    WHERE NOT EXISTS (SELECT FROM occupancy o WHERE o.firm = ${firm} AND o.owner = 'Appointment/' || r.id AND o.actor = a.actor AND o.expires IS NULL)
+      AND EXISTS (SELECT FROM index_date d WHERE d.firm = ${firm} AND d.rid = r.rid AND d.param = ${parameterNumber('Appointment', 'date')}
+        AND d.lo > ${(nowMs - occupancyMaxMs) * 1000}::bigint)
+    ORDER BY r.rid LIMIT ${limit}`);
+}
+
+/** Whether the appointment is only offered to one who waits: its places end by themselves. */
+export async function isOffered(tx: Queryable, firm: number, id: string): Promise<boolean> {
+  const rows = await tx.query(
+    sql`SELECT 1 AS found FROM waitlist_offer WHERE firm = ${firm} AND appointment = ${id} AND NOT ended`,
+  );
+  return rows.length > 0;
+}
+
+/** The appointment as it is, held against writers until the transaction ends. */
+export async function heldAppointment(tx: Queryable, firm: number, id: string): Promise<Stored<string> | undefined> {
+  const [row] = await tx.query<{ content: Stored<string> | null }>(sql`
+    SELECT content FROM resource WHERE firm = ${firm} AND rtype = ${typeNumber('Appointment')} AND id = ${id} FOR UPDATE`);
+  return row?.content ?? undefined;
+}
+
+/** A firm whose appointments are to be looked at. */
+export interface UnsettledFirm {
+  readonly id: number;
+  readonly environment: string;
+  readonly prefix: string;
+  /** Counts the reasons to look: another one may come meanwhile. */
+  readonly changes: number;
+}
+
+/** Firms with appointments to look at. @param paused firms that are left out */
+export async function unsettledFirms(database: Queryable, paused: Sql): Promise<readonly UnsettledFirm[]> {
+  return await database.query<UnsettledFirm>(sql`
+    SELECT f.id, e.name AS environment, f.prefix, c.changes
+    FROM occupancy_change c JOIN firm f ON f.id = c.firm JOIN environment e ON e.id = f.environment
+    WHERE f.id NOT IN ${paused} ORDER BY f.id`);
+}
+
+/** Notes that all is brought in, unless there was another reason to look meanwhile. */
+export async function settle(tx: Queryable, firm: number, { changes }: UnsettledFirm): Promise<void> {
+  const [row] = await tx.query(
+    sql`DELETE FROM occupancy_change WHERE firm = ${firm} AND changes = ${changes} RETURNING firm`,
+  );
+  if (row === undefined) return;
+  await tx.query(sql`UPDATE bookable_actor SET settled = true, barrier = NULL WHERE firm = ${firm} AND NOT settled`);
+}
+
+/** Has the appointments of all actors of the firm looked at again: after an import. */
+export async function unsettle(tx: Queryable, firm: number): Promise<void> {
+  const rows = await tx.query(
+    sql`UPDATE bookable_actor SET settled = false, barrier = NULL WHERE firm = ${firm} RETURNING 1 AS unsettled`,
+  );
+  if (rows.length === 0) return;
+  await tx.query(sql`
+    INSERT INTO occupancy_change (firm) VALUES (${firm}) ON CONFLICT (firm) DO UPDATE SET changes = occupancy_change.changes + 1`);
+}

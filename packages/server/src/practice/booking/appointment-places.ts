@@ -1,0 +1,134 @@
+/**
+ * Whoever has a calendar is booked by it: the version of an Appointment, the places it takes and what the waiting list keeps
+ * of it are written together or not at all (docs/decisions/0188, 0202).
+ */
+import { type JsonObject, parseJson } from '@praxis/fhir';
+import { contentOf } from '../../access/disclosure.ts';
+import { fail } from '../../base/errors.ts';
+import type { BehaviourContext, VersionChange } from '../../resources/behaviour.ts';
+import { together } from '../../resources/together.ts';
+import { objectOf, textOf } from '../../search/json-values.ts';
+import type { ResourceStore, WriteOutcome } from '../../storage/store.ts';
+import { readCalendars } from '../calendars/store.ts';
+import { freedBy, leftOffer, type WaitlistChange, waitlistChange } from '../waiting-list/appointment-waitlist.ts';
+import { noteFreed } from '../waiting-list/store.ts';
+import { actorsIn, type Booking, bookingOf, isSameBooking, localOf, takesTime } from './booking.ts';
+import { dropHold } from './holds.ts';
+import { findBookableActors } from './occupancy.ts';
+import { withPlaces } from './placing.ts';
+
+/** The version lost against another one: the places must be given back. */
+class Overtaken extends Error {
+  readonly outcome: WriteOutcome;
+  constructor(outcome: WriteOutcome) {
+    super('overtaken');
+    this.outcome = outcome;
+  }
+}
+
+/** As `Behaviour.store`. @throws PraxisError `slot-missing`, `slot-taken`, `conflict` */
+export async function storeAppointment(context: BehaviourContext, change: VersionChange): Promise<WriteOutcome> {
+  const { scope, store, clock, maySeeSlots, baseUrl, budget } = context;
+  const { write, replaces, extras } = change;
+  const before = await withRoles(context, bookingOf(change.before, baseUrl));
+  const booking = await withRoles(context, bookingOf(change.after, baseUrl));
+  await requireTimes(context, change);
+  const left = await leftOffer(context, change, isSameBooking(before, booking));
+  const listed = waitlistChange(context, change, left);
+  // Places of an offer end by themselves: whoever leaves it takes them anew, for good.
+  const isSettled = isSameBooking(before, booking) && replaces.length === 0 && left === undefined;
+  const kept = isSettled ? [] : await keptActors(context, [before, booking]);
+  if (kept.length === 0 && (isSettled || !(await standsOnSlot(context, booking))))
+    return await storeListed(context, change, listed);
+  const placement = {
+    owner: `Appointment/${write.id}`,
+    booking,
+    replaces,
+    ...(extras.offer && { expiresMs: extras.offer.expiresMs }),
+  };
+  const freed = freedBy(before, booking, kept, clock.now());
+  try {
+    return await withPlaces({ scope, store, nowMs: clock.now(), maySeeSlots, budget }, placement, async (inside) => {
+      for (const hold of replaces) await dropHold(inside, scope, hold.slice('hold/'.length));
+      const outcome = await inside.write(scope, write);
+      if (outcome.outcome === 'conflict') throw new Overtaken(outcome);
+      await listed?.(inside);
+      if (freed.length > 0) await noteFreed(inside, scope, freed, clock.now());
+      return outcome;
+    });
+  } catch (error) {
+    if (error instanceof Overtaken) return error.outcome;
+    throw error;
+  }
+}
+
+/** Nobody's time is concerned. */
+async function storeListed(
+  { scope, store }: BehaviourContext,
+  { write }: VersionChange,
+  listed: WaitlistChange | undefined,
+): Promise<WriteOutcome> {
+  if (listed === undefined) return await store.write(scope, write);
+  return await together(store, scope, async (inside: ResourceStore) => {
+    const outcome = await inside.write(scope, write);
+    if (outcome.outcome === 'written') await listed(inside);
+    return outcome;
+  });
+}
+
+/** A PractitionerRole takes the time of its practitioner. */
+async function withRoles(
+  { scope, store, baseUrl }: BehaviourContext,
+  booking: Booking | undefined,
+): Promise<Booking | undefined> {
+  const roles = booking?.actors.filter((actor) => actor.startsWith('PractitionerRole/')) ?? [];
+  if (booking === undefined || roles.length === 0) return booking;
+  const practitioners: string[] = [];
+  for (const role of roles) {
+    const found = await store.read(scope, 'PractitionerRole', role.slice('PractitionerRole/'.length));
+    if (found === undefined || found.deleted) continue;
+    const reference = textOf(objectOf(parseJson(contentOf(found.content)), 'practitioner'), 'reference');
+    practitioners.push(...[localOf(reference ?? '', baseUrl) ?? []].flat());
+  }
+  return { ...booking, actors: [...new Set([...booking.actors, ...practitioners])].sort() };
+}
+
+/**
+ * Whose time is kept is booked from when until when, or not at all.
+ * @throws PraxisError `slot-missing`
+ */
+async function requireTimes(context: BehaviourContext, { before, after }: VersionChange): Promise<void> {
+  if (after === undefined || !takesTime(after) || after['status'] === 'proposed') return;
+  if (Date.parse(String(after['start'])) < Date.parse(String(after['end']))) return;
+  const actors = actorsIn(after, context.baseUrl);
+  if (actors.length === 0 || (before !== undefined && isSameText(before, after))) return;
+  const [kept] = await findBookableActors(context.store, context.scope, actors);
+  if (kept === undefined) return;
+  const isMissing = after['start'] === undefined || after['end'] === undefined;
+  fail('slot-missing', {
+    diagnostics: `${isMissing ? 'start or end is missing' : 'end is not after start'}: ${kept.actor} is booked by slots, which have both`,
+    expression: [after['start'] === undefined ? 'Appointment.start' : 'Appointment.end'],
+  });
+}
+
+/** Whether nothing that times depend on was changed. */
+function isSameText(before: JsonObject, after: JsonObject): boolean {
+  return ['status', 'start', 'end', 'participant'].every(
+    (member) => JSON.stringify(before[member]) === JSON.stringify(after[member]),
+  );
+}
+
+/** Whether it says that it stands on a slot of a firm that derives slots: that is judged, whoever takes part. */
+async function standsOnSlot({ scope, store }: BehaviourContext, booking: Booking | undefined): Promise<boolean> {
+  return booking?.slots !== undefined && (await readCalendars(store, scope)).calendars.length > 0;
+}
+
+/** Those of the participants whose time is kept. */
+async function keptActors(
+  { scope, store }: BehaviourContext,
+  bookings: readonly (Booking | undefined)[],
+): Promise<readonly string[]> {
+  const actors = [...new Set(bookings.flatMap((booking) => booking?.actors ?? []))];
+  if (actors.length === 0) return [];
+  return (await findBookableActors(store, scope, actors)).map(({ actor }) => actor);
+}

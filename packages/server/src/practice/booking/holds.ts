@@ -1,0 +1,114 @@
+/**
+ * Holds: slots that an application keeps for a moment. What they take stands in occupancy under hold/id; here stands whose
+ * they are (docs/decisions/0189). An application sees its own holds alone.
+ */
+import type { Database } from '../../database/database.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import { firmByFirm } from '../../storage/firm-by-firm.ts';
+import type { StatementRunner } from '../../storage/statement-runner.ts';
+import type { TenantScope } from '../../tenancy/scope.ts';
+
+export interface Hold {
+  readonly id: string;
+  /** Id of the Slot. */
+  readonly slot: string;
+  /** When it ends, in milliseconds since 1970. */
+  readonly expiresMs: number;
+  /** How often it was renewed. */
+  readonly renewals: number;
+}
+
+interface HoldRow {
+  readonly id: string | null;
+  readonly slot: string;
+  readonly expires: number;
+  readonly renewals: number;
+}
+
+/** The hold, where it is the application's own and has not ended. */
+export async function findHold(
+  store: StatementRunner,
+  scope: TenantScope,
+  id: string,
+  nowMs: number,
+): Promise<Hold | undefined> {
+  const [row] = await store.run<HoldRow>(scope, readStatement(scope, id, nowMs), { idempotent: true });
+  if (row === undefined || row.id === null) return undefined;
+  return { id: row.id, slot: row.slot, expiresMs: row.expires, renewals: row.renewals };
+}
+
+/** How many holds of the application have not ended. */
+export async function countHolds(store: StatementRunner, scope: TenantScope, nowMs: number): Promise<number> {
+  const statement = countStatement(scope, nowMs);
+  return (await store.run<{ readonly holds: number }>(scope, statement, { idempotent: true }))[0]?.holds ?? 0;
+}
+
+/** Makes or renews a hold of the application: in the transaction that takes its places. */
+export async function keepHold(store: StatementRunner, scope: TenantScope, hold: Hold): Promise<void> {
+  await store.run(scope, keepStatement(scope, hold));
+}
+
+/** Takes a hold of the application away: in the transaction that gives its places up. */
+export async function dropHold(store: StatementRunner, scope: TenantScope, id: string): Promise<void> {
+  await store.run(scope, dropStatement(scope, id));
+}
+
+function readStatement({ firm, application }: TenantScope, id: string, nowMs: number): Sql {
+  return sql`
+    SELECT e.epoch, h.id, h.slot, h.expires, h.renewals
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT id, slot, expires, renewals FROM slot_hold
+      WHERE firm = ${firm} AND id = ${id} AND application = ${application} AND expires > ${nowMs}::bigint OFFSET 0) h ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+function countStatement({ firm, application }: TenantScope, nowMs: number): Sql {
+  return sql`
+    SELECT e.epoch, (SELECT count(*)::int FROM slot_hold
+      WHERE firm = ${firm} AND expires > ${nowMs}::bigint AND application = ${application}) AS holds
+    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+function keepStatement({ firm, application, epoch }: TenantScope, { id, slot, expiresMs, renewals }: Hold): Sql {
+  return sql`
+    WITH kept AS (
+      INSERT INTO slot_hold (firm, id, application, slot, expires, renewals)
+      SELECT ${firm}, ${id}, ${application}, ${slot}, ${expiresMs}::bigint, ${renewals}
+      FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint
+      ON CONFLICT (firm, id) DO UPDATE SET expires = EXCLUDED.expires, renewals = EXCLUDED.renewals
+        WHERE slot_hold.application = ${application})
+    SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+function dropStatement({ firm, application, epoch }: TenantScope, id: string): Sql {
+  return sql`
+    WITH gone AS (
+      DELETE FROM slot_hold h USING access_epoch a
+      WHERE h.firm = ${firm} AND h.id = ${id} AND h.application = ${application}
+        AND a.firm = ${firm} AND a.application = ${application} AND a.epoch = ${epoch}::bigint)
+    SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+/** Holds that one statement takes away at most. */
+const expiredMax = 1_000;
+const expiryPauseMs = 600_000;
+
+/** A job (jobs/jobs.ts): takes away what is left of holds that have ended. Nothing depends on when it runs. */
+export function holdExpiry(database: Database, now: () => number) {
+  return {
+    name: 'expiry of slot holds',
+    pauseMs: expiryPauseMs,
+    run: () =>
+      firmByFirm(database, async (firm) => {
+        const gone = await database.forFirm(firm).query(sql`
+          WITH ended AS (
+            DELETE FROM slot_hold WHERE firm = ${firm} AND id IN (
+              SELECT id FROM slot_hold WHERE firm = ${firm} AND expires <= ${now()}::bigint ORDER BY expires LIMIT ${expiredMax})
+            RETURNING id)
+          DELETE FROM occupancy o USING ended
+            WHERE o.firm = ${firm} AND o.owner = 'hold/' || ended.id AND o.expires <= ${now()}::bigint
+            RETURNING 1 AS gone`);
+        return gone.length >= expiredMax;
+      }),
+  };
+}

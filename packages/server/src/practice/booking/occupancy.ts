@@ -1,0 +1,205 @@
+/**
+ * What is taken of the time of practitioners, rooms and equipment. Places are taken by one database function, under an
+ * exclusion constraint: nobody looks first and writes then (docs/decisions/0188).
+ */
+import { fail } from '../../base/errors.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import { integerArray, textArray } from '../../storage/index-arrays.ts';
+import { stale } from '../../storage/rows.ts';
+import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
+import type { TenantScope } from '../../tenancy/scope.ts';
+
+/** The longest interval that can be taken, in milliseconds; the table checks it, too. */
+export const occupancyMaxMs = 31 * 24 * 60 * 60 * 1000;
+
+/** [startMs, endMs), in milliseconds since 1970. */
+export interface Interval {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+export interface BusyInterval extends Interval {
+  /** Reference as Type/id. */
+  readonly actor: string;
+  /** Appointment/id, or hold/id. */
+  readonly owner: string;
+}
+
+/** One of the actors that a place may be taken of. */
+export interface ActorClaim extends Interval {
+  readonly actor: string;
+  /** Of the rules that the claim was made by. */
+  readonly version: number;
+  /** Intervals that the actor may have at one instant, this one included. */
+  readonly capacity: number;
+}
+
+export interface OccupancyClaim {
+  /** Appointment/id, or hold/id; what it had before is given up. */
+  readonly owner: string;
+  /** Others that give up what they have in the same step. */
+  readonly replaces: readonly string[];
+  readonly nowMs: number;
+  /** When a hold ends; undefined: never. */
+  readonly expiresMs: number | undefined;
+  /** Takes places whatever the capacity: for what was agreed elsewhere. */
+  readonly forced: boolean;
+  /** Of each the first actor that has room is taken; they have no actor in common. None: all is given up. */
+  readonly choices: readonly (readonly ActorClaim[])[];
+}
+
+export type OccupyOutcome =
+  /** The actor of each choice. */
+  | { readonly outcome: 'placed'; readonly actors: readonly string[] }
+  /** The rules by which an actor is booked are not those of the claim any more. */
+  | { readonly outcome: 'changed' }
+  /** No actor of a choice has room: what stands in the way of the first one. */
+  | { readonly outcome: 'taken'; readonly choice: number; readonly blocked: Interval };
+
+/** How an actor is booked. */
+export interface BookableActor {
+  readonly actor: string;
+  readonly version: number;
+  readonly capacity: number;
+}
+
+interface BusyRow {
+  readonly actor: string | null;
+  readonly owner: string;
+  readonly starts: number;
+  readonly ends: number;
+}
+
+interface ActorRow {
+  readonly actor: string | null;
+  readonly version: number;
+  readonly capacity: number;
+}
+
+interface PlaceRow {
+  readonly outcome: 'stale' | 'changed' | 'taken' | 'placed';
+  readonly choice: number;
+  readonly actor: string;
+  readonly starts: number;
+  readonly ends: number;
+}
+
+const reading: StatementOptions = { idempotent: true };
+
+/** What is taken of the actors between two moments, in the order of actor and start; ended holds do not count. */
+export async function findBusyIntervals(
+  store: StatementRunner,
+  scope: TenantScope,
+  actors: readonly string[],
+  period: Interval,
+  nowMs: number,
+): Promise<readonly BusyInterval[]> {
+  return intervalsOf(await store.run<BusyRow>(scope, busyStatement(scope, actors, period, nowMs), reading));
+}
+
+/** What an owner (Appointment/id or hold/id) has, in the order of actors. */
+export async function findPlaces(
+  store: StatementRunner,
+  scope: TenantScope,
+  owner: string,
+): Promise<readonly BusyInterval[]> {
+  return intervalsOf(await store.run<BusyRow>(scope, placesStatement(scope, owner), reading));
+}
+
+/** Those of `actors` whose time is kept, in no order. */
+export async function findBookableActors(
+  store: StatementRunner,
+  scope: TenantScope,
+  actors: readonly string[],
+): Promise<readonly BookableActor[]> {
+  const rows = await store.run<ActorRow>(scope, actorsStatement(scope, actors), reading);
+  return rows.flatMap(({ actor, version, capacity }) => (actor === null ? [] : [{ actor, version, capacity }]));
+}
+
+/**
+ * Takes places for one owner. Only inside `transaction`: unless all are `placed` the caller must throw, since what the
+ * owner had is given up already.
+ * @throws PraxisError `rule-broken` where an interval is longer than `occupancyMaxMs`
+ */
+export async function occupy(
+  store: StatementRunner,
+  scope: TenantScope,
+  claim: OccupancyClaim,
+): Promise<OccupyOutcome> {
+  return outcomeOf(await store.run<PlaceRow>(scope, occupyStatement(scope, claim), { tellsStale: true }));
+}
+
+function intervalsOf(rows: readonly BusyRow[]): readonly BusyInterval[] {
+  return rows.flatMap(({ actor, owner, starts, ends }) =>
+    actor === null ? [] : [{ actor, owner, startMs: starts, endMs: ends }],
+  );
+}
+
+/** @throws PraxisError `stale-access` */
+function outcomeOf(rows: readonly PlaceRow[]): OccupyOutcome {
+  const last = rows.at(-1);
+  switch (last?.outcome) {
+    case 'stale':
+      return stale();
+    case 'changed':
+      return { outcome: 'changed' };
+    case 'taken':
+      return { outcome: 'taken', choice: last.choice, blocked: { startMs: last.starts, endMs: last.ends } };
+    default:
+      return { outcome: 'placed', actors: rows.map(({ actor }) => actor) };
+  }
+}
+
+function busyStatement(
+  { firm, application }: TenantScope,
+  actors: readonly string[],
+  { startMs, endMs }: Interval,
+  nowMs: number,
+): Sql {
+  return sql`
+    SELECT e.epoch, o.actor, o.owner, o.starts, o.ends
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT t.actor, t.owner, t.starts, t.ends
+      FROM unnest(${textArray(actors)}::text[]) AS a(actor) CROSS JOIN LATERAL (
+        SELECT actor, owner, starts, ends FROM occupancy
+        WHERE firm = ${firm} AND actor = a.actor AND starts < ${endMs}::bigint AND starts > ${startMs - occupancyMaxMs}::bigint
+          AND ends > ${startMs}::bigint AND (expires IS NULL OR expires > ${nowMs}::bigint) OFFSET 0) t
+      OFFSET 0) o ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY o.actor, o.starts, o.owner`;
+}
+
+function placesStatement({ firm, application }: TenantScope, owner: string): Sql {
+  return sql`
+    SELECT e.epoch, o.actor, o.owner, o.starts, o.ends
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT actor, owner, starts, ends FROM occupancy WHERE firm = ${firm} AND owner = ${owner} OFFSET 0) o ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY o.actor`;
+}
+
+function actorsStatement({ firm, application }: TenantScope, actors: readonly string[]): Sql {
+  return sql`
+    SELECT e.epoch, b.actor, b.version, b.capacity
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT actor, version, capacity FROM bookable_actor
+      WHERE firm = ${firm} AND actor = ANY (${textArray(actors)}::text[]) OFFSET 0) b ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+function occupyStatement({ firm, application, epoch }: TenantScope, claim: OccupancyClaim): Sql {
+  const claims = claim.choices.flatMap((choice, number) => choice.map((each) => ({ ...each, number })));
+  if (claims.some(({ startMs, endMs }) => endMs - startMs > occupancyMaxMs))
+    fail('rule-broken', { diagnostics: 'An appointment of those who have a calendar takes 31 days at most' });
+  return sql`
+    SELECT outcome, choice, actor, starts, ends FROM praxis_occupy(
+      in_firm => ${firm}, in_application => ${application}, in_access_epoch => ${epoch}::bigint,
+      in_owner => ${claim.owner}, in_replaces => ${textArray(claim.replaces)}, in_now => ${claim.nowMs}::bigint,
+      in_expires => ${claim.expiresMs ?? null}::bigint, in_forced => ${claim.forced},
+      in_choice => ${integerArray(claims.map(({ number }) => number))},
+      in_actor => ${textArray(claims.map(({ actor }) => actor))},
+      in_version => ${integerArray(claims.map(({ version }) => version))},
+      in_from => ${integerArray(claims.map(({ startMs }) => startMs))},
+      in_until => ${integerArray(claims.map(({ endMs }) => endMs))},
+      in_capacity => ${integerArray(claims.map(({ capacity }) => capacity))})`;
+}

@@ -1,0 +1,241 @@
+/**
+ * A series of appointments, booked by one $book (docs/decisions/0200, 0201): each stands on a slot of its own, takes its
+ * places and is stored like any other; all of that happens in one transaction.
+ */
+import type { JsonObject } from '@praxis/fhir';
+import { type ErrorIssue, fail, PraxisError } from '../../../base/errors.ts';
+import { newResourceId, newUuid } from '../../../base/ids.ts';
+import type { FhirResponse, InteractionContext } from '../../../interactions/context.ts';
+import { createNew } from '../../../interactions/create.ts';
+import { notFound } from '../../../interactions/denials.ts';
+import { requireResource } from '../../../interactions/writing.ts';
+import type { OperationParameter, OperationRequest } from '../../../operations/operation.ts';
+import { type OutputParameter, parametersResponse } from '../../../operations/result.ts';
+import { objectsOf } from '../../../search/json-values.ts';
+import { type OfferedSlot, practitionerOf } from '../../calendars/free-slots.ts';
+import { offeredTo } from '../../calendars/offered-slot.ts';
+import { scheduledCalendars } from '../../calendars/scheduled-calendars.ts';
+import { slotGrants } from '../../calendars/slot-grants.ts';
+import { slotAt } from '../../calendars/slots.ts';
+import { instantText } from '../../calendars/zone.ts';
+import { claimSlot, ownerOf, participantsAt } from '../holding.ts';
+import { dropHold } from '../holds.ts';
+import { occupy } from '../occupancy.ts';
+import type { Occurrence } from '../recurrence.ts';
+import { seriesIdentifier, seriesSystem } from '../series.ts';
+import { bookedAppointment } from './booked.ts';
+import { placingContext } from './placing-context.ts';
+import { askedOccurrences, type SeriesAsked } from './recurrence-asked.ts';
+
+/** Occurrences that a refusal names, at most. */
+const refusedMax = 20;
+
+const out = (
+  name: string,
+  documentation: string,
+  max: 1 | '*',
+  more: Partial<OperationParameter>,
+): OperationParameter => ({
+  name,
+  use: 'out',
+  min: 0,
+  max,
+  documentation,
+  ...more,
+});
+
+export const seriesResults: readonly OperationParameter[] = [
+  out('series', 'Of a series: the identifier that its appointments share.', 1, { type: 'Identifier' }),
+  out('booked', 'Of a series: each appointment, in order.', '*', {
+    parts: [
+      out('start', 'When it begins.', 1, { type: 'instant' }),
+      out('reference', 'The appointment.', 1, { type: 'Reference' }),
+      out('appointment', 'It itself, unless Prefer: return=minimal.', 1, { type: 'Appointment' }),
+    ],
+  }),
+  out('skipped', 'Of a series: each that could not be booked.', '*', {
+    parts: [
+      out('start', 'When it would have begun.', 1, { type: 'instant' }),
+      out('reason', 'Why it could not be booked.', 1, { type: 'string' }),
+      out('alternative', 'Free slots that would do instead.', '*', { type: 'Reference' }),
+    ],
+  }),
+];
+
+export interface SeriesWanted {
+  /** Who comes and why. */
+  readonly given: JsonObject;
+  /** The first slot. */
+  readonly slot: OfferedSlot;
+  /** The hold that it was kept by: hold/id. */
+  readonly replaces: readonly string[];
+  readonly asked: SeriesAsked;
+}
+
+interface Booked {
+  readonly startMs: number;
+  readonly response: FhirResponse;
+}
+
+interface Skipped {
+  readonly startMs: number;
+  readonly error: PraxisError;
+}
+
+/**
+ * 200 with what was booked and what was skipped. Inside a transaction only.
+ * @throws PraxisError `slot-taken` or `slot-missing` naming each occurrence that cannot be booked (all, where they are to be
+ *   skipped), and as $book
+ */
+export async function bookSeries(
+  context: InteractionContext,
+  request: OperationRequest,
+  wanted: SeriesWanted,
+): Promise<FhirResponse> {
+  const { slot, asked } = wanted;
+  const occurrences = askedOccurrences(slot.timeZone, slot.startMs, asked);
+  const slotFor = await slotFinder(context, slot);
+  const series = newUuid();
+  const booked: Booked[] = [];
+  const skipped: Skipped[] = [];
+  for (const occurrence of occurrences) {
+    const done = await bookOne(context, request, wanted, { series, occurrence, slotFor });
+    if ('error' in done) skipped.push(done);
+    else booked.push(done);
+    if (!asked.skips && skipped.length === refusedMax) break;
+  }
+  if (booked.length === 0 || (skipped.length > 0 && !asked.skips)) refuseAll(slot, occurrences, skipped, slotFor);
+  return seriesResponse(slot.timeZone, series, booked, skipped);
+}
+
+/** The slot of the same calendar and type at another moment, as far as the caller may see it. */
+type SlotFinder = (startMs: number) => OfferedSlot | undefined;
+
+async function slotFinder(
+  context: InteractionContext,
+  { calendar, type, timeZone, id }: OfferedSlot,
+): Promise<SlotFinder> {
+  const all = await scheduledCalendars(context.store, context.scope, [practitionerOf(calendar)]);
+  const scheduled = all.find((each) => each.calendar.number === calendar.number);
+  if (scheduled === undefined) return notFound('Slot', id);
+  const isSeen = offeredTo(context, slotGrants(context.policy));
+  return (startMs) => {
+    const found = slotAt(scheduled.calendar, timeZone, scheduled.holidays, { type: type.code, startMs });
+    const offered = found && { ...found, timeZone };
+    return offered !== undefined && isSeen(offered) ? offered : undefined;
+  };
+}
+
+interface One {
+  readonly series: string;
+  readonly occurrence: Occurrence;
+  readonly slotFor: SlotFinder;
+}
+
+/** Books one occurrence, or leaves all as it was. */
+async function bookOne(
+  context: InteractionContext,
+  request: OperationRequest,
+  { given, slot: first, replaces }: SeriesWanted,
+  { series, occurrence: { startMs }, slotFor }: One,
+): Promise<Booked | Skipped> {
+  const [hold, id] = [newUuid(), newResourceId(context.clock)];
+  try {
+    const response = await context.store.transaction(context.scope, async (store) => {
+      const inside = { ...context, store };
+      const slot = slotFor(startMs) ?? noSlot(first, startMs);
+      const claimed = await claimSlot(placingContext(inside), slot, startMs === first.startMs ? replaces : [], hold);
+      // What is said of the time is said of the first.
+      const { start: _start, end: _end, ...others } = given;
+      const own = startMs === first.startMs ? given : others;
+      const member = withIdentifier(own, seriesIdentifier(series, instantText(slot.timeZone, startMs)));
+      const body = bookedAppointment(member, slot, participantsAt(slot, claimed));
+      const appointment = requireResource(body, 'Appointment', context.budget);
+      return await createNew(inside, asCreate(request, id), appointment, { replaces: [ownerOf(claimed.hold.id)] });
+    });
+    return { startMs, response };
+  } catch (error) {
+    if (!(error instanceof PraxisError && (error.code === 'slot-taken' || error.code === 'slot-missing'))) throw error;
+    await giveUp(context, ownerOf(hold), `Appointment/${id}`);
+    return { startMs, error };
+  }
+}
+
+/** In a transaction of a Bundle what was taken so far is not undone by itself, since only all of it could be. */
+async function giveUp({ store, scope, clock }: InteractionContext, owner: string, appointment: string): Promise<void> {
+  const nothing = { expiresMs: undefined, forced: false, choices: [] };
+  await occupy(store, scope, { ...nothing, owner, replaces: [appointment], nowMs: clock.now() });
+  await dropHold(store, scope, owner.slice('hold/'.length));
+}
+
+function noSlot({ calendar, type, timeZone }: OfferedSlot, startMs: number): never {
+  return fail('slot-missing', {
+    diagnostics: `${practitionerOf(calendar)} has no slot of type ${type.code} at Location/${calendar.location} that starts at ${instantText(timeZone, startMs)}`,
+    expression: ['Appointment.start'],
+  });
+}
+
+function withIdentifier(given: JsonObject, identifier: JsonObject): JsonObject {
+  const others = objectsOf({ identifier: given['identifier'] ?? [] }, 'identifier');
+  return { ...given, identifier: [...others.filter(({ system }) => system !== seriesSystem), identifier] };
+}
+
+/** Each has an id of its own, and an answer with the appointment or without. */
+function asCreate(request: OperationRequest, newId: string): OperationRequest {
+  const { prefer, ...rest } = request;
+  const isWhole = prefer.return === undefined || prefer.return === 'representation';
+  return { ...rest, newId, type: 'Appointment', prefer: { ...prefer, return: isWhole ? 'representation' : 'minimal' } };
+}
+
+/** One refusal for all, which names each of them. */
+function refuseAll(
+  { timeZone }: OfferedSlot,
+  occurrences: readonly Occurrence[],
+  skipped: readonly Skipped[],
+  slotFor: SlotFinder,
+): never {
+  const code = skipped.some(({ error }) => error.code === 'slot-taken') ? 'slot-taken' : 'slot-missing';
+  const own = new Set(occurrences.flatMap(({ startMs }) => slotFor(startMs)?.id ?? []).map((id) => `Slot/${id}`));
+  const issues = skipped.slice(0, refusedMax).flatMap(({ startMs, error }): ErrorIssue[] => {
+    const place = occurrences.findIndex((each) => each.startMs === startMs) + 1;
+    const [first, ...more] = error.issues;
+    const told = `Occurrence ${place} of ${occurrences.length}: ${first?.diagnostics ?? instantText(timeZone, startMs)}`;
+    const useful = more.filter(({ alternative }) => alternative === undefined || !own.has(alternative.reference));
+    return [{ diagnostics: told, expression: first?.expression ?? [] }, ...useful.map((each) => ({ ...each }))];
+  });
+  const [first, ...more] = issues;
+  const isCut = skipped.length >= refusedMax && occurrences.length > refusedMax;
+  const cut: readonly ErrorIssue[] = isCut
+    ? [{ severity: 'information', issue: 'informational', diagnostics: 'Those after it are not named' }]
+    : [];
+  return fail(code, { diagnostics: 'None was booked', ...first, more: [...more, ...cut] });
+}
+
+function seriesResponse(
+  timeZone: string,
+  series: string,
+  booked: readonly Booked[],
+  skipped: readonly Skipped[],
+): FhirResponse {
+  return parametersResponse([
+    { name: 'series', type: 'Identifier', value: { system: seriesSystem, value: series } },
+    ...booked.map(({ startMs, response: { id, body } }) => ({
+      name: 'booked',
+      parts: [
+        { name: 'start', type: 'instant', value: instantText(timeZone, startMs) },
+        { name: 'reference', type: 'Reference', value: { reference: `Appointment/${id}` } },
+        ...(body === undefined ? [] : [{ name: 'appointment', resource: body }]),
+      ],
+    })),
+    ...skipped.map(({ startMs, error }) => ({
+      name: 'skipped',
+      parts: [
+        { name: 'start', type: 'instant', value: instantText(timeZone, startMs) },
+        { name: 'reason', type: 'string', value: error.details.diagnostics },
+        ...error.issues.flatMap(({ alternative }): OutputParameter[] =>
+          alternative === undefined ? [] : [{ name: 'alternative', type: 'Reference', value: { ...alternative } }],
+        ),
+      ],
+    })),
+  ]);
+}

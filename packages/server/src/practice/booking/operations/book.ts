@@ -1,0 +1,114 @@
+/**
+ * $book: a slot becomes an appointment (docs/decisions/0189). Rooms and equipment that the appointment needs are found, taken
+ * and named with it; all of that happens or nothing does.
+ */
+import { invoking } from '../../../base/worst-case.ts';
+import type { FhirResponse, InteractionContext } from '../../../interactions/context.ts';
+import { createNew } from '../../../interactions/create.ts';
+import { requireGrants } from '../../../interactions/denials.ts';
+import { requireResource } from '../../../interactions/writing.ts';
+import { objectInput, textInput } from '../../../operations/input.ts';
+import type { Operation, OperationRequest } from '../../../operations/operation.ts';
+import { refuseParameter } from '../../../operations/parameter-problem.ts';
+import { requireSlotGrants } from '../../calendars/slot-grants.ts';
+import { claimSlot, ownerOf, participantsAt } from '../holding.ts';
+import { dropHold } from '../holds.ts';
+import { bookSeries, seriesResults } from './book-series.ts';
+import { bookedAppointment } from './booked.ts';
+import { namedSlot, placingContext, requireHold } from './placing-context.ts';
+import { readRecurrence, recurrenceParameter } from './recurrence-asked.ts';
+
+export const book: Operation = {
+  name: 'book',
+  url: 'https://praxis.health/fhir/OperationDefinition/book',
+  worstCase: {
+    because: 'a series of as many as one may have',
+    request: ({ slot, patient }) =>
+      invoking('Appointment/$book', [
+        { name: 'slot', valueString: `Slot/${slot}` },
+        {
+          name: 'appointment',
+          resource: {
+            resourceType: 'Appointment',
+            status: 'booked',
+            participant: [{ actor: { reference: `Patient/${patient}` }, status: 'accepted' }],
+          },
+        },
+        {
+          name: 'recurrence',
+          part: [
+            { name: 'frequency', valueCode: 'weekly' },
+            { name: 'count', valueInteger: 104 },
+          ],
+        },
+      ]),
+  },
+  levels: ['type'],
+  types: ['Appointment'],
+  affectsState: true,
+  parameters: [
+    {
+      name: 'appointment',
+      use: 'in',
+      min: 1,
+      max: 1,
+      type: 'Appointment',
+      unchecked: true,
+      documentation:
+        'Who comes and why: what the slot says (type, start, end, practitioner, location, rooms) is filled in. Its status is booked unless it says pending.',
+    },
+    { name: 'slot', use: 'in', min: 0, max: 1, type: 'string', documentation: 'The slot, as Slot/id.' },
+    { name: 'hold', use: 'in', min: 0, max: 1, type: 'id', documentation: 'Or a hold of this application.' },
+    recurrenceParameter,
+    {
+      name: 'return',
+      use: 'out',
+      min: 0,
+      max: 1,
+      type: 'Appointment',
+      documentation: 'The one appointment, as a create answers; of a series a Parameters resource tells instead.',
+    },
+    ...seriesResults,
+  ],
+  authorize(context) {
+    requireGrants(context, 'Slot', 's');
+    requireGrants(context, 'Appointment', 'c');
+    requireSlotGrants(context, 'Appointment/$book');
+  },
+  answer,
+};
+
+/**
+ * 201 as a create; of a series 200.
+ * @throws PraxisError `slot-taken`, `slot-missing`, `rule-broken`, `resource-not-found`, `operation-parameter-invalid`, and as a
+ *   create
+ */
+async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
+  const { input } = request;
+  const given = objectInput(input, 'appointment') ?? {};
+  const named = textInput(input, 'slot');
+  const held = textInput(input, 'hold');
+  if ((named === undefined) === (held === undefined))
+    refuseParameter('slot', 'or hold names what is booked: give one of both, such as slot=Slot/…');
+  const asked = readRecurrence(input);
+  return await context.store.transaction(context.scope, async (store) => {
+    const inside = { ...context, store };
+    const kept = held === undefined ? undefined : await requireHold(inside, held);
+    const slot = await namedSlot(inside, kept?.slot ?? named ?? '');
+    const replaces = kept === undefined ? [] : [ownerOf(kept.id)];
+    if (asked !== undefined) {
+      if (kept !== undefined) await dropHold(store, context.scope, kept.id);
+      return await bookSeries(inside, request, { given, slot, replaces, asked });
+    }
+    const claimed = await claimSlot(placingContext(inside), slot, replaces);
+    const appointment = requireResource(
+      bookedAppointment(given, slot, participantsAt(slot, claimed)),
+      'Appointment',
+      context.budget,
+    );
+    if (kept !== undefined) await dropHold(store, context.scope, kept.id);
+    return await createNew(inside, { ...request, type: 'Appointment' }, appointment, {
+      replaces: [ownerOf(claimed.hold.id)],
+    });
+  });
+}

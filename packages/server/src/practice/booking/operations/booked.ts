@@ -1,0 +1,96 @@
+/** The Appointment that a slot becomes: what the slot says of it is filled in, and must not be contradicted. */
+import type { JsonObject, JsonValue } from '@praxis/fhir';
+import { fail } from '../../../base/errors.ts';
+import { objectOf, objectsOf, textOf } from '../../../search/json-values.ts';
+import type { OfferedSlot } from '../../calendars/free-slots.ts';
+import { instantText } from '../../calendars/zone.ts';
+
+/** Members that a slot decides. */
+export const slotMembers = ['appointmentType', 'start', 'end', 'minutesDuration', 'slot', 'participant'] as const;
+
+/**
+ * @param given the appointment as the caller wants it
+ * @param actors whose time it takes, as Type/id: those that are missing become participants
+ * @throws PraxisError `rule-broken` where the appointment says something else than the slot
+ */
+export function bookedAppointment(given: JsonObject, slot: OfferedSlot, actors: readonly string[]): JsonObject {
+  const { type, startMs, endMs, timeZone, id } = slot;
+  requireStart(given);
+  requireSame(given, 'start', startMs, instantText(timeZone, startMs));
+  requireSame(given, 'end', endMs, instantText(timeZone, endMs));
+  if (given['minutesDuration'] !== undefined && given['minutesDuration'] !== type.minutes)
+    contradicted('minutesDuration', `${type.minutes}`);
+  const codes = objectsOf(given['appointmentType'], 'coding').map((coding) => textOf(coding, 'code'));
+  if (given['appointmentType'] !== undefined && !codes.includes(type.code)) contradicted('appointmentType', type.code);
+  return {
+    status: 'booked',
+    ...given,
+    resourceType: 'Appointment',
+    appointmentType: given['appointmentType'] ?? { coding: [codingOf(type)] },
+    start: given['start'] ?? instantText(timeZone, startMs),
+    end: given['end'] ?? instantText(timeZone, endMs),
+    minutesDuration: type.minutes,
+    slot: [{ reference: `Slot/${id}` }],
+    participant: participants(given, actors),
+  };
+}
+
+/** What is booked begins as booked or pending, for somebody. @throws PraxisError `rule-broken` */
+function requireStart(given: JsonObject): void {
+  const status = textOf(given, 'status') ?? 'booked';
+  if (!['booked', 'pending', 'proposed'].includes(status))
+    fail('rule-broken', {
+      diagnostics: 'status of what is booked is booked or pending: what comes after that has operations of its own',
+      expression: ['Appointment.status'],
+    });
+  const isForSomebody = objectsOf(given, 'participant').some((each) =>
+    /(?:^|\/)Patient\//.test(textOf(objectOf(each, 'actor'), 'reference') ?? ''),
+  );
+  if (!isForSomebody)
+    fail('rule-broken', {
+      diagnostics:
+        'participant names no patient: say who comes, as {"actor":{"reference":"Patient/…"},"status":"accepted"}',
+      expression: ['Appointment.participant'],
+    });
+}
+
+/**
+ * The same appointment on another slot.
+ * @param before whose time it took until now: those are participants no longer, unless they stay
+ */
+export function movedAppointment(
+  appointment: JsonObject,
+  slot: OfferedSlot,
+  before: readonly string[],
+  actors: readonly string[],
+): JsonObject {
+  const { start: _start, end: _end, minutesDuration: _minutes, participant, ...rest } = appointment;
+  const gone = new Set(before.filter((actor) => !actors.includes(actor)));
+  const stay = objectsOf({ participant: participant ?? [] }, 'participant').filter(
+    (each) => !gone.has(textOf(objectOf(each, 'actor'), 'reference') ?? ''),
+  );
+  return bookedAppointment({ ...rest, participant: stay }, slot, actors);
+}
+
+function codingOf({ system, code, display }: OfferedSlot['type']): JsonObject {
+  return { ...(system === undefined ? {} : { system }), code, ...(display === undefined ? {} : { display }) };
+}
+
+function participants(given: JsonObject, actors: readonly string[]): JsonValue[] {
+  const named = objectsOf(given, 'participant');
+  const known = new Set(named.map((each) => textOf(objectOf(each, 'actor'), 'reference')));
+  const missing = actors.filter((reference) => !known.has(reference));
+  return [...named, ...missing.map((reference) => ({ actor: { reference }, status: 'accepted' }))];
+}
+
+function requireSame(given: JsonObject, member: 'start' | 'end', ms: number, right: string): void {
+  const text = textOf(given, member);
+  if (text !== undefined && Date.parse(text) !== ms) contradicted(member, right);
+}
+
+function contradicted(member: string, right: string): never {
+  return fail('rule-broken', {
+    diagnostics: `${member} is ${right} on this slot: leave it out, or name another slot`,
+    expression: [`Appointment.${member}`],
+  });
+}

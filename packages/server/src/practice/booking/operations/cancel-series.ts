@@ -1,0 +1,98 @@
+/** $cancel of more than one appointment of a series (docs/decisions/0201): in one transaction, all of them or none. */
+import type { JsonObject, Patch } from '@praxis/fhir';
+import type { FhirResponse, InteractionContext } from '../../../interactions/context.ts';
+import { discloseReadable } from '../../../interactions/disclosing.ts';
+import { changeResource } from '../../../interactions/patch.ts';
+import type { OperationParameter, OperationRequest } from '../../../operations/operation.ts';
+import { type OutputParameter, parametersResponse } from '../../../operations/result.ts';
+import { textOf } from '../../../search/json-values.ts';
+import { seriesSystem } from '../series.ts';
+import { requireSeriesMember, type SeriesMember, seriesMembers } from '../series-members.ts';
+
+/** Which appointments are meant. */
+export const seriesScopes = ['one', 'following', 'all'] as const;
+export type SeriesScope = (typeof seriesScopes)[number];
+
+const out = (name: string, type: string, documentation: string, min: 0 | 1 = 1): OperationParameter => ({
+  name,
+  use: 'out',
+  min,
+  max: 1,
+  type,
+  documentation,
+});
+
+export const cancelledSeriesResults: readonly OperationParameter[] = [
+  out('series', 'Identifier', 'The series, where scope is not one.', 0),
+  {
+    name: 'cancelled',
+    use: 'out',
+    min: 0,
+    max: '*',
+    documentation: 'Each appointment of it that was cancelled now.',
+    parts: [
+      out('reference', 'Reference', 'The appointment.'),
+      out('appointment', 'Appointment', 'It as it is now, as far as the application may read it.', 0),
+    ],
+  },
+  {
+    name: 'left',
+    use: 'out',
+    min: 0,
+    max: '*',
+    documentation: 'Each that was left as it is, since it has begun, is over, or was cancelled before.',
+    parts: [out('reference', 'Reference', 'The appointment.'), out('status', 'code', 'Its status.')],
+  },
+];
+
+/** Statuses in which an appointment is still to come. */
+const coming: ReadonlySet<string> = new Set(['proposed', 'pending', 'booked', 'waitlist']);
+
+/**
+ * 200 with those that were cancelled and those that were left.
+ * @throws PraxisError `rule-broken` for one that is part of no series, `access-denied`, `resource-not-found`, and as a PATCH
+ */
+export async function cancelSeries(
+  context: InteractionContext,
+  request: OperationRequest,
+  scope: Exclude<SeriesScope, 'one'>,
+  patch: Patch,
+): Promise<FhirResponse> {
+  const touched = patch.touches.flatMap(({ member }) => member ?? []);
+  return await context.store.transaction(context.scope, async (store) => {
+    const inside = { ...context, store };
+    const { place } = await requireSeriesMember(inside, request, touched);
+    const members = await seriesMembers(inside, place.series);
+    const meant = members.filter(({ place: { startMs } }) => scope === 'all' || startMs >= place.startMs);
+    const told: OutputParameter[] = [];
+    for (const member of meant) told.push(await cancelMember(inside, request, member, patch));
+    return parametersResponse([
+      { name: 'series', type: 'Identifier', value: { system: seriesSystem, value: place.series } },
+      ...told,
+    ]);
+  });
+}
+
+async function cancelMember(
+  context: InteractionContext,
+  request: OperationRequest,
+  { id, appointment }: SeriesMember,
+  patch: Patch,
+): Promise<OutputParameter> {
+  const reference = { name: 'reference', type: 'Reference', value: { reference: `Appointment/${id}` } } as const;
+  const status = textOf(appointment, 'status') ?? '';
+  if (!isComing(context, appointment, status))
+    return { name: 'left', parts: [reference, { name: 'status', type: 'code', value: status }] };
+  const row = await changeResource(context, { ...request, id, ifMatch: undefined, ifNoneMatch: undefined }, patch);
+  const resource = request.prefer.return === 'minimal' ? undefined : discloseReadable(context, row);
+  return {
+    name: 'cancelled',
+    parts: [reference, ...(resource === undefined ? [] : [{ name: 'appointment', resource }])],
+  };
+}
+
+/** Those who wait for a time have none that could be past. */
+function isComing({ clock }: InteractionContext, appointment: JsonObject, status: string): boolean {
+  const startMs = Date.parse(textOf(appointment, 'start') ?? '');
+  return coming.has(status) && (status === 'waitlist' || !(startMs <= clock.now()));
+}

@@ -1,0 +1,96 @@
+/**
+ * $cancel: an appointment is called off with the reason that the practice has a code for (docs/decisions/0189). The same PUT
+ * or PATCH of `status` does it, too; this one needs no right to read the appointment.
+ */
+
+import type { JsonObject, Patch } from '@praxis/fhir';
+import { invoking } from '../../../base/worst-case.ts';
+import type { FhirResponse, InteractionContext } from '../../../interactions/context.ts';
+import { requireGrants } from '../../../interactions/denials.ts';
+import { changeResource, patchedResponse } from '../../../interactions/patch.ts';
+import { requireValidId } from '../../../interactions/writing.ts';
+import { objectInput, textInput } from '../../../operations/input.ts';
+import type { Operation, OperationRequest } from '../../../operations/operation.ts';
+import { refuseParameter } from '../../../operations/parameter-problem.ts';
+import { cancelledSeriesResults, cancelSeries, type SeriesScope, seriesScopes } from './cancel-series.ts';
+
+export const cancel: Operation = {
+  name: 'cancel',
+  url: 'https://praxis.health/fhir/OperationDefinition/cancel',
+  worstCase: {
+    because: 'all of a series',
+    request: ({ inSeries }) =>
+      invoking(`Appointment/${inSeries}/$cancel`, [
+        { name: 'reason', valueCodeableConcept: { text: 'Siege' } },
+        { name: 'scope', valueCode: 'all' },
+      ]),
+  },
+  levels: ['instance'],
+  types: ['Appointment'],
+  affectsState: true,
+  parameters: [
+    {
+      name: 'reason',
+      use: 'in',
+      min: 1,
+      max: 1,
+      type: 'CodeableConcept',
+      documentation: 'Why: a code of the cancellation reasons of the practice. It becomes cancelationReason.',
+    },
+    {
+      name: 'comment',
+      use: 'in',
+      min: 0,
+      max: 1,
+      type: 'string',
+      documentation: 'More about it, for the practice. It takes the place of the comment.',
+    },
+    {
+      name: 'scope',
+      use: 'in',
+      min: 0,
+      max: 1,
+      type: 'code',
+      documentation:
+        'Of a series: one (this one, if absent), following (this one and those after it in the series) or all. Those that have begun are left.',
+    },
+    {
+      name: 'return',
+      use: 'out',
+      min: 0,
+      max: 1,
+      type: 'Appointment',
+      documentation:
+        'The appointment as it is now, as a PATCH answers; with another scope than one a Parameters resource tells instead.',
+    },
+    ...cancelledSeriesResults,
+  ],
+  authorize(context) {
+    requireGrants(context, 'Appointment', 'u');
+  },
+  answer,
+};
+
+/** 200 as a PATCH. @throws PraxisError `rule-broken` for one that is over, and as a PATCH */
+async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
+  requireValidId(request.id);
+  const reason = objectInput(request.input, 'reason') ?? {};
+  const comment = textInput(request.input, 'comment');
+  const set: JsonObject = {
+    status: 'cancelled',
+    cancelationReason: reason,
+    ...(comment === undefined ? {} : { comment }),
+  };
+  const patch: Patch = {
+    touches: Object.keys(set).map((member) => ({ member, blind: true })),
+    apply: (resource) => ({ ...resource, ...set }),
+  };
+  const scope = scopeOf(request);
+  if (scope !== 'one') return await cancelSeries(context, request, scope, patch);
+  return patchedResponse(context, request, await changeResource(context, request, patch));
+}
+
+function scopeOf({ input }: OperationRequest): SeriesScope {
+  const asked = textInput(input, 'scope') ?? 'one';
+  return seriesScopes.find((each) => each === asked) ?? refuseParameter('scope', `takes ${seriesScopes.join(', ')}`);
+}

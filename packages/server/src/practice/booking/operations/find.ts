@@ -1,0 +1,213 @@
+/**
+ * $find: free slots over weeks, of any of several practitioners and locations, with all who have to be there at once
+ * (docs/decisions/0191). A search for Slot looks at a few days; R4 has no operation for more, and the Argonaut Scheduling
+ * guide's has the same name and other parameters.
+ */
+
+import { toInstant } from '../../../base/clock.ts';
+import { newUuid } from '../../../base/ids.ts';
+import { getting } from '../../../base/worst-case.ts';
+import type { BundleEntry, BundleLink } from '../../../interactions/bundle-text.ts';
+import type { FhirResponse, InteractionContext } from '../../../interactions/context.ts';
+import { requireGrants } from '../../../interactions/denials.ts';
+import { discloseRow } from '../../../interactions/disclosing.ts';
+import { listResponse } from '../../../interactions/list-response.ts';
+import { encodeQuery } from '../../../interactions/search-links.ts';
+import type { Operation, OperationParameter, OperationRequest } from '../../../operations/operation.ts';
+import {
+  type FreeSlotsContext,
+  freeSlots,
+  type OfferedSlot,
+  placeOf,
+  practitionerOf,
+  RestUnseen,
+  type ScheduledCalendar,
+  type SlotPlace,
+  stepsOfAnswer,
+} from '../../calendars/free-slots.ts';
+import { offeredRow, offeredTo } from '../../calendars/offered-slot.ts';
+import { scheduledCalendars } from '../../calendars/scheduled-calendars.ts';
+import { requireSlotGrants, slotGrants } from '../../calendars/slot-grants.ts';
+import { derivingSlots } from '../../calendars/slots.ts';
+import { alsoNeeding, together } from '../../calendars/together.ts';
+import { otherStarts, preferredStarts } from '../preferred-times.ts';
+import { type FindAsked, type FindPlace, findCountMax, findDaysMax, placeText, readFind } from './find-asked.ts';
+
+const input = (
+  name: string,
+  type: string,
+  max: 1 | '*',
+  documentation: string,
+  min: 0 | 1 = 0,
+): OperationParameter => ({ name, use: 'in', min, max, type, documentation });
+
+export const find: Operation = {
+  name: 'find',
+  url: 'https://praxis.health/fhir/OperationDefinition/find',
+  worstCase: {
+    because: 'all calendars for as long as may be asked, for times that are nowhere (F5)',
+    request: ({ appointmentType }) =>
+      getting(`Slot/$find?appointment-type=${appointmentType}&time=00:01-00:02&others=true`),
+  },
+  levels: ['type'],
+  types: ['Slot'],
+  affectsState: false,
+  isList: true,
+  parameters: [
+    input('appointment-type', 'string', '*', 'Codes of appointment types; a slot of any of them will do.', 1),
+    input('start', 'string', 1, 'From when: a date or a time; now if absent.'),
+    input('end', 'string', 1, `Up to when, ${findDaysMax} days after start at most, which is the default.`),
+    input('practitioner', 'string', '*', 'Any of these will do; absent: all who have a calendar.'),
+    input('location', 'string', '*', 'At any of these; absent: at all.'),
+    input(
+      'with',
+      'string',
+      '*',
+      'Further practitioners, rooms and equipment that all have to be free at the same time.',
+    ),
+    input('day', 'code', '*', 'Preferred days of the week: mon, tue, wed, thu, fri, sat, sun.'),
+    input(
+      'time',
+      'string',
+      '*',
+      'Preferred times of the day at which it begins, such as 08:00-12:00, by the clock there.',
+    ),
+    input('others', 'boolean', 1, 'Whether slots at other times follow those at preferred ones; false if absent.'),
+    input('first-available', 'boolean', 1, 'Of each practitioner and location the first slot only, on one page.'),
+    input('_count', 'integer', 1, `Slots of a page, ${findCountMax} at most.`),
+    input('_cursor', 'string', 1, 'What the link next of the page before holds.'),
+    {
+      name: 'return',
+      use: 'out',
+      min: 1,
+      max: 1,
+      type: 'Bundle',
+      documentation: 'A searchset of free slots: by start, then practitioner, then appointment type.',
+    },
+  ],
+  authorize(context) {
+    requireGrants(context, 'Slot', 's');
+    requireSlotGrants(context, 'Slot/$find');
+  },
+  answer,
+};
+
+interface Page {
+  readonly slots: readonly OfferedSlot[];
+  readonly next: FindPlace | undefined;
+}
+
+/** @throws PraxisError `operation-parameter-invalid`, `too-costly` */
+async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
+  const asked = readFind(context, request);
+  const all = await scheduledCalendars(context.store, context.scope);
+  const page = await pageOf(context, asked, all);
+  return listResponse({
+    type: 'searchset',
+    id: newUuid(),
+    lastUpdated: toInstant(context.clock.now()),
+    links: linksOf(context, request, page),
+    entries: page.slots.flatMap((slot) => entryOf(context, slot)),
+  });
+}
+
+/** Steps of a budget that it takes to tell whether the caller may see a slot. */
+const stepsPerSight = 200;
+
+/**
+ * The slots of a page. Where the budget does not suffice for all of it, those that were found, with a place to go on from.
+ * @throws PraxisError `too-costly` where there is no such place: `first-available` has one page
+ */
+async function pageOf(
+  context: InteractionContext,
+  asked: FindAsked,
+  calendars: readonly ScheduledCalendar[],
+): Promise<Page> {
+  const slots: OfferedSlot[] = [];
+  const phases = asked.others ? [false, true] : [false];
+  for (const isOther of phases.filter((phase) => phase || asked.after?.isOther !== true)) {
+    try {
+      const next = await fillPage(context, asked, calendars, { isOther, slots });
+      if (next !== undefined) return { slots, next: { ...next, isOther } };
+    } catch (error) {
+      if (!(error instanceof RestUnseen)) throw error;
+      return { slots, next: { startMs: error.fromMs, calendar: 0, type: '', isOther } };
+    }
+    if (asked.firstAvailable && slots.length === calendars.length) break;
+  }
+  return { slots, next: undefined };
+}
+
+interface Phase {
+  /** Whether slots at other times than the preferred ones are looked at, or those at preferred ones. */
+  readonly isOther: boolean;
+  /** Those found before. */
+  readonly slots: OfferedSlot[];
+}
+
+/** Adds the slots of a phase; returns the place of the last that was looked at, unless all were. */
+async function fillPage(
+  context: InteractionContext,
+  asked: FindAsked,
+  calendars: readonly ScheduledCalendar[],
+  { isOther, slots }: Phase,
+): Promise<SlotPlace | undefined> {
+  const { budget } = context;
+  const isSeen = offeredTo(context, slotGrants(context.policy));
+  const done = new Set(slots.map(({ calendar }) => calendar.number));
+  const isDone = (calendar: number): boolean => asked.firstAvailable && done.has(calendar);
+  let last: OfferedSlot | undefined;
+  for await (const slot of walk(context, asked, calendars, { isOther, isDone })) {
+    const isShort = !asked.firstAvailable && budget.stepsLeft < stepsOfAnswer;
+    if (isShort && last !== undefined) return placeOf(last);
+    last = slot;
+    budget.spend(stepsPerSight, derivingSlots);
+    if (isDone(slot.calendar.number) || !isSeen(slot)) continue;
+    done.add(slot.calendar.number);
+    const told = slots.at(-1);
+    if (slots.length === asked.count && told !== undefined) return placeOf(told);
+    slots.push(slot);
+    if (asked.firstAvailable && slots.length === calendars.length) return undefined;
+  }
+  return undefined;
+}
+
+/** All that are free in order, after the place where the page before ended in this phase. */
+function walk(
+  { scope, store, clock, budget }: InteractionContext,
+  asked: FindAsked,
+  calendars: readonly ScheduledCalendar[],
+  { isOther, isDone }: { readonly isOther: boolean; readonly isDone: (calendar: number) => boolean },
+): AsyncGenerator<OfferedSlot> {
+  const { fromMs, toMs, appointmentTypes, practitioners, locations, after, preferred } = asked;
+  const context: FreeSlotsContext = { scope, store, nowMs: clock.now(), budget };
+  const place = after?.isOther === isOther ? { after } : {};
+  const others = asked.together.filter((actor) => actor.startsWith('Practitioner/'));
+  const things = asked.together.filter((actor) => !actor.startsWith('Practitioner/'));
+  const startsOn = isOther ? otherStarts(preferred) : preferredStarts(preferred);
+  const wanted = { fromMs, toMs, appointmentTypes, startsOn, endsEarly: !asked.firstAvailable };
+  const own = calendars
+    .filter(({ calendar }) => practitioners.size === 0 || practitioners.has(calendar.practitioner))
+    .filter(({ calendar }) => locations.size === 0 || locations.has(calendar.location))
+    .filter(({ calendar }) => !others.includes(practitionerOf(calendar)))
+    .map((scheduled) => alsoNeeding(scheduled, things));
+  const companions = others.map((actor) => calendars.filter(({ calendar }) => practitionerOf(calendar) === actor));
+  const theirs = { fromMs: Math.max(fromMs, place.after?.startMs ?? fromMs), toMs, appointmentTypes };
+  const walks = companions.map((each) => freeSlots(context, each, { ...theirs, endsEarly: wanted.endsEarly }));
+  return together([freeSlots(context, own, { ...wanted, ...place, isDone }), ...walks]);
+}
+
+function entryOf(context: InteractionContext, slot: OfferedSlot): readonly BundleEntry[] {
+  const resource = discloseRow(context, 's', offeredRow(context, slot), {});
+  if (resource === undefined) return [];
+  return [{ fullUrl: `${context.baseUrl}/Slot/${slot.id}`, resource, search: { mode: 'match' } }];
+}
+
+function linksOf({ baseUrl }: InteractionContext, { parameters }: OperationRequest, { next }: Page): BundleLink[] {
+  const linkTo = (query: OperationRequest['parameters']): string => `${baseUrl}/Slot/$find?${encodeQuery(query)}`;
+  const asked = parameters.filter(([name]) => !['_format', '_pretty'].includes(name));
+  const self: BundleLink = { relation: 'self', url: linkTo(asked) };
+  if (next === undefined) return [self];
+  const rest = asked.filter(([name]) => name !== '_cursor');
+  return [self, { relation: 'next', url: linkTo([...rest, ['_cursor', placeText(next)]]) }];
+}

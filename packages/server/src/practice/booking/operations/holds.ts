@@ -1,0 +1,126 @@
+/**
+ * $hold, $renew and $release: a free slot that an application keeps for a moment (docs/decisions/0189). R4 has no operations
+ * for this; those of the Argonaut Scheduling guide hold by booking a pending appointment, which shows a patient's wish to
+ * all who read appointments before it is one.
+ */
+
+import { toInstant } from '../../../base/clock.ts';
+import { invoking } from '../../../base/worst-case.ts';
+import type { FhirResponse, InteractionContext } from '../../../interactions/context.ts';
+import { requireGrants } from '../../../interactions/denials.ts';
+import { textInput } from '../../../operations/input.ts';
+import type { Operation, OperationParameter, OperationRequest } from '../../../operations/operation.ts';
+import { parametersResponse } from '../../../operations/result.ts';
+import type { OfferedSlot } from '../../calendars/free-slots.ts';
+import { requireOfferedSlot } from '../../calendars/offered-slot.ts';
+import { requireSlotGrants } from '../../calendars/slot-grants.ts';
+import { instantText } from '../../calendars/zone.ts';
+import { type HeldSlot, holdMs, holdSlot, releaseHold, renewalsMax, renewHold } from '../holding.ts';
+import { placingContext, requireHold } from './placing-context.ts';
+
+const out = (name: string, type: string, documentation: string, max: 1 | '*' = 1): OperationParameter => ({
+  name,
+  use: 'out',
+  min: 1,
+  max,
+  type,
+  documentation,
+});
+
+const results: readonly OperationParameter[] = [
+  out('hold', 'id', 'The hold, for $renew, $release and Appointment/$book.'),
+  out('slot', 'Reference', 'The slot that is held.'),
+  out('start', 'instant', 'When the slot begins.'),
+  out('end', 'instant', 'When it ends.'),
+  out('expires', 'instant', 'When the hold ends by itself.'),
+  out('renewalsLeft', 'integer', 'How often it can be renewed.'),
+  out('actor', 'Reference', 'Whose time is held: practitioner, rooms and equipment.', '*'),
+];
+
+const named: OperationParameter = {
+  name: 'hold',
+  use: 'in',
+  min: 1,
+  max: 1,
+  type: 'id',
+  documentation: 'A hold of this application.',
+};
+
+const shared = { types: ['Slot'], affectsState: true } as const;
+
+export const hold: Operation = {
+  ...shared,
+  name: 'hold',
+  url: 'https://praxis.health/fhir/OperationDefinition/hold',
+  worstCase: {
+    because: 'one slot that many want',
+    request: ({ slot }) => invoking(`Slot/${slot}/$hold`, []),
+  },
+  authorize: (context) => authorize(context, 'Slot/$hold'),
+  levels: ['instance'],
+  parameters: results,
+  async answer(context, request) {
+    const slot = await requireOfferedSlot(context, request.id);
+    return heldResponse(slot, await holdSlot(placingContext(context), slot));
+  },
+};
+
+export const renew: Operation = {
+  ...shared,
+  name: 'renew',
+  url: 'https://praxis.health/fhir/OperationDefinition/renew',
+  worstCase: {
+    because: 'a hold that is nowhere',
+    request: ({ next }) => invoking('Slot/$renew', [{ name: 'hold', valueId: `siege-${next()}` }]),
+  },
+  authorize: (context) => authorize(context, 'Slot/$renew'),
+  levels: ['type'],
+  parameters: [named, ...results],
+  async answer(context, request) {
+    const found = await requireHold(context, holdOf(request));
+    const slot = await requireOfferedSlot(context, found.slot);
+    return heldResponse(slot, await renewHold(placingContext(context), slot, found));
+  },
+};
+
+export const release: Operation = {
+  ...shared,
+  name: 'release',
+  url: 'https://praxis.health/fhir/OperationDefinition/release',
+  worstCase: {
+    because: 'a hold that is nowhere',
+    request: ({ next }) => invoking('Slot/$release', [{ name: 'hold', valueId: `siege-${next()}` }]),
+  },
+  authorize: (context) => authorize(context, 'Slot/$release'),
+  levels: ['type'],
+  parameters: [named],
+  async answer(context, request) {
+    await releaseHold(placingContext(context), await requireHold(context, holdOf(request)));
+    return { status: 204 };
+  },
+};
+
+/** Who may search for slots by all that a hold tells may keep one: it takes no more than a booking, and ends by itself. */
+function authorize(context: Pick<InteractionContext, 'policy'>, what: string): void {
+  requireGrants(context, 'Slot', 's');
+  requireSlotGrants(context, what);
+}
+
+function holdOf({ input }: OperationRequest): string {
+  return textInput(input, 'hold') ?? '';
+}
+
+function heldResponse({ id, startMs, endMs, timeZone }: OfferedSlot, { hold: made, actors }: HeldSlot): FhirResponse {
+  return parametersResponse([
+    { name: 'hold', type: 'id', value: made.id },
+    { name: 'slot', type: 'Reference', value: { reference: `Slot/${id}` } },
+    { name: 'start', type: 'instant', value: instantText(timeZone, startMs) },
+    { name: 'end', type: 'instant', value: instantText(timeZone, endMs) },
+    { name: 'expires', type: 'instant', value: toInstant(made.expiresMs) },
+    { name: 'renewalsLeft', type: 'integer', value: renewalsMax - made.renewals },
+    ...actors.map((reference) => ({ name: 'actor', type: 'Reference', value: { reference } })),
+  ]);
+}
+
+/** For the documentation of other operations, in minutes. */
+export const holdMinutes = holdMs / 60_000;

@@ -1,0 +1,140 @@
+/** The part `recurrence` of $book, declared and read. */
+
+import { integerInput, textInput, textInputs } from '../../../operations/input.ts';
+import type { OperationInput, OperationParameter } from '../../../operations/operation.ts';
+import { refuseParameter } from '../../../operations/parameter-problem.ts';
+import { dayNames } from '../../calendars/calendar-rules.ts';
+import { type Day, dateText, dayAt, dayMs, weekdayOf } from '../../calendars/zone.ts';
+import {
+  type Frequency,
+  frequencies,
+  type Occurrence,
+  occurrencesOf,
+  type Recurrence,
+  seriesDaysMax,
+} from '../recurrence.ts';
+
+/** Appointments of one series, at most. */
+export const occurrencesMax = 104;
+
+/** Days, weeks or months from one to the next, at most. */
+const intervalMax = 99;
+
+/** What happens to all when one of them cannot be booked. */
+const onTaken = ['refuse', 'skip'] as const;
+
+const part = (
+  name: string,
+  type: string,
+  documentation: string,
+  max: 1 | '*' = 1,
+  min: 0 | 1 = 0,
+): OperationParameter => ({
+  name,
+  use: 'in',
+  min,
+  max,
+  type,
+  documentation,
+});
+
+export const recurrenceParameter: OperationParameter = {
+  name: 'recurrence',
+  use: 'in',
+  min: 0,
+  max: 1,
+  documentation: `Makes a series: the slot is the first of up to ${occurrencesMax}, the others are at the same time by the clock of the location.`,
+  parts: [
+    part('frequency', 'code', `${frequencies.join(', ')}.`, 1, 1),
+    part('interval', 'positiveInt', 'Every so many days, weeks or months; 1 if absent.'),
+    part(
+      'weekday',
+      'code',
+      `Of a weekly series: ${dayNames.join(', ')}. That of the slot if absent, else it is one of them.`,
+      '*',
+    ),
+    part('count', 'positiveInt', 'How many times, those left out among them. This or until.'),
+    part('until', 'date', 'The last day there may be one.'),
+    part('except', 'date', 'Days that are left out.', '*'),
+    part(
+      'taken',
+      'code',
+      'Where one cannot be booked: refuse all of them (if absent), or skip it, which the answer tells.',
+    ),
+  ],
+};
+
+export interface SeriesAsked {
+  readonly recurrence: Recurrence;
+  /** Whether the others are booked where one cannot be. */
+  readonly skips: boolean;
+}
+
+/** undefined: no series is wanted. @throws PraxisError `operation-parameter-invalid` */
+export function readRecurrence(input: OperationInput): SeriesAsked | undefined {
+  const [value] = input.get('recurrence') ?? [];
+  if (value === undefined) return undefined;
+  const { parts } = value;
+  const frequency = oneOf<Frequency>('frequency', textInput(parts, 'frequency') ?? '', frequencies);
+  const interval = integerInput(parts, 'interval') ?? 1;
+  if (interval > intervalMax) refuse('interval', `takes an integer from 1 to ${intervalMax}`);
+  const weekdays = new Set(textInputs(parts, 'weekday').map(weekdayNumber));
+  if (weekdays.size > 0 && frequency !== 'weekly') refuse('weekday', 'is for a weekly series: leave it out');
+  const except = new Set(textInputs(parts, 'except').map((text) => dayOf('except', text)));
+  const taken = oneOf('taken', textInput(parts, 'taken') ?? 'refuse', onTaken);
+  return { recurrence: { frequency, interval, weekdays, end: endOf(parts), except }, skips: taken === 'skip' };
+}
+
+/**
+ * The occurrences of the series that begins at `firstMs`.
+ * @throws PraxisError `operation-parameter-invalid`
+ */
+export function askedOccurrences(
+  timeZone: string,
+  firstMs: number,
+  { recurrence }: SeriesAsked,
+): readonly Occurrence[] {
+  const first = dayAt(timeZone, firstMs);
+  const { weekdays, except, end } = recurrence;
+  if (weekdays.size > 0 && !weekdays.has(weekdayOf(first)))
+    refuse('weekday', `leaves out that of the slot, which is the first: add ${dayNames[weekdayOf(first)]}`);
+  if (except.has(first))
+    refuse('except', `leaves out ${dateText(first)}, the day of the slot: begin with another slot`);
+  if ('until' in end && end.until < first) refuse('until', `is before ${dateText(first)}, the day of the slot`);
+  const found = occurrencesOf(timeZone, firstMs, recurrence);
+  if (found === undefined)
+    return refuse(
+      'count' in end ? 'count' : 'until',
+      `ends more than ${seriesDaysMax} days after the first: begin another series then`,
+    );
+  if (found.length > occurrencesMax)
+    refuse('until', `makes ${found.length} appointments: a series has ${occurrencesMax} at most`);
+  return found;
+}
+
+function endOf(parts: OperationInput): Recurrence['end'] {
+  const count = integerInput(parts, 'count');
+  const until = textInput(parts, 'until');
+  if ((count === undefined) === (until === undefined))
+    return refuse('count', 'or recurrence.until says how long it goes on: give one of both');
+  if (until !== undefined) return { until: dayOf('until', until) };
+  if (count !== undefined && count <= occurrencesMax) return { count };
+  return refuse('count', `takes an integer from 1 to ${occurrencesMax}`);
+}
+
+function dayOf(name: string, text: string): Day {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) refuse(name, 'takes a whole day, such as 2026-12-24');
+  return Date.parse(`${text}T00:00:00Z`) / dayMs;
+}
+
+function weekdayNumber(text: string): number {
+  return dayNames.indexOf(oneOf('weekday', text, dayNames));
+}
+
+function oneOf<T extends string>(name: string, text: string, allowed: readonly T[]): T {
+  return allowed.find((each) => each === text) ?? refuse(name, `takes ${allowed.join(', ')}`);
+}
+
+function refuse(name: string, problem: string): never {
+  return refuseParameter(`recurrence.${name}`, problem);
+}

@@ -1,0 +1,123 @@
+/**
+ * $reschedule: an appointment moves to another slot of its type (docs/decisions/0189). Its place is given up and the new one
+ * taken at once: it may move by less than its own length, and it never has none.
+ */
+
+import type { JsonObject, Patch } from '@praxis/fhir';
+import { fail } from '../../../base/errors.ts';
+import { invoking } from '../../../base/worst-case.ts';
+import type { FhirResponse, InteractionContext } from '../../../interactions/context.ts';
+import { requireGrants } from '../../../interactions/denials.ts';
+import { changeResource, patchedResponse } from '../../../interactions/patch.ts';
+import { requireValidId } from '../../../interactions/writing.ts';
+import { textInput } from '../../../operations/input.ts';
+import type { Operation, OperationRequest } from '../../../operations/operation.ts';
+import { refuseParameter } from '../../../operations/parameter-problem.ts';
+import { objectsOf, textOf } from '../../../search/json-values.ts';
+import type { OfferedSlot } from '../../calendars/free-slots.ts';
+import { scheduledCalendars } from '../../calendars/scheduled-calendars.ts';
+import { requireSlotGrants } from '../../calendars/slot-grants.ts';
+import { settledAppointment } from '../../waiting-list/waitlist.ts';
+import { claimSlot, ownerOf, participantsAt } from '../holding.ts';
+import { dropHold } from '../holds.ts';
+import { findPlaces } from '../occupancy.ts';
+import { movedAppointment, slotMembers } from './booked.ts';
+import { namedSlot, placingContext, requireHold } from './placing-context.ts';
+
+export const reschedule: Operation = {
+  name: 'reschedule',
+  url: 'https://praxis.health/fhir/OperationDefinition/reschedule',
+  worstCase: {
+    because: 'a slot that many want',
+    request: ({ appointment, slot }) =>
+      invoking(`Appointment/${appointment}/$reschedule`, [{ name: 'slot', valueString: `Slot/${slot}` }]),
+  },
+  levels: ['instance'],
+  types: ['Appointment'],
+  affectsState: true,
+  parameters: [
+    { name: 'slot', use: 'in', min: 0, max: 1, type: 'string', documentation: 'The slot to move to, as Slot/id.' },
+    { name: 'hold', use: 'in', min: 0, max: 1, type: 'id', documentation: 'Or a hold of this application.' },
+    {
+      name: 'return',
+      use: 'out',
+      min: 1,
+      max: 1,
+      type: 'Appointment',
+      documentation: 'The appointment as it is now, as a PATCH answers.',
+    },
+  ],
+  authorize(context) {
+    requireGrants(context, 'Slot', 's');
+    requireGrants(context, 'Appointment', 'u');
+    requireSlotGrants(context, 'Appointment/$reschedule');
+  },
+  answer,
+};
+
+/** Statuses in which there is a time to move. */
+const movable: ReadonlySet<string> = new Set(['proposed', 'pending', 'booked']);
+
+/**
+ * 200 as a PATCH.
+ * @throws PraxisError `slot-taken`, `slot-missing`, `rule-broken`, `resource-not-found`, `operation-parameter-invalid`, and as a
+ *   PATCH
+ */
+async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
+  requireValidId(request.id);
+  const named = textInput(request.input, 'slot');
+  const held = textInput(request.input, 'hold');
+  if ((named === undefined) === (held === undefined))
+    refuseParameter('slot', 'or hold names where it moves to: give one of both, such as slot=Slot/…');
+  const row = await context.store.transaction(context.scope, async (store) => {
+    const inside = { ...context, store };
+    const kept = held === undefined ? undefined : await requireHold(inside, held);
+    const slot = await namedSlot(inside, kept?.slot ?? named ?? '');
+    const owner = `Appointment/${request.id}`;
+    const before = await participantsOf(inside, owner);
+    const claimed = await claimSlot(
+      placingContext(inside),
+      slot,
+      kept === undefined ? [owner] : [owner, ownerOf(kept.id)],
+    );
+    if (kept !== undefined) await dropHold(store, context.scope, kept.id);
+    const patch: Patch = {
+      touches: slotMembers.map((member) => ({ member, blind: false })),
+      apply: (resource) => moved(resource, slot, before, participantsAt(slot, claimed)),
+    };
+    return await changeResource(inside, request, patch, { replaces: [ownerOf(claimed.hold.id)] });
+  });
+  return patchedResponse(context, request, row);
+}
+
+/** Whose time the appointment takes until now, and the places of their calendars. */
+async function participantsOf({ store, scope }: InteractionContext, owner: string): Promise<readonly string[]> {
+  const actors = (await findPlaces(store, scope, owner)).map(({ actor }) => actor);
+  const practitioners = actors.filter((actor) => actor.startsWith('Practitioner/'));
+  const calendars = await scheduledCalendars(store, scope, practitioners);
+  return [...actors, ...calendars.map(({ calendar }) => `Location/${calendar.location}`)];
+}
+
+function moved(
+  appointment: JsonObject,
+  slot: OfferedSlot,
+  before: readonly string[],
+  actors: readonly string[],
+): JsonObject {
+  const status = textOf(appointment, 'status') ?? '';
+  if (!movable.has(status)) {
+    fail('rule-broken', {
+      diagnostics: `An appointment that is ${status} cannot be moved, only one that is ${[...movable].join(', ')}`,
+      expression: ['Appointment.status'],
+    });
+  }
+  const codes = objectsOf(appointment['appointmentType'], 'coding').flatMap((coding) => textOf(coding, 'code') ?? []);
+  if (!codes.includes(slot.type.code)) {
+    fail('rule-broken', {
+      diagnostics: `The slot is for ${slot.type.code}, the appointment for ${codes.join(', ') || 'no type'}: name a slot of its type`,
+      expression: ['Appointment.appointmentType'],
+    });
+  }
+  // Who moves an offer of the waiting list has taken it.
+  return movedAppointment(settledAppointment(appointment), slot, before, actors);
+}

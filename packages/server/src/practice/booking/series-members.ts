@@ -1,0 +1,98 @@
+/** The appointments of a series as far as the caller may change them (docs/decisions/0201). */
+import { type JsonObject, parseJson } from '@praxis/fhir';
+import { contentOf } from '../../access/disclosure.ts';
+import { missingEntries } from '../../access/explain.ts';
+import { writableMember } from '../../access/mask.ts';
+import { fail } from '../../base/errors.ts';
+import type { FhirRequest, InteractionContext } from '../../interactions/context.ts';
+import { notFound, refuse } from '../../interactions/denials.ts';
+import { criterionTest } from '../../interactions/disclosing.ts';
+import { requireMatch } from '../../interactions/preconditions.ts';
+import { deleted } from '../../interactions/read.ts';
+import { readableMember } from '../../interactions/readable-members.ts';
+import { rightsOf } from '../../interactions/searching.ts';
+import { requireTouchable } from '../../interactions/write-rights.ts';
+import { planPage } from '../../search/plan.ts';
+import { parseSearch } from '../../search/query.ts';
+import type { StoredResource } from '../../storage/store.ts';
+import { type SeriesPlace, seriesPlaceOf, seriesSystem } from './series.ts';
+
+/** Appointments of one series that are looked at: more than $book makes. */
+const membersMax = 200;
+
+/** What decides which appointments of a series are meant, and is told by it: who asks has to be able to read it. */
+const decisive = ['identifier', 'start', 'status'];
+
+export interface SeriesMember {
+  readonly id: string;
+  readonly appointment: JsonObject;
+  readonly place: SeriesPlace;
+}
+
+/**
+ * The appointment that a request names, after all that is asked of a PATCH of its members `touched`.
+ * @throws PraxisError `rule-broken` for one that is part of no series, `access-denied`, `resource-not-found`,
+ *   `resource-deleted`, `precondition-failed`
+ */
+export async function requireSeriesMember(
+  context: InteractionContext,
+  { id, ifMatch }: Pick<FhirRequest, 'id' | 'ifMatch'>,
+  touched: readonly string[],
+): Promise<SeriesMember> {
+  const row = await context.store.read(context.scope, 'Appointment', id);
+  if (row === undefined) return notFound('Appointment', id);
+  if (row.deleted) return deleted(context, row);
+  requireTouchable(context, { type: 'Appointment', id }, criterionTest(context, 'Appointment', row.content), touched);
+  if (!isDecidable(context, row)) {
+    const what = `Asking for a series without reading Appointment.${decisive.join(', Appointment.')}`;
+    refuse(context, what, missingEntries(context.policy, 'Appointment', 'r'));
+  }
+  requireMatch(ifMatch, row.versionId);
+  return (
+    memberOf(context, row) ??
+    fail('rule-broken', {
+      diagnostics: `Appointment/${id} is part of no series: leave scope out`,
+      expression: ['scope'],
+    })
+  );
+}
+
+/** Those that live and that the caller may change, by their places in the series. */
+export async function seriesMembers(context: InteractionContext, series: string): Promise<readonly SeriesMember[]> {
+  const { scope, baseUrl, clock, limits, secrets, store } = context;
+  const query = parseSearch('Appointment', [['identifier', `${seriesSystem}|${escaped(series)}`]], {
+    timeZone: scope.timeZone,
+    baseUrl,
+    nowMs: clock.now(),
+    limits,
+    searchParameters: [],
+    rights: rightsOf(context), // of links to other types: there is none
+  });
+  const target = { scope, query, mandatory: [[]], cursor: { secrets, policyFingerprint: '' } };
+  const page = planPage({ ...target, query: { ...query, count: membersMax } });
+  const { rows } = page.cut(await store.selectPage(scope, page.statement));
+  return rows
+    .flatMap((row) => memberOf(context, row) ?? [])
+    .filter(({ place }) => place.series === series)
+    .toSorted((one, other) => one.place.startMs - other.place.startMs || (one.id < other.id ? -1 : 1));
+}
+
+/** undefined: not part of a series, or not one that the caller may change, which is as if it did not exist. */
+function memberOf(context: InteractionContext, row: StoredResource): SeriesMember | undefined {
+  const covered = criterionTest(context, 'Appointment', row.content);
+  if (writableMember(context.policy, 'u', 'Appointment', covered) === undefined) return undefined;
+  if (!isDecidable(context, row)) return undefined;
+  const appointment = parseJson(contentOf(row.content)) as JsonObject; // storage holds objects only
+  const place = seriesPlaceOf(appointment);
+  return place && { id: row.id, appointment, place };
+}
+
+function isDecidable(context: InteractionContext, row: StoredResource): boolean {
+  const readable = readableMember(context.policy, 'Appointment', criterionTest(context, 'Appointment', row.content));
+  return decisive.every(readable);
+}
+
+/** https://hl7.org/fhir/R4/search.html#escaping */
+function escaped(value: string): string {
+  return value.replaceAll(/[\\$,|]/g, String.raw`\$&`);
+}

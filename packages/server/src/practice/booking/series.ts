@@ -1,0 +1,34 @@
+/**
+ * What makes appointments a series: an identifier that all of them share, which also says when each was to begin at first, so
+ * that one that was moved keeps its place (docs/decisions/0201).
+ */
+import type { JsonObject } from '@praxis/fhir';
+import { objectsOf, textOf } from '../../search/json-values.ts';
+
+export const seriesSystem = 'https://praxis.health/fhir/sid/appointment-series';
+
+/** Extension of that identifier: the start that the series gave to the appointment. */
+export const seriesStartUrl = 'https://praxis.health/fhir/StructureDefinition/appointment-series-start';
+
+export interface SeriesPlace {
+  /** What the appointments of the series share. */
+  readonly series: string;
+  /** When this one was to begin at first. */
+  readonly startMs: number;
+}
+
+/** @param start a FHIR instant */
+export function seriesIdentifier(series: string, start: string): JsonObject {
+  return { extension: [{ url: seriesStartUrl, valueInstant: start }], system: seriesSystem, value: series };
+}
+
+/** Where the appointment stands in its series; undefined: it is part of none. */
+export function seriesPlaceOf(appointment: JsonObject): SeriesPlace | undefined {
+  const identifier = objectsOf(appointment, 'identifier').find((each) => textOf(each, 'system') === seriesSystem);
+  const series = textOf(identifier, 'value');
+  if (series === undefined) return undefined;
+  const extension = objectsOf(identifier, 'extension').find((each) => textOf(each, 'url') === seriesStartUrl);
+  // Without the extension, which a client may have dropped, it is where it stands now.
+  const startMs = Date.parse(textOf(extension, 'valueInstant') ?? textOf(appointment, 'start') ?? '');
+  return Number.isNaN(startMs) ? undefined : { series, startMs };
+}

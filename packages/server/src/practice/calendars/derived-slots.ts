@@ -1,0 +1,266 @@
+/**
+ * Slots that are derived from calendars (docs/decisions/0182, 0183): of a firm that keeps calendars, a search finds what the
+ * rules offer less what is taken, without pages unless pages are asked for, and a read tells what stands there now.
+ */
+import type { StepBudget } from '@praxis/fhir';
+import { stored } from '../../access/disclosure.ts';
+import { searchGrants } from '../../access/policy.ts';
+import { toInstant } from '../../base/clock.ts';
+import { fail } from '../../base/errors.ts';
+import { newUuid } from '../../base/ids.ts';
+import type { BundleEntry } from '../../interactions/bundle-text.ts';
+import { scopeOf } from '../../interactions/compartment.ts';
+import type { FhirRequest, FhirResponse, InteractionContext } from '../../interactions/context.ts';
+import { discloseRow, requestedElements } from '../../interactions/disclosing.ts';
+import type { ResourceHooks } from '../../interactions/hooks.ts';
+import { listResponse } from '../../interactions/list-response.ts';
+import { searchLinks } from '../../interactions/search-links.ts';
+import { planSearch } from '../../interactions/searching.ts';
+import { matchesToken } from '../../search/match.ts';
+import { standardParametersOf } from '../../search/parameters.ts';
+import type { SearchTarget } from '../../search/plan.ts';
+import type { SearchQuery } from '../../search/query.ts';
+import { refuseValue } from '../../search/search-values.ts';
+import type { StoredResource } from '../../storage/store.ts';
+import { findBookableActors, findBusyIntervals } from '../booking/occupancy.ts';
+import { depthOver } from './busy.ts';
+import { actorsOf, byActor, isFree, type OfferedSlot, type ScheduledCalendar } from './free-slots.ts';
+import { scheduledCalendars } from './scheduled-calendars.ts';
+import { type SlotConditions, slotConditions, slotSample } from './slot-conditions.ts';
+import { readSlotId } from './slot-id.ts';
+import { type SlotStatus, slotResource, slotStatuses } from './slot-resource.ts';
+import { isWithin, type TimeSpan, windowOver } from './slot-window.ts';
+import { derivingSlots, slotAt, slotsOf } from './slots.ts';
+import { dayMs } from './zone.ts';
+
+/** Slots of one answer without pages. */
+const foundMax = 5_000;
+/** Steps of a budget: to find the slot of an id among all calendars. */
+const stepsPerId = 200;
+
+export const slotHooks: ResourceHooks = { types: ['Slot'], computed: { search, read } };
+
+interface DerivedSlot extends OfferedSlot {
+  readonly status: SlotStatus;
+}
+
+async function read(context: InteractionContext, id: string): Promise<StoredResource | undefined> {
+  if (readSlotId(id) === undefined) return undefined;
+  const [slot] = await slotsById(context, await scheduledCalendars(context.store, context.scope), [id]);
+  if (slot === undefined) return undefined;
+  const [found] = await withStatus(context, [slot]);
+  return found && rowOf(context, found);
+}
+
+async function search(context: InteractionContext, request: FhirRequest): Promise<FhirResponse | undefined> {
+  const calendars = await scheduledCalendars(context.store, context.scope);
+  if (calendars.length === 0) return undefined;
+  const target = await planned(context, request);
+  const { query } = target;
+  requireSimple(query);
+  const slots = await matching(context, calendars, target);
+  const descending = query.sort[0]?.descending === true;
+  const found = descending ? slots.toReversed() : slots;
+  const page = pageOf(query, request, found);
+  return listResponse({
+    type: 'searchset',
+    id: newUuid(),
+    lastUpdated: toInstant(context.clock.now()),
+    ...totalOf(context, request, query, { all: found.length, shown: page.slots.length }),
+    links: searchLinks(context, request, query, page),
+    entries: query.countOnly ? [] : entries(context, request, page.slots),
+  });
+}
+
+/** The search with the caller's rights. Unless status or id is asked for, free slots alone are meant: the link `self` says so. */
+async function planned(context: InteractionContext, request: FhirRequest): Promise<SearchTarget> {
+  const plan = (parameters: FhirRequest['parameters']): Promise<SearchTarget> =>
+    planSearch(context, request.type, parameters, request.prefer, scopeOf(request));
+  const target = await plan(request.parameters);
+  const isNamed = request.parameters.some(([name]) => /^(?:_id|status)(?::|$)/.test(name));
+  const status = standardParametersOf(request.type).get('status')?.definition;
+  if (isNamed || status === undefined) return target;
+  const used = [...target.query.usedParameters, status];
+  // Who may not search by status is not told it by what is found, either.
+  if (searchGrants(context.policy, request.type, used).length === 0) return target;
+  return await plan([...request.parameters, ['status', 'free']]);
+}
+
+/** @throws PraxisError `search-invalid`, `cursor-invalid` */
+function requireSimple({ includes, sort, cursor }: SearchQuery): void {
+  if (cursor !== undefined)
+    fail('cursor-invalid', {
+      diagnostics: 'Pages of derived slots have no cursor: search anew',
+      expression: ['_cursor'],
+    });
+  const [include] = includes;
+  if (include !== undefined)
+    refuseValue(
+      include.name,
+      'is not followed where slots are derived from calendars: search the other type by itself',
+    );
+  const [first, ...more] = sort;
+  if (more.length > 0 || (first !== undefined && !['start', 'date'].includes(first.parameter.code)))
+    refuseValue('_sort', 'takes start or -start where slots are derived from calendars');
+}
+
+/** The slots that match and that the caller may see, by start, calendar and appointment type. */
+async function matching(
+  context: InteractionContext,
+  calendars: readonly ScheduledCalendar[],
+  target: SearchTarget,
+): Promise<readonly DerivedSlot[]> {
+  const conditions = slotConditions(context, target.query);
+  const shown = shownStatuses(conditions, target.mandatory, context.budget);
+  const { ids, spans } = conditions;
+  const slots =
+    ids === undefined
+      ? await slotsWithin(context, calendars, shown, spans)
+      : (await slotsById(context, calendars, [...ids])).filter(({ startMs }) => isWithin(spans, startMs));
+  const all = await withStatus(context, slots);
+  return all.filter((slot) => shown(slot.calendar, slot.type).has(slot.status));
+}
+
+type ShownStatuses = (calendar: OfferedSlot['calendar'], type: OfferedSlot['type']) => ReadonlySet<SlotStatus>;
+
+/** In which statuses slots of a type in a calendar are found. @param mandatory rows that the caller may see */
+function shownStatuses(
+  { admits }: SlotConditions,
+  mandatory: SearchTarget['mandatory'],
+  budget: StepBudget,
+): ShownStatuses {
+  const known = new Map<OfferedSlot['type'], ReadonlySet<SlotStatus>>();
+  return (calendar, type) => {
+    const found = known.get(type);
+    if (found !== undefined) return found;
+    const shown = slotStatuses.filter((status) => {
+      const sample = slotSample(calendar, type, status, budget);
+      const isSeen = mandatory.some((group) =>
+        group.every(({ parameter, values }) => matchesToken(sample.rows, 'Slot', parameter, values)),
+      );
+      return isSeen && admits(sample);
+    });
+    const made = new Set(shown);
+    known.set(type, made);
+    return made;
+  };
+}
+
+/** @throws PraxisError `search-invalid`, `too-costly` */
+async function slotsWithin(
+  { budget }: InteractionContext,
+  calendars: readonly ScheduledCalendar[],
+  shown: ShownStatuses,
+  spans: readonly TimeSpan[],
+): Promise<readonly OfferedSlot[]> {
+  const window = windowOver(spans);
+  if (window === undefined) return [];
+  const slots: OfferedSlot[] = [];
+  for (const { calendar, timeZone, holidays } of calendars) {
+    const types = calendar.appointmentTypes.filter((type) => shown(calendar, type).size > 0);
+    const range = { ...window, appointmentTypes: new Set(types.map(({ code }) => code)) };
+    for (const slot of slotsOf(calendar, timeZone, holidays, range, budget)) {
+      budget.spend(spans.length, derivingSlots);
+      if (isWithin(spans, slot.startMs)) slots.push({ ...slot, timeZone });
+    }
+    await budget.breathe(derivingSlots);
+  }
+  return slots.sort(inOrder);
+}
+
+async function slotsById(
+  { budget }: InteractionContext,
+  calendars: readonly ScheduledCalendar[],
+  ids: readonly string[],
+): Promise<readonly OfferedSlot[]> {
+  const slots: OfferedSlot[] = [];
+  for (const id of ids) {
+    budget.spend(stepsPerId, derivingSlots);
+    const number = readSlotId(id)?.calendar;
+    const scheduled = calendars.find(({ calendar }) => calendar.number === number);
+    const slot = scheduled && slotAt(scheduled.calendar, scheduled.timeZone, scheduled.holidays, id);
+    if (scheduled !== undefined && slot !== undefined) slots.push({ ...slot, timeZone: scheduled.timeZone });
+    await budget.breathe(derivingSlots);
+  }
+  return slots.sort(inOrder);
+}
+
+function inOrder(one: OfferedSlot, other: OfferedSlot): number {
+  if (one.startMs !== other.startMs) return one.startMs - other.startMs;
+  if (one.calendar.number !== other.calendar.number) return one.calendar.number - other.calendar.number;
+  return one.type.code < other.type.code ? -1 : 1;
+}
+
+/** What stands in the way of each slot now. */
+async function withStatus(
+  { scope, store, clock }: InteractionContext,
+  slots: readonly OfferedSlot[],
+): Promise<readonly DerivedSlot[]> {
+  const nowMs = clock.now();
+  const coming = slots.filter(({ startMs }) => startMs > nowMs);
+  const begun = slots.filter(({ startMs }) => startMs <= nowMs).map((slot) => ({ ...slot, status: slotStatuses[2] }));
+  if (coming.length === 0) return begun;
+  const actors = actorsOf(coming.map((slot) => ({ ...slot, holidays: [] })));
+  const bookable = byActor(await findBookableActors(store, scope, actors));
+  const startMs = Math.min(...coming.map((slot) => slot.startMs)) - dayMs;
+  const endMs = Math.max(...coming.map((slot) => slot.endMs)) + dayMs;
+  const depth = depthOver(await findBusyIntervals(store, scope, actors, { startMs, endMs }, nowMs));
+  return [
+    ...begun,
+    ...coming.map((slot) => ({ ...slot, status: isFree(slot, depth, bookable) ? slotStatuses[0] : slotStatuses[1] })),
+  ];
+}
+
+/** All slots, or where `_count` is given those of the page that is asked for. */
+function pageOf({ count, offset, page = 1 }: SearchQuery, { parameters }: FhirRequest, slots: readonly DerivedSlot[]) {
+  const isPaged = parameters.some(([name]) => name === '_count');
+  if (!isPaged) {
+    if (slots.length > foundMax) refuseMany();
+    return { slots: page === 1 ? slots : [], previous: undefined, next: undefined };
+  }
+  const shown = slots.slice(offset, offset + count);
+  return {
+    slots: shown,
+    previous: page > 1 ? { page: page - 1 } : undefined,
+    next: offset + count < slots.length ? { page: page + 1 } : undefined,
+  };
+}
+
+function refuseMany(): never {
+  return fail('too-costly', {
+    diagnostics: `The search finds more than ${foundMax} slots, which are not told without pages. Nothing was changed. To make it cheaper: name an appointment-type, practitioner or location (identifier), a shorter window, or _count=${foundMax}`,
+    expression: ['date'],
+  });
+}
+
+function totalOf(
+  { settings }: InteractionContext,
+  { contentFlags }: FhirRequest,
+  { total }: SearchQuery,
+  { all, shown }: { readonly all: number; readonly shown: number },
+): { readonly total?: number } {
+  const isExact = contentFlags?.has('Pagination_optimization_disabled') === true;
+  if (!isExact && settings.totalOfPage) return { total: shown };
+  return !isExact && total === 'none' ? {} : { total: all };
+}
+
+function entries(context: InteractionContext, request: FhirRequest, slots: readonly DerivedSlot[]): BundleEntry[] {
+  const filter = requestedElements(request.parameters);
+  return slots.flatMap((slot) => {
+    const resource = discloseRow(context, 's', rowOf(context, slot), filter);
+    if (resource === undefined) return [];
+    return [{ fullUrl: `${context.baseUrl}/Slot/${slot.id}`, resource, search: { mode: 'match' as const } }];
+  });
+}
+
+/** As if it were stored. Its version is that of the calendar, which says nothing of its status: it is not told. */
+function rowOf({ clock }: InteractionContext, slot: DerivedSlot): StoredResource {
+  return {
+    type: 'Slot',
+    id: slot.id,
+    versionId: slot.calendar.version,
+    lastUpdatedMs: clock.now(),
+    deleted: false,
+    content: stored(JSON.stringify(slotResource(slot, slot.timeZone, slot.status))),
+  };
+}

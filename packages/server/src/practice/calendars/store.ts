@@ -1,0 +1,282 @@
+/**
+ * Calendars and holidays as they are stored: documents by their text, every version kept, with the time zones of the
+ * locations that they are about (docs/decisions/0180). What the documents mean is the business of scheduling.
+ */
+import { parseJson } from '@praxis/fhir';
+import { type Sql, sql } from '../../database/sql.ts';
+import { objectsOf, textOf } from '../../search/json-values.ts';
+import { typeNumber } from '../../search/numbers.ts';
+import { textArray } from '../../storage/index-arrays.ts';
+import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
+import type { TenantScope } from '../../tenancy/scope.ts';
+
+/** The extension of a Location that names its IANA zone (http://hl7.org/fhir/R4/extension-timezone.html). */
+export const timeZoneExtension = 'http://hl7.org/fhir/StructureDefinition/timezone';
+
+export interface StoredCalendar {
+  /** Unique in the firm. */
+  readonly number: number;
+  readonly version: number;
+  readonly active: boolean;
+  /** Id of the Practitioner. */
+  readonly practitioner: string;
+  /** Id of the Location. */
+  readonly location: string;
+  /** JSON text. */
+  readonly content: string;
+}
+
+export interface StoredHolidays {
+  /** Id of the Location; empty: all of the firm. */
+  readonly location: string;
+  readonly version: number;
+  /** JSON text. */
+  readonly content: string;
+}
+
+/** All that slots of a firm are derived from, of one moment. */
+export interface StoredCalendars {
+  /** In the order of their numbers, also those that are not active. */
+  readonly calendars: readonly StoredCalendar[];
+  readonly holidays: readonly StoredHolidays[];
+  /** Id of a calendar's Location → what its extension says; without those that have none. */
+  readonly timeZones: ReadonlyMap<string, string>;
+  /** The highest number that a calendar of the firm has; 0: there is none. */
+  readonly lastNumber: number;
+}
+
+/** A version of a calendar or of holidays. */
+export interface DocumentVersion {
+  readonly version: number;
+  /** Of a calendar; holidays are always in force. */
+  readonly active: boolean;
+  readonly changedAtMs: number;
+  readonly changedBy: string;
+  /** JSON text. */
+  readonly content: string;
+}
+
+/** Who changes a document, and when. */
+export interface Change {
+  readonly changedAtMs: number;
+  readonly changedBy: string;
+}
+
+interface DocumentRow {
+  readonly last_number: number;
+  /** null: there is none. */
+  readonly kind: 'calendar' | 'holidays' | 'location' | null;
+  readonly number: number;
+  readonly version: number;
+  readonly active: boolean;
+  readonly practitioner: string;
+  readonly location: string;
+  readonly content: string | null;
+}
+
+interface DocumentVersionRow {
+  readonly version: number | null;
+  readonly active: boolean;
+  readonly changed_at: number;
+  readonly changed_by: string;
+  readonly content: string;
+}
+
+const reading: StatementOptions = { idempotent: true };
+
+/** All calendars and what they need, of one moment. @param practitioners ids of those whose calendars are wanted; absent: of all */
+export async function readCalendars(
+  store: StatementRunner,
+  scope: TenantScope,
+  practitioners?: readonly string[],
+): Promise<StoredCalendars> {
+  const rows = await store.run<DocumentRow>(scope, allStatement(scope, practitioners), reading);
+  return {
+    calendars: rows.flatMap((row) => (row.kind === 'calendar' ? [{ ...documentOf(row), ...calendarOf(row) }] : [])),
+    holidays: rows.flatMap((row) => (row.kind === 'holidays' ? [documentOf(row)] : [])),
+    timeZones: new Map(rows.flatMap((row) => (row.kind === 'location' ? zoneOf(row) : []))),
+    lastNumber: rows[0]?.last_number ?? 0,
+  };
+}
+
+/** Newest first; [] where there is no such calendar. */
+export async function findCalendarVersions(
+  store: StatementRunner,
+  scope: TenantScope,
+  number: number,
+): Promise<readonly DocumentVersion[]> {
+  return versionsOf(await store.run<DocumentVersionRow>(scope, calendarVersionsStatement(scope, number), reading));
+}
+
+/**
+ * Makes the next version of a calendar, or the first, and raises the version of each actor: who books by the rules of
+ * before is told so. Inside `exclusively` only, in which its number and version were read.
+ * @param actors as Type/id: all that an appointment takes by these rules or those of before
+ */
+export async function putCalendar(
+  store: StatementRunner,
+  scope: TenantScope,
+  calendar: StoredCalendar & Change,
+  actors: readonly string[],
+): Promise<void> {
+  await store.run(scope, putCalendarStatement(scope, calendar, actors));
+}
+
+/** All lists of holidays, in the order of their locations. */
+export async function readHolidays(store: StatementRunner, scope: TenantScope): Promise<readonly StoredHolidays[]> {
+  const rows = await store.run<DocumentRow>(scope, holidaysStatement(scope), reading);
+  return rows.flatMap((row) => (row.kind === 'holidays' ? [documentOf(row)] : []));
+}
+
+/** Of a location, or with an empty one of the firm, newest first. */
+export async function findHolidayVersions(
+  store: StatementRunner,
+  scope: TenantScope,
+  location: string,
+): Promise<readonly DocumentVersion[]> {
+  return versionsOf(await store.run<DocumentVersionRow>(scope, holidayVersionsStatement(scope, location), reading));
+}
+
+/** As `putCalendar`, for holidays. @param actors as Type/id: those whose calendars they concern */
+export async function putHolidays(
+  store: StatementRunner,
+  scope: TenantScope,
+  holidays: StoredHolidays & Change,
+  actors: readonly string[],
+): Promise<void> {
+  await store.run(scope, putHolidaysStatement(scope, holidays, actors));
+}
+
+function documentOf({ location, version, content }: DocumentRow): StoredHolidays {
+  return { location, version, content: content ?? '' };
+}
+
+function calendarOf({
+  number,
+  active,
+  practitioner,
+}: DocumentRow): Pick<StoredCalendar, 'number' | 'active' | 'practitioner'> {
+  return { number, active, practitioner };
+}
+
+function zoneOf({ location, content }: DocumentRow): readonly (readonly [string, string])[] {
+  if (content === null) return [];
+  const extension = objectsOf(parseJson(content), 'extension').find(
+    (each) => textOf(each, 'url') === timeZoneExtension,
+  );
+  const zone = extension && (textOf(extension, 'valueCode') ?? textOf(extension, 'valueString'));
+  return zone === undefined ? [] : [[location, zone]];
+}
+
+function versionsOf(rows: readonly DocumentVersionRow[]): readonly DocumentVersion[] {
+  return rows.flatMap(({ version, active, changed_at, changed_by, content }) =>
+    version === null ? [] : [{ version, active, changedAtMs: changed_at, changedBy: changed_by, content }],
+  );
+}
+
+/** One statement, so that calendars, holidays and zones are those of one moment. */
+function allStatement({ firm, application }: TenantScope, practitioners: readonly string[] | undefined): Sql {
+  const wanted = practitioners === undefined ? null : textArray(practitioners);
+  return sql`
+    WITH own AS MATERIALIZED (
+      SELECT number, version, active, practitioner, location, content FROM calendar
+      WHERE firm = ${firm} AND (${wanted}::text[] IS NULL OR practitioner = ANY (${wanted}::text[])))
+    SELECT e.epoch, d.kind, d.number, d.version, d.active, d.practitioner, d.location, d.content,
+      COALESCE((SELECT number FROM calendar WHERE firm = ${firm} ORDER BY number DESC LIMIT 1), 0) AS last_number
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT 'calendar' AS kind, number, version, active, practitioner, location, content FROM own
+      UNION ALL SELECT 'holidays', NULL, version, NULL, NULL, location, content FROM holiday_list
+        WHERE firm = ${firm} AND (location = '' OR location IN (SELECT location FROM own))
+      UNION ALL SELECT 'location', NULL, NULL, NULL, NULL, id, content FROM resource
+        WHERE firm = ${firm} AND rtype = ${typeNumber('Location')} AND id IN (SELECT location FROM own WHERE active)
+      OFFSET 0) d ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY d.kind, d.number, d.location`;
+}
+
+function holidaysStatement({ firm, application }: TenantScope): Sql {
+  return sql`
+    SELECT e.epoch, d.kind, d.location, d.version, d.content
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT 'holidays' AS kind, location, version, content FROM holiday_list WHERE firm = ${firm} OFFSET 0) d ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY d.location`;
+}
+
+function calendarVersionsStatement({ firm, application }: TenantScope, number: number): Sql {
+  return sql`
+    SELECT e.epoch, v.version, v.active, v.changed_at, v.changed_by, v.content
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT version, active, changed_at, changed_by, content FROM calendar_version
+      WHERE firm = ${firm} AND number = ${number} OFFSET 0) v ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY v.version DESC`;
+}
+
+function holidayVersionsStatement({ firm, application }: TenantScope, location: string): Sql {
+  return sql`
+    SELECT e.epoch, v.version, true AS active, v.changed_at, v.changed_by, v.content
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT version, changed_at, changed_by, content FROM holiday_list_version
+      WHERE firm = ${firm} AND location = ${location} OFFSET 0) v ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY v.version DESC`;
+}
+
+function putCalendarStatement(scope: TenantScope, calendar: StoredCalendar & Change, actors: readonly string[]): Sql {
+  const { firm } = scope;
+  const { number, version, active, practitioner, location, content, changedAtMs, changedBy } = calendar;
+  return sql`
+    WITH ${allowed(scope)},
+    now_valid AS (
+      INSERT INTO calendar (firm, number, version, active, practitioner, location, content)
+      SELECT ${firm}, ${number}::int, ${version}::int, ${active}::boolean, ${practitioner}, ${location}, ${content} FROM allowed
+      ON CONFLICT (firm, number) DO UPDATE SET version = EXCLUDED.version, active = EXCLUDED.active, content = EXCLUDED.content),
+    kept AS (
+      INSERT INTO calendar_version (firm, number, version, active, changed_at, changed_by, content)
+      SELECT ${firm}, ${number}::int, ${version}::int, ${active}::boolean, ${changedAtMs}::bigint, ${changedBy}, ${content} FROM allowed),
+    ${raised(scope, actors)}
+    ${epochOf(scope)}`;
+}
+
+function putHolidaysStatement(scope: TenantScope, holidays: StoredHolidays & Change, actors: readonly string[]): Sql {
+  const { firm } = scope;
+  const { version, location, content, changedAtMs, changedBy } = holidays;
+  return sql`
+    WITH ${allowed(scope)},
+    now_valid AS (
+      INSERT INTO holiday_list (firm, version, location, content)
+      SELECT ${firm}, ${version}::int, ${location}, ${content} FROM allowed
+      ON CONFLICT (firm, location) DO UPDATE SET version = EXCLUDED.version, content = EXCLUDED.content),
+    kept AS (
+      INSERT INTO holiday_list_version (firm, location, version, changed_at, changed_by, content)
+      SELECT ${firm}, ${location}, ${version}::int, ${changedAtMs}::bigint, ${changedBy}, ${content} FROM allowed),
+    ${raised(scope, actors)}
+    ${epochOf(scope)}`;
+}
+
+/** One row where the rights are still those of the scope: nothing is written otherwise. */
+function allowed({ firm, application, epoch }: TenantScope): Sql {
+  return sql`allowed AS (
+      SELECT epoch FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint)`;
+}
+
+/**
+ * In one order for all who lock several, as bookings do. Who writes appointments under the rights of before does not know of
+ * a new actor: the rights become old, and the firm's appointments are looked at again (practice/booking/agreed-appointments.ts).
+ */
+function raised({ firm, application }: TenantScope, actors: readonly string[]): Sql {
+  return sql`raised AS (
+      INSERT INTO bookable_actor (firm, version, capacity, actor)
+      SELECT ${firm}, 1, 1, a.actor FROM allowed CROSS JOIN unnest(${textArray([...new Set(actors)].sort())}::text[]) AS a(actor)
+      ON CONFLICT (firm, actor) DO UPDATE SET version = bookable_actor.version + 1),
+    marked AS (
+      INSERT INTO occupancy_change (firm) SELECT ${firm} FROM allowed
+      ON CONFLICT (firm) DO UPDATE SET changes = occupancy_change.changes + 1),
+    outdated AS (
+      UPDATE access_epoch e SET epoch = e.epoch + 1 FROM allowed WHERE e.firm = ${firm} AND e.application <> ${application})`;
+}
+
+function epochOf({ firm, application }: TenantScope): Sql {
+  return sql`SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+}

@@ -1,0 +1,17 @@
+/** ChargeItem (https://hl7.org/fhir/R4/chargeitem.html): a transaction, recorded once, judged by its table of states. */
+import type { Behaviour } from '../../resources/behaviour.ts';
+import { judgedBy } from '../../resources/states/judging.ts';
+import { chargeItemStates } from './charge-item-states.ts';
+import { chargeMembers, judgeCharge, storeCharge } from './inbound-charge.ts';
+
+const { judge, judged } = judgedBy([chargeItemStates]);
+
+export const chargeItem: Behaviour = {
+  type: 'ChargeItem',
+  judge(change) {
+    judge?.(change);
+    judgeCharge(change);
+  },
+  judged: [...(judged ?? []), ...chargeMembers],
+  store: storeCharge,
+};

@@ -1,0 +1,67 @@
+/**
+ * A charge is recorded once: an application gives the id of a transaction to one ChargeItem of the firm only, whoever writes
+ * at the same moment (docs/decisions/0196).
+ */
+import { fail } from '../../base/errors.ts';
+import type { BehaviourContext, VersionChange } from '../../resources/behaviour.ts';
+import { together } from '../../resources/together.ts';
+import type { ResourceStore, WriteOutcome } from '../../storage/store.ts';
+import { requireTransaction, transactionOf } from './charge-transaction.ts';
+import { noteCharge, releaseCharge } from './store.ts';
+
+/** Another charge has the id of the transaction. */
+class Repeated extends Error {
+  readonly first: string;
+  constructor(first: string) {
+    super('repeated');
+    this.first = first;
+  }
+}
+
+/** As `Behaviour.judge`. @throws PraxisError `rule-broken` */
+export function judgeCharge({ after }: VersionChange): void {
+  if (after !== undefined) requireTransaction(after);
+}
+
+/** Members that `judgeCharge` goes by. */
+export const chargeMembers = ['extension', 'identifier', 'priceOverride', 'quantity'] as const;
+
+/** As `Behaviour.store`. @throws PraxisError `duplicate` naming the first charge to those who may see it */
+export async function storeCharge(context: BehaviourContext, change: VersionChange): Promise<WriteOutcome> {
+  const { scope, store } = context;
+  const { before, after, write } = change;
+  if (before !== undefined && after !== undefined && transactionOf(before) === transactionOf(after))
+    return await store.write(scope, write);
+  try {
+    return await together(store, scope, async (inside) => {
+      await note(context, inside, change);
+      return await inside.write(scope, write);
+    });
+  } catch (error) {
+    if (!(error instanceof Repeated)) throw error;
+    return await refuse(context, error.first);
+  }
+}
+
+/** The source of a charge stays who first recorded it, whoever changes it. */
+async function note(
+  { scope, clock }: BehaviourContext,
+  inside: ResourceStore,
+  { write, after }: VersionChange,
+): Promise<void> {
+  const known = write.expectedVersion === 0 ? undefined : await releaseCharge(inside, scope, write.id);
+  if (after === undefined) return;
+  const source = known ?? { application: scope.application, receivedMs: clock.now() };
+  const first = await noteCharge(inside, scope, { charge: write.id, transaction: transactionOf(after), ...source });
+  if (first !== undefined) throw new Repeated(first);
+}
+
+async function refuse({ maySee }: BehaviourContext, first: string): Promise<never> {
+  const reference = `ChargeItem/${first}`;
+  const named = (await maySee('ChargeItem', first)) ? `: it is ${reference}` : '';
+  return fail('duplicate', {
+    diagnostics: `A charge with this id of the transaction was recorded before${named}. Nothing was stored; a correction takes an id of its own`,
+    expression: ['ChargeItem.identifier'],
+    ...(named === '' ? {} : { alternative: { reference, display: 'The charge that was recorded first' } }),
+  });
+}

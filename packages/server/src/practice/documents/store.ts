@@ -1,0 +1,282 @@
+/**
+ * What the database knows of content: who may upload it until when, what was uploaded, and which resources hold it
+ * (docs/decisions/0192, 0193). The bytes lie in the content store (content/content-store.ts).
+ */
+import { type Sql, sql } from '../../database/sql.ts';
+import { typeNumber } from '../../search/numbers.ts';
+import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
+import type { TenantScope } from '../../tenancy/scope.ts';
+
+/** A URL that content may be uploaded by, once. */
+export interface UploadOffer {
+  readonly id: string;
+  readonly createdMs: number;
+  readonly expiresMs: number;
+  readonly sizeMax: number;
+  /** Media type; undefined: the file itself says what it is. */
+  readonly announcedType: string | undefined;
+}
+
+/** What was uploaded. */
+export interface UploadedFile {
+  readonly name: string;
+  readonly size: number;
+  readonly mediaType: string;
+  readonly sha256: Buffer;
+  readonly sha1: Buffer;
+}
+
+/** Content as resources may refer to it. */
+export interface KnownContent extends Omit<UploadedFile, 'name'> {
+  readonly id: string;
+  /** Number of the application that has uploaded it. */
+  readonly application: number;
+}
+
+/** That a resource holds content, or a copy of it. */
+export interface ContentHolder {
+  /** Id of the content. */
+  readonly content: string;
+  readonly sha256: Buffer;
+  /** Type/id */
+  readonly holder: string;
+  /** Reference of its subject. */
+  readonly patient: string | undefined;
+}
+
+/** What is needed to send content. */
+export interface ShownContent extends Omit<UploadedFile, 'sha1'> {
+  readonly patient: string | undefined;
+}
+
+interface OfferRow {
+  readonly id: string | null;
+  readonly created: number;
+  readonly expires: number;
+  readonly size_max: number;
+  readonly announced_type: string | null;
+  readonly used: boolean;
+}
+
+interface ContentRow {
+  readonly id: string | null;
+  readonly application: number;
+  readonly object_key: string;
+  readonly size: number;
+  readonly media_type: string;
+  readonly sha256: Buffer;
+  readonly sha1: Buffer;
+  readonly patient: string | null;
+}
+
+interface HolderRow {
+  readonly content: string;
+  readonly holder: string | null;
+  readonly patient: string | null;
+  readonly sha256: Buffer;
+}
+
+const reading: StatementOptions = { idempotent: true };
+
+/** Offers an upload to the application; false when `looseMax` contents of it are held by no resource. */
+export async function offerUpload(
+  store: StatementRunner,
+  scope: TenantScope,
+  offer: UploadOffer,
+  looseMax: number,
+): Promise<boolean> {
+  return (await countChanged(store, scope, offerStatement(scope, offer, looseMax))) === 1;
+}
+
+/** The offer, where it was made to the application; `isUsed`: content was uploaded by it. */
+export async function findUploadOffer(
+  store: StatementRunner,
+  scope: TenantScope,
+  id: string,
+): Promise<(UploadOffer & { readonly isUsed: boolean }) | undefined> {
+  const [row] = await store.run<OfferRow>(scope, offeredStatement(scope, id), reading);
+  if (row === undefined || row.id === null) return undefined;
+  const { created, expires, size_max: sizeMax, announced_type: announced, used: isUsed } = row;
+  return { id, createdMs: created, expiresMs: expires, sizeMax, announcedType: announced ?? undefined, isUsed };
+}
+
+/** Notes that an object is about to be stored: whatever happens, it does not stay without content that names it. */
+export async function announceObject(
+  store: StatementRunner,
+  scope: TenantScope,
+  name: string,
+  nowMs: number,
+): Promise<void> {
+  await countChanged(store, scope, announceStatement(scope, name, nowMs));
+}
+
+/** Uses the offer up; false when it was used or has ended meanwhile. Of several at once exactly one succeeds. */
+export async function keepUpload(
+  store: StatementRunner,
+  scope: TenantScope,
+  id: string,
+  file: UploadedFile,
+  nowMs: number,
+): Promise<boolean> {
+  return (await countChanged(store, scope, keepStatement(scope, id, file, nowMs))) === 1;
+}
+
+/**
+ * Those of the contents that were uploaded. Inside a transaction, which then is alone in having resources hold them or
+ * copies of them.
+ */
+export async function lockContents(
+  store: StatementRunner,
+  scope: TenantScope,
+  ids: readonly string[],
+): Promise<readonly KnownContent[]> {
+  const rows = await store.run<ContentRow>(scope, lockStatement(scope, ids));
+  return rows.flatMap(({ id, application, size, media_type: mediaType, sha256, sha1 }) =>
+    id !== null && ids.includes(id) ? [{ id, application, size, mediaType, sha256, sha1 }] : [],
+  );
+}
+
+/** Which resources hold the contents or copies of them. */
+export async function findContentHolders(
+  store: StatementRunner,
+  scope: TenantScope,
+  ids: readonly string[],
+): Promise<readonly ContentHolder[]> {
+  const rows = await store.run<HolderRow>(scope, holdersStatement(scope, ids), reading);
+  return rows.flatMap(({ content, holder, patient, sha256 }) =>
+    holder === null ? [] : [{ content, sha256, holder, patient: patient ?? undefined }],
+  );
+}
+
+/** Notes that the resource holds the contents; in the transaction that writes it. */
+export async function holdContents(
+  store: StatementRunner,
+  scope: TenantScope,
+  ids: readonly string[],
+  holder: string,
+  patient: string | undefined,
+): Promise<void> {
+  await countChanged(store, scope, holdStatement(scope, ids, holder, patient));
+}
+
+/** Content of a live resource that holds it, while the firm's authorisation of the application lasts. */
+export async function findShownContent(
+  store: StatementRunner,
+  scope: TenantScope,
+  id: string,
+  holder: string,
+  nowMs: number,
+): Promise<ShownContent | undefined> {
+  const [row] = await store.run<ContentRow>(scope, shownStatement(scope, id, holder, nowMs), reading);
+  if (row === undefined || row.id === null) return undefined;
+  const { object_key: name, size, media_type: mediaType, sha256, patient } = row;
+  return { name, size, mediaType, sha256, patient: patient ?? undefined };
+}
+
+async function countChanged(store: StatementRunner, scope: TenantScope, statement: Sql): Promise<number> {
+  return (await store.run<{ readonly rows: number }>(scope, statement))[0]?.rows ?? 0;
+}
+
+/** The caller's rights as they were read; without it a statement that changes something changes nothing. */
+function fresh({ firm, application, epoch }: TenantScope): Sql {
+  return sql`FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application} AND e.epoch = ${epoch}`;
+}
+
+/** Epoch, and what `changes` has changed. */
+function counting({ firm, application }: TenantScope, changes: Sql): Sql {
+  return sql`
+    SELECT e.epoch, (SELECT count(*)::int FROM ${changes}) AS rows
+    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+function offerStatement(scope: TenantScope, offer: UploadOffer, looseMax: number): Sql {
+  const { firm, application } = scope;
+  const { id, createdMs, expiresMs, sizeMax, announcedType } = offer;
+  return sql`
+    WITH offered AS (
+      INSERT INTO document_content (firm, id, application, created, expires, size_max, announced_type)
+      SELECT ${firm}, ${id}, ${application}, ${createdMs}::bigint, ${expiresMs}::bigint, ${sizeMax}::bigint, ${announcedType ?? null}
+      ${fresh(scope)} AND (SELECT count(*) FROM (
+        SELECT FROM document_content WHERE firm = ${firm} AND application = ${application} AND NOT held LIMIT ${looseMax}) loose) < ${looseMax}
+      RETURNING 1)
+    ${counting(scope, sql`offered`)}`;
+}
+
+function offeredStatement({ firm, application }: TenantScope, id: string): Sql {
+  return sql`
+    SELECT e.epoch, c.id, c.created, c.expires, c.size_max, c.announced_type, c.object_key IS NOT NULL AS used
+    FROM access_epoch e LEFT JOIN document_content c ON c.firm = ${firm} AND c.id = ${id} AND c.application = ${application}
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+function announceStatement(scope: TenantScope, name: string, nowMs: number): Sql {
+  return sql`
+    WITH announced AS (
+      INSERT INTO content_discard (firm, object_key, since) SELECT ${scope.firm}, ${name}, ${nowMs}::bigint ${fresh(scope)} RETURNING 1)
+    ${counting(scope, sql`announced`)}`;
+}
+
+function keepStatement(scope: TenantScope, id: string, file: UploadedFile, nowMs: number): Sql {
+  const { firm, application } = scope;
+  const { name, size, mediaType, sha256, sha1 } = file;
+  return sql`
+    WITH kept AS (
+      UPDATE document_content SET object_key = ${name}, size = ${size}::bigint, uploaded = ${nowMs}::bigint,
+        media_type = ${mediaType}, sha256 = ${sha256}, sha1 = ${sha1}
+      WHERE firm = ${firm} AND id = ${id} AND application = ${application} AND object_key IS NULL
+        AND expires > ${nowMs}::bigint AND size_max >= ${size}::bigint AND EXISTS (SELECT ${fresh(scope)})
+      RETURNING 1),
+    named AS (DELETE FROM content_discard WHERE firm = ${firm} AND object_key = ${name} AND EXISTS (SELECT FROM kept))
+    ${counting(scope, sql`kept`)}`;
+}
+
+/** Copies are locked, too: of two that would hold the same bytes for a patient, one sees what the other did. */
+function lockStatement({ firm, application }: TenantScope, ids: readonly string[]): Sql {
+  return sql`
+    WITH locked AS MATERIALIZED (
+      SELECT id, application, size, media_type, sha256, sha1 FROM document_content
+      WHERE firm = ${firm} AND sha256 = ANY (ARRAY(
+        SELECT sha256 FROM document_content WHERE firm = ${firm} AND id = ANY (${ids}::text[]) AND sha256 IS NOT NULL))
+      ORDER BY id FOR UPDATE)
+    SELECT e.epoch, l.* FROM access_epoch e LEFT JOIN locked l ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+/** Holders that are told of at most. */
+const holdersMax = 200;
+
+function holdersStatement({ firm, application }: TenantScope, ids: readonly string[]): Sql {
+  return sql`
+    SELECT e.epoch, h.* FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT h.content, c.sha256, h.holder, h.patient FROM document_content c JOIN content_holder h ON h.firm = ${firm} AND h.content = c.id
+      WHERE c.firm = ${firm} AND c.sha256 = ANY (ARRAY(
+        SELECT sha256 FROM document_content WHERE firm = ${firm} AND id = ANY (${ids}::text[]) AND sha256 IS NOT NULL))
+      ORDER BY c.created, c.id, h.holder LIMIT ${holdersMax} OFFSET 0) h ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+function holdStatement(scope: TenantScope, ids: readonly string[], holder: string, patient: string | undefined): Sql {
+  const { firm } = scope;
+  return sql`
+    WITH holding AS (
+      INSERT INTO content_holder (firm, content, holder, patient)
+      SELECT ${firm}, n.id, ${holder}, ${patient ?? null} FROM unnest(${ids}::text[]) AS n(id) WHERE EXISTS (SELECT ${fresh(scope)})
+      ON CONFLICT (firm, content, holder) DO UPDATE SET patient = EXCLUDED.patient RETURNING 1),
+    held AS (
+      UPDATE document_content SET held = true
+      WHERE firm = ${firm} AND id = ANY (${ids}::text[]) AND NOT held AND EXISTS (SELECT ${fresh(scope)}))
+    ${counting(scope, sql`holding`)}`;
+}
+
+function shownStatement({ firm, application }: TenantScope, id: string, holder: string, nowMs: number): Sql {
+  const [type = '', resource = ''] = holder.split('/');
+  return sql`
+    SELECT e.epoch, c.* FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT c.id, c.object_key, c.size, c.media_type, c.sha256, h.patient
+      FROM document_content c JOIN content_holder h ON h.firm = ${firm} AND h.content = c.id AND h.holder = ${holder}
+      JOIN resource r ON r.firm = ${firm} AND r.rtype = ${typeNumber(type)} AND r.id = ${resource} AND r.content IS NOT NULL
+      JOIN authorisation z ON z.firm = ${firm} AND z.application = ${application} AND z.state = 'active'
+        AND (z.expires_at IS NULL OR z.expires_at > to_timestamp(${nowMs}::bigint / 1000.0))
+      WHERE c.firm = ${firm} AND c.id = ${id} AND c.object_key IS NOT NULL OFFSET 0) c ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+}

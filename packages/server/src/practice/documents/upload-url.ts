@@ -1,0 +1,103 @@
+/**
+ * POST of a Binary without content answers with a URL that a file can be uploaded by, once and without any header, for a
+ * while (docs/decisions/0192). acl/bnry_c_url allows that and nothing else of Binary.
+ */
+
+import type { JsonObject, JsonValue, StepBudget } from '@praxis/fhir';
+import { serverWritten } from '../../access/disclosure.ts';
+import { explainDenial } from '../../access/explain.ts';
+import { toInstant } from '../../base/clock.ts';
+import { fail } from '../../base/errors.ts';
+import { newUuid } from '../../base/ids.ts';
+import { isTaken, mediaTypes } from '../../content/media-types.ts';
+import type { FhirRequest, FhirResponse, InteractionContext } from '../../interactions/context.ts';
+import { denied } from '../../interactions/denials.ts';
+import type { ResourceHooks } from '../../interactions/hooks.ts';
+import { requireResource } from '../../interactions/writing.ts';
+import { contentLinkUrl, linkEndMs } from './content-links.ts';
+import { contentBaseOf } from './content-urls.ts';
+import { offerUpload, type UploadOffer } from './store.ts';
+
+/** Contents of one application at one firm that no resource holds: those asked for, and those uploaded. */
+export const looseMax = 1_000;
+
+/** A create of a Binary may ask for a URL rather than create something. */
+export const uploadHooks: ResourceHooks = {
+  types: ['Binary'],
+  replaceCreate: { isAllowed: (policy) => policy.mayRequestUploadUrl, answer: uploadUrlFor },
+};
+
+/**
+ * The answer where the request asks for a URL; undefined: it is a create. Without any body it asks for one only where the
+ * caller can mean nothing else.
+ * @throws PraxisError `access-denied`, `resource-invalid`, `media-type-unsupported`, `conflict`
+ */
+async function uploadUrlFor(context: InteractionContext, request: FhirRequest): Promise<FhirResponse | undefined> {
+  if (request.newId !== undefined) return undefined; // an entry of a transaction, which others may refer to
+  const mayCreate = context.policy.allows('Binary', 'c');
+  if (!mayCreate && (await request.isBodyEmpty?.())) return await offer(context, request, undefined);
+  const body = await request.body();
+  if (isBinaryWithoutData(body)) return await offer(context, request, announcedType(body, context.budget));
+  if (mayCreate) return undefined;
+  return denied(
+    `acl/bnry_c_url asks for a URL and stores nothing here: send {"resourceType":"Binary","contentType":"…"} or no body, then PUT the file to the URL of the answer. ${explainDenial(context.policy, 'Binary', 'c').diagnostics}`,
+  );
+}
+
+function isBinaryWithoutData(body: JsonValue): body is JsonObject {
+  if (typeof body !== 'object' || body === null || Array.isArray(body) || !('resourceType' in body)) return false;
+  return body['resourceType'] === 'Binary' && body['data'] === undefined;
+}
+
+/** @throws PraxisError `resource-invalid`, `media-type-unsupported` */
+function announcedType(body: JsonObject, budget: StepBudget): string | undefined {
+  if (Object.keys(body).length === 1) return undefined;
+  const { contentType } = requireResource(body, 'Binary', budget);
+  const type = String(contentType).split(';')[0]?.trim().toLowerCase() ?? '';
+  if (isTaken(type)) return type;
+  return fail('media-type-unsupported', {
+    diagnostics: `Binary.contentType is none that is taken: ${mediaTypes.join(', ')} are`,
+    expression: ['Binary.contentType'],
+  });
+}
+
+async function offer(
+  context: InteractionContext,
+  request: FhirRequest,
+  type: string | undefined,
+): Promise<FhirResponse> {
+  const nowMs = context.clock.now();
+  const made: UploadOffer = {
+    id: newUuid(),
+    createdMs: nowMs,
+    expiresMs: linkEndMs(context),
+    sizeMax: context.limits.uploadBytesMax,
+    announcedType: type,
+  };
+  if (!(await offerUpload(context.store, context.scope, made, looseMax))) {
+    fail('conflict', {
+      diagnostics: `${looseMax} uploads of this application wait for a resource that holds them: name them in resources; others are removed a day after they were asked for`,
+    });
+  }
+  const url = contentLinkUrl(context, made.id, { purpose: 'upload', holder: '' });
+  const facts = { status: 201, location: url };
+  return request.prefer.return === 'minimal'
+    ? facts
+    : { ...facts, body: serverWritten(textOfOffer(context, made, url)) };
+}
+
+function textOfOffer({ baseUrl }: InteractionContext, made: UploadOffer, url: string): string {
+  return JSON.stringify({
+    resourceType: 'Parameters',
+    parameter: [
+      { name: 'url', valueUrl: url },
+      { name: 'expires', valueInstant: toInstant(made.expiresMs) },
+      { name: 'sizeMax', valueInteger: Math.min(made.sizeMax, integerMax) },
+      ...(made.announcedType === undefined ? [] : [{ name: 'contentType', valueCode: made.announcedType }]),
+      { name: 'attachment', valueUrl: `${contentBaseOf(baseUrl)}/${made.id}` },
+    ],
+  });
+}
+
+/** https://hl7.org/fhir/R4/datatypes.html#integer */
+const integerMax = 2_147_483_647;

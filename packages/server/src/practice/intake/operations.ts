@@ -1,0 +1,93 @@
+/**
+ * $reconciliation: what came of a write that waited for the practice to accept it, for the application that made it. R4 has no
+ * operation for this; docs/decisions/0197 says why there is one.
+ */
+
+import { fail } from '../../base/errors.ts';
+import { getting } from '../../base/worst-case.ts';
+import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
+import { textInput } from '../../operations/input.ts';
+import type { Operation, OperationRequest } from '../../operations/operation.ts';
+import { type OutputParameter, parametersResponse } from '../../operations/result.ts';
+import { outcomeOfProposal } from './shown.ts';
+
+export const reconciliation: Operation = {
+  name: 'reconciliation',
+  url: 'https://praxis.health/fhir/OperationDefinition/reconciliation',
+  worstCase: {
+    because: 'an id that is nowhere',
+    request: () => getting('$reconciliation?id=siege'),
+  },
+  levels: ['system'],
+  types: 'all',
+  affectsState: false,
+  parameters: [
+    {
+      name: 'id',
+      use: 'in',
+      min: 1,
+      max: 1,
+      type: 'string',
+      documentation: 'The reconciliation id, which is the id of the Task.',
+    },
+    {
+      name: 'status',
+      use: 'out',
+      min: 1,
+      max: 1,
+      type: 'code',
+      documentation: 'That of the Task: requested and in-progress wait; docs/integrate/states.md, Coverage intake.',
+    },
+    {
+      name: 'resource',
+      use: 'out',
+      min: 0,
+      max: 1,
+      type: 'Reference',
+      documentation: 'What was to be changed, or was made. Its elements are read by the rights on its type.',
+    },
+    {
+      name: 'field',
+      use: 'out',
+      min: 0,
+      max: '*',
+      documentation: 'An element that was proposed.',
+      parts: [
+        { name: 'path', use: 'out', min: 1, max: 1, type: 'string', documentation: 'For instance Coverage.period.' },
+        {
+          name: 'decision',
+          use: 'out',
+          min: 0,
+          max: 1,
+          type: 'code',
+          documentation: 'accepted, edited or rejected; absent: it is open.',
+        },
+      ],
+    },
+  ],
+  // It tells an application of its own proposals alone, and no values.
+  authorize: () => undefined,
+  answer,
+};
+
+/** 200 with Parameters. @throws PraxisError `resource-not-found`, also for proposals of others */
+async function answer(context: InteractionContext, { input }: OperationRequest): Promise<FhirResponse> {
+  const outcome = await outcomeOfProposal(context, textInput(input, 'id') ?? '');
+  if (outcome === undefined) {
+    return fail('resource-not-found', {
+      diagnostics: 'The application has no proposal with this reconciliation id',
+      expression: ['id'],
+    });
+  }
+  const { status, type, target, fields } = outcome;
+  const parameters: OutputParameter[] = [{ name: 'status', type: 'code', value: status }];
+  if (target !== undefined)
+    parameters.push({ name: 'resource', type: 'Reference', value: { reference: `${type}/${target}` } });
+  for (const { field, decision } of fields) {
+    const path: OutputParameter = { name: 'path', type: 'string', value: `${type}.${field}` };
+    const decided: readonly OutputParameter[] =
+      decision === undefined ? [] : [{ name: 'decision', type: 'code', value: decision }];
+    parameters.push({ name: 'field', parts: [path, ...decided] });
+  }
+  return parametersResponse(parameters);
+}

@@ -1,0 +1,138 @@
+/**
+ * Writes that a practice wants to accept first (docs/decisions/0197): checked like any write, they become a Task and change
+ * nothing. The answer is 202 with the Task as Location.
+ */
+import { type JsonObject, parseJson } from '@praxis/fhir';
+import { contentOf } from '../../access/disclosure.ts';
+import { fail } from '../../base/errors.ts';
+import { newResourceId } from '../../base/ids.ts';
+import { requireBound } from '../../interactions/bindings.ts';
+import type { FhirRequest, FhirResponse, InteractionContext } from '../../interactions/context.ts';
+import { criterionTest, discloseReadable } from '../../interactions/disclosing.ts';
+import type { CheckedWrite, ResourceHooks } from '../../interactions/hooks.ts';
+import { requireInvariants } from '../../interactions/invariants.ts';
+import { awaiting } from '../../interactions/outcome.ts';
+import { readableMember } from '../../interactions/readable-members.ts';
+import { storeVersion } from '../../interactions/storing.ts';
+import { resourceWrite } from '../../interactions/writing.ts';
+import type { ResourceWrite, StoredResource } from '../../storage/store.ts';
+import { holdProposed } from '../documents/holding-contents.ts';
+import { type Proposed, proposedFields } from './fields.ts';
+import { intakeTask } from './intake-task.ts';
+import { addProposal, awaitsAcceptance, waitingMax } from './store.ts';
+
+/** Types of which a practice may want that → the element that names the patient. */
+export const intakeTypes = { Condition: 'subject', Coverage: 'beneficiary', MedicationStatement: 'subject' } as const;
+
+export type IntakeType = keyof typeof intakeTypes;
+
+export function isIntakeType(type: string): type is IntakeType {
+  return Object.hasOwn(intakeTypes, type);
+}
+
+export const intakeHooks: ResourceHooks = {
+  types: Object.keys(intakeTypes),
+  intercept: { isActive: isAwaited, answer: proposedInstead },
+};
+
+/** Whether what the caller writes of the type waits for the practice. */
+async function isAwaited({ store, scope }: InteractionContext, type: string): Promise<boolean> {
+  return isIntakeType(type) && (await awaitsAcceptance(store, scope, type));
+}
+
+/**
+ * The answer to a write that waits for the practice; undefined: it does not wait and is to be stored.
+ * @throws PraxisError `rule-broken` inside a transaction Bundle, whose other entries could not rely on it
+ */
+async function proposedInstead(
+  context: InteractionContext,
+  request: Pick<FhirRequest, 'prefer'>,
+  checked: CheckedWrite,
+): Promise<FhirResponse | undefined> {
+  const { type } = checked.write;
+  if (!isIntakeType(type) || !(await isAwaited(context, type))) return undefined;
+  if (context.allOrNothing === true) {
+    fail('rule-broken', {
+      diagnostics: `${type} waits for the practice to accept it, so it cannot be part of a transaction: send it by itself or in a batch`,
+      expression: [type],
+    });
+  }
+  const { current } = checked;
+  const before = current === undefined || current.deleted ? undefined : objectOf(current.content);
+  const after = objectOf(checked.write.content);
+  const proposed = proposedFields(before ?? {}, after, checked.touched);
+  if (before !== undefined && current !== undefined && Object.keys(proposed).length === 0)
+    return unchanged(context, request, current);
+  // Else the practice would be asked about what cannot be stored.
+  await requireInvariants(context, checked.write, current);
+  await requireBound(context, type, before, after);
+  return await propose(context, request, { ...checked, type, after, proposed });
+}
+
+interface NewProposal extends CheckedWrite {
+  readonly type: IntakeType;
+  readonly after: JsonObject;
+  readonly proposed: Proposed;
+}
+
+async function propose(
+  context: InteractionContext,
+  request: Pick<FhirRequest, 'prefer'>,
+  made: NewProposal,
+): Promise<FhirResponse> {
+  const { scope, store, clock, baseUrl } = context;
+  const { type, write, current, proposed } = made;
+  const id = newResourceId(clock);
+  // A create gets its id when it is accepted; a client that has chosen one keeps it.
+  const target = write.audit.interaction === 'create' ? undefined : write.id;
+  const task = intakeTask({ id, type, target, patient: patientOf(context, made), proposed, nowMs: clock.now() });
+  const { policy: _asWriter, ...plain } = context;
+  const taskWrite = await resourceWrite(plain, 'create', 'Task', id, task, 0);
+  // What allows it is what allows the write that it stands for.
+  const audit = { ...taskWrite.audit, ...(write.audit.entries === undefined ? {} : { entries: write.audit.entries }) };
+  const draft = { task: id, type, target, base: current?.versionId ?? 0, proposedAtMs: clock.now() };
+  await store.transaction(scope, async (inside) => {
+    if (!(await addProposal(inside, scope, { ...draft, proposed: JSON.stringify(proposed) }))) tooMany();
+    const storing = { ...context, store: inside };
+    await holdProposed(storing, write, id);
+    const outcome = await storeVersion(storing, { ...taskWrite, audit }, undefined, { act: byServer });
+    if (outcome.outcome !== 'written') fail('conflict', { diagnostics: 'The new id is taken: repeat the request' });
+  });
+  const location = `${baseUrl}/Task/${id}`;
+  return request.prefer.return === 'minimal'
+    ? { status: 202, location }
+    : { status: 202, location, body: awaiting(type, id) };
+}
+
+const byServer = { by: 'server', on: 'write' } as const;
+
+/** Whoever patches some elements may not be allowed to read whose they are. */
+function patientOf(context: InteractionContext, { type, write, current, touched, after }: NewProposal) {
+  const member = intakeTypes[type];
+  if (touched === undefined || touched.includes(member) || current === undefined) return after[member];
+  const readable = readableMember(context.policy, type, criterionTest(context, write.type, current.content));
+  return readable(member) ? after[member] : undefined;
+}
+
+function tooMany(): never {
+  return fail('rule-broken', {
+    diagnostics: `${waitingMax} writes of the application wait for the practice: go on when it has decided about some of them, or take some back (Task.status cancelled)`,
+  });
+}
+
+/** Nothing to decide about: no Task, and no version. */
+function unchanged(
+  context: InteractionContext,
+  request: Pick<FhirRequest, 'prefer'>,
+  row: StoredResource,
+): FhirResponse {
+  const { type, id, versionId, lastUpdatedMs } = row;
+  const location = `${context.baseUrl}/${type}/${id}/_history/${versionId}`;
+  const facts = { status: 200, id, versionId, lastUpdatedMs, location };
+  const body = request.prefer.return === 'minimal' ? undefined : discloseReadable(context, row);
+  return body === undefined ? facts : { ...facts, body };
+}
+
+function objectOf(content: ResourceWrite['content']): JsonObject {
+  return content === null ? {} : (parseJson(contentOf(content)) as JsonObject); // what is stored is an object
+}

@@ -1,0 +1,35 @@
+/**
+ * The Task of a proposed change that the practice wants to accept first: coverage above all
+ * (https://hl7.org/fhir/R4/valueset-task-status.html).
+ */
+import type { StateTable } from '../../resources/states/state-table.ts';
+
+/** The coding in `Task.code` of such a Task. */
+export const intakeCoding = { system: 'https://praxis.health/fhir/CodeSystem/task-type', code: 'intake' };
+
+export const intakeStates: StateTable = {
+  name: 'Coverage intake',
+  type: 'Task',
+  coding: intakeCoding,
+  introduction: `A Task with the code \`${intakeCoding.code}\` of \`${intakeCoding.system}\`: what an application has proposed about a coverage (or a condition, or a medication) waits until staff have decided about all of it or about each field. The application may take it back; it learns the outcome from the state.`,
+  states: [
+    { code: 'requested', meaning: 'waits for the practice', begins: ['server'] },
+    { code: 'in-progress', meaning: 'some fields are decided' },
+    { code: 'accepted', meaning: 'all was taken over as it was proposed' },
+    { code: 'completed', meaning: 'taken over in part, or edited' },
+    { code: 'rejected', meaning: 'nothing was taken over' },
+    { code: 'cancelled', meaning: 'taken back by the application before it was decided' },
+    { code: 'entered-in-error', meaning: 'it should never have been proposed' },
+  ],
+  transitions: [
+    { from: ['requested'], to: ['cancelled'], by: 'application', on: 'write' },
+    {
+      from: ['requested'],
+      to: ['in-progress', 'accepted', 'completed', 'rejected'],
+      by: 'practice',
+      on: 'write',
+    },
+    { from: ['in-progress'], to: ['accepted', 'completed', 'rejected'], by: 'practice', on: 'write' },
+    { from: ['requested', 'in-progress'], to: ['entered-in-error'], by: 'practice', on: 'write' },
+  ],
+};

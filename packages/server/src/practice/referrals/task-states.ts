@@ -1,0 +1,83 @@
+/** Task, recalls among them (https://hl7.org/fhir/R4/valueset-task-status.html, https://hl7.org/fhir/R4/task.html#statemachine). */
+import type { StateTable } from '../../resources/states/state-table.ts';
+
+export const taskStates: StateTable = {
+  name: 'Task',
+  type: 'Task',
+  introduction:
+    "R4's own example of a machine for Tasks, with what recalls need: ready is open (also when overdue), in-progress is scheduled, completed is closed; a recall whose appointment falls through is open again. What was done elsewhere may be recorded when it is over.",
+  states: [
+    { code: 'draft', meaning: 'not yet asked for', begins: ['application'] },
+    { code: 'requested', meaning: 'asked for', begins: ['application'] },
+    { code: 'received', meaning: 'the performer has it and has not decided', begins: ['application'] },
+    { code: 'accepted', meaning: 'the performer will do it', begins: ['application'] },
+    { code: 'ready', meaning: 'may begin; a recall: open', begins: ['application'] },
+    { code: 'in-progress', meaning: 'begun; a recall: scheduled', begins: ['application'] },
+    { code: 'on-hold', meaning: 'interrupted', begins: ['application'] },
+    { code: 'completed', meaning: 'done; a recall: closed', begins: ['application'] },
+    { code: 'rejected', meaning: 'the performer will not do it' },
+    { code: 'cancelled', meaning: 'called off before it was done' },
+    { code: 'failed', meaning: 'begun and not done' },
+    { code: 'entered-in-error', meaning: 'it should never have been recorded' },
+  ],
+  transitions: [
+    { from: ['draft'], to: ['requested', 'cancelled'], by: 'application', on: 'write' },
+    {
+      from: ['requested'],
+      to: ['received', 'accepted', 'rejected', 'ready', 'in-progress', 'cancelled'],
+      by: 'application',
+      on: 'write',
+    },
+    {
+      from: ['received'],
+      to: ['accepted', 'rejected', 'ready', 'in-progress', 'cancelled'],
+      by: 'application',
+      on: 'write',
+    },
+    {
+      from: ['accepted'],
+      to: ['ready', 'in-progress', 'on-hold', 'completed', 'failed', 'cancelled'],
+      by: 'application',
+      on: 'write',
+    },
+    {
+      from: ['ready'],
+      to: ['in-progress', 'on-hold', 'completed', 'failed', 'cancelled'],
+      by: 'application',
+      on: 'write',
+    },
+    {
+      from: ['in-progress'],
+      to: ['ready', 'on-hold', 'completed', 'failed', 'cancelled'],
+      by: 'application',
+      on: 'write',
+      note: 'ready: what was scheduled fell through',
+    },
+    { from: ['on-hold'], to: ['ready', 'in-progress', 'failed', 'cancelled'], by: 'application', on: 'write' },
+    {
+      from: ['completed', 'failed', 'cancelled', 'rejected'],
+      to: ['ready', 'in-progress'],
+      by: 'practice',
+      on: 'write',
+      note: 'taken up again',
+    },
+    {
+      from: [
+        'draft',
+        'requested',
+        'received',
+        'accepted',
+        'ready',
+        'in-progress',
+        'on-hold',
+        'completed',
+        'rejected',
+        'cancelled',
+        'failed',
+      ],
+      to: ['entered-in-error'],
+      by: 'application',
+      on: 'write',
+    },
+  ],
+};

@@ -1,0 +1,208 @@
+/**
+ * Changing the value sets that a firm keeps: each change is the next version of a ValueSet, by whoever has seen the version
+ * before. A code that is left out is retired, never forgotten (docs/decisions/0204).
+ */
+import type { JsonObject } from '@praxis/fhir';
+import { fail } from '../../base/errors.ts';
+import { newUuid } from '../../base/ids.ts';
+import { resourceWrite } from '../../interactions/writing.ts';
+import type { ResourceStore } from '../../storage/store.ts';
+import { readCode } from '../calendars/calendar-types.ts';
+import {
+  flagOf,
+  listOf,
+  memberOf,
+  objectOf,
+  type Place,
+  patternOf,
+  type Reading,
+  requireNoProblems,
+  textOfPlace,
+} from '../calendars/document.ts';
+import { type Editor, requireOffered, requireSeen } from '../calendars/edit-calendars.ts';
+import { calendarsFrom } from '../calendars/scheduled-calendars.ts';
+import { readCalendars } from '../calendars/store.ts';
+import { codesOf, isAmong, isSameCode, type KeptCode, type KeptCodes, keptCode, withCodes } from './firm-codes.ts';
+import {
+  appointmentTypeSet,
+  type FirmCode,
+  type FirmValueSet,
+  firmValueSet,
+  firmValueSets,
+} from './firm-value-sets.ts';
+import { storedValueSet } from './store.ts';
+
+export interface ShownValueSet extends KeptCodes {
+  readonly set: FirmValueSet;
+  /** undefined: the firm does not keep it. */
+  readonly version: number | undefined;
+}
+
+/** Limits of a document. */
+const codesMax = 500;
+const displayLengthMax = 120;
+const systemPattern = /^[!-~]{1,255}$/;
+
+const nothingKept: KeptCodes = { active: false, inUse: [], retired: [] };
+
+/** Every set that there is, also those that the firm does not keep. */
+export async function valueSetsOf({
+  store,
+  scope,
+}: Pick<Editor, 'store' | 'scope'>): Promise<readonly ShownValueSet[]> {
+  return await Promise.all(firmValueSets.map((set) => shown(store, scope, set)));
+}
+
+/** @throws PraxisError `resource-not-found` for an id that is none of a firm's sets */
+export async function valueSetOf(
+  { store, scope }: Pick<Editor, 'store' | 'scope'>,
+  id: string,
+): Promise<ShownValueSet> {
+  return await shown(store, scope, requireSet(id));
+}
+
+/**
+ * Makes the set, or its next version.
+ * @param document parsed JSON: `{ "codes": [ { "code": "NEW", "display": "New patient", "system"?: "…" } ], "active"?: false }`;
+ *   without codes those that the set begins with
+ * @param seen the version that it was made from; undefined: there is none yet
+ * @throws PraxisError `input-invalid`, `rule-broken` (codes that occur twice, or that calendars need), `precondition-failed`
+ *   when there is another version than was seen, `resource-not-found` for an id that is none of a firm's sets
+ */
+export async function setValueSet(
+  editor: Editor,
+  id: string,
+  document: unknown,
+  seen: number | undefined,
+): Promise<ShownValueSet> {
+  const set = requireSet(id);
+  const content = parseDocument(set, document);
+  return await alone(editor, async (store) => {
+    const stored = await storedValueSet(store, editor.scope, id);
+    requireSeen('value set', stored?.resource === undefined ? undefined : stored.version, seen);
+    const before = stored?.resource === undefined ? undefined : codesOf(stored.resource);
+    const known = [...(before?.inUse ?? []), ...(before?.retired ?? [])];
+    const retired = known.filter((old) => !content.inUse.some((code) => isSameCode(code, old)));
+    return await put(editor, store, set, { ...content, retired });
+  });
+}
+
+/**
+ * Retires a code: no new use of it is taken, and what has it keeps it.
+ * @throws PraxisError `rule-broken` for a code that is not in use, is the last one, or that a calendar needs;
+ *   `resource-not-found` for a set that the firm does not keep
+ */
+export async function retireCode(
+  editor: Editor,
+  id: string,
+  asked: { readonly code: string; readonly system?: string },
+): Promise<ShownValueSet> {
+  const set = requireSet(id);
+  return await alone(editor, async (store) => {
+    const { version, active, inUse, retired } = await shown(store, editor.scope, set);
+    if (version === undefined)
+      fail('resource-not-found', {
+        diagnostics: `The firm does not keep ${id}: set it first`,
+        expression: ['valueSet'],
+      });
+    const found = inUse.filter((code) => isAmong([code], asked));
+    const [code, second] = found;
+    if (code === undefined || second !== undefined) {
+      const problem = code === undefined ? 'is not a code in use' : 'is in use in several systems: name the system';
+      fail('rule-broken', { diagnostics: `code ${problem}`, expression: ['code'] });
+    }
+    const left = inUse.filter((each) => each !== code);
+    if (left.length === 0)
+      fail('rule-broken', { diagnostics: 'code is the last one in use: set the others first', expression: ['code'] });
+    return await put(editor, store, set, { active, inUse: left, retired: [...retired, code] });
+  });
+}
+
+/** @throws PraxisError `resource-not-found` */
+function requireSet(id: string): FirmValueSet {
+  const known = firmValueSets.map((each) => each.id).join(', ');
+  return (
+    firmValueSet(id) ??
+    fail('resource-not-found', { diagnostics: `The value sets of a firm are ${known}`, expression: ['valueSet'] })
+  );
+}
+
+async function shown(
+  store: Pick<ResourceStore, 'read'>,
+  scope: Editor['scope'],
+  set: FirmValueSet,
+): Promise<ShownValueSet> {
+  const stored = await storedValueSet(store, scope, set.id);
+  if (stored?.resource === undefined) return { set, version: undefined, ...nothingKept };
+  return { set, version: stored.version, ...(codesOf(stored.resource) ?? nothingKept) };
+}
+
+/** Alone among those who change the firm's calendars and sets: each depends on the other. */
+function alone<T>({ store, scope }: Editor, work: (store: ResourceStore) => Promise<T>): Promise<T> {
+  return store.exclusively(scope, 'calendars', work);
+}
+
+async function put(
+  { scope, clock, changedBy, budget }: Editor,
+  store: ResourceStore,
+  set: FirmValueSet,
+  codes: KeptCodes,
+): Promise<ShownValueSet> {
+  if (set.id === appointmentTypeSet && codes.active) await requireCalendarsFit(store, scope, codes.inUse);
+  const stored = await storedValueSet(store, scope, set.id);
+  const caller = { flow: 'client', tokenId: newUuid(), subject: changedBy, requestId: newUuid() } as const;
+  // No element of a ValueSet refers to a resource of the firm, so the address of the firm's resources is of no use.
+  const context = { scope, clock, caller, budget, baseUrl: '' };
+  const resource: JsonObject = withCodes(set, codes, stored?.resource);
+  const interaction = stored === undefined ? 'create' : 'update';
+  const write = await resourceWrite(context, interaction, 'ValueSet', set.id, resource, stored?.version ?? 0);
+  const outcome = await store.write(scope, write);
+  if (outcome.outcome === 'conflict')
+    return fail('conflict', { diagnostics: `ValueSet/${set.id} is being changed by others: try again` });
+  return { set, version: outcome.versionId, ...codes };
+}
+
+/** Else slots would be offered that cannot be booked. @throws PraxisError `rule-broken` naming the calendars */
+async function requireCalendarsFit(
+  store: ResourceStore,
+  scope: Editor['scope'],
+  inUse: readonly KeptCode[],
+): Promise<void> {
+  for (const { calendar } of calendarsFrom(scope, await readCalendars(store, scope)))
+    if (calendar.active)
+      requireOffered(inUse, calendar.appointmentTypes, {
+        element: 'codes',
+        offering: `calendar ${calendar.number} offers`,
+      });
+}
+
+function parseDocument(set: FirmValueSet, document: unknown): KeptCodes {
+  const reading: Reading = { problems: [] };
+  const place: Place = { reading, path: '', value: document };
+  const members = objectOf(place, ['codes', 'active']) ?? {};
+  const isGiven = members['codes'] !== undefined || set.defaults.length === 0;
+  const codes = isGiven
+    ? listOf(memberOf(place, members, 'codes'), { min: 1, max: codesMax }, readFirmCode)
+    : set.defaults;
+  const active = members['active'] === undefined || flagOf(memberOf(place, members, 'active')) === true;
+  requireNoProblems(reading, 'input-invalid');
+  const inUse = codes.map((code) => keptCode(set, code));
+  const twice = inUse.findIndex((code, index) => inUse.findIndex((other) => isSameCode(code, other)) < index);
+  if (twice >= 0) {
+    const path = `codes[${twice}].code`;
+    fail('rule-broken', { diagnostics: `${path} occurs twice in its system`, expression: [path] });
+  }
+  return { active, inUse, retired: [] };
+}
+
+function readFirmCode(place: Place): FirmCode | undefined {
+  const members = objectOf(place, ['code', 'display', 'system']);
+  if (members === undefined) return undefined;
+  const member = (name: string): Place => memberOf(place, members, name);
+  const code = readCode(member('code'));
+  const display = textOfPlace(member('display'), displayLengthMax);
+  const system =
+    members['system'] === undefined ? undefined : patternOf(member('system'), systemPattern, 'a URI without spaces');
+  if (code === undefined || display === undefined) return undefined;
+  return { code, display, ...(system === undefined ? {} : { system }) };
+}

@@ -1,0 +1,99 @@
+/**
+ * The codes of a value set that a firm keeps, read from its ValueSet and written into it: those in use are listed by
+ * `compose.include`, those that were retired by `compose.exclude`, so that expansions hold the first and everyone who reads
+ * the set still finds the second (docs/decisions/0204).
+ *
+ * https://hl7.org/fhir/R4/valueset.html#compositions
+ */
+import type { JsonObject, JsonValue } from '@praxis/fhir';
+import { elements, objectOf, textOfElement } from '../../terminology/elements.ts';
+import { codeSystemUrl, type FirmCode, type FirmValueSet, valueSetUrl } from './firm-value-sets.ts';
+
+/** A code with its system, as it is compared. */
+export interface KeptCode extends FirmCode {
+  readonly system: string;
+}
+
+export interface KeptCodes {
+  /** False: the firm keeps the codes without having anything judged by them. */
+  readonly active: boolean;
+  readonly inUse: readonly KeptCode[];
+  readonly retired: readonly KeptCode[];
+}
+
+/** What a coding says; absent where it says nothing. */
+export interface SaidCoding {
+  readonly system?: string;
+  readonly code?: string;
+}
+
+/** Undefined: the definition is not a list of codes, as an import may have brought, so nothing can be judged by it. */
+export function codesOf(valueSet: JsonObject): KeptCodes | undefined {
+  const compose = objectOf(valueSet['compose']);
+  const inUse = listed(compose?.['include']);
+  const retired = listed(compose?.['exclude']);
+  if (inUse === undefined || retired === undefined || inUse.length === 0) return undefined;
+  return { active: valueSet['status'] === 'active', inUse, retired };
+}
+
+/** The ValueSet with these codes; whatever else `before` says stays. */
+export function withCodes(set: FirmValueSet, codes: KeptCodes, before: JsonObject | undefined): JsonObject {
+  const { resourceType: _type, id: _id, compose: _compose, expansion: _expansion, ...rest } = before ?? {};
+  return {
+    resourceType: 'ValueSet',
+    id: set.id,
+    name: nameOf(set.id),
+    title: set.title,
+    ...rest,
+    url: valueSetUrl(set.id),
+    status: codes.active ? 'active' : 'retired',
+    compose: {
+      include: bySystem(codes.inUse),
+      ...(codes.retired.length === 0 ? {} : { exclude: bySystem(codes.retired) }),
+    },
+  };
+}
+
+/** The code as it is kept. */
+export function keptCode(set: FirmValueSet, { system, code, display }: FirmCode): KeptCode {
+  return { system: system ?? codeSystemUrl(set.id), code, display };
+}
+
+export function isSameCode(one: KeptCode, other: KeptCode): boolean {
+  return one.code === other.code && one.system === other.system;
+}
+
+/** Whether the coding names one of the codes: without a system it means that code of any. */
+export function isAmong(codes: readonly KeptCode[], { system, code }: SaidCoding): boolean {
+  return codes.some((kept) => kept.code === code && (system === undefined || system === kept.system));
+}
+
+function nameOf(id: string): string {
+  return id
+    .split('-')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+}
+
+function bySystem(codes: readonly KeptCode[]): JsonValue[] {
+  const groups = Map.groupBy(codes, ({ system }) => system);
+  return [...groups].map(([system, group]) => ({
+    system,
+    concept: group.map(({ code, display }) => ({ code, display })),
+  }));
+}
+
+/** Undefined where a part is anything but a list of codes of one system. */
+function listed(parts: JsonValue | undefined): readonly KeptCode[] | undefined {
+  const codes: KeptCode[] = [];
+  for (const { system, concept, filter, valueSet } of elements(parts)) {
+    const from = textOfElement(system);
+    const concepts = elements(concept);
+    if (from === undefined || concepts.length === 0 || filter !== undefined || valueSet !== undefined) return undefined;
+    for (const { code, display } of concepts) {
+      const text = textOfElement(code);
+      if (text !== undefined) codes.push({ system: from, code: text, display: textOfElement(display) ?? text });
+    }
+  }
+  return codes;
+}

@@ -1,0 +1,22 @@
+/** The judgement of resources by the codes that the firm keeps (docs/decisions/0205), for one caller. */
+
+import type { InteractionContext } from '../../interactions/context.ts';
+import type { ResourceHooks } from '../../interactions/hooks.ts';
+import { type FirmCodesContext, governedMembers, unknownCodes } from './judging.ts';
+import { keptCodes } from './store.ts';
+
+type CodesContext = Pick<InteractionContext, 'scope' | 'store' | 'policy' | 'budget'>;
+
+/** Codes are named to those who may read any ValueSet in full. */
+export function firmCodesContext({ scope, store, policy, budget }: CodesContext): FirmCodesContext {
+  const grants = (['r', 's'] as const).flatMap((letter) => policy.grants('ValueSet', letter));
+  const maySeeCodes = grants.some(({ criteria, elements }) => criteria.length === 0 && elements === 'all');
+  return { keptCodes: (ids) => keptCodes(store, scope, ids), maySeeCodes, budget };
+}
+
+export const valueSetHooks: ResourceHooks = {
+  bindings: {
+    membersOf: governedMembers,
+    find: (context, type, before, after) => unknownCodes(firmCodesContext(context), type, before, after),
+  },
+};

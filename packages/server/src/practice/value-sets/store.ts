@@ -1,0 +1,42 @@
+/** The value sets that a firm keeps (docs/decisions/0204), as they are stored: each is the ValueSet of its id. */
+import { type JsonObject, parseJson } from '@praxis/fhir';
+import { contentOf } from '../../access/disclosure.ts';
+import type { Rememberable } from '../../storage/statement-runner.ts';
+import type { ResourceStore } from '../../storage/store.ts';
+import type { TenantScope } from '../../tenancy/scope.ts';
+import { codesOf, type KeptCodes } from './firm-codes.ts';
+
+/** Id of a set → its codes, of those of `ids` by which the firm has codes judged. */
+export async function keptCodes(
+  store: Pick<ResourceStore, 'read'>,
+  scope: TenantScope,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, KeptCodes>> {
+  const found = await Promise.all(
+    ids.map(async (id) => {
+      const valueSet = (await storedValueSet(store, scope, id, { remembered: true }))?.resource;
+      const codes = valueSet && codesOf(valueSet);
+      return codes?.active ? [[id, codes] as const] : [];
+    }),
+  );
+  return new Map(found.flat());
+}
+
+export interface StoredValueSet {
+  readonly version: number;
+  /** undefined: it was deleted. */
+  readonly resource: JsonObject | undefined;
+}
+
+/** The current version; undefined: there never was one. */
+export async function storedValueSet(
+  store: Pick<ResourceStore, 'read'>,
+  scope: TenantScope,
+  id: string,
+  options?: Rememberable,
+): Promise<StoredValueSet | undefined> {
+  const row = await store.read(scope, 'ValueSet', id, options);
+  if (row === undefined) return undefined;
+  const resource = row.deleted ? undefined : (parseJson(contentOf(row.content)) as JsonObject); // storage holds objects only
+  return { version: row.versionId, resource };
+}

@@ -1,0 +1,39 @@
+/**
+ * ValueSet (https://hl7.org/fhir/R4/valueset.html): those that a firm keeps never lose a code, whoever writes them
+ * (docs/decisions/0204).
+ */
+import type { JsonObject } from '@praxis/fhir';
+import { fail } from '../../base/errors.ts';
+import type { Behaviour, VersionChange } from '../../resources/behaviour.ts';
+import { codesOf, isSameCode, type KeptCode } from './firm-codes.ts';
+import { firmValueSet, valueSetUrl } from './firm-value-sets.ts';
+
+export const valueSet: Behaviour = { type: 'ValueSet', judge, judged: ['compose'] };
+
+/** @throws PraxisError `rule-broken` */
+function judge({ write, before, after }: VersionChange): void {
+  if (firmValueSet(write.id) === undefined) return;
+  if (after === undefined)
+    return refuse(write.id, 'is never deleted: with status retired nothing is judged by it any more', 'ValueSet');
+  if (after['url'] !== valueSetUrl(write.id))
+    return refuse(write.id, `has the URL ${valueSetUrl(write.id)}`, 'ValueSet.url');
+  const codes = codesOf(after);
+  if (codes === undefined)
+    return refuse(write.id, 'lists codes one by one: include.system and include.concept alone', 'ValueSet.compose');
+  const listed = [...codes.inUse, ...codes.retired];
+  const isComplete = codesBefore(before).every((old) => listed.some((code) => isSameCode(code, old)));
+  if (!isComplete)
+    refuse(write.id, 'never loses a code: list what is retired in compose.exclude', 'ValueSet.compose.exclude');
+}
+
+function codesBefore(before: JsonObject | undefined): readonly KeptCode[] {
+  const codes = before && codesOf(before);
+  return codes === undefined ? [] : [...codes.inUse, ...codes.retired];
+}
+
+function refuse(id: string, rule: string, path: string): never {
+  return fail('rule-broken', {
+    diagnostics: `${path}: ValueSet/${id}, which the practice keeps, ${rule}`,
+    expression: [path],
+  });
+}

@@ -1,0 +1,94 @@
+/**
+ * An appointment's step from one state to the next, with all that goes with it, in one transaction: judged by its table of
+ * states, under the rights and preconditions of a PATCH of its status.
+ */
+import { type JsonObject, parseJson } from '@praxis/fhir';
+import { contentOf } from '../../access/disclosure.ts';
+import { missingEntries } from '../../access/explain.ts';
+import type { Criterion } from '../../access/policy.ts';
+import { fail } from '../../base/errors.ts';
+import type { FhirRequest, InteractionContext } from '../../interactions/context.ts';
+import { notFound, type RightsContext, refuse } from '../../interactions/denials.ts';
+import { criterionTest } from '../../interactions/disclosing.ts';
+import { requireMatch, requireNoneMatch } from '../../interactions/preconditions.ts';
+import { deleted } from '../../interactions/read.ts';
+import { readableMember } from '../../interactions/readable-members.ts';
+import { callerAs, storeVersion } from '../../interactions/storing.ts';
+import { requireTouchable, requireTouched } from '../../interactions/write-rights.ts';
+import { requireResource, resourceWrite } from '../../interactions/writing.ts';
+import { stepOf } from '../../resources/states/judging.ts';
+import type { Act } from '../../resources/states/state-table.ts';
+import type { StoredResource } from '../../storage/store.ts';
+import { appointmentStates } from '../booking/appointment-states.ts';
+import { Overtaken } from './overtaken.ts';
+import { moveVisits } from './visits.ts';
+
+/** Attempts without If-Match before a concurrent change is reported. */
+const attemptsMax = 5;
+
+export interface Moved {
+  /** As they are stored now. */
+  readonly appointment: StoredResource;
+  /** Those made or changed. */
+  readonly encounters: readonly StoredResource[];
+}
+
+/** @throws PraxisError as the operations do */
+export async function moveAppointment(
+  context: InteractionContext,
+  request: FhirRequest,
+  on: Act['on'],
+): Promise<Moved> {
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    try {
+      return await context.store.transaction(context.scope, (store) => moveOnce({ ...context, store }, request, on));
+    } catch (error) {
+      if (!(error instanceof Overtaken)) throw error;
+    }
+  }
+  return fail('conflict', { diagnostics: `${request.type}/${request.id} is being changed by others: try again` });
+}
+
+/** @throws Overtaken */
+async function moveOnce(context: InteractionContext, request: FhirRequest, on: Act['on']): Promise<Moved> {
+  const current = await requireCurrent(context, request);
+  const before = parseJson(contentOf(current.content)) as JsonObject; // storage holds objects only
+  const act: Act = { by: callerAs(context), on };
+  const { to, effects } = stepOf(appointmentStates, before, act);
+  const after = requireResource({ ...before, status: to }, 'Appointment', context.budget);
+  const write = await resourceWrite(context, 'patch', 'Appointment', request.id, after, current.versionId);
+  requireTouched(context, write, touched);
+  const outcome = await storeVersion(context, write, current, { act });
+  if (outcome.outcome === 'conflict') throw new Overtaken();
+  const { versionId } = outcome;
+  const { lastUpdatedMs } = write;
+  const appointment = { ...current, versionId, lastUpdatedMs, content: write.content ?? current.content };
+  const visited = { id: request.id, resource: after, on, granted: write.audit };
+  return { appointment, encounters: await moveVisits(context, visited, effects) };
+}
+
+const touched = ['status'];
+
+/**
+ * Passes where the caller may read the status: whether it can be changed tells of it.
+ * @throws PraxisError `access-denied`
+ */
+export function requireStatusReadable({ policy }: RightsContext, covered: (criterion: Criterion) => boolean): void {
+  if (readableMember(policy, 'Appointment', covered)('status')) return;
+  const what = 'Changing Appointment.status, which the application may not read,';
+  refuse({ policy }, what, missingEntries(policy, 'Appointment', 'r'));
+}
+
+/** The appointment, after all that is asked of a PATCH of its status. */
+async function requireCurrent(context: InteractionContext, request: FhirRequest): Promise<StoredResource> {
+  const { type, id } = request;
+  const current = await context.store.read(context.scope, type, id);
+  if (current === undefined) return notFound(type, id);
+  if (current.deleted) return deleted(context, current);
+  const covered = criterionTest(context, type, current.content);
+  requireTouchable(context, request, covered, touched);
+  requireStatusReadable(context, covered);
+  requireMatch(request.ifMatch, current.versionId);
+  requireNoneMatch(request.ifNoneMatch, current.versionId);
+  return current;
+}

@@ -1,0 +1,77 @@
+/**
+ * $check-in, $check-out, $no-show and $fulfil: an appointment and its Encounter change together or not at all. R4 has no
+ * operations for this; docs/decisions/0187 says why there are some, practice/booking/appointment-states.ts what each does.
+ */
+import { invoking } from '../../base/worst-case.ts';
+import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
+import { requireGrants } from '../../interactions/denials.ts';
+import { discloseReadable } from '../../interactions/disclosing.ts';
+import { requireValidId } from '../../interactions/writing.ts';
+import type { Operation, OperationParameter, OperationRequest } from '../../operations/operation.ts';
+import { type OutputParameter, parametersResponse } from '../../operations/result.ts';
+import { moveAppointment, requireStatusReadable } from './moving.ts';
+
+const results: readonly OperationParameter[] = [
+  {
+    name: 'appointment',
+    use: 'out',
+    min: 0,
+    max: 1,
+    type: 'Appointment',
+    documentation: 'The appointment as it is now, as far as the application may read it.',
+  },
+  {
+    name: 'encounter',
+    use: 'out',
+    min: 0,
+    max: '*',
+    type: 'Encounter',
+    documentation: 'Each Encounter that was made or changed with it, as far as the application may read it.',
+  },
+];
+
+export const checkIn = visitOperation('check-in');
+export const checkOut = visitOperation('check-out');
+export const fulfil = visitOperation('fulfil');
+export const noShow = visitOperation('no-show');
+
+function visitOperation(name: string): Operation {
+  return {
+    name,
+    url: `https://praxis.health/fhir/OperationDefinition/${name}`,
+    worstCase: {
+      because: 'a visit with all that changes with it',
+      request: ({ appointment }) => invoking(`Appointment/${appointment}/$${name}`, []),
+    },
+    levels: ['instance'],
+    types: ['Appointment'],
+    affectsState: true,
+    parameters: results,
+    authorize(context) {
+      requireGrants(context, 'Appointment', 'u');
+      requireStatusReadable(context, () => true);
+    },
+    answer: (context, request) => answer(context, request, `$${name}`),
+  };
+}
+
+/**
+ * 200 with the new versions.
+ * @throws PraxisError `rule-broken` (the state does not allow it), `resource-not-found`, `resource-deleted`, `access-denied`,
+ *   `precondition-failed`, `conflict`
+ */
+async function answer(
+  context: InteractionContext,
+  request: OperationRequest,
+  event: `$${string}`,
+): Promise<FhirResponse> {
+  requireValidId(request.id);
+  const { appointment, encounters } = await moveAppointment(context, request, event);
+  const shown = [['appointment', appointment] as const, ...encounters.map((each) => ['encounter', each] as const)];
+  const parameters = shown.flatMap(([name, row]): OutputParameter[] => {
+    const resource = discloseReadable(context, row);
+    return resource === undefined ? [] : [{ name, resource }];
+  });
+  const { versionId, lastUpdatedMs } = appointment;
+  return { ...parametersResponse(parameters), versionId, lastUpdatedMs };
+}

@@ -1,0 +1,69 @@
+/**
+ * Where a transcription lands (docs/decisions/0199): a Composition of the type Consult note that names no encounter goes into
+ * the open visit of its patient, where there is exactly one that the caller may find; else it is a chart note. The answer
+ * shows which: `encounter`, or the category.
+ */
+import type { JsonObject, JsonValue } from '@praxis/fhir';
+import { PraxisError } from '../../base/errors.ts';
+import { matchesOf } from '../../interactions/conditional.ts';
+import type { InteractionContext } from '../../interactions/context.ts';
+import type { ResourceHooks } from '../../interactions/hooks.ts';
+import { objectOf, objectsOf, textOf } from '../../search/json-values.ts';
+
+/** https://loinc.org/11488-4: what transcriptions are sent as. */
+const noteType = { system: 'http://loinc.org', code: '11488-4' };
+
+const chartNote = {
+  coding: [
+    { system: 'https://praxis.health/fhir/CodeSystem/composition-place', code: 'chart-note', display: 'Chart note' },
+  ],
+  text: 'Chart note: no single open visit of the patient was found',
+};
+
+/** States of an encounter that the patient is in. */
+const openStates = 'arrived,triaged,in-progress';
+
+export const transcriptionHooks: ResourceHooks = { types: ['Composition'], complete: placedNote };
+
+/** The resource as it is stored: that which was sent, unless it is a note without a place. */
+async function placedNote(context: InteractionContext, resource: JsonObject): Promise<JsonObject> {
+  if (resource['encounter'] !== undefined) return resource;
+  if (!hasCoding(resource['type'], noteType) || isChartNote(resource)) return resource;
+  const visit = await openVisit(context, patientOf(context, resource));
+  if (visit === undefined) return { ...resource, category: [...objectsOf(resource, 'category'), chartNote] };
+  return { ...resource, encounter: { reference: `Encounter/${visit}`, display: 'Open visit of the patient' } };
+}
+
+/** Id of the one open visit that the caller may find; undefined: none, several, or the caller may not search for them. */
+async function openVisit(context: InteractionContext, patient: string | undefined): Promise<string | undefined> {
+  if (patient === undefined) return undefined;
+  try {
+    const criteria = [
+      ['patient', patient],
+      ['status', openStates],
+    ] as const;
+    const [visit, ...others] = await matchesOf(context, 'Encounter', criteria);
+    return others.length === 0 ? visit?.id : undefined;
+  } catch (error) {
+    if (error instanceof PraxisError && error.code === 'access-denied') return undefined;
+    throw error;
+  }
+}
+
+/** `Patient/id` where the note is about a patient of the firm. */
+function patientOf({ baseUrl }: InteractionContext, resource: JsonObject): string | undefined {
+  const reference = textOf(objectOf(resource, 'subject'), 'reference') ?? '';
+  const local = reference.startsWith(`${baseUrl}/`) ? reference.slice(baseUrl.length + 1) : reference;
+  return /^Patient\/[A-Za-z0-9\-.]{1,64}(?=\/_history\/|$)/.exec(local)?.[0];
+}
+
+function isChartNote(resource: JsonObject): boolean {
+  const [coding] = chartNote.coding;
+  return coding !== undefined && objectsOf(resource, 'category').some((category) => hasCoding(category, coding));
+}
+
+function hasCoding(concept: JsonValue | undefined, { system, code }: { system: string; code: string }): boolean {
+  return objectsOf(concept, 'coding').some(
+    (each) => textOf(each, 'system') === system && textOf(each, 'code') === code,
+  );
+}

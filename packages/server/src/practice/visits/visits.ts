@@ -1,0 +1,181 @@
+/**
+ * The Encounters of an appointment, changed with it (https://hl7.org/fhir/R4/encounter.html). They are the server's own
+ * doing: whoever may change the appointment brings them about, and sees of them what it may read
+ * (docs/decisions/0187). So nothing here refuses: a refusal would tell of Encounters.
+ */
+import { type JsonObject, parseJson } from '@praxis/fhir';
+import { contentOf, stored } from '../../access/disclosure.ts';
+import type { AuditRow } from '../../audit/audit-row.ts';
+import { toInstant } from '../../base/clock.ts';
+import { newResourceId } from '../../base/ids.ts';
+import type { InteractionContext } from '../../interactions/context.ts';
+import { rightsOf } from '../../interactions/searching.ts';
+import { storeVersion } from '../../interactions/storing.ts';
+import { resourceWrite } from '../../interactions/writing.ts';
+import { type Act, type Effect, stepsFrom } from '../../resources/states/state-table.ts';
+import { objectOf, textOf } from '../../search/json-values.ts';
+import { planPage } from '../../search/plan.ts';
+import { parseSearch } from '../../search/query.ts';
+import type { StoredResource } from '../../storage/store.ts';
+import { visitOf } from './appointment-visit.ts';
+import { encounterStates } from './encounter-states.ts';
+import { Overtaken } from './overtaken.ts';
+
+/** Encounters of one appointment that are looked at, the oldest first; there is one as a rule. */
+const visitsMax = 20;
+
+/** The appointment whose visits change. */
+export interface Visited {
+  readonly id: string;
+  readonly resource: JsonObject;
+  readonly on: Act['on'];
+  /** The access entries under which the appointment was changed. */
+  readonly granted: Pick<AuditRow, 'entries'>;
+}
+
+interface Visit {
+  readonly row: StoredResource;
+  readonly encounter: JsonObject;
+}
+
+/** What an effect makes where the appointment has no Encounter that counts; undefined: nothing. */
+type Making = { readonly status: string; readonly period: (visited: Visited, now: string) => JsonObject } | undefined;
+
+interface EffectRule {
+  /** States of Encounters that count: while there is one, none is made. */
+  readonly counting: readonly string[];
+  readonly making: Making;
+}
+
+const underWay = ['arrived', 'triaged', 'in-progress', 'onleave'];
+const notBegun: readonly string[] = ['planned'];
+
+const rules: Readonly<Record<Effect, EffectRule>> = {
+  'opens-visit': {
+    counting: [...notBegun, ...underWay],
+    making: { status: 'arrived', period: (_visited, now) => ({ start: now }) },
+  },
+  'ends-visit': {
+    counting: [...notBegun, ...underWay, 'finished'],
+    making: { status: 'finished', period: (_visited, now) => ({ end: now }) },
+  },
+  'records-visit': {
+    counting: [...notBegun, ...underWay, 'finished'],
+    making: { status: 'finished', period: ({ resource }) => timesOf(resource) },
+  },
+  'cancels-visit': { counting: [], making: undefined },
+};
+
+/**
+ * Carries out the effects inside the transaction of `context`. Returns the Encounters that were made or changed.
+ * @throws Overtaken
+ */
+export async function moveVisits(
+  context: InteractionContext,
+  visited: Visited,
+  effects: readonly Effect[],
+): Promise<readonly StoredResource[]> {
+  const changed: StoredResource[] = [];
+  for (const effect of effects) {
+    const { counting, making } = rules[effect];
+    const visits = await visitsOf(context, visited.id);
+    for (const visit of visits) {
+      const moved = await moveVisit(context, visited, visit);
+      if (moved !== undefined) changed.push(moved);
+    }
+    const counts = visits.some(({ encounter }) => counting.includes(String(encounter['status'])));
+    if (making === undefined || counts) continue;
+    const now = toInstant(context.clock.now());
+    changed.push(await made(context, visited, visitOf(visited, making.status, making.period(visited, now))));
+  }
+  return changed;
+}
+
+/** The Encounters that name the appointment, whoever may see them. */
+async function visitsOf(context: InteractionContext, appointment: string): Promise<readonly Visit[]> {
+  const { scope, baseUrl, clock, limits, secrets, store } = context;
+  const query = parseSearch('Encounter', [['appointment', `Appointment/${appointment}`]], {
+    timeZone: scope.timeZone,
+    baseUrl,
+    nowMs: clock.now(),
+    limits,
+    searchParameters: [],
+    rights: rightsOf(context), // of links to other types: there is none
+  });
+  const target = { scope, query, mandatory: [[]], cursor: { secrets, policyFingerprint: '' } };
+  const page = planPage({ ...target, query: { ...query, count: visitsMax } });
+  const { rows } = page.cut(await store.selectPage(scope, page.statement));
+  return rows.map((row) => ({ row, encounter: parseJson(contentOf(row.content)) as JsonObject })); // storage holds objects
+}
+
+/** The visit in the state that the table leads to from its own; undefined: it stays as it is. */
+async function moveVisit(
+  context: InteractionContext,
+  visited: Visited,
+  { row, encounter }: Visit,
+): Promise<StoredResource | undefined> {
+  const [step] = stepsFrom(encounterStates, String(encounter['status']), { by: 'server', on: visited.on });
+  if (step === undefined) return undefined;
+  const after = inState(encounter, step.to, context.clock.now());
+  return await written(context, visited, row.id, after, row);
+}
+
+async function made(context: InteractionContext, visited: Visited, visit: JsonObject): Promise<StoredResource> {
+  return await written(context, visited, newResourceId(context.clock), visit, undefined);
+}
+
+/** @param current the version before; undefined: it comes into being */
+async function written(
+  context: InteractionContext,
+  { on, granted: { entries } }: Visited,
+  id: string,
+  resource: JsonObject,
+  current: StoredResource | undefined,
+): Promise<StoredResource> {
+  const interaction = current === undefined ? 'create' : 'patch';
+  const write = await resourceWrite(context, interaction, 'Encounter', id, resource, current?.versionId ?? 0);
+  const audited = entries === undefined ? write : { ...write, audit: { ...write.audit, entries } };
+  const outcome = await storeVersion(context, audited, current, { act: { by: 'server', on } });
+  if (outcome.outcome === 'conflict') throw new Overtaken();
+  const { lastUpdatedMs, content } = write;
+  return {
+    type: 'Encounter',
+    id,
+    versionId: outcome.versionId,
+    lastUpdatedMs,
+    deleted: false,
+    content: content ?? stored(''),
+  };
+}
+
+/** The visit in its new state, the old one in its history (Encounter.statusHistory), and its end once it is finished. */
+function inState(encounter: JsonObject, status: string, nowMs: number): JsonObject {
+  const now = toInstant(nowMs);
+  const history = Array.isArray(encounter['statusHistory']) ? encounter['statusHistory'] : [];
+  const period = objectOf(encounter, 'period') ?? {};
+  const since = textOf(objectOf(history.at(-1), 'period'), 'end') ?? period['start'];
+  const isBefore = typeof since === 'string' && Date.parse(since) <= nowMs;
+  const passed = {
+    status: encounter['status'] ?? 'unknown',
+    period: { ...(isBefore ? { start: since } : {}), end: now },
+  };
+  return {
+    ...encounter,
+    status,
+    statusHistory: [...history, passed],
+    ...periodIn(status, period, now, nowMs),
+  };
+}
+
+/** It begins when the patient arrives and ends when it is finished; a beginning still to come would be after the end. */
+function periodIn(status: string, period: JsonObject, now: string, nowMs: number): JsonObject {
+  const { start } = period;
+  const isToCome = typeof start === 'string' && Date.parse(start) > nowMs;
+  if (status === 'arrived') return { period: { start: now } };
+  if (status !== 'finished') return {};
+  return { period: { ...(start === undefined || isToCome ? {} : { start }), end: now } };
+}
+
+function timesOf({ start, end }: JsonObject): JsonObject {
+  return { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
+}

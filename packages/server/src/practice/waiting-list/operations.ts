@@ -1,0 +1,91 @@
+/**
+ * $accept-offer and $decline-offer: the answer of one who waits to a slot that became free (docs/decisions/0203). R4 has no
+ * operations for this: a proposed appointment is answered by a change of its status, which does not know of offers that end.
+ */
+
+import type { JsonObject } from '@praxis/fhir';
+import { fail } from '../../base/errors.ts';
+import { invoking } from '../../base/worst-case.ts';
+import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
+import { requireGrants } from '../../interactions/denials.ts';
+import { changeResource, patchedResponse } from '../../interactions/patch.ts';
+import { callerAs } from '../../interactions/storing.ts';
+import { requireValidId } from '../../interactions/writing.ts';
+import type { Operation, OperationRequest } from '../../operations/operation.ts';
+import { stepOf } from '../../resources/states/judging.ts';
+import type { Act } from '../../resources/states/state-table.ts';
+import { appointmentStates } from '../booking/appointment-states.ts';
+import { requireStatusReadable } from '../visits/moving.ts';
+import { findStandingOffer, type WaitlistOffer } from './store.ts';
+import { settledAppointment, withdrawnAppointment } from './waitlist.ts';
+
+/** Changes the Appointment as the answer to the offer does, but for its status. */
+type Answering = (appointment: JsonObject, offer: WaitlistOffer) => JsonObject;
+
+export const acceptOffer = offerOperation('accept-offer', settledAppointment);
+export const declineOffer = offerOperation('decline-offer', withdrawnAppointment);
+
+function offerOperation(name: string, answering: Answering): Operation {
+  return {
+    name,
+    url: `https://praxis.health/fhir/OperationDefinition/${name}`,
+    worstCase: {
+      because: 'an appointment to which no offer stands',
+      request: ({ appointment }) => invoking(`Appointment/${appointment}/$${name}`, []),
+    },
+    levels: ['instance'],
+    types: ['Appointment'],
+    affectsState: true,
+    parameters: [
+      {
+        name: 'return',
+        use: 'out',
+        min: 1,
+        max: 1,
+        type: 'Appointment',
+        documentation: 'The appointment as it is now, as a PATCH answers.',
+      },
+    ],
+    authorize(context) {
+      requireGrants(context, 'Appointment', 'u');
+      requireStatusReadable(context, () => true);
+    },
+    answer: (context, request) => answer(context, request, `$${name}`, answering),
+  };
+}
+
+/**
+ * 200 as a PATCH.
+ * @throws PraxisError `rule-broken` where no offer stands, `slot-taken`, and as a PATCH
+ */
+async function answer(
+  context: InteractionContext,
+  request: OperationRequest,
+  on: Act['on'],
+  answering: Answering,
+): Promise<FhirResponse> {
+  requireValidId(request.id);
+  const act: Act = { by: callerAs(context), on };
+  const offer = await findStandingOffer(context.store, context.scope, request.id);
+  const apply = (appointment: JsonObject): JsonObject => {
+    const { to } = stepOf(appointmentStates, appointment, act);
+    return { ...answering(appointment, requireOffer(context, offer)), status: to };
+  };
+  // What else changes than the status the offer had brought, so that it is the server's to take back.
+  const patch = { touches: [{ member: 'status', blind: false }], apply };
+  return patchedResponse(context, request, await changeResource(context, request, patch, { act }));
+}
+
+function requireOffer({ clock }: InteractionContext, offer: WaitlistOffer | undefined): WaitlistOffer {
+  if (offer === undefined)
+    return fail('rule-broken', {
+      diagnostics:
+        'The appointment was proposed by a caller, not offered from the waiting list: change its status to answer',
+      expression: ['Appointment.status'],
+    });
+  if (offer.expiresMs > clock.now()) return offer;
+  return fail('rule-broken', {
+    diagnostics: `The offer ended at ${new Date(offer.expiresMs).toISOString()}: the appointment waits for another one, or $book takes a slot`,
+    expression: ['Appointment.status'],
+  });
+}

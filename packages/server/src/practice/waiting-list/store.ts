@@ -1,0 +1,296 @@
+/**
+ * The waiting list as it is stored: in which order Appointments wait, which slots they were offered, and which time was given
+ * up and is still to be offered (docs/decisions/0202, 0203). Who waits for what stands in the Appointments themselves.
+ */
+import { stored } from '../../access/disclosure.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import { parameterNumber, typeNumber } from '../../search/numbers.ts';
+import { integerArray, textArray } from '../../storage/index-arrays.ts';
+import type { StoredResource } from '../../storage/resources.ts';
+import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
+import type { TenantScope } from '../../tenancy/scope.ts';
+import type { Interval } from '../booking/occupancy.ts';
+
+/** Priority of those who have none: after all others. */
+export const lowestPriority = 32_767;
+
+/** An Appointment that waits. */
+export interface WaitlistEntry {
+  /** Id of the Appointment. */
+  readonly appointment: string;
+  /** 1 is the highest. */
+  readonly priority: number;
+  /** When it began to wait; kept from the first time on for as long as it waits. */
+  readonly sinceMs: number;
+}
+
+/** A slot that is offered to one who waits. */
+export interface WaitlistOffer {
+  /** Id of the Slot. */
+  readonly slot: string;
+  /** When it ends by itself. */
+  readonly expiresMs: number;
+  /** Participants that came with the offer, as Type/id. */
+  readonly added: readonly string[];
+}
+
+/** Time of a practitioner that an appointment gave up. */
+export interface FreedTime extends Interval {
+  /** As Practitioner/id. */
+  readonly actor: string;
+}
+
+/** One who waits, and for whom no offer stands. */
+export interface Waiting extends WaitlistEntry {
+  /** Ids of the slots that it was offered before. */
+  readonly offered: readonly string[];
+  /** The Appointment as it is now. */
+  readonly row: StoredResource;
+}
+
+interface OfferRow {
+  readonly slot: string | null;
+  readonly expires: number;
+  readonly added: string[];
+}
+
+interface NameRow {
+  readonly appointment: string | null;
+}
+
+interface FreedRow {
+  readonly actor: string | null;
+  readonly starts: number;
+  readonly ends: number;
+}
+
+interface WaitingRow {
+  readonly id: string | null;
+  readonly vid: number;
+  readonly lu: number;
+  readonly content: string;
+  readonly priority: number;
+  readonly since: number;
+  readonly offered: string[];
+}
+
+/** What the waiting list keeps is read by no statement of the writes that wait. */
+const changing: StatementOptions = { standsApart: true };
+const reading: StatementOptions = { standsApart: true, idempotent: true };
+
+/** The Appointments are read, too. */
+const readingResources: StatementOptions = { idempotent: true };
+
+/** Puts an Appointment on the list, or changes its priority: in the transaction of its version. */
+export async function keepWaiting(store: StatementRunner, scope: TenantScope, entry: WaitlistEntry): Promise<void> {
+  await store.run(scope, keepStatement(scope, entry), changing);
+}
+
+/** Takes an Appointment off the list, with all that it was offered: in the transaction of its version. */
+export async function dropWaiting(store: StatementRunner, scope: TenantScope, appointment: string): Promise<void> {
+  await store.run(scope, dropStatement(scope, appointment), changing);
+}
+
+/** The offer that stands, also when its time is over; undefined: there is none. */
+export async function findStandingOffer(
+  store: StatementRunner,
+  scope: TenantScope,
+  appointment: string,
+): Promise<WaitlistOffer | undefined> {
+  const [row] = await store.run<OfferRow>(scope, offerStatement(scope, appointment), reading);
+  if (row === undefined || row.slot === null) return undefined;
+  return { slot: row.slot, expiresMs: row.expires, added: row.added };
+}
+
+/** Makes an offer, and sees to it that its end is noticed: in the transaction that takes its places. */
+export async function keepOffer(
+  store: StatementRunner,
+  scope: TenantScope,
+  appointment: string,
+  offer: WaitlistOffer,
+): Promise<void> {
+  await store.run(scope, keepOfferStatement(scope, appointment, offer), changing);
+}
+
+/** Ends the offer that stands; it is remembered. */
+export async function endOffer(store: StatementRunner, scope: TenantScope, appointment: string): Promise<void> {
+  await store.run(scope, endOfferStatement(scope, appointment), changing);
+}
+
+/** Ids of Appointments whose offer stands although its time is over, the oldest first. */
+export async function findEndedOffers(
+  store: StatementRunner,
+  scope: TenantScope,
+  nowMs: number,
+  limit: number,
+): Promise<readonly string[]> {
+  const rows = await store.run<NameRow>(scope, endedStatement(scope, nowMs, limit), reading);
+  return rows.flatMap(({ appointment }) => appointment ?? []);
+}
+
+/** Notes time that is to be offered: in the transaction that gives it up. */
+export async function noteFreed(
+  store: StatementRunner,
+  scope: TenantScope,
+  freed: readonly FreedTime[],
+  nowMs: number,
+): Promise<void> {
+  await store.run(scope, freedStatement(scope, freed, nowMs), changing);
+}
+
+/** Takes the freed time that was noted first: in the transaction in which its offers are made, and under its lock. */
+export async function takeFreed(store: StatementRunner, scope: TenantScope): Promise<FreedTime | undefined> {
+  const [row] = await store.run<FreedRow>(scope, takeStatement(scope), changing);
+  if (row === undefined || row.actor === null) return undefined;
+  return { actor: row.actor, startMs: row.starts, endMs: row.ends };
+}
+
+/** Those who wait, by priority and then by time; @param after the last one that was seen */
+export async function findWaiting(
+  store: StatementRunner,
+  scope: TenantScope,
+  after: WaitlistEntry | undefined,
+  limit: number,
+): Promise<readonly Waiting[]> {
+  const rows = await store.run<WaitingRow>(scope, waitingStatement(scope, after, limit), readingResources);
+  return rows.flatMap((row) => {
+    if (row.id === null) return [];
+    const { id: appointment, priority, since: sinceMs, offered } = row;
+    return [{ appointment, priority, sinceMs, offered, row: appointmentOf(row, appointment) }];
+  });
+}
+
+/** Appointments with the status waitlist that are not on the list, as an import leaves them. */
+export async function findUnlisted(
+  store: StatementRunner,
+  scope: TenantScope,
+  limit: number,
+): Promise<readonly StoredResource[]> {
+  const rows = await store.run<WaitingRow>(scope, unlistedStatement(scope, limit), readingResources);
+  return rows.flatMap((row) => (row.id === null ? [] : [appointmentOf(row, row.id)]));
+}
+
+function appointmentOf({ vid, lu, content }: WaitingRow, id: string): StoredResource {
+  return { type: 'Appointment', id, versionId: vid, lastUpdatedMs: lu, deleted: false, content: stored(content) };
+}
+
+function keepStatement(scope: TenantScope, { appointment, priority, sinceMs }: WaitlistEntry): Sql {
+  return sql`
+    WITH ${allowed(scope)},
+    kept AS (
+      INSERT INTO waitlist_entry (firm, appointment, priority, since)
+      SELECT ${scope.firm}, ${appointment}, ${priority}::smallint, ${sinceMs}::bigint FROM allowed
+      ON CONFLICT (firm, appointment) DO UPDATE SET priority = EXCLUDED.priority)
+    ${epochOf(scope)}`;
+}
+
+function dropStatement(scope: TenantScope, appointment: string): Sql {
+  const { firm } = scope;
+  return sql`
+    WITH ${allowed(scope)},
+    entry AS (DELETE FROM waitlist_entry w USING allowed WHERE w.firm = ${firm} AND w.appointment = ${appointment}),
+    offers AS (DELETE FROM waitlist_offer w USING allowed WHERE w.firm = ${firm} AND w.appointment = ${appointment})
+    ${epochOf(scope)}`;
+}
+
+function offerStatement({ firm, application }: TenantScope, appointment: string): Sql {
+  return sql`
+    SELECT e.epoch, o.slot, o.expires, o.added
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT slot, expires, added FROM waitlist_offer
+      WHERE firm = ${firm} AND appointment = ${appointment} AND NOT ended OFFSET 0) o ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+function keepOfferStatement(scope: TenantScope, appointment: string, { slot, expiresMs, added }: WaitlistOffer): Sql {
+  return sql`
+    WITH ${allowed(scope)},
+    kept AS (
+      INSERT INTO waitlist_offer (firm, appointment, slot, expires, added)
+      SELECT ${scope.firm}, ${appointment}, ${slot}, ${expiresMs}::bigint, ${textArray(added)}::text[] FROM allowed),
+    due AS (INSERT INTO waitlist_due (firm, due) SELECT ${scope.firm}, ${expiresMs}::bigint FROM allowed)
+    ${epochOf(scope)}`;
+}
+
+function endOfferStatement(scope: TenantScope, appointment: string): Sql {
+  return sql`
+    WITH ${allowed(scope)},
+    kept AS (
+      UPDATE waitlist_offer w SET ended = true FROM allowed
+      WHERE w.firm = ${scope.firm} AND w.appointment = ${appointment} AND NOT w.ended)
+    ${epochOf(scope)}`;
+}
+
+function endedStatement({ firm, application }: TenantScope, nowMs: number, limit: number): Sql {
+  return sql`
+    SELECT e.epoch, o.appointment
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT appointment, expires FROM waitlist_offer
+      WHERE firm = ${firm} AND NOT ended AND expires <= ${nowMs}::bigint ORDER BY expires LIMIT ${limit}) o ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY o.expires`;
+}
+
+function freedStatement(scope: TenantScope, freed: readonly FreedTime[], nowMs: number): Sql {
+  const { firm } = scope;
+  return sql`
+    WITH ${allowed(scope)},
+    kept AS (
+      INSERT INTO freed_time (firm, actor, starts, ends)
+      SELECT ${firm}, f.actor, f.starts, f.ends FROM allowed CROSS JOIN unnest(
+        ${textArray(freed.map(({ actor }) => actor))}::text[], ${integerArray(freed.map(({ startMs }) => startMs))}::bigint[],
+        ${integerArray(freed.map(({ endMs }) => endMs))}::bigint[]) AS f(actor, starts, ends)),
+    due AS (INSERT INTO waitlist_due (firm, due) SELECT ${firm}, ${nowMs}::bigint FROM allowed)
+    ${epochOf(scope)}`;
+}
+
+function takeStatement(scope: TenantScope): Sql {
+  const { firm, application } = scope;
+  return sql`
+    WITH ${allowed(scope)},
+    taken AS (
+      DELETE FROM freed_time f USING allowed
+      WHERE f.firm = ${firm} AND f.id = (SELECT id FROM freed_time WHERE firm = ${firm} ORDER BY id LIMIT 1)
+      RETURNING f.actor, f.starts, f.ends)
+    SELECT e.epoch, t.actor, t.starts, t.ends FROM access_epoch e LEFT JOIN taken t ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+function waitingStatement({ firm, application }: TenantScope, after: WaitlistEntry | undefined, limit: number): Sql {
+  const { priority = 0, sinceMs = 0, appointment = '' } = after ?? {};
+  return sql`
+    SELECT e.epoch, w.id, w.vid, w.lu, w.content, w.priority, w.since, w.offered
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT r.id, r.vid, r.lu, r.content, q.priority, q.since,
+        ARRAY(SELECT o.slot FROM waitlist_offer o WHERE o.firm = ${firm} AND o.appointment = q.appointment) AS offered
+      FROM waitlist_entry q
+      JOIN resource r ON r.firm = ${firm} AND r.rtype = ${typeNumber('Appointment')} AND r.id = q.appointment AND r.content IS NOT NULL
+      WHERE q.firm = ${firm}
+        AND (q.priority, q.since, q.appointment) > (${priority}::smallint, ${sinceMs}::bigint, ${appointment}::text COLLATE "C")
+        AND NOT EXISTS (SELECT FROM waitlist_offer o WHERE o.firm = ${firm} AND o.appointment = q.appointment AND NOT o.ended)
+      ORDER BY q.priority, q.since, q.appointment LIMIT ${limit}) w ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY w.priority, w.since, w.id`;
+}
+
+function unlistedStatement({ firm, application }: TenantScope, limit: number): Sql {
+  return sql`
+    SELECT e.epoch, w.id, w.vid, w.lu, w.content
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT r.id, r.vid, r.lu, r.content
+      FROM index_token t JOIN resource r ON r.firm = ${firm} AND r.rid = t.rid AND r.content IS NOT NULL
+      WHERE t.firm = ${firm} AND t.param = ${parameterNumber('Appointment', 'status')} AND t.code = 'waitlist'
+        AND NOT EXISTS (SELECT FROM waitlist_entry q WHERE q.firm = ${firm} AND q.appointment = r.id)
+      ORDER BY r.rid LIMIT ${limit}) w ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+/** One row where the rights are still those of the scope: nothing is written otherwise. */
+function allowed({ firm, application, epoch }: TenantScope): Sql {
+  return sql`allowed AS (
+      SELECT epoch FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint)`;
+}
+
+function epochOf({ firm, application }: TenantScope): Sql {
+  return sql`SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+}

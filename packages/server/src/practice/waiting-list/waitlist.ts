@@ -1,0 +1,125 @@
+/**
+ * Who waits for a time: an Appointment with the status waitlist says for what (https://hl7.org/fhir/R4/appointment.html:
+ * appointmentType, requestedPeriod, participants, priority). A slot is offered by making it proposed, for a short time
+ * (docs/decisions/0202, 0203).
+ */
+import type { JsonObject } from '@praxis/fhir';
+import { parseDate, rangeOf } from '../../search/date-range.ts';
+import { objectOf, objectsOf, textOf } from '../../search/json-values.ts';
+import type { OfferedSlot } from '../calendars/free-slots.ts';
+import { instantText, minuteMs } from '../calendars/zone.ts';
+import { lowestPriority, type WaitlistOffer } from './store.ts';
+
+/** How long an offer stands, in milliseconds; a slot that begins earlier is offered to nobody. */
+export const offerMs = 15 * minuteMs;
+
+/** Extension of an Appointment that is offered: when the offer ends. */
+export const offerExpiresUrl = 'https://praxis.health/fhir/StructureDefinition/appointment-offer-expires';
+
+/** What one waits for. */
+export interface Wish {
+  /** Codes of appointmentType: any of them. */
+  readonly types: readonly string[];
+  /** Within any of these; none: at any time. */
+  readonly periods: readonly JsonObject[];
+  /** As Type/id, without patients: all of them have to be there. */
+  readonly actors: readonly string[];
+  readonly minutes: number | undefined;
+}
+
+/** undefined: it waits for nothing. */
+export function wishOf(appointment: JsonObject, baseUrl: string): Wish | undefined {
+  if (appointment['status'] !== 'waitlist') return undefined;
+  const { minutesDuration } = appointment;
+  return {
+    types: objectsOf(appointment['appointmentType'], 'coding').flatMap((coding) => textOf(coding, 'code') ?? []),
+    periods: objectsOf(appointment, 'requestedPeriod'),
+    actors: referencesOf(appointment, baseUrl).filter((reference) => /^(?:Practitioner|Location)\//.test(reference)),
+    minutes: typeof minutesDuration === 'number' ? minutesDuration : undefined,
+  };
+}
+
+/** 1 is the highest, as in iCalendar; 0 says nothing, as none does. */
+export function priorityOf({ priority }: JsonObject): number {
+  return typeof priority === 'number' && priority > 0 ? Math.min(priority, lowestPriority) : lowestPriority;
+}
+
+/**
+ * Whether the slot is what is waited for.
+ * @param rooms whether a Location is a room that is booked, rather than the place of a calendar
+ */
+export function fitsWish(slot: OfferedSlot, wish: Wish, rooms: (location: string) => boolean): boolean {
+  const { calendar, type } = slot;
+  if (!wish.types.includes(type.code) || (wish.minutes !== undefined && wish.minutes !== type.minutes)) return false;
+  const practitioners = wish.actors.filter((actor) => actor.startsWith('Practitioner/'));
+  const places = wish.actors.filter((actor) => actor.startsWith('Location/') && !rooms(actor));
+  const fits = (named: readonly string[], own: string): boolean => named.length === 0 || named.includes(own);
+  if (!fits(practitioners, `Practitioner/${calendar.practitioner}`)) return false;
+  if (!fits(places, `Location/${calendar.location}`)) return false;
+  return wish.periods.length === 0 || wish.periods.some((period) => isWithin(slot, period));
+}
+
+/** @param added participants that come with it, as Type/id */
+export function offeredAppointment(
+  entry: JsonObject,
+  { id, startMs, endMs, timeZone }: OfferedSlot,
+  { added, expiresMs }: Pick<WaitlistOffer, 'added' | 'expiresMs'>,
+): JsonObject {
+  const expires = { url: offerExpiresUrl, valueInstant: instantText(timeZone, expiresMs) };
+  return {
+    ...entry,
+    extension: [...otherExtensions(entry), expires],
+    status: 'proposed',
+    start: instantText(timeZone, startMs),
+    end: instantText(timeZone, endMs),
+    slot: [{ reference: `Slot/${id}` }],
+    participant: [
+      ...objectsOf(entry, 'participant'),
+      ...added.map((reference) => ({ actor: { reference }, status: 'accepted' })),
+    ],
+  };
+}
+
+/** It waits again, without what the offer had brought. */
+export function withdrawnAppointment(offered: JsonObject, { added }: Pick<WaitlistOffer, 'added'>): JsonObject {
+  const { start: _start, end: _end, slot: _slot, participant: _participant, ...rest } = settledAppointment(offered);
+  const gone = new Set(added);
+  const participant = objectsOf(offered, 'participant').filter(
+    (each) => !gone.has(textOf(objectOf(each, 'actor'), 'reference') ?? ''),
+  );
+  return { ...rest, status: 'waitlist', participant: [...participant] };
+}
+
+/** It is an offer no longer. */
+export function settledAppointment(offered: JsonObject): JsonObject {
+  const { extension: _extension, ...rest } = offered;
+  const others = otherExtensions(offered);
+  return others.length === 0 ? rest : { ...rest, extension: [...others] };
+}
+
+/** Those of `actors` that are not participants yet. */
+export function missingParticipants(entry: JsonObject, actors: readonly string[], baseUrl: string): readonly string[] {
+  const known = new Set(referencesOf(entry, baseUrl));
+  return actors.filter((actor) => !known.has(actor));
+}
+
+function otherExtensions(appointment: JsonObject): readonly JsonObject[] {
+  return objectsOf(appointment, 'extension').filter(({ url }) => url !== offerExpiresUrl);
+}
+
+function referencesOf(appointment: JsonObject, baseUrl: string): readonly string[] {
+  return objectsOf(appointment, 'participant')
+    .flatMap((each) => textOf(objectOf(each, 'actor'), 'reference') ?? [])
+    .map((reference) => (reference.startsWith(`${baseUrl}/`) ? reference.slice(baseUrl.length + 1) : reference));
+}
+
+/** Days and times without an offset are those of the location. */
+function isWithin({ startMs, endMs, timeZone }: OfferedSlot, period: JsonObject): boolean {
+  const edge = (member: 'start' | 'end'): number | undefined => {
+    const parts = parseDate(textOf(period, member) ?? '');
+    return parts && Number(rangeOf(parts, timeZone)[member === 'start' ? 'lo' : 'hi']) / 1000;
+  };
+  const from = edge('start') ?? Number.NEGATIVE_INFINITY;
+  const until = edge('end') ?? Number.POSITIVE_INFINITY;
+  return startMs >= from && endMs <= until;
+}
