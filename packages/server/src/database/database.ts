@@ -91,7 +91,7 @@ export interface DatabaseOptions {
   readonly connectWaitMaxMs?: number;
   /** Callers that may wait for a connection, per lane, of one application a quarter of them; default 1,000. */
   readonly waitersMax?: number;
-  /** How long they wait; default 2,000 ms. */
+  /** How long they wait; default 5,000 ms. */
   readonly waitMaxMs?: number;
 }
 
@@ -153,7 +153,7 @@ function openLanes(options: DatabaseOptions, connect: (lane: Lane) => Promise<Co
   const limits = {
     waitersMax,
     applicationWaitersMax: Math.ceil(waitersMax * waitersOfApplication),
-    waitMaxMs: options.waitMaxMs ?? 2000,
+    waitMaxMs: options.waitMaxMs ?? 5000,
     answerMaxMs:
       options.statementTimeoutMs === 0 ? Number.POSITIVE_INFINITY : options.statementTimeoutMs + answerGraceMs,
     patience: new Patience(options.statementTimeoutMs),
