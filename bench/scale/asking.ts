@@ -4,8 +4,8 @@
 import { textOf } from '../../packages/server/src/access/disclosure.ts';
 import { compilePolicy } from '../../packages/server/src/access/policy.ts';
 import { newUuid } from '../../packages/server/src/base/ids.ts';
-import type { FhirRequest, InteractionContext } from '../../packages/server/src/interactions/context.ts';
-import { dispatch } from '../../packages/server/src/interactions/dispatch.ts';
+import type { FhirRequest, InteractionContext } from '../../packages/server/src/engine/context.ts';
+import { dispatch } from '../../packages/server/src/engine/dispatch.ts';
 import { openOperatorBudget } from '../../packages/server/src/limits/budgets.ts';
 import { readSettings } from '../../packages/server/src/tenancy/application-settings.ts';
 import { openOperatorScope } from '../../packages/server/src/tenancy/operator.ts';

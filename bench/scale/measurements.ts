@@ -3,7 +3,7 @@
  * turns call by call. Each call is repeated in rounds between which all others are made, so that the data set that is larger
  * than the buffers has lost its pages again; the fastest of them counts, since what else the machine does only adds.
  */
-import type { InteractionContext } from '../../packages/server/src/interactions/context.ts';
+import type { InteractionContext } from '../../packages/server/src/engine/context.ts';
 import { type Asked, ask, entriesOf, nextCursorOf } from './asking.ts';
 import { type Figures, figuresOf } from './figures.ts';
 import type { Samples } from './samples.ts';

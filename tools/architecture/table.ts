@@ -93,7 +93,12 @@ export const tiers: readonly Tier[] = [
   {
     name: 'FHIR API',
     groups: [
-      [{ name: 'interactions', purpose: 'read, search, create, update, delete, history behind one dispatch' }],
+      [
+        {
+          name: 'engine',
+          purpose: 'the interactions of R4: read, write, search and history behind one dispatch, and their rights',
+        },
+      ],
       [
         { name: 'bulk-export', purpose: 'everything of a firm as files' },
         { name: 'subscriptions', purpose: 'notification of changes' },
@@ -223,7 +228,7 @@ export const makers: readonly Maker[] = [
     file: disclosure,
     callers: [
       'storage',
-      'interactions',
+      'engine',
       'practice/calendars/derived-slots.ts',
       'practice/calendars/offered-slot.ts',
       'practice/visits/visits.ts',
@@ -234,7 +239,7 @@ export const makers: readonly Maker[] = [
   {
     name: 'contentOf',
     file: disclosure,
-    callers: ['access', 'storage', 'indexing', 'resources', 'interactions', 'practice', 'cli'],
+    callers: ['access', 'storage', 'indexing', 'resources', 'engine', 'practice', 'cli'],
     reason: 'reads stored content inside the server; what it returns must not be sent',
   },
   {
@@ -247,7 +252,7 @@ export const makers: readonly Maker[] = [
     name: 'serverWritten',
     file: disclosure,
     callers: [
-      'interactions',
+      'engine',
       'operations',
       'http',
       'practice/content-flags/content-flags.ts',
@@ -260,7 +265,7 @@ export const makers: readonly Maker[] = [
     name: 'textOf',
     file: disclosure,
     callers: [
-      'interactions',
+      'engine',
       'operations',
       'openapi',
       'http',
@@ -288,7 +293,7 @@ export const regExpComposers: Readonly<Record<string, string>> = {
   'packages/server/src/practice/booking/operations/find-asked.ts': 'names of resource types',
   'packages/server/src/operations/primitive-input.ts': 'patterns of the primitive types of R4',
   'packages/server/src/practice/documents/content-urls.ts': 'the grammar of ids and the escaped base URL',
-  'packages/server/src/interactions/preconditions.ts': 'the grammar of entity tags',
+  'packages/server/src/engine/preconditions.ts': 'the grammar of entity tags',
 };
 
 /** Longest file in lines; directories named `generated` are exempt. */
@@ -300,7 +305,6 @@ export const filesOfFolderMax = 25;
 /** Folders that hold more → the most that they may hold until they are divided. A row that is no longer needed is an error. */
 export const crowdedFolders: Readonly<Record<string, number>> = {
   'packages/server/src/http': 48,
-  'packages/server/src/interactions': 66,
   'packages/server/src/search': 48,
 };
 

@@ -1,5 +1,5 @@
 /** The tables of docs/practice/application-settings.md. */
-import { contentFlagMeanings } from '../../packages/server/src/interactions/context.ts';
+import { contentFlagMeanings } from '../../packages/server/src/engine/context.ts';
 import { applicationSettings } from '../../packages/server/src/tenancy/application-settings.ts';
 import { code, table } from './markdown.ts';
 

@@ -1,5 +1,5 @@
 /**
- * `npm run mutation [-- options]`: changes the sources of access/, search/ and interactions/ one small mistake at a time, in a
+ * `npm run mutation [-- options]`: changes the sources of access/, search/ and engine/ one small mistake at a time, in a
  * copy, and counts how many of these mutants the tests notice. docs/decisions/0174-mutants-are-sampled-and-survivors-explained.md
  *
  *     --mutants N       how many to try, the same number in each folder (480)
@@ -22,7 +22,7 @@ import { parseArgs } from 'node:util';
 import { testFiles } from '../testing/test-files.ts';
 import { readBaseline, takeBaseline } from './baseline.ts';
 import { accessExplained } from './explained/access.ts';
-import { interactionsExplained } from './explained/interactions.ts';
+import { engineExplained } from './explained/engine.ts';
 import { searchExplained } from './explained/search.ts';
 import { changeText, explanationOf, sourcesFolder } from './explanation.ts';
 import { type Mutant, mutantsOf, sampleOf } from './mutants.ts';
@@ -33,8 +33,8 @@ import { checkTypes, isUnfinished, type Trial, tryMutant } from './trial.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 
 const root = join(import.meta.dirname, '../..');
-const allFolders = ['access', 'search', 'interactions'];
-const explanations = [...accessExplained, ...searchExplained, ...interactionsExplained];
+const allFolders = ['access', 'search', 'engine'];
+const explanations = [...accessExplained, ...searchExplained, ...engineExplained];
 
 /** They start servers or processes of their own, which would outlive a test that is ended early; and one that takes minutes. */
 const leftOutTests = [

@@ -146,8 +146,8 @@ const refusals: readonly (readonly [name: string, path: string, text: string, ex
     ':1 import of "pg": only database may import it',
   ],
   [
-    'HTTP in the FHIR API',
-    `${server}/interactions/read.ts`,
+    'HTTP in the engine',
+    `${server}/engine/read/read.ts`,
     "import type { IncomingMessage } from 'node:http';\n",
     ':1 import of "node:http": only http, cli, oauth may import it',
   ],

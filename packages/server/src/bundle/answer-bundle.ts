@@ -6,10 +6,10 @@
  */
 import type { Budget, JsonObject, JsonValue } from '@praxis/fhir';
 import { fail, type PraxisError } from '../base/errors.ts';
-import type { FhirRequest, FhirResponse, InteractionContext, Preferences } from '../interactions/context.ts';
-import { requireGrants } from '../interactions/denials.ts';
-import { oncePerKey } from '../interactions/once.ts';
-import { requireResource } from '../interactions/writing.ts';
+import type { FhirRequest, FhirResponse, InteractionContext, Preferences } from '../engine/context.ts';
+import { requireGrants } from '../engine/rights/denials.ts';
+import { oncePerKey } from '../engine/write/once.ts';
+import { requireResource } from '../engine/write/writing.ts';
 import { authorizeEntry } from './answer-entry.ts';
 import type { AnswerRoom } from './answer-room.ts';
 import { runBatch } from './batch.ts';

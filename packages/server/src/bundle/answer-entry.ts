@@ -1,9 +1,9 @@
 /**
  * An entry of a batch or transaction at the door it goes to: that of the interactions, or that of the operations.
  */
-import type { FhirCall, FhirResponse, InteractionContext, Preferences } from '../interactions/context.ts';
-import { dispatch, interactions } from '../interactions/dispatch.ts';
-import { bytesOf, withoutBody } from '../interactions/left-out.ts';
+import type { FhirCall, FhirResponse, InteractionContext, Preferences } from '../engine/context.ts';
+import { dispatch, interactions } from '../engine/dispatch.ts';
+import { bytesOf, withoutBody } from '../engine/left-out.ts';
 import { answerOperation, authorizeOperation, type OperationCall } from '../operations/answer-operation.ts';
 import type { AnswerRoom } from './answer-room.ts';
 import type { Charging } from './bundle-rate.ts';

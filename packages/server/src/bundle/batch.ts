@@ -5,8 +5,8 @@
  */
 import type { JsonObject } from '@praxis/fhir';
 import { fail, type PraxisError } from '../base/errors.ts';
-import type { BundleEntry } from '../interactions/bundle-text.ts';
-import type { InteractionContext, Preferences } from '../interactions/context.ts';
+import type { BundleEntry } from '../engine/bundle-text.ts';
+import type { InteractionContext, Preferences } from '../engine/context.ts';
 import { CostlyParameters } from '../search/costly-parameters.ts';
 import { abandoned } from './abandoned.ts';
 import { answerEntry } from './answer-entry.ts';

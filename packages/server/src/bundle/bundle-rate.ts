@@ -2,7 +2,7 @@
  * What the parts of a Bundle count in the rate of the caller, beside the unit that ten of them cost together. Whoever takes the
  * request hands it down (http/rate-cost.ts): nothing here knows limits.
  */
-import type { FhirRequest } from '../interactions/context.ts';
+import type { FhirRequest } from '../engine/context.ts';
 
 /** The same call, which counts what it costs when it is opened: by its interaction, or its operation with the $. */
 export type Charging = <C extends { readonly open: () => Promise<FhirRequest> }>(call: C, name: string) => C;

@@ -4,9 +4,9 @@
  */
 import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
-import type { CompartmentOwner, InteractionContext, InteractionName } from '../interactions/context.ts';
-import { criteriaOf } from '../interactions/criteria.ts';
-import { type FhirTarget, fhirTarget, interactionOf, requireIds } from '../interactions/fhir-target.ts';
+import type { CompartmentOwner, InteractionContext, InteractionName } from '../engine/context.ts';
+import { type FhirTarget, fhirTarget, interactionOf, requireIds } from '../engine/fhir-target.ts';
+import { criteriaOf } from '../engine/write/criteria.ts';
 import { isObject } from './links.ts';
 
 export interface EntryRequest {

@@ -5,11 +5,11 @@
 import { toInstant } from '../base/clock.ts';
 import { PraxisError } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
-import { type BundleEntry, bundleText } from '../interactions/bundle-text.ts';
-import type { FhirResponse, InteractionContext, Preferences } from '../interactions/context.ts';
-import { bytesOf } from '../interactions/left-out.ts';
-import { leftOut, outcomeOf } from '../interactions/outcome.ts';
-import { etagOf } from '../interactions/preconditions.ts';
+import { type BundleEntry, bundleText } from '../engine/bundle-text.ts';
+import type { FhirResponse, InteractionContext, Preferences } from '../engine/context.ts';
+import { bytesOf } from '../engine/left-out.ts';
+import { leftOut, outcomeOf } from '../engine/outcome.ts';
+import { etagOf } from '../engine/preconditions.ts';
 import type { AnswerRoom } from './answer-room.ts';
 import type { EntryRequest } from './entry-request.ts';
 

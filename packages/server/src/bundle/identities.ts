@@ -3,8 +3,8 @@
  * an id is given or will be assigned, found by a search where the entry is conditional.
  */
 import { fail, PraxisError } from '../base/errors.ts';
-import { matchesOf } from '../interactions/conditional.ts';
-import type { InteractionContext } from '../interactions/context.ts';
+import type { InteractionContext } from '../engine/context.ts';
+import { matchesOf } from '../engine/write/conditional.ts';
 import { parseParameters } from '../search/query-string.ts';
 import type { StoredResource } from '../storage/store.ts';
 import type { Identity } from './entry-links.ts';

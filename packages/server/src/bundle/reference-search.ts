@@ -3,8 +3,8 @@
  * stands for the one resource that the search finds, with what the transaction itself writes.
  */
 import { PraxisError } from '../base/errors.ts';
-import { matchesOf } from '../interactions/conditional.ts';
-import type { InteractionContext } from '../interactions/context.ts';
+import type { InteractionContext } from '../engine/context.ts';
+import { matchesOf } from '../engine/write/conditional.ts';
 import { parseParameters } from '../search/query-string.ts';
 import type { ConditionalReference } from './entry-links.ts';
 import { forEntry, inEntry } from './entry-problem.ts';

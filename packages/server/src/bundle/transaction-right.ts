@@ -3,8 +3,8 @@
  * types it writes, or of `acl/*`. Every entry needs its own access entry beside that.
  */
 import { bundleEntries } from '../access/registry.ts';
-import type { InteractionContext } from '../interactions/context.ts';
-import { refuse } from '../interactions/denials.ts';
+import type { InteractionContext } from '../engine/context.ts';
+import { refuse } from '../engine/rights/denials.ts';
 import type { EntryRequest } from './entry-request.ts';
 
 /** @throws PraxisError `access-denied` naming the access entries of which one is needed */

@@ -9,7 +9,7 @@
  */
 import { PraxisError } from '../base/errors.ts';
 import { newResourceId } from '../base/ids.ts';
-import type { FhirResponse, InteractionContext, Preferences } from '../interactions/context.ts';
+import type { FhirResponse, InteractionContext, Preferences } from '../engine/context.ts';
 import { abandoned } from './abandoned.ts';
 import { answerEntry, type EntryOptions } from './answer-entry.ts';
 import type { AnswerRoom } from './answer-room.ts';

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PraxisError } from '../base/errors.ts';
 import { answerBundle } from '../bundle/answer-bundle.ts';
 import type { AnswerRoom } from '../bundle/answer-room.ts';
-import type { FhirCall, FhirResponse, InteractionContext } from '../interactions/context.ts';
+import type { FhirCall, FhirResponse, InteractionContext } from '../engine/context.ts';
 import type { RateSubject } from '../limits/rate-limit.ts';
 import { findFormat, formatWishes } from './answer-format.ts';
 import { logFault, toPraxisError } from './errors.ts';

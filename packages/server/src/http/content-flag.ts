@@ -2,7 +2,7 @@
  * The header Content-flag, by which existing clients ask for further parts of an answer. Values that are not known are
  * ignored, as unknown headers are.
  */
-import { type ContentFlag, contentFlags } from '../interactions/context.ts';
+import { type ContentFlag, contentFlags } from '../engine/context.ts';
 
 /** The known values of a comma-separated header, each once. */
 export function parseContentFlags(header: string | undefined): ReadonlySet<ContentFlag> {

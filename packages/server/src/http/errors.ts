@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { textOf } from '../access/disclosure.ts';
 import { PraxisError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import { outcomeOf } from '../interactions/outcome.ts';
+import { outcomeOf } from '../engine/outcome.ts';
 import { fhirJson, findFormat, formatWishes } from './answer-format.ts';
 import { representationOf } from './representation.ts';
 

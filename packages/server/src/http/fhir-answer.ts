@@ -4,7 +4,7 @@
  */
 import type { FastifyReply } from 'fastify';
 import { textOf } from '../access/disclosure.ts';
-import type { FhirList, FhirResponse } from '../interactions/context.ts';
+import type { FhirList, FhirResponse } from '../engine/context.ts';
 import {
   type AnswerFormat,
   type FormatWishes,

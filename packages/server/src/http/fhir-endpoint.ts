@@ -3,11 +3,11 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PraxisError } from '../base/errors.ts';
+import type { FhirResponse, InteractionContext } from '../engine/context.ts';
+import { dispatch } from '../engine/dispatch.ts';
+import { type FhirTarget, fhirTarget, interactionOf } from '../engine/fhir-target.ts';
+import { usableOwnParameters } from '../engine/search/own-parameters.ts';
 import { noteFailedParameters } from '../indexing/note-failed.ts';
-import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
-import { dispatch } from '../interactions/dispatch.ts';
-import { type FhirTarget, fhirTarget, interactionOf } from '../interactions/fhir-target.ts';
-import { usableOwnParameters } from '../interactions/own-parameters.ts';
 import { requestLimits } from '../limits/budgets.ts';
 import { legacyHeaderNames } from '../oauth/legacy/sunset.ts';
 import type { ApiCredentials, Session } from '../oauth/session/session.ts';

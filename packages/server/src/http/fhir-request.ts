@@ -5,9 +5,9 @@
 import type { JsonValue } from '@praxis/fhir';
 import type { FastifyRequest } from 'fastify';
 import { fail } from '../base/errors.ts';
-import type { FhirCall, FhirRequest, PatchDocument } from '../interactions/context.ts';
-import { criteriaOf } from '../interactions/criteria.ts';
-import { type FhirTarget, interactionOf, requireIds, type TargetName } from '../interactions/fhir-target.ts';
+import type { FhirCall, FhirRequest, PatchDocument } from '../engine/context.ts';
+import { type FhirTarget, interactionOf, requireIds, type TargetName } from '../engine/fhir-target.ts';
+import { criteriaOf } from '../engine/write/criteria.ts';
 import { answersList } from '../operations/answer-operation.ts';
 import { parseParameters, requireFewParts } from '../search/query-string.ts';
 import { formatWishes, rememberForm, requireFormat, requireListFormat } from './answer-format.ts';

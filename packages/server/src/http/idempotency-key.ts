@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { fail } from '../base/errors.ts';
-import type { IdempotencyKey } from '../interactions/context.ts';
+import type { IdempotencyKey } from '../engine/context.ts';
 
 /** Longest key in characters, its quotes not counted. */
 export const keyLengthMax = 255;

@@ -4,7 +4,7 @@
  */
 import { textOf } from '../access/disclosure.ts';
 import { fail } from '../base/errors.ts';
-import type { FhirList } from '../interactions/context.ts';
+import type { FhirList } from '../engine/context.ts';
 
 /** Longest Link in characters: Node's own clients refuse answers with more than 16 KiB of headers. */
 const linkLengthMax = 12_000;

@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { textOf } from '../access/disclosure.ts';
 import { fail } from '../base/errors.ts';
-import { type CapabilityFacts, capabilities } from '../interactions/capabilities.ts';
+import { type CapabilityFacts, capabilities } from '../engine/capabilities.ts';
 import { operations } from '../practice/operations.ts';
 import type { Environment } from '../tenancy/environments.ts';
 import { formatWishes, requireFormat } from './answer-format.ts';

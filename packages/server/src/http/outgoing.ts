@@ -2,8 +2,8 @@
  * Header names and values of answers (https://hl7.org/fhir/R4/http.html#general).
  */
 import { toInstant } from '../base/clock.ts';
-import type { FhirResponse } from '../interactions/context.ts';
-import { etagOf } from '../interactions/preconditions.ts';
+import type { FhirResponse } from '../engine/context.ts';
+import { etagOf } from '../engine/preconditions.ts';
 
 /** ETag, Last-Modified, Location and Content-Location of a FHIR answer, and up to when it is complete (decision 0172). */
 export function responseHeaders(response: FhirResponse): Record<string, string> {

@@ -1,7 +1,7 @@
 /**
  * The Prefer header (RFC 7240 §2; https://hl7.org/fhir/R4/http.html#ops), `wait` included (§4.3). Unknown preferences are ignored, as RFC 7240 demands.
  */
-import type { Preferences } from '../interactions/context.ts';
+import type { Preferences } from '../engine/context.ts';
 
 const none: Preferences = { return: undefined, handling: undefined };
 

@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '@praxis/fhir';
 import { PraxisError } from '../base/errors.ts';
 import type { BundleRate, Charging } from '../bundle/bundle-rate.ts';
 import { isObject } from '../bundle/links.ts';
-import type { FhirRequest } from '../interactions/context.ts';
+import type { FhirRequest } from '../engine/context.ts';
 import type { RateLimit, RateSubject } from '../limits/rate-limit.ts';
 import { pageRowsMaxOf } from '../search/page-limits.ts';
 import { type Parameter, parseParameters } from '../search/query-string.ts';

@@ -11,7 +11,7 @@ import { textOf } from '../access/disclosure.ts';
 import type { Config } from '../base/config.ts';
 import { type ErrorCode, PraxisError } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
-import { outcomeOf } from '../interactions/outcome.ts';
+import { outcomeOf } from '../engine/outcome.ts';
 import { listHeaders } from '../openapi/headers.ts';
 import { answerAdministration } from './admin-endpoint.ts';
 import { fhirJson } from './answer-format.ts';

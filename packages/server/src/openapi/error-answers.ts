@@ -4,7 +4,7 @@
  */
 import { textOf } from '../access/disclosure.ts';
 import { errorTable } from '../base/errors.ts';
-import { outcomeOf } from '../interactions/outcome.ts';
+import { outcomeOf } from '../engine/outcome.ts';
 import { answeredByStatus, exampleError } from './error-examples.ts';
 import { limitHeaders } from './headers.ts';
 import { type Answer, componentRef, type Reference, schemaRef } from './openapi.ts';

@@ -1,11 +1,11 @@
 /**
  * Paths of the interactions: one for each shape of a path that the service knows, with the methods that it takes there
- * (interactions/fhir-target.ts; https://hl7.org/fhir/R4/http.html#summary).
+ * (engine/fhir-target.ts; https://hl7.org/fhir/R4/http.html#summary).
  */
 import { compartments } from '@praxis/fhir';
-import { typesInCompartment } from '../interactions/compartment.ts';
-import { type FhirTarget, methods, type TargetName } from '../interactions/fhir-target.ts';
-import { isWritable } from '../interactions/writable.ts';
+import { type FhirTarget, methods, type TargetName } from '../engine/fhir-target.ts';
+import { typesInCompartment } from '../engine/search/compartment.ts';
+import { isWritable } from '../engine/write/writable.ts';
 import { isIntakeType } from '../practice/intake/proposing.ts';
 import { refusals } from './error-answers.ts';
 import { type DescribedInteraction, interactionTexts } from './interaction-texts.ts';

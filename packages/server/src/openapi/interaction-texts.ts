@@ -2,7 +2,7 @@
  * What the interactions take and answer, one row each (https://hl7.org/fhir/R4/http.html). Which of them a path takes is
  * `methods` of fhir-target.ts.
  */
-import type { TargetName } from '../interactions/fhir-target.ts';
+import type { TargetName } from '../engine/fhir-target.ts';
 import type { HeaderName, HistoryParameterName } from './request-parameters.ts';
 
 export type DescribedInteraction = Exclude<TargetName, 'operation'>;

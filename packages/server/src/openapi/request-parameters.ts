@@ -1,7 +1,7 @@
 /**
  * Parameters of paths and headers (https://hl7.org/fhir/R4/http.html#general), and those of a history (#history).
  */
-import { contentFlagMeanings, contentFlags } from '../interactions/context.ts';
+import { contentFlagMeanings, contentFlags } from '../engine/context.ts';
 import { componentRef, type Parameter, type Reference, schemaRef } from './openapi.ts';
 
 /** Parts of paths, by the name in the template. */

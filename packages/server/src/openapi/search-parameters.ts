@@ -8,7 +8,7 @@ import {
   type SearchParameterKind,
   searchParametersOf,
 } from '@praxis/fhir';
-import { isWritable } from '../interactions/writable.ts';
+import { isWritable } from '../engine/write/writable.ts';
 import { pageRowsMaxOf } from '../search/page-limits.ts';
 import { prefixes } from '../search/prefixes.ts';
 import { isSearchable } from '../search/query.ts';

@@ -3,9 +3,9 @@
  * checked, in this order: that the operation exists there, the method, access, then parameters.
  */
 import { fail } from '../base/errors.ts';
-import type { FhirRequest, FhirResponse, InteractionContext } from '../interactions/context.ts';
-import { oncePerKey } from '../interactions/once.ts';
-import { audited, noteAsked } from '../interactions/trail.ts';
+import type { FhirRequest, FhirResponse, InteractionContext } from '../engine/context.ts';
+import { audited, noteAsked } from '../engine/trail.ts';
+import { oncePerKey } from '../engine/write/once.ts';
 import { requireUnended } from '../storage/rows.ts';
 import type { Operation, OperationLevel, OperationPlace } from './operation.ts';
 import { readInput } from './read-input.ts';

@@ -7,13 +7,13 @@ import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { rowQueryText } from '../access/row-query.ts';
 import type { EntryTrace } from '../access/trace-entries.ts';
 import { getting } from '../base/worst-case.ts';
-import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
+import type { FhirResponse, InteractionContext } from '../engine/context.ts';
 import {
   accessBesideTypes,
   type LetterGrant,
   type TypeAccess,
   typeAccesses,
-} from '../interactions/effective-access.ts';
+} from '../engine/rights/effective-access.ts';
 import { type OpenOperation, openOperations } from './open-operations.ts';
 import type { Operation, OperationParameter, OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';

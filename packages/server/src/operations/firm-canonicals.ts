@@ -6,9 +6,9 @@
 import { type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
 import { textOf } from '../access/disclosure.ts';
 import { PraxisError } from '../base/errors.ts';
-import type { InteractionContext } from '../interactions/context.ts';
-import { discloseRow } from '../interactions/disclosing.ts';
-import { planSearch } from '../interactions/searching.ts';
+import type { InteractionContext } from '../engine/context.ts';
+import { discloseRow } from '../engine/rights/disclosing.ts';
+import { planSearch } from '../engine/search/searching.ts';
 import { planPage } from '../search/plan.ts';
 
 /**

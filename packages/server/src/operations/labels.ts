@@ -13,10 +13,10 @@ import { textOf } from '../access/disclosure.ts';
 import { searchEntriesOf } from '../access/explain.ts';
 import { searchGrants } from '../access/policy.ts';
 import { fail } from '../base/errors.ts';
-import type { InteractionContext } from '../interactions/context.ts';
-import { type RightsContext, refuse } from '../interactions/denials.ts';
-import { discloseRow, pauseBetweenRows } from '../interactions/disclosing.ts';
-import { rightsOf } from '../interactions/searching.ts';
+import type { InteractionContext } from '../engine/context.ts';
+import { type RightsContext, refuse } from '../engine/rights/denials.ts';
+import { discloseRow, pauseBetweenRows } from '../engine/rights/disclosing.ts';
+import { rightsOf } from '../engine/search/searching.ts';
 import { labelCodes, planLabels } from '../search/labels.ts';
 import { isJsonObject } from './input.ts';
 

@@ -1,7 +1,7 @@
 /** Which operations a policy opens: each asked by its own check of access. */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { AccessPolicy } from '../access/policy.ts';
-import { refusedWith } from '../interactions/effective-access.ts';
+import { refusedWith } from '../engine/rights/effective-access.ts';
 import type { Operation, OperationLevel } from './operation.ts';
 
 export interface OpenOperation {

@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from '@praxis/fhir';
 import type { WorstCase } from '../base/worst-case.ts';
-import type { FhirRequest, FhirResponse, InteractionContext } from '../interactions/context.ts';
+import type { FhirRequest, FhirResponse, InteractionContext } from '../engine/context.ts';
 
 /** `/$name`, `/{Type}/$name`, `/{Type}/{id}/$name`. */
 export type OperationLevel = 'system' | 'type' | 'instance';

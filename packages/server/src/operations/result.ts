@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from '@praxis/fhir';
 import { type Disclosed, serverWritten, textOf } from '../access/disclosure.ts';
-import type { FhirResponse } from '../interactions/context.ts';
+import type { FhirResponse } from '../engine/context.ts';
 
 /** One occurrence of an out-parameter. */
 export type OutputParameter =

@@ -6,8 +6,8 @@
 import { explainDenial } from '../access/explain.ts';
 import { canReadAll } from '../access/policy.ts';
 import { getting } from '../base/worst-case.ts';
-import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
-import { denied, notFound } from '../interactions/denials.ts';
+import type { FhirResponse, InteractionContext } from '../engine/context.ts';
+import { denied, notFound } from '../engine/rights/denials.ts';
 import type { ParameterStanding } from '../storage/store.ts';
 import { textInput } from './input.ts';
 import type { Operation, OperationRequest } from './operation.ts';

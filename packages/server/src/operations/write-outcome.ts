@@ -5,8 +5,8 @@
 
 import { toInstant } from '../base/clock.ts';
 import { getting } from '../base/worst-case.ts';
-import type { FhirResponse, InteractionContext } from '../interactions/context.ts';
-import { keyHash } from '../interactions/once.ts';
+import type { FhirResponse, InteractionContext } from '../engine/context.ts';
+import { keyHash } from '../engine/write/once.ts';
 import { textInput } from './input.ts';
 import type { Operation, OperationParameter, OperationRequest } from './operation.ts';
 import { type OutputParameter, parametersResponse } from './result.ts';

@@ -1,6 +1,6 @@
 /** What the practice adds to the engine: one line a feature, in the order in which hooks are called. */
 
-import { registerHooks } from '../interactions/hooks.ts';
+import { registerHooks } from '../engine/hooks.ts';
 import { registerOperations } from '../operations/registry.ts';
 import { behaviours } from './behaviours.ts';
 import { slotHooks } from './calendars/derived-slots.ts';

@@ -7,7 +7,7 @@ import test, { after } from 'node:test';
 import { openBudget } from '@praxis/fhir';
 import { UsageError } from '../../src/cli/command.ts';
 import { invariantCommands } from '../../src/cli/commands/data/invariants.ts';
-import { listBrokenInvariants } from '../../src/interactions/broken-invariants.ts';
+import { listBrokenInvariants } from '../../src/engine/write/broken-invariants.ts';
 import { requestLimits, tooCostly } from '../../src/limits/budgets.ts';
 import { getFirm } from '../../src/tenancy/firms.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';

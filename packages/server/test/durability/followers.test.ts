@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { JsonObject } from '@praxis/fhir';
 import { sql } from '../../src/database/sql.ts';
-import { resourceWrite } from '../../src/interactions/writing.ts';
+import { resourceWrite } from '../../src/engine/write/writing.ts';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { setOperatorRows } from '../../src/tenancy/authorisations.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { compartments } from '@praxis/fhir';
-import { typesOfCompartment } from '../../src/interactions/compartment.ts';
+import { typesOfCompartment } from '../../src/engine/search/compartment.ts';
 import { batch, entry } from '../bundle/bundles.ts';
 import { appointment, encounter, patient } from '../support/records.ts';
 import { assertRefused } from '../support/refusals.ts';

@@ -1,4 +1,4 @@
-/** What becomes of the narrative of a patched resource (interactions/patched-narrative.ts). */
+/** What becomes of the narrative of a patched resource (engine/write/patched-narrative.ts). */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import {

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import { interactions } from '../../src/interactions/dispatch.ts';
+import { interactions } from '../../src/engine/dispatch.ts';
 import { operations } from '../../src/practice/operations.ts';
 import { standardParametersOf } from '../../src/search/parameters.ts';
 import { resultParameterNames } from '../../src/search/result-parameters.ts';

@@ -2,7 +2,7 @@
  * Ways to ask: every kind of search parameter, modifier, result parameter, interaction and operation, and what leads from
  * one resource to others. Each row is asked for what is hidden in one of the two worlds of `worlds.ts`.
  */
-import type { InteractionName } from '../../src/interactions/context.ts';
+import type { InteractionName } from '../../src/engine/context.ts';
 import { knownHold, knownProposal, knownSlot } from './worlds.ts';
 
 export interface Way {

@@ -6,8 +6,8 @@ import {
   type WorstCaseWorld,
   type WorstRequest,
 } from '../../src/base/worst-case.ts';
+import { interactions } from '../../src/engine/dispatch.ts';
 import { bodyFormats } from '../../src/http/negotiation.ts';
-import { interactions } from '../../src/interactions/dispatch.ts';
 import { jobWorstCases } from '../../src/jobs/worst-cases.ts';
 import { operations } from '../../src/practice/operations.ts';
 import { searchKinds } from '../../src/search/kinds.ts';

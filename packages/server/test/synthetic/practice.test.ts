@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import test from 'node:test';
 import { type JsonValue, validateResource } from '@praxis/fhir';
-import { breachesOf } from '../../src/interactions/invariants.ts';
+import { breachesOf } from '../../src/engine/write/invariants.ts';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { parseHolidays } from '../../src/practice/calendars/holidays.ts';
 import { parseCalendar } from '../../src/practice/calendars/parse-calendar.ts';

@@ -6,7 +6,7 @@ import { serviceActions } from '../../audit/audit-row.ts';
 import { type Disclosure, disclosuresOf } from '../../audit/disclosures.ts';
 import { serviceRowsOf } from '../../audit/service-rows.ts';
 import { fail } from '../../base/errors.ts';
-import { effectiveAccess, interactionNames, type LetterGrant } from '../../interactions/effective-access.ts';
+import { effectiveAccess, interactionNames, type LetterGrant } from '../../engine/rights/effective-access.ts';
 import { typeName } from '../../storage/rows.ts';
 import { defineAction, type Shape } from '../action.ts';
 import { explainAccess, verdictsOn } from '../explain.ts';

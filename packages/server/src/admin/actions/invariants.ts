@@ -1,7 +1,7 @@
 /** `praxis invariants broken`: which stored resources break invariants of R4. */
 import { resourceTypes } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
-import { type ExaminedPlace, listBrokenInvariants } from '../../interactions/broken-invariants.ts';
+import { type ExaminedPlace, listBrokenInvariants } from '../../engine/write/broken-invariants.ts';
 import { requestLimits } from '../../limits/budgets.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import { defineAction, type Shape } from '../action.ts';

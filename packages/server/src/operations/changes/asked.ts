@@ -2,8 +2,8 @@
  * What a follower of the change feed asks for: its parameters, read.
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import type { InteractionContext } from '../../interactions/context.ts';
-import { type RightsContext, requireGrants } from '../../interactions/denials.ts';
+import type { InteractionContext } from '../../engine/context.ts';
+import { type RightsContext, requireGrants } from '../../engine/rights/denials.ts';
 import { parseDate, rangeOf } from '../../search/date-range.ts';
 import type { SearchParameters } from '../../search/query.ts';
 import { shownName } from '../../search/search-values.ts';

@@ -3,7 +3,7 @@
  * the rights that it was given under and the data that it speaks of (docs/decisions/0171).
  */
 import { fail } from '../../base/errors.ts';
-import type { InteractionContext } from '../../interactions/context.ts';
+import type { InteractionContext } from '../../engine/context.ts';
 import type { ChangePlace } from '../../storage/store.ts';
 import { refuseParameter } from '../parameter-problem.ts';
 

@@ -5,10 +5,10 @@
  */
 import { coversRow } from '../../access/mask.ts';
 import { toInstant } from '../../base/clock.ts';
-import type { BundleEntry } from '../../interactions/bundle-text.ts';
-import type { InteractionContext } from '../../interactions/context.ts';
-import { criterionTest, discloseRow } from '../../interactions/disclosing.ts';
-import { etagOf } from '../../interactions/preconditions.ts';
+import type { BundleEntry } from '../../engine/bundle-text.ts';
+import type { InteractionContext } from '../../engine/context.ts';
+import { etagOf } from '../../engine/preconditions.ts';
+import { criterionTest, discloseRow } from '../../engine/rights/disclosing.ts';
 import type { Change, ChangePlace, StoredResource } from '../../storage/store.ts';
 import type { FollowerPlace } from './cursor.ts';
 

@@ -7,11 +7,11 @@
 import { toInstant } from '../../base/clock.ts';
 import { newUuid } from '../../base/ids.ts';
 import { getting } from '../../base/worst-case.ts';
-import { type BundleLink, bundleText } from '../../interactions/bundle-text.ts';
-import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
-import { notFound, requireGrants } from '../../interactions/denials.ts';
-import { discloseRows, type ShownRow } from '../../interactions/disclosing.ts';
-import { encodeQuery } from '../../interactions/search-links.ts';
+import { type BundleLink, bundleText } from '../../engine/bundle-text.ts';
+import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
+import { notFound, requireGrants } from '../../engine/rights/denials.ts';
+import { discloseRows, type ShownRow } from '../../engine/rights/disclosing.ts';
+import { encodeQuery } from '../../engine/search/search-links.ts';
 import type { Operation, OperationParameter, OperationRequest } from '../operation.ts';
 import { resourceResponse } from '../result.ts';
 import { appliedParameters, type EverythingAsked, readAsked } from './asked.ts';

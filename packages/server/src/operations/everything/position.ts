@@ -3,7 +3,7 @@
  * and what was asked for, like the cursors of searches (search/cursor.ts).
  */
 import { fail } from '../../base/errors.ts';
-import type { InteractionContext } from '../../interactions/context.ts';
+import type { InteractionContext } from '../../engine/context.ts';
 import { appliedParameters, type EverythingAsked } from './asked.ts';
 
 export interface Position {

@@ -1,9 +1,10 @@
 /**
  * The parts of a compartment that a caller may see, type by type.
  */
-import { typesInCompartment } from '../../interactions/compartment.ts';
-import { usableScope } from '../../interactions/compartment-types.ts';
-import type { InteractionContext } from '../../interactions/context.ts';
+
+import type { InteractionContext } from '../../engine/context.ts';
+import { typesInCompartment } from '../../engine/search/compartment.ts';
+import { usableScope } from '../../engine/search/compartment-types.ts';
 import type { CompartmentScope } from '../../search/compartment-scope.ts';
 import type { SearchParameters } from '../../search/query.ts';
 import type { EverythingAsked } from './asked.ts';

@@ -1,11 +1,12 @@
 /**
  * What supports the rows of a page: the practitioners, organizations, locations, medications and so on that they refer to.
  */
-import { compartmentScope, isInCompartment } from '../../interactions/compartment.ts';
-import { isSearchableBy } from '../../interactions/compartment-types.ts';
-import type { InteractionContext } from '../../interactions/context.ts';
-import { discloseRows, type ShownRow } from '../../interactions/disclosing.ts';
-import { findNamed, localReferences } from '../../interactions/linked-resources.ts';
+
+import type { InteractionContext } from '../../engine/context.ts';
+import { findNamed, localReferences } from '../../engine/read/linked-resources.ts';
+import { discloseRows, type ShownRow } from '../../engine/rights/disclosing.ts';
+import { compartmentScope, isInCompartment } from '../../engine/search/compartment.ts';
+import { isSearchableBy } from '../../engine/search/compartment-types.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { EverythingAsked } from './asked.ts';
 

@@ -2,8 +2,8 @@
  * One page of a $everything: the compartment's types one after another, and at type level the compartments one after
  * another. Each step is a search with the caller's rights, so nothing comes that a search would not show.
  */
-import type { InteractionContext } from '../../interactions/context.ts';
-import { planSearch } from '../../interactions/searching.ts';
+import type { InteractionContext } from '../../engine/context.ts';
+import { planSearch } from '../../engine/search/searching.ts';
 import type { CompartmentScope } from '../../search/compartment-scope.ts';
 import { planPage } from '../../search/plan.ts';
 import type { SearchParameters } from '../../search/query.ts';

@@ -5,9 +5,9 @@
 import type { JsonValue } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import { getting } from '../../base/worst-case.ts';
-import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
-import { requireGrants } from '../../interactions/denials.ts';
-import { terminologyOf } from '../../interactions/own-terminology.ts';
+import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
+import { requireGrants } from '../../engine/rights/denials.ts';
+import { terminologyOf } from '../../engine/search/own-terminology.ts';
 import { type Concept, conceptOf } from '../../terminology/terminology.ts';
 import { isJsonObject, objectInput, textInput, textInputs } from '../input.ts';
 import type { Operation, OperationInput, OperationRequest } from '../operation.ts';

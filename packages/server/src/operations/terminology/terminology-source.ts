@@ -3,8 +3,8 @@
  * resource that was sent (https://hl7.org/fhir/R4/valueset-operation-expand.html).
  */
 import type { JsonObject } from '@praxis/fhir';
-import type { InteractionContext } from '../../interactions/context.ts';
-import { readOwn } from '../../interactions/own-terminology.ts';
+import type { InteractionContext } from '../../engine/context.ts';
+import { readOwn } from '../../engine/search/own-terminology.ts';
 import type { TerminologyKind } from '../../terminology/terminology.ts';
 import { objectInput, textInput } from '../input.ts';
 import type { OperationRequest } from '../operation.ts';

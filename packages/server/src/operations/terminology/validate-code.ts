@@ -5,9 +5,9 @@
 
 import type { JsonObject } from '@praxis/fhir';
 import { getting, invoking } from '../../base/worst-case.ts';
-import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
-import { requireGrants } from '../../interactions/denials.ts';
-import { terminologyOf } from '../../interactions/own-terminology.ts';
+import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
+import { requireGrants } from '../../engine/rights/denials.ts';
+import { terminologyOf } from '../../engine/search/own-terminology.ts';
 import {
   type CodeSystem,
   codeSystemOf,

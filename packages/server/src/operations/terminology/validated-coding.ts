@@ -3,7 +3,7 @@
  * (https://hl7.org/fhir/R4/valueset-operation-validate-code.html).
  */
 import type { JsonObject, JsonValue } from '@praxis/fhir';
-import type { FhirResponse } from '../../interactions/context.ts';
+import type { FhirResponse } from '../../engine/context.ts';
 import type { SystemCode } from '../../terminology/terminology.ts';
 import { isJsonObject, objectInput, textInput } from '../input.ts';
 import type { OperationInput, OperationParameter } from '../operation.ts';

@@ -3,9 +3,9 @@
  */
 import { stored } from '../../access/disclosure.ts';
 import type { Grant } from '../../access/grants.ts';
-import type { InteractionContext } from '../../interactions/context.ts';
-import { notFound } from '../../interactions/denials.ts';
-import { criterionTest } from '../../interactions/disclosing.ts';
+import type { InteractionContext } from '../../engine/context.ts';
+import { notFound } from '../../engine/rights/denials.ts';
+import { criterionTest } from '../../engine/rights/disclosing.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { OfferedSlot } from './free-slots.ts';
 import { scheduledCalendars } from './scheduled-calendars.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { StepBudget } from '@praxis/fhir';
-import type { InteractionContext } from '../../interactions/context.ts';
+import type { InteractionContext } from '../../engine/context.ts';
 import { fewValues } from '../../search/criteria.ts';
 import { isIncludeName } from '../../search/includes/include.ts';
 import { type IndexRows, indexElements } from '../../search/index-rows.ts';

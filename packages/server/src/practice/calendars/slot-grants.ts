@@ -4,8 +4,8 @@
  */
 import type { Grant } from '../../access/grants.ts';
 import { searchGrants } from '../../access/policy.ts';
-import type { InteractionContext } from '../../interactions/context.ts';
-import { refuse } from '../../interactions/denials.ts';
+import type { InteractionContext } from '../../engine/context.ts';
+import { refuse } from '../../engine/rights/denials.ts';
 import { standardParametersOf } from '../../search/parameters.ts';
 
 /** What those answers tell: whoever may not search by these is not told it by an operation, either. */

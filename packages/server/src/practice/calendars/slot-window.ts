@@ -3,7 +3,7 @@
  * (https://hl7.org/fhir/R4/search.html#date). Slots are derived for a few days at a time, so both ends have to be named.
  */
 
-import type { InteractionLimits } from '../../interactions/context.ts';
+import type { InteractionLimits } from '../../engine/context.ts';
 import { fewValues } from '../../search/criteria.ts';
 import type { ValueContext } from '../../search/kind.ts';
 import { refuseValue } from '../../search/search-values.ts';

@@ -8,9 +8,9 @@ import { textOf as sentText, serverWritten } from '../../access/disclosure.ts';
 import { memberText, withMember } from '../../access/json-members.ts';
 import type { ElementFilter } from '../../access/mask.ts';
 import type { Letter } from '../../access/policy.ts';
-import type { ContentFlag, FhirRequest, InteractionContext } from '../../interactions/context.ts';
-import { criterionTest, discloseReadable } from '../../interactions/disclosing.ts';
-import type { Decorate, ResourceHooks } from '../../interactions/hooks.ts';
+import type { ContentFlag, FhirRequest, InteractionContext } from '../../engine/context.ts';
+import type { Decorate, ResourceHooks } from '../../engine/hooks.ts';
+import { criterionTest, discloseReadable } from '../../engine/rights/disclosing.ts';
 import { objectOf, objectsOf, textOf } from '../../search/json-values.ts';
 import type { StoredResource } from '../../storage/store.ts';
 

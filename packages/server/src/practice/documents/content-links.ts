@@ -7,7 +7,7 @@ import { withoutMember } from '../../access/json-members.ts';
 import { tagSubsetted } from '../../access/mask.ts';
 import type { Letter } from '../../access/policy.ts';
 import type { Secrets } from '../../base/secrets.ts';
-import type { InteractionContext } from '../../interactions/context.ts';
+import type { InteractionContext } from '../../engine/context.ts';
 import { contentBaseOf, holdsContent, withContentUrls } from './content-urls.ts';
 
 /** How long a URL is good for at most, upload and download alike. */

@@ -5,8 +5,8 @@
 import { type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
 import { contentOf } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
-import { criterionTest } from '../../interactions/disclosing.ts';
-import type { ResourceHooks, StoringContext } from '../../interactions/hooks.ts';
+import type { ResourceHooks, StoringContext } from '../../engine/hooks.ts';
+import { criterionTest } from '../../engine/rights/disclosing.ts';
 import type { ResourceWrite, WriteOutcome } from '../../storage/store.ts';
 import { withContentLinksFor } from './content-links.ts';
 import {

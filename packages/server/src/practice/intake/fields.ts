@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, type JsonValue, practiceIdentifierSystems } from '@praxis/fhir';
-import { changedMembers } from '../../interactions/write-rights.ts';
+import { changedMembers } from '../../engine/rights/write-rights.ts';
 import { objectsOf, textOf } from '../../search/json-values.ts';
 
 /** Element → its new value; null: it is to go. */

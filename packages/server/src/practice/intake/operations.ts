@@ -5,7 +5,7 @@
 
 import { fail } from '../../base/errors.ts';
 import { getting } from '../../base/worst-case.ts';
-import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
+import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
 import { textInput } from '../../operations/input.ts';
 import type { Operation, OperationRequest } from '../../operations/operation.ts';
 import { type OutputParameter, parametersResponse } from '../../operations/result.ts';

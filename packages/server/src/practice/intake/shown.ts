@@ -1,6 +1,6 @@
 /** Proposals as staff see them, and what came of one as the application sees it (docs/decisions/0197). */
 import type { JsonValue } from '@praxis/fhir';
-import type { InteractionContext } from '../../interactions/context.ts';
+import type { InteractionContext } from '../../engine/context.ts';
 import { textOf } from '../../search/json-values.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';

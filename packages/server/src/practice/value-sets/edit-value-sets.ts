@@ -5,7 +5,7 @@
 import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import { newUuid } from '../../base/ids.ts';
-import { resourceWrite } from '../../interactions/writing.ts';
+import { resourceWrite } from '../../engine/write/writing.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import { readCode } from '../calendars/calendar-types.ts';
 import {

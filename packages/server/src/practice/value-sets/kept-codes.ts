@@ -1,7 +1,7 @@
 /** The judgement of resources by the codes that the firm keeps (docs/decisions/0205), for one caller. */
 
-import type { InteractionContext } from '../../interactions/context.ts';
-import type { ResourceHooks } from '../../interactions/hooks.ts';
+import type { InteractionContext } from '../../engine/context.ts';
+import type { ResourceHooks } from '../../engine/hooks.ts';
 import { type FirmCodesContext, governedMembers, unknownCodes } from './judging.ts';
 import { keptCodes } from './store.ts';
 

@@ -3,10 +3,10 @@
  * operations for this; docs/decisions/0187 says why there are some, practice/booking/appointment-states.ts what each does.
  */
 import { invoking } from '../../base/worst-case.ts';
-import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
-import { requireGrants } from '../../interactions/denials.ts';
-import { discloseReadable } from '../../interactions/disclosing.ts';
-import { requireValidId } from '../../interactions/writing.ts';
+import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
+import { requireGrants } from '../../engine/rights/denials.ts';
+import { discloseReadable } from '../../engine/rights/disclosing.ts';
+import { requireValidId } from '../../engine/write/writing.ts';
 import type { Operation, OperationParameter, OperationRequest } from '../../operations/operation.ts';
 import { type OutputParameter, parametersResponse } from '../../operations/result.ts';
 import { moveAppointment, requireStatusReadable } from './moving.ts';

@@ -5,9 +5,9 @@
  */
 import type { JsonObject, JsonValue } from '@praxis/fhir';
 import { PraxisError } from '../../base/errors.ts';
-import { matchesOf } from '../../interactions/conditional.ts';
-import type { InteractionContext } from '../../interactions/context.ts';
-import type { ResourceHooks } from '../../interactions/hooks.ts';
+import type { InteractionContext } from '../../engine/context.ts';
+import type { ResourceHooks } from '../../engine/hooks.ts';
+import { matchesOf } from '../../engine/write/conditional.ts';
 import { objectOf, objectsOf, textOf } from '../../search/json-values.ts';
 
 /** https://loinc.org/11488-4: what transcriptions are sent as. */

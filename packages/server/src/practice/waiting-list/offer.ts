@@ -5,9 +5,9 @@
 import { type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf, type Stored } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
-import type { StoringContext } from '../../interactions/hooks.ts';
-import { type StoringOptions, storeVersion } from '../../interactions/storing.ts';
-import { requireResource, resourceWrite, type WritingContext } from '../../interactions/writing.ts';
+import type { StoringContext } from '../../engine/hooks.ts';
+import { type StoringOptions, storeVersion } from '../../engine/write/storing.ts';
+import { requireResource, resourceWrite, type WritingContext } from '../../engine/write/writing.ts';
 import type { Act } from '../../resources/states/state-table.ts';
 import type { StoredResource, WriteOutcome } from '../../storage/store.ts';
 import { claimSlot, ownerOf, participantsAt } from '../booking/holding.ts';

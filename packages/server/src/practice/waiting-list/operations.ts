@@ -6,11 +6,11 @@
 import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import { invoking } from '../../base/worst-case.ts';
-import type { FhirResponse, InteractionContext } from '../../interactions/context.ts';
-import { requireGrants } from '../../interactions/denials.ts';
-import { changeResource, patchedResponse } from '../../interactions/patch.ts';
-import { callerAs } from '../../interactions/storing.ts';
-import { requireValidId } from '../../interactions/writing.ts';
+import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
+import { requireGrants } from '../../engine/rights/denials.ts';
+import { changeResource, patchedResponse } from '../../engine/write/patch.ts';
+import { callerAs } from '../../engine/write/storing.ts';
+import { requireValidId } from '../../engine/write/writing.ts';
 import type { Operation, OperationRequest } from '../../operations/operation.ts';
 import { stepOf } from '../../resources/states/judging.ts';
 import type { Act } from '../../resources/states/state-table.ts';

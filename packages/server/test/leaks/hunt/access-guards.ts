@@ -7,7 +7,7 @@ import type * as policies from '../../../src/access/policy.ts';
 import type { AccessPolicy } from '../../../src/access/policy.ts';
 import type * as rights from '../../../src/access/rights.ts';
 import type { Meaning } from '../../../src/access/rights.ts';
-import type * as own from '../../../src/interactions/own-parameters.ts';
+import type * as own from '../../../src/engine/search/own-parameters.ts';
 import { at, fields, type Guard, type Off, orders, type Replacement } from './guard.ts';
 
 /** Policies are compiled once: one that is used while a guard is off is compiled without it, and apart. */
@@ -123,7 +123,7 @@ export const accessGuards: readonly Guard[] = [
     ways: ['search chain', 'search _has', 'search include'],
     replaced: [
       {
-        file: 'interactions/own-parameters.ts',
+        file: 'engine/search/own-parameters.ts',
         name: 'knownOwnParameters',
         replace:
           (original: typeof own.knownOwnParameters, isOff: Off): typeof own.knownOwnParameters =>
@@ -139,7 +139,7 @@ export const accessGuards: readonly Guard[] = [
     ways: ['metadata'],
     replaced: [
       {
-        file: 'interactions/own-parameters.ts',
+        file: 'engine/search/own-parameters.ts',
         name: 'usableOwnParameters',
         replace:
           (original: typeof own.usableOwnParameters, isOff: Off): typeof own.usableOwnParameters =>

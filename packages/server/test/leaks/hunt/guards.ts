@@ -8,11 +8,11 @@ import type * as policies from '../../../src/access/policy.ts';
 import type { AccessPolicy } from '../../../src/access/policy.ts';
 import type * as usable from '../../../src/access/usable-parameters.ts';
 import { fail } from '../../../src/base/errors.ts';
-import type * as disclosing from '../../../src/interactions/disclosing.ts';
-import type * as reading from '../../../src/interactions/read.ts';
-import type * as readableMembers from '../../../src/interactions/readable-members.ts';
-import type * as searching from '../../../src/interactions/searching.ts';
-import type * as writeRights from '../../../src/interactions/write-rights.ts';
+import type * as reading from '../../../src/engine/read/read.ts';
+import type * as disclosing from '../../../src/engine/rights/disclosing.ts';
+import type * as readableMembers from '../../../src/engine/rights/readable-members.ts';
+import type * as writeRights from '../../../src/engine/rights/write-rights.ts';
+import type * as searching from '../../../src/engine/search/searching.ts';
 import type { operations } from '../../../src/practice/operations.ts';
 import type * as conditions from '../../../src/search/parse-condition.ts';
 import type { SearchRights } from '../../../src/search/parse-condition.ts';
@@ -195,7 +195,7 @@ const mainGuards: readonly Guard[] = [
       {
         file: 'access/usable-parameters.ts',
         name: 'isUsable',
-        importers: ['interactions/including.ts'],
+        importers: ['engine/search/including.ts'],
         replace:
           (original: typeof usable.isUsable, isOff: Off): typeof usable.isUsable =>
           (...asked) =>
@@ -212,7 +212,7 @@ const mainGuards: readonly Guard[] = [
       {
         file: 'access/policy.ts',
         name: 'searchGrants',
-        importers: ['interactions/including.ts'],
+        importers: ['engine/search/including.ts'],
         replace:
           (original: typeof policies.searchGrants, isOff: Off): typeof policies.searchGrants =>
           (policy, type, used) =>
@@ -227,9 +227,9 @@ const mainGuards: readonly Guard[] = [
     ways: ['read', 'vread'],
     replaced: [
       {
-        file: 'interactions/disclosing.ts',
+        file: 'engine/rights/disclosing.ts',
         name: 'discloseRow',
-        importers: ['interactions/read.ts', 'interactions/vread.ts'],
+        importers: ['engine/read/read.ts', 'engine/read/vread.ts'],
         replace:
           (original: typeof disclosing.discloseRow, isOff: Off): typeof disclosing.discloseRow =>
           (...asked) => {
@@ -246,7 +246,7 @@ const mainGuards: readonly Guard[] = [
     ways: ['vread', 'history-instance'],
     replaced: [
       {
-        file: 'interactions/read.ts',
+        file: 'engine/read/read.ts',
         name: 'seesAllRows',
         replace:
           (original: typeof reading.seesAllRows, isOff: Off): typeof reading.seesAllRows =>
@@ -262,9 +262,9 @@ const mainGuards: readonly Guard[] = [
     ways: ['conditional create', 'conditional patch'],
     replaced: [
       {
-        file: 'interactions/searching.ts',
+        file: 'engine/search/searching.ts',
         name: 'planSearch',
-        importers: ['interactions/conditional.ts'],
+        importers: ['engine/write/conditional.ts'],
         replace:
           (original: typeof searching.planSearch, isOff: Off): typeof searching.planSearch =>
           (context, ...asked) =>
@@ -279,9 +279,9 @@ const mainGuards: readonly Guard[] = [
     ways: ['patch'],
     replaced: [
       {
-        file: 'interactions/readable-members.ts',
+        file: 'engine/rights/readable-members.ts',
         name: 'readableMember',
-        importers: ['interactions/patch.ts'],
+        importers: ['engine/write/patch.ts'],
         replace:
           (original: typeof readableMembers.readableMember, isOff: Off): typeof readableMembers.readableMember =>
           (...asked) =>
@@ -296,9 +296,9 @@ const mainGuards: readonly Guard[] = [
     ways: ['patch'],
     replaced: [
       {
-        file: 'interactions/write-rights.ts',
+        file: 'engine/rights/write-rights.ts',
         name: 'requireTouchable',
-        importers: ['interactions/patch.ts'],
+        importers: ['engine/write/patch.ts'],
         replace:
           (original: typeof writeRights.requireTouchable, isOff: Off): typeof writeRights.requireTouchable =>
           (...asked) =>
@@ -315,7 +315,7 @@ const mainGuards: readonly Guard[] = [
       {
         file: 'access/mask.ts',
         name: 'coversRow',
-        importers: ['interactions/update.ts'],
+        importers: ['engine/write/update.ts'],
         replace:
           (original: typeof mask.coversRow, isOff: Off): typeof mask.coversRow =>
           (...asked) =>

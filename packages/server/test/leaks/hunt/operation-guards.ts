@@ -4,9 +4,9 @@
 import type { JsonObject } from '@praxis/fhir';
 import type * as mask from '../../../src/access/mask.ts';
 import type * as policies from '../../../src/access/policy.ts';
-import type * as conditional from '../../../src/interactions/conditional.ts';
-import type * as narratives from '../../../src/interactions/patched-narrative.ts';
-import type * as wholes from '../../../src/interactions/whole-resource.ts';
+import type * as wholes from '../../../src/engine/rights/whole-resource.ts';
+import type * as conditional from '../../../src/engine/write/conditional.ts';
+import type * as narratives from '../../../src/engine/write/patched-narrative.ts';
 import type * as canonicals from '../../../src/operations/firm-canonicals.ts';
 import type * as labels from '../../../src/search/labels.ts';
 import { at, fields, type Guard, grantsOfAll, type Off, orders, wholeGrants } from './guard.ts';
@@ -20,7 +20,7 @@ function matching(name: string, importer: string): Guard {
     ways: ['bundle transaction'],
     replaced: [
       {
-        file: 'interactions/conditional.ts',
+        file: 'engine/write/conditional.ts',
         name: 'matchesOf',
         importers: [importer],
         replace:
@@ -72,7 +72,7 @@ export const operationGuards: readonly Guard[] = [
     ways: ['operation $validate'],
     replaced: [
       {
-        file: 'interactions/whole-resource.ts',
+        file: 'engine/rights/whole-resource.ts',
         name: 'readWhole',
         replace:
           (original: typeof wholes.readWhole, isOff: Off): typeof wholes.readWhole =>
@@ -105,7 +105,7 @@ export const operationGuards: readonly Guard[] = [
     ways: ['patch'],
     replaced: [
       {
-        file: 'interactions/patched-narrative.ts',
+        file: 'engine/write/patched-narrative.ts',
         name: 'withSafeNarrative',
         replace:
           (original: typeof narratives.withSafeNarrative, isOff: Off): typeof narratives.withSafeNarrative =>
@@ -123,7 +123,7 @@ export const operationGuards: readonly Guard[] = [
       {
         file: 'access/policy.ts',
         name: 'canReadAll',
-        importers: ['interactions/update.ts'],
+        importers: ['engine/write/update.ts'],
         replace:
           (original: typeof policies.canReadAll, isOff: Off): typeof policies.canReadAll =>
           (...asked) =>

@@ -3,9 +3,9 @@
  */
 import type * as mask from '../../../src/access/mask.ts';
 import type { AccessPolicy } from '../../../src/access/policy.ts';
-import type { InteractionContext } from '../../../src/interactions/context.ts';
-import type * as once from '../../../src/interactions/once.ts';
-import type * as systemCursors from '../../../src/interactions/search-system-cursor.ts';
+import type { InteractionContext } from '../../../src/engine/context.ts';
+import type * as systemCursors from '../../../src/engine/search/search-system-cursor.ts';
+import type * as once from '../../../src/engine/write/once.ts';
 import type * as followers from '../../../src/operations/changes/cursor.ts';
 import type { EverythingAsked } from '../../../src/operations/everything/asked.ts';
 import type * as positions from '../../../src/operations/everything/position.ts';
@@ -68,7 +68,7 @@ export const pagingGuards: readonly Guard[] = [
     plantsAnew: true,
     replaced: [
       {
-        file: 'interactions/search-system-cursor.ts',
+        file: 'engine/search/search-system-cursor.ts',
         name: 'sealSystemPosition',
         replace:
           (original: typeof systemCursors.sealSystemPosition, isOff: Off): typeof systemCursors.sealSystemPosition =>
@@ -76,7 +76,7 @@ export const pagingGuards: readonly Guard[] = [
             isOff() ? original(unbound(context), [], ...position) : original(context, targets, ...position),
       },
       {
-        file: 'interactions/search-system-cursor.ts',
+        file: 'engine/search/search-system-cursor.ts',
         name: 'openSystemPosition',
         replace:
           (original: typeof systemCursors.openSystemPosition, isOff: Off): typeof systemCursors.openSystemPosition =>
@@ -180,9 +180,9 @@ export const pagingGuards: readonly Guard[] = [
     replaced: [
       notesPlanters,
       {
-        file: 'interactions/once.ts',
+        file: 'engine/write/once.ts',
         name: 'oncePerKey',
-        importers: ['interactions/dispatch.ts'],
+        importers: ['engine/dispatch.ts'],
         replace:
           (original: typeof once.oncePerKey, isOff: Off): typeof once.oncePerKey =>
           (context, request, work) => {

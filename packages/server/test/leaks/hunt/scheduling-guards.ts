@@ -2,8 +2,8 @@
  * Guards of a practice's work: of slots and what takes them, of files and the links to them, of what waits for the practice.
  */
 import type * as policies from '../../../src/access/policy.ts';
-import type * as disclosing from '../../../src/interactions/disclosing.ts';
-import type * as readableMembers from '../../../src/interactions/readable-members.ts';
+import type * as disclosing from '../../../src/engine/rights/disclosing.ts';
+import type * as readableMembers from '../../../src/engine/rights/readable-members.ts';
 import type * as alternatives from '../../../src/practice/booking/alternatives.ts';
 import type * as holds from '../../../src/practice/booking/operations/placing-context.ts';
 import type * as offered from '../../../src/practice/calendars/offered-slot.ts';
@@ -41,7 +41,7 @@ export const schedulingGuards: readonly Guard[] = [
     ways: ['slots'],
     replaced: [
       {
-        file: 'interactions/disclosing.ts',
+        file: 'engine/rights/disclosing.ts',
         name: 'discloseRow',
         importers: ['practice/calendars/derived-slots.ts'],
         replace:
@@ -60,7 +60,7 @@ export const schedulingGuards: readonly Guard[] = [
       {
         file: 'access/policy.ts',
         name: 'searchGrants',
-        importers: ['interactions/searching.ts'],
+        importers: ['engine/search/searching.ts'],
         replace:
           (original: typeof policies.searchGrants, isOff: Off): typeof policies.searchGrants =>
           (policy, type, used) =>
@@ -133,7 +133,7 @@ export const schedulingGuards: readonly Guard[] = [
     ways: ['operation $cancel'],
     replaced: [
       {
-        file: 'interactions/readable-members.ts',
+        file: 'engine/rights/readable-members.ts',
         name: 'readableMember',
         importers: ['practice/booking/series-members.ts'],
         replace:
@@ -195,7 +195,7 @@ export const schedulingGuards: readonly Guard[] = [
     ways: ['create', 'update'],
     replaced: [
       {
-        file: 'interactions/disclosing.ts',
+        file: 'engine/rights/disclosing.ts',
         name: 'criterionTest',
         importers: ['practice/documents/holding-contents.ts'],
         replace:

@@ -2,8 +2,8 @@
  * Guards of what a search reaches beside the rows that it returns: value sets, hierarchies, compartments, chains, includes.
  */
 import type * as policies from '../../../src/access/policy.ts';
-import type * as compartmentTypes from '../../../src/interactions/compartment-types.ts';
-import type * as disclosing from '../../../src/interactions/disclosing.ts';
+import type * as disclosing from '../../../src/engine/rights/disclosing.ts';
+import type * as compartmentTypes from '../../../src/engine/search/compartment-types.ts';
 import type * as compartments from '../../../src/search/compartment-scope.ts';
 import type * as includes from '../../../src/search/includes/include-statement.ts';
 import type * as rowCriteria from '../../../src/search/row-criteria.ts';
@@ -14,7 +14,7 @@ function plannedFreely(...types: readonly string[]): Replacement {
   return {
     file: 'access/policy.ts',
     name: 'searchGrants',
-    importers: ['interactions/searching.ts'],
+    importers: ['engine/search/searching.ts'],
     replace:
       (original: typeof policies.searchGrants, isOff: Off): typeof policies.searchGrants =>
       (policy, type, used) =>
@@ -25,7 +25,7 @@ function plannedFreely(...types: readonly string[]): Replacement {
 /** What the importer discloses is disclosed whole. */
 function disclosedWhole(importer: string): Replacement {
   return {
-    file: 'interactions/disclosing.ts',
+    file: 'engine/rights/disclosing.ts',
     name: 'discloseRow',
     importers: [importer],
     replace:
@@ -43,21 +43,21 @@ export const searchGuards: readonly Guard[] = [
     at: fields('value'),
     by: ['names', 'partial'],
     ways: ['search modifier'],
-    replaced: [plannedFreely(...terminology), disclosedWhole('interactions/firm-terminology.ts')],
+    replaced: [plannedFreely(...terminology), disclosedWhole('engine/search/firm-terminology.ts')],
   },
   {
     name: 'value sets that operations name',
     at: fields('value'),
     by: ['partial'],
     ways: ['operation $expand', 'operation $validate-code', 'operation $lookup'],
-    replaced: [plannedFreely(...terminology), disclosedWhole('interactions/firm-terminology.ts')],
+    replaced: [plannedFreely(...terminology), disclosedWhole('engine/search/firm-terminology.ts')],
   },
   {
     name: 'value sets and code systems of a path',
     at: fields('value'),
     by: ['partial'],
     ways: ['operation $expand', 'operation $validate-code'],
-    replaced: [disclosedWhole('interactions/own-terminology.ts')],
+    replaced: [disclosedWhole('engine/search/own-terminology.ts')],
   },
   {
     name: 'steps of hierarchies of references',
@@ -83,7 +83,7 @@ export const searchGuards: readonly Guard[] = [
           },
       },
       {
-        file: 'interactions/compartment-types.ts',
+        file: 'engine/search/compartment-types.ts',
         name: 'usableScope',
         replace:
           (original: typeof compartmentTypes.usableScope, isOff: Off): typeof compartmentTypes.usableScope =>
@@ -118,7 +118,7 @@ export const searchGuards: readonly Guard[] = [
       {
         file: 'search/includes/include-statement.ts',
         name: 'includeStatement',
-        importers: ['interactions/including.ts'],
+        importers: ['engine/search/including.ts'],
         replace:
           (original: typeof includes.includeStatement, isOff: Off): typeof includes.includeStatement =>
           (asked) => {

@@ -13,7 +13,7 @@ import {
   interactionNames,
   type LetterGrant,
   refusalOf,
-} from '../../../interactions/effective-access.ts';
+} from '../../../engine/rights/effective-access.ts';
 import { openOperations } from '../../../operations/open-operations.ts';
 import { operations } from '../../../practice/operations.ts';
 import { type Command, type CommandContext, type CommandInput, UsageError } from '../../command.ts';

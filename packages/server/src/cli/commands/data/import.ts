@@ -3,7 +3,7 @@
 import type { InvariantBreach } from '@praxis/fhir';
 import type { ErrorIssue } from '../../../base/errors.ts';
 import { newResourceId } from '../../../base/ids.ts';
-import { issueOf } from '../../../interactions/invariants.ts';
+import { issueOf } from '../../../engine/write/invariants.ts';
 import type { Command } from '../../command.ts';
 import { importFiles } from '../../importing/files.ts';
 import { readItems } from '../../importing/items.ts';

@@ -1,6 +1,6 @@
 /** `praxis invariants broken`: which stored resources break invariants of R4. */
 import { resourceTypes } from '@praxis/fhir';
-import { type ExaminedPlace, listBrokenInvariants } from '../../../interactions/broken-invariants.ts';
+import { type ExaminedPlace, listBrokenInvariants } from '../../../engine/write/broken-invariants.ts';
 import { openOperatorBudget } from '../../../limits/budgets.ts';
 import { openOperatorScope } from '../../../tenancy/operator.ts';
 import { type Command, UsageError } from '../../command.ts';

@@ -5,10 +5,10 @@
 import type { JsonObject } from '@praxis/fhir';
 import { type ErrorIssue, fail, PraxisError } from '../../../base/errors.ts';
 import { newResourceId, newUuid } from '../../../base/ids.ts';
-import type { FhirResponse, InteractionContext } from '../../../interactions/context.ts';
-import { createNew } from '../../../interactions/create.ts';
-import { notFound } from '../../../interactions/denials.ts';
-import { requireResource } from '../../../interactions/writing.ts';
+import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
+import { notFound } from '../../../engine/rights/denials.ts';
+import { createNew } from '../../../engine/write/create.ts';
+import { requireResource } from '../../../engine/write/writing.ts';
 import type { OperationParameter, OperationRequest } from '../../../operations/operation.ts';
 import { type OutputParameter, parametersResponse } from '../../../operations/result.ts';
 import { objectsOf } from '../../../search/json-values.ts';

@@ -3,10 +3,10 @@
  * and named with it; all of that happens or nothing does.
  */
 import { invoking } from '../../../base/worst-case.ts';
-import type { FhirResponse, InteractionContext } from '../../../interactions/context.ts';
-import { createNew } from '../../../interactions/create.ts';
-import { requireGrants } from '../../../interactions/denials.ts';
-import { requireResource } from '../../../interactions/writing.ts';
+import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
+import { requireGrants } from '../../../engine/rights/denials.ts';
+import { createNew } from '../../../engine/write/create.ts';
+import { requireResource } from '../../../engine/write/writing.ts';
 import { objectInput, textInput } from '../../../operations/input.ts';
 import type { Operation, OperationRequest } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';

@@ -1,8 +1,8 @@
 /** $cancel of more than one appointment of a series (docs/decisions/0201): in one transaction, all of them or none. */
 import type { JsonObject, Patch } from '@praxis/fhir';
-import type { FhirResponse, InteractionContext } from '../../../interactions/context.ts';
-import { discloseReadable } from '../../../interactions/disclosing.ts';
-import { changeResource } from '../../../interactions/patch.ts';
+import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
+import { discloseReadable } from '../../../engine/rights/disclosing.ts';
+import { changeResource } from '../../../engine/write/patch.ts';
 import type { OperationParameter, OperationRequest } from '../../../operations/operation.ts';
 import { type OutputParameter, parametersResponse } from '../../../operations/result.ts';
 import { textOf } from '../../../search/json-values.ts';

@@ -1,5 +1,5 @@
 /** What $find is asked, read. */
-import type { InteractionContext } from '../../../interactions/context.ts';
+import type { InteractionContext } from '../../../engine/context.ts';
 import { booleanInput, integerInput, textInput, textInputs } from '../../../operations/input.ts';
 import type { OperationRequest } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';

@@ -7,12 +7,12 @@
 import { toInstant } from '../../../base/clock.ts';
 import { newUuid } from '../../../base/ids.ts';
 import { getting } from '../../../base/worst-case.ts';
-import type { BundleEntry, BundleLink } from '../../../interactions/bundle-text.ts';
-import type { FhirResponse, InteractionContext } from '../../../interactions/context.ts';
-import { requireGrants } from '../../../interactions/denials.ts';
-import { discloseRow } from '../../../interactions/disclosing.ts';
-import { listResponse } from '../../../interactions/list-response.ts';
-import { encodeQuery } from '../../../interactions/search-links.ts';
+import type { BundleEntry, BundleLink } from '../../../engine/bundle-text.ts';
+import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
+import { listResponse } from '../../../engine/list-response.ts';
+import { requireGrants } from '../../../engine/rights/denials.ts';
+import { discloseRow } from '../../../engine/rights/disclosing.ts';
+import { encodeQuery } from '../../../engine/search/search-links.ts';
 import type { Operation, OperationParameter, OperationRequest } from '../../../operations/operation.ts';
 import {
   type FreeSlotsContext,

@@ -6,8 +6,8 @@
 
 import { toInstant } from '../../../base/clock.ts';
 import { invoking } from '../../../base/worst-case.ts';
-import type { FhirResponse, InteractionContext } from '../../../interactions/context.ts';
-import { requireGrants } from '../../../interactions/denials.ts';
+import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
+import { requireGrants } from '../../../engine/rights/denials.ts';
 import { textInput } from '../../../operations/input.ts';
 import type { Operation, OperationParameter, OperationRequest } from '../../../operations/operation.ts';
 import { parametersResponse } from '../../../operations/result.ts';

@@ -1,6 +1,6 @@
 /** What operations that take time of others hand on. */
-import type { InteractionContext } from '../../../interactions/context.ts';
-import { maySeeSlots } from '../../../interactions/storing.ts';
+import type { InteractionContext } from '../../../engine/context.ts';
+import { maySeeSlots } from '../../../engine/write/storing.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
 import type { OfferedSlot } from '../../calendars/free-slots.ts';
 import { requireOfferedSlot } from '../../calendars/offered-slot.ts';

@@ -6,10 +6,10 @@
 import type { JsonObject, Patch } from '@praxis/fhir';
 import { fail } from '../../../base/errors.ts';
 import { invoking } from '../../../base/worst-case.ts';
-import type { FhirResponse, InteractionContext } from '../../../interactions/context.ts';
-import { requireGrants } from '../../../interactions/denials.ts';
-import { changeResource, patchedResponse } from '../../../interactions/patch.ts';
-import { requireValidId } from '../../../interactions/writing.ts';
+import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
+import { requireGrants } from '../../../engine/rights/denials.ts';
+import { changeResource, patchedResponse } from '../../../engine/write/patch.ts';
+import { requireValidId } from '../../../engine/write/writing.ts';
 import { textInput } from '../../../operations/input.ts';
 import type { Operation, OperationRequest } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';

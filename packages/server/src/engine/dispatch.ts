@@ -1,0 +1,61 @@
+/**
+ * The one door to every interaction: HTTP requests and Bundle entries pass here with the same types.
+ */
+
+import type { FhirCall, FhirResponse, Interaction, InteractionContext, InteractionName } from './context.ts';
+import { historyInstance } from './history/history-instance.ts';
+import { historySystem, historyType } from './history/history-type.ts';
+import { read } from './read/read.ts';
+import { vread } from './read/vread.ts';
+import { searchSystem } from './search/search-system.ts';
+import { searchType } from './search/search-type.ts';
+import { audited, noteAsked } from './trail.ts';
+import { conditionalDelete } from './write/conditional-delete.ts';
+import { conditionalPatch } from './write/conditional-patch.ts';
+import { conditionalUpdate } from './write/conditional-update.ts';
+import { create } from './write/create.ts';
+import { deleteResource } from './write/delete.ts';
+import { oncePerKey } from './write/once.ts';
+import { patch } from './write/patch.ts';
+import { update } from './write/update.ts';
+
+/** Interaction → the function that answers it; the CapabilityStatement lists these names. */
+export const interactions: Readonly<Record<InteractionName, Interaction>> = {
+  read,
+  vread,
+  create,
+  update,
+  patch,
+  delete: deleteResource,
+  'history-instance': historyInstance,
+  'history-type': historyType,
+  'history-system': historySystem,
+  'search-type': searchType,
+  'search-system': searchSystem,
+  'conditional-update': conditionalUpdate,
+  'conditional-patch': conditionalPatch,
+  'conditional-delete': conditionalDelete,
+};
+
+/** Those that change what is stored. */
+const writes: ReadonlySet<InteractionName> = new Set<InteractionName>([
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'conditional-update',
+  'conditional-patch',
+  'conditional-delete',
+]);
+
+/** Answers `call` with the rights of `context`, and leaves a row for the ledger; throws PraxisError for every refusal. */
+export async function dispatch(context: InteractionContext, call: FhirCall): Promise<FhirResponse> {
+  const interaction = interactions[call.interaction];
+  return await audited(context, call, async (inside) => {
+    interaction.authorize(inside, call);
+    const request = await call.open();
+    noteAsked(inside, request);
+    if (!writes.has(call.interaction)) return await interaction.answer(inside, request);
+    return await oncePerKey(inside, request, (once) => interaction.answer(once, request));
+  });
+}

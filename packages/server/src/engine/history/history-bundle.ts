@@ -1,0 +1,97 @@
+/**
+ * Bundles of type `history` (https://hl7.org/fhir/R4/http.html#history, bundle.html#history): each entry tells a version
+ * and the interaction that made it.
+ */
+import type { ElementFilter } from '../../access/mask.ts';
+import { toInstant } from '../../base/clock.ts';
+import { newUuid } from '../../base/ids.ts';
+import type { StoredResource } from '../../storage/store.ts';
+import type { BundleEntry, BundleLink } from '../bundle-text.ts';
+import type { FhirResponse, InteractionContext } from '../context.ts';
+import { listResponse } from '../list-response.ts';
+import { etagOf } from '../preconditions.ts';
+import { seesAllRows } from '../read/read.ts';
+import { discloseRow, pauseBetweenRows, requestedElements } from '../rights/disclosing.ts';
+import type { HistoryParameters } from './history-parameters.ts';
+
+/**
+ * The entries of the versions that the caller may see; deletions are seen by those who may read all rows of the type.
+ * @throws PraxisError `search-invalid` for `_summary`, `too-costly`
+ */
+export async function historyEntries(
+  context: InteractionContext,
+  versions: readonly StoredResource[],
+  parameters: HistoryParameters,
+): Promise<BundleEntry[]> {
+  const filter = requestedElements(parameters.applied);
+  const entries: BundleEntry[] = [];
+  for (const version of versions) {
+    await pauseBetweenRows(context);
+    entries.push(...historyEntry(context, version, filter));
+  }
+  return entries;
+}
+
+/** What a page says of its place in the history. */
+export interface HistoryPlace {
+  /** Below the base: `Patient/_history`. */
+  readonly path: string;
+  readonly parameters: HistoryParameters;
+  /** The parameter with which this page was asked for; absent: it is the first. */
+  readonly position: readonly [name: string, value: string] | undefined;
+  /** The one that leads to the next page, if there is one. */
+  readonly next: readonly [name: string, value: string] | undefined;
+}
+
+/** 200 with a page; `total` where the page is the whole history. */
+export function historyResponse(
+  context: InteractionContext,
+  place: HistoryPlace,
+  entries: readonly BundleEntry[],
+): FhirResponse {
+  const isWhole = place.position === undefined && place.next === undefined;
+  return listResponse({
+    type: 'history',
+    id: newUuid(),
+    lastUpdated: toInstant(context.clock.now()),
+    ...(isWhole ? { total: entries.length } : {}),
+    links: links(context, place),
+    entries,
+  });
+}
+
+function links(context: InteractionContext, { path, parameters, position, next }: HistoryPlace): BundleLink[] {
+  const linkTo = (place: HistoryPlace['position']): string => {
+    const query = new URLSearchParams(
+      [...parameters.applied, ...(place === undefined ? [] : [place])].map(([name, value]): [string, string] => [
+        name,
+        value,
+      ]),
+    ).toString();
+    return `${context.baseUrl}/${path}${query === '' ? '' : `?${query}`}`;
+  };
+  const self: BundleLink = { relation: 'self', url: linkTo(position) };
+  return next === undefined ? [self] : [self, { relation: 'next', url: linkTo(next) }];
+}
+
+function historyEntry(context: InteractionContext, row: StoredResource, filter: ElementFilter): BundleEntry[] {
+  const url = `${row.type}/${row.id}`;
+  const fullUrl = `${context.baseUrl}/${url}`;
+  const facts = { etag: etagOf(row.versionId), lastModified: toInstant(row.lastUpdatedMs) };
+  if (row.deleted) {
+    return seesAllRows(context, row.type)
+      ? [{ fullUrl, request: { method: 'DELETE', url }, response: { status: '204', ...facts } }]
+      : [];
+  }
+  const resource = discloseRow(context, 'r', row, filter);
+  if (resource === undefined) return [];
+  const isCreated = row.method === 'create';
+  return [
+    {
+      fullUrl,
+      resource,
+      request: isCreated ? { method: 'POST', url: row.type } : { method: 'PUT', url },
+      response: { status: isCreated || row.versionId === 1 ? '201' : '200', ...facts },
+    },
+  ];
+}

@@ -1,0 +1,61 @@
+/**
+ * history of one resource (https://hl7.org/fhir/R4/http.html#history): versions newest first, deletions included.
+ */
+
+import { missingEntries, nextStep } from '../../access/explain.ts';
+import { getting, largePatient } from '../../base/worst-case.ts';
+import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
+import { seesAllRows } from '../read/read.ts';
+import { denied, notFound, requireGrants } from '../rights/denials.ts';
+import { historyEntries, historyResponse } from './history-bundle.ts';
+import { type HistoryParameters, historyRowsMax, readHistoryParameters } from './history-parameters.ts';
+
+export const historyInstance: Interaction = {
+  worstCase: {
+    because: 'versions of a large resource',
+    stored: () => [largePatient('siege-large', 1_000)],
+    request: () => getting('Patient/siege-updated/_history?_count=1000'),
+  },
+  authorize: (context, request) => requireGrants(context, request.type, 'r'),
+  answer,
+};
+
+/**
+ * A Bundle of type `history`; `next` continues with older versions. Versions outside the caller's row criteria are left
+ * out, deletions too unless the caller has no row criteria.
+ * @throws PraxisError `search-invalid`, `resource-not-found`, `access-denied` (`_at` under row criteria)
+ */
+async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
+  const { type, id } = request;
+  const parameters = readHistoryParameters(context, request, '_before');
+  const { period, count, beforeVersion } = parameters;
+  if (period.currentAfterMs !== undefined && !seesAllRows(context, type)) {
+    const entries = missingEntries(context.policy, type, 'r');
+    denied(
+      `_at on ${type} needs read access to all its rows (${entries.join(' or ')} without a limit on rows; ${nextStep(context.policy, entries)}): it tells when a version was followed by one outside of them`,
+    );
+  }
+  const page = { ...period, limit: count + 1, ...(beforeVersion === undefined ? {} : { beforeVersion }) };
+  const rows = await context.store.history(context.scope, type, id, page);
+  const shown = rows.slice(0, count);
+  const last = rows.length > count ? shown.at(-1) : undefined;
+  const entries = await historyEntries(context, shown, parameters);
+  if (entries.length === 0 && beforeVersion === undefined) await requireKnown(context, request, parameters);
+  const place = {
+    path: `${type}/${id}/_history`,
+    parameters,
+    position: beforeVersion === undefined ? undefined : (['_before', String(beforeVersion)] as const),
+    next: last && (['_before', String(last.versionId)] as const),
+  };
+  return historyResponse(context, place, entries);
+}
+
+/** A history is empty where a resource is known that has no version in the period; others are not found. */
+async function requireKnown(
+  context: InteractionContext,
+  { type, id }: FhirRequest,
+  parameters: HistoryParameters,
+): Promise<void> {
+  const newest = await context.store.history(context.scope, type, id, { limit: historyRowsMax });
+  if ((await historyEntries(context, newest, parameters)).length === 0) notFound(type, id);
+}

@@ -1,0 +1,82 @@
+/**
+ * The resources of this service that disclosed texts refer to (https://hl7.org/fhir/R4/references.html#literal), as far as the
+ * caller may search them. Only what the caller sees is followed: a hidden reference leads nowhere.
+ */
+import { type JsonValue, parseJson, resourceTypesWithEndpoint } from '@praxis/fhir';
+import { type Disclosed, textOf } from '../../access/disclosure.ts';
+import { planPage } from '../../search/plan.ts';
+import type { StoredResource } from '../../storage/store.ts';
+import type { InteractionContext } from '../context.ts';
+import { planSearch } from '../search/searching.ts';
+
+const served: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
+
+/** Ids that one search asks for, at most. */
+const idsPerSearch = 20;
+
+/** `Type/id` of each local resource that the text refers to, in the order of the text; versions are left off. */
+export function localReferences(
+  { baseUrl }: Pick<InteractionContext, 'baseUrl'>,
+  text: Disclosed<string>,
+): readonly string[] {
+  const found = new Set<string>();
+  visit(parseJson(textOf(text)), (member, value) => {
+    const path = value.startsWith(`${baseUrl}/`) ? value.slice(baseUrl.length + 1) : value;
+    const [, name, type = ''] = /^(([A-Z][A-Za-z]+)\/[A-Za-z0-9\-.]{1,64})(?:\/_history\/[^/]+)?$/.exec(path) ?? [];
+    const isLink = member === 'reference' || (member === 'url' && type === 'Binary');
+    if (isLink && name !== undefined && served.has(type)) found.add(name);
+  });
+  return [...found];
+}
+
+function visit(value: JsonValue, see: (member: string, value: string) => void): void {
+  if (Array.isArray(value)) {
+    for (const each of value) visit(each, see);
+  } else if (typeof value === 'object' && value !== null && !JSON.isRawJSON(value)) {
+    for (const [member, each] of Object.entries(value)) {
+      if (typeof each === 'string') see(member, each);
+      else visit(each, see);
+    }
+  }
+}
+
+/** Those of `names` (`Type/id`) that exist and that the caller may search, in the order of `names`. */
+export async function findNamed(
+  context: InteractionContext,
+  names: readonly string[],
+): Promise<readonly StoredResource[]> {
+  const idsByType = new Map<string, string[]>();
+  for (const name of names) {
+    const [type = '', id = ''] = name.split('/');
+    if (context.policy.allows(type, 's')) idsByType.set(type, [...(idsByType.get(type) ?? []), id]);
+  }
+  const found = new Map<string, StoredResource>();
+  for (const [type, ids] of idsByType) {
+    for (let start = 0; start < ids.length; start += idsPerSearch) {
+      const rows = await searchIds(context, type, ids.slice(start, start + idsPerSearch));
+      for (const row of rows) found.set(`${row.type}/${row.id}`, row);
+    }
+  }
+  return names.flatMap((name) => found.get(name) ?? []);
+}
+
+async function searchIds(
+  context: InteractionContext,
+  type: string,
+  ids: readonly string[],
+): Promise<readonly StoredResource[]> {
+  const rows: StoredResource[] = [];
+  let cursor: string | undefined;
+  do {
+    const parameters = [
+      ['_id', ids.join(',')] as const,
+      ...(cursor === undefined ? [] : [['_cursor', cursor] as const]),
+    ];
+    const target = await planSearch(context, type, parameters, { return: undefined, handling: 'strict' });
+    const page = planPage(target);
+    const cut = page.cut(await context.store.selectPage(context.scope, page.statement));
+    rows.push(...cut.rows);
+    cursor = cut.next?.cursor;
+  } while (cursor !== undefined);
+  return rows;
+}

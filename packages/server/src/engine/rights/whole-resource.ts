@@ -1,0 +1,31 @@
+/**
+ * A stored resource for the server's own judgement, asked for by someone who may read all of it.
+ */
+import type { JsonObject } from '@praxis/fhir';
+import { parseJson } from '@praxis/fhir';
+import { contentOf } from '../../access/disclosure.ts';
+import { missingEntries, nextStep } from '../../access/explain.ts';
+import type { InteractionContext } from '../context.ts';
+import { denied, notFound } from './denials.ts';
+import { criterionTest } from './disclosing.ts';
+
+/**
+ * The current version. What is said about it may tell of every element, so a caller who reads some only is refused.
+ * @throws PraxisError `access-denied`, `resource-not-found` (also outside of the rows that the caller reads in full)
+ */
+export async function readWhole(context: InteractionContext, type: string, id: string): Promise<JsonObject> {
+  const { policy } = context;
+  const grants = [...policy.grants(type, 'r'), ...policy.grants(type, 's')];
+  const whole = grants.filter(({ elements }) => elements === 'all');
+  if (whole.length === 0) {
+    const entries = missingEntries(policy, type, 'r');
+    denied(
+      `Judging a stored ${type} needs all of its elements, so ${entries.join(' or ')}; ${nextStep(policy, entries)}`,
+    );
+  }
+  const row = await context.store.read(context.scope, type, id);
+  if (row === undefined || row.deleted) return notFound(type, id);
+  const test = criterionTest(context, type, row.content);
+  if (!whole.some(({ criteria }) => criteria.every((criterion) => test(criterion)))) return notFound(type, id);
+  return parseJson(contentOf(row.content)) as JsonObject; // what is stored is an object
+}

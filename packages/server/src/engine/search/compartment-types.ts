@@ -1,0 +1,45 @@
+/**
+ * What of a compartment a caller may search: https://hl7.org/fhir/R4/http.html#vsearch, docs/decisions/0138.
+ */
+import type { SearchParameter } from '@praxis/fhir';
+import { searchGrants } from '../../access/policy.ts';
+import type { CompartmentScope } from '../../search/compartment-scope.ts';
+import { standardParametersOf } from '../../search/parameters.ts';
+import type { CompartmentOwner, InteractionContext } from '../context.ts';
+import { compartmentScope } from './compartment.ts';
+import { rightsOf } from './searching.ts';
+
+/**
+ * How the caller finds resources of the type in the compartment: by all of the parameters that R4 lists for it, and by
+ * `further` ones. The owner itself is found also by those who may not read what links to it. Undefined: not at all.
+ */
+export function usableScope(
+  context: InteractionContext,
+  owner: CompartmentOwner,
+  type: string,
+  further: readonly string[] = [],
+): CompartmentScope | undefined {
+  const scope = compartmentScope(owner.type, owner.id, type);
+  if (scope === undefined) return undefined;
+  const ways = type === owner.type ? [scope, { ...scope, codes: ['_id'] }] : [scope];
+  return ways.find(({ codes }) => isSearchableBy(context, type, [...codes, ...further]));
+}
+
+/** Whether the caller may search the type by all of the parameters at once. */
+export function isSearchableBy(context: InteractionContext, type: string, codes: readonly string[]): boolean {
+  return searchGrants(context.policy, type, definitionsOf(type, codes)).length > 0;
+}
+
+/**
+ * For those who have no `usableScope`.
+ * @throws PraxisError `access-denied` naming what is missing
+ */
+export function refuseScope(context: InteractionContext, owner: CompartmentOwner, type: string): never {
+  const { codes } = compartmentScope(owner.type, owner.id, type) ?? { codes: [] };
+  return rightsOf(context).refuse(type, definitionsOf(type, codes));
+}
+
+function definitionsOf(type: string, codes: readonly string[]): readonly SearchParameter[] {
+  const known = standardParametersOf(type);
+  return codes.flatMap((code) => known.get(code)?.definition ?? []);
+}

@@ -1,0 +1,69 @@
+/**
+ * Compartments (https://hl7.org/fhir/R4/compartmentdefinition.html): what belongs to one patient, encounter, related person,
+ * practitioner or device, by the reference parameters that R4 lists.
+ */
+import { compartments, type JsonObject, parseJson } from '@praxis/fhir';
+import { contentOf } from '../../access/disclosure.ts';
+import type { CompartmentScope } from '../../search/compartment-scope.ts';
+import { indexElements } from '../../search/index-rows.ts';
+import { parameterNumber, typeNumber } from '../../search/numbers.ts';
+import { isSearchable, standardParametersOf } from '../../search/parameters.ts';
+import type { StoredResource } from '../../storage/store.ts';
+import type { FhirRequest, InteractionContext } from '../context.ts';
+
+/** Whether resources of the type have a compartment. */
+export function hasCompartment(type: string): boolean {
+  return compartments.has(type);
+}
+
+/** The types of which resources can be in a compartment of `type`, in alphabetical order. */
+export function typesInCompartment(type: string): readonly string[] {
+  return [...(compartments.get(type)?.keys() ?? [])].filter(
+    (member) => compartmentScope(type, '', member) !== undefined,
+  );
+}
+
+/**
+ * How resources of the type `member` are in the compartment of `type`/`id`; undefined when none is. The resource itself is
+ * in its own.
+ */
+export function compartmentScope(type: string, id: string, member: string): CompartmentScope | undefined {
+  const listed = compartments.get(type)?.get(member);
+  if (listed === undefined && type !== member) return undefined;
+  const known = standardParametersOf(member);
+  const links = (listed ?? []).filter((code) => {
+    const parameter = known.get(code);
+    return parameter?.definition.type === 'reference' && isSearchable(parameter.definition);
+  });
+  const codes = type === member ? [...links, '_id'] : links;
+  return codes.length === 0 ? undefined : { type, id, codes };
+}
+
+/** The types of a compartment, that of its owner included, in alphabetical order. */
+export function typesOfCompartment(type: string): readonly string[] {
+  return [...new Set([type, ...typesInCompartment(type)])].sort();
+}
+
+/** The compartment that a search stays inside, if any; `interactionOf` has seen that the type can be in it. */
+export function scopeOf({
+  type,
+  compartment,
+}: Pick<FhirRequest, 'type' | 'compartment'>): CompartmentScope | undefined {
+  return compartment && compartmentScope(compartment.type, compartment.id, type);
+}
+
+/** Whether a resource is in the compartment of the scope, by the rows that a search would find it by. */
+export function isInCompartment(
+  { scope: { timeZone }, baseUrl, budget }: InteractionContext,
+  row: StoredResource,
+  { type, id, codes }: CompartmentScope,
+): boolean {
+  if (row.type === type && row.id === id) return true;
+  const resource = parseJson(contentOf(row.content)) as JsonObject; // storage holds objects only
+  const rows = indexElements(row.type, resource, { timeZone, baseUrl }, budget, new Set(codes));
+  const numbers = new Set(codes.map((code) => parameterNumber(row.type, code)));
+  const target = typeNumber(type);
+  return rows.referenceParam.some(
+    (number, at) => numbers.has(number) && rows.referenceTargetType[at] === target && rows.referenceTargetId[at] === id,
+  );
+}

@@ -1,0 +1,145 @@
+/**
+ * search on AuditEvent: the audit ledger, newest first, then the AuditEvents of other systems that were imported, in the
+ * order of any search. One result of two parts: a page may hold the end of the first and the beginning of the second.
+ */
+import { toInstant } from '../../base/clock.ts';
+import { newUuid } from '../../base/ids.ts';
+import { planCount, planPage, type SearchTarget } from '../../search/plan.ts';
+import {
+  isOfLedger,
+  ledgerCount,
+  ledgerPage,
+  openLedgerCursor,
+  sealLedgerCursor,
+} from '../../storage/ledger-search.ts';
+import type { PageRow } from '../../storage/store.ts';
+import type { BundleEntry } from '../bundle-text.ts';
+import type { FhirRequest, FhirResponse, InteractionContext } from '../context.ts';
+import { listResponse } from '../list-response.ts';
+import { warned } from '../outcome.ts';
+import { matchEntries } from '../rights/disclosing.ts';
+import { scopeOf } from './compartment.ts';
+import { includedEntries, requireIncludes } from './including.ts';
+import { type LinkedPages, searchLinks } from './search-links.ts';
+import { planSearch } from './searching.ts';
+
+/** One page of both parts. */
+interface LedgerPage {
+  readonly ledger: readonly PageRow[];
+  readonly stored: readonly PageRow[];
+  /** The link to the next page. */
+  readonly next: string | undefined;
+  readonly page: number;
+}
+
+/**
+ * A searchset Bundle, with `next` alone beside `self` and `first`.
+ * @throws PraxisError `search-invalid`, `access-denied`, `cursor-invalid`, `page-too-deep`, `statement-timeout`
+ */
+export async function searchLedger(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
+  const target = await planSearch(context, request.type, request.parameters, request.prefer, scopeOf(request));
+  const { query } = target;
+  requireIncludes(context, query);
+  if (query.countOnly)
+    return searchset(context, request, target, {
+      total: await countAll(context, target),
+      entries: [],
+      pages: undefined,
+    });
+  const page = await pageOf(context, target);
+  const included = await includedEntries(context, query, page.stored, request.parameters);
+  const entries = [...(await matchEntries(context, request, [...page.ledger, ...page.stored])), ...included];
+  if (query.includes.length > 0 && page.ledger.length > 0) entries.push(warning(notFollowed));
+  if (!isOfLedger(target)) entries.push(warning(notAsked));
+  const total = await totalOf(context, request, target, page);
+  const next = page.next === undefined ? undefined : { cursor: page.next, page: page.page + 1 };
+  return searchset(context, request, target, { total, entries, pages: { previous: undefined, next } });
+}
+
+async function pageOf(context: InteractionContext, target: SearchTarget): Promise<LedgerPage> {
+  const { store, scope } = context;
+  const { query } = target;
+  if (!isOfLedger(target)) return await storedPage(context, target);
+  const begin = query.cursor === undefined ? undefined : openLedgerCursor(target, query.cursor);
+  if (query.cursor !== undefined && begin === undefined) return await storedPage(context, target);
+  const { count, offset } = query;
+  const stretch = { after: begin, offset, limit: count + 1 };
+  const rows = await store.selectLedger(scope, ledgerPage(target, stretch));
+  const ledger = rows.slice(0, count);
+  const last = ledger.at(-1);
+  const page = query.page ?? begin?.page ?? 1;
+  if (rows.length > count && last !== undefined) {
+    const next = sealLedgerCursor(target, { at: last.lastUpdatedMs, seq: last.rid }, page + 1);
+    return { ledger, stored: [], next, page };
+  }
+  const beyond = ledger.length === 0 && offset > 0 ? offset - (await store.selectCount(scope, ledgerCount(target))) : 0;
+  // A full page asks on for one row, which tells whether there is a next page.
+  const room = Math.max(1, count - ledger.length);
+  const rest = {
+    ...target,
+    query: { ...query, cursor: undefined, page: undefined, count: room, offset: Math.max(0, beyond) },
+  };
+  const planned = planPage(rest);
+  const found = planned.cut(await store.selectPage(scope, planned.statement));
+  if (ledger.length < count) return { ledger, stored: found.rows, next: found.next?.cursor, page };
+  const next = found.rows.length > 0 && last !== undefined ? { at: last.lastUpdatedMs, seq: last.rid } : undefined;
+  return { ledger, stored: [], next: next && sealLedgerCursor(target, next, page + 1), page };
+}
+
+async function storedPage({ store, scope }: InteractionContext, target: SearchTarget): Promise<LedgerPage> {
+  const planned = planPage(target);
+  const { rows, next, page } = planned.cut(await store.selectPage(scope, planned.statement));
+  return { ledger: [], stored: rows, next: next?.cursor, page };
+}
+
+const notFollowed = 'The references of events of the ledger are not followed: read what they name';
+const notAsked =
+  'This search is asked of imported events alone: the ledger is not searched by chains, _has and _list, and sorted by date alone';
+
+function warning(why: string): BundleEntry {
+  return { fullUrl: `urn:uuid:${newUuid()}`, resource: warned('too-costly', why), search: { mode: 'outcome' } };
+}
+
+async function totalOf(
+  context: InteractionContext,
+  request: FhirRequest,
+  target: SearchTarget,
+  { ledger, stored, next }: LedgerPage,
+): Promise<number | undefined> {
+  const { query } = target;
+  const rows = ledger.length + stored.length;
+  const whole = query.cursor === undefined && next === undefined && query.offset === 0 ? rows : undefined;
+  const exact = request.contentFlags?.has('Pagination_optimization_disabled');
+  if (exact !== true && context.settings.totalOfPage) return rows;
+  if (exact !== true && query.total === 'none') return undefined;
+  if (whole !== undefined || (exact !== true && query.total === undefined)) return whole;
+  return await countAll(context, target);
+}
+
+async function countAll({ store, scope }: InteractionContext, target: SearchTarget): Promise<number> {
+  const inLedger = isOfLedger(target);
+  const ledger = inLedger ? await store.selectCount(scope, ledgerCount(target)) : 0;
+  return ledger + (await store.selectCount(scope, planCount(target)));
+}
+
+interface Found {
+  readonly total: number | undefined;
+  readonly entries: readonly BundleEntry[];
+  readonly pages: LinkedPages | undefined;
+}
+
+function searchset(
+  context: InteractionContext,
+  request: FhirRequest,
+  { query }: SearchTarget,
+  { total, entries, pages }: Found,
+): FhirResponse {
+  return listResponse({
+    type: 'searchset',
+    id: newUuid(),
+    lastUpdated: toInstant(context.clock.now()),
+    ...(total === undefined ? {} : { total }),
+    links: searchLinks(context, request, query, pages),
+    entries,
+  });
+}

@@ -1,0 +1,114 @@
+/**
+ * One order over several types (https://hl7.org/fhir/R4/search.html#sort): each type is read in its own order from the same
+ * place on, and the rows are merged. Among equals the types follow each other by name (docs/decisions/0107).
+ */
+import type { RowPlace } from '../../search/keyset.ts';
+import { cursorAfter, orderedColumns, planPage, type SearchTarget } from '../../search/plan.ts';
+import { refuseValue } from '../../search/search-values.ts';
+import type { PageRow } from '../../storage/store.ts';
+import type { InteractionContext } from '../context.ts';
+
+/** Rows that one page reads of all types together, at most: many types make short pages. */
+const rowsReadMax = 1_000;
+
+/** Beyond the number of every resource. */
+const ridMax = Number.MAX_SAFE_INTEGER;
+
+/** Byte by byte behind every id (https://hl7.org/fhir/R4/datatypes.html#id). */
+const behindIds = '~';
+
+/** The last row of the page before. */
+export interface MergedPlace extends RowPlace {
+  readonly type: string;
+}
+
+export interface MergedPage {
+  readonly rows: readonly PageRow[];
+  /** Present when more rows follow. */
+  readonly last: MergedPlace | undefined;
+}
+
+interface KeyColumn {
+  /** The type of its values: `::bigint`. */
+  readonly cast: string;
+  readonly descending: boolean;
+}
+
+/**
+ * Passes searches whose sort keys have values of the same kind in every type.
+ * @throws PraxisError `search-invalid`
+ */
+export function requireOneOrder(targets: readonly SearchTarget[]): void {
+  const kinds = new Set(targets.map((target) => JSON.stringify(columnsOf(target))));
+  if (kinds.size > 1) refuseValue('_sort', 'names what has values of different kinds in the types that are searched');
+}
+
+/**
+ * The rows after `start`, in one order.
+ * @throws PraxisError `statement-timeout`
+ */
+export async function mergedPage(
+  context: InteractionContext,
+  targets: readonly SearchTarget[],
+  start: MergedPlace | undefined,
+): Promise<MergedPage> {
+  const room = Math.max(1, Math.floor(rowsReadMax / targets.length));
+  const count = Math.min(room, ...targets.map(({ query }) => query.count));
+  const found: PageRow[] = [];
+  let isMore = false;
+  for (const target of targets) {
+    const cursor = start && cursorAfter(target, placeIn(target, start));
+    const planned = planPage({ ...target, query: { ...target.query, count, cursor } });
+    const page = planned.cut(await context.store.selectPage(context.scope, planned.statement));
+    found.push(...page.rows);
+    isMore ||= page.next !== undefined;
+  }
+  const columns = targets[0] === undefined ? [] : columnsOf(targets[0]);
+  // Sorting is stable: rows of one type stay in their order, and types in theirs.
+  const rows = found.sort((one, other) => compareKeys(columns, one, other)).slice(0, count);
+  const last = found.length > count || isMore ? rows.at(-1) : undefined;
+  return { rows, last: last && { type: last.type, keys: last.keys, rid: last.rid } };
+}
+
+/**
+ * Where the type goes on: of rows that are equal to the last one, those of types before it were shown, those after not.
+ * A type whose way of finding orders by the id as well, which rows with the sort key lack and rows without it have, goes on
+ * before or behind all ids.
+ */
+function placeIn(target: SearchTarget, { type, keys, rid }: MergedPlace): RowPlace {
+  const { query } = target;
+  if (query.type === type) return { keys, rid };
+  const isShown = query.type < type;
+  const isDescending = query.sort[0]?.descending ?? false;
+  const shared = keys.slice(0, columnsOf(target).length);
+  const behind = shared[0] === null ? behindIds : null;
+  const own = orderedColumns(target).slice(shared.length);
+  return {
+    keys: [...shared, ...own.map(() => (isShown ? behind : ''))],
+    rid: isShown === isDescending ? -1 : ridMax,
+  };
+}
+
+function columnsOf({ query }: SearchTarget): readonly KeyColumn[] {
+  return query.sort.flatMap(({ columns, descending }) => columns.map(({ cast }) => ({ cast: cast.text, descending })));
+}
+
+/** As the statements order: missing values come last in both directions. */
+function compareKeys(columns: readonly KeyColumn[], one: PageRow, other: PageRow): number {
+  for (const [place, { cast, descending }] of columns.entries()) {
+    const [left, right] = [one.keys[place] ?? null, other.keys[place] ?? null];
+    if (left === right) continue;
+    if (left === null || right === null) return left === null ? 1 : -1;
+    const difference = compareTexts(cast, left, right);
+    if (difference !== 0) return descending ? -difference : difference;
+  }
+  return 0;
+}
+
+/** Texts of columns are compared byte by byte (COLLATE "C"), numbers by their values. */
+function compareTexts(cast: string, left: string, right: string): number {
+  if (cast === '::text') return Buffer.compare(Buffer.from(left), Buffer.from(right));
+  if (cast === '::float8') return Number(left) - Number(right);
+  const [one, other] = [BigInt(left), BigInt(right)];
+  return one < other ? -1 : one > other ? 1 : 0;
+}

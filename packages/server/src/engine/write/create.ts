@@ -1,0 +1,94 @@
+/**
+ * create: a new resource with an id of the server (https://hl7.org/fhir/R4/http.html#create), also only if no other
+ * matches (#ccreate).
+ */
+
+import type { JsonObject } from '@praxis/fhir';
+import { fail } from '../../base/errors.ts';
+import { newResourceId } from '../../base/ids.ts';
+import { largeCreates, largePatient, sending } from '../../base/worst-case.ts';
+import { parseParameters } from '../../search/query-string.ts';
+import type { StoredResource } from '../../storage/store.ts';
+import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
+import { hookOf, hooksOf } from '../hooks.ts';
+import { kept } from '../outcome.ts';
+import { requireGrants } from '../rights/denials.ts';
+import { discloseReadable } from '../rights/disclosing.ts';
+import { requireCreatable } from '../rights/write-rights.ts';
+import { withMatch } from './conditional.ts';
+import { asMeant } from './sent-body.ts';
+import { type StoringOptions, storeVersion } from './storing.ts';
+import { requireWritable } from './writable.ts';
+import { requireResource, resourceWrite, writing, writtenResponse } from './writing.ts';
+
+export const create: Interaction = {
+  worstCase: {
+    because: 'every element of a large body leaves index rows',
+    request: ({ next }) => sending('POST', 'Patient', largePatient(`siege-${next()}`, 15_000)),
+    also: largeCreates,
+  },
+  authorize(context, request) {
+    requireWritable(request.type);
+    if (!isReplaceable(context, request.type)) requireGrants(context, request.type, 'c');
+  },
+  answer,
+};
+
+/**
+ * 201 with Location; an id in the body is ignored, as R4 demands. With If-None-Exist: 200 with the one resource that
+ * matches its criteria, as far as the caller may read it, instead of a second one.
+ * @throws PraxisError `resource-type-mismatch`, `resource-invalid`, `invariant-broken`, `precondition-failed`, `access-denied`
+ *   (rows or elements that the caller may not create)
+ */
+async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
+  if (isReplaceable(context, request.type)) {
+    const answered = await hookOf('replaceCreate', request.type)?.answer(context, request);
+    if (answered !== undefined) return answered;
+    requireGrants(context, request.type, 'c');
+  }
+  const resource = requireResource(asMeant(context.settings, await request.body()), request.type, context.budget);
+  if (request.ifNoneExist === undefined) return await createNew(context, request, resource);
+  const criteria = parseParameters(request.ifNoneExist);
+  return await withMatch(context, request.type, criteria, async (inside, match) =>
+    match === undefined ? await createNew(inside, request, resource) : found(inside, request, match),
+  );
+}
+
+/** Stores `resource` under a new id: that of the request if it brings one. Or 202, where it waits for the practice. */
+export async function createNew(
+  context: InteractionContext,
+  request: FhirRequest,
+  resource: JsonObject,
+  options: StoringOptions = {},
+): Promise<FhirResponse> {
+  const id = request.newId ?? newResourceId(context.clock);
+  await context.budget.turn(writing);
+  const sent = await resourceWrite(context, 'create', request.type, id, resource, 0);
+  requireCreatable(context, sent);
+  const completed = await complete(context, request.type, resource);
+  const write = completed === resource ? sent : await resourceWrite(context, 'create', request.type, id, completed, 0);
+  const intercepted = await hookOf('intercept', request.type)?.answer(context, request, { write, current: undefined });
+  if (intercepted !== undefined) return intercepted;
+  const outcome = await storeVersion(context, write, undefined, options);
+  if (outcome.outcome !== 'written') fail('conflict', { diagnostics: 'The new id is taken: repeat the request' });
+  return writtenResponse(context, request, 'c', write, 201);
+}
+
+function isReplaceable({ policy }: Pick<InteractionContext, 'policy'>, type: string): boolean {
+  return hookOf('replaceCreate', type)?.isAllowed(policy) === true;
+}
+
+async function complete(context: InteractionContext, type: string, resource: JsonObject): Promise<JsonObject> {
+  let completed = resource;
+  for (const hook of hooksOf('complete', type)) completed = await hook(context, completed);
+  return completed;
+}
+
+function found(context: InteractionContext, request: FhirRequest, match: StoredResource): FhirResponse {
+  const { type, id, versionId, lastUpdatedMs } = match;
+  const location = `${context.baseUrl}/${type}/${id}/_history/${versionId}`;
+  const facts = { status: 200, id, versionId, lastUpdatedMs, location };
+  if (request.prefer.return === 'minimal') return facts;
+  const body = request.prefer.return === 'OperationOutcome' ? kept(type, id) : discloseReadable(context, match);
+  return body === undefined ? facts : { ...facts, body };
+}

@@ -1,0 +1,58 @@
+/**
+ * delete (https://hl7.org/fhir/R4/http.html#delete): operator-only; earlier versions stay in the history.
+ */
+
+import { contentOf } from '../../access/disclosure.ts';
+import { fail } from '../../base/errors.ts';
+import { largePatient } from '../../base/worst-case.ts';
+import { emptyIndexRows } from '../../search/index-rows.ts';
+import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
+import { requireMatch, requireNoneMatch } from '../preconditions.ts';
+import { refuse } from '../rights/denials.ts';
+import { storeVersion } from './storing.ts';
+import { requireWritable } from './writable.ts';
+import { auditRow } from './writing.ts';
+
+const attemptsMax = 5;
+
+export const deleteResource: Interaction = {
+  worstCase: {
+    because: 'all index rows of a large resource go',
+    stored: () => [largePatient('siege-deleted', 1_000)],
+    request: () => ({ method: 'DELETE', path: 'Patient/siege-deleted' }),
+  },
+  authorize(context, request) {
+    requireWritable(request.type);
+    if (!context.policy.mayDelete) refuse(context, `${request.type} delete`, ['acl/*']);
+  },
+  answer,
+};
+
+/**
+ * 204, also when the resource was deleted before or never existed (R4: deleting again has no effect).
+ * @throws PraxisError `precondition-failed`, `conflict`
+ */
+async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    const current = await context.store.read(context.scope, request.type, request.id);
+    const live = current !== undefined && !current.deleted;
+    requireMatch(request.ifMatch, live ? current.versionId : undefined);
+    requireNoneMatch(request.ifNoneMatch, live ? current.versionId : undefined);
+    if (!live) return { status: 204, ...(current ? { versionId: current.versionId } : {}) };
+    const outcome = await storeVersion(
+      context,
+      {
+        type: request.type,
+        id: request.id,
+        expectedVersion: current.versionId,
+        lastUpdatedMs: context.clock.now(),
+        content: null,
+        index: emptyIndexRows(),
+        audit: auditRow(context, 'delete', { type: request.type, id: request.id, text: contentOf(current.content) }),
+      },
+      current,
+    );
+    if (outcome.outcome === 'written') return { status: 204, versionId: outcome.versionId };
+  }
+  return fail('conflict', { diagnostics: `${request.type}/${request.id} is being changed by others: try again` });
+}

@@ -1,0 +1,77 @@
+/**
+ * Bodies of creates and PUTs as existing clients send them, made R4 before they are validated, where the application's
+ * settings say so (tenancy/application-settings.ts): what is stored and returned is R4 always.
+ */
+import { isRawDecimal, type JsonObject, type JsonValue } from '@praxis/fhir';
+import type { ApplicationSettings, SettingName } from '../../tenancy/application-settings.ts';
+
+type Reading = (resource: JsonObject) => JsonObject;
+
+/** What each of these settings makes of a resource; others are left as they are. */
+const readings: Readonly<Partial<Record<SettingName, Reading>>> = {
+  textMinutes: withMinutes,
+  impliedParticipantStatus: withParticipantStatus,
+  upperCaseStatus: withLowerCaseStatus,
+};
+
+/** The body as it is meant; not validated. */
+export function asMeant(settings: ApplicationSettings, body: JsonValue): JsonValue {
+  if (!isObject(body)) return body;
+  return Object.entries(readings).reduce(
+    (resource, [name, read]) => (isOn(settings, name) ? read(resource) : resource),
+    body,
+  );
+}
+
+function isOn(settings: Readonly<Record<string, boolean>>, name: string): boolean {
+  return settings[name] === true;
+}
+
+function withMinutes(resource: JsonObject): JsonObject {
+  const { resourceType, minutesDuration } = resource;
+  if (resourceType !== 'Appointment' || typeof minutesDuration !== 'string' || !/^[1-9]\d{0,5}$/.test(minutesDuration))
+    return resource;
+  return { ...resource, minutesDuration: Number(minutesDuration) };
+}
+
+/** Statuses of an Appointment to which the participants have not agreed yet. */
+const unagreed: ReadonlySet<JsonValue | undefined> = new Set(['proposed', 'pending', 'waitlist']);
+
+function withParticipantStatus(resource: JsonObject): JsonObject {
+  const { resourceType, participant, status } = resource;
+  if (resourceType !== 'Appointment' || !Array.isArray(participant)) return resource;
+  const implied = unagreed.has(status) ? 'needs-action' : 'accepted';
+  return {
+    ...resource,
+    participant: participant.map((each) =>
+      isObject(each) && each['status'] === undefined ? { ...each, status: implied } : each,
+    ),
+  };
+}
+
+function withLowerCaseStatus(resource: JsonObject): JsonObject {
+  const { status, clinicalStatus, verificationStatus } = resource;
+  return {
+    ...resource,
+    ...(status === undefined ? {} : { status: lowered(status) }),
+    ...(clinicalStatus === undefined ? {} : { clinicalStatus: withLoweredCodes(clinicalStatus) }),
+    ...(verificationStatus === undefined ? {} : { verificationStatus: withLoweredCodes(verificationStatus) }),
+  };
+}
+
+/** `IN_PROGRESS` is `in-progress`. */
+function lowered(code: JsonValue): JsonValue {
+  return typeof code === 'string' && /^[A-Z][A-Z_-]*$/.test(code) ? code.toLowerCase().replaceAll('_', '-') : code;
+}
+
+function withLoweredCodes(concept: JsonValue): JsonValue {
+  if (!isObject(concept) || !Array.isArray(concept['coding'])) return concept;
+  const coding = concept['coding'].map((each) =>
+    isObject(each) && each['code'] !== undefined ? { ...each, code: lowered(each['code']) } : each,
+  );
+  return { ...concept, coding };
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawDecimal(value);
+}

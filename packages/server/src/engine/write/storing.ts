@@ -1,0 +1,98 @@
+/**
+ * The one way by which interactions store a version: what the resource type does of its own (resources/) comes with it.
+ */
+import { type JsonObject, parseJson } from '@praxis/fhir';
+import { contentOf, type Stored } from '../../access/disclosure.ts';
+import { coversRow } from '../../access/mask.ts';
+import type { ChangeExtras } from '../../resources/behaviour.ts';
+import { isCopy } from '../../resources/states/judging.ts';
+import type { Act } from '../../resources/states/state-table.ts';
+import type { ResourceWrite, StoredResource, WriteOutcome } from '../../storage/store.ts';
+import type { InteractionContext } from '../context.ts';
+import { hookOf, hooksOf, type StoringContext } from '../hooks.ts';
+import { criterionTest } from '../rights/disclosing.ts';
+import { boundMembers, requireBound } from './bindings.ts';
+import { requireInvariants } from './invariants.ts';
+import { requireReferences } from './required-references.ts';
+import { writing } from './writing.ts';
+
+export interface StoringOptions {
+  /** Holds that become the resource: hold/id. */
+  readonly replaces?: readonly string[];
+  /** Absent: the caller makes the change, by a plain write. */
+  readonly act?: Act;
+  /** What is stored with the version. */
+  readonly extras?: ChangeExtras;
+}
+
+/**
+ * Stores the version, or nothing.
+ * @param current the version before, deleted or not; undefined: there is none
+ * @returns as `ResourceStore.write`
+ * @throws PraxisError `invariant-broken`, or of the rule of the type that the change breaks, e.g. `rule-broken`, `slot-taken`
+ */
+export async function storeVersion(
+  context: StoringContext,
+  write: ResourceWrite,
+  current: StoredResource | undefined,
+  options: StoringOptions = {},
+): Promise<WriteOutcome> {
+  await context.budget.turn(writing);
+  await requireInvariants(context, write, current);
+  if (write.content !== null) {
+    const before = current === undefined || current.deleted ? undefined : contentOf(current.content);
+    await requireReferences(context, write, contentOf(write.content), before);
+  }
+  const store = hooksOf('wrapStore', write.type).reduceRight<(inside: StoringContext) => Promise<WriteOutcome>>(
+    (work, wrap) => (inside) => wrap(inside, write, work),
+    (inside) => storeBehaving(inside, write, current, options),
+  );
+  return await store(context);
+}
+
+/** With what the type does of its own. */
+async function storeBehaving(
+  context: StoringContext,
+  write: ResourceWrite,
+  current: StoredResource | undefined,
+  { replaces = [], act = { by: callerAs(context), on: 'write' }, extras = {} }: StoringOptions,
+): Promise<WriteOutcome> {
+  const behaviour = hookOf('behaviour', write.type);
+  const isBound = boundMembers(write.type).length > 0;
+  if (behaviour === undefined && !isBound) return await context.store.write(context.scope, write);
+  const before = current === undefined || current.deleted ? undefined : objectOf(current.content);
+  const after = write.content === null ? undefined : objectOf(write.content);
+  const change = { write, before, after, replaces, act, extras };
+  behaviour?.judge?.(change);
+  if (isBound && after !== undefined && !isCopy(change) && act.by !== 'server')
+    await requireBound(context, write.type, before, after);
+  if (behaviour?.store === undefined) return await context.store.write(context.scope, write);
+  const { scope, clock, store, baseUrl, policy, budget } = context;
+  const maySee = (type: string, id: string): Promise<boolean> => maySeeNow(context, type, id);
+  return await behaviour.store(
+    { scope, clock, store, baseUrl, budget, maySeeSlots: maySeeSlots(policy), maySee },
+    change,
+  );
+}
+
+/** What the caller is in the tables of states. */
+export function callerAs({ policy }: Pick<InteractionContext, 'policy'>): Act['by'] {
+  return policy.unrestricted ? 'operator' : 'application';
+}
+
+/** Whether the caller may search for any slot and read all of it. */
+export function maySeeSlots(policy: InteractionContext['policy']): boolean {
+  return policy.grants('Slot', 's').some(({ criteria, elements }) => criteria.length === 0 && elements === 'all');
+}
+
+async function maySeeNow(context: StoringContext, type: string, id: string): Promise<boolean> {
+  const { policy, store, scope } = context;
+  const row = await store.read(scope, type, id);
+  if (row === undefined || row.deleted) return false;
+  const test = criterionTest(context, type, row.content);
+  return coversRow(policy, 'r', type, test) || coversRow(policy, 's', type, test);
+}
+
+function objectOf(content: Stored<string>): JsonObject {
+  return parseJson(contentOf(content)) as JsonObject; // storage holds objects only
+}

@@ -1,0 +1,156 @@
+/**
+ * update: a new version of a resource, or its creation under a client's id (https://hl7.org/fhir/R4/http.html#update).
+ */
+
+import { isRawDecimal, type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
+import { contentOf } from '../../access/disclosure.ts';
+import { missingEntries, nextStep } from '../../access/explain.ts';
+import { coversRow } from '../../access/mask.ts';
+import { canReadAll } from '../../access/policy.ts';
+import { fail } from '../../base/errors.ts';
+import { largePatient, sending } from '../../base/worst-case.ts';
+import type { StoredResource } from '../../storage/store.ts';
+import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
+import { hookOf } from '../hooks.ts';
+import { requireMatch, requireNoneMatch } from '../preconditions.ts';
+import { denied, notFound, type RightsContext, requireGrants } from '../rights/denials.ts';
+import { criterionTest } from '../rights/disclosing.ts';
+import { requireReplaceable } from '../rights/write-rights.ts';
+import { withSafeNarrative } from './patched-narrative.ts';
+import { asMeant } from './sent-body.ts';
+import { storeVersion } from './storing.ts';
+import { requireWritable } from './writable.ts';
+import { requireResource, requireValidId, resourceWrite, writing, writtenResponse } from './writing.ts';
+
+/** For those who send only what they want to change. */
+const patchAdvice = 'PUT replaces the whole resource: to change some elements only, use PATCH';
+
+/** Attempts of an update without If-Match before a concurrent change is reported. */
+const attemptsMax = 5;
+
+export const update: Interaction = {
+  worstCase: {
+    because: 'all index rows of a large resource change',
+    request: ({ next }) => {
+      const names = 1_000 + (next() % 1_000);
+      return sending('PUT', 'Patient/siege-updated', largePatient('siege-updated', names));
+    },
+  },
+  authorize(context, request) {
+    requireWritable(request.type);
+    requireGrants(context, request.type, 'u');
+    requireReadable(context, request.type);
+  },
+  answer,
+};
+
+/**
+ * 200 with the new version, 201 when it came into being.
+ * @throws PraxisError `access-denied` (the new version leaves the caller's rows or elements), `resource-id-mismatch`,
+ *   `resource-invalid`, `invariant-broken`, `resource-not-found`, `precondition-failed`, `conflict`
+ */
+async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
+  requireValidId(request.id);
+  const sent = asMeant(context.settings, await request.body());
+  if (context.settings.partialPut) return await replaceWith(context, request, partOf(context, request, sent));
+  const resource = requireResource(sent, request.type, context.budget, patchAdvice);
+  requireSameId(resource, request.id);
+  return await replace(context, request, resource);
+}
+
+/** What a PUT of a part makes of the version before, which whoever may PUT reads in full. */
+function partOf(
+  { budget }: InteractionContext,
+  { type, id }: FhirRequest,
+  sent: JsonValue,
+): (current: StoredResource | undefined) => JsonObject {
+  return (current) => {
+    const isPart = typeof sent === 'object' && sent !== null && !Array.isArray(sent) && !isRawDecimal(sent);
+    const before = current && (parseJson(contentOf(current.content)) as JsonObject); // storage holds objects only
+    const whole =
+      isPart && before !== undefined
+        ? withSafeNarrative(before, { ...before, ...sent, id: sent['id'] ?? id }, true)
+        : sent;
+    const resource = requireResource(whole, type, budget, patchAdvice);
+    requireSameId(resource, id);
+    return resource;
+  };
+}
+
+/** Stores `resource` as the next version of `request.id`. Or 202, where it waits for the practice. */
+export async function replace(
+  context: InteractionContext,
+  request: FhirRequest,
+  resource: JsonObject,
+): Promise<FhirResponse> {
+  return await replaceWith(context, request, () => resource);
+}
+
+/** @param made what is stored, from the live version before; undefined: there is none */
+async function replaceWith(
+  context: InteractionContext,
+  request: FhirRequest,
+  made: (current: StoredResource | undefined) => JsonObject,
+): Promise<FhirResponse> {
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    const current = await context.store.read(context.scope, request.type, request.id);
+    const exists = requireCurrent(context, request, current);
+    const resource = made(exists ? current : undefined);
+    await context.budget.turn(writing);
+    const write = await resourceWrite(context, 'update', request.type, request.id, resource, current?.versionId ?? 0);
+    requireReplaceable(context, exists ? current?.content : undefined, write);
+    const intercepted = await hookOf('intercept', request.type)?.answer(context, request, { write, current });
+    if (intercepted !== undefined) return intercepted;
+    const outcome = await storeVersion(context, write, current);
+    if (outcome.outcome === 'written') return writtenResponse(context, request, 'u', write, exists ? 200 : 201);
+    if (request.ifMatch !== undefined) requireMatch(request.ifMatch, outcome.currentVersion);
+  }
+  return fail('conflict', {
+    diagnostics: `${request.type}/${request.id} is being changed by others: read it again and repeat the change with If-Match`,
+  });
+}
+
+/** A PUT replaces everything, so whoever cannot read everything would destroy what they cannot see. */
+export function requireReadable({ policy }: RightsContext, type: string): void {
+  if (canReadAll(policy, type)) return;
+  const entries = missingEntries(policy, type, 'r');
+  denied(
+    `PUT replaces the whole ${type}, and the application may not read every element of it: use PATCH, or get ${entries.join(' or ')}; ${nextStep(policy, entries)}`,
+  );
+}
+
+function requireSameId(resource: JsonObject, id: string): void {
+  if (resource.id === id) return;
+  const problem =
+    resource.id === undefined
+      ? `is missing: the body of an update carries the id of the path. ${patchAdvice}`
+      : 'differs from the id in the path: the body of an update carries the same id';
+  fail('resource-id-mismatch', {
+    diagnostics: `id ${problem}`,
+    expression: ['id'],
+  });
+}
+
+/** Whether a live version exists, after the checks that need it. */
+function requireCurrent(
+  context: InteractionContext,
+  request: FhirRequest,
+  current: StoredResource | undefined,
+): boolean {
+  const live = current !== undefined && !current.deleted;
+  if (live && !coversRow(context.policy, 'u', request.type, criterionTest(context, request.type, current.content))) {
+    notFound(request.type, request.id);
+  }
+  if (!live && !context.policy.mayUpdateAsCreate) {
+    if (context.policy.grants(request.type, 'r').some((grant) => grant.criteria.length === 0) && current?.deleted) {
+      fail('resource-deleted', {
+        diagnostics: `${request.type}/${request.id} was deleted: create it anew with POST`,
+        expression: [request.type],
+      });
+    }
+    notFound(request.type, request.id);
+  }
+  requireMatch(request.ifMatch, live ? current.versionId : undefined);
+  requireNoneMatch(request.ifNoneMatch, live ? current.versionId : undefined);
+  return live;
+}

@@ -1,0 +1,19 @@
+/**
+ * Types that the API serves but never writes.
+ */
+import { ledgerTypes } from '../../audit/audit-event.ts';
+import { fail } from '../../base/errors.ts';
+
+/** @throws PraxisError `method-not-allowed` for a type that only the server writes. */
+export function requireWritable(type: string): void {
+  if (ledgerTypes.has(type)) {
+    fail('method-not-allowed', {
+      diagnostics: `${type} is written by the server alone: it can be read and searched`,
+      headers: { allow: 'GET, HEAD' },
+    });
+  }
+}
+
+export function isWritable(type: string): boolean {
+  return !ledgerTypes.has(type);
+}

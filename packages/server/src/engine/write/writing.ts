@@ -1,0 +1,190 @@
+/**
+ * What create and update share: from a received body to a stored version, and the answer to the writer.
+ */
+import {
+  type BudgetedWork,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  type StepBudget,
+  type ValidationIssue,
+  validateResource,
+} from '@praxis/fhir';
+import { type Disclosed, stored } from '../../access/disclosure.ts';
+import { disclose } from '../../access/mask.ts';
+import type { Letter } from '../../access/policy.ts';
+import { allEntry } from '../../access/registry.ts';
+import type { AuditRow } from '../../audit/audit-row.ts';
+import { patientsOf } from '../../audit/patients.ts';
+import { toInstant } from '../../base/clock.ts';
+import { fail } from '../../base/errors.ts';
+import { requireServable } from '../../search/firm-parameter.ts';
+import { indexResource } from '../../search/index-rows.ts';
+import type { ResourceWrite } from '../../storage/store.ts';
+import type { FhirRequest, FhirResponse, InteractionContext } from '../context.ts';
+import { hooksOf, toSent } from '../hooks.ts';
+import { written } from '../outcome.ts';
+import { withReferencesFor } from '../read/references.ts';
+import { requireCollectedEntries } from './collected-entries.ts';
+import { breachesOf } from './invariants.ts';
+
+const idPattern = /^[A-Za-z0-9\-.]{1,64}$/;
+
+/** @throws PraxisError `id-invalid` when `id` breaks R4's id format. */
+export function requireValidId(id: string): void {
+  if (!idPattern.test(id)) {
+    fail('id-invalid', {
+      diagnostics: 'The id must be 1 to 64 characters of A–Z, a–z, 0–9, hyphen and dot',
+      expression: ['id'],
+    });
+  }
+}
+
+/**
+ * The body as a valid resource of `type`.
+ * @param advice added to the first issue when a required element is missing
+ * @throws PraxisError `resource-type-mismatch`, `resource-invalid`, `invariant-broken` (all issues, each with path and rule),
+ *   `search-parameter-unservable`, `too-costly`
+ */
+export function requireResource(body: JsonValue, type: string, budget: StepBudget, advice?: string): JsonObject {
+  const named = typeof body === 'object' && body !== null && 'resourceType' in body ? body.resourceType : undefined;
+  if (typeof named === 'string' && named !== type) {
+    fail('resource-type-mismatch', {
+      diagnostics: `resourceType must be ${type}, the type in the path`,
+      expression: ['resourceType'],
+    });
+  }
+  const issues = validateResource(body, { type, budget }).filter((issue) => issue.severity === 'error');
+  const [first, ...more] = issues;
+  if (first) {
+    const isSound = issues.every(({ code }) => code === 'invariant');
+    const isPartial = advice !== undefined && issues.some(({ rule }) => rule === 'cardinality-min');
+    const { diagnostics, ...rest } = toErrorIssue(first);
+    fail(isSound ? 'invariant-broken' : 'resource-invalid', {
+      ...rest,
+      diagnostics: isPartial ? `${diagnostics}. ${advice}` : diagnostics,
+      more: more.map(toErrorIssue),
+    });
+  }
+  const resource = body as JsonObject; // a valid resource is an object
+  if (type === 'Bundle') requireCollectedEntries(resource);
+  if (type === 'SearchParameter') requireServable(resource, budget);
+  return resource;
+}
+
+function toErrorIssue(issue: ValidationIssue) {
+  return { issue: issue.code, diagnostics: issue.diagnostics, expression: [issue.path] };
+}
+
+/** The resource with server-managed id and meta; the caller's other meta elements are kept. */
+function stamp(resource: JsonObject, id: string, versionId: number, lastUpdatedMs: number): JsonObject {
+  const { resourceType, id: _id, meta, ...rest } = resource;
+  const given = (meta ?? {}) as JsonObject;
+  return {
+    resourceType: resourceType as string,
+    id,
+    meta: { ...given, versionId: String(versionId), lastUpdated: toInstant(lastUpdatedMs) },
+    ...rest,
+  };
+}
+
+/** The work of a write between its statements. */
+export const writing: BudgetedWork = { what: 'Writing the resource', cheaper: 'send a smaller one' };
+
+/** What a write needs of its context; imports and seeds have no policy or request, and the operator's rights. */
+export type WritingContext = Pick<InteractionContext, 'scope' | 'clock' | 'caller' | 'baseUrl' | 'budget'> &
+  Partial<Pick<InteractionContext, 'policy' | 'note'>>;
+
+/**
+ * The write of `resource` as version `expectedVersion + 1` of `type`/`id`. Others go on while that of a large one is made.
+ * @throws PraxisError `too-costly`, CostlyParameters
+ */
+export async function resourceWrite(
+  context: WritingContext,
+  interaction: AuditRow['interaction'],
+  type: string,
+  id: string,
+  resource: JsonObject,
+  expectedVersion: number,
+): Promise<ResourceWrite> {
+  const lastUpdatedMs = context.clock.now();
+  const { timeZone, searchParameters } = context.scope;
+  const stamped = stamp(resource, id, expectedVersion + 1, lastUpdatedMs);
+  const asSent = JSON.stringify(stamped);
+  const text = hooksOf('toStored', type).reduce((made, toStored) => toStored(made, context.baseUrl), asSent);
+  const content = text === asSent ? stamped : (parseJson(text) as JsonObject); // as before, but for URLs of content
+  await context.budget.turn(writing);
+  const index = await indexResource(
+    type,
+    content,
+    { timeZone, searchParameters, baseUrl: context.baseUrl, characters: text.length },
+    context.budget,
+  );
+  await context.budget.turn(writing);
+  return {
+    type,
+    id,
+    expectedVersion,
+    lastUpdatedMs,
+    content: stored(text),
+    index,
+    audit: auditRow(context, interaction, { type, id, text }),
+    breaches: await breachesOf(content, context.budget),
+  };
+}
+
+/** The audit row of a write by this caller. @param written the new version, or the one that is deleted */
+export function auditRow(
+  context: WritingContext,
+  interaction: AuditRow['interaction'],
+  written: { readonly type: string; readonly id: string; readonly text: string },
+): AuditRow {
+  const { clock, policy, baseUrl, note } = context;
+  if (note !== undefined) note.wrote = true;
+  const { flow, tokenId, subject, requestId } = context.caller;
+  const grants = interaction === 'delete' ? [] : policy?.grants(written.type, writeLetters[interaction]);
+  const entries = grants?.flatMap((grant) => grant.entries) ?? [];
+  const patients = patientsOf(written.type, written.id, written.text, baseUrl);
+  return {
+    atMs: clock.now(),
+    interaction,
+    flow,
+    tokenId,
+    subject,
+    requestId,
+    entries: entries.length === 0 ? [allEntry] : [...new Set(entries)],
+    ...(patients === undefined ? {} : { patients }),
+  };
+}
+
+const writeLetters = { create: 'c', update: 'u', patch: 'u' } as const;
+
+/** The answer to a create or update: status, headers, and the body that Prefer asks for (default: the resource). */
+export function writtenResponse(
+  context: InteractionContext,
+  request: FhirRequest,
+  letter: Letter,
+  write: ResourceWrite,
+  status: 200 | 201,
+): FhirResponse {
+  const versionId = write.expectedVersion + 1;
+  const resource = `${context.baseUrl}/${write.type}/${write.id}`;
+  const location = context.settings.unversionedLocation ? resource : `${resource}/_history/${versionId}`;
+  const body = writtenBody(context, request, letter, write);
+  const facts = { status, id: write.id, versionId, lastUpdatedMs: write.lastUpdatedMs, location };
+  return body === undefined ? facts : { ...facts, body };
+}
+
+function writtenBody(
+  context: InteractionContext,
+  request: FhirRequest,
+  letter: Letter,
+  write: ResourceWrite,
+): Disclosed<string> | undefined {
+  if (request.prefer.return === 'minimal') return undefined;
+  if (request.prefer.return === 'OperationOutcome') return written(write.type, write.id, write.breaches);
+  // The writer sent every element itself and `stamp` added only id and meta: the echo tells nothing new.
+  const echo =
+    write.content === null ? undefined : disclose(context.policy, letter, write.type, write.content, () => true, {});
+  return echo && toSent(context, letter, write, withReferencesFor(context, echo));
+}
