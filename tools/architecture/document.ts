@@ -4,6 +4,7 @@ import {
   builtinImporters,
   crowdedFolders,
   dependencyImporters,
+  featureImports,
   filesOfFolderMax,
   forbiddenWords,
   linesMax,
@@ -65,12 +66,16 @@ function makerTable(): string {
 function fileRules(): string {
   const composers = Object.entries(regExpComposers).map(([path, reason]) => `${code(path)} (${reason})`);
   const crowded = Object.entries(crowdedFolders).map(([path, most]) => `${code(path)} (${most})`);
+  const features = Object.entries(featureImports).flatMap(([feature, others]) =>
+    others.length === 0 ? [] : [`${code(feature)} imports ${others.map(code).join(', ')}`],
+  );
   const words = [...forbiddenWords].map(code).join(', ');
   return [
     `- A source file has ${linesMax.source} lines at most, a test file ${linesMax.test}; directories named \`generated\` are exempt.`,
     `- A folder holds ${filesOfFolderMax} source files at most, tests and migrations aside. To be divided, and until then to grow no more: ${crowded.join(', ')}.`,
     `- No file or directory is named ${words}.`,
     '- Files do not import each other in a circle; type imports count.',
+    `- Features of the practice do not import each other, but for these: ${features.join('; ')}.`,
     '- Regular expressions are literals; those of a sender are matched by re2js, under the budget. Composed ones are in these files alone:',
     ...composers.map((composer) => `  - ${composer}`),
   ].join('\n');

@@ -7,6 +7,7 @@ import {
   builtinImporters,
   crowdedFolders,
   dependencyImporters,
+  featureImports,
   filesOfFolderMax,
   forbiddenWords,
   linesMax,
@@ -60,6 +61,9 @@ function placeViolations({ path, text, isGenerated }: SourceFile): Violation[] {
     messages.push(`package "${place.owner}" is not in the table of packages`);
   if (place.module !== undefined && !isModule(place.module))
     messages.push(`module "${place.module}" is not in the table of tiers`);
+  const feature = featureOf(place);
+  if (feature !== undefined && featureImports[feature] === undefined)
+    messages.push(`feature "${feature}" is not in the table of features`);
   return messages.map((message) => ({ path, line: 1, message }));
 }
 
@@ -121,8 +125,26 @@ function fileRefusals(target: string, place: Place, tree: Tree): string[] {
   if (to.owner !== place.owner) return ['leaves its package: import other packages by their names'];
   if (to.part !== 'src') return [`is under ${to.part}, which sources do not import`];
   if (place.module === undefined || to.module === undefined) return [];
-  const refusal = refusalOf(place.module, to.module);
+  const refusal = refusalOf(place.module, to.module) ?? featureRefusalOf(place, to);
   return refusal === undefined ? [] : [refusal];
+}
+
+/** Features import each other where the table says so; the files beside their folders list them all, and are imported by none. */
+function featureRefusalOf(place: Place, to: Place): string | undefined {
+  const feature = featureOf(place);
+  if (feature === undefined || to.module !== practice) return undefined;
+  const other = featureOf(to);
+  if (other === undefined) return 'lists all features: a feature does not import it';
+  if (other === feature || featureImports[feature]?.includes(other)) return undefined;
+  return `feature "${feature}" must not import "${other}"`;
+}
+
+const practice = 'practice';
+
+/** The folder of practice/ that a source stands in; undefined: it stands in none. */
+function featureOf({ module, inner }: Place): string | undefined {
+  const [, feature, file] = (inner ?? '').split('/');
+  return module === practice && file !== undefined ? feature : undefined;
 }
 
 function packageRefusals(item: Import, name: string, place: Place): string[] {

@@ -296,6 +296,20 @@ export const regExpComposers: Readonly<Record<string, string>> = {
   'packages/server/src/engine/preconditions.ts': 'the grammar of entity tags',
 };
 
+/** Features of the practice (folders of practice/) → the other features that they may import. */
+export const featureImports: Readonly<Record<string, readonly string[]>> = {
+  booking: ['calendars', 'waiting-list'],
+  calendars: ['booking', 'value-sets'],
+  charges: [],
+  'content-flags': [],
+  documents: [],
+  intake: ['documents'],
+  referrals: ['intake'],
+  'value-sets': ['calendars'],
+  visits: ['booking'],
+  'waiting-list': ['booking', 'calendars', 'visits'],
+};
+
 /** Longest file in lines; directories named `generated` are exempt. */
 export const linesMax = { source: 400, test: 500 };
 

@@ -16,6 +16,8 @@ const sound: Readonly<Record<string, string>> = {
   'packages/server/src/base/clock.ts': 'export const clock = 1;\n',
   'packages/server/src/storage/rows.ts': 'export const store = 1;\n',
   'packages/server/src/oauth/jwt.ts': 'export const jwt = 1;\n',
+  'packages/server/src/practice/booking/book.ts': 'export const book = 1;\n',
+  'packages/server/src/practice/list.ts': "import { book } from './booking/book.ts';\nexport const list = [book];\n",
   'packages/server/src/http/answer.ts':
     "import type { FastifyInstance } from 'fastify';\nexport type Server = FastifyInstance;\n",
   'packages/fhir/src/index.ts': 'export const resourceTypes = [];\n',
@@ -54,6 +56,30 @@ const refusals: readonly (readonly [name: string, path: string, text: string, ex
     `${server}/search/plan.ts`,
     "import { store } from '../storage/rows.ts';\n",
     ':1 import of "../storage/rows.ts": "storage" is of a higher tier than "search"',
+  ],
+  [
+    'the practice in the engine',
+    `${server}/engine/write/create.ts`,
+    "import { book } from '../../practice/booking/book.ts';\n",
+    ':1 import of "../../practice/booking/book.ts": "practice" is of a higher tier than "engine"',
+  ],
+  [
+    'another feature of the practice',
+    `${server}/practice/charges/rules.ts`,
+    "import { book } from '../booking/book.ts';\n",
+    ':1 import of "../booking/book.ts": feature "charges" must not import "booking"',
+  ],
+  [
+    'the list of all features in one of them',
+    `${server}/practice/charges/rules.ts`,
+    "import { list } from '../list.ts';\n",
+    ':1 import of "../list.ts": lists all features: a feature does not import it',
+  ],
+  [
+    'a feature that is in no table',
+    `${server}/practice/refills/rules.ts`,
+    '',
+    ':1 feature "refills" is not in the table of features',
   ],
   [
     'a type of a higher tier',
@@ -299,6 +325,8 @@ test('architecture admits what the table allows', () => {
         "import { store } from '../storage/rows.ts';\nimport { jwt } from '../oauth/jwt.ts';\n",
       [`${server}/access/mask.ts`]: "import { masked } from './disclosure.ts';\nexport const mask = masked;\n",
       [`${server}/storage/load.ts`]: "import { stored } from '../access/disclosure.ts';\nexport const load = stored;\n",
+      [`${server}/practice/visits/visits.ts`]:
+        "import { book } from '../booking/book.ts';\nexport const visit = book;\n",
       [`${server}/synthetic/people.ts`]: "import { resourceTypes } from '@praxis/fhir';\n",
       [`${server}/cli/seed.ts`]: "import { people } from '../synthetic/people.ts';\n",
       'packages/fhir/src/generated/definitions.ts': '\n'.repeat(5000),
