@@ -2,7 +2,6 @@
 import { code, table } from '../docs/markdown.ts';
 import {
   builtinImporters,
-  crowdedFolders,
   dependencyImporters,
   featureImports,
   filesOfFolderMax,
@@ -65,14 +64,13 @@ function makerTable(): string {
 
 function fileRules(): string {
   const composers = Object.entries(regExpComposers).map(([path, reason]) => `${code(path)} (${reason})`);
-  const crowded = Object.entries(crowdedFolders).map(([path, most]) => `${code(path)} (${most})`);
   const features = Object.entries(featureImports).flatMap(([feature, others]) =>
     others.length === 0 ? [] : [`${code(feature)} imports ${others.map(code).join(', ')}`],
   );
   const words = [...forbiddenWords].map(code).join(', ');
   return [
     `- A source file has ${linesMax.source} lines at most, a test file ${linesMax.test}; directories named \`generated\` are exempt.`,
-    `- A folder holds ${filesOfFolderMax} source files at most, tests and migrations aside. To be divided, and until then to grow no more: ${crowded.join(', ')}.`,
+    `- A folder holds ${filesOfFolderMax} source files at most, tests and migrations aside.`,
     `- No file or directory is named ${words}.`,
     '- Files do not import each other in a circle; type imports count.',
     `- Features of the practice do not import each other, but for these: ${features.join('; ')}.`,

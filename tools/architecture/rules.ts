@@ -5,7 +5,6 @@ import { exportedNamesOf, type Import, importsOf } from './imports.ts';
 import { isModule, type Place, placeOf, refusalOf, type Target, targetOf } from './place.ts';
 import {
   builtinImporters,
-  crowdedFolders,
   dependencyImporters,
   featureImports,
   filesOfFolderMax,
@@ -25,8 +24,8 @@ export interface Violation {
   readonly message: string;
 }
 
-/** Everything in the tree that breaks a rule, by path and line; `crowded`: folders that may hold more files than others. */
-export function violationsOf(tree: Tree, crowded = crowdedFolders): Violation[] {
+/** Everything in the tree that breaks a rule, by path and line. */
+export function violationsOf(tree: Tree): Violation[] {
   const links = new Map<string, string[]>();
   const found = tree.files.flatMap((file) => [
     ...placeViolations(file),
@@ -37,7 +36,7 @@ export function violationsOf(tree: Tree, crowded = crowdedFolders): Violation[] 
     line: 1,
     message: `imports itself in a circle: ${cycle.join(' → ')}`,
   }));
-  return [...found, ...cycles, ...missingMakers(tree), ...crowds(tree, crowded)].sort(
+  return [...found, ...cycles, ...missingMakers(tree), ...crowds(tree)].sort(
     (a, b) => a.path.localeCompare(b.path) || a.line - b.line,
   );
 }
@@ -67,21 +66,15 @@ function placeViolations({ path, text, isGenerated }: SourceFile): Violation[] {
   return messages.map((message) => ({ path, line: 1, message }));
 }
 
-/** Folders with more sources than one can look over, and exceptions from this that are no longer needed. */
-function crowds(tree: Tree, exceptions: Readonly<Record<string, number>>): Violation[] {
+/** Folders with more sources than one can look over. */
+function crowds(tree: Tree): Violation[] {
   const sources = tree.files.filter((file) => isRead(file) && placeOf(file.path).part !== 'test');
-  const folders = Object.groupBy(sources, ({ path }) => posix.dirname(path));
-  const found = Object.entries(folders).flatMap(([path, { length } = []]) => {
-    const most = exceptions[path] ?? filesOfFolderMax;
-    return length > most
-      ? [{ path, line: 1, message: `${length} source files, ${most} at most: divide it by subject` }]
-      : [];
-  });
-  if (!hasServer(tree)) return found;
-  const needless = Object.keys(exceptions)
-    .filter((path) => (folders[path]?.length ?? 0) <= filesOfFolderMax)
-    .map((path) => ({ path, line: 1, message: 'needs its row in the table of crowded folders no longer' }));
-  return [...found, ...needless];
+  return Object.entries(Object.groupBy(sources, ({ path }) => posix.dirname(path))).flatMap(
+    ([path, { length } = []]) =>
+      length > filesOfFolderMax
+        ? [{ path, line: 1, message: `${length} source files, ${filesOfFolderMax} at most: divide it by subject` }]
+        : [],
+  );
 }
 
 function importViolations(file: SourceFile, tree: Tree, links: Map<string, string[]>): Violation[] {

@@ -38,8 +38,8 @@ function treeOf(files: Readonly<Record<string, string>>): Tree {
   };
 }
 
-function linesOf(files: Readonly<Record<string, string>>, crowded: Readonly<Record<string, number>> = {}): string[] {
-  return violationsOf(treeOf(files), crowded).map(({ path, line, message }) => `${path}:${line} ${message}`);
+function linesOf(files: Readonly<Record<string, string>>): string[] {
+  return violationsOf(treeOf(files)).map(({ path, line, message }) => `${path}:${line} ${message}`);
 }
 
 /** As many files in a folder. */
@@ -303,19 +303,6 @@ test('architecture refuses a folder of more than 25 sources; tests, migrations a
     filesIn('packages/fhir/src/generated', 26),
   ];
   for (const files of admitted) assert.deepEqual(linesOf(files), []);
-});
-
-test('architecture refuses that an excepted folder grows, and its exception once it is divided', () => {
-  const folder = `${server}/base/settings`;
-  const crowded = { [folder]: 30 };
-  const needless = `${folder}:1 needs its row in the table of crowded folders no longer`;
-  assert.deepEqual(linesOf(filesIn(folder, 31), crowded), [
-    `${folder}:1 31 source files, 30 at most: divide it by subject`,
-  ]);
-  assert.deepEqual(linesOf(filesIn(folder, 30), crowded), []);
-  assert.deepEqual(linesOf(filesIn(folder, 26), crowded), []);
-  assert.deepEqual(linesOf(filesIn(folder, 25), crowded), [needless]);
-  assert.deepEqual(linesOf({}, crowded), [needless]);
 });
 
 test('architecture admits what the table allows', () => {

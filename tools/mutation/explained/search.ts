@@ -3,7 +3,7 @@ import type { Explanation } from '../explanation.ts';
 
 export const searchExplained: readonly Explanation[] = [
   {
-    file: 'search/leads.ts',
+    file: 'search/sql/leads.ts',
     code: 'if (span?.to !== undefined && (to === undefined || compareMoments(span.to, to) < 0)) to = span.to;',
     changes: ['span?.to !== undefined && (to === undefined || compareMoments(span.to, to) < 0) → true'],
     reason: 'speed',
@@ -23,40 +23,40 @@ export const searchExplained: readonly Explanation[] = [
     why: 'That names of no type have no parameters may be remembered or found out anew; not to remember bounds the memory.',
   },
   {
-    file: 'search/parse-condition.ts',
+    file: 'search/query/parse-condition.ts',
     code: 'if (dot >= 0) return { condition: parseChain(parameter, modifier, path.slice(dot + 1), step), used };',
     changes: ['0 → (0 + 1)'],
     reason: 'equivalent',
     why: 'A path that begins with a dot was answered before: no parameter has an empty code.',
   },
   {
-    file: 'search/selection.ts',
+    file: 'search/sql/selection.ts',
     code: 'if (key === undefined) return inOrderOfLead(wanted, lead, stretch);',
     changes: ['key === undefined → true'],
     reason: 'speed',
     why: 'A search without _sort may come in any order; the implied key only lets the shorter of two ways of finding it be taken.',
   },
   {
-    file: 'search/types/composite.ts',
+    file: 'search/kinds/composite.ts',
     code: 'const columnLengthMax = 120;',
     reason: 'accepted',
     why: 'A code of more characters than any in practice is not found by a composite; where exactly that begins matters only to the size of a key, which has room.',
   },
   {
-    file: 'search/types/date.ts',
+    file: 'search/kinds/date.ts',
     code: 'const dayMicros = 24 * hourMicros;',
     reason: 'speed',
     why: 'The length of a day says here only how many rows a span is taken to hold, and so which parameter leads; the width that the index is asked by is another constant.',
   },
   {
-    file: 'search/types/date.ts',
+    file: 'search/kinds/date.ts',
     code: 'hi: compareMoments(range.hi, outer.hi) > 0 ? range.hi : outer.hi,',
     changes: ['> → >='],
     reason: 'equivalent',
     why: 'Of two equal ends it does not matter which is taken.',
   },
   {
-    file: 'search/types/date.ts',
+    file: 'search/kinds/date.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a line of source, as it stands there
     code: 'return points ? { where: sql`lo >= ${to}` } : endingAfter(to, sql`hi > ${to}`);',
     changes: ['points → false'],
@@ -64,20 +64,20 @@ export const searchExplained: readonly Explanation[] = [
     why: 'An instant ends a microsecond after it begins, so both conditions find the same; the shorter one is one stretch of the index.',
   },
   {
-    file: 'search/types/quantity.ts',
+    file: 'search/kinds/quantity.ts',
     code: "if (unit !== '' && unit !== code) rows.number(number, range, noSystem, unit);",
     changes: ["unit !== '' && unit !== code → unit !== ''", '&& → ||'],
     reason: 'speed',
     why: 'A unit is asked for in any system, so a second row with the same text, or with none, finds what the first one does: it takes room only.',
   },
   {
-    file: 'search/types/token.ts',
+    file: 'search/kinds/token.ts',
     code: "'canonical',",
     reason: 'accepted',
     why: 'No token parameter of R4 selects canonicals; one of a firm that mixes them with texts would find nothing by a | instead of saying that there is no system.',
   },
   {
-    file: 'search/types/token.ts',
+    file: 'search/kinds/token.ts',
     code: 'if (codings.length === 0) rows.token(number, noSystem, presence);',
     changes: ['codings.length === 0 → true'],
     reason: 'speed',

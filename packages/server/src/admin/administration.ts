@@ -5,7 +5,7 @@
 import { firmsOfApplication } from '../audit/administration.ts';
 import { type ErrorCode, fail, PraxisError } from '../base/errors.ts';
 import type { SharedCounters } from '../limits/shared-counters.ts';
-import { CostlyParameters } from '../search/costly-parameters.ts';
+import { CostlyParameters } from '../search/index/costly-parameters.ts';
 import { openOperatorScope } from '../tenancy/operator.ts';
 import { requireAccess, requireFieldRoles, type Segments, verifyActions } from './access.ts';
 import type { Action, ActionContext, Fields } from './action.ts';

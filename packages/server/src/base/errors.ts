@@ -1,5 +1,5 @@
 /**
- * Every error the server can answer, as one table. `http/errors.ts` alone maps them to responses.
+ * Every error the server can answer, as one table. `http/answer/errors.ts` alone maps them to responses.
  * FHIR: OperationOutcome (https://hl7.org/fhir/R4/operationoutcome.html), issue types
  * (https://hl7.org/fhir/R4/valueset-issue-type.html). OAuth errors live in `oauth/errors.ts` (RFC 6749 §5.2).
  */

@@ -7,7 +7,7 @@ import type { JsonObject } from '@praxis/fhir';
 import { fail, type PraxisError } from '../base/errors.ts';
 import type { BundleEntry } from '../engine/bundle-text.ts';
 import type { InteractionContext, Preferences } from '../engine/context.ts';
-import { CostlyParameters } from '../search/costly-parameters.ts';
+import { CostlyParameters } from '../search/index/costly-parameters.ts';
 import { abandoned } from './abandoned.ts';
 import { answerEntry } from './answer-entry.ts';
 import type { AnswerRoom } from './answer-room.ts';

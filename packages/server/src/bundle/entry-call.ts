@@ -4,7 +4,7 @@
 import { JsonError, type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { FhirCall, PatchDocument, Preferences } from '../engine/context.ts';
-import { parseParameters } from '../search/query-string.ts';
+import { parseParameters } from '../search/query/query-string.ts';
 import type { Charging } from './bundle-rate.ts';
 import type { EntryRequest } from './entry-request.ts';
 

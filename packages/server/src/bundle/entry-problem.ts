@@ -2,7 +2,7 @@
  * Problems of an entry, told so that the entry is found: the first words are its place in the Bundle.
  */
 import { type ErrorIssue, PraxisError } from '../base/errors.ts';
-import { CostlyParameters } from '../search/costly-parameters.ts';
+import { CostlyParameters } from '../search/index/costly-parameters.ts';
 
 /** `Bundle.entry[3]` */
 export function entryPath(index: number): string {

@@ -5,7 +5,7 @@
 import { PraxisError } from '../base/errors.ts';
 import type { InteractionContext } from '../engine/context.ts';
 import { matchesOf } from '../engine/write/conditional.ts';
-import { parseParameters } from '../search/query-string.ts';
+import { parseParameters } from '../search/query/query-string.ts';
 import type { ConditionalReference } from './entry-links.ts';
 import { forEntry, inEntry } from './entry-problem.ts';
 

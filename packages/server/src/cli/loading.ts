@@ -15,7 +15,7 @@ import { unsettle } from '../practice/booking/agreed.ts';
 import { firmValueSets } from '../practice/value-sets/firm-value-sets.ts';
 import { unknownCodes } from '../practice/value-sets/judging.ts';
 import { keptCodes } from '../practice/value-sets/store.ts';
-import { CostlyParameters } from '../search/costly-parameters.ts';
+import { CostlyParameters } from '../search/index/costly-parameters.ts';
 import type { ResourceWrite, WriteOutcome } from '../storage/store.ts';
 import type { Firm } from '../tenancy/firms.ts';
 import { openOperatorScope } from '../tenancy/operator.ts';

@@ -10,7 +10,7 @@ import {
 } from '@praxis/fhir';
 import { type Disclosed, serverWritten } from '../access/disclosure.ts';
 import { supportedIncludes, supportedRevincludes } from '../search/includes/supported.ts';
-import { isSearchable } from '../search/query.ts';
+import { isSearchable } from '../search/query/query.ts';
 import { interactions } from './dispatch.ts';
 import { isWritable } from './write/writable.ts';
 

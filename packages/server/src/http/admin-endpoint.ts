@@ -9,11 +9,11 @@ import { bodyBytesMax } from '../admin/input.ts';
 import { fail, type PraxisError } from '../base/errors.ts';
 import { administrationDocument } from '../openapi/administration.ts';
 import { version } from '../version.ts';
-import { decodeUtf8, readBytes } from './body.ts';
-import { headersOf, isRefusal, logFault, toPraxisError } from './errors.ts';
+import { headersOf, isRefusal, logFault, toPraxisError } from './answer/errors.ts';
+import { sendTextFile, type TextFile, textFile } from './answer/text-file.ts';
 import type { ServerParts } from './parts.ts';
-import type { Route } from './paths.ts';
-import { sendTextFile, type TextFile, textFile } from './text-file.ts';
+import { decodeUtf8, readBytes } from './request/body.ts';
+import type { Route } from './request/paths.ts';
 
 const documentPath = '/openapi.json';
 

@@ -7,11 +7,11 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonLimits, JsonObject, JsonValue } from '@praxis/fhir';
 import { fail, PraxisError } from '../base/errors.ts';
-import { type FormatWishes, requestedFormat, wildcardQuality } from './answer-format.ts';
-import { decodeUtf8 } from './body.ts';
-import { acceptedRanges, charsetOf, type MediaRange, mediaTypeOf } from './media-types.ts';
-import { requireResourceFormat, resourceFormat } from './negotiation.ts';
-import { parseBody } from './resource-body.ts';
+import { type FormatWishes, requestedFormat, wildcardQuality } from './answer/answer-format.ts';
+import { decodeUtf8 } from './request/body.ts';
+import { acceptedRanges, charsetOf, type MediaRange, mediaTypeOf } from './request/media-types.ts';
+import { requireResourceFormat, resourceFormat } from './request/negotiation.ts';
+import { parseBody } from './request/resource-body.ts';
 
 /** Binary.securityContext.reference as a header. */
 const securityContextHeader = 'x-security-context';

@@ -8,7 +8,7 @@ import type { Config } from '../base/config.ts';
 import { fail } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Environment } from '../tenancy/environments.ts';
-import { matchPath } from './paths.ts';
+import { matchPath } from './request/paths.ts';
 
 const localhost = /^http:\/\/(?:localhost|127\.0\.0\.1)(?::\d{1,5})?$/;
 

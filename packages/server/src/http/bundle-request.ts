@@ -7,8 +7,8 @@ import { answerBundle } from '../bundle/answer-bundle.ts';
 import type { AnswerRoom } from '../bundle/answer-room.ts';
 import type { FhirCall, FhirResponse, InteractionContext } from '../engine/context.ts';
 import type { RateSubject } from '../limits/rate-limit.ts';
-import { findFormat, formatWishes } from './answer-format.ts';
-import { logFault, toPraxisError } from './errors.ts';
+import { findFormat, formatWishes } from './answer/answer-format.ts';
+import { logFault, toPraxisError } from './answer/errors.ts';
 import type { ServerParts } from './parts.ts';
 import { bundleRate } from './rate-cost.ts';
 

@@ -3,7 +3,7 @@
  * from Host or X-Forwarded-* headers; Host only decides whether a request reached the right door.
  */
 import type { Config } from '../base/config.ts';
-import type { TenantPath } from './paths.ts';
+import type { TenantPath } from './request/paths.ts';
 
 export interface Origins {
   /** The origin of links of an environment, e.g. `https://sandbox.example.com`. */

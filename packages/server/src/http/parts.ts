@@ -21,11 +21,11 @@ import type { TokenEndpoints } from '../oauth/token-endpoint.ts';
 import type { ResourceStore } from '../storage/store.ts';
 import type { EnvironmentDirectory } from '../tenancy/environments.ts';
 import type { Validator } from '../validation/validation.ts';
-import type { BodyAdmission } from './body-admission.ts';
-import type { Compressor } from './compression.ts';
-import type { OpenPages } from './open-pages.ts';
+import type { Compressor } from './answer/compression.ts';
+import type { RequestPlaces } from './connections/request-places.ts';
 import type { Origins } from './origins.ts';
-import type { RequestPlaces } from './request-places.ts';
+import type { OpenPages } from './pages/open-pages.ts';
+import type { BodyAdmission } from './request/body-admission.ts';
 
 /** What the endpoints work with; made once by `app.ts`. */
 export interface ServerParts {

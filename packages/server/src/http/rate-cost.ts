@@ -8,8 +8,8 @@ import type { BundleRate, Charging } from '../bundle/bundle-rate.ts';
 import { isObject } from '../bundle/links.ts';
 import type { FhirRequest } from '../engine/context.ts';
 import type { RateLimit, RateSubject } from '../limits/rate-limit.ts';
-import { pageRowsMaxOf } from '../search/page-limits.ts';
-import { type Parameter, parseParameters } from '../search/query-string.ts';
+import { pageRowsMaxOf } from '../search/query/page-limits.ts';
+import { type Parameter, parseParameters } from '../search/query/query-string.ts';
 
 /** What is known when the call is opened, of a request or of an entry of a Bundle. */
 type Asked = Pick<FhirRequest, 'type' | 'id' | 'parameters' | 'ifNoneExist' | 'contentFlags'>;

@@ -14,18 +14,18 @@ import { newUuid } from '../base/ids.ts';
 import { outcomeOf } from '../engine/outcome.ts';
 import { listHeaders } from '../openapi/headers.ts';
 import { answerAdministration } from './admin-endpoint.ts';
-import { fhirJson } from './answer-format.ts';
+import { fhirJson } from './answer/answer-format.ts';
+import { isRefusal, sendOutcome, toPraxisError } from './answer/errors.ts';
 import { isPreflight, openPreflightRefusal, originsOf, variesByOrigin } from './browsers.ts';
-import { answerContent } from './content-endpoint.ts';
-import { isRefusal, sendOutcome, toPraxisError } from './errors.ts';
+import { watchSockets } from './connections/sockets.ts';
+import { answerContent } from './content/content-endpoint.ts';
 import { answerFhir } from './fhir-endpoint.ts';
+import { answerWellKnown } from './pages/well-known.ts';
 import type { ServerParts } from './parts.ts';
-import { matchPath, unknownPath } from './paths.ts';
-import { toOriginForm } from './request-target.ts';
+import { matchPath, unknownPath } from './request/paths.ts';
+import { toOriginForm } from './request/request-target.ts';
 import { securityHeaders } from './security-headers.ts';
-import { watchSockets } from './sockets.ts';
 import { answerLegacyToken, answerRealm } from './token-endpoints.ts';
-import { answerWellKnown } from './well-known.ts';
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 

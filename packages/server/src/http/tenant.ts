@@ -5,7 +5,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Environment, EnvironmentDirectory } from '../tenancy/environments.ts';
 import type { Origins } from './origins.ts';
-import { type TenantPath, unknownPath } from './paths.ts';
+import { type TenantPath, unknownPath } from './request/paths.ts';
 
 /** What decides whether a path leads anywhere. */
 export interface TenantDoors {

@@ -6,11 +6,11 @@ import { fail, PraxisError } from '../base/errors.ts';
 import { authorizationServerMetadata, jwkSet, openIdConfiguration } from '../oauth/discovery.ts';
 import { jwkSetSecondsMax } from '../oauth/signing/signing-key-rotation.ts';
 import { refusedReply, type TokenReply, type TokenRequest } from '../oauth/token-endpoint.ts';
+import { logFault, toPraxisError } from './answer/errors.ts';
 import { keepTokenRow } from './audit-trail.ts';
-import { readBytes } from './body.ts';
-import { logFault, toPraxisError } from './errors.ts';
 import type { ServerParts } from './parts.ts';
-import { type RealmEndpoint, type Route, unknownPath } from './paths.ts';
+import { readBytes } from './request/body.ts';
+import { type RealmEndpoint, type Route, unknownPath } from './request/paths.ts';
 import { requireTenantPath } from './tenant.ts';
 
 /** POST {legacy_auth_url}. */

@@ -9,7 +9,7 @@ import type { Queryable } from '../database/database.ts';
 import { busier, type FirmWorkContext, workFirmByFirm } from '../jobs/firm-work.ts';
 import type { Job, Progress } from '../jobs/jobs.ts';
 import { jobLimits, type OpenBudget } from '../limits/budgets.ts';
-import { CostlyParameters } from '../search/costly-parameters.ts';
+import { CostlyParameters } from '../search/index/costly-parameters.ts';
 import { deleteIndexRows, failParameters } from '../storage/index-statements.ts';
 import { raiseEpochs } from '../tenancy/epochs.ts';
 import { isPassed } from './barrier.ts';

@@ -1,7 +1,7 @@
 /** What operators learn of search parameters that have failed: a line in the log, and a count. */
 import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
-import type { FailedParameter } from '../search/costly-parameters.ts';
+import type { FailedParameter } from '../search/index/costly-parameters.ts';
 
 /** @param firm number of the firm that has defined them */
 export function noteFailedParameters(

@@ -8,7 +8,7 @@ import { type JsonObject, parseJson, type StepBudget } from '@praxis/fhir';
 import { contentOf, type Stored } from '../access/disclosure.ts';
 import { PraxisError } from '../base/errors.ts';
 import type { Queryable } from '../database/database.ts';
-import { readFirmParameter } from '../search/firm-parameter.ts';
+import { readFirmParameter } from '../search/index/firm-parameter.ts';
 import { derivedSpaces, firmParameterNumber, isStandardNumber } from '../search/numbers.ts';
 import { raiseEpochs } from '../tenancy/epochs.ts';
 import type { SearchParameterDefinition } from '../tenancy/search-parameters.ts';

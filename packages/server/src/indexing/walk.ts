@@ -11,7 +11,7 @@ import { type Budget, type BudgetedWork, type JsonObject, parseJson } from '@pra
 import { contentOf, type Stored } from '../access/disclosure.ts';
 import type { Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
-import { type IndexRows, indexByOwn } from '../search/index-rows.ts';
+import { type IndexRows, indexByOwn } from '../search/index/index-rows.ts';
 import { typeNumber } from '../search/numbers.ts';
 import { insertIndexRows } from '../storage/index-statements.ts';
 import { typeName } from '../storage/rows.ts';

@@ -9,10 +9,10 @@ import {
   searchParametersOf,
 } from '@praxis/fhir';
 import { isWritable } from '../engine/write/writable.ts';
-import { pageRowsMaxOf } from '../search/page-limits.ts';
-import { prefixes } from '../search/prefixes.ts';
-import { isSearchable } from '../search/query.ts';
-import { summaries, totals } from '../search/result-parameters.ts';
+import { prefixes } from '../search/kinds/prefixes.ts';
+import { pageRowsMaxOf } from '../search/query/page-limits.ts';
+import { isSearchable } from '../search/query/query.ts';
+import { summaries, totals } from '../search/query/result-parameters.ts';
 import { componentRef, type Parameter, type Reference, type Schema, schemaRef } from './openapi.ts';
 
 const ordered = `A prefix compares: ${prefixes.join(', ')}; none means eq.`;

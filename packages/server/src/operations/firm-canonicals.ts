@@ -9,7 +9,7 @@ import { PraxisError } from '../base/errors.ts';
 import type { InteractionContext } from '../engine/context.ts';
 import { discloseRow } from '../engine/rights/disclosing.ts';
 import { planSearch } from '../engine/search/searching.ts';
-import { planPage } from '../search/plan.ts';
+import { planPage } from '../search/sql/plan.ts';
 
 /**
  * The resource of `type` with the canonical URL (`url` or `url|version`), masked for the caller; of several the one that

@@ -17,7 +17,7 @@ import type { InteractionContext } from '../engine/context.ts';
 import { type RightsContext, refuse } from '../engine/rights/denials.ts';
 import { discloseRow, pauseBetweenRows } from '../engine/rights/disclosing.ts';
 import { rightsOf } from '../engine/search/searching.ts';
-import { labelCodes, planLabels } from '../search/labels.ts';
+import { labelCodes, planLabels } from '../search/index/labels.ts';
 import { isJsonObject } from './input.ts';
 
 /** Labels that one answer tells, at most. */

@@ -15,7 +15,7 @@ import { discloseRows, requestedElements } from '../engine/rights/disclosing.ts'
 import { encodeQuery } from '../engine/search/search-links.ts';
 import { planSearch } from '../engine/search/searching.ts';
 import { standardParametersOf } from '../search/parameters.ts';
-import { planPage } from '../search/plan.ts';
+import { planPage } from '../search/sql/plan.ts';
 import type { StoredResource } from '../storage/store.ts';
 import { groupsOf } from './code-groups.ts';
 import { integerInput, isJsonObject } from './input.ts';

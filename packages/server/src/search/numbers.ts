@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { resourceTypes, searchParametersOf } from '@praxis/fhir';
-import { canonicalSystem } from './code-systems.ts';
+import { canonicalSystem } from './kinds/code-systems.ts';
 
 /** The number of "no system", and of systems in rows that have none. */
 export const noSystem = '0';

@@ -4,10 +4,10 @@
  */
 import { type SearchParameter, searchParameterFrom, searchParametersOf } from '@praxis/fhir';
 import type { FirmSearchParameter, FirmSearchParameters } from '../tenancy/search-parameters.ts';
-import type { Parameter, ParameterFacts } from './kind.ts';
-import { kindOf } from './kinds.ts';
+import { factsOf, factsOfWhole } from './index/parameter-facts.ts';
+import type { Parameter, ParameterFacts } from './kinds/kind.ts';
+import { kindOf } from './kinds/kinds.ts';
 import { type DerivedSpace, firmParameterNumber, parameterNumber } from './numbers.ts';
-import { factsOf, factsOfWhole } from './parameter-facts.ts';
 
 const byType = new Map<string, ReadonlyMap<string, Parameter>>();
 

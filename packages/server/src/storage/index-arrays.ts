@@ -4,7 +4,7 @@
  * Array literals: https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO. They are written here rather than by the
  * driver: a write carries 35 of them.
  */
-import type { IndexRows } from '../search/index-rows.ts';
+import type { IndexRows } from '../search/index/index-rows.ts';
 
 /** A column of IndexRows: numbers and bigint texts as they are, text quoted, measures as doubles. */
 type Form = 'integer' | 'text' | 'double';

@@ -5,8 +5,8 @@
  */
 import type { Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
-import type { FailedParameter } from '../search/costly-parameters.ts';
-import type { IndexRows } from '../search/index-rows.ts';
+import type { FailedParameter } from '../search/index/costly-parameters.ts';
+import type { IndexRows } from '../search/index/index-rows.ts';
 import { typeNumber } from '../search/numbers.ts';
 import { raiseEpochs } from '../tenancy/epochs.ts';
 import type { TenantScope } from '../tenancy/scope.ts';

@@ -8,13 +8,13 @@ import { applicationSystem, auditEventOf, interactionKinds, type LedgerEvent } f
 import { type AuditOutcome, serviceLedger } from '../audit/audit-row.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { stepsOfServer } from '../limits/budgets.ts';
-import type { Condition } from '../search/condition.ts';
-import type { Criterion } from '../search/criteria.ts';
-import { type CursorBinding, openCursor, sealCursor } from '../search/cursor.ts';
-import { indexElements } from '../search/index-rows.ts';
+import { indexElements } from '../search/index/index-rows.ts';
 import { noSystem, systemNumber, typeNumber } from '../search/numbers.ts';
-import type { SearchTarget } from '../search/plan.ts';
-import { mandatoryGroups } from '../search/row-criteria.ts';
+import type { Condition } from '../search/query/condition.ts';
+import type { Criterion } from '../search/query/criteria.ts';
+import { mandatoryGroups } from '../search/query/row-criteria.ts';
+import { type CursorBinding, openCursor, sealCursor } from '../search/sql/cursor.ts';
+import type { SearchTarget } from '../search/sql/plan.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 
 const and = sql` AND `;

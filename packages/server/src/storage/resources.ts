@@ -5,7 +5,7 @@
 import type { InvariantBreach } from '@praxis/fhir';
 import type { Stored } from '../access/disclosure.ts';
 import type { AuditRow, WriteInteraction } from '../audit/audit-row.ts';
-import type { IndexRows } from '../search/index-rows.ts';
+import type { IndexRows } from '../search/index/index-rows.ts';
 
 /** A version of a resource: the current one, or the one that was asked for. */
 export interface StoredResource {

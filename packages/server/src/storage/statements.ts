@@ -1,5 +1,5 @@
 /**
- * Every statement that storage sends, search pages apart (search/plan.ts makes those by the same pattern). Each names the
+ * Every statement that storage sends, search pages apart (search/sql/plan.ts makes those by the same pattern). Each names the
  * firm as a bound value, beside row-level security, so that it uses keys that begin with the firm and goes to one shard of
  * a distributed database.
  *

@@ -11,7 +11,7 @@ import type { Prover } from '../audit/proof.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { type Database, pointRead, type Queryable, type QueryOptions } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
-import type { FailedParameter } from '../search/costly-parameters.ts';
+import type { FailedParameter } from '../search/index/costly-parameters.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { type ChangeFeed, changeFeedOver } from './changes.ts';
 import {
@@ -138,16 +138,16 @@ export interface ResourceStore extends ChangeFeed, PortionReader, KeptAnswers<Re
   /** Nothing is indexed or searched any longer by what cost too much; every scope of the firm is old then. Those that are new. */
   failParameters(scope: TenantScope, failed: readonly FailedParameter[]): Promise<FailedParameter[]>;
 
-  /** The rows of a planned search page (search/plan.ts), in its order. */
+  /** The rows of a planned search page (search/sql/plan.ts), in its order. */
   selectPage(scope: TenantScope, statement: Sql): Promise<PageRow[]>;
 
   /** The events of the audit ledger of a page (storage/ledger-search.ts), in its order. */
   selectLedger(scope: TenantScope, statement: Sql): Promise<PageRow[]>;
 
-  /** The number that a planned count finds (search/plan.ts). */
+  /** The number that a planned count finds (search/sql/plan.ts). */
   selectCount(scope: TenantScope, statement: Sql): Promise<number>;
 
-  /** What a planned estimate finds (search/plan.ts). */
+  /** What a planned estimate finds (search/sql/plan.ts). */
   selectEstimate(scope: TenantScope, statement: Sql): Promise<Estimate>;
 
   /**

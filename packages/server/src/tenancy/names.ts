@@ -1,6 +1,6 @@
 /**
  * The grammar of names that appear in paths and of access entries, checked where something is created: what passes here
- * can be reached by the path grammar of `http/paths.ts`, whose segments follow the same rule.
+ * can be reached by the path grammar of `http/request/paths.ts`, whose segments follow the same rule.
  */
 import { fail } from '../base/errors.ts';
 

@@ -26,7 +26,7 @@ export interface FirmSearchParameter {
   readonly definition: SearchParameterDefinition;
   /** Every resource has its index rows, so it may be searched by. */
   readonly complete: boolean;
-  /** It costs too much (search/costly-parameters.ts): nothing is indexed or searched by it. */
+  /** It costs too much (search/index/costly-parameters.ts): nothing is indexed or searched by it. */
   readonly failed: boolean;
 }
 

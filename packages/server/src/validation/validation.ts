@@ -15,7 +15,7 @@ import {
 } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { TurnOf } from '../limits/turns.ts';
-import { canonicalUnit } from '../search/ucum.ts';
+import { canonicalUnit } from '../search/kinds/ucum.ts';
 import { type BindingCheck, checkBindings, type ValueSetMembership } from './bindings.ts';
 import { namedProfiles } from './examine.ts';
 import { type Finding, type Findings, find, findBroken, findUnevaluated } from './finding.ts';

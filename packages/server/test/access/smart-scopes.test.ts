@@ -11,7 +11,7 @@ import { rowQueryText } from '../../src/access/row-query.ts';
 import { firstNotHeld, selectEntries } from '../../src/access/select-entries.ts';
 import { type SmartScope, scopePerLetter } from '../../src/access/smart-scopes.ts';
 import { criterionProblems } from '../../src/access/verify-entries.ts';
-import { tokenParameter } from '../../src/search/match.ts';
+import { tokenParameter } from '../../src/search/index/match.ts';
 
 const letters: readonly Letter[] = ['r', 's', 'c', 'u'];
 

@@ -10,7 +10,7 @@ import { UsageError } from '../../src/cli/command.ts';
 import { exportCommands } from '../../src/cli/commands/data/export.ts';
 import { importCommands } from '../../src/cli/commands/data/import.ts';
 import { directorySink, streamSink } from '../../src/cli/exporting/export-files.ts';
-import { emptyIndexRows } from '../../src/search/index-rows.ts';
+import { emptyIndexRows } from '../../src/search/index/index-rows.ts';
 import type { StoredResource } from '../../src/storage/store.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
 import { makeFirm, openTestPlatform, runCommand } from './platform.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
-import { openBodyAdmission, slicedBodyBytes } from '../../src/http/body-admission.ts';
+import { openBodyAdmission, slicedBodyBytes } from '../../src/http/request/body-admission.ts';
 import { openSlices } from '../../src/limits/slices.ts';
 import { patient } from '../support/records.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';

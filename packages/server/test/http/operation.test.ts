@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { pino } from 'pino';
 import { sql } from '../../src/database/sql.ts';
-import { openMetricsPage } from '../../src/http/metrics-page.ts';
+import { openMetricsPage } from '../../src/http/pages/metrics-page.ts';
 import { patient } from '../support/records.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 import { openWire } from '../support/wire.ts';

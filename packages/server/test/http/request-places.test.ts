@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
-import { openRequestPlaces, type PlacedRequest, type RequestPlaces } from '../../src/http/request-places.ts';
+import {
+  openRequestPlaces,
+  type PlacedRequest,
+  type RequestPlaces,
+} from '../../src/http/connections/request-places.ts';
 
 const request = (key: string) => ({ headers: { 'x-api-key': key } });
 const tooMany = { code: 'rate-exceeded', status: 429, details: { headers: { 'retry-after': '1' } } };

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { type ErrorCode, errorTable, PraxisError } from '../../src/base/errors.ts';
-import { headersOf } from '../../src/http/errors.ts';
-import { openMetricsPage } from '../../src/http/metrics-page.ts';
+import { headersOf } from '../../src/http/answer/errors.ts';
+import { openMetricsPage } from '../../src/http/pages/metrics-page.ts';
 import { patient } from '../support/records.ts';
 import { type Answer, makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 import { openRaw, openWire } from '../support/wire.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import net from 'node:net';
 import test, { type TestContext } from 'node:test';
-import { type TakenConnections, takeConnections } from '../../src/http/taken-connections.ts';
+import { type TakenConnections, takeConnections } from '../../src/http/connections/taken-connections.ts';
 import { openRaw } from '../support/wire.ts';
 
 /** A server that never listens, behind one that does. */

@@ -11,7 +11,7 @@ import type { InteractionContext } from '../../src/engine/context.ts';
 import { includedEntries } from '../../src/engine/search/including.ts';
 import { planSearch } from '../../src/engine/search/searching.ts';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
-import { planPage } from '../../src/search/plan.ts';
+import { planPage } from '../../src/search/sql/plan.ts';
 import { readSettings } from '../../src/tenancy/application-settings.ts';
 import { openValidator } from '../../src/validation/validator.ts';
 import { baseUrl, limits, nowMs, openSearchWorld, parametersOfQuery, secrets } from '../search/world.ts';

@@ -9,7 +9,7 @@ import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { interactions } from '../../src/engine/dispatch.ts';
 import { operations } from '../../src/practice/operations.ts';
 import { standardParametersOf } from '../../src/search/parameters.ts';
-import { resultParameterNames } from '../../src/search/result-parameters.ts';
+import { resultParameterNames } from '../../src/search/query/result-parameters.ts';
 import type { Answer, Caller } from '../support/service.ts';
 import { type Way, ways } from './ways.ts';
 import { callerNames, openWorld, secrets, type World } from './worlds.ts';

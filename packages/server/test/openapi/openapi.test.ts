@@ -12,8 +12,8 @@ import { limitHeaders, listHeaders } from '../../src/openapi/headers.ts';
 import { describedMethods, type Operation, type PathItem } from '../../src/openapi/openapi.ts';
 import { methodsOf } from '../../src/operations/answer-operation.ts';
 import { operations as declaredOperations } from '../../src/practice/operations.ts';
-import { isSearchable } from '../../src/search/query.ts';
-import { resultParameterNames } from '../../src/search/result-parameters.ts';
+import { isSearchable } from '../../src/search/query/query.ts';
+import { resultParameterNames } from '../../src/search/query/result-parameters.ts';
 import { officialExamples } from '../search/official-examples.ts';
 import {
   clientForm,

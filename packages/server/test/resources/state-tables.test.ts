@@ -12,7 +12,7 @@ import { operations } from '../../src/practice/operations.ts';
 import { stateTables } from '../../src/practice/states.ts';
 import type { VersionChange } from '../../src/resources/behaviour.ts';
 import { type Act, type Actor, actors, effects, type StateTable } from '../../src/resources/states/state-table.ts';
-import { emptyIndexRows } from '../../src/search/index-rows.ts';
+import { emptyIndexRows } from '../../src/search/index/index-rows.ts';
 import { beginnings, inState, leadsTo, operationEvents, r4States, stateCodes } from './state-events.ts';
 
 const whoever = Object.keys(actors) as readonly Actor[]; // of an object literal

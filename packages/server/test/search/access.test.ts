@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
 import { sql } from '../../src/database/sql.ts';
-import { openCursor, sealCursor } from '../../src/search/cursor.ts';
-import { planCount, planPage } from '../../src/search/plan.ts';
-import { parseSearch } from '../../src/search/query.ts';
+import { parseSearch } from '../../src/search/query/query.ts';
+import { openCursor, sealCursor } from '../../src/search/sql/cursor.ts';
+import { planCount, planPage } from '../../src/search/sql/plan.ts';
 import { openScope } from '../../src/tenancy/scope.ts';
 import {
   context,

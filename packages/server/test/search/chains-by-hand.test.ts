@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { type JsonObject, searchParametersOf } from '@praxis/fhir';
 import fc from 'fast-check';
-import { chainTypesMax } from '../../src/search/parse-condition.ts';
+import { chainTypesMax } from '../../src/search/query/parse-condition.ts';
 import { syntheticPractice } from '../../src/synthetic/practice.ts';
 import { type Caller, makeApplication, makeFirm, openCaller, openTestService, startMs } from '../support/service.ts';
 import {

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { JsonObject } from '@praxis/fhir';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
-import { indexResource } from '../../src/search/index-rows.ts';
+import { indexResource } from '../../src/search/index/index-rows.ts';
 import { typeNumber } from '../../src/search/numbers.ts';
 import { standardParametersOf } from '../../src/search/parameters.ts';
 import { officialExamples } from './official-examples.ts';

@@ -12,7 +12,7 @@ import {
 } from '@praxis/fhir';
 import { PraxisError } from '../../src/base/errors.ts';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
-import { parseSearch } from '../../src/search/query.ts';
+import { parseSearch } from '../../src/search/query/query.ts';
 import { officialExamples } from './official-examples.ts';
 import { context, openSearchWorld } from './world.ts';
 

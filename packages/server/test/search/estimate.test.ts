@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { planEstimate } from '../../src/search/plan.ts';
+import { planEstimate } from '../../src/search/sql/plan.ts';
 import type { Estimate } from '../../src/storage/store.ts';
 import { openSearchWorld, type PageOptions, parametersOfQuery, targetOf } from './world.ts';
 

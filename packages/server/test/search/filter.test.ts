@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
-import { parseSearch } from '../../src/search/query.ts';
+import { parseSearch } from '../../src/search/query/query.ts';
 import { context, openSearchWorld } from './world.ts';
 
 const world = await openSearchWorld({ after });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
-import { readFirmParameter } from '../../src/search/firm-parameter.ts';
+import { readFirmParameter } from '../../src/search/index/firm-parameter.ts';
 
 const accepted: readonly (readonly [type: string, expression: string])[] = [
   ['quantity', 'Observation.value.ofType(Quantity)'],

@@ -5,7 +5,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type JsonObject, parseJson } from '@praxis/fhir';
-import { approximateRange, type Decimal, impliedRange, numericText, parseDecimal } from '../../src/search/decimal.ts';
+import {
+  approximateRange,
+  type Decimal,
+  impliedRange,
+  numericText,
+  parseDecimal,
+} from '../../src/search/kinds/decimal.ts';
 import { checkGolden, type Golden } from './golden.ts';
 import { openSearchWorld } from './world.ts';
 

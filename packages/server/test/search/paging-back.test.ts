@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { JsonObject } from '@praxis/fhir';
 import fc from 'fast-check';
-import type { SearchPage } from '../../src/search/plan.ts';
+import type { SearchPage } from '../../src/search/sql/plan.ts';
 import type { PageRow } from '../../src/storage/store.ts';
 import { observation, searches, sorts } from './paged-observations.ts';
 import { createOf, openSearchWorld, type SearchWorld } from './world.ts';

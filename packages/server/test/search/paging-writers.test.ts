@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { JsonObject } from '@praxis/fhir';
-import type { SearchPage } from '../../src/search/plan.ts';
+import type { SearchPage } from '../../src/search/sql/plan.ts';
 import type { PageRow } from '../../src/storage/store.ts';
 import { syntheticPractice } from '../../src/synthetic/practice.ts';
 import { officialExamples } from './official-examples.ts';

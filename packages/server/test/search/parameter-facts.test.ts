@@ -1,8 +1,8 @@
 /** What is known of a parameter before any value: whether a resource may have several index rows, and systems of codes. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { factsOf } from '../../src/search/index/parameter-facts.ts';
 import { systemNumber } from '../../src/search/numbers.ts';
-import { factsOf } from '../../src/search/parameter-facts.ts';
 
 /** Elements that a resource has once at most, whose values are yet found in several ways. */
 const severalRows: readonly (readonly [type: string, expression: string, kind: 'token' | 'quantity' | 'reference'])[] =

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { parameterNumber } from '../../src/search/numbers.ts';
-import { planCount, planEstimate, planPage, type SearchTarget } from '../../src/search/plan.ts';
+import { planCount, planEstimate, planPage, type SearchTarget } from '../../src/search/sql/plan.ts';
 import { explained, nodesOf, type PlanNode, pagesOf, vacuumed } from './explained.ts';
 import { encodeQuery } from './golden.ts';
 import { nowMs, openSearchWorld, parametersOfQuery, type SearchWorld, targetOf } from './world.ts';

@@ -1,7 +1,7 @@
 /** Query strings and form bodies: https://url.spec.whatwg.org/#urlencoded-parsing, and what existing clients send besides. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseParameters } from '../../src/search/query-string.ts';
+import { parseParameters } from '../../src/search/query/query-string.ts';
 
 test('names and values are those of the URL standard', () => {
   for (const text of ['', 'a=1&b=2&a=3', '&&a=1&', '=x', 'a=', '_a', 'a=b=c', 'a+b=c+d%2B', 'date=%C3%A4&%C3%A4=1']) {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
-import { parseSearch } from '../../src/search/query.ts';
+import { parseSearch } from '../../src/search/query/query.ts';
 import { encodeQuery } from './golden.ts';
 import { context, parametersOfQuery } from './world.ts';
 

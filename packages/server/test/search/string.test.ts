@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { foldText } from '../../src/search/text-folding.ts';
+import { foldText } from '../../src/search/kinds/text-folding.ts';
 import { checkGolden, type Golden } from './golden.ts';
 import { openSearchWorld } from './world.ts';
 

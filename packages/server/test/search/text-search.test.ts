@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { soundOf } from '../../src/search/sound.ts';
+import { soundOf } from '../../src/search/kinds/sound.ts';
 import { checkGolden, type Golden } from './golden.ts';
 import { openSearchWorld } from './world.ts';
 

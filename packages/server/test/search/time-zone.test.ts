@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { utcFromLocal } from '../../src/base/time-zone.ts';
-import { type DateRange, parseDate, rangeOf } from '../../src/search/date-range.ts';
+import { type DateRange, parseDate, rangeOf } from '../../src/search/kinds/date-range.ts';
 
 const local = (text: string): number => Date.parse(`${text}Z`);
 

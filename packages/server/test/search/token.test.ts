@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
-import { type IndexRows, indexResource } from '../../src/search/index-rows.ts';
-import { matchesToken } from '../../src/search/match.ts';
+import { type IndexRows, indexResource } from '../../src/search/index/index-rows.ts';
+import { matchesToken } from '../../src/search/index/match.ts';
 import { checkGolden, type Golden } from './golden.ts';
 import { openSearchWorld, timeZone } from './world.ts';
 

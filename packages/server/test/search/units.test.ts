@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { canonicalUnit } from '../../src/search/ucum.ts';
+import { canonicalUnit } from '../../src/search/kinds/ucum.ts';
 import { checkGolden, type Golden } from './golden.ts';
 import { openSearchWorld } from './world.ts';
 

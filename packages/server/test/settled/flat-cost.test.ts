@@ -1,7 +1,7 @@
 /** docs/integrate/contract.md#fhir: only cursors promise flat cost; counted in pages that the database reads, not in time. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { planPage } from '../../src/search/plan.ts';
+import { planPage } from '../../src/search/sql/plan.ts';
 import { explained, pagesOf, vacuumed } from '../search/explained.ts';
 import { openSearchWorld, parametersOfQuery, type SearchWorld, targetOf } from '../search/world.ts';
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { StatementError } from '../../src/database/sqlstate.ts';
-import type { IndexRows } from '../../src/search/index-rows.ts';
+import type { IndexRows } from '../../src/search/index/index-rows.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { changed, everything, incompressible, indexRows, makeFirms, resourceWrite } from './fixture.ts';

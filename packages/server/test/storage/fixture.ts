@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { contentOf, stored } from '../../src/access/disclosure.ts';
 import type { Database } from '../../src/database/database.ts';
 import { sql } from '../../src/database/sql.ts';
-import { emptyIndexRows, type IndexRows } from '../../src/search/index-rows.ts';
+import { emptyIndexRows, type IndexRows } from '../../src/search/index/index-rows.ts';
 import type { ResourceWrite, StoredResource } from '../../src/storage/store.ts';
 import { openScope, type TenantScope } from '../../src/tenancy/scope.ts';
 import { everyTable } from '../support/tenant-rows.ts';

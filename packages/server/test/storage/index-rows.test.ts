@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { type Sql, sql } from '../../src/database/sql.ts';
-import { emptyIndexRows, type IndexRows } from '../../src/search/index-rows.ts';
+import { emptyIndexRows, type IndexRows } from '../../src/search/index/index-rows.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { changed, everything, incompressible, indexRows, makeFirms, resourceDelete, resourceWrite } from './fixture.ts';

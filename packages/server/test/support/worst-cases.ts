@@ -7,10 +7,10 @@ import {
   type WorstRequest,
 } from '../../src/base/worst-case.ts';
 import { interactions } from '../../src/engine/dispatch.ts';
-import { bodyFormats } from '../../src/http/negotiation.ts';
+import { bodyFormats } from '../../src/http/request/negotiation.ts';
 import { jobWorstCases } from '../../src/jobs/worst-cases.ts';
 import { operations } from '../../src/practice/operations.ts';
-import { searchKinds } from '../../src/search/kinds.ts';
+import { searchKinds } from '../../src/search/kinds/kinds.ts';
 
 export interface Attack {
   readonly name: string;

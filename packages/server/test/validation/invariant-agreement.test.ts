@@ -16,7 +16,7 @@ import {
   resourceTypes,
 } from '@praxis/fhir';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
-import { canonicalUnit } from '../../src/search/ucum.ts';
+import { canonicalUnit } from '../../src/search/kinds/ucum.ts';
 import { childNodes, type ElementNode, resourceNode } from '../../src/validation/element-node.ts';
 import { holds } from '../../src/validation/fhirpath.ts';
 import { plainOf } from '../../src/validation/plain.ts';

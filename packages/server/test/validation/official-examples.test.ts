@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import test from 'node:test';
 import { checkInvariants, loadOfficialProfiles, parseJson } from '@praxis/fhir';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
-import { canonicalUnit } from '../../src/search/ucum.ts';
+import { canonicalUnit } from '../../src/search/kinds/ucum.ts';
 import { examine, namedProfiles } from '../../src/validation/examine.ts';
 import type { Finding } from '../../src/validation/finding.ts';
 import { plainOf } from '../../src/validation/plain.ts';

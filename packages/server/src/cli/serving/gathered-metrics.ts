@@ -6,7 +6,7 @@ import {
   openWorkerMetrics,
   type ReplacementReason,
 } from '../../base/worker-metrics.ts';
-import type { MetricsText } from '../../http/metrics-page.ts';
+import type { MetricsText } from '../../http/pages/metrics-page.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
 export interface GatheredMetrics extends MetricsText {

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../../base/config.ts';
 import { type Log, openLog } from '../../base/log.ts';
-import { type MetricsPage, openMetricsPage } from '../../http/metrics-page.ts';
+import { type MetricsPage, openMetricsPage } from '../../http/pages/metrics-page.ts';
 import { readSecretKeys } from '../../keys/secret-keys.ts';
 import type { CommandContext } from '../command.ts';
 import type { ToWorker } from './messages.ts';

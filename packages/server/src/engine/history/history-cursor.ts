@@ -1,6 +1,6 @@
 /**
  * Where the next page of a history begins, as a text in its link: sealed, and bound to firm, application, access policy and
- * what was asked for, like the cursors of searches (search/cursor.ts).
+ * what was asked for, like the cursors of searches (search/sql/cursor.ts).
  */
 import { fail } from '../../base/errors.ts';
 import type { HistoryPeriod, HistoryPosition } from '../../storage/store.ts';

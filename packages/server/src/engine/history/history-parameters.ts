@@ -2,7 +2,7 @@
  * Parameters of a history (https://hl7.org/fhir/R4/http.html#history): `_since`, `_at`, `_count`, and where a page begins.
  */
 import { fail } from '../../base/errors.ts';
-import { type DateRange, parseDate, rangeOf } from '../../search/date-range.ts';
+import { type DateRange, parseDate, rangeOf } from '../../search/kinds/date-range.ts';
 import type { HistoryPeriod } from '../../storage/store.ts';
 import type { FhirRequest, InteractionContext } from '../context.ts';
 

@@ -4,7 +4,7 @@
  */
 import { type JsonValue, parseJson, resourceTypesWithEndpoint } from '@praxis/fhir';
 import { type Disclosed, textOf } from '../../access/disclosure.ts';
-import { planPage } from '../../search/plan.ts';
+import { planPage } from '../../search/sql/plan.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { InteractionContext } from '../context.ts';
 import { planSearch } from '../search/searching.ts';

@@ -7,8 +7,8 @@ import { contentOf, type Disclosed, type Stored, textOf } from '../../access/dis
 import { disclose, type ElementFilter } from '../../access/mask.ts';
 import type { Criterion, Letter } from '../../access/policy.ts';
 import { fail } from '../../base/errors.ts';
-import { type IndexRows, indexElements } from '../../search/index-rows.ts';
-import { matchesToken } from '../../search/match.ts';
+import { type IndexRows, indexElements } from '../../search/index/index-rows.ts';
+import { matchesToken } from '../../search/index/match.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { BundleEntry } from '../bundle-text.ts';
 import type { FhirRequest, InteractionContext } from '../context.ts';

@@ -8,7 +8,7 @@ import { type AccessPolicy, searchGrants } from '../../access/policy.ts';
 import { type EntryTrace, traceEntries } from '../../access/trace-entries.ts';
 import { PraxisError } from '../../base/errors.ts';
 import { referenceParameters } from '../../search/includes/include.ts';
-import type { Parameter } from '../../search/kind.ts';
+import type { Parameter } from '../../search/kinds/kind.ts';
 import { parametersOf } from '../../search/parameters.ts';
 import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
 import type { InteractionName } from '../context.ts';

@@ -3,8 +3,8 @@
  */
 import type { SearchParameter } from '@praxis/fhir';
 import { searchGrants } from '../../access/policy.ts';
-import type { CompartmentScope } from '../../search/compartment-scope.ts';
 import { standardParametersOf } from '../../search/parameters.ts';
+import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import type { CompartmentOwner, InteractionContext } from '../context.ts';
 import { compartmentScope } from './compartment.ts';
 import { rightsOf } from './searching.ts';

@@ -4,10 +4,10 @@
  */
 import { compartments, type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf } from '../../access/disclosure.ts';
-import type { CompartmentScope } from '../../search/compartment-scope.ts';
-import { indexElements } from '../../search/index-rows.ts';
+import { indexElements } from '../../search/index/index-rows.ts';
 import { parameterNumber, typeNumber } from '../../search/numbers.ts';
 import { isSearchable, standardParametersOf } from '../../search/parameters.ts';
+import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { FhirRequest, InteractionContext } from '../context.ts';
 

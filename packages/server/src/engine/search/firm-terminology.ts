@@ -5,7 +5,7 @@
 import { type JsonObject, parseJson } from '@praxis/fhir';
 import { textOf } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
-import { planPage, type SearchTarget } from '../../search/plan.ts';
+import { planPage, type SearchTarget } from '../../search/sql/plan.ts';
 import type { TerminologyLookup } from '../../terminology/terminology.ts';
 import type { InteractionContext } from '../context.ts';
 import { discloseRow } from '../rights/disclosing.ts';

@@ -1,9 +1,9 @@
 /**
- * Steps of a hierarchy of resources (search/hierarchies.ts), each a search with the caller's rights: what the caller may not
+ * Steps of a hierarchy of resources (search/query/hierarchies.ts), each a search with the caller's rights: what the caller may not
  * search is no step.
  */
-import type { HierarchySource } from '../../search/hierarchies.ts';
-import { planPage } from '../../search/plan.ts';
+import type { HierarchySource } from '../../search/query/hierarchies.ts';
+import { planPage } from '../../search/sql/plan.ts';
 import type { InteractionContext } from '../context.ts';
 import type { Plan } from './firm-terminology.ts';
 

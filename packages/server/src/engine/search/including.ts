@@ -18,8 +18,8 @@ import {
   type Outgoing,
   type Restriction,
 } from '../../search/includes/include-statement.ts';
-import type { Parameter } from '../../search/kind.ts';
-import type { SearchQuery } from '../../search/query.ts';
+import type { Parameter } from '../../search/kinds/kind.ts';
+import type { SearchQuery } from '../../search/query/query.ts';
 import type { PageRow } from '../../storage/store.ts';
 import type { BundleEntry } from '../bundle-text.ts';
 import type { InteractionContext } from '../context.ts';

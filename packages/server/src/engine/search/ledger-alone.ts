@@ -5,7 +5,7 @@
 import { ledgerTypes } from '../../audit/audit-event.ts';
 import { fail } from '../../base/errors.ts';
 import { isIncludeName } from '../../search/includes/include.ts';
-import type { SearchParameters } from '../../search/query.ts';
+import type { SearchParameters } from '../../search/query/query.ts';
 import type { RightsContext } from '../rights/denials.ts';
 
 /**

@@ -4,7 +4,7 @@
  */
 import { toInstant } from '../../base/clock.ts';
 import { newUuid } from '../../base/ids.ts';
-import { planCount, planPage, type SearchTarget } from '../../search/plan.ts';
+import { planCount, planPage, type SearchTarget } from '../../search/sql/plan.ts';
 import {
   isOfLedger,
   ledgerCount,

@@ -3,7 +3,7 @@
  * the parameters that were used. Links to other pages carry the sealed cursor, and `page=N` beside it for clients that take
  * only that.
  */
-import type { SearchQuery } from '../../search/query.ts';
+import type { SearchQuery } from '../../search/query/query.ts';
 import type { BundleLink } from '../bundle-text.ts';
 import type { FhirRequest, InteractionContext } from '../context.ts';
 

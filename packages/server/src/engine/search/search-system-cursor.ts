@@ -1,9 +1,9 @@
 /**
  * Where the next page of a search over several types begins, as a text in its link: the type, and the cursor of the search
- * inside it. Sealed and bound like other cursors (search/cursor.ts).
+ * inside it. Sealed and bound like other cursors (search/sql/cursor.ts).
  */
 import { fail } from '../../base/errors.ts';
-import type { SearchTarget } from '../../search/plan.ts';
+import type { SearchTarget } from '../../search/sql/plan.ts';
 import type { InteractionContext } from '../context.ts';
 
 export interface SystemPosition {

@@ -2,9 +2,10 @@
  * One order over several types (https://hl7.org/fhir/R4/search.html#sort): each type is read in its own order from the same
  * place on, and the rows are merged. Among equals the types follow each other by name (docs/decisions/0107).
  */
-import type { RowPlace } from '../../search/keyset.ts';
-import { cursorAfter, orderedColumns, planPage, type SearchTarget } from '../../search/plan.ts';
-import { refuseValue } from '../../search/search-values.ts';
+
+import { refuseValue } from '../../search/query/search-values.ts';
+import type { RowPlace } from '../../search/sql/keyset.ts';
+import { cursorAfter, orderedColumns, planPage, type SearchTarget } from '../../search/sql/plan.ts';
 import type { PageRow } from '../../storage/store.ts';
 import type { InteractionContext } from '../context.ts';
 

@@ -5,12 +5,12 @@
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { ledgerTypes } from '../../audit/audit-event.ts';
 import { fail } from '../../base/errors.ts';
-import type { CompartmentScope } from '../../search/compartment-scope.ts';
 import { isIncludeName } from '../../search/includes/include.ts';
-import type { SearchTarget } from '../../search/plan.ts';
-import type { SearchParameters } from '../../search/query.ts';
-import { resultParameterNames } from '../../search/result-parameters.ts';
-import { refuseValue, shownName } from '../../search/search-values.ts';
+import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
+import type { SearchParameters } from '../../search/query/query.ts';
+import { resultParameterNames } from '../../search/query/result-parameters.ts';
+import { refuseValue, shownName } from '../../search/query/search-values.ts';
+import type { SearchTarget } from '../../search/sql/plan.ts';
 import type { CompartmentOwner, FhirRequest, InteractionContext, Preferences } from '../context.ts';
 import { requireGrants } from '../rights/denials.ts';
 import { compartmentScope, typesOfCompartment } from './compartment.ts';

@@ -9,7 +9,7 @@ import { searchEntriesOf } from '../../access/explain.ts';
 import { toInstant } from '../../base/clock.ts';
 import { newUuid } from '../../base/ids.ts';
 import { getting } from '../../base/worst-case.ts';
-import { planCount, planEstimate, planPage, type SearchTarget } from '../../search/plan.ts';
+import { planCount, planEstimate, planPage, type SearchTarget } from '../../search/sql/plan.ts';
 import type { PageRow } from '../../storage/store.ts';
 import type { BundleEntry, BundleLink } from '../bundle-text.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';

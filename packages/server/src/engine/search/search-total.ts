@@ -1,7 +1,13 @@
 /**
  * `Bundle.total` of a searchset: https://hl7.org/fhir/R4/search.html#total.
  */
-import { type PlannedPage, planCount, planEstimate, type SearchPage, type SearchTarget } from '../../search/plan.ts';
+import {
+  type PlannedPage,
+  planCount,
+  planEstimate,
+  type SearchPage,
+  type SearchTarget,
+} from '../../search/sql/plan.ts';
 import type { Estimate } from '../../storage/store.ts';
 import type { BundleEntry } from '../bundle-text.ts';
 import type { FhirRequest, InteractionContext } from '../context.ts';

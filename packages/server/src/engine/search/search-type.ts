@@ -5,8 +5,8 @@
 import { toInstant } from '../../base/clock.ts';
 import { newUuid } from '../../base/ids.ts';
 import { manyOf, searching } from '../../base/worst-case.ts';
-import { planCount, planPage, type SearchPage } from '../../search/plan.ts';
-import type { SearchQuery } from '../../search/query.ts';
+import type { SearchQuery } from '../../search/query/query.ts';
+import { planCount, planPage, type SearchPage } from '../../search/sql/plan.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { BundleEntry } from '../bundle-text.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';

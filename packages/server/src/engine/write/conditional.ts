@@ -4,8 +4,8 @@
  * creates exactly one creates.
  */
 import { fail } from '../../base/errors.ts';
-import { planPage, type SearchTarget } from '../../search/plan.ts';
-import type { SearchParameters } from '../../search/query.ts';
+import type { SearchParameters } from '../../search/query/query.ts';
+import { planPage, type SearchTarget } from '../../search/sql/plan.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { InteractionContext } from '../context.ts';
 import { requireGrants } from '../rights/denials.ts';

@@ -7,7 +7,7 @@ import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import { newResourceId } from '../../base/ids.ts';
 import { largeCreates, largePatient, sending } from '../../base/worst-case.ts';
-import { parseParameters } from '../../search/query-string.ts';
+import { parseParameters } from '../../search/query/query-string.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
 import { hookOf, hooksOf } from '../hooks.ts';

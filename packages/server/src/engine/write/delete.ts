@@ -5,7 +5,7 @@
 import { contentOf } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import { largePatient } from '../../base/worst-case.ts';
-import { emptyIndexRows } from '../../search/index-rows.ts';
+import { emptyIndexRows } from '../../search/index/index-rows.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
 import { requireMatch, requireNoneMatch } from '../preconditions.ts';
 import { refuse } from '../rights/denials.ts';

@@ -7,7 +7,7 @@
 import { type Budget, checkInvariantsInSlices, type InvariantBreach, type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf } from '../../access/disclosure.ts';
 import { type ErrorIssue, fail } from '../../base/errors.ts';
-import { canonicalUnit } from '../../search/ucum.ts';
+import { canonicalUnit } from '../../search/kinds/ucum.ts';
 import type { ResourceWrite, StoredResource } from '../../storage/store.ts';
 import type { InteractionContext } from '../context.ts';
 

@@ -4,9 +4,9 @@
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { InteractionContext } from '../../engine/context.ts';
 import { type RightsContext, requireGrants } from '../../engine/rights/denials.ts';
-import { parseDate, rangeOf } from '../../search/date-range.ts';
-import type { SearchParameters } from '../../search/query.ts';
-import { shownName } from '../../search/search-values.ts';
+import { parseDate, rangeOf } from '../../search/kinds/date-range.ts';
+import type { SearchParameters } from '../../search/query/query.ts';
+import { shownName } from '../../search/query/search-values.ts';
 import { integerInput, textInput, textInputs } from '../input.ts';
 import type { OperationRequest } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';

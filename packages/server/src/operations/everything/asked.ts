@@ -2,8 +2,8 @@
  * What a $everything asks for: its parameters, read.
  */
 import { isResourceType } from '../../search/numbers.ts';
-import type { SearchParameters } from '../../search/query.ts';
-import { shownName } from '../../search/search-values.ts';
+import type { SearchParameters } from '../../search/query/query.ts';
+import { shownName } from '../../search/query/search-values.ts';
 import { integerInput, textInput, textInputs } from '../input.ts';
 import type { OperationInput, OperationRequest } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';

@@ -1,6 +1,6 @@
 /**
  * Where the next page of a $everything begins, as a text in its link: sealed, and bound to firm, application, access policy
- * and what was asked for, like the cursors of searches (search/cursor.ts).
+ * and what was asked for, like the cursors of searches (search/sql/cursor.ts).
  */
 import { fail } from '../../base/errors.ts';
 import type { InteractionContext } from '../../engine/context.ts';

@@ -5,8 +5,8 @@
 import type { InteractionContext } from '../../engine/context.ts';
 import { typesInCompartment } from '../../engine/search/compartment.ts';
 import { usableScope } from '../../engine/search/compartment-types.ts';
-import type { CompartmentScope } from '../../search/compartment-scope.ts';
-import type { SearchParameters } from '../../search/query.ts';
+import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
+import type { SearchParameters } from '../../search/query/query.ts';
 import type { EverythingAsked } from './asked.ts';
 import { careDates } from './care-dates.ts';
 

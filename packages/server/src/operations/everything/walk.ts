@@ -4,9 +4,9 @@
  */
 import type { InteractionContext } from '../../engine/context.ts';
 import { planSearch } from '../../engine/search/searching.ts';
-import type { CompartmentScope } from '../../search/compartment-scope.ts';
-import { planPage } from '../../search/plan.ts';
-import type { SearchParameters } from '../../search/query.ts';
+import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
+import type { SearchParameters } from '../../search/query/query.ts';
+import { planPage } from '../../search/sql/plan.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { EverythingAsked } from './asked.ts';
 import type { Position } from './position.ts';

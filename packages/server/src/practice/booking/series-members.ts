@@ -12,8 +12,8 @@ import { criterionTest } from '../../engine/rights/disclosing.ts';
 import { readableMember } from '../../engine/rights/readable-members.ts';
 import { requireTouchable } from '../../engine/rights/write-rights.ts';
 import { rightsOf } from '../../engine/search/searching.ts';
-import { planPage } from '../../search/plan.ts';
-import { parseSearch } from '../../search/query.ts';
+import { parseSearch } from '../../search/query/query.ts';
+import { planPage } from '../../search/sql/plan.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import { type SeriesPlace, seriesPlaceOf, seriesSystem } from './series.ts';
 

@@ -16,11 +16,11 @@ import { discloseRow, requestedElements } from '../../engine/rights/disclosing.t
 import { scopeOf } from '../../engine/search/compartment.ts';
 import { searchLinks } from '../../engine/search/search-links.ts';
 import { planSearch } from '../../engine/search/searching.ts';
-import { matchesToken } from '../../search/match.ts';
+import { matchesToken } from '../../search/index/match.ts';
 import { standardParametersOf } from '../../search/parameters.ts';
-import type { SearchTarget } from '../../search/plan.ts';
-import type { SearchQuery } from '../../search/query.ts';
-import { refuseValue } from '../../search/search-values.ts';
+import type { SearchQuery } from '../../search/query/query.ts';
+import { refuseValue } from '../../search/query/search-values.ts';
+import type { SearchTarget } from '../../search/sql/plan.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import { findBookableActors, findBusyIntervals } from '../booking/occupancy.ts';
 import { depthOver } from './busy.ts';

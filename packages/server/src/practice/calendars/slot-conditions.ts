@@ -5,15 +5,15 @@
 
 import type { StepBudget } from '@praxis/fhir';
 import type { InteractionContext } from '../../engine/context.ts';
-import { fewValues } from '../../search/criteria.ts';
 import { isIncludeName } from '../../search/includes/include.ts';
-import { type IndexRows, indexElements } from '../../search/index-rows.ts';
-import type { Parameter, ValueContext } from '../../search/kind.ts';
-import { hasToken } from '../../search/match.ts';
+import { type IndexRows, indexElements } from '../../search/index/index-rows.ts';
+import { hasToken } from '../../search/index/match.ts';
+import type { Parameter, ValueContext } from '../../search/kinds/kind.ts';
 import { parametersOf } from '../../search/parameters.ts';
-import type { SearchQuery } from '../../search/query.ts';
-import { resultParameterNames } from '../../search/result-parameters.ts';
-import { refuseValue } from '../../search/search-values.ts';
+import { fewValues } from '../../search/query/criteria.ts';
+import type { SearchQuery } from '../../search/query/query.ts';
+import { resultParameterNames } from '../../search/query/result-parameters.ts';
+import { refuseValue } from '../../search/query/search-values.ts';
 import type { AppointmentTypeRule, Calendar } from './calendar.ts';
 import { type SlotStatus, slotIdentifierSystem, slotIdentifierSystems, slotResource } from './slot-resource.ts';
 import { commonSpans, spansOf, type TimeSpan } from './slot-window.ts';

@@ -4,10 +4,10 @@
  */
 
 import type { InteractionLimits } from '../../engine/context.ts';
-import { fewValues } from '../../search/criteria.ts';
-import type { ValueContext } from '../../search/kind.ts';
-import { refuseValue } from '../../search/search-values.ts';
-import { parseDateValue } from '../../search/types/date.ts';
+import { parseDateValue } from '../../search/kinds/date.ts';
+import type { ValueContext } from '../../search/kinds/kind.ts';
+import { fewValues } from '../../search/query/criteria.ts';
+import { refuseValue } from '../../search/query/search-values.ts';
 
 /** [fromMs, toMs) in milliseconds since 1970; infinite where an end is open. */
 export interface TimeSpan {

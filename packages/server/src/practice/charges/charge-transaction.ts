@@ -4,8 +4,8 @@
  */
 import { type JsonObject, type JsonValue, practiceIdentifierSystems } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
-import { type Decimal, parseDecimal } from '../../search/decimal.ts';
 import { objectOf, objectsOf, propertyOf, textOf } from '../../search/json-values.ts';
+import { type Decimal, parseDecimal } from '../../search/kinds/decimal.ts';
 
 /** Extension of a ChargeItem: the price of one unit, a Money, in place of that of the fee schedule. */
 export const unitCostUrl = 'https://praxis.health/fhir/StructureDefinition/unit-cost';

@@ -11,7 +11,7 @@ import { newUuid } from '../../base/ids.ts';
 import { type FirmWorkContext, workFirmByFirm } from '../../jobs/firm-work.ts';
 import type { Job, Progress } from '../../jobs/jobs.ts';
 import { jobLimits, type OpenBudget } from '../../limits/budgets.ts';
-import { CostlyParameters } from '../../search/costly-parameters.ts';
+import { CostlyParameters } from '../../search/index/costly-parameters.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import { firmClock } from '../../tenancy/firm-time.ts';
 import { type Firm, getFirm } from '../../tenancy/firms.ts';

@@ -4,8 +4,8 @@
  * (docs/decisions/0202, 0203).
  */
 import type { JsonObject } from '@praxis/fhir';
-import { parseDate, rangeOf } from '../../search/date-range.ts';
 import { objectOf, objectsOf, textOf } from '../../search/json-values.ts';
+import { parseDate, rangeOf } from '../../search/kinds/date-range.ts';
 import type { OfferedSlot } from '../calendars/free-slots.ts';
 import { instantText, minuteMs } from '../calendars/zone.ts';
 import { lowestPriority, type WaitlistOffer } from './store.ts';

@@ -3,12 +3,12 @@
  */
 import type { SearchParameterKind } from '@praxis/fhir';
 import { sql } from '../../database/sql.ts';
-import { boundedKey } from '../bounded-key.ts';
-import type { Condition } from '../condition.ts';
-import type { Criterion } from '../criteria.ts';
-import { type Parameter, shares, type Test, type ValueContext } from '../kind.ts';
-import { foldText } from '../text-folding.ts';
-import { parseDateValue } from '../types/date.ts';
+import { boundedKey } from '../index/bounded-key.ts';
+import { parseDateValue } from '../kinds/date.ts';
+import { type Parameter, shares, type Test, type ValueContext } from '../kinds/kind.ts';
+import { foldText } from '../kinds/text-folding.ts';
+import type { Condition } from '../query/condition.ts';
+import type { Criterion } from '../query/criteria.ts';
 import { refuseFilter } from './filter-expression.ts';
 
 export interface Compared {

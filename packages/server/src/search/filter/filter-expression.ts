@@ -2,7 +2,7 @@
  * The text of a `_filter` as a tree: https://hl7.org/fhir/R4/search_filter.html. `and` and `or` are read from left to
  * right, without precedence; `not` stands before parentheses.
  */
-import { refuseValue } from '../search-values.ts';
+import { refuseValue } from '../query/search-values.ts';
 
 export type FilterExpression =
   | { readonly kind: 'and' | 'or'; readonly left: FilterExpression; readonly right: FilterExpression }

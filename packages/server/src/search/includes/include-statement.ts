@@ -8,10 +8,10 @@
  */
 import { type Sql, sql } from '../../database/sql.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import type { Criterion } from '../criteria.ts';
 import { typeNumber } from '../numbers.ts';
-import { mandatoryProbe } from '../probes.ts';
-import { mandatoryGroups, type RowCriterion } from '../row-criteria.ts';
+import type { Criterion } from '../query/criteria.ts';
+import { mandatoryGroups, type RowCriterion } from '../query/row-criteria.ts';
+import { mandatoryProbe } from '../sql/probes.ts';
 
 /** Row restrictions of the caller, as in a search: at least one group; one without criteria admits every row. */
 export type Restriction = readonly (readonly RowCriterion[])[];

@@ -5,9 +5,9 @@
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
-import type { Parameter } from '../kind.ts';
+import type { Parameter } from '../kinds/kind.ts';
 import { parametersOf, standardParametersOf } from '../parameters.ts';
-import { refuseValue } from '../search-values.ts';
+import { refuseValue } from '../query/search-values.ts';
 
 /** Different `_include` and `_revinclude` of one search at most. */
 export const includesMax = 30;

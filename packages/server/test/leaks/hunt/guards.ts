@@ -14,11 +14,11 @@ import type * as readableMembers from '../../../src/engine/rights/readable-membe
 import type * as writeRights from '../../../src/engine/rights/write-rights.ts';
 import type * as searching from '../../../src/engine/search/searching.ts';
 import type { operations } from '../../../src/practice/operations.ts';
-import type * as conditions from '../../../src/search/parse-condition.ts';
-import type { SearchRights } from '../../../src/search/parse-condition.ts';
-import type * as plans from '../../../src/search/plan.ts';
-import type * as queries from '../../../src/search/query.ts';
-import type * as rowCriteria from '../../../src/search/row-criteria.ts';
+import type * as conditions from '../../../src/search/query/parse-condition.ts';
+import type { SearchRights } from '../../../src/search/query/parse-condition.ts';
+import type * as queries from '../../../src/search/query/query.ts';
+import type * as rowCriteria from '../../../src/search/query/row-criteria.ts';
+import type * as plans from '../../../src/search/sql/plan.ts';
 import type * as scopes from '../../../src/tenancy/scope.ts';
 import { accessGuards } from './access-guards.ts';
 import { at, fields, type Guard, type Off, orders, type Replacement, wholeGrants } from './guard.ts';
@@ -32,7 +32,7 @@ const allRows: Pick<SearchRights, 'rowsOf'> = { rowsOf: () => [[]] };
 /** Parameters of the name are parsed as if the caller might search everything that they lead to. */
 function ledTo(leads: (name: string) => boolean): Replacement {
   return {
-    file: 'search/parse-condition.ts',
+    file: 'search/query/parse-condition.ts',
     name: 'parseCondition',
     replace:
       (original: typeof conditions.parseCondition, isOff: Off): typeof conditions.parseCondition =>
@@ -46,7 +46,7 @@ function ledTo(leads: (name: string) => boolean): Replacement {
 /** The parameters that are not asked about when rights are. */
 function forgetting(forgets: 'sort' | 'criteria'): Replacement {
   return {
-    file: 'search/query.ts',
+    file: 'search/query/query.ts',
     name: 'parseSearch',
     replace:
       (original: typeof queries.parseSearch, isOff: Off): typeof queries.parseSearch =>
@@ -61,7 +61,7 @@ function forgetting(forgets: 'sort' | 'criteria'): Replacement {
 
 function counting(name: 'planCount' | 'planEstimate'): Replacement {
   return {
-    file: 'search/plan.ts',
+    file: 'search/sql/plan.ts',
     name,
     replace:
       (original: typeof plans.planCount, isOff: Off): typeof plans.planCount =>
@@ -135,7 +135,7 @@ const mainGuards: readonly Guard[] = [
     by: ['described', 'coded'],
     replaced: [
       {
-        file: 'search/row-criteria.ts',
+        file: 'search/query/row-criteria.ts',
         name: 'mandatoryGroups',
         replace:
           (original: typeof rowCriteria.mandatoryGroups, isOff: Off): typeof rowCriteria.mandatoryGroups =>

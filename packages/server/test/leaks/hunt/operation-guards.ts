@@ -8,7 +8,7 @@ import type * as wholes from '../../../src/engine/rights/whole-resource.ts';
 import type * as conditional from '../../../src/engine/write/conditional.ts';
 import type * as narratives from '../../../src/engine/write/patched-narrative.ts';
 import type * as canonicals from '../../../src/operations/firm-canonicals.ts';
-import type * as labels from '../../../src/search/labels.ts';
+import type * as labels from '../../../src/search/index/labels.ts';
 import { at, fields, type Guard, grantsOfAll, type Off, orders, wholeGrants } from './guard.ts';
 
 /** The searches of one part of a transaction. */
@@ -40,7 +40,7 @@ export const operationGuards: readonly Guard[] = [
     ways: ['operation $meta'],
     replaced: [
       {
-        file: 'search/labels.ts',
+        file: 'search/index/labels.ts',
         name: 'planLabels',
         replace:
           (original: typeof labels.planLabels, isOff: Off): typeof labels.planLabels =>

@@ -10,7 +10,7 @@ import type * as followers from '../../../src/operations/changes/cursor.ts';
 import type { EverythingAsked } from '../../../src/operations/everything/asked.ts';
 import type * as positions from '../../../src/operations/everything/position.ts';
 import type { operations } from '../../../src/practice/operations.ts';
-import type * as cursors from '../../../src/search/cursor.ts';
+import type * as cursors from '../../../src/search/sql/cursor.ts';
 import { asPlanter, fields, type Guard, notesPlanters, type Off, orders } from './guard.ts';
 
 /** The same for all callers, firms and rights. */
@@ -43,7 +43,7 @@ export const pagingGuards: readonly Guard[] = [
     plantsAnew: true,
     replaced: [
       {
-        file: 'search/cursor.ts',
+        file: 'search/sql/cursor.ts',
         name: 'sealCursor',
         replace:
           (original: typeof cursors.sealCursor, isOff: Off): typeof cursors.sealCursor =>
@@ -51,7 +51,7 @@ export const pagingGuards: readonly Guard[] = [
             original(secrets, cursor, isOff() ? unboundCursor(binding) : binding),
       },
       {
-        file: 'search/cursor.ts',
+        file: 'search/sql/cursor.ts',
         name: 'openCursor',
         replace:
           (original: typeof cursors.openCursor, isOff: Off): typeof cursors.openCursor =>

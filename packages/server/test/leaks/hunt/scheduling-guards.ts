@@ -152,7 +152,7 @@ export const schedulingGuards: readonly Guard[] = [
       {
         file: 'practice/documents/content-links.ts',
         name: 'openContentLink',
-        importers: ['http/content-endpoint.ts'],
+        importers: ['http/content/content-endpoint.ts'],
         replace:
           (original: typeof contentLinks.openContentLink, isOff: Off): typeof contentLinks.openContentLink =>
           (secrets, path, value) => {

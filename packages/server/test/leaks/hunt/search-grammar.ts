@@ -5,7 +5,7 @@
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import fc, { type Arbitrary } from 'fast-check';
 import { referenceParameters } from '../../../src/search/includes/include.ts';
-import type { Parameter } from '../../../src/search/kind.ts';
+import type { Parameter } from '../../../src/search/kinds/kind.ts';
 import { standardParametersOf } from '../../../src/search/parameters.ts';
 import type { Focus } from './focus.ts';
 import type { Link, Vocabulary } from './vocabulary.ts';

@@ -4,9 +4,9 @@
 import type * as policies from '../../../src/access/policy.ts';
 import type * as disclosing from '../../../src/engine/rights/disclosing.ts';
 import type * as compartmentTypes from '../../../src/engine/search/compartment-types.ts';
-import type * as compartments from '../../../src/search/compartment-scope.ts';
 import type * as includes from '../../../src/search/includes/include-statement.ts';
-import type * as rowCriteria from '../../../src/search/row-criteria.ts';
+import type * as compartments from '../../../src/search/query/compartment-scope.ts';
+import type * as rowCriteria from '../../../src/search/query/row-criteria.ts';
 import { fields, type Guard, grantsOfAll, type Off, orders, type Replacement } from './guard.ts';
 
 /** Searches of the types are planned with all rights. */
@@ -73,7 +73,7 @@ export const searchGuards: readonly Guard[] = [
     ways: ['search compartment'],
     replaced: [
       {
-        file: 'search/compartment-scope.ts',
+        file: 'search/query/compartment-scope.ts',
         name: 'withinCompartment',
         replace:
           (original: typeof compartments.withinCompartment, isOff: Off): typeof compartments.withinCompartment =>
@@ -99,9 +99,9 @@ export const searchGuards: readonly Guard[] = [
     ways: ['search _has'],
     replaced: [
       {
-        file: 'search/row-criteria.ts',
+        file: 'search/query/row-criteria.ts',
         name: 'mandatoryGroups',
-        importers: ['search/parse-condition.ts'],
+        importers: ['search/query/parse-condition.ts'],
         replace:
           (original: typeof rowCriteria.mandatoryGroups, isOff: Off): typeof rowCriteria.mandatoryGroups =>
           (...asked) =>

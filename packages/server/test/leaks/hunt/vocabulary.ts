@@ -6,8 +6,8 @@
 import { type JsonObject, parseJson } from '@praxis/fhir';
 import { openOperatorBudget } from '../../../src/limits/budgets.ts';
 import { referenceParameters } from '../../../src/search/includes/include.ts';
-import { indexElements } from '../../../src/search/index-rows.ts';
-import type { Parameter } from '../../../src/search/kind.ts';
+import { indexElements } from '../../../src/search/index/index-rows.ts';
+import type { Parameter } from '../../../src/search/kinds/kind.ts';
 import { standardParametersOf } from '../../../src/search/parameters.ts';
 import { allRecords, type Group, mrn, nameOf, type Planted, systemUrl } from './planted.ts';
 

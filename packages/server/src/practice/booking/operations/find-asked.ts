@@ -3,7 +3,7 @@ import type { InteractionContext } from '../../../engine/context.ts';
 import { booleanInput, integerInput, textInput, textInputs } from '../../../operations/input.ts';
 import type { OperationRequest } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
-import { parseDate, rangeOf } from '../../../search/date-range.ts';
+import { parseDate, rangeOf } from '../../../search/kinds/date-range.ts';
 import { dayNames } from '../../calendars/calendar-rules.ts';
 import type { SlotPlace } from '../../calendars/free-slots.ts';
 import { dayMs } from '../../calendars/zone.ts';

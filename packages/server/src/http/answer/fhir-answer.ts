@@ -1,0 +1,100 @@
+/**
+ * Answers in the format that the caller wishes: JSON as it was disclosed, XML, lines of a list, or the content of a Binary;
+ * compressed where that is worth it (https://hl7.org/fhir/R4/http.html#mime-type, #general).
+ */
+import type { FastifyReply } from 'fastify';
+import { textOf } from '../../access/disclosure.ts';
+import type { FhirList, FhirResponse } from '../../engine/context.ts';
+import { nativeContent } from '../binary.ts';
+import {
+  type AnswerFormat,
+  type FormatWishes,
+  formatWishes,
+  requireFormat,
+  requireListFormat,
+} from './answer-format.ts';
+import type { Compressor } from './compression.ts';
+import { linesOf, listHeadersOf } from './ndjson.ts';
+import { responseHeaders } from './outgoing.ts';
+import { type Represent, representationOf } from './representation.ts';
+
+/**
+ * Sends an answer of the data API.
+ * @param represent writes the answer in its format
+ * @param isBinaryRead whether the content of a Binary may be what is wanted
+ * @throws PraxisError `not-acceptable` when a Binary's content is of no type that the caller takes, or the links of a list
+ *   that is wished as lines are too long for a header
+ */
+export async function sendAnswer(
+  compressor: Compressor,
+  reply: FastifyReply,
+  response: FhirResponse,
+  represent: Represent,
+  isBinaryRead: boolean,
+): Promise<FastifyReply> {
+  const wishes = formatWishes(reply.request);
+  const json = response.body === undefined ? undefined : textOf(response.body);
+  const content = isBinaryRead && json !== undefined ? nativeContent(json, wishes) : undefined;
+  const answer =
+    json === undefined || content !== undefined ? undefined : await writtenAs(json, response.list, wishes, represent);
+  reply.code(response.status).headers(responseHeaders(response));
+  // Answers hold records of patients: no cache keeps them, that of the browser neither (server.ts). They depend on both
+  // credentials; CORS has its own line of Vary.
+  varyBy(reply, 'Accept, Authorization, X-Api-Key');
+  if (content !== undefined) return reply.headers(content.headers).send(content.bytes);
+  return answer === undefined ? reply.send() : sendWritten(compressor, reply, answer);
+}
+
+/** A text to send, and the headers that say what it is. */
+interface Written {
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** @throws PraxisError `not-acceptable` */
+async function writtenAs(
+  json: string,
+  list: FhirList | undefined,
+  wishes: FormatWishes,
+  represent: Represent,
+): Promise<Written> {
+  const write = async (format: AnswerFormat) => written(await represent(json, format), format);
+  if (list === undefined) return await write(requireFormat(wishes));
+  const format = requireListFormat(wishes);
+  if (format.kind !== 'ndjson') return await write(format);
+  return { text: linesOf(list), headers: { 'content-type': format.contentType, ...listHeadersOf(list) } };
+}
+
+function written(text: string, { contentType }: AnswerFormat): Written {
+  return { text, headers: { 'content-type': contentType } };
+}
+
+/** Sends a disclosed JSON text in a format. To HEAD, Node sends the length of the text and not the text (RFC 9110 §8.6). */
+export async function sendText(
+  compressor: Compressor,
+  reply: FastifyReply,
+  json: string,
+  format: AnswerFormat,
+): Promise<FastifyReply> {
+  return sendWritten(compressor, reply, written(representationOf(json, format), format));
+}
+
+async function sendWritten(
+  compressor: Compressor,
+  reply: FastifyReply,
+  { text, headers }: Written,
+): Promise<FastifyReply> {
+  const { link, ...others } = headers;
+  reply.headers(others);
+  if (link !== undefined) reply.header('link', [link, reply.getHeader('link') ?? []].flat().join(', '));
+  if (!compressor.applies(text)) return reply.send(text);
+  varyBy(reply, 'Accept-Encoding');
+  const compressed = await compressor.compress(text, reply.request.headers['accept-encoding']?.toString());
+  if (compressed === undefined) return reply.send(text);
+  return reply.header('content-encoding', compressed.coding).send(compressed.bytes);
+}
+
+/** Adds header names to Vary. */
+export function varyBy(reply: FastifyReply, names: string): void {
+  reply.header('vary', [reply.getHeader('vary') ?? [], names].flat().join(', '));
+}

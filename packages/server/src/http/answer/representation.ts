@@ -1,0 +1,95 @@
+/**
+ * Disclosed JSON texts in the format of the answer. The text passed the field mask before: what is written here is another
+ * spelling of it and nothing more.
+ */
+import {
+  type BudgetedWork,
+  type BudgetLimits,
+  isRawDecimal,
+  type JsonLimits,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  parseJsonInParts,
+  toXml,
+  xmlParts,
+} from '@praxis/fhir';
+import type { OpenBudget } from '../../limits/budgets.ts';
+import type { Slices } from '../../limits/slices.ts';
+import type { TurnOf } from '../../limits/turns.ts';
+import type { AnswerFormat } from './answer-format.ts';
+
+/** What the server wrote or stored is not bounded a second time. */
+const noLimits: JsonLimits = {
+  depthMax: Number.MAX_SAFE_INTEGER,
+  arrayLengthMax: Number.MAX_SAFE_INTEGER,
+  stringLengthMax: Number.MAX_SAFE_INTEGER,
+};
+
+/** Nobody reads longer texts, in characters, and what is deep takes many times as many when it is indented. */
+const prettyCharactersMax = 1_048_576;
+
+/** A resource's JSON text in a format; compact JSON is the text itself. */
+export function representationOf(json: string, { kind, pretty: isPrettyWished }: AnswerFormat): string {
+  const pretty = isPrettyWished && isReadable(json);
+  if (kind === 'json' && !pretty) return json;
+  const resource = parseJson(json, noLimits);
+  return kind === 'json' ? JSON.stringify(resource, null, 2) : toXml(requireObject(resource), { pretty });
+}
+
+function isReadable(json: string): boolean {
+  return json.length <= prettyCharactersMax;
+}
+
+/** Gives what `representationOf` does. */
+export type Represent = (json: string, format: AnswerFormat) => string | Promise<string>;
+
+/** JSON texts of so many characters are written as XML in slices: a few milliseconds' work. */
+const slicedCharacters = 131_072;
+
+const writingXml: BudgetedWork = { what: 'The answer in XML', cheaper: 'ask for application/fhir+json' };
+
+/**
+ * What it costs is in proportion to the answer. Nobody is refused for it: the ledger tells already that the request was
+ * answered, and what was written is written.
+ */
+const noBudget: BudgetLimits = {
+  steps: Number.POSITIVE_INFINITY,
+  bytes: Number.POSITIVE_INFINITY,
+  ms: Number.POSITIVE_INFINITY,
+};
+
+/**
+ * Represents small texts at once. Large ones become XML in slices, in the turn of `of`, one after another: the resource that is
+ * parsed takes several times the memory of its text.
+ * @param isGone whether nobody waits for the answer any longer
+ */
+export function representing(
+  { slices, openBudget }: { readonly slices: Slices; readonly openBudget: OpenBudget },
+  of: TurnOf,
+  isGone: () => boolean,
+): Represent {
+  return (json, format) => {
+    if (format.kind === 'json' || json.length < slicedCharacters) return representationOf(json, format);
+    const pretty = format.pretty && isReadable(json);
+    return slices.alone(of, async () => {
+      const budget = openBudget(of, noBudget, isGone);
+      const parsing = parseJsonInParts(json, noLimits);
+      let parsed = parsing.next();
+      for (; parsed.done !== true; parsed = parsing.next()) await budget.breathe(writingXml);
+      const texts: string[] = [];
+      for (const text of xmlParts(requireObject(parsed.value), { pretty })) {
+        texts.push(text);
+        await budget.breathe(writingXml);
+      }
+      return texts.join('');
+    });
+  };
+}
+
+function requireObject(value: JsonValue): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || isRawDecimal(value)) {
+    throw new Error('an answer is a resource');
+  }
+  return value;
+}

@@ -1,0 +1,35 @@
+/**
+ * What programs may learn of a firm's FHIR base without credentials. The same for every well-formed firm, existing or not
+ * (docs/integrate/contract.md#order-of-checks).
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { fail } from '../../base/errors.ts';
+import { protectedResourceMetadata, smartConfiguration } from '../../oauth/discovery.ts';
+import { realmPath } from '../../oauth/signing/client-tokens.ts';
+import { baseUrlOf } from '../origins.ts';
+import type { ServerParts } from '../parts.ts';
+import type { Route } from '../request/paths.ts';
+import { requireTenantPath } from '../tenant.ts';
+
+type WellKnownRoute = Extract<Route, { kind: 'smart-configuration' | 'protected-resource' }>;
+
+/** Answers `/.well-known/smart-configuration` below the base, and the RFC 9728 metadata of the base. */
+export async function answerWellKnown(
+  parts: ServerParts,
+  route: WellKnownRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { realm } = await requireTenantPath(parts, route, request);
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    fail('method-not-allowed', { diagnostics: 'This path takes GET', headers: { allow: 'GET, HEAD' } });
+  const origin = parts.origins.ofRealm(realm);
+  const document =
+    route.kind === 'smart-configuration'
+      ? smartConfiguration(origin, realm)
+      : protectedResourceMetadata(baseUrlOf(parts.origins, route), origin + realmPath(realm));
+  return reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .header('cache-control', 'public, max-age=300')
+    .send(JSON.stringify(document));
+}

@@ -1,0 +1,176 @@
+/**
+ * What a FHIR request asks for: parameters, preconditions, body, and the format of the answer.
+ */
+
+import type { JsonValue } from '@praxis/fhir';
+import type { FastifyRequest } from 'fastify';
+import { fail } from '../../base/errors.ts';
+import type { FhirCall, FhirRequest, PatchDocument } from '../../engine/context.ts';
+import { type FhirTarget, interactionOf, requireIds, type TargetName } from '../../engine/fhir-target.ts';
+import { criteriaOf } from '../../engine/write/criteria.ts';
+import { answersList } from '../../operations/answer-operation.ts';
+import { parseParameters, requireFewParts } from '../../search/query/query-string.ts';
+import { formatWishes, rememberForm, requireFormat, requireListFormat } from '../answer/answer-format.ts';
+import { mayWantContent, readBinaryBody, wantsContentOnly } from '../binary.ts';
+import type { ServerParts } from '../parts.ts';
+import { decodeUtf8, readBytes } from './body.ts';
+import type { BodyRoom } from './body-admission.ts';
+import { parseContentFlags } from './content-flag.ts';
+import { idempotencyOf } from './idempotency-key.ts';
+import { requireFormBody, requirePatchFormat, requireResourceFormat } from './negotiation.ts';
+import { parsePrefer } from './prefer.ts';
+import { parseBody } from './resource-body.ts';
+
+/** Reads of Binary are answered with its content unless the resource is asked for. */
+export function readsBinary({ type, shape }: FhirTarget, method: string): boolean {
+  return type === 'Binary' && (shape === 'instance' || shape === 'version') && (method === 'GET' || method === 'HEAD');
+}
+
+/**
+ * What the request asks for, to be opened once access is settled: 406, then 413, 415, 400
+ * (docs/integrate/contract.md#order-of-checks).
+ * @param baseUrl the FHIR base of the firm
+ * @param room where the body comes in
+ * @param whileWaiting runs what waits for the bytes of the body: its sender may be slow
+ */
+export function fhirCall(
+  parts: ServerParts,
+  target: FhirTarget,
+  query: string,
+  request: FastifyRequest,
+  baseUrl: string,
+  room: BodyRoom,
+  whileWaiting: (reading: () => Promise<Buffer>) => Promise<Buffer>,
+): Omit<FhirCall, 'interaction'> {
+  const { headers, raw } = request;
+  const { type, id, versionId, compartment } = target;
+  const bytes = memoised(() => whileWaiting(() => readBytes(raw, parts.config.bodyBytesMax, room)));
+  const admitted = async (): Promise<Buffer> => {
+    const read = await bytes();
+    await room.turn();
+    return read;
+  };
+  const paused = async <T>(read: T): Promise<T> => {
+    await room.pause();
+    return read;
+  };
+  return {
+    type,
+    id,
+    versionId,
+    compartment,
+    async open(): Promise<FhirRequest> {
+      requireAnswerable(target, request);
+      requireIds(target);
+      const idempotency = idempotencyOf(request, bytes);
+      const form = formShapes.has(target.shape) ? await searchForm(request, bytes) : '';
+      return {
+        type,
+        id,
+        versionId,
+        compartment,
+        parameters: parametersOf(target, query, form, request),
+        body: async () => await paused(readBody(parts, target, await admitted(), request)),
+        isBodyEmpty: async () => (await bytes()).length === 0,
+        patch: async () => await paused(readPatch(parts, await admitted(), request)),
+        ifMatch: headers['if-match'],
+        ifNoneMatch: headers['if-none-match'],
+        ifModifiedSince: headers['if-modified-since'],
+        ifNoneExist:
+          interactionOf(target, request.method) === 'create' ? ifNoneExistOf(headers, type, baseUrl) : undefined,
+        prefer: parsePrefer(single(headers.prefer)),
+        ...(idempotency === undefined ? {} : { idempotency }),
+        contentFlags: parseContentFlags(single(headers['content-flag'])),
+      };
+    },
+  };
+}
+
+/** Searches whose parameters may come as a form. */
+const formShapes: ReadonlySet<FhirTarget['shape']> = new Set([
+  'search',
+  'system-search',
+  'compartment-search',
+  'compartment-types-search',
+]);
+
+/** What is answered with a list of resources. */
+const lists: ReadonlySet<TargetName> = new Set([
+  'search-type',
+  'search-system',
+  'history-instance',
+  'history-type',
+  'history-system',
+]);
+
+/** @throws PraxisError `not-acceptable`; for a Binary the media type of its content decides, which is not known yet */
+function requireAnswerable(target: FhirTarget, request: FastifyRequest): void {
+  const wishes = formatWishes(request);
+  const isList = lists.has(interactionOf(target, request.method)) || answersList(target.operation);
+  if (isList) requireListFormat(wishes);
+  else if (!(readsBinary(target, request.method) && mayWantContent(wishes))) requireFormat(wishes);
+}
+
+/** The form of a POST _search; its parameters follow those of the query, and its `_format` counts. */
+async function searchForm(request: FastifyRequest, body: () => Promise<Buffer>): Promise<string> {
+  const bytes = await body();
+  if (bytes.length > 0) requireFormBody(request.headers['content-type']);
+  const form = decodeUtf8(bytes).trim();
+  requireFewParts(form);
+  if (form !== '') {
+    rememberForm(request, form);
+    requireListFormat(formatWishes(request));
+  }
+  return form;
+}
+
+function parametersOf(
+  target: FhirTarget,
+  query: string,
+  form: string,
+  request: FastifyRequest,
+): FhirRequest['parameters'] {
+  const parameters = [...parseParameters(query), ...parseParameters(form)];
+  const isContent = readsBinary(target, request.method) && wantsContentOnly(formatWishes(request));
+  return isContent ? parameters.filter(([name]) => name !== '_summary') : parameters;
+}
+
+/** @throws PraxisError `media-type-unsupported`, `request-malformed`, `json-malformed`, `xml-malformed` */
+function readBody(parts: ServerParts, target: FhirTarget, bytes: Buffer, { headers }: FastifyRequest): JsonValue {
+  // An operation without parameters needs no body (https://hl7.org/fhir/R4/operations.html#request).
+  if (target.shape === 'operation' && bytes.length === 0) return { resourceType: 'Parameters' };
+  if (target.type === 'Binary' && target.shape !== 'operation')
+    return readBinaryBody(bytes, headers, target.id, parts.jsonLimits);
+  const format = requireResourceFormat(headers['content-type']);
+  return parseBody(decodeUtf8(bytes), format, parts.jsonLimits);
+}
+
+/** @throws PraxisError as `readBody` */
+function readPatch(parts: ServerParts, bytes: Buffer, { headers }: FastifyRequest): PatchDocument {
+  const { kind, format } = requirePatchFormat(headers['content-type']);
+  return { kind, document: parseBody(decodeUtf8(bytes), format, parts.jsonLimits) };
+}
+
+/** @throws PraxisError `header-invalid` */
+function ifNoneExistOf(headers: FastifyRequest['headers'], type: string, baseUrl: string): string | undefined {
+  const sent = single(headers['if-none-exist']);
+  return sent === undefined
+    ? undefined
+    : (criteriaOf(sent, type, baseUrl) ??
+        fail('header-invalid', {
+          diagnostics: `If-None-Exist must be criteria of ${type}, the type that is created, at this base`,
+          expression: ['If-None-Exist'],
+        }));
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(', ') : header;
+}
+
+function memoised<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * `age` of Patient: whole years from the birth date to today in the firm's time zone; who has died has none.
+ * https://hl7.org/fhir/R4/patient.html#search
+ */
+
+import { localDate } from '../../base/time-zone.ts';
+import { manyValues, searching } from '../../base/worst-case.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import { parameterNumber } from '../numbers.ts';
+import { refuseValue, unescapeValue } from '../query/search-values.ts';
+import { conditionOf } from './date.ts';
+import { type DateRange, parseDate, rangeOf } from './date-range.ts';
+import { type SearchKind, shares, type Test, type ValueContext } from './kind.ts';
+import { type Prefix, prefixes, splitPrefix } from './prefixes.ts';
+
+export const age: SearchKind = {
+  worstCase: {
+    because: 'as many ranges as one parameter takes, none of which is narrow',
+    request: () =>
+      searching(
+        'Patient',
+        manyValues('age', (n) => `ne${n % 120}`),
+      ),
+  },
+  table: 'date',
+  whole: true,
+  modifiers: () => [],
+  reading: ({ type }, modifier) =>
+    modifier === '' ? { table: 'date', number: parameterNumber(type, 'birthdate'), parse: parseAge } : undefined,
+  index: () => undefined,
+};
+
+/** The older, the earlier born. */
+const ofBirth: Readonly<Record<Prefix, Prefix>> = {
+  eq: 'eq',
+  ne: 'ne',
+  gt: 'eb',
+  sa: 'eb',
+  lt: 'sa',
+  eb: 'sa',
+  ge: 'le',
+  le: 'ge',
+  ap: 'ap',
+};
+
+function parseAge(text: string, context: ValueContext): Test {
+  const { prefix, rest } = splitPrefix(unescapeValue(text, context.name), context.name);
+  if (!/^\d{1,3}$/.test(rest)) {
+    refuseValue(context.name, `takes an age in whole years, after one of ${prefixes.join(', ')} or none`);
+  }
+  const years = Number(rest);
+  const tenth = prefix === 'ap' ? Math.round(years / 10) : 0;
+  const born = { lo: birthOf(years + tenth, context).lo, hi: birthOf(Math.max(0, years - tenth), context).hi };
+  const condition = conditionOf(ofBirth[prefix], born, false);
+  return {
+    where: living(condition.where, context),
+    ...(condition.branches && { branches: condition.branches.map((branch) => living(branch, context)) }),
+    order: 'value',
+    share: shares.most,
+  };
+}
+
+/** When those were born who are so many years old today. */
+function birthOf(years: number, { nowMs, timeZone }: ValueContext): DateRange {
+  const first = dayYearsAgo(years + 1, nowMs, timeZone).hi;
+  return { lo: first, hi: dayYearsAgo(years, nowMs, timeZone).hi };
+}
+
+function dayYearsAgo(years: number, nowMs: number, timeZone: string): DateRange {
+  const [year = 0, month = 1, day = 1] = localDate(timeZone, nowMs);
+  const text = (ofMonth: number): string =>
+    [String(year - years).padStart(4, '0'), String(month).padStart(2, '0'), String(ofMonth).padStart(2, '0')].join('-');
+  // On the 29th of February the same day of other years is the 28th.
+  const parts = parseDate(text(day)) ?? parseDate(text(day - 1));
+  if (parts === undefined) throw new TypeError('a day before a day of this era is one too');
+  return rangeOf(parts, timeZone);
+}
+
+/** Renamed columns of the inner rows leave the plain names to the row outside. */
+function living(where: Sql, { parameter }: ValueContext): Sql {
+  const deceased = parameterNumber(parameter.type, 'deceased');
+  return sql`${where} AND NOT EXISTS (SELECT 1 FROM (
+    SELECT firm AS dead_firm, param AS dead_param, rid AS dead_rid, code AS dead FROM index_token) x
+    WHERE dead_firm = firm AND dead_param = ${deceased} AND dead_rid = rid AND dead = 'true')`;
+}

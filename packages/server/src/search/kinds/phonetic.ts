@@ -1,0 +1,87 @@
+/**
+ * `phonetic`: names that sound alike, word by word. https://hl7.org/fhir/R4/patient.html#search
+ */
+
+import type { JsonValue, TypedValue } from '@praxis/fhir';
+import { manyValues, searching } from '../../base/worst-case.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import { boundedKey } from '../index/bounded-key.ts';
+import type { IndexRowBuilder } from '../index/index-row-builder.ts';
+import { textOf, textsOf } from '../json-values.ts';
+import { refuseValue, unescapeValue } from '../query/search-values.ts';
+import {
+  makeAll,
+  type Parameter,
+  type RowParts,
+  type SearchKind,
+  shares,
+  type Test,
+  type ValueContext,
+} from './kind.ts';
+import { soundOf } from './sound.ts';
+import { foldText } from './text-folding.ts';
+
+/** Words of one value, in a query and in a name, at most. */
+const wordsMax = 20;
+
+export const phonetic: SearchKind = {
+  worstCase: {
+    because: 'as many sounds as one parameter takes',
+    request: () =>
+      searching(
+        'Patient',
+        manyValues('phonetic', (n) => `Sm${'abcdefgh'[n % 8]}th${n}`),
+      ),
+  },
+  table: 'string',
+  sortable: false,
+  modifiers: () => [],
+  reading: ({ number }, modifier) =>
+    modifier === '' ? { table: 'string', number, parse: (text, context) => parse(text, context, number) } : undefined,
+  index: (value, parameter, context, rows) => makeAll(indexSounds(value, parameter, context, rows)),
+  indexInParts: indexSounds,
+};
+
+/** Every word of the value sounds like a word of the name. */
+function parse(text: string, { name }: ValueContext, number: number): Test {
+  const [first, ...others] = soundsOf(unescapeValue(text, name));
+  if (first === undefined) refuseValue(name, 'needs a name with at least one letter');
+  const conditions = others.map((sound) => alsoSounds(sound, number));
+  return {
+    where: sql.join([sql`value = ${first}`, ...conditions], sql` AND `),
+    order: 'rid',
+    share: shares.some,
+    ...(others.length === 0 ? { value: first } : {}),
+  };
+}
+
+/** Renamed columns of the inner rows leave the plain names to the row outside. */
+function alsoSounds(sound: string, number: number): Sql {
+  return sql`EXISTS (SELECT 1 FROM (
+    SELECT firm AS sound_firm, param AS sound_param, rid AS sound_rid, value AS sound FROM index_string) s
+    WHERE sound_firm = firm AND sound_param = ${number} AND sound_rid = rid AND sound = ${sound})`;
+}
+
+function soundsOf(text: string): readonly string[] {
+  const words = foldText(text)
+    .split(' ')
+    .filter((word) => word !== '');
+  return [...new Set(words.slice(0, wordsMax).map((word) => boundedKey(soundOf(word))))];
+}
+
+function* indexSounds(
+  { value }: TypedValue,
+  { number }: Parameter,
+  _context: unknown,
+  rows: IndexRowBuilder,
+): RowParts {
+  for (const text of namesOf(value)) {
+    for (const sound of soundsOf(text)) rows.string(number, sound, '');
+    yield text.length;
+  }
+}
+
+function namesOf(value: JsonValue): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return [...textsOf(value, 'given'), textOf(value, 'family') ?? '', textOf(value, 'text') ?? ''];
+}

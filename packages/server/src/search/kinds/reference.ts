@@ -1,0 +1,275 @@
+/**
+ * reference: links to other resources, by type and id, by URL, or by the identifier that stands beside them.
+ * https://hl7.org/fhir/R4/search.html#reference
+ */
+
+import type { JsonValue, TypedValue } from '@praxis/fhir';
+import { PraxisError } from '../../base/errors.ts';
+import { manyValues, searching } from '../../base/worst-case.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import { boundedKey, keptBytes } from '../index/bounded-key.ts';
+import type { IndexRowBuilder } from '../index/index-row-builder.ts';
+import { objectOf, textOf } from '../json-values.ts';
+import { isResourceType, typeNumber } from '../numbers.ts';
+import { type HierarchyModifier, hierarchiesOf, hierarchyKey, hierarchyRoot } from '../query/hierarchies.ts';
+import { refuseValue, unescapeValue } from '../query/search-values.ts';
+import {
+  type IndexContext,
+  type Parameter,
+  type ParameterFacts,
+  type Reading,
+  type SearchKind,
+  type Share,
+  shares,
+  type Test,
+  type ValueContext,
+} from './kind.ts';
+import { addIdentifier, tokenReading } from './token.ts';
+
+/** Type number of targets that are no resource of this server. */
+const elsewhere = 0;
+
+/** Target of the row that says "there is a value, but none that a reference can name": an identifier or text alone. */
+const presence = '';
+
+/** Types to whose resources very many others refer; one of them selects less than one patient does. */
+const broadTargets: ReadonlySet<string> = new Set([
+  'Practitioner',
+  'PractitionerRole',
+  'Organization',
+  'Location',
+  'HealthcareService',
+  'InsurancePlan',
+  'Medication',
+]);
+
+/** Whether very many resources refer to one of the type. */
+export function isBroadTarget(type: string): boolean {
+  return broadTargets.has(type);
+}
+
+/** Types of targets up to which each is looked up by itself, in the order of the index. */
+const branchesMax = 6;
+
+/** Identifiers have no number of their own type: their facts, for reading `:identifier`. */
+const identifierFacts: ParameterFacts = {
+  dataTypes: new Set(['Identifier']),
+  repeats: true,
+  codeSystems: new Map(),
+};
+
+export const reference: SearchKind = {
+  worstCase: {
+    because: 'a chain of chains with many values',
+    request: () =>
+      searching(
+        'Encounter',
+        manyValues('subject:Patient.general-practitioner:Practitioner.name:contains', (n) => `a${n}`),
+      ),
+  },
+  table: 'reference',
+  modifiers: (parameter) => [
+    ...(hasIdentifiers(parameter) ? ['identifier'] : []),
+    ...(hasCanonicals(parameter) ? ['below'] : []),
+    ...(hierarchiesOf(parameter).length > 0 ? ['above', 'below'] : []),
+    ...parameter.definition.targets,
+  ],
+  reading: readingOf,
+  index: indexReference,
+};
+
+/** R4: `:identifier` is not supported on canonical elements, which have none. */
+function hasIdentifiers({ facts }: Parameter): boolean {
+  return facts.dataTypes.has('Reference');
+}
+
+function hasCanonicals({ facts }: Parameter): boolean {
+  return facts.dataTypes.has('canonical');
+}
+
+function readingOf(parameter: Parameter, modifier: string): Reading | undefined {
+  const { number, definition } = parameter;
+  if (modifier === 'below' && hasCanonicals(parameter)) return { table: 'reference', number, parse: parseBelow };
+  if ((modifier === 'above' || modifier === 'below') && hierarchiesOf(parameter).length > 0)
+    return { table: 'reference', number, parse: (text, context) => parseHierarchy(text, modifier, context) };
+  if (modifier === '') return { table: 'reference', number, parse: (text, context) => parseReference(text, context) };
+  if (modifier === 'identifier' && hasIdentifiers(parameter)) {
+    const reading = tokenReading(identifierNumber(parameter), '');
+    return reading && { ...reading, parse: (text, context) => reading.parse(text, asIdentifier(context)) };
+  }
+  if (!definition.targets.includes(modifier)) return undefined;
+  return { table: 'reference', number, parse: (text, context) => parseReference(text, context, modifier) };
+}
+
+function identifierNumber({ numberIn }: Parameter): number {
+  return numberIn('identifier');
+}
+
+function asIdentifier(context: ValueContext): ValueContext {
+  const { type, code, number, numberIn, definition, kind, parts } = context.parameter;
+  return { ...context, parameter: { type, code, number, numberIn, definition, kind, facts: identifierFacts, parts } };
+}
+
+/** `Type/id`, with a version or without. */
+const relative = /^([A-Z][A-Za-z]+)\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/([A-Za-z0-9\-.]{1,64}))?$/;
+const bareId = /^[A-Za-z0-9\-.]{1,64}$/;
+const absolute = /^[a-z][a-z0-9+.-]*:|^#/i;
+
+/**
+ * `id`, `Type/id`, `Type/id/_history/version` or a URL.
+ * @param onlyType the type that the modifier `:[type]` names
+ * @throws PraxisError `search-invalid`
+ */
+function parseReference(text: string, context: ValueContext, onlyType?: string): Test {
+  const { name, parameter } = context;
+  const literal = unescapeValue(text, name);
+  const local = withoutBase(literal, context);
+  if (bareId.test(local)) return testOfId(parameter, onlyType, local);
+  const [, type, id, version] = relative.exec(local) ?? [];
+  if (type !== undefined && id !== undefined && isResourceType(type)) {
+    if (onlyType !== undefined && type !== onlyType) refuseValue(name, `takes an id of ${onlyType}, not of ${type}`);
+    return testOfTarget(typeNumber(type), versioned(id, version), shareOf([type]));
+  }
+  if (onlyType !== undefined)
+    refuseValue(name, `takes an id of ${onlyType}; a reference to another server is searched without :${onlyType}`);
+  if (!absolute.test(local)) {
+    refuseValue(
+      name,
+      'takes an id (23), a type and id (Patient/23) or an absolute URL; ids are 1 to 64 letters, digits, hyphens and dots',
+    );
+  }
+  return testOfTarget(elsewhere, boundedKey(local), shares.one);
+}
+
+/**
+ * A canonical in any business version or, after `|`, in those that begin with one: `|1` finds `|1.0` and `|1.1`.
+ * https://hl7.org/fhir/R4/search.html#versions
+ */
+function parseBelow(text: string, context: ValueContext): Test {
+  const literal = unescapeValue(text, context.name);
+  const bar = literal.indexOf('|');
+  if (bar < 0) return parseReference(text, context);
+  const canonical = withoutBase(literal, context);
+  if (bar === 0 || bar === literal.length - 1)
+    refuseValue(context.name, 'takes a canonical URL, alone or with | and the beginning of a version');
+  if (Buffer.byteLength(canonical) >= keptBytes)
+    refuseValue(context.name, `takes a canonical of fewer than ${keptBytes} bytes`);
+  const there = (id: Sql): Sql => sql`target_rtype = ${elsewhere} AND ${id}`;
+  const itself = there(sql`target_id = ${canonical}`);
+  // The character after '.' ends the range of what begins with it.
+  const inside = there(sql`target_id >= ${`${canonical}.`} AND target_id < ${`${canonical}/`}`);
+  return {
+    where: sql`(${itself} OR ${inside})`,
+    branches: [itself, inside],
+    order: 'value',
+    share: shares.few,
+  };
+}
+
+/**
+ * A resource and those below or above it: https://hl7.org/fhir/R4/search.html#recursive. Which these are was asked before.
+ * @throws PraxisError also what the walk over the hierarchy was refused with
+ */
+function parseHierarchy(text: string, modifier: HierarchyModifier, context: ValueContext): Test {
+  const { name, parameter, codes, baseUrl } = context;
+  const hierarchies = hierarchiesOf(parameter);
+  const types = hierarchies.map(({ type }) => type);
+  const root = hierarchyRoot(unescapeValue(text, name), baseUrl);
+  if (root === undefined || (root.type !== undefined && !types.includes(root.type))) {
+    const example = `${types[0]}/23`;
+    return refuseValue(
+      name,
+      `takes an id (23) or a type and id (${example}) of ${types.join(' or ')}, which have hierarchies`,
+    );
+  }
+  const targets = hierarchies
+    .filter(({ type }) => root.type === undefined || type === root.type)
+    .map((hierarchy) => {
+      const found = codes?.get(hierarchyKey(hierarchy, modifier, root.id)) ?? [];
+      if (found instanceof PraxisError) throw found;
+      return { type: typeNumber(hierarchy.type), ids: found.map(({ code }) => code) };
+    });
+  const [only] = targets;
+  if (only !== undefined && targets.length === 1 && only.ids.length === 1)
+    return testOfTarget(only.type, root.id, shareOf(types));
+  const tests = targets.map(({ type, ids }) => sql`(target_rtype = ${type} AND target_id = ANY (${ids}::text[]))`);
+  return { where: sql`(${sql.join(tests, sql` OR `)})`, order: 'gathered', share: shareOf(types) };
+}
+
+/** R4: "a relative reference resolving to the same value as a specified absolute URL, or vice versa, qualifies". */
+function withoutBase(literal: string, { baseUrl }: IndexContext): string {
+  if (baseUrl === undefined || !literal.startsWith(`${baseUrl}/`)) return literal;
+  return literal.slice(baseUrl.length + 1);
+}
+
+function versioned(id: string, version: string | undefined): string {
+  return version === undefined ? id : `${id}/_history/${version}`;
+}
+
+/**
+ * An id without its type: of any type that the parameter can refer to. Where it selects canonicals, which need not be
+ * absolute, the id can also be a whole one.
+ */
+function testOfId({ definition, facts }: Parameter, onlyType: string | undefined, id: string): Test {
+  const types = onlyType === undefined ? definition.targets : [onlyType];
+  const numbers = types.map(typeNumber);
+  if (onlyType === undefined && (facts.dataTypes.has('canonical') || facts.dataTypes.has('uri')))
+    numbers.push(elsewhere);
+  const [only = elsewhere, ...more] = numbers;
+  if (more.length === 0) return testOfTarget(only, id, shareOf(types));
+  const where = sql`target_rtype = ANY (${numbers}::smallint[]) AND target_id = ${id}`;
+  if (numbers.length > branchesMax) return { where, order: 'gathered', share: shareOf(types) };
+  const branches = numbers.map((target) => sql`target_rtype = ${target} AND target_id = ${id}`);
+  return { where, branches, order: 'rid', share: shareOf(types) };
+}
+
+function testOfTarget(type: number, id: string, share: Share): Test {
+  return { where: sql`target_rtype = ${type} AND target_id = ${id}`, order: 'rid', share };
+}
+
+function shareOf(types: readonly string[]): Share {
+  return types.every(isBroadTarget) ? shares.part : shares.few;
+}
+
+/** Adds the rows of one selected value: of the reference itself, and of its identifier. */
+export function indexReference(
+  { type, value }: TypedValue,
+  parameter: Parameter,
+  context: IndexContext,
+  rows: IndexRowBuilder,
+): void {
+  if (typeof value === 'string') return addCanonical(value, parameter, context, rows);
+  if (type === 'Reference') return addReference(value, parameter, context, rows);
+  addNested(value, parameter, rows);
+}
+
+function addReference(value: JsonValue, parameter: Parameter, context: IndexContext, rows: IndexRowBuilder): void {
+  const literal = textOf(value, 'reference');
+  const identifier = objectOf(value, 'identifier');
+  if (literal === undefined) rows.reference(parameter.number, elsewhere, presence);
+  else addTarget(withoutBase(literal, context), parameter, rows);
+  if (identifier !== undefined) addIdentifier(identifier, identifierNumber(parameter), rows);
+}
+
+/** A versioned reference is found with its version and without. */
+function addTarget(local: string, { number }: Parameter, rows: IndexRowBuilder): void {
+  const [, type, id, version] = relative.exec(local) ?? [];
+  if (type === undefined || id === undefined || !isResourceType(type)) return rows.reference(number, elsewhere, local);
+  rows.reference(number, typeNumber(type), id);
+  if (version !== undefined) rows.reference(number, typeNumber(type), versioned(id, version));
+}
+
+/** A canonical is found with its business version and without: https://hl7.org/fhir/R4/references.html#canonical */
+function addCanonical(canonical: string, parameter: Parameter, context: IndexContext, rows: IndexRowBuilder): void {
+  addTarget(withoutBase(canonical, context), parameter, rows);
+  const bar = canonical.indexOf('|');
+  if (bar > 0) addTarget(withoutBase(canonical.slice(0, bar), context), parameter, rows);
+}
+
+/** A resource inside the element itself (Bundle.entry.resource) is its own target. */
+function addNested(value: JsonValue, { number }: Parameter, rows: IndexRowBuilder): void {
+  const type = textOf(value, 'resourceType');
+  const id = textOf(value, 'id');
+  if (type === undefined || id === undefined || !isResourceType(type)) rows.reference(number, elsewhere, presence);
+  else rows.reference(number, typeNumber(type), id);
+}

@@ -1,0 +1,100 @@
+/**
+ * `_id` and `_lastUpdated`, whose values stand in the `resource` table itself.
+ * https://hl7.org/fhir/R4/search.html#all
+ */
+import { manyValues, searching } from '../../base/worst-case.ts';
+import { sql } from '../../database/sql.ts';
+import { refuseValue, unescapeValue } from '../query/search-values.ts';
+import { parseDateValue, shareOfSpan } from './date.ts';
+import { compareMoments, type DateRange, type Microseconds } from './date-range.ts';
+import { type SearchKind, type Share, shares, type Test, type ValueContext } from './kind.ts';
+import type { Prefix } from './prefixes.ts';
+
+const microsPerMs = 1000n;
+
+/** Nothing: storage writes these columns with the resource. */
+function indexNothing(): void {
+  return;
+}
+
+export const resourceId: SearchKind = {
+  worstCase: {
+    because: 'as many ids as one parameter takes',
+    request: () =>
+      searching(
+        'Patient',
+        manyValues('_id', (n) => `${'x'.repeat(50)}${n}`),
+      ),
+  },
+  table: 'resource',
+  modifiers: () => [],
+  reading: ({ number }, modifier) => (modifier === '' ? { table: 'resource', number, parse: parseId } : undefined),
+  index: indexNothing,
+};
+
+export const lastUpdated: SearchKind = {
+  worstCase: {
+    because: 'as many ranges as one parameter takes',
+    request: () =>
+      searching(
+        'Observation',
+        manyValues('_lastUpdated', (n) => `ne${1900 + (n % 200)}`),
+      ),
+  },
+  table: 'resource',
+  modifiers: () => [],
+  reading: ({ number }, modifier) =>
+    modifier === '' ? { table: 'resource', number, parse: parseLastUpdated } : undefined,
+  index: indexNothing,
+};
+
+function parseId(text: string, { name }: ValueContext): Test {
+  const id = unescapeValue(text, name);
+  if (id === '') refuseValue(name, 'has no value: it takes the id of a resource');
+  return { where: sql`id = ${id}`, order: 'rid', share: shares.one };
+}
+
+function parseLastUpdated(text: string, context: ValueContext): Test {
+  const { prefix, range } = parseDateValue(text, context);
+  const condition = conditionOf(prefix, range);
+  return { ...condition, order: 'value', share: shareOf(condition, context.nowMs) };
+}
+
+/**
+ * Nothing has been changed later than now, so what has changed since a moment lies in a span as well; but it is never taken
+ * to be few, since an import changes very much in a short time.
+ */
+function shareOf({ span }: Pick<Test, 'span'>, nowMs: number): Share {
+  if (span?.from === undefined) return shares.most;
+  if (span.to !== undefined) return shareOfSpan(span.from, span.to);
+  return shareOfSpan(span.from, String(BigInt(nowMs) * microsPerMs)) === shares.most ? shares.most : shares.some;
+}
+
+/** `lu` is a moment in whole milliseconds: the first one that is not before a bound stands for the bound. */
+function conditionOf(prefix: Prefix, range: DateRange): Pick<Test, 'where' | 'span'> {
+  const from = firstMillisecond(range.lo);
+  const to = firstMillisecond(range.hi);
+  switch (prefix) {
+    case 'eq':
+    case 'ap':
+      return { where: sql`lu >= ${from} AND lu < ${to}`, span: { from: range.lo, to: range.hi } };
+    case 'ne':
+      return { where: sql`NOT (lu >= ${from} AND lu < ${to})` };
+    case 'gt':
+    case 'sa':
+      return { where: sql`lu >= ${to}`, span: { from: range.hi } };
+    case 'ge':
+      return { where: sql`lu >= ${from}`, span: { from: range.lo } };
+    case 'lt':
+    case 'eb':
+      return { where: sql`lu < ${from}`, span: { to: range.lo } };
+    case 'le':
+      return { where: sql`lu < ${to}`, span: { to: range.hi } };
+  }
+}
+
+function firstMillisecond(moment: Microseconds): string {
+  const micros = BigInt(moment);
+  const whole = micros / microsPerMs;
+  return String(compareMoments(String(whole * microsPerMs), moment) < 0 ? whole + 1n : whole);
+}

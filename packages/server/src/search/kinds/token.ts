@@ -1,0 +1,204 @@
+/**
+ * token: codes, identifiers and other values that match as a whole. https://hl7.org/fhir/R4/search.html#token
+ *
+ * A kind of search parameter is one file: how a value of a query is read (`parseToken`), which rows a value of a
+ * resource leaves in the index (`indexToken`), and which rows a query value matches (`tokenTest`, and in memory
+ * `tokenMatches`). Both sides pass through the same functions (`codeForms`, `systemNumber`), so they cannot drift apart.
+ */
+
+import type { JsonObject, JsonValue, TypedValue } from '@praxis/fhir';
+import { manyValues, searching } from '../../base/worst-case.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import type { IndexRowBuilder } from '../index/index-row-builder.ts';
+import { objectsOf, textOf } from '../json-values.ts';
+import { noSystem, systemNumber } from '../numbers.ts';
+import { refuseValue, splitUnescaped, unescapeValue } from '../query/search-values.ts';
+import {
+  type IndexingContext,
+  makeAll,
+  type Parameter,
+  type ParameterFacts,
+  type Reading,
+  type RowParts,
+  type SearchKind,
+  type Share,
+  shares,
+  type Test,
+  type ValueContext,
+} from './kind.ts';
+import { foldCase } from './text-folding.ts';
+import { codeForms, codingForm, contactForm, plainCode } from './token-forms.ts';
+import { indexModified, modifiedReading, tokenModifiers } from './token-modifiers.ts';
+
+/** What a token of a query asks for. */
+export interface Token {
+  /** Numbers of the systems that fit; undefined: any system, also none. */
+  readonly systems: readonly string[] | undefined;
+  /** Codes that fit, in the forms in which rows hold them; undefined: any code. */
+  readonly codes: readonly string[] | undefined;
+}
+
+/** Code of the row that says "there is a value, but none that a token can name": a concept with text alone. */
+const presence = '';
+
+export const token: SearchKind = {
+  worstCase: {
+    because: 'as many codes as one parameter takes, none of which may be there',
+    request: () =>
+      searching(
+        'Observation',
+        manyValues('code:not', (n) => `http://loinc.org|${n}-${n % 10}`),
+      ),
+  },
+  table: 'token',
+  modifiers: (parameter) => ['not', ...tokenModifiers(parameter)],
+  reading: (parameter, modifier) => tokenReading(parameter.number, modifier) ?? modifiedReading(parameter, modifier),
+  index: indexToken,
+  indexInParts: indexTokenInParts,
+};
+
+/** How tokens are read that lie under `number`: a parameter's own, or the identifiers of a reference. */
+export function tokenReading(number: number, modifier: string): Reading | undefined {
+  const parse = (text: string, context: ValueContext): Test =>
+    tokenTest(parseToken(text, context.name, context.parameter.facts), context.parameter.facts);
+  if (modifier === '') return { table: 'token', number, parse };
+  if (modifier === 'not') return { table: 'token', number, parse, negated: true };
+  return undefined;
+}
+
+/**
+ * `code`, `system|code`, `|code` (no system) or `system|` (any code of it).
+ * @throws PraxisError `search-invalid`
+ */
+export function parseToken(text: string, name: string, facts: ParameterFacts): Token {
+  const parts = splitUnescaped(text, '|').map((part) => unescapeValue(part, name));
+  const [first = '', second] = parts;
+  if (parts.length > 2) refuseValue(name, 'takes code, system|code, |code or system|: write \\| for a | inside a code');
+  if (first === '' && (second ?? '') === '')
+    refuseValue(name, 'has no value: it takes code, system|code, |code or system|');
+  if (second === undefined) {
+    refuseOddBoolean(first, name, facts);
+    return { systems: undefined, codes: codeForms(first, undefined, facts) };
+  }
+  refuseSystem(name, facts);
+  return {
+    systems: first === '' ? systemsOfNone(facts) : [systemNumber(first)],
+    codes: second === '' ? undefined : codeForms(second, first, facts),
+  };
+}
+
+/** Datatypes whose values have no system; R4: "the presence of the pipe symbol SHALL NOT be used". */
+const withoutSystem: ReadonlySet<string> = new Set([
+  'ContactPoint',
+  'boolean',
+  'uri',
+  'url',
+  'canonical',
+  'oid',
+  'uuid',
+  'id',
+  'string',
+]);
+
+function refuseSystem(name: string, facts: ParameterFacts): void {
+  if ([...facts.dataTypes].every((type) => withoutSystem.has(type))) {
+    refuseValue(
+      name,
+      'takes a plain value: its values have no system, so | is not used (write \\| for a | inside the value)',
+    );
+  }
+}
+
+function refuseOddBoolean(code: string, name: string, facts: ParameterFacts): void {
+  const boolean = facts.dataTypes.size === 1 && facts.dataTypes.has('boolean');
+  if (boolean && code !== 'true' && code !== 'false') refuseValue(name, 'takes true or false');
+}
+
+/** Elements of type `code` have no system property; the rows hold the one their value set implies. */
+function systemsOfNone(facts: ParameterFacts): readonly string[] {
+  return [noSystem, ...new Set(facts.codeSystems.values())];
+}
+
+/** The token as a condition on rows of `index_token`. */
+export function tokenTest(asked: Token, facts: ParameterFacts): Test {
+  const bySystem =
+    asked.systems === undefined ? undefined : anyOf(sql`system`, asked.systems, sql`::bigint`, sql`::bigint[]`);
+  const { codes } = asked;
+  if (codes === undefined) return { where: bySystem ?? sql`code <> ${presence}`, order: 'value', share: shares.most };
+  const share = shareOf(facts);
+  const only = (forms: readonly string[]): Sql => {
+    const byCode = anyOf(sql`code`, forms, sql.empty, sql`::text[]`);
+    return bySystem === undefined ? byCode : sql`${byCode} AND ${bySystem}`;
+  };
+  if (codes.length === 1) return { where: only(codes), order: 'rid', share };
+  return { where: only(codes), branches: codes.map((form) => only([form])), order: 'rid', share };
+}
+
+function anyOf(column: Sql, values: readonly string[], one: Sql, many: Sql): Sql {
+  return values.length === 1 ? sql`${column} = ${values[0] ?? ''}${one}` : sql`${column} = ANY (${values}${many})`;
+}
+
+function shareOf(facts: ParameterFacts): Share {
+  if (facts.dataTypes.has('Identifier') || facts.dataTypes.has('ContactPoint')) return shares.one;
+  if (facts.dataTypes.has('CodeableConcept') || facts.dataTypes.has('Coding')) return shares.many;
+  return facts.dataTypes.has('code') || facts.dataTypes.has('boolean') ? shares.most : shares.few;
+}
+
+/** Whether one row answers the token: `tokenTest` in memory. */
+export function tokenMatches(asked: Token, system: string, code: string): boolean {
+  if (asked.systems !== undefined && !asked.systems.includes(system)) return false;
+  return asked.codes === undefined ? asked.systems !== undefined || code !== presence : asked.codes.includes(code);
+}
+
+/** Adds the rows of one selected value. */
+function indexToken(value: TypedValue, parameter: Parameter, context: IndexingContext, rows: IndexRowBuilder): void {
+  makeAll(indexTokenInParts(value, parameter, context, rows));
+}
+
+function* indexTokenInParts(
+  { type, value }: TypedValue,
+  parameter: Parameter,
+  { isPart }: IndexingContext,
+  rows: IndexRowBuilder,
+): RowParts {
+  addRows(type, value, parameter, rows);
+  yield 0;
+  if (isPart !== true) yield* indexModified(type, value, parameter, rows);
+}
+
+function addRows(type: string, value: JsonValue, parameter: Parameter, rows: IndexRowBuilder): void {
+  const { number, facts } = parameter;
+  switch (type) {
+    case 'CodeableConcept':
+      return addConcept(value, number, rows);
+    case 'Coding':
+      return addCoding(value, number, rows);
+    case 'Identifier':
+      return addIdentifier(value, number, rows);
+    case 'ContactPoint':
+      return rows.token(number, noSystem, contactForm(textOf(value, 'value') ?? presence));
+    case 'code':
+      return rows.token(number, facts.codeSystems.get(String(value)) ?? noSystem, plainCode(String(value), facts));
+    case 'string':
+    case 'markdown':
+      return rows.token(number, noSystem, foldCase(String(value)));
+    default:
+      return rows.token(number, noSystem, typeof value === 'object' ? presence : String(value));
+  }
+}
+
+function addConcept(value: JsonValue, number: number, rows: IndexRowBuilder): void {
+  const codings = objectsOf(value, 'coding');
+  for (const coding of codings) addCoding(coding, number, rows);
+  if (codings.length === 0) rows.token(number, noSystem, presence);
+}
+
+function addCoding(value: JsonValue, number: number, rows: IndexRowBuilder): void {
+  const system = textOf(value, 'system') ?? '';
+  rows.token(number, systemNumber(system), codingForm(textOf(value, 'code') ?? presence, system));
+}
+
+/** Adds the row of an Identifier under `number`. */
+export function addIdentifier(value: JsonValue | JsonObject, number: number, rows: IndexRowBuilder): void {
+  rows.token(number, systemNumber(textOf(value, 'system') ?? ''), foldCase(textOf(value, 'value') ?? presence));
+}

@@ -1,0 +1,201 @@
+/**
+ * From a search to one statement for a page, and one for the number of matches. https://hl7.org/fhir/R4/search.html#sort
+ * and #count; how the statements stay fast: docs/decisions/0030.
+ *
+ * The order is part of what is asked. With `_sort` it is that of the sort keys; without, it is the one in which the
+ * leading index yields the matches (docs/decisions/0031). Either way the resource's number makes it total, and a page
+ * continues after the last row of the one before it, ends before the first row of the one after it, or, for a bare
+ * `page=N`, begins after a number of rows (docs/decisions/0110).
+ */
+import type { Secrets } from '../../base/secrets.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import type { TenantScope } from '../../tenancy/scope.ts';
+import { shares } from '../kinds/kind.ts';
+import type { SearchQuery } from '../query/query.ts';
+import { mandatoryGroups, type RowCriterion } from '../query/row-criteria.ts';
+import { type Cursor, type CursorBinding, openCursor, sealCursor } from './cursor.ts';
+import { estimate } from './estimate.ts';
+import { resourcesOf, type Wanted } from './found.ts';
+import { type Direction, type Ordered, orderBy, type RowPlace, ridColumn, walkedIn } from './keyset.ts';
+import { chooseLead } from './leads.ts';
+import { select } from './selection.ts';
+import { columnName } from './sort-columns.ts';
+
+export interface SearchTarget {
+  readonly scope: TenantScope;
+  readonly query: SearchQuery;
+  /**
+   * Row restrictions of the caller: a row is shown when it meets all criteria of at least one group. A group without
+   * criteria admits every row. Never empty: who may see nothing is refused before.
+   */
+  readonly mandatory: readonly (readonly RowCriterion[])[];
+  /** What page links are sealed with and bound to. */
+  readonly cursor: { readonly secrets: Secrets; readonly policyFingerprint: string };
+}
+
+/** What a page needs to know of a row that the statement selected. */
+export interface RankedRow {
+  readonly rid: number;
+  /** `k0`, `k1`, … as text. */
+  readonly keys: readonly (string | null)[];
+}
+
+export interface SearchPage<Row = unknown> {
+  readonly rows: readonly Row[];
+  /** Number of this page, from 1. */
+  readonly page: number;
+  /** The number of all matches, where this page tells it: it is the first and the last one. */
+  readonly total: number | undefined;
+  /** Present when more rows follow. */
+  readonly next: PageStart | undefined;
+  /** What follows the last row shown, whether there is anything or not; undefined: no row is shown. */
+  readonly after: () => PageStart | undefined;
+  /** Present when there are rows before the page. */
+  readonly previous: PageStart | undefined;
+}
+
+/** How another page is asked for: the sealed `_cursor`, and the number of the page. */
+export interface PageStart {
+  readonly cursor: string;
+  readonly page: number;
+}
+
+export interface PlannedPage {
+  /**
+   * Columns: epoch, rtype, id, vid, lu, content, rid, k0, k1, …; the others are null in the one row of an empty page. No
+   * row at all when firm and application have no access epoch.
+   */
+  readonly statement: Sql;
+  /** The page, of the rows that the statement selected; the row beyond it only tells that there is a further one. */
+  cut<Row extends RankedRow>(rows: readonly Row[]): SearchPage<Row>;
+  /** The last of the pages that `total` matches fill, found from the end of the result; none where one page holds all. */
+  last(total: number): PageStart | undefined;
+}
+
+/**
+ * The page of the search.
+ * @throws PraxisError `cursor-invalid`
+ */
+export function planPage(target: SearchTarget): PlannedPage {
+  const { query } = target;
+  const binding = bindingOf(target);
+  const { secrets } = target.cursor;
+  const cursor = query.cursor === undefined ? undefined : openCursor(secrets, query.cursor, binding);
+  const start = (begin: Cursor): PageStart => ({ cursor: sealCursor(secrets, begin, binding), page: begin.page });
+  return {
+    statement: pageStatement(target, cursor),
+    cut: (rows) => cutPage(query, cursor, rows, start),
+    last(total) {
+      const page = Math.ceil(total / query.count);
+      if (page < 2) return undefined;
+      return start({ direction: 'backward', row: undefined, page, rowsMax: total - (page - 1) * query.count });
+    },
+  };
+}
+
+function bindingOf({ scope, query, cursor }: SearchTarget): CursorBinding {
+  return {
+    firm: scope.firm,
+    application: scope.application,
+    policyFingerprint: cursor.policyFingerprint,
+    canonical: query.canonical,
+    nowMs: query.nowMs,
+  };
+}
+
+/** The cursor of the page after a place in the order of the search, whether a row is there or not. */
+export function cursorAfter(target: SearchTarget, row: RowPlace): string {
+  const begin: Cursor = { direction: 'forward', row, page: 1, rowsMax: undefined };
+  return sealCursor(target.cursor.secrets, begin, bindingOf(target));
+}
+
+/**
+ * The columns that the rows of the search are ordered by, in order, before the resource's number: those of its sort keys, and
+ * perhaps one more that the way of finding them adds.
+ */
+export function orderedColumns(target: SearchTarget): readonly Ordered[] {
+  return select(wantedOf(target), target.query.sort, { direction: 'forward', row: undefined, limit: 1 }).order;
+}
+
+function cutPage<Row extends RankedRow>(
+  query: SearchQuery,
+  cursor: Cursor | undefined,
+  rows: readonly Row[],
+  start: (begin: Cursor) => PageStart,
+): SearchPage<Row> {
+  const size = sizeOf(query, cursor);
+  const page = query.page ?? cursor?.page ?? 1;
+  const back = cursor?.direction === 'backward';
+  const shown = back ? rows.slice(0, size).toReversed() : rows.slice(0, size);
+  const more = rows.length > size;
+  const begun = cursor?.row !== undefined || query.offset > 0;
+  const whole = !more && cursor === undefined && (shown.length > 0 || query.offset === 0);
+  const step = (direction: Direction, row: Row | undefined): PageStart => {
+    const number = direction === 'forward' ? page + 1 : Math.max(1, page - 1);
+    const place = row && { keys: row.keys, rid: row.rid };
+    return start({ direction, row: place, page: number, rowsMax: undefined });
+  };
+  return {
+    rows: shown,
+    page,
+    total: whole ? query.offset + shown.length : undefined,
+    next: (back ? begun : more) ? step('forward', shown.at(-1)) : undefined,
+    after: () => (shown.length === 0 ? undefined : step('forward', shown.at(-1))),
+    previous: (back ? more : begun) ? step('backward', shown[0]) : undefined,
+  };
+}
+
+function sizeOf(query: SearchQuery, cursor: Cursor | undefined): number {
+  return Math.min(query.count, cursor?.rowsMax ?? query.count);
+}
+
+/** The number of matches. Columns: epoch, total. No row when firm and application have no access epoch. */
+export function planCount(target: SearchTarget): Sql {
+  const wanted = wantedOf(target);
+  const { firm, application } = target.scope;
+  const lead = chooseLead(wanted);
+  const found = resourcesOf(wanted, lead, [], lead.share < shares.part ? 'look-up' : 'join');
+  return sql`
+    SELECT e.epoch, c.total FROM access_epoch e CROSS JOIN (SELECT count(*) AS total FROM (${found}) f) c
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+/** The number of matches, roughly. Columns: epoch, total, sampled, bounded (search/sql/estimate.ts). No row as for a count. */
+export function planEstimate(target: SearchTarget): Sql {
+  const wanted = wantedOf(target);
+  const { firm, application } = target.scope;
+  return sql`
+    SELECT e.epoch, c.total, c.sampled, c.bounded FROM access_epoch e CROSS JOIN (${estimate(wanted, chooseLead(wanted))}) c
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+function wantedOf({ scope, query, mandatory }: SearchTarget): Wanted {
+  return {
+    firm: scope.firm,
+    type: query.type,
+    criteria: query.criteria,
+    mandatory: mandatoryGroups(query.type, mandatory),
+  };
+}
+
+function pageStatement(target: SearchTarget, cursor: Cursor | undefined): Sql {
+  const { scope, query } = target;
+  const wanted = wantedOf(target);
+  const limit = sizeOf(query, cursor) + 1;
+  const direction = cursor?.direction ?? 'forward';
+  const selection = select(wanted, query.sort, { direction, row: cursor?.row, limit: query.offset + limit });
+  const order = walkedIn(direction, [...selection.order, ridColumn(sql`page.rid`, selection.order)]);
+  const offset = query.offset > 0 ? sql` OFFSET ${query.offset}` : sql.empty;
+  const keys = selection.order.map((_column, place) => sql`, page.${columnName(place)}::text AS ${columnName(place)}`);
+  return sql`
+    WITH ${sql.join(
+      selection.parts.map((part) => sql`${part}, `),
+      sql.empty,
+    )}page AS MATERIALIZED (
+      SELECT * FROM (${selection.page}) page ${orderBy(order)} LIMIT ${limit}${offset})
+    SELECT e.epoch, r.rtype, r.id, r.vid, r.lu, r.content, page.rid${sql.join(keys, sql.empty)}
+    FROM access_epoch e LEFT JOIN (page CROSS JOIN LATERAL (
+      SELECT rtype, id, vid, lu, content FROM resource WHERE firm = ${scope.firm} AND rid = page.rid OFFSET 0) r) ON true
+    WHERE e.firm = ${scope.firm} AND e.application = ${scope.application}
+    ${orderBy(order)}`;
+}

@@ -1,0 +1,232 @@
+/**
+ * Which resources a page holds, before their contents are fetched: the strategies by which they are found in order.
+ * docs/decisions/0030 has the measurements.
+ */
+import { type Sql, sql } from '../../database/sql.ts';
+import { noSearchParameters } from '../../tenancy/search-parameters.ts';
+import { shares } from '../kinds/kind.ts';
+import { isCriterion } from '../query/condition.ts';
+import { parseSort, type SortKey } from '../query/sorting.ts';
+import {
+  firstByColumns,
+  firstByNumber,
+  firstBySortKeys,
+  firstLacking,
+  hasKey,
+  lacksKey,
+  nextByColumns,
+  type Stretch,
+} from './candidates.ts';
+import { leadsFew, type Wanted } from './found.ts';
+import type { Ordered } from './keyset.ts';
+import { allOfType, type Lead } from './lead.ts';
+import { areSame, chooseLead, leadOfSort } from './leads.ts';
+import { columnName } from './sort-columns.ts';
+
+export interface Selection {
+  /** Common table expressions that `page` reads, each `name AS …`. */
+  readonly parts: readonly Sql[];
+  /** Yields `rid`, `k0`, `k1`, …; perhaps more rows than asked for. */
+  readonly page: Sql;
+  /** The order of the page's columns, as it is walked forward; the resource's number follows. */
+  readonly order: readonly Ordered[];
+}
+
+/** Rows of a lead up to which they are gathered and sorted without a try to walk the sort key's index. */
+const gatheredMax = 500;
+
+/** Rows of the sort key's index among which the page is looked for; when they do not fill it, all matches are sorted. */
+const walkedMax = 3000;
+
+/** As `gatheredMax`, with several sort keys: the walk then has to complete groups of equal rows, whatever their size. */
+const gatheredInGroupsMax = 2000;
+
+/** The selection of the stretch of a search, in the order of `sort`, or without one in the order of the lead. */
+export function select(wanted: Wanted, sort: readonly SortKey[], stretch: Stretch): Selection {
+  const lead = chooseLead(wanted);
+  const [first, ...more] = sort;
+  if (first === undefined) {
+    const key = impliedKey(wanted, lead);
+    if (key === undefined) return inOrderOfLead(wanted, lead, stretch);
+    return select(wanted, parseSort(wanted.type, key, noSearchParameters), stretch);
+  }
+  const walk = leadOfSort(first, lead, wanted);
+  if (areSame(walk, lead) || lead === allOfType) return walked(wanted, walk, lead, first, more, stretch);
+  if (lead.share < shares.some) {
+    return { parts: [], page: firstBySortKeys(wanted, lead, sort, stretch, []), order: orderOfKeys(sort) };
+  }
+  // Of two branches, the one that is cut off might have rows before the last of the other.
+  const bounded = more.length === 0 && walk.branches.length === 1;
+  return bounded ? triedWalk(wanted, walk, lead, first, stretch) : gatedWalk(wanted, walk, lead, first, more, stretch);
+}
+
+/**
+ * The key that an unsorted search is ordered by where only the data tell which way of finding it is short: either way then
+ * gives the same order. What is gathered may be much or little; what has changed since a moment, and what else is asked.
+ */
+function impliedKey({ criteria }: Wanted, lead: Lead): string | undefined {
+  if (lead.share < shares.some) return undefined;
+  if (lead.gathersFew !== undefined) return '_id';
+  const changed = criteria.filter(isCriterion).filter(({ parameter }) => parameter.code === '_lastUpdated');
+  return changed.some((criterion) => !lead.covered.has(criterion)) ? '_lastUpdated' : undefined;
+}
+
+function inOrderOfLead(wanted: Wanted, lead: Lead, stretch: Stretch): Selection {
+  if (lead.order !== 'value') return { parts: [], page: firstByNumber(wanted, lead, stretch), order: [] };
+  const page = firstByColumns(wanted, { lead, descending: false, more: [], gate: [] }, stretch);
+  return {
+    parts: [],
+    page,
+    order: pageColumns(lead.columns.map(({ cast }) => ({ cast, descending: false, nulls: 'none' }))),
+  };
+}
+
+/** The index of the first key is walked; what lacks the key comes after it. */
+function walked(
+  wanted: Wanted,
+  walk: Lead,
+  lead: Lead,
+  first: SortKey,
+  more: readonly SortKey[],
+  stretch: Stretch,
+): Selection {
+  const byId = lead === allOfType && more.length === 0 && !neverLacking(wanted, first);
+  if (byId) return walkedThenById(wanted, walk, first, stretch);
+  return walkedThenSorted(wanted, walk, lead, [first, ...more], stretch, []);
+}
+
+/** With a last column for the id, by which resources without the key are ordered: so they can be walked, too. */
+function walkedThenById(wanted: Wanted, walk: Lead, first: SortKey, stretch: Stretch): Selection {
+  const order = pageColumns([...columnsOf(first), { cast: sql`::text`, descending: false, nulls: 'last' }]);
+  const noId = sql`NULL::text AS ${columnName(order.length - 1)}`;
+  const found = inStages(stretch, {
+    having(from, gate) {
+      const row = from.row && { ...from.row, keys: from.row.keys.slice(0, -1) };
+      const walking = { lead: walk, descending: first.descending, more: [], gate };
+      return sql`SELECT *, ${noId} FROM (${firstByColumns(wanted, walking, { ...from, row })}) h`;
+    },
+    lacking: (from, gate) => firstLacking(wanted, first, from, gate),
+  });
+  return { ...found, order };
+}
+
+function walkedThenSorted(
+  wanted: Wanted,
+  walk: Lead,
+  lead: Lead,
+  keys: readonly [SortKey, ...SortKey[]],
+  stretch: Stretch,
+  gate: readonly Sql[],
+): Selection {
+  const [first, ...more] = keys;
+  const having = (from: Stretch, also: readonly Sql[]): Sql =>
+    firstByColumns(wanted, { lead: walk, descending: first.descending, more, gate: [...gate, ...also] }, from);
+  const lacking = (from: Stretch, also: readonly Sql[]): Sql =>
+    firstBySortKeys(wanted, lead, keys, from, [...gate, ...also, lacksKey(wanted.firm, first)]);
+  const order = orderOfKeys(keys);
+  if (neverLacking(wanted, first)) return { parts: [], page: sql`(${having(stretch, [])})`, order };
+  return { ...inStages(stretch, { having, lacking }), order };
+}
+
+type Stage = 'having' | 'lacking';
+
+/**
+ * Resources that have the first key come before those that lack it; walked backward, after them. The stretch begins among
+ * those to which the row before it belongs, and goes on among the others only if these do not fill it.
+ */
+function inStages(
+  stretch: Stretch,
+  find: Readonly<Record<Stage, (from: Stretch, gate: readonly Sql[]) => Sql>>,
+): Omit<Selection, 'order'> {
+  const [begun, following] = stagesOf(stretch);
+  const start = find[begun](stretch, []);
+  if (following === undefined) return { parts: [], page: sql`(${start})` };
+  const rest = find[following]({ ...stretch, row: undefined }, [unfilled(sql`begun`, stretch.limit)]);
+  return {
+    parts: [sql`begun AS MATERIALIZED (${start})`, sql`rest AS MATERIALIZED (${rest})`],
+    page: sql`SELECT * FROM begun UNION ALL SELECT * FROM rest`,
+  };
+}
+
+/** The stages that the stretch can hold resources of, in the order of the walk. */
+function stagesOf({ direction, row }: Stretch): readonly [Stage, Stage?] {
+  const lacks = row?.keys[0] === null;
+  if (direction === 'forward') return lacks ? ['lacking'] : ['having', 'lacking'];
+  return row === undefined || lacks ? ['lacking', 'having'] : ['having'];
+}
+
+/**
+ * Whether the lead has few rows or many, the kinds of its criteria do not tell. So the statement counts them, as far as it
+ * matters: few are sorted. Many are likely to fill the page among the next rows of the sort key's index; if they do not,
+ * they are sorted as well. Parts that are not needed are not executed.
+ */
+function triedWalk(wanted: Wanted, walk: Lead, lead: Lead, first: SortKey, stretch: Stretch): Selection {
+  const order = orderOfKeys([first]);
+  const { limit } = stretch;
+  if (stagesOf(stretch)[0] === 'lacking') {
+    const sorted = (from: Stretch, gate: readonly Sql[]): Sql => firstBySortKeys(wanted, lead, [first], from, gate);
+    const found = inStages(stretch, {
+      having: (from, gate) => sorted(from, [...gate, hasKey(wanted.firm, first)]),
+      lacking: (from, gate) => sorted(from, [...gate, lacksKey(wanted.firm, first)]),
+    });
+    return { ...found, order };
+  }
+  const many = [sql`(SELECT NOT few FROM gate)`];
+  const next = nextByColumns(
+    wanted,
+    { lead: walk, descending: first.descending, more: [], gate: many },
+    stretch,
+    walkedMax,
+  );
+  const sorted = firstBySortKeys(wanted, lead, [first], stretch, [unfilled(sql`walked`, limit)]);
+  return {
+    parts: [sql`gate AS MATERIALIZED (${leadsFew(wanted, lead, gatheredMax)})`, sql`walked AS MATERIALIZED (${next})`],
+    page: sql`SELECT * FROM walked WHERE (SELECT count(*) FROM walked) >= ${limit} UNION ALL (${sorted})`,
+    order,
+  };
+}
+
+/** As `triedWalk`; but once begun, the walk goes on to the end. */
+function gatedWalk(
+  wanted: Wanted,
+  walk: Lead,
+  lead: Lead,
+  first: SortKey,
+  more: readonly SortKey[],
+  stretch: Stretch,
+): Selection {
+  const keys = [first, ...more] as const;
+  const selection = walkedThenSorted(wanted, walk, lead, keys, stretch, [sql`(SELECT NOT few FROM gate)`]);
+  const sorted = firstBySortKeys(wanted, lead, keys, stretch, [sql`(SELECT few FROM gate)`]);
+  return {
+    parts: [sql`gate AS MATERIALIZED (${leadsFew(wanted, lead, gatheredInGroupsMax)})`, ...selection.parts],
+    page: sql`${selection.page} UNION ALL (${sorted})`,
+    order: selection.order,
+  };
+}
+
+function unfilled(part: Sql, limit: number): Sql {
+  return sql`(SELECT count(*) FROM ${part}) < ${limit}`;
+}
+
+/** Whether every match has the key: every resource has it, or a criterion asks for a value of it. */
+function neverLacking({ criteria }: Wanted, { parameter, number, always }: SortKey): boolean {
+  return (
+    always ||
+    criteria
+      .filter(isCriterion)
+      .some((criterion) => criterion.parameter === parameter && criterion.number === number && !criterion.negated)
+  );
+}
+
+function orderOfKeys(keys: readonly SortKey[]): readonly Ordered[] {
+  return pageColumns(keys.flatMap(columnsOf));
+}
+
+function columnsOf({ columns, descending, always }: SortKey): readonly Omit<Ordered, 'expression'>[] {
+  return columns.map(({ cast }) => ({ cast, descending, nulls: always ? 'none' : 'last' }));
+}
+
+function pageColumns(columns: readonly Omit<Ordered, 'expression'>[]): readonly Ordered[] {
+  return columns.map((column, place) => ({ ...column, expression: sql`page.${columnName(place)}` }));
+}
