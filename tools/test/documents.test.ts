@@ -16,8 +16,9 @@ const frontDoors = [
   'README.md',
   'docs/README.md',
   'CONTRIBUTING.md',
-  'docs/integrate/overview.md',
-  'docs/integrate/contract.md',
+  ...['overview', 'contract', 'first-call', 'search-and-page', 'follow-changes', 'retries', 'limits'].map(
+    (name) => `docs/integrate/${name}.md`,
+  ),
   ...['install', 'proxy', 'upgrade', 'backup', 'rotate-keys', 'monitor'].map((name) => `docs/operate/${name}.md`),
 ];
 const readmeWordsMax = 600;
