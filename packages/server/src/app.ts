@@ -57,7 +57,7 @@ import { contentUpkeep } from './practice/documents/upkeep.ts';
 import { registerPractice } from './practice/list.ts';
 import { waitlistJob } from './practice/waiting-list/offering.ts';
 import { completenessSteps } from './storage/completeness.ts';
-import { keyExpiry } from './storage/kept-answers.ts';
+import { idempotencyKeyExpiry } from './storage/idempotency.ts';
 import { openStore, type ResourceStore } from './storage/store.ts';
 import { ensureDefaultEnvironments, openEnvironmentDirectory } from './tenancy/environments.ts';
 import { openValidator } from './validation/validation.ts';
@@ -304,7 +304,7 @@ function jobsOf(platform: Platform, parts: ServerParts): readonly Job[] {
   const { openBudget, log, metrics } = parts;
   const of = { database, clock, log, metrics, baseUrlOf: (firm: Firm) => baseUrlOfFirm(parts.origins, firm) };
   return [
-    keyExpiry(database, () => clock.now()),
+    idempotencyKeyExpiry(database, () => clock.now()),
     holdExpiry(database, () => clock.now()),
     contentUpkeep(database, platform.content, () => clock.now()),
     waitlistJob({ ...of, store, openBudget }),

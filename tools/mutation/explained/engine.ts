@@ -3,7 +3,7 @@ import type { Explanation } from '../explanation.ts';
 
 export const engineExplained: readonly Explanation[] = [
   {
-    file: 'engine/write/once.ts',
+    file: 'engine/write/idempotency.ts',
     code: "const asked = JSON.stringify(['request', await idempotency.asked()]);",
     changes: ["'request' → ''"],
     reason: 'equivalent',

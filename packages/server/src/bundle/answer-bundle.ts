@@ -8,7 +8,7 @@ import type { Budget, JsonObject, JsonValue } from '@praxis/fhir';
 import { fail, type PraxisError } from '../base/errors.ts';
 import type { FhirRequest, FhirResponse, InteractionContext, Preferences } from '../engine/context.ts';
 import { requireGrants } from '../engine/rights/denials.ts';
-import { oncePerKey } from '../engine/write/once.ts';
+import { withIdempotency } from '../engine/write/idempotency.ts';
 import { requireResource } from '../engine/write/writing.ts';
 import { authorizeEntry } from './answer-entry.ts';
 import type { AnswerRoom } from './answer-room.ts';
@@ -47,7 +47,7 @@ export async function answerBundle(
   request: FhirRequest,
   options: BundleOptions,
 ): Promise<FhirResponse> {
-  return await oncePerKey(context, { ...request, type: 'Bundle' }, (once) => answerOnce(once, request, options));
+  return await withIdempotency(context, { ...request, type: 'Bundle' }, (once) => answerOnce(once, request, options));
 }
 
 async function answerOnce(

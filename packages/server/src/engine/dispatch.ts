@@ -15,7 +15,7 @@ import { conditionalPatch } from './write/conditional-patch.ts';
 import { conditionalUpdate } from './write/conditional-update.ts';
 import { create } from './write/create.ts';
 import { deleteResource } from './write/delete.ts';
-import { oncePerKey } from './write/once.ts';
+import { withIdempotency } from './write/idempotency.ts';
 import { patch } from './write/patch.ts';
 import { update } from './write/update.ts';
 
@@ -56,6 +56,6 @@ export async function dispatch(context: InteractionContext, call: FhirCall): Pro
     const request = await call.open();
     noteAsked(inside, request);
     if (!writes.has(call.interaction)) return await interaction.answer(inside, request);
-    return await oncePerKey(inside, request, (once) => interaction.answer(once, request));
+    return await withIdempotency(inside, request, (once) => interaction.answer(once, request));
   });
 }

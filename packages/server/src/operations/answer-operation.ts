@@ -5,7 +5,7 @@
 import { fail } from '../base/errors.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../engine/context.ts';
 import { audited, noteAsked } from '../engine/trail.ts';
-import { oncePerKey } from '../engine/write/once.ts';
+import { withIdempotency } from '../engine/write/idempotency.ts';
 import { requireUnended } from '../storage/rows.ts';
 import type { Operation, OperationLevel, OperationPlace } from './operation.ts';
 import { readInput } from './read-input.ts';
@@ -42,7 +42,7 @@ export async function answerOperation(context: InteractionContext, call: Operati
       requireUnended(inside.scope, inside.clock.now()); // $validate waits for others after its last statement
       return answer;
     }
-    return await oncePerKey(inside, request, (once) => operation.answer(once, asked));
+    return await withIdempotency(inside, request, (once) => operation.answer(once, asked));
   });
 }
 

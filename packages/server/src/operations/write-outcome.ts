@@ -6,7 +6,7 @@
 import { toInstant } from '../base/clock.ts';
 import { getting } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../engine/context.ts';
-import { keyHash } from '../engine/write/once.ts';
+import { keyHash } from '../engine/write/idempotency.ts';
 import { textInput } from './input.ts';
 import type { Operation, OperationParameter, OperationRequest } from './operation.ts';
 import { type OutputParameter, parametersResponse } from './result.ts';

@@ -14,13 +14,13 @@ import { type Sql, sql } from '../database/sql.ts';
 import type { FailedParameter } from '../search/index/costly-parameters.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { type ChangeFeed, changeFeedOver } from './changes.ts';
+import { claimKey, type IdempotencyStore, keepAnswer, readKeptAnswer } from './idempotency.ts';
 import {
   failParameters,
   markSearchParameters,
   type ParameterStanding,
   parameterStandings,
 } from './index-statements.ts';
-import { claimKey, type KeptAnswers, keepAnswer, readKept } from './kept-answers.ts';
 import { isIn, ledgerEvents } from './ledger-events.ts';
 import { ledgerPlace, ledgerResource } from './ledger-rows.ts';
 import { type PortionReader, portionsOver } from './portions.ts';
@@ -53,8 +53,8 @@ import { type Send, streamOf, walkHistory } from './walks.ts';
 
 export type { Change, ChangePlace, Changes, ChangesPage } from './changes.ts';
 export { firstPlace } from './changes.ts';
+export type { AnswerToKeep, KeptAnswer, KeyClaim } from './idempotency.ts';
 export type { ParameterStanding } from './index-statements.ts';
-export type { AnswerToKeep, KeptAnswer, KeyClaim } from './kept-answers.ts';
 export type {
   CurrentVersion,
   HistoryPeriod,
@@ -81,7 +81,7 @@ export interface Estimate {
   readonly bounded: boolean;
 }
 
-export interface ResourceStore extends ChangeFeed, PortionReader, KeptAnswers<ResourceStore>, StatementRunner {
+export interface ResourceStore extends ChangeFeed, PortionReader, IdempotencyStore<ResourceStore>, StatementRunner {
   /** The current version, also of a deleted resource; undefined when there never was one. */
   read(scope: TenantScope, type: string, id: string, options?: Rememberable): Promise<StoredResource | undefined>;
 
@@ -276,7 +276,7 @@ function storeOver(
   return {
     ...changeFeedOver(send),
     ...runnerOver(send),
-    keptAnswer: (scope, key, nowMs) => readKept(send, scope, key, nowMs),
+    keptAnswer: (scope, key, nowMs) => readKeptAnswer(send, scope, key, nowMs),
     async read(scope, type, id) {
       const place = ledgerPlace(type, id);
       if (place !== undefined) return (await ledgerEvents(send, scope, place))[0];

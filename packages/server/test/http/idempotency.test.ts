@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { entryProblem } from '../../src/cli/options.ts';
 import { sql } from '../../src/database/sql.ts';
-import { keyKeptMs } from '../../src/storage/kept-answers.ts';
+import { keyKeptMs } from '../../src/storage/idempotency.ts';
 import { authorise } from '../../src/tenancy/authorisations.ts';
 import { patient } from '../support/records.ts';
 import { assertRefused } from '../support/refusals.ts';

@@ -5,7 +5,7 @@ import type * as mask from '../../../src/access/mask.ts';
 import type { AccessPolicy } from '../../../src/access/policy.ts';
 import type { InteractionContext } from '../../../src/engine/context.ts';
 import type * as systemCursors from '../../../src/engine/search/search-system-cursor.ts';
-import type * as once from '../../../src/engine/write/once.ts';
+import type * as once from '../../../src/engine/write/idempotency.ts';
 import type * as followers from '../../../src/operations/changes/cursor.ts';
 import type { EverythingAsked } from '../../../src/operations/everything/asked.ts';
 import type * as positions from '../../../src/operations/everything/position.ts';
@@ -180,11 +180,11 @@ export const pagingGuards: readonly Guard[] = [
     replaced: [
       notesPlanters,
       {
-        file: 'engine/write/once.ts',
-        name: 'oncePerKey',
+        file: 'engine/write/idempotency.ts',
+        name: 'withIdempotency',
         importers: ['engine/dispatch.ts'],
         replace:
-          (original: typeof once.oncePerKey, isOff: Off): typeof once.oncePerKey =>
+          (original: typeof once.withIdempotency, isOff: Off): typeof once.withIdempotency =>
           (context, request, work) => {
             if (!isOff()) return original(context, request, work);
             const { scope } = context;

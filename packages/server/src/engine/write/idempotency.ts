@@ -23,7 +23,7 @@ export function keyHash({ secrets, scope }: Pick<InteractionContext, 'secrets' |
  * `work` is just run. Nothing of the first answer is told to rights other than those that it was given under.
  * @throws PraxisError `key-reused`, `conflict` (the first request is still under way), and what `work` throws
  */
-export async function oncePerKey(
+export async function withIdempotency(
   context: InteractionContext,
   request: FhirRequest,
   work: (inside: InteractionContext) => Promise<FhirResponse>,
@@ -41,12 +41,12 @@ export async function oncePerKey(
   const outcome = await context.store.once(context.scope, claim, async (store) => {
     context.trail.length = trailBefore; // a run that was undone has shown nothing
     const answer = await work({ ...context, store });
-    return { answer, keep: kept(context, claim, answer) };
+    return { answer, keep: answerToKeep(context, claim, answer) };
   });
-  return 'answer' in outcome ? outcome.answer : await replayed(context, request, claim, outcome.kept);
+  return 'answer' in outcome ? outcome.answer : await replayAnswer(context, request, claim, outcome.kept);
 }
 
-function kept(context: InteractionContext, claim: KeyClaim, response: FhirResponse): AnswerToKeep {
+function answerToKeep(context: InteractionContext, claim: KeyClaim, response: FhirResponse): AnswerToKeep {
   const { status, id, versionId, lastUpdatedMs, location, body } = response;
   const bytes = body === undefined ? undefined : Buffer.from(textOf(body));
   const isKept = bytes !== undefined && bytes.length <= bodyBytesMax;
@@ -63,7 +63,7 @@ function kept(context: InteractionContext, claim: KeyClaim, response: FhirRespon
   };
 }
 
-async function replayed(
+async function replayAnswer(
   context: InteractionContext,
   request: FhirRequest,
   claim: KeyClaim,

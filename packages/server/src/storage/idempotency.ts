@@ -54,10 +54,10 @@ export interface KeptAnswer extends AnswerToKeep {
   readonly atMs: number;
 }
 
-export type OnceOutcome<T> = { readonly answer: T } | { readonly kept: KeptAnswer };
+export type IdempotentOutcome<T> = { readonly answer: T } | { readonly kept: KeptAnswer };
 
 /** What a store offers for such requests. */
-export interface KeptAnswers<Store> {
+export interface IdempotencyStore<Store> {
   /**
    * Runs `work` in a transaction that also keeps its answer under the key; or, where the key was used before, returns what
    * is kept. When `work` throws, the key stays unused. `work` may run more than once, as that of `transaction`.
@@ -67,7 +67,7 @@ export interface KeptAnswers<Store> {
     scope: TenantScope,
     claim: KeyClaim,
     work: (store: Store) => Promise<{ readonly answer: T; readonly keep: AnswerToKeep }>,
-  ): Promise<OnceOutcome<T>>;
+  ): Promise<IdempotentOutcome<T>>;
 
   /** The answer that is kept under the key of this application at this firm. */
   keptAnswer(scope: TenantScope, key: Buffer, nowMs: number): Promise<KeptAnswer | undefined>;
@@ -119,7 +119,7 @@ export async function keepAnswer(
 }
 
 /** @param send sends a statement as the scope's firm. @throws PraxisError `stale-access` */
-export async function readKept(
+export async function readKeptAnswer(
   send: <R>(scope: TenantScope, statement: Sql, options: QueryOptions) => Promise<R[]>,
   scope: TenantScope,
   key: Buffer,
@@ -167,7 +167,7 @@ const expiredMax = 1_000;
 const expiryPauseMs = 3_600_000;
 
 /** A job (jobs/jobs.ts): takes keys away whose time is over, firm by firm. */
-export function keyExpiry(database: Database, now: () => number) {
+export function idempotencyKeyExpiry(database: Database, now: () => number) {
   return {
     name: 'expiry of idempotency keys',
     pauseMs: expiryPauseMs,
