@@ -3,11 +3,11 @@ import type { Explanation } from '../explanation.ts';
 
 export const searchExplained: readonly Explanation[] = [
   {
-    file: 'search/sql/leads.ts',
+    file: 'search/sql/choose-driving-index.ts',
     code: 'if (span?.to !== undefined && (to === undefined || compareMoments(span.to, to) < 0)) to = span.to;',
     changes: ['span?.to !== undefined && (to === undefined || compareMoments(span.to, to) < 0) → true'],
     reason: 'speed',
-    why: 'How long the common span is taken to be says only which parameter leads; every lead finds the same.',
+    why: 'How long the common span is taken to be says only which parameter drives the search; every driving index finds the same.',
   },
   {
     file: 'search/numbers.ts',
@@ -30,8 +30,8 @@ export const searchExplained: readonly Explanation[] = [
     why: 'A path that begins with a dot was answered before: no parameter has an empty code.',
   },
   {
-    file: 'search/sql/selection.ts',
-    code: 'if (key === undefined) return inOrderOfLead(wanted, lead, stretch);',
+    file: 'search/sql/page-strategy.ts',
+    code: 'if (key === undefined) return inOrderOfDrivingIndex(wanted, driving, range);',
     changes: ['key === undefined → true'],
     reason: 'speed',
     why: 'A search without _sort may come in any order; the implied key only lets the shorter of two ways of finding it be taken.',

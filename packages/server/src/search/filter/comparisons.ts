@@ -5,7 +5,7 @@ import type { SearchParameterKind } from '@praxis/fhir';
 import { sql } from '../../database/sql.ts';
 import { boundedKey } from '../index/bounded-key.ts';
 import { parseDateValue } from '../kinds/date.ts';
-import { type Parameter, shares, type Test, type ValueContext } from '../kinds/kind.ts';
+import { type Parameter, selectivities, type Test, type ValueContext } from '../kinds/kind.ts';
 import { foldText } from '../kinds/text-folding.ts';
 import type { Condition } from '../query/condition.ts';
 import type { Criterion } from '../query/criteria.ts';
@@ -50,13 +50,13 @@ const wholeText: Compare = (parameter, { value }) =>
   onRows(parameter, {
     where: sql`value = ${boundedKey(requireFolded(value))}`,
     order: 'rid',
-    share: shares.one,
+    selectivity: selectivities.one,
   });
 
 const endOfText: Compare = (parameter, { value }) => {
   const end = requireFolded(value);
   const where = sql`right(value, ${end.length}) = ${end}`;
-  return onRows(parameter, { where, order: 'value', share: shares.most, scans: true });
+  return onRows(parameter, { where, order: 'value', selectivity: selectivities.most, scans: true });
 };
 
 /** The periods have a moment in common. */
@@ -64,7 +64,11 @@ const overlaps: Compare = (parameter, compared, context) => {
   // A moment, of which no row of a date is kept.
   if (parameter.kind.table === 'resource') return criterionOf(parameter, '', escaped(compared), context);
   const { range } = parseDateValue(escaped(compared), context);
-  return onRows(parameter, { where: sql`lo < ${range.hi} AND hi > ${range.lo}`, order: 'value', share: shares.part });
+  return onRows(parameter, {
+    where: sql`lo < ${range.hi} AND hi > ${range.lo}`,
+    order: 'value',
+    selectivity: selectivities.part,
+  });
 };
 
 const ordered: Readonly<Record<string, Compare>> = {

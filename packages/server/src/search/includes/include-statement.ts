@@ -11,7 +11,7 @@ import type { TenantScope } from '../../tenancy/scope.ts';
 import { typeNumber } from '../numbers.ts';
 import type { Criterion } from '../query/criteria.ts';
 import { mandatoryGroups, type RowCriterion } from '../query/row-criteria.ts';
-import { mandatoryProbe } from '../sql/probes.ts';
+import { mandatoryCondition } from '../sql/exists-subquery.ts';
 
 /** Row restrictions of the caller, as in a search: at least one group; one without criteria admits every row. */
 export type Restriction = readonly (readonly RowCriterion[])[];
@@ -149,5 +149,5 @@ function onlyVisible(firm: number, all: readonly Restricted[], row: RestrictedRo
 }
 
 function met(firm: number, groups: readonly (readonly Criterion[])[], rid: Sql): Sql {
-  return mandatoryProbe(firm, groups, 'look-up', { rid, depth: 0 });
+  return mandatoryCondition(firm, groups, 'nested-loop', { rid, depth: 0 });
 }

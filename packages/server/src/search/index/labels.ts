@@ -7,7 +7,7 @@ import { type Sql, sql } from '../../database/sql.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { parameterNumber } from '../numbers.ts';
 import { mandatoryGroups, type RowCriterion } from '../query/row-criteria.ts';
-import { mandatoryProbe } from '../sql/probes.ts';
+import { mandatoryCondition } from '../sql/exists-subquery.ts';
 
 /** Search parameters of the labels; the values of the first are URIs, which have no system beside them. */
 export const labelCodes = ['_profile', '_tag', '_security'] as const;
@@ -28,7 +28,7 @@ export function planLabels(
   labelsMax: number,
 ): Sql {
   const groups = mandatoryGroups(type, mandatory);
-  const visible = groups.length === 0 ? sql.empty : sql` AND ${mandatoryProbe(firm, groups, 'look-up')}`;
+  const visible = groups.length === 0 ? sql.empty : sql` AND ${mandatoryCondition(firm, groups, 'nested-loop')}`;
   const rowsOf = (param: Sql): Sql => sql`FROM index_token d WHERE d.firm = ${firm} AND d.param = ${param}`;
   const [profile, ...codings] = labelCodes.map((code) => sql`(${parameterNumber(type, code)}::int)`);
   const next = (param: Sql, after: Sql): Sql =>

@@ -10,7 +10,7 @@ import { parameterNumber } from '../numbers.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
 import { conditionOf } from './date.ts';
 import { type DateRange, parseDate, rangeOf } from './date-range.ts';
-import { type SearchKind, shares, type Test, type ValueContext } from './kind.ts';
+import { type SearchKind, selectivities, type Test, type ValueContext } from './kind.ts';
 import { type Prefix, prefixes, splitPrefix } from './prefixes.ts';
 
 export const age: SearchKind = {
@@ -56,7 +56,7 @@ function parseAge(text: string, context: ValueContext): Test {
     where: living(condition.where, context),
     ...(condition.branches && { branches: condition.branches.map((branch) => living(branch, context)) }),
     order: 'value',
-    share: shares.most,
+    selectivity: selectivities.most,
   };
 }
 

@@ -20,8 +20,8 @@ import {
   type Parameter,
   type RowParts,
   type SearchKind,
-  type Share,
-  shares,
+  type Selectivity,
+  selectivities,
   type Test,
   type ValueContext,
 } from './kind.ts';
@@ -104,9 +104,12 @@ function parseTuple(text: string, context: ValueContext): Test {
     sql` AND `,
   );
   const begins = beginnings(parts[0], values[0] ?? '', name);
-  const share = tests.reduce<Share>((least, test) => (test.share < least ? test.share : least), shares.most);
+  const selectivity = tests.reduce<Selectivity>(
+    (least, test) => (test.selectivity < least ? test.selectivity : least),
+    selectivities.most,
+  );
   const branches = begins?.map((begin) => sql`code >= ${begin} AND code < ${begin + lastCharacter} AND ${where}`);
-  return { where, order: 'value', share, ...(branches === undefined ? {} : { branches }) };
+  return { where, order: 'value', selectivity: selectivity, ...(branches === undefined ? {} : { branches }) };
 }
 
 function testOf(part: Parameter, value: string, context: ValueContext): Test {

@@ -26,8 +26,8 @@ import {
   type IndexContext,
   type Parameter,
   type SearchKind,
-  type Share,
-  shares,
+  type Selectivity,
+  selectivities,
   type Test,
   type ValueContext,
 } from './kind.ts';
@@ -137,29 +137,29 @@ function endingAfter(moment: Microseconds, where: Sql): Condition {
 function judged(
   prefix: Prefix,
   { lo, hi }: DateRange,
-): { readonly share: Share; readonly span?: NonNullable<Test['span']> } {
+): { readonly selectivity: Selectivity; readonly span?: NonNullable<Test['span']> } {
   switch (prefix) {
     case 'eq':
     case 'ap':
-      return { share: shareOfSpan(lo, hi), span: { from: lo, to: hi } };
+      return { selectivity: selectivityOfSpan(lo, hi), span: { from: lo, to: hi } };
     case 'gt':
     case 'sa':
     case 'ge':
-      return { share: shares.most, span: { from: lo } };
+      return { selectivity: selectivities.most, span: { from: lo } };
     case 'lt':
     case 'eb':
     case 'le':
-      return { share: shares.most, span: { to: hi } };
+      return { selectivity: selectivities.most, span: { to: hi } };
     case 'ne':
-      return { share: shares.most };
+      return { selectivity: selectivities.most };
   }
 }
 
 /** The share of rows that begin in a span of time. */
-export function shareOfSpan(from: Microseconds, to: Microseconds): Share {
+export function selectivityOfSpan(from: Microseconds, to: Microseconds): Selectivity {
   const width = microsecondsBetween(from, to);
-  if (width <= fewMicros) return shares.few;
-  return width <= someMicros ? shares.some : shares.most;
+  if (width <= fewMicros) return selectivities.few;
+  return width <= someMicros ? selectivities.some : selectivities.most;
 }
 
 /** Adds the rows of one selected value: of dates, periods and timings; other alternatives of a choice have none. */

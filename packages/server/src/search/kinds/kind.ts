@@ -75,11 +75,11 @@ export interface ValueContext extends IndexContext {
 }
 
 /**
- * How many of a type's rows a test lets through, roughly; the search is led by the smallest. `one`: identifiers;
+ * How many of a type's rows a test lets through, roughly; the smallest drives the search. `one`: identifiers;
  * `few`: one patient, one day; `some`: one month; `part`: one practitioner; `many`: one code; `most`: a status.
  */
-export const shares = { one: 1, few: 2, some: 3, part: 4, many: 5, most: 6 } as const;
-export type Share = (typeof shares)[keyof typeof shares];
+export const selectivities = { one: 1, few: 2, some: 3, part: 4, many: 5, most: 6 } as const;
+export type Selectivity = (typeof selectivities)[keyof typeof selectivities];
 
 /**
  * The order in which the table's primary key yields the rows that pass: `rid` (the key is fixed but for the resource),
@@ -96,7 +96,7 @@ export interface Test {
    */
   readonly branches?: readonly Sql[];
   readonly order: RowOrder;
-  readonly share: Share;
+  readonly selectivity: Selectivity;
   /** Where the condition is that the column `value` equals this: many such tests are one comparison with a list. */
   readonly value?: string;
   /** No index leads to the rows that pass: each row of a resource is looked at. */

@@ -12,7 +12,7 @@ import type { IndexRowBuilder } from '../index/index-row-builder.ts';
 import { propertyOf } from '../json-values.ts';
 import { noSystem } from '../numbers.ts';
 import { refuseValue, splitUnescaped, unescapeValue } from '../query/search-values.ts';
-import { type Parameter, type SearchKind, shares, type Test, type ValueContext } from './kind.ts';
+import { type Parameter, type SearchKind, selectivities, type Test, type ValueContext } from './kind.ts';
 import { pointOfNumber } from './number.ts';
 import { canonicalUnit } from './ucum.ts';
 
@@ -62,7 +62,7 @@ function parseNear(text: string, { name }: ValueContext): Test {
   }
   const metres = distance === '' ? nearMetres : metresOf(distance, unit, name);
   const where = within({ latitude: place.latitude, longitude: place.longitude }, metres);
-  return { where, order: 'gathered', share: shares.part };
+  return { where, order: 'gathered', selectivity: selectivities.part };
 }
 
 function degrees(text: string, most: number): number | undefined {

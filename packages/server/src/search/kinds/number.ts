@@ -18,7 +18,14 @@ import {
   numericText,
   parseDecimal,
 } from './decimal.ts';
-import { type Parameter, type SearchKind, type Share, shares, type Test, type ValueContext } from './kind.ts';
+import {
+  type Parameter,
+  type SearchKind,
+  type Selectivity,
+  selectivities,
+  type Test,
+  type ValueContext,
+} from './kind.ts';
 import { type Prefix, prefixes, splitPrefix } from './prefixes.ts';
 
 export const number: SearchKind = {
@@ -39,7 +46,11 @@ export const number: SearchKind = {
 
 function parseNumberTest(text: string, { name }: ValueContext): Test {
   const { prefix, decimal } = parseNumberValue(unescapeValue(text, name), name);
-  return { where: numberCondition(prefix, boundsOf(prefix, decimal)), order: 'value', share: shareOfPrefix(prefix) };
+  return {
+    where: numberCondition(prefix, boundsOf(prefix, decimal)),
+    order: 'value',
+    selectivity: shareOfPrefix(prefix),
+  };
 }
 
 /**
@@ -94,8 +105,8 @@ function below(column: Sql, point: string, end: string): Sql {
   return Number(point) < Number(end) ? sql`${column} < ${end}::float8` : sql`${column} <= ${point}::float8`;
 }
 
-export function shareOfPrefix(prefix: Prefix): Share {
-  return prefix === 'eq' || prefix === 'ap' ? shares.part : shares.most;
+export function shareOfPrefix(prefix: Prefix): Selectivity {
+  return prefix === 'eq' || prefix === 'ap' ? selectivities.part : selectivities.most;
 }
 
 /** The number of a JSON value as a point, or undefined when it is none or beyond any measurement. */

@@ -14,7 +14,7 @@ import {
   type Parameter,
   type RowParts,
   type SearchKind,
-  shares,
+  selectivities,
   type Test,
   type ValueContext,
 } from './kind.ts';
@@ -50,7 +50,7 @@ function parse(text: string, { name }: ValueContext, number: number): Test {
   return {
     where: sql.join([sql`value = ${first}`, ...conditions], sql` AND `),
     order: 'rid',
-    share: shares.some,
+    selectivity: selectivities.some,
     ...(others.length === 0 ? { value: first } : {}),
   };
 }

@@ -63,7 +63,7 @@ function parseQuantityTest(text: string, { name }: ValueContext): Test {
   }
   const { prefix, decimal } = parseNumberValue(amount, name);
   const bounds = boundsOf(prefix, decimal);
-  return { where: conditionOf(prefix, bounds, system, code), order: 'value', share: shareOfPrefix(prefix) };
+  return { where: conditionOf(prefix, bounds, system, code), order: 'value', selectivity: shareOfPrefix(prefix) };
 }
 
 function conditionOf(prefix: Prefix, bounds: NumberBounds, system: string, code: string): Sql {

@@ -19,8 +19,8 @@ import {
   type ParameterFacts,
   type Reading,
   type SearchKind,
-  type Share,
-  shares,
+  type Selectivity,
+  selectivities,
   type Test,
   type ValueContext,
 } from './kind.ts';
@@ -128,7 +128,7 @@ function parseReference(text: string, context: ValueContext, onlyType?: string):
   const [, type, id, version] = relative.exec(local) ?? [];
   if (type !== undefined && id !== undefined && isResourceType(type)) {
     if (onlyType !== undefined && type !== onlyType) refuseValue(name, `takes an id of ${onlyType}, not of ${type}`);
-    return testOfTarget(typeNumber(type), versioned(id, version), shareOf([type]));
+    return testOfTarget(typeNumber(type), versioned(id, version), selectivityOf([type]));
   }
   if (onlyType !== undefined)
     refuseValue(name, `takes an id of ${onlyType}; a reference to another server is searched without :${onlyType}`);
@@ -138,7 +138,7 @@ function parseReference(text: string, context: ValueContext, onlyType?: string):
       'takes an id (23), a type and id (Patient/23) or an absolute URL; ids are 1 to 64 letters, digits, hyphens and dots',
     );
   }
-  return testOfTarget(elsewhere, boundedKey(local), shares.one);
+  return testOfTarget(elsewhere, boundedKey(local), selectivities.one);
 }
 
 /**
@@ -162,7 +162,7 @@ function parseBelow(text: string, context: ValueContext): Test {
     where: sql`(${itself} OR ${inside})`,
     branches: [itself, inside],
     order: 'value',
-    share: shares.few,
+    selectivity: selectivities.few,
   };
 }
 
@@ -191,9 +191,9 @@ function parseHierarchy(text: string, modifier: HierarchyModifier, context: Valu
     });
   const [only] = targets;
   if (only !== undefined && targets.length === 1 && only.ids.length === 1)
-    return testOfTarget(only.type, root.id, shareOf(types));
+    return testOfTarget(only.type, root.id, selectivityOf(types));
   const tests = targets.map(({ type, ids }) => sql`(target_rtype = ${type} AND target_id = ANY (${ids}::text[]))`);
-  return { where: sql`(${sql.join(tests, sql` OR `)})`, order: 'gathered', share: shareOf(types) };
+  return { where: sql`(${sql.join(tests, sql` OR `)})`, order: 'gathered', selectivity: selectivityOf(types) };
 }
 
 /** R4: "a relative reference resolving to the same value as a specified absolute URL, or vice versa, qualifies". */
@@ -216,19 +216,19 @@ function testOfId({ definition, facts }: Parameter, onlyType: string | undefined
   if (onlyType === undefined && (facts.dataTypes.has('canonical') || facts.dataTypes.has('uri')))
     numbers.push(elsewhere);
   const [only = elsewhere, ...more] = numbers;
-  if (more.length === 0) return testOfTarget(only, id, shareOf(types));
+  if (more.length === 0) return testOfTarget(only, id, selectivityOf(types));
   const where = sql`target_rtype = ANY (${numbers}::smallint[]) AND target_id = ${id}`;
-  if (numbers.length > branchesMax) return { where, order: 'gathered', share: shareOf(types) };
+  if (numbers.length > branchesMax) return { where, order: 'gathered', selectivity: selectivityOf(types) };
   const branches = numbers.map((target) => sql`target_rtype = ${target} AND target_id = ${id}`);
-  return { where, branches, order: 'rid', share: shareOf(types) };
+  return { where, branches, order: 'rid', selectivity: selectivityOf(types) };
 }
 
-function testOfTarget(type: number, id: string, share: Share): Test {
-  return { where: sql`target_rtype = ${type} AND target_id = ${id}`, order: 'rid', share };
+function testOfTarget(type: number, id: string, selectivity: Selectivity): Test {
+  return { where: sql`target_rtype = ${type} AND target_id = ${id}`, order: 'rid', selectivity: selectivity };
 }
 
-function shareOf(types: readonly string[]): Share {
-  return types.every(isBroadTarget) ? shares.part : shares.few;
+function selectivityOf(types: readonly string[]): Selectivity {
+  return types.every(isBroadTarget) ? selectivities.part : selectivities.few;
 }
 
 /** Adds the rows of one selected value: of the reference itself, and of its identifier. */

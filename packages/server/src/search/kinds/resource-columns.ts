@@ -5,9 +5,9 @@
 import { manyValues, searching } from '../../base/worst-case.ts';
 import { sql } from '../../database/sql.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
-import { parseDateValue, shareOfSpan } from './date.ts';
+import { parseDateValue, selectivityOfSpan } from './date.ts';
 import { compareMoments, type DateRange, type Microseconds } from './date-range.ts';
-import { type SearchKind, type Share, shares, type Test, type ValueContext } from './kind.ts';
+import { type SearchKind, type Selectivity, selectivities, type Test, type ValueContext } from './kind.ts';
 import type { Prefix } from './prefixes.ts';
 
 const microsPerMs = 1000n;
@@ -51,23 +51,25 @@ export const lastUpdated: SearchKind = {
 function parseId(text: string, { name }: ValueContext): Test {
   const id = unescapeValue(text, name);
   if (id === '') refuseValue(name, 'has no value: it takes the id of a resource');
-  return { where: sql`id = ${id}`, order: 'rid', share: shares.one };
+  return { where: sql`id = ${id}`, order: 'rid', selectivity: selectivities.one };
 }
 
 function parseLastUpdated(text: string, context: ValueContext): Test {
   const { prefix, range } = parseDateValue(text, context);
   const condition = conditionOf(prefix, range);
-  return { ...condition, order: 'value', share: shareOf(condition, context.nowMs) };
+  return { ...condition, order: 'value', selectivity: selectivityOf(condition, context.nowMs) };
 }
 
 /**
  * Nothing has been changed later than now, so what has changed since a moment lies in a span as well; but it is never taken
  * to be few, since an import changes very much in a short time.
  */
-function shareOf({ span }: Pick<Test, 'span'>, nowMs: number): Share {
-  if (span?.from === undefined) return shares.most;
-  if (span.to !== undefined) return shareOfSpan(span.from, span.to);
-  return shareOfSpan(span.from, String(BigInt(nowMs) * microsPerMs)) === shares.most ? shares.most : shares.some;
+function selectivityOf({ span }: Pick<Test, 'span'>, nowMs: number): Selectivity {
+  if (span?.from === undefined) return selectivities.most;
+  if (span.to !== undefined) return selectivityOfSpan(span.from, span.to);
+  return selectivityOfSpan(span.from, String(BigInt(nowMs) * microsPerMs)) === selectivities.most
+    ? selectivities.most
+    : selectivities.some;
 }
 
 /** `lu` is a moment in whole milliseconds: the first one that is not before a bound stands for the bound. */

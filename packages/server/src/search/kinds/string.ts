@@ -16,7 +16,7 @@ import {
   type Reading,
   type RowParts,
   type SearchKind,
-  shares,
+  selectivities,
   type Test,
   type ValueContext,
 } from './kind.ts';
@@ -66,13 +66,13 @@ function startsWith(literal: string, name: string): Test {
   return {
     where: sql`value >= ${prefix} AND value < ${prefix + lastCharacter}`,
     order: 'value',
-    share: prefix.length < selectiveLength ? shares.some : shares.few,
+    selectivity: prefix.length < selectiveLength ? selectivities.some : selectivities.few,
   };
 }
 
 function contains(literal: string, name: string): Test {
   const part = boundedPrefix(requireText(foldText(literal), name));
-  return { where: sql`position(${part} in value) > 0`, order: 'value', share: shares.most, scans: true };
+  return { where: sql`position(${part} in value) > 0`, order: 'value', selectivity: selectivities.most, scans: true };
 }
 
 function exact(literal: string, name: string): Test {
@@ -81,7 +81,7 @@ function exact(literal: string, name: string): Test {
   return {
     where: sql`value = ${boundedKey(foldText(literal))} AND original = ${original}`,
     order: 'rid',
-    share: shares.one,
+    selectivity: selectivities.one,
   };
 }
 

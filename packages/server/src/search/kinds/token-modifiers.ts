@@ -16,7 +16,7 @@ import {
   type ParameterFacts,
   type Reading,
   type RowParts,
-  shares,
+  selectivities,
   type Test,
   type ValueContext,
 } from './kind.ts';
@@ -84,7 +84,7 @@ function parseTyped(text: string, { name }: ValueContext): Test {
     );
   }
   const where = sql`code = ${typedForm(system, code, value)} AND system = ${systemNumber(system)}::bigint`;
-  return { where, order: 'rid', share: shares.one };
+  return { where, order: 'rid', selectivity: selectivities.one };
 }
 
 function typedForm(system: string, code: string, value: string): string {
@@ -93,7 +93,10 @@ function typedForm(system: string, code: string, value: string): string {
 
 const mediaType = /^[\w.+-]+\/[\w.+-]+$/;
 
-/** Beside hierarchies of codes: `text/xml` also finds `text/xml; charset=UTF-8`, https://hl7.org/fhir/R4/search.html#mimetype */
+/**
+ * Beside hierarchies of codes: `text/xml` also finds `text/xml; charset=UTF-8`,
+ * https://hl7.org/fhir/R4/search.html#mimetype
+ */
 function parseBelow(text: string, context: ValueContext): Test {
   const { facts } = context.parameter;
   const open = facts.dataTypes.has('code') && facts.codeSystems.size === 0;
@@ -101,7 +104,7 @@ function parseBelow(text: string, context: ValueContext): Test {
   const base = foldCase(text);
   // The character after ';' ends the range of what begins with it.
   const where = sql`(code = ${base} OR (code >= ${`${base};`} AND code < ${`${base}<`}))`;
-  return { where, order: 'gathered', share: shares.many };
+  return { where, order: 'gathered', selectivity: selectivities.many };
 }
 
 /** Codes that the terminology was asked for. */
@@ -127,7 +130,7 @@ function refuseCodes(found: PraxisError, name: string): never {
 }
 
 function codesTest(found: readonly CodeOfSystem[], facts: ParameterFacts): Test {
-  if (found.length === 0) return { where: sql`false`, order: 'rid', share: shares.one };
+  if (found.length === 0) return { where: sql`false`, order: 'rid', selectivity: selectivities.one };
   const bySystem = [...Map.groupBy(found, ({ system }) => system)].map(([system, codings]) => ({
     systems: systemsOf(system, facts),
     forms: [...new Set(codings.flatMap(({ code }) => codeForms(code, system, facts)))],
@@ -137,7 +140,7 @@ function codesTest(found: readonly CodeOfSystem[], facts: ParameterFacts): Test 
     sql` OR `,
   );
   const pairs = bySystem.flatMap(({ systems, forms }) => forms.map((form) => ({ systems, form })));
-  const test = { where: sql`(${where})`, share: shares.many };
+  const test = { where: sql`(${where})`, selectivity: selectivities.many };
   // Two systems with the same code would read one stretch of the index twice.
   if (pairs.length > branchesMax || bySystem.length > 1) return { ...test, order: 'gathered' };
   const branches = pairs.map(({ systems, form }) => sql`code = ${form} AND ${isOneOf(systems)}`);

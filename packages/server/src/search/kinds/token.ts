@@ -21,8 +21,8 @@ import {
   type Reading,
   type RowParts,
   type SearchKind,
-  type Share,
-  shares,
+  type Selectivity,
+  selectivities,
   type Test,
   type ValueContext,
 } from './kind.ts';
@@ -124,24 +124,25 @@ export function tokenTest(asked: Token, facts: ParameterFacts): Test {
   const bySystem =
     asked.systems === undefined ? undefined : anyOf(sql`system`, asked.systems, sql`::bigint`, sql`::bigint[]`);
   const { codes } = asked;
-  if (codes === undefined) return { where: bySystem ?? sql`code <> ${presence}`, order: 'value', share: shares.most };
-  const share = shareOf(facts);
+  if (codes === undefined)
+    return { where: bySystem ?? sql`code <> ${presence}`, order: 'value', selectivity: selectivities.most };
+  const selectivity = selectivityOf(facts);
   const only = (forms: readonly string[]): Sql => {
     const byCode = anyOf(sql`code`, forms, sql.empty, sql`::text[]`);
     return bySystem === undefined ? byCode : sql`${byCode} AND ${bySystem}`;
   };
-  if (codes.length === 1) return { where: only(codes), order: 'rid', share };
-  return { where: only(codes), branches: codes.map((form) => only([form])), order: 'rid', share };
+  if (codes.length === 1) return { where: only(codes), order: 'rid', selectivity: selectivity };
+  return { where: only(codes), branches: codes.map((form) => only([form])), order: 'rid', selectivity: selectivity };
 }
 
 function anyOf(column: Sql, values: readonly string[], one: Sql, many: Sql): Sql {
   return values.length === 1 ? sql`${column} = ${values[0] ?? ''}${one}` : sql`${column} = ANY (${values}${many})`;
 }
 
-function shareOf(facts: ParameterFacts): Share {
-  if (facts.dataTypes.has('Identifier') || facts.dataTypes.has('ContactPoint')) return shares.one;
-  if (facts.dataTypes.has('CodeableConcept') || facts.dataTypes.has('Coding')) return shares.many;
-  return facts.dataTypes.has('code') || facts.dataTypes.has('boolean') ? shares.most : shares.few;
+function selectivityOf(facts: ParameterFacts): Selectivity {
+  if (facts.dataTypes.has('Identifier') || facts.dataTypes.has('ContactPoint')) return selectivities.one;
+  if (facts.dataTypes.has('CodeableConcept') || facts.dataTypes.has('Coding')) return selectivities.many;
+  return facts.dataTypes.has('code') || facts.dataTypes.has('boolean') ? selectivities.most : selectivities.few;
 }
 
 /** Whether one row answers the token: `tokenTest` in memory. */

@@ -10,7 +10,7 @@ import { boundedKey, keptBytes } from '../index/bounded-key.ts';
 import type { IndexRowBuilder } from '../index/index-row-builder.ts';
 import { noSystem } from '../numbers.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
-import { type Parameter, type Reading, type SearchKind, shares, type Test, type ValueContext } from './kind.ts';
+import { type Parameter, type Reading, type SearchKind, selectivities, type Test, type ValueContext } from './kind.ts';
 
 const readings: Readonly<Record<string, (text: string, context: ValueContext) => Test>> = {
   '': parseUriTest,
@@ -41,7 +41,7 @@ function readingOf({ number }: Parameter, modifier: string): Reading | undefined
 function parseUriTest(text: string, { name }: ValueContext): Test {
   const literal = unescapeValue(text, name);
   if (literal === '') refuseValue(name, 'has no value: it takes a whole URI');
-  return { where: sql`code = ${boundedKey(literal)}`, order: 'rid', share: shares.one };
+  return { where: sql`code = ${boundedKey(literal)}`, order: 'rid', selectivity: selectivities.one };
 }
 
 /** R4: the URL itself and those that begin with it; what begins a segment in the middle is another URL. */
@@ -50,13 +50,13 @@ function parseBelow(text: string, { name }: ValueContext): Test {
   const root = url.endsWith('/') ? url.slice(0, -1) : url;
   // The character after '/' ends the range of what begins with it.
   const inside = sql`code >= ${`${root}/`} AND code < ${`${root}0`}`;
-  if (url !== root) return { where: inside, order: 'value', share: shares.part };
+  if (url !== root) return { where: inside, order: 'value', selectivity: selectivities.part };
   const itself = sql`code = ${root}`;
   return {
     where: sql`(${itself} OR ${inside})`,
     branches: [itself, sql`${inside}`],
     order: 'value',
-    share: shares.part,
+    selectivity: selectivities.part,
   };
 }
 
@@ -69,7 +69,7 @@ function parseAbove(text: string, { name }: ValueContext): Test {
     found.add(url.slice(0, end)).add(url.slice(0, end + 1));
   }
   if (root > 0) found.add(url.slice(0, root)).add(url.slice(0, root + 1));
-  return { where: sql`code = ANY (${[...found]}::text[])`, order: 'gathered', share: shares.few };
+  return { where: sql`code = ANY (${[...found]}::text[])`, order: 'gathered', selectivity: selectivities.few };
 }
 
 const absoluteUrl = /^[a-z][a-z0-9+.-]*:\/\/[^/]/i;

@@ -14,7 +14,7 @@ import { wordsOfResource } from '../index/text-words.ts';
 import { parameterNumber } from '../numbers.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
 import { parseWords, type WordQuery } from '../query/word-query.ts';
-import { type Parameter, type SearchKind, shares, type Test, type ValueContext } from './kind.ts';
+import { type Parameter, type SearchKind, selectivities, type Test, type ValueContext } from './kind.ts';
 
 /** Marks rows of words of the narrative. */
 const ofNarrative = 'text';
@@ -59,7 +59,7 @@ function parse(text: string, { name }: ValueContext, number: number, place: Sql)
   const query = parseWords(unescapeValue(text, name), name);
   const where = rowCondition(query, { number, place });
   if (where === undefined) refuseValue(name, 'needs a word that has to be there, beside those after NOT');
-  return { where: sql`(${where})${place}`, order: 'gathered', share: shares.most };
+  return { where: sql`(${where})${place}`, order: 'gathered', selectivity: selectivities.most };
 }
 
 interface Space {

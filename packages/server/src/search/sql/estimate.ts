@@ -3,15 +3,15 @@
  * https://hl7.org/fhir/R4/search.html#total. What it tells depends on rows that the caller may see, and on no others.
  */
 import { type Sql, sql } from '../../database/sql.ts';
-import { shares } from '../kinds/kind.ts';
-import { filters, resourcesOf, source, type Wanted } from './found.ts';
-import { allOfType, type Lead } from './lead.ts';
-import { ofLead, tables } from './probes.ts';
+import { selectivities } from '../kinds/kind.ts';
+import { allOfType, type DrivingIndex } from './driving-index.ts';
+import { drivingRow, tables } from './exists-subquery.ts';
+import { matchingIds, otherConditions, source, type Wanted } from './matching-ids.ts';
 
-/** Rows of the lead that are counted; what is beyond is not. */
+/** Rows of the driving index that are counted; what is beyond is not. */
 const ledMax = 1_000;
 
-/** Resources behind the lead up to which all are asked the other conditions. */
+/** Resources behind the driving index up to which all are asked the other conditions. */
 const allAskedMax = 100;
 
 /** Of more, so many are asked, picked evenly. */
@@ -23,62 +23,66 @@ const followedMax = 25;
 /** Matches that are counted for a caller who may see only some rows. */
 const shownMax = 1_000;
 
-/** Linked resources up to which they are gathered to lead; of more, resources of the type are asked whether they link. */
+/**
+ * Linked resources up to which they are gathered to drive the search; of more, resources of the type are asked whether
+ * they link.
+ */
 const gatheredMax = 500;
 
 /** One row: `total`; `sampled`: not all were asked; `bounded`: there are more than were counted. */
-export function estimate(wanted: Wanted, lead: Lead): Sql {
-  if (wanted.mandatory.length > 0) return shown(wanted, lead);
-  if (lead.gathersFew === undefined || lead.share < shares.some) return byLead(wanted, lead, askedMax);
+export function estimate(wanted: Wanted, driving: DrivingIndex): Sql {
+  if (wanted.mandatory.length > 0) return shown(wanted, driving);
+  if (driving.gathersFew === undefined || driving.selectivity < selectivities.some)
+    return byLead(wanted, driving, askedMax);
   return sql`
-    WITH gate AS MATERIALIZED (${lead.gathersFew(gatheredMax)})
-    SELECT e.* FROM (${byLead(wanted, lead, askedMax)}) e WHERE (SELECT few FROM gate)
+    WITH gate AS MATERIALIZED (${driving.gathersFew(gatheredMax)})
+    SELECT e.* FROM (${byLead(wanted, driving, askedMax)}) e WHERE (SELECT few FROM gate)
     UNION ALL SELECT e.* FROM (${byLead(wanted, allOfType, followedMax)}) e WHERE (SELECT NOT few FROM gate)`;
 }
 
-/** A sample would tell, by its coarseness, how many rows the lead has that the caller may not see. */
-function shown(wanted: Wanted, lead: Lead): Sql {
-  const found = sql`SELECT rid FROM (${resourcesOf(wanted, lead)}) f LIMIT ${shownMax + 1}`;
+/** A sample would tell, by its coarseness, how many rows the driving index has that the caller may not see. */
+function shown(wanted: Wanted, driving: DrivingIndex): Sql {
+  const found = sql`SELECT rid FROM (${matchingIds(wanted, driving)}) f LIMIT ${shownMax + 1}`;
   return sql`
     SELECT least(count(*), ${shownMax}) AS total, false AS sampled, count(*) > ${shownMax} AS bounded FROM (${found}) c`;
 }
 
-function byLead(wanted: Wanted, lead: Lead, samplesMax: number): Sql {
-  const rows = rowsOf(wanted, lead);
-  const asked = filters(wanted, lead, 'look-up');
-  return asked.length === 0 ? counted(rows, lead) : sampled(rows, lead, asked, samplesMax);
+function byLead(wanted: Wanted, driving: DrivingIndex, samplesMax: number): Sql {
+  const rows = rowsOf(wanted, driving);
+  const asked = otherConditions(wanted, driving, 'nested-loop');
+  return asked.length === 0 ? counted(rows, driving) : sampled(rows, driving, asked, samplesMax);
 }
 
-/** `rid` and `leads`. Values that a text is looked for inside are not found by the index: those looked at are limited. */
-function rowsOf(wanted: Wanted, lead: Lead): Sql {
-  const inside = lead.table === 'string' && lead.share >= shares.most;
+/** `rid` and `found`. Values that a text is looked for inside are not found by the index: those looked at are limited. */
+function rowsOf(wanted: Wanted, driving: DrivingIndex): Sql {
+  const inside = driving.table === 'string' && driving.selectivity >= selectivities.most;
   const conditions = sql.join(
-    inside ? source(wanted, lead) : [...source(wanted, lead), sql`(${lead.where})`],
+    inside ? source(wanted, driving) : [...source(wanted, driving), sql`(${driving.where})`],
     sql` AND `,
   );
-  const from = sql`FROM ${tables[lead.table]} d WHERE ${conditions}${inOrder(lead)} LIMIT ${ledMax + 1}`;
-  if (!inside) return sql`SELECT ${ofLead.rid}, true AS leads ${from}`;
-  return sql`SELECT rid, (${lead.where}) AS leads FROM (SELECT * ${from}) d`;
+  const from = sql`FROM ${tables[driving.table]} d WHERE ${conditions}${inOrder(driving)} LIMIT ${ledMax + 1}`;
+  if (!inside) return sql`SELECT ${drivingRow.rid}, true AS found ${from}`;
+  return sql`SELECT rid, (${driving.where}) AS found FROM (SELECT * ${from}) d`;
 }
 
 /** Where the index has the rows of a resource beside each other, they need not be sorted to count it once. */
-function inOrder({ repeats, order, branches }: Lead): Sql {
-  return repeats && order === 'rid' && branches.length === 1 ? sql` ORDER BY ${ofLead.rid}` : sql.empty;
+function inOrder({ repeats, order, branches }: DrivingIndex): Sql {
+  return repeats && order === 'rid' && branches.length === 1 ? sql` ORDER BY ${drivingRow.rid}` : sql.empty;
 }
 
-function counted(rows: Sql, { repeats }: Lead): Sql {
+function counted(rows: Sql, { repeats }: DrivingIndex): Sql {
   const count = repeats ? sql`count(DISTINCT rid)` : sql`count(*)`;
   return sql`
-    SELECT least(${count} FILTER (WHERE leads), ${ledMax}) AS total, false AS sampled, count(*) > ${ledMax} AS bounded
+    SELECT least(${count} FILTER (WHERE found), ${ledMax}) AS total, false AS sampled, count(*) > ${ledMax} AS bounded
     FROM (${rows}) r`;
 }
 
-function sampled(rows: Sql, { repeats }: Lead, asked: readonly Sql[], samplesMax: number): Sql {
+function sampled(rows: Sql, { repeats }: DrivingIndex, asked: readonly Sql[], samplesMax: number): Sql {
   const once = repeats ? sql`array_agg(DISTINCT rid)` : sql`array_agg(rid)`;
   const step = sql`CASE WHEN cardinality(rids) <= ${allAskedMax} THEN 1 ELSE (cardinality(rids) + ${samplesMax - 1}) / ${samplesMax} END`;
   return sql`
     WITH led AS MATERIALIZED (
-      SELECT count(*) > ${ledMax} AS bounded, coalesce(${once} FILTER (WHERE leads), '{}') AS rids FROM (${rows}) r),
+      SELECT count(*) > ${ledMax} AS bounded, coalesce(${once} FILTER (WHERE found), '{}') AS rids FROM (${rows}) r),
     asked AS MATERIALIZED (
       SELECT count(*) AS asked, count(*) FILTER (WHERE fits) AS fitting
       FROM (SELECT (${sql.join(asked, sql` AND `)}) AS fits FROM (

@@ -10,15 +10,15 @@
 import type { Secrets } from '../../base/secrets.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { shares } from '../kinds/kind.ts';
+import { selectivities } from '../kinds/kind.ts';
 import type { SearchQuery } from '../query/query.ts';
 import { mandatoryGroups, type RowCriterion } from '../query/row-criteria.ts';
+import { chooseDrivingIndex } from './choose-driving-index.ts';
 import { type Cursor, type CursorBinding, openCursor, sealCursor } from './cursor.ts';
 import { estimate } from './estimate.ts';
-import { resourcesOf, type Wanted } from './found.ts';
 import { type Direction, type Ordered, orderBy, type RowPlace, ridColumn, walkedIn } from './keyset.ts';
-import { chooseLead } from './leads.ts';
-import { select } from './selection.ts';
+import { matchingIds, type Wanted } from './matching-ids.ts';
+import { choosePagePlan } from './page-strategy.ts';
 import { columnName } from './sort-columns.ts';
 
 export interface SearchTarget {
@@ -110,11 +110,11 @@ export function cursorAfter(target: SearchTarget, row: RowPlace): string {
 }
 
 /**
- * The columns that the rows of the search are ordered by, in order, before the resource's number: those of its sort keys, and
- * perhaps one more that the way of finding them adds.
+ * The columns that the rows of the search are ordered by, in order, before the resource's number: those of its sort
+ * keys, and perhaps one more that the way of finding them adds.
  */
 export function orderedColumns(target: SearchTarget): readonly Ordered[] {
-  return select(wantedOf(target), target.query.sort, { direction: 'forward', row: undefined, limit: 1 }).order;
+  return choosePagePlan(wantedOf(target), target.query.sort, { direction: 'forward', row: undefined, limit: 1 }).order;
 }
 
 function cutPage<Row extends RankedRow>(
@@ -153,19 +153,22 @@ function sizeOf(query: SearchQuery, cursor: Cursor | undefined): number {
 export function planCount(target: SearchTarget): Sql {
   const wanted = wantedOf(target);
   const { firm, application } = target.scope;
-  const lead = chooseLead(wanted);
-  const found = resourcesOf(wanted, lead, [], lead.share < shares.part ? 'look-up' : 'join');
+  const driving = chooseDrivingIndex(wanted);
+  const found = matchingIds(wanted, driving, [], driving.selectivity < selectivities.part ? 'nested-loop' : 'hash');
   return sql`
     SELECT e.epoch, c.total FROM access_epoch e CROSS JOIN (SELECT count(*) AS total FROM (${found}) f) c
     WHERE e.firm = ${firm} AND e.application = ${application}`;
 }
 
-/** The number of matches, roughly. Columns: epoch, total, sampled, bounded (search/sql/estimate.ts). No row as for a count. */
+/**
+ * The number of matches, roughly. Columns: epoch, total, sampled, bounded (search/sql/estimate.ts). No row as for a
+ * count.
+ */
 export function planEstimate(target: SearchTarget): Sql {
   const wanted = wantedOf(target);
   const { firm, application } = target.scope;
   return sql`
-    SELECT e.epoch, c.total, c.sampled, c.bounded FROM access_epoch e CROSS JOIN (${estimate(wanted, chooseLead(wanted))}) c
+    SELECT e.epoch, c.total, c.sampled, c.bounded FROM access_epoch e CROSS JOIN (${estimate(wanted, chooseDrivingIndex(wanted))}) c
     WHERE e.firm = ${firm} AND e.application = ${application}`;
 }
 
@@ -183,7 +186,7 @@ function pageStatement(target: SearchTarget, cursor: Cursor | undefined): Sql {
   const wanted = wantedOf(target);
   const limit = sizeOf(query, cursor) + 1;
   const direction = cursor?.direction ?? 'forward';
-  const selection = select(wanted, query.sort, { direction, row: cursor?.row, limit: query.offset + limit });
+  const selection = choosePagePlan(wanted, query.sort, { direction, row: cursor?.row, limit: query.offset + limit });
   const order = walkedIn(direction, [...selection.order, ridColumn(sql`page.rid`, selection.order)]);
   const offset = query.offset > 0 ? sql` OFFSET ${query.offset}` : sql.empty;
   const keys = selection.order.map((_column, place) => sql`, page.${columnName(place)}::text AS ${columnName(place)}`);

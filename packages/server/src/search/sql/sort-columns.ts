@@ -4,8 +4,8 @@
  */
 import { type Sql, sql } from '../../database/sql.ts';
 import type { OrderColumn, SortKey } from '../query/sorting.ts';
+import { fencedRows } from './exists-subquery.ts';
 import type { Ordered } from './keyset.ts';
-import { fencedRows } from './probes.ts';
 
 /** Name of the sort column at a place: `k0`, `k1`, …. */
 export function columnName(place: number): Sql {

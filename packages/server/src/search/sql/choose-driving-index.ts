@@ -1,62 +1,74 @@
 /**
- * The table that leads a search: from which candidates are read in order, while every other criterion is looked up for
+ * The index that drives a search: from which candidates are read in order, while every other criterion is looked up for
  * each of them. The server chooses it, not the database's planner: a wrong one costs a hundredfold (docs/decisions/0030).
  */
 import { type Sql, sql } from '../../database/sql.ts';
-import { shareOfSpan } from '../kinds/date.ts';
+import { selectivityOfSpan } from '../kinds/date.ts';
 import { compareMoments, type Microseconds } from '../kinds/date-range.ts';
-import { type RowOrder, shares, type Test } from '../kinds/kind.ts';
+import { type RowOrder, selectivities, type Test } from '../kinds/kind.ts';
 import { type Condition, isCriterion } from '../query/condition.ts';
 import type { Criterion } from '../query/criteria.ts';
 import { orderOf, type SortKey } from '../query/sorting.ts';
-import { soleGroup, type Wanted } from './found.ts';
-import { allOfType, type Lead, shareOfAll } from './lead.ts';
-import { leadOfChain, leadOfCombination, leadOfHas } from './link-leads.ts';
-import { anyTest } from './probes.ts';
+import { allOfType, type DrivingIndex, selectivityOfAll } from './driving-index.ts';
+import { drivingIndexOfChain, drivingIndexOfCombination, drivingIndexOfHas } from './driving-links.ts';
+import { anyTest } from './exists-subquery.ts';
+import { soleGroup, type Wanted } from './matching-ids.ts';
 
 /** Stretches of the primary key that are read apart and merged, at most. */
 const branchesMax = 8;
 
 /** What a text ranks behind others of its share: more people share the beginning of a name than a day of birth. */
-const textShare = 0.02;
+const textSelectivity = 0.02;
 
 /**
- * The lead that lets the fewest rows through, by the kinds of the conditions; all of the type when none can lead. What all
- * rows that the caller may see have in common can lead as well as what it asks for, which comes first between equals.
+ * The driving index that lets the fewest rows through, by the kinds of the conditions; all of the type when none can
+ * drive. What all rows that the caller may see have in common can drive as well as what it asks for, which comes first
+ * between equals.
  */
-export function chooseLead({ firm, criteria, mandatory }: Pick<Wanted, 'firm' | 'criteria' | 'mandatory'>): Lead {
+export function chooseDrivingIndex({
+  firm,
+  criteria,
+  mandatory,
+}: Pick<Wanted, 'firm' | 'criteria' | 'mandatory'>): DrivingIndex {
   const conditions = [...criteria, ...soleGroup(mandatory)];
-  return leadsOf(firm, conditions).reduce((best, lead) => (rank(lead) < rank(best) ? lead : best), allOfType);
+  return drivingIndexesOf(firm, conditions).reduce(
+    (best, driving) => (rank(driving) < rank(best) ? driving : best),
+    allOfType,
+  );
 }
 
-function leadsOf(firm: number, conditions: readonly Condition[]): readonly Lead[] {
+function drivingIndexesOf(firm: number, conditions: readonly Condition[]): readonly DrivingIndex[] {
   const criteria = conditions.filter(isCriterion);
   const others = conditions.filter((condition) => !isCriterion(condition));
   return [
-    ...criteria.filter(canLead).map(leadOf),
-    ...mergedLeads(criteria),
-    ...others.flatMap((condition) => leadOfOther(firm, condition) ?? []),
+    ...criteria.filter(canDrive).map(drivingIndexOf),
+    ...mergeRanges(criteria),
+    ...others.flatMap((condition) => drivingIndexOfOther(firm, condition) ?? []),
   ];
 }
 
-function leadOfOther(firm: number, condition: Exclude<Condition, Criterion>): Lead | undefined {
+function drivingIndexOfOther(firm: number, condition: Exclude<Condition, Criterion>): DrivingIndex | undefined {
   switch (condition.kind) {
     case 'chain':
-      return leadOfChain(firm, condition, chooseLead);
+      return drivingIndexOfChain(firm, condition, chooseDrivingIndex);
     case 'has':
-      return leadOfHas(firm, condition, chooseLead);
+      return drivingIndexOfHas(firm, condition, chooseDrivingIndex);
     default:
-      return leadOfCombination(firm, condition, chooseLead);
+      return drivingIndexOfCombination(firm, condition, chooseDrivingIndex);
   }
 }
 
 /**
- * The lead that yields rows in the order of a sort key: the search's own lead or another criterion's, where it reads just
- * the rows that resources are sorted by, else all rows of the key.
+ * The driving index that yields rows in the order of a sort key: the search's own driving index or another criterion's,
+ * where it reads just the rows that resources are sorted by, else all rows of the key.
  */
-export function leadOfSort(key: SortKey, lead: Lead, { firm, criteria }: Pick<Wanted, 'firm' | 'criteria'>): Lead {
+export function drivingIndexOfSort(
+  key: SortKey,
+  driving: DrivingIndex,
+  { firm, criteria }: Pick<Wanted, 'firm' | 'criteria'>,
+): DrivingIndex {
   const { table, number, sortable, columns, parameter } = key;
-  const fitting = [lead, ...leadsOf(firm, criteria)].filter((candidate) => readsKey(candidate, key));
+  const fitting = [driving, ...drivingIndexesOf(firm, criteria)].filter((candidate) => readsKey(candidate, key));
   const [first, ...others] = fitting;
   if (first !== undefined)
     return { ...others.reduce((best, other) => (rank(other) < rank(best) ? other : best), first), columns };
@@ -68,33 +80,33 @@ export function leadOfSort(key: SortKey, lead: Lead, { firm, criteria }: Pick<Wa
     order: 'value',
     columns,
     repeats: table !== 'resource' && parameter.facts.repeats,
-    share: shareOfAll,
+    selectivity: selectivityOfAll,
     covered: new Set(),
   };
 }
 
-/** Whether the lead yields, in their order, just those rows of the sort key that a resource is sorted by. */
-function readsKey(lead: Lead, key: SortKey): boolean {
-  if (lead.order !== 'value' || lead.table !== key.table) return false;
-  if (lead.table === 'resource') return lead.columns[0] === key.columns[0];
-  return lead.number === key.number && !lead.repeats;
+/** Whether the driving index yields, in their order, just those rows of the sort key that a resource is sorted by. */
+function readsKey(driving: DrivingIndex, key: SortKey): boolean {
+  if (driving.order !== 'value' || driving.table !== key.table) return false;
+  if (driving.table === 'resource') return driving.columns[0] === key.columns[0];
+  return driving.number === key.number && !driving.repeats;
 }
 
 /** Whether two leads read the same rows, in whatever order. */
-export function areSame(a: Lead, b: Lead): boolean {
+export function readSameRows(a: DrivingIndex, b: DrivingIndex): boolean {
   return a.covered === b.covered;
 }
 
-/** Between equals the lead that covers more, then one whose rows come in the order of resources. */
-function rank(lead: Lead): number {
-  return lead.share * 10 - lead.covered.size - (lead.order === 'rid' ? 0.5 : 0);
+/** Between equals the driving index that covers more, then one whose rows come in the order of resources. */
+function rank(driving: DrivingIndex): number {
+  return driving.selectivity * 10 - driving.covered.size - (driving.order === 'rid' ? 0.5 : 0);
 }
 
-function canLead({ negated, tests }: Criterion): boolean {
+function canDrive({ negated, tests }: Criterion): boolean {
   return !negated && tests.length > 0;
 }
 
-function leadOf(criterion: Criterion): Lead {
+function drivingIndexOf(criterion: Criterion): DrivingIndex {
   const { tests, parameter, table, number } = criterion;
   const branches = tests.flatMap((test) => test.branches ?? [test.where]);
   const where = anyTest(criterion);
@@ -108,7 +120,8 @@ function leadOf(criterion: Criterion): Lead {
     order: orderOfRows(gathered, byRid),
     columns: byRid || gathered ? [] : orderOf(table, parameter.code).columns,
     repeats: mayRepeat(criterion) && !(table === 'reference' && byRid && branches.length === 1),
-    share: Math.max(...tests.map(({ share }) => share)) + (table === 'string' && !byRid ? textShare : 0),
+    selectivity:
+      Math.max(...tests.map(({ selectivity }) => selectivity)) + (table === 'string' && !byRid ? textSelectivity : 0),
     covered: new Set([criterion]),
   };
 }
@@ -123,8 +136,8 @@ function mayRepeat({ parameter, table }: Criterion): boolean {
 }
 
 /** `date=ge2024-01-01&date=lt2024-02-01`: one range where a resource has but one date. */
-function mergedLeads(criteria: readonly Criterion[]): readonly Lead[] {
-  const ranges = criteria.filter((criterion) => canLead(criterion) && isRange(criterion) && !mayRepeat(criterion));
+function mergeRanges(criteria: readonly Criterion[]): readonly DrivingIndex[] {
+  const ranges = criteria.filter((criterion) => canDrive(criterion) && isRange(criterion) && !mayRepeat(criterion));
   const parameters = new Set(ranges.map(({ parameter }) => parameter));
   return [...parameters].flatMap((parameter) => {
     const parts = ranges.filter((criterion) => criterion.parameter === parameter);
@@ -136,7 +149,7 @@ function isRange({ tests }: Criterion): boolean {
   return tests.length === 1 && tests[0]?.span !== undefined;
 }
 
-function merged(parts: readonly Criterion[]): Lead {
+function merged(parts: readonly Criterion[]): DrivingIndex {
   const tests = parts.flatMap((part) => part.tests);
   const all = (wheres: readonly Sql[]): Sql => sql.join(wheres, sql` AND `);
   const split = tests.find(({ branches }) => branches !== undefined);
@@ -151,18 +164,18 @@ function merged(parts: readonly Criterion[]): Lead {
     order: 'value',
     columns: orderOf(first?.table ?? 'date', first?.parameter.code ?? '').columns,
     repeats: false,
-    share: shareOfTests(tests),
+    selectivity: selectivityOfTests(tests),
     covered: new Set(parts),
   };
 }
 
 /** The share of rows in the span that the tests leave together. */
-function shareOfTests(tests: readonly Test[]): number {
+function selectivityOfTests(tests: readonly Test[]): number {
   let from: Microseconds | undefined;
   let to: Microseconds | undefined;
   for (const { span } of tests) {
     if (span?.from !== undefined && (from === undefined || compareMoments(span.from, from) > 0)) from = span.from;
     if (span?.to !== undefined && (to === undefined || compareMoments(span.to, to) < 0)) to = span.to;
   }
-  return from === undefined || to === undefined ? shares.most : shareOfSpan(from, to);
+  return from === undefined || to === undefined ? selectivities.most : selectivityOfSpan(from, to);
 }

@@ -18,75 +18,80 @@ export const tables: Readonly<Record<SearchTable, Sql>> = {
 };
 
 /**
- * How a criterion is asked of the resource that `d` found: `look-up` for each resource by itself, which is best for the
- * rows of a page; `join`, where the planner may compare whole sets, which is best for counting very many.
+ * How a criterion is asked of the resource that `d` found: `nested-loop` for each resource by itself, which is best for the
+ * rows of a page; `hash`, where the planner may compare whole sets, which is best for counting very many.
  */
-export type Asking = 'look-up' | 'join';
+export type SemiJoin = 'nested-loop' | 'hash';
 
-/** Where a probe stands: the resource it asks about, and how deep inside other probes it is. */
-export interface Place {
+/** The outer row of a subquery: its resource, and how deep inside other subqueries it is. */
+export interface OuterRow {
   /** Number of the resource, as an expression. */
   readonly rid: Sql;
   readonly depth: number;
 }
 
 /** The resource that the leading table `d` found. */
-export const ofLead: Place = { rid: sql`d.rid`, depth: 0 };
+export const drivingRow: OuterRow = { rid: sql`d.rid`, depth: 0 };
 
 /** Whether the resource meets the condition. */
-export function probe(firm: number, condition: Condition, asking: Asking, place: Place = ofLead): Sql {
+export function existsSubquery(
+  firm: number,
+  condition: Condition,
+  semiJoin: SemiJoin,
+  place: OuterRow = drivingRow,
+): Sql {
   switch (condition.kind) {
     case 'rows':
-      return rowsProbe(firm, condition, asking, place.rid);
+      return rowsSubquery(firm, condition, semiJoin, place.rid);
     case 'chain':
-      return chainProbe(firm, condition, place);
+      return chainSubquery(firm, condition, place);
     case 'has':
-      return hasProbe(firm, condition, place);
+      return hasSubquery(firm, condition, place);
     default:
-      return combinedProbe(firm, condition, place);
+      return combinedCondition(firm, condition, place);
   }
 }
 
-function rowsProbe(firm: number, criterion: Criterion, asking: Asking, rid: Sql): Sql {
+function rowsSubquery(firm: number, criterion: Criterion, semiJoin: SemiJoin, rid: Sql): Sql {
   const { table, number, tests, negated } = criterion;
   const exact = tests.every(({ order }) => order === 'rid');
   const from =
-    asking === 'join' || exact ? rowsOfResource(firm, table, number, rid) : fencedRows(firm, table, number, rid);
+    semiJoin === 'hash' || exact ? rowsOfResource(firm, table, number, rid) : fencedRows(firm, table, number, rid);
   const rows = tests.length === 0 ? sql`SELECT 1 ${from}` : sql`SELECT 1 ${from} AND ${anyTest(criterion)}`;
-  if (asking === 'join') return negated ? sql`NOT EXISTS (${rows})` : sql`EXISTS (${rows})`;
+  if (semiJoin === 'hash') return negated ? sql`NOT EXISTS (${rows})` : sql`EXISTS (${rows})`;
   return negated ? sql`(${rows} LIMIT 1) IS NULL` : sql`(${rows} LIMIT 1) IS NOT NULL`;
 }
 
 /** The references of the resource are few, so each is followed. */
-function chainProbe(firm: number, { parameter, targets }: Chain, { rid, depth }: Place): Sql {
+function chainSubquery(firm: number, { parameter, targets }: Chain, { rid, depth }: OuterRow): Sql {
   const link = sql.identifier(`l${depth}`);
   const target = sql.identifier(`x${depth}`);
   const met = targets.map(
     (linked) =>
-      sql`(${link}.target_rtype = ${typeNumber(linked.type)} AND ${linkedProbe(firm, linked, { rid: sql`${target}.rid`, depth: depth + 1 })})`,
+      sql`(${link}.target_rtype = ${typeNumber(linked.type)} AND ${linkedCondition(firm, linked, { rid: sql`${target}.rid`, depth: depth + 1 })})`,
   );
   return sql`(SELECT 1 FROM index_reference ${link} CROSS JOIN LATERAL (
     SELECT r.rid FROM resource r WHERE r.firm = ${firm} AND r.rtype = ${link}.target_rtype AND r.id = ${link}.target_id AND r.content IS NOT NULL OFFSET 0) ${target}
     WHERE ${link}.firm = ${firm} AND ${link}.param = ${parameter.number} AND ${link}.rid = ${rid} AND (${sql.join(met, sql` OR `)}) LIMIT 1) IS NOT NULL`;
 }
 
-function hasProbe(firm: number, { type, parameter, source }: Has, { rid, depth }: Place): Sql {
+function hasSubquery(firm: number, { type, parameter, source }: Has, { rid, depth }: OuterRow): Sql {
   const own = sql.identifier(`l${depth}`);
   const found = sql.identifier(`x${depth}`);
   return sql`(SELECT 1 FROM resource ${own} CROSS JOIN LATERAL (
     SELECT i.rid FROM index_reference i WHERE i.firm = ${firm} AND i.param = ${parameter.number} AND i.target_rtype = ${typeNumber(type)} AND i.target_id = ${own}.id OFFSET 0) ${found}
-    WHERE ${own}.firm = ${firm} AND ${own}.rid = ${rid} AND ${linkedProbe(firm, source, { rid: sql`${found}.rid`, depth: depth + 1 })} LIMIT 1) IS NOT NULL`;
+    WHERE ${own}.firm = ${firm} AND ${own}.rid = ${rid} AND ${linkedCondition(firm, source, { rid: sql`${found}.rid`, depth: depth + 1 })} LIMIT 1) IS NOT NULL`;
 }
 
 /** Whether a resource that a link led to meets its conditions and may be seen. */
-function linkedProbe(firm: number, { criteria, mandatory }: Linked, place: Place): Sql {
-  const asked = criteria.map((condition) => probe(firm, condition, 'look-up', place));
-  const all = mandatory.length === 0 ? asked : [...asked, mandatoryProbe(firm, mandatory, 'look-up', place)];
+function linkedCondition(firm: number, { criteria, mandatory }: Linked, place: OuterRow): Sql {
+  const asked = criteria.map((condition) => existsSubquery(firm, condition, 'nested-loop', place));
+  const all = mandatory.length === 0 ? asked : [...asked, mandatoryCondition(firm, mandatory, 'nested-loop', place)];
   return all.length === 0 ? sql`true` : sql.join(all, sql` AND `);
 }
 
-function combinedProbe(firm: number, { kind, conditions }: Combination, place: Place): Sql {
-  const parts = conditions.map((condition) => sql`(${probe(firm, condition, 'look-up', place)})`);
+function combinedCondition(firm: number, { kind, conditions }: Combination, place: OuterRow): Sql {
+  const parts = conditions.map((condition) => sql`(${existsSubquery(firm, condition, 'nested-loop', place)})`);
   if (kind === 'all') return sql`(${sql.join([sql`true`, ...parts], sql` AND `)})`;
   const any = sql`(${sql.join([sql`false`, ...parts], sql` OR `)})`;
   return kind === 'any' ? any : sql`NOT ${any}`;
@@ -118,17 +123,17 @@ export function anyTest({ tests }: Pick<Criterion, 'tests'>): Sql {
 }
 
 /** Whether the resource is in one of the groups. */
-export function mandatoryProbe(
+export function mandatoryCondition(
   firm: number,
   groups: readonly (readonly Criterion[])[],
-  asking: Asking,
-  place: Place = ofLead,
+  semiJoin: SemiJoin,
+  place: OuterRow = drivingRow,
 ): Sql {
   // Sets can be joined where all of them have to hold, not where one of several does.
-  const within = groups.length === 1 ? asking : 'look-up';
+  const within = groups.length === 1 ? semiJoin : 'nested-loop';
   const alternatives = groups.map((group) =>
     sql.join(
-      group.map((criterion) => probe(firm, criterion, within, place)),
+      group.map((criterion) => existsSubquery(firm, criterion, within, place)),
       sql` AND `,
     ),
   );
