@@ -16,9 +16,17 @@ const frontDoors = [
   'README.md',
   'docs/README.md',
   'CONTRIBUTING.md',
-  ...['overview', 'contract', 'first-call', 'search-and-page', 'follow-changes', 'retries', 'limits'].map(
-    (name) => `docs/integrate/${name}.md`,
-  ),
+  ...[
+    'overview',
+    'contract',
+    'first-call',
+    'tokens',
+    'move-from-legacy',
+    'search-and-page',
+    'follow-changes',
+    'retries',
+    'limits',
+  ].map((name) => `docs/integrate/${name}.md`),
   ...['install', 'proxy', 'upgrade', 'backup', 'rotate-keys', 'monitor'].map((name) => `docs/operate/${name}.md`),
 ];
 const readmeWordsMax = 600;

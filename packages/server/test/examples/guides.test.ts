@@ -8,6 +8,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { after } from 'node:test';
+import { legacySunsetCommands } from '../../src/cli/commands/keys/legacy-sunset.ts';
+import { runCommand } from '../cli/platform.ts';
 import {
   clientToken,
   makeApplication,
@@ -17,7 +19,7 @@ import {
   type TestFirm,
 } from '../support/service.ts';
 
-const pages = ['first-call', 'search-and-page', 'follow-changes', 'retries', 'limits'];
+const pages = ['first-call', 'tokens', 'move-from-legacy', 'search-and-page', 'follow-changes', 'retries', 'limits'];
 /** What a vendor holds who reads and writes patients. */
 const entries = ['acl/pat_c', 'acl/pat_r', 'acl/pat_s', 'acl/pat_u'];
 const programs = ['bash', 'curl', 'jq'];
@@ -101,22 +103,37 @@ function isAsShown(printed: string, shown: string): boolean {
   return text.slice(at).endsWith(last);
 }
 
+/** What the operator of move-from-legacy.md has announced. */
+const announcement = [
+  'legacy',
+  'sunset',
+  'set',
+  '--link',
+  'https://example.com/migrate',
+  '--deprecated',
+  '2026-06-24',
+  '--sunset',
+  '2027-06-30T12:00:00Z',
+];
+
 for (const page of pages) {
   test(`docs/integrate/${page}.md: every block prints what the page shows`, { skip }, async () => {
     const steps = stepsOf(page);
     assert.ok(steps.length > 1);
     const { firm, values } = await prepare(page);
-    const filled = steps.map(({ script }) =>
-      script
-        .replaceAll('http://127.0.0.1:8080', service.origin)
-        .replaceAll('/firm/maple/', `/firm/${firm.prefix}/`)
-        .replaceAll(
-          /^(\w+)=…$/gm,
-          (_line, name: string) => `${name}='${values[name] ?? assert.fail(`who knows ${name}?`)}'`,
-        ),
+    if (page === 'move-from-legacy')
+      await runCommand(service.platform, legacySunsetCommands, ...announcement, '--firm', firm.prefix);
+    const here = (text: string): string =>
+      text.replaceAll('http://127.0.0.1:8080', service.origin).replaceAll('/firm/maple/', `/firm/${firm.prefix}/`);
+    const filledIn = (name: string): string => values[name] ?? assert.fail(`nobody has a value for ${name}`);
+    const scripts = steps.map(({ script }) =>
+      here(script).replaceAll(/^(\w+)=…$/gm, (_line, name: string) => `${name}='${filledIn(name)}'`),
     );
-    const printed = await run(filled);
+    const printed = await run(scripts);
     for (const [index, { script, shown }] of steps.entries())
-      assert.ok(isAsShown(printed[index] ?? '', shown), `${script}\nprints\n${printed[index]}\nand not\n${shown}`);
+      assert.ok(
+        isAsShown(printed[index] ?? '', here(shown)),
+        `${script}\nprints\n${printed[index]}\nand not\n${shown}`,
+      );
   });
 }
