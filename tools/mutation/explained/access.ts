@@ -17,7 +17,7 @@ export const accessExplained: readonly Explanation[] = [
     why: 'Tags that do not have the word need not be parsed.',
   },
   {
-    file: 'access/meet.ts',
+    file: 'access/intersect-entries.ts',
     code: 'if (aCovers && bCovers) return a.text <= b.text ? a : b;',
     changes: ['<= → <'],
     reason: 'equivalent',

@@ -4,11 +4,11 @@
  */
 import type { SearchParameter } from '@praxis/fhir';
 import { parseEntry } from './grammar.ts';
+import { memoize } from './memoize.ts';
 import { noOperatorRows, type OperatorRows } from './operator-rows.ts';
-import type { AccessPolicy, Letter } from './policy.ts';
+import type { AccessPolicy, Permission } from './policy.ts';
 import { searchGrants } from './policy.ts';
 import { allEntry, knownEntries } from './registry.ts';
-import { remembered } from './remember.ts';
 import { covers, type Meaning, meaningOf, type Right } from './rights.ts';
 import { elementsReadBy, isUsable } from './usable-parameters.ts';
 
@@ -30,7 +30,7 @@ export interface Denial {
 export function explainDenial(
   policy: AccessPolicy,
   type: string,
-  need: Letter | SearchParameter | readonly SearchParameter[],
+  need: Permission | SearchParameter | readonly SearchParameter[],
 ): Denial {
   if (typeof need === 'string')
     return describe(policy, `${type} ${letterNames[need]}`, [], missingEntries(policy, type, need));
@@ -46,14 +46,14 @@ export function explainDenial(
   );
 }
 
-const letterNames: Readonly<Record<Letter, string>> = { r: 'read', s: 'search', c: 'create', u: 'update' };
+const letterNames: Readonly<Record<Permission, string>> = { r: 'read', s: 'search', c: 'create', u: 'update' };
 
 function isList(need: SearchParameter | readonly SearchParameter[]): need is readonly SearchParameter[] {
   return Array.isArray(need);
 }
 
 /** The entries of which one would grant the letter on the type, the widest first. */
-export function missingEntries(policy: AccessPolicy, type: string, letter: Letter): readonly string[] {
+export function missingEntries(policy: AccessPolicy, type: string, letter: Permission): readonly string[] {
   return entriesGranting(policy.source.operatorRows, type, letter, []);
 }
 
@@ -73,7 +73,7 @@ export function searchEntriesOf(types: readonly string[]): readonly string[] {
 function entriesGranting(
   operatorRows: OperatorRows,
   type: string,
-  letter: Letter,
+  letter: Permission,
   parameters: readonly SearchParameter[],
 ): readonly string[] {
   const granting = knownRights(operatorRows)
@@ -91,12 +91,12 @@ const rightsByRows = new WeakMap<OperatorRows, readonly KnownRight[]>();
 
 /** The rights of the published entries, under the rows of one authorisation. */
 function knownRights(operatorRows: OperatorRows): readonly KnownRight[] {
-  return remembered(rightsByRows, operatorRows, () =>
+  return memoize(rightsByRows, operatorRows, () =>
     knownEntries.flatMap((text) => meaning(text, operatorRows)?.rights.map((right) => ({ text, right })) ?? []),
   );
 }
 
-function grantsNeed(right: Right, type: string, letter: Letter, parameters: readonly SearchParameter[]): boolean {
+function grantsNeed(right: Right, type: string, letter: Permission, parameters: readonly SearchParameter[]): boolean {
   return (
     right.type === type &&
     right.letter === letter &&

@@ -4,7 +4,7 @@
  * holds it; text that turns out broken is an error, never a guess.
  */
 import { fail } from '../base/errors.ts';
-import type { Kept } from './kept-members.ts';
+import type { ElementAllowList } from './allowed-elements.ts';
 
 const quote = 0x22;
 const comma = 0x2c;
@@ -30,7 +30,7 @@ interface Member {
 }
 
 /** The JSON object with the members that `kept` names, in their order; `{}` when none is there. */
-export function keepMembers(text: string, kept: Kept): string {
+export function keepMembers(text: string, kept: ElementAllowList): string {
   const reader = { text, at: 0 };
   skipSpace(reader);
   return keepOfObject(reader, kept) || '{}';
@@ -95,7 +95,7 @@ function eachMember(reader: Reader, visit: (key: string, start: number, valueSta
 }
 
 /** The object at the reader without the members that are not kept; empty text when none is kept. */
-function keepOfObject(reader: Reader, kept: Kept): string {
+function keepOfObject(reader: Reader, kept: ElementAllowList): string {
   let out = '';
   eachMember(reader, (key, start, valueStart) => {
     const rule = kept.get(key);
@@ -116,7 +116,7 @@ function wholeValue(reader: Reader): string {
 }
 
 /** An object, or an array of objects, with the kept members; empty text when nothing is left or it is neither. */
-function keepOfValue(reader: Reader, kept: Kept): string {
+function keepOfValue(reader: Reader, kept: ElementAllowList): string {
   const code = reader.text.charCodeAt(reader.at);
   if (code === openBrace) return keepOfObject(reader, kept);
   if (code !== openBracket) {

@@ -6,14 +6,20 @@
  * The tag is added whether or not something was left out: it must not tell whether hidden elements exist.
  */
 import { fail } from '../base/errors.ts';
+import {
+  allowByElements,
+  allowByFilter,
+  type ElementAllowList,
+  type ElementFilter,
+  intersectAllowLists,
+} from './allowed-elements.ts';
 import { contentOf, type Disclosed, masked, type Stored } from './disclosure.ts';
 import type { Grant } from './grants.ts';
 import { keepMembers, memberText, withMember } from './json-members.ts';
-import { type ElementFilter, intersection, type Kept, keptByElements, keptByFilter } from './kept-members.ts';
-import type { AccessPolicy, Criterion, Letter } from './policy.ts';
-import { remembered } from './remember.ts';
+import { memoize } from './memoize.ts';
+import type { AccessPolicy, Criterion, Permission } from './policy.ts';
 
-export type { ElementFilter } from './kept-members.ts';
+export type { ElementFilter } from './allowed-elements.ts';
 
 /**
  * What the caller may see of a resource, as JSON text; undefined: nothing, answer as if it did not exist.
@@ -26,7 +32,7 @@ export type { ElementFilter } from './kept-members.ts';
  */
 export function disclose(
   policy: AccessPolicy,
-  letter: Letter,
+  letter: Permission,
   type: string,
   content: Stored<string>,
   matches: (criterion: Criterion) => boolean,
@@ -36,15 +42,15 @@ export function disclose(
   if (readable === undefined) return undefined;
   const text = contentOf(content);
   requireType(text, type);
-  const wanted = keptByFilter(type, filter);
+  const wanted = allowByFilter(type, filter);
   if (readable === 'all') return masked(wanted ? subset(text, wanted) : text);
-  return masked(subset(text, wanted ? intersection(readable, wanted) : readable));
+  return masked(subset(text, wanted ? intersectAllowLists(readable, wanted) : readable));
 }
 
 /** Whether some grant of the letter covers a row; for writes, asked of the row before and after. */
 export function coversRow(
   policy: AccessPolicy,
-  letter: Letter,
+  letter: Permission,
   type: string,
   matches: (criterion: Criterion) => boolean,
 ): boolean {
@@ -58,11 +64,11 @@ function covers(grant: Grant, matches: (criterion: Criterion) => boolean): boole
 /** The members that the grants covering the row open together; undefined when none covers it. */
 function readableMembers(
   policy: AccessPolicy,
-  letter: Letter,
+  letter: Permission,
   type: string,
   matches: (criterion: Criterion) => boolean,
-): 'all' | Kept | undefined {
-  let readable: Kept | undefined;
+): 'all' | ElementAllowList | undefined {
+  let readable: ElementAllowList | undefined;
   for (const grant of policy.grants(type, letter)) {
     if (!covers(grant, matches)) continue;
     if (grant.elements === 'all' || letter === 'c' || letter === 'u') return 'all';
@@ -72,15 +78,16 @@ function readableMembers(
   return readable;
 }
 
-const membersByGrant = new WeakMap<Grant, Kept>();
+const membersByGrant = new WeakMap<Grant, ElementAllowList>();
 
-function membersOf(type: string, grant: Grant, elements: ReadonlySet<string>): Kept {
-  return remembered(membersByGrant, grant, () => keptByElements(type, elements));
+function membersOf(type: string, grant: Grant, elements: ReadonlySet<string>): ElementAllowList {
+  return memoize(membersByGrant, grant, () => allowByElements(type, elements));
 }
 
 /**
- * Whether the grants of a write letter that cover the row let a top-level member be written, `_` siblings included; undefined
- * when none covers it. `id` is nobody's to write. `meta` is written by those whose grants name it or reach all elements.
+ * Whether the grants of a write letter that cover the row let a top-level member be written, `_` siblings included;
+ * undefined when none covers it. `id` is nobody's to write. `meta` is written by those whose grants name it or reach
+ * all elements.
  */
 export function writableMember(
   policy: AccessPolicy,
@@ -109,7 +116,7 @@ function requireType(text: string, type: string): void {
 const subsettedSystem = 'http://terminology.hl7.org/CodeSystem/v3-ObservationValue';
 const subsettedTag = JSON.stringify({ system: subsettedSystem, code: 'SUBSETTED' });
 
-function subset(text: string, kept: Kept): string {
+function subset(text: string, kept: ElementAllowList): string {
   return tagSubsetted(keepMembers(text, kept));
 }
 

@@ -3,7 +3,7 @@
  */
 import { createHash } from 'node:crypto';
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import { type Criterion, type Letter, letters } from './entries/definition.ts';
+import { type Criterion, type Permission, permissions } from './entries/definition.ts';
 import { type Grant, mergeGrants } from './grants.ts';
 import { allEntry } from './registry.ts';
 import { criterionKey, type Meaning, type Right, reachesType } from './rights.ts';
@@ -20,7 +20,7 @@ export interface OpenRights {
 }
 
 /** The merged grants of a letter on a type, filters included; empty for types without an endpoint. */
-export function grantsOf(open: OpenRights, type: string, letter: Letter): readonly Grant[] {
+export function grantsOf(open: OpenRights, type: string, letter: Permission): readonly Grant[] {
   if (!endpointTypes.has(type) || open.closed.has(type)) return [];
   const filters = open.filterCriteria.get(type) ?? [];
   const everything: Right = { type, letter, elements: 'all', criteria: [] };
@@ -54,7 +54,7 @@ export function fingerprintOf(
   open: OpenRights,
   bundles: ReadonlySet<string>,
   uploadUrl: boolean,
-  grants: (type: string, letter: Letter) => readonly Grant[],
+  grants: (type: string, letter: Permission) => readonly Grant[],
 ): string {
   const named = open.met.flatMap((meaning) => meaning.rights.map((right) => right.type));
   const types = new Set([
@@ -64,7 +64,7 @@ export function fingerprintOf(
   const rights = [...types]
     .toSorted()
     .flatMap((type) =>
-      letters.map((letter) => [
+      permissions.map((letter) => [
         type,
         letter,
         grants(type, letter).map(({ elements, criteria }) => [

@@ -3,18 +3,18 @@
  * Everything that is not granted here is refused. Pure; the caller caches policies by their two sets of entries.
  */
 import type { SearchParameter } from '@praxis/fhir';
-import type { Letter } from './entries/definition.ts';
+import type { Permission } from './entries/definition.ts';
 import type { EntryRefusal } from './grammar.ts';
 import type { Grant } from './grants.ts';
-import { meet, readSide } from './meet.ts';
+import { intersectEntries, readSide } from './intersect-entries.ts';
+import { memoize } from './memoize.ts';
 import { criteriaByType, endpointTypes, fingerprintOf, grantsOf, type OpenRights } from './open-rights.ts';
 import { noOperatorRows, type OperatorRows } from './operator-rows.ts';
 import { filterEntries } from './registry.ts';
-import { remembered } from './remember.ts';
 import { criteriaInclude, type Meaning } from './rights.ts';
 import { isUsable } from './usable-parameters.ts';
 
-export type { Criterion, Letter } from './entries/definition.ts';
+export type { Criterion, Permission } from './entries/definition.ts';
 export type { Grant } from './grants.ts';
 
 export interface AccessPolicy {
@@ -23,12 +23,12 @@ export interface AccessPolicy {
   /** `acl/*` is effective and nothing narrows it. */
   readonly unrestricted: boolean;
   /** Whether some rows of the type are open to the letter. A conditional interaction needs its own letter and `s`. */
-  allows(type: string, letter: Letter): boolean;
+  allows(type: string, letter: Permission): boolean;
   /**
    * The grants of a letter on a type, one per set of row criteria; empty: refused. A row is open when all criteria of
    * one grant hold. Under `c` and `u` the criteria hold for the row before and after the write.
    */
-  grants(type: string, letter: Letter): readonly Grant[];
+  grants(type: string, letter: Permission): readonly Grant[];
   /**
    * The three that need the operator-only `acl/*`, and nothing that narrows it: a delete or a create under a chosen id
    * would tell whether a row exists that a filter hides.
@@ -81,7 +81,7 @@ export function compilePolicy(
   const operatorRows = options.operatorRows ?? noOperatorRows;
   const token = readSide(tokenEntries, operatorRows);
   const firm = readSide(firmEntries, operatorRows);
-  const met = meet(token.meanings, firm.meanings);
+  const met = intersectEntries(token.meanings, firm.meanings);
   const filters = [...new Set([...token.filters, ...firm.filters])].toSorted();
   const closed = new Set(token.closed || firm.closed ? filterEntries.map((row) => row.type) : []);
   return assemble(met, filters, closed, [...token.refused, ...firm.refused], {
@@ -103,9 +103,9 @@ function assemble(
   const narrowing = filterEntries.filter((row) => filters.includes(`acl/${row.code}`));
   const open: OpenRights = { all, met, closed, filterCriteria: criteriaByType(narrowing) };
   const compiled = new Map<string, readonly Grant[]>();
-  const grants = (type: string, letter: Letter): readonly Grant[] =>
+  const grants = (type: string, letter: Permission): readonly Grant[] =>
     // Only real types are remembered: the map cannot grow with what callers send.
-    endpointTypes.has(type) ? remembered(compiled, `${type}.${letter}`, () => grantsOf(open, type, letter)) : [];
+    endpointTypes.has(type) ? memoize(compiled, `${type}.${letter}`, () => grantsOf(open, type, letter)) : [];
   const bundles = new Set(met.flatMap((meaning) => [...meaning.bundles]));
   const mayRequestUploadUrl = met.some((meaning) => meaning.uploadUrl);
   const unrestricted = all && narrowing.length === 0 && closed.size === 0;

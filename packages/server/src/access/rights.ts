@@ -1,20 +1,23 @@
 /**
  * What one access entry stands for, and when it covers another one.
  */
-import type { Criterion, Letter } from './entries/definition.ts';
+import type { Criterion, Permission } from './entries/definition.ts';
 import type { Entry } from './grammar.ts';
 import { type OperatorRow, type OperatorRows, operatorRowProblems } from './operator-rows.ts';
 import { bundleEntries } from './registry.ts';
 import { everyType, type SmartScope } from './smart-scopes.ts';
 
-/** Elements that can be read (`r`, `s`) or written (`c`, `u`): all, or top-level ones as paths without `[x]` (`Patient.name`). */
+/**
+ * Elements that can be read (`r`, `s`) or written (`c`, `u`): all, or top-level ones as paths without `[x]`
+ * (`Patient.name`).
+ */
 export type Elements = 'all' | ReadonlySet<string>;
 
 /** One letter on one type. */
 export interface Right {
   /** A resource type, or `*` for every one. */
   readonly type: string;
-  readonly letter: Letter;
+  readonly letter: Permission;
   readonly elements: Elements;
   readonly criteria: readonly Criterion[];
 }
@@ -56,7 +59,7 @@ export function meaningOf(entry: Entry, operatorRows: OperatorRows): Meaning {
 
 function crudRights(entry: Entry & { kind: 'crud' }, operatorRows: OperatorRows): readonly Right[] {
   const { row } = entry;
-  const letter = asLetter(entry.letter);
+  const letter = asPermission(entry.letter);
   if (row.type === undefined || letter === undefined) return describedRights(row.type, operatorRows, row.code, letter);
   if (row.needsOperatorRow && !operatorRows.has(row.code)) return [];
   return narrowed({ type: row.type, letter, elements: 'all', criteria: row.rows ?? [] }, operatorRows, row.code);
@@ -65,7 +68,7 @@ function crudRights(entry: Entry & { kind: 'crud' }, operatorRows: OperatorRows)
 function restrictedMeaning(entry: Entry & { kind: 'restricted' }, operatorRows: OperatorRows): Partial<Meaning> {
   const { row } = entry;
   if (row.ability === 'upload-url') return { uploadUrl: true };
-  const letter = asLetter(entry.letter);
+  const letter = asPermission(entry.letter);
   if (row.type === undefined || letter === undefined) return {};
   const elements = new Set(
     entry.fields.flatMap((field) => row.fields?.[field] ?? []).map((element) => `${row.type}.${element}`),
@@ -82,13 +85,13 @@ function describedRights(
   type: string | undefined,
   operatorRows: OperatorRows,
   code: string,
-  letter?: Letter,
+  letter?: Permission,
 ): readonly Right[] {
   const row = operatorRows.get(code);
   const reached = type ?? row?.type;
   if (!row || reached === undefined) return [];
-  const reachedLetters = letter === undefined ? [...(row.letters ?? '')].map(asLetter) : [letter];
-  return reachedLetters.flatMap((own) =>
+  const reachedPermissions = letter === undefined ? [...(row.letters ?? '')].map(asPermission) : [letter];
+  return reachedPermissions.flatMap((own) =>
     own === undefined
       ? []
       : narrowed({ type: reached, letter: own, elements: 'all', criteria: [] }, operatorRows, code),
@@ -110,7 +113,7 @@ function narrowedElements(right: Right, row: OperatorRow): Elements {
   return right.elements === 'all' ? named : right.elements.intersection(named);
 }
 
-function asLetter(letter: string): Letter | undefined {
+function asPermission(letter: string): Permission | undefined {
   return letter === 'r' || letter === 's' || letter === 'c' || letter === 'u' ? letter : undefined;
 }
 

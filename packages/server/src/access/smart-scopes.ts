@@ -1,5 +1,6 @@
 /**
- * SMART v2 scopes of systems (http://hl7.org/fhir/smart-app-launch/STU2/scopes-and-launch-context.html#scopes-for-requesting-fhir-resources):
+ * SMART v2 scopes of systems
+ * (http://hl7.org/fhir/smart-app-launch/STU2/scopes-and-launch-context.html#scopes-for-requesting-fhir-resources):
  *
  *     scope = "system/" ( resource type | "*" ) "." letters [ "?" query ]     system/Patient.rs?gender=female
  *
@@ -7,7 +8,7 @@
  * understood grants nothing: a scope whose query is not understood must not grant what it would without it.
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import type { Criterion, Letter } from './entries/definition.ts';
+import type { Criterion, Permission } from './entries/definition.ts';
 import { type EntryRefusal, refusal } from './refusal.ts';
 import { parseRowQuery, rowQueryText } from './row-query.ts';
 import { criterionProblems } from './verify-entries.ts';
@@ -24,7 +25,7 @@ export interface SmartScope {
   /** Resource type, or `*`. */
   readonly type: string;
   /** At least one, in the order of the text. */
-  readonly letters: readonly Letter[];
+  readonly letters: readonly Permission[];
   /** All must hold on a row; empty: every row. */
   readonly criteria: readonly Criterion[];
 }
@@ -60,7 +61,7 @@ export function parseSmartScope(text: string): SmartScope | EntryRefusal {
   if (type !== everyType && !resourceTypesWithEndpoint.includes(type))
     return refusal(text, 'type', 'after system/ comes a resource type of R4 that has an endpoint, or *');
   const at = rest.indexOf('?');
-  const letters = readLetters(at < 0 ? rest : rest.slice(0, at));
+  const letters = readPermissions(at < 0 ? rest : rest.slice(0, at));
   if ('problem' in letters) return refusal(text, 'letter', letters.problem);
   if (at < 0) return { kind: 'smart', text, type, letters, criteria: [] };
   const criteria = readCriteria(type, rest.slice(at + 1));
@@ -69,7 +70,7 @@ export function parseSmartScope(text: string): SmartScope | EntryRefusal {
 }
 
 /** The scope as one scope per letter: `system/Patient.rs` is `system/Patient.r` and `system/Patient.s`. */
-export function scopePerLetter({ type, letters, criteria }: SmartScope): readonly SmartScope[] {
+export function scopePerPermission({ type, letters, criteria }: SmartScope): readonly SmartScope[] {
   const query = criteria.length === 0 ? '' : `?${rowQueryText(criteria)}`;
   return letters.map((letter) => ({
     kind: 'smart',
@@ -84,10 +85,10 @@ interface Problem {
   readonly problem: string;
 }
 
-const known: readonly Letter[] = ['c', 'r', 'u', 's'];
+const known: readonly Permission[] = ['c', 'r', 'u', 's'];
 
 /** `.rs` → r, s. */
-function readLetters(text: string): readonly Letter[] | Problem {
+function readPermissions(text: string): readonly Permission[] | Problem {
   const word = text.slice(1);
   if (/^\.(read|write|\*)$/.test(text))
     return { problem: `.${word} is of SMART v1; v2 writes letters: .rs reads and searches, .cu creates and updates` };

@@ -5,7 +5,7 @@ import { isCovered } from './explain.ts';
 import { parseEntry } from './grammar.ts';
 import type { AccessPolicy } from './policy.ts';
 import { meaningOf } from './rights.ts';
-import { scopePerLetter } from './smart-scopes.ts';
+import { scopePerPermission } from './smart-scopes.ts';
 
 /** Who has written an entry down. */
 export type EntrySide = 'token' | 'application' | 'firm';
@@ -41,7 +41,7 @@ export function traceEntries(policy: AccessPolicy): readonly EntryTrace[] {
 /** As the policy lists it: scopes of SMART letter by letter. */
 function partsOf(text: string): readonly string[] {
   const entry = parseEntry(text);
-  return entry.kind === 'smart' ? scopePerLetter(entry).map((part) => part.text) : [text];
+  return entry.kind === 'smart' ? scopePerPermission(entry).map((part) => part.text) : [text];
 }
 
 function withoutMeaning(policy: AccessPolicy, text: string): string | undefined {

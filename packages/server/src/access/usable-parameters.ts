@@ -3,7 +3,7 @@
  * if every element that its expression touches is readable: hidden elements cannot be found by bisecting a search.
  */
 import { elementsOfParameter, type SearchParameter } from '@praxis/fhir';
-import { remembered } from './remember.ts';
+import { memoize } from './memoize.ts';
 import type { Elements } from './rights.ts';
 
 /** Elements that every grant on a type reads. */
@@ -16,8 +16,8 @@ const touched = new WeakMap<SearchParameter, Map<string, Elements>>();
  * `all` for parameters that may read anything, having no expression: `_text`, `_content`, `_query`, `_filter`.
  */
 export function elementsReadBy(type: string, parameter: SearchParameter): Elements {
-  const byType = remembered(touched, parameter, () => new Map<string, Elements>());
-  return remembered(byType, type, () => topLevelElements(type, parameter));
+  const byType = memoize(touched, parameter, () => new Map<string, Elements>());
+  return memoize(byType, type, () => topLevelElements(type, parameter));
 }
 
 function topLevelElements(type: string, parameter: SearchParameter): Elements {

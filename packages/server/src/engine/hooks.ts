@@ -1,11 +1,11 @@
 /**
- * Where the features of a practice take part in the interactions (docs/decisions/0267). Each says for which resource types; app.ts
- * registers all of them, so that the interactions import none.
+ * Where the features of a practice take part in the interactions (docs/decisions/0267). Each says for which resource
+ * types; app.ts registers all of them, so that the interactions import none.
  */
 import type { JsonObject } from '@praxis/fhir';
 import type { Disclosed } from '../access/disclosure.ts';
 import type { ElementFilter } from '../access/mask.ts';
-import type { AccessPolicy, Letter } from '../access/policy.ts';
+import type { AccessPolicy, Permission } from '../access/policy.ts';
 import type { ErrorIssue } from '../base/errors.ts';
 import type { Behaviour } from '../resources/behaviour.ts';
 import type { ResourceWrite, StoredResource, WriteOutcome } from '../storage/store.ts';
@@ -32,7 +32,7 @@ export interface CheckedWrite {
 
 /** Adds to what the caller sees of a row. */
 export type Decorate = (
-  letter: Letter,
+  letter: Permission,
   row: StoredResource,
   shown: Disclosed<string>,
   filter: ElementFilter,
@@ -85,7 +85,7 @@ export interface ResourceHooks {
   /** What was disclosed under a letter, as it is sent. */
   readonly toSent?: (
     context: SendingContext,
-    letter: Letter,
+    letter: Permission,
     resource: { readonly type: string; readonly id: string; readonly disclosed: Disclosed<string> },
   ) => Disclosed<string>;
   /** What a request asks to be added to resources that are read or found; undefined: nothing. */
@@ -137,7 +137,7 @@ function findHooks(name: HookName, type: string): readonly unknown[] {
 /** What was disclosed under a letter, as it is sent. */
 export function toSent(
   context: SendingContext,
-  letter: Letter,
+  letter: Permission,
   { type, id }: Pick<ResourceWrite, 'type' | 'id'>,
   disclosed: Disclosed<string>,
 ): Disclosed<string> {

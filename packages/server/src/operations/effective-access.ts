@@ -10,7 +10,7 @@ import { getting } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../engine/context.ts';
 import {
   accessBesideTypes,
-  type LetterGrant,
+  type PermissionGrant,
   type TypeAccess,
   typeAccesses,
 } from '../engine/rights/effective-access.ts';
@@ -166,7 +166,7 @@ function resourceOf(access: TypeAccess): OutputParameter {
   };
 }
 
-function grantOf({ letter, entries, elements, criteria }: LetterGrant): OutputParameter {
+function grantOf({ letter, entries, elements, criteria }: PermissionGrant): OutputParameter {
   return {
     name: 'grant',
     parts: [

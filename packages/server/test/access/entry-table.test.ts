@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import { type AccessPolicy, compilePolicy, type Letter } from '../../src/access/policy.ts';
+import { type AccessPolicy, compilePolicy, type Permission } from '../../src/access/policy.ts';
 import { grantedBy, publishedEntries, publishedOpaque, sampleToken } from './published-entries.ts';
 
-const letters: readonly Letter[] = ['r', 's', 'c', 'u'];
+const letters: readonly Permission[] = ['r', 's', 'c', 'u'];
 
 /** Every `type.letter` that a policy allows. */
 function allowed(policy: AccessPolicy): string[] {

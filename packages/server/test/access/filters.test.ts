@@ -1,16 +1,16 @@
 /** Filters narrow what other entries grant; they intersect; a filter that is not understood closes what filters narrow. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type AccessPolicy, type Criterion, compilePolicy, type Letter } from '../../src/access/policy.ts';
+import { type AccessPolicy, type Criterion, compilePolicy, type Permission } from '../../src/access/policy.ts';
 import { publishedFilters } from './published-entries.ts';
 
-const letters: readonly Letter[] = ['r', 's', 'c', 'u'];
+const letters: readonly Permission[] = ['r', 's', 'c', 'u'];
 
 function categories(...values: string[]): Criterion[] {
   return values.map((value) => ({ parameter: 'category', values: [value] }));
 }
 
-function rowsOf(policy: AccessPolicy, letter: Letter): readonly (readonly Criterion[])[] {
+function rowsOf(policy: AccessPolicy, letter: Permission): readonly (readonly Criterion[])[] {
   return policy.grants('ServiceRequest', letter).map((grant) => grant.criteria);
 }
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { type OperatorRow, operatorRowProblems, readOperatorRows } from '../../src/access/operator-rows.ts';
-import { type AccessPolicy, compilePolicy, type Letter } from '../../src/access/policy.ts';
+import { type AccessPolicy, compilePolicy, type Permission } from '../../src/access/policy.ts';
 
-const letters: readonly Letter[] = ['r', 's', 'c', 'u'];
+const letters: readonly Permission[] = ['r', 's', 'c', 'u'];
 
 function policyOf(entries: readonly string[], rows: Record<string, OperatorRow>): AccessPolicy {
   return compilePolicy(entries, ['acl/*'], { operatorRows: new Map(Object.entries(rows)) });

@@ -4,16 +4,16 @@ import test from 'node:test';
 import { resourceTypesWithEndpoint, searchParametersOf } from '@praxis/fhir';
 import fc from 'fast-check';
 import { parseEntry, parseScope } from '../../src/access/grammar.ts';
-import { type AccessPolicy, compilePolicy, type Letter } from '../../src/access/policy.ts';
+import { type AccessPolicy, compilePolicy, type Permission } from '../../src/access/policy.ts';
 import type { RefusalRule } from '../../src/access/refusal.ts';
 import { knownEntries } from '../../src/access/registry.ts';
 import { rowQueryText } from '../../src/access/row-query.ts';
 import { firstNotHeld, selectEntries } from '../../src/access/select-entries.ts';
-import { type SmartScope, scopePerLetter } from '../../src/access/smart-scopes.ts';
+import { type SmartScope, scopePerPermission } from '../../src/access/smart-scopes.ts';
 import { criterionProblems } from '../../src/access/verify-entries.ts';
 import { tokenParameter } from '../../src/search/index/match.ts';
 
-const letters: readonly Letter[] = ['r', 's', 'c', 'u'];
+const letters: readonly Permission[] = ['r', 's', 'c', 'u'];
 
 function allowed(policy: AccessPolicy): string[] {
   return resourceTypesWithEndpoint.flatMap((type) =>
@@ -292,7 +292,7 @@ test('letter by letter nothing is lost and nothing comes in', () => {
   fc.assert(
     fc.property(scope, ({ text }) => {
       const whole = compilePolicy([text], ['acl/*']);
-      const parts = scopePerLetter(parseEntry(text) as SmartScope).map((part) => part.text);
+      const parts = scopePerPermission(parseEntry(text) as SmartScope).map((part) => part.text);
       assert.equal(compilePolicy(parts, ['acl/*']).fingerprint, whole.fingerprint);
     }),
   );

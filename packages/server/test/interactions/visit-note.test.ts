@@ -113,9 +113,9 @@ test('what says where it belongs, and what is no transcription, stays as it was 
   assert.deepEqual(await placed(scribe.send('POST', 'Composition', chart)), chart);
   const other = note('p1', { type: { coding: [{ system: 'http://loinc.org', code: '60591-5' }] } });
   assert.deepEqual(await placed(scribe.send('POST', 'Composition', other)), other);
-  const nobody = note('p1', { subject: undefined, category: [{ text: 'Letter' }] });
+  const nobody = note('p1', { subject: undefined, category: [{ text: 'Permission' }] });
   assert.deepEqual(((await placed(scribe.send('POST', 'Composition', nobody))) as { category: object[] }).category, [
-    { text: 'Letter' },
+    { text: 'Permission' },
     chartNote,
   ]);
 });

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { openRecentMap } from '../../src/oauth/recent-map.ts';
+import { openLruCache } from '../../src/oauth/lru-cache.ts';
 
 test('an entry that is used stays, one that is not used is forgotten', () => {
-  const map = openRecentMap<number, string>(10);
+  const map = openLruCache<number, string>(10);
   map.set(-1, 'used');
   map.set(-2, 'unused');
   for (let key = 0; key < 100; key++) {
@@ -20,7 +20,7 @@ test('property: it never holds more than entriesMax, nor anything but what was s
   const operation = fc.tuple(fc.constantFrom('get', 'set', 'delete'), fc.nat(30));
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 20 }), fc.array(operation, { maxLength: 200 }), (entriesMax, operations) => {
-      const map = openRecentMap<number, number>(entriesMax);
+      const map = openLruCache<number, number>(entriesMax);
       const model = new Map<number, number>();
       operations.forEach(([name, key], step) => {
         if (name === 'set') {

@@ -4,9 +4,9 @@
  */
 
 /** `r` read, vread and instance history; `s` search; `c` create; `u` update and PATCH. */
-export type Letter = 'r' | 's' | 'c' | 'u';
+export type Permission = 'r' | 's' | 'c' | 'u';
 
-export const letters: readonly Letter[] = ['r', 's', 'c', 'u'];
+export const permissions: readonly Permission[] = ['r', 's', 'c', 'u'];
 
 /** Rows on which the token search parameter has one of the values; several criteria are ANDed. */
 export interface Criterion {

@@ -1,4 +1,7 @@
-/** `praxis audit …`, `praxis access explain`: what applications saw, what was asked of the service itself, and what applications may do. */
+/**
+ * `praxis audit …`, `praxis access explain`: what applications saw, what was asked of the service itself, and what
+ * applications may do.
+ */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { parseScope } from '../../access/grammar.ts';
 import { rowQueryText } from '../../access/row-query.ts';
@@ -6,7 +9,7 @@ import { serviceActions } from '../../audit/audit-row.ts';
 import { type Disclosure, disclosuresOf } from '../../audit/disclosures.ts';
 import { serviceRowsOf } from '../../audit/service-rows.ts';
 import { fail } from '../../base/errors.ts';
-import { effectiveAccess, interactionNames, type LetterGrant } from '../../engine/rights/effective-access.ts';
+import { effectiveAccess, interactionNames, type PermissionGrant } from '../../engine/rights/effective-access.ts';
 import { typeName } from '../../storage/rows.ts';
 import { defineAction, type Shape } from '../action.ts';
 import { explainAccess, verdictsOn } from '../explain.ts';
@@ -59,7 +62,7 @@ const grant: Shape = {
 const typeAccess: Shape = {
   type: { kind: 'text', description: 'The resource type.' },
   interactions: { kind: 'texts', description: 'What may be asked for.' },
-  grants: { kind: 'list', description: 'Letter by letter.', shape: grant },
+  grants: { kind: 'list', description: 'Permission by letter.', shape: grant },
   searchParameters: { kind: 'texts', description: 'By which it can be searched.' },
   sortKeys: { kind: 'texts', description: 'Those that _sort takes.' },
   includes: { kind: 'texts', description: 'Values of _include.' },
@@ -196,6 +199,6 @@ function listed({ typeNumber, id, ...row }: Disclosure): object {
   return { ...row, resource: id === null ? type : `${type}/${id}` };
 }
 
-function granted({ letter, elements, criteria, entries }: LetterGrant): object {
+function granted({ letter, elements, criteria, entries }: PermissionGrant): object {
   return { letter, elements: elements === 'all' ? ['all'] : elements, rows: rowQueryText(criteria), entries };
 }

@@ -3,7 +3,7 @@
  * grant it; what may not be seen is answered like what does not exist.
  */
 import { explainDenial, nextStep } from '../../access/explain.ts';
-import type { Letter } from '../../access/policy.ts';
+import type { Permission } from '../../access/policy.ts';
 import { fail } from '../../base/errors.ts';
 import type { InteractionContext } from '../context.ts';
 
@@ -16,7 +16,7 @@ const insufficientScope = { 'www-authenticate': 'Bearer error="insufficient_scop
  * Passes when the caller may do `letter` on some rows of `type`.
  * @throws PraxisError `access-denied` naming the entries that would allow it.
  */
-export function requireGrants(context: RightsContext, type: string, letter: Letter): void {
+export function requireGrants(context: RightsContext, type: string, letter: Permission): void {
   if (context.policy.grants(type, letter).length > 0) return;
   denied(explainDenial(context.policy, type, letter).diagnostics);
 }

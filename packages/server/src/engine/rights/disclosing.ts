@@ -5,7 +5,7 @@
 import { type BudgetedWork, type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf, type Disclosed, type Stored, textOf } from '../../access/disclosure.ts';
 import { disclose, type ElementFilter } from '../../access/mask.ts';
-import type { Criterion, Letter } from '../../access/policy.ts';
+import type { Criterion, Permission } from '../../access/policy.ts';
 import { fail } from '../../base/errors.ts';
 import { type IndexRows, indexElements } from '../../search/index/index-rows.ts';
 import { matchesToken } from '../../search/index/match.ts';
@@ -18,7 +18,7 @@ import { withReferencesFor } from '../read/references.ts';
 /** The JSON text this caller may see of the row, or undefined when none of its grants covers the row. */
 export function discloseRow(
   context: InteractionContext,
-  letter: Letter,
+  letter: Permission,
   row: StoredResource,
   filter: ElementFilter,
 ): Disclosed<string> | undefined {
@@ -52,7 +52,7 @@ export function pauseBetweenRows({ budget }: Pick<InteractionContext, 'budget'>)
  */
 export async function discloseRows<Row extends StoredResource>(
   context: InteractionContext,
-  letter: Letter,
+  letter: Permission,
   rows: readonly Row[],
   filter: ElementFilter,
 ): Promise<readonly ShownRow<Row>[]> {
@@ -84,7 +84,7 @@ export async function matchEntries(
 /** For the audit ledger: what was shown, about whom, and under which grants. */
 function noteShown(
   { policy, note, baseUrl }: InteractionContext,
-  letter: Letter,
+  letter: Permission,
   { type, id, content }: StoredResource,
   filter: ElementFilter,
   test: (criterion: Criterion) => boolean,
@@ -107,8 +107,8 @@ export function discloseReadable(context: InteractionContext, row: StoredResourc
 }
 
 /**
- * Whether a criterion holds for stored content. It is parsed at the first question, and indexed by those parameters alone that
- * criteria name: a large resource has thousands of rows by others. The test throws PraxisError `too-costly`.
+ * Whether a criterion holds for stored content. It is parsed at the first question, and indexed by those parameters
+ * alone that criteria name: a large resource has thousands of rows by others. The test throws PraxisError `too-costly`.
  */
 export function criterionTest(
   context: Pick<InteractionContext, 'scope' | 'baseUrl' | 'budget'>,

@@ -3,7 +3,7 @@
  * includes, each decided by the very function that decides it for a request.
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import type { Criterion, Grant, Letter } from '../../access/policy.ts';
+import type { Criterion, Grant, Permission } from '../../access/policy.ts';
 import { type AccessPolicy, searchGrants } from '../../access/policy.ts';
 import { type EntryTrace, traceEntries } from '../../access/trace-entries.ts';
 import { PraxisError } from '../../base/errors.ts';
@@ -27,7 +27,7 @@ export interface EffectiveAccess {
 export interface TypeAccess {
   readonly type: string;
   readonly interactions: readonly InteractionName[];
-  readonly grants: readonly LetterGrant[];
+  readonly grants: readonly PermissionGrant[];
   /** Codes by which it can be searched. */
   readonly searchParameters: readonly string[];
   /** Those of them that `_sort` takes. */
@@ -39,8 +39,8 @@ export interface TypeAccess {
 }
 
 /** One grant of one letter. */
-export interface LetterGrant {
-  readonly letter: Letter;
+export interface PermissionGrant {
+  readonly letter: Permission;
   /** Top-level elements, sorted; `all`. */
   readonly elements: 'all' | readonly string[];
   /** Empty: all rows. */
@@ -85,7 +85,10 @@ const names = Object.keys(interactions) as InteractionName[]; // the keys of the
 const ofType: readonly InteractionName[] = names.filter((name) => !ofSystem.includes(name));
 export const interactionNames: readonly InteractionName[] = names;
 
-/** Why an interaction on a type is refused, in the words of the refusal; undefined when its holder may do it on some rows. */
+/**
+ * Why an interaction on a type is refused, in the words of the refusal; undefined when its holder may do it on some
+ * rows.
+ */
 export function refusalOf(policy: AccessPolicy, interaction: InteractionName, type: string): string | undefined {
   return refusedWith(() =>
     interactions[interaction].authorize({ policy }, { interaction, type, id: 'id', versionId: '1' }),
@@ -122,7 +125,7 @@ function typeAccess(policy: AccessPolicy, own: FirmSearchParameters, links: read
   };
 }
 
-function letterGrant(letter: Letter, { elements, criteria, entries }: Grant): LetterGrant {
+function letterGrant(letter: Permission, { elements, criteria, entries }: Grant): PermissionGrant {
   return { letter, elements: elements === 'all' ? elements : [...elements].toSorted(), criteria, entries };
 }
 

@@ -13,7 +13,7 @@ import type { FhirCall, InteractionContext } from '../context.ts';
 import { denied, notFound } from './denials.ts';
 import { criterionTest } from './disclosing.ts';
 
-type WriteLetter = 'c' | 'u';
+type WritePermission = 'c' | 'u';
 type Writable = (member: string) => boolean;
 
 /** Members of meta that the server writes whatever is sent. */
@@ -46,8 +46,9 @@ export function requireReplaceable(
 }
 
 /**
- * Passes when the caller may write every member that a change touches on the row as it is (`covered`): whether that changes anything
- * depends on what is there, and so is not asked. `undefined` among `touched` stands for the whole resource.
+ * Passes when the caller may write every member that a change touches on the row as it is (`covered`): whether that
+ * changes anything depends on what is there, and so is not asked. `undefined` among `touched` stands for the whole
+ * resource.
  * @throws PraxisError `access-denied` naming the element, `resource-not-found` (the row is none that the caller may update)
  */
 export function requireTouchable(
@@ -72,14 +73,18 @@ export function requireTouched(
 }
 
 /** What may be written of the row that is about to be stored; undefined for a deletion, which is not asked here. */
-function writableAfter(context: InteractionContext, letter: WriteLetter, write: ResourceWrite): Writable | undefined {
+function writableAfter(
+  context: InteractionContext,
+  letter: WritePermission,
+  write: ResourceWrite,
+): Writable | undefined {
   const { type, content } = write;
   if (content === null) return undefined;
   const writable = writableMember(context.policy, letter, type, criterionTest(context, type, content));
   return writable ?? refuseRows(context, letter, type);
 }
 
-function refuseRows(context: InteractionContext, letter: WriteLetter, type: string): never {
+function refuseRows(context: InteractionContext, letter: WritePermission, type: string): never {
   const rows = context.policy
     .grants(type, letter)
     .map(({ criteria }) => criteria.map(({ parameter, values }) => `${parameter}=${values.join(',')}`).join('&'));
@@ -92,7 +97,7 @@ function refuseRows(context: InteractionContext, letter: WriteLetter, type: stri
 
 function requireOnly(
   context: InteractionContext,
-  letter: WriteLetter,
+  letter: WritePermission,
   type: string,
   members: readonly (string | undefined)[],
   writable: Writable,

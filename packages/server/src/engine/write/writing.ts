@@ -12,7 +12,7 @@ import {
 } from '@praxis/fhir';
 import { type Disclosed, stored } from '../../access/disclosure.ts';
 import { disclose } from '../../access/mask.ts';
-import type { Letter } from '../../access/policy.ts';
+import type { Permission } from '../../access/policy.ts';
 import { allEntry } from '../../access/registry.ts';
 import type { AuditRow } from '../../audit/audit-row.ts';
 import { patientsOf } from '../../audit/patients.ts';
@@ -142,7 +142,7 @@ export function auditRow(
   const { clock, policy, baseUrl, note } = context;
   if (note !== undefined) note.wrote = true;
   const { flow, tokenId, subject, requestId } = context.caller;
-  const grants = interaction === 'delete' ? [] : policy?.grants(written.type, writeLetters[interaction]);
+  const grants = interaction === 'delete' ? [] : policy?.grants(written.type, writePermissions[interaction]);
   const entries = grants?.flatMap((grant) => grant.entries) ?? [];
   const patients = patientsOf(written.type, written.id, written.text, baseUrl);
   return {
@@ -157,13 +157,13 @@ export function auditRow(
   };
 }
 
-const writeLetters = { create: 'c', update: 'u', patch: 'u' } as const;
+const writePermissions = { create: 'c', update: 'u', patch: 'u' } as const;
 
 /** The answer to a create or update: status, headers, and the body that Prefer asks for (default: the resource). */
 export function writtenResponse(
   context: InteractionContext,
   request: FhirRequest,
-  letter: Letter,
+  letter: Permission,
   write: ResourceWrite,
   status: 200 | 201,
 ): FhirResponse {
@@ -178,7 +178,7 @@ export function writtenResponse(
 function writtenBody(
   context: InteractionContext,
   request: FhirRequest,
-  letter: Letter,
+  letter: Permission,
   write: ResourceWrite,
 ): Disclosed<string> | undefined {
   if (request.prefer.return === 'minimal') return undefined;

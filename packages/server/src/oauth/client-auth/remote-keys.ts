@@ -4,7 +4,7 @@
  * nobody can make the server ask without end. Failures are remembered for the same interval.
  */
 import type { Clock } from '../../base/clock.ts';
-import { openRecentMap } from '../recent-map.ts';
+import { openLruCache } from '../lru-cache.ts';
 import { type ClientKeySet, readKeySet } from './client-keys.ts';
 import {
   fetchRemoteDocument,
@@ -38,7 +38,7 @@ interface Remembered {
 
 /** The published sets of clients. Fetches nothing until it is asked. */
 export function openRemoteKeys(clock: Clock, options: RemoteOptions): RemoteKeys {
-  const remembered = openRecentMap<string, Remembered>(setsMax);
+  const remembered = openLruCache<string, Remembered>(setsMax);
   const running = new Map<string, Promise<RemoteKeySet>>();
 
   const fetchSet = async (uri: string): Promise<RemoteKeySet> => {

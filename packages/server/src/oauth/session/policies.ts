@@ -3,7 +3,7 @@
  */
 import { readOperatorRows } from '../../access/operator-rows.ts';
 import { type AccessPolicy, compilePolicy, type PolicyOptions } from '../../access/policy.ts';
-import { openRecentMap } from '../recent-map.ts';
+import { openLruCache } from '../lru-cache.ts';
 
 export interface Policies {
   /**
@@ -21,7 +21,7 @@ export interface Policies {
 
 /** @param entriesMax policies remembered */
 export function openPolicies(entriesMax: number): Policies {
-  const compiled = openRecentMap<string, AccessPolicy>(entriesMax);
+  const compiled = openLruCache<string, AccessPolicy>(entriesMax);
   return {
     effective(tokenEntries, applicationEntries, firmEntries, operatorRows = {}) {
       const name = JSON.stringify([tokenEntries ?? 'legacy', applicationEntries, firmEntries, operatorRows]);

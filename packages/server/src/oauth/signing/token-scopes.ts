@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Database } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import { deleteExpired } from '../expired-rows.ts';
-import { openRecentMap } from '../recent-map.ts';
+import { openLruCache } from '../lru-cache.ts';
 
 /** What a token says about its entries. */
 export type CarriedScope = { readonly entries: readonly string[] } | { readonly reference: string };
@@ -24,7 +24,7 @@ const referencesMax = 1_000;
 /** @param charactersMax longest scope that a token carries itself */
 export function openTokenScopes(database: Database, clock: Clock, charactersMax: number): TokenScopes {
   /** Reference → until when it is stored. */
-  const stored = openRecentMap<string, number>(referencesMax);
+  const stored = openLruCache<string, number>(referencesMax);
   return {
     async carry(entries, seconds) {
       if (entries.join(' ').length <= charactersMax) return { entries };

@@ -1,13 +1,13 @@
 /**
- * What the header Content-flag adds to resources that are read or found (docs/decisions/0207). It is added to the answer, never
- * stored, and only what the caller may read anyway: by the same grants, in elements that they open.
+ * What the header Content-flag adds to resources that are read or found (docs/decisions/0207). It is added to the
+ * answer, never stored, and only what the caller may read anyway: by the same grants, in elements that they open.
  */
 import { hash } from 'node:crypto';
 import { type JsonObject, type JsonValue, parseJson, practiceExtensions } from '@praxis/fhir';
 import { textOf as sentText, serverWritten } from '../../access/disclosure.ts';
 import { memberText, withMember } from '../../access/json-members.ts';
 import type { ElementFilter } from '../../access/mask.ts';
-import type { Letter } from '../../access/policy.ts';
+import type { Permission } from '../../access/policy.ts';
 import type { ContentFlag, FhirRequest, InteractionContext } from '../../engine/context.ts';
 import type { Decorate, ResourceHooks } from '../../engine/hooks.ts';
 import { criterionTest, discloseReadable } from '../../engine/rights/disclosing.ts';
@@ -151,7 +151,7 @@ function lookFrom(context: InteractionContext): Look {
 /** Whether the caller's grants of the letter open a top-level member of the row. */
 function opened(
   context: InteractionContext,
-  letter: Letter,
+  letter: Permission,
   { type, content }: StoredResource,
 ): (member: string) => boolean {
   const test = criterionTest(context, type, content);

@@ -5,7 +5,7 @@
 import { type Disclosed, serverWritten, textOf } from '../../access/disclosure.ts';
 import { withoutMember } from '../../access/json-members.ts';
 import { tagSubsetted } from '../../access/mask.ts';
-import type { Letter } from '../../access/policy.ts';
+import type { Permission } from '../../access/policy.ts';
 import type { Secrets } from '../../base/secrets.ts';
 import type { InteractionContext } from '../../engine/context.ts';
 import { contentBaseOf, holdsContent, withContentUrls } from './content-urls.ts';
@@ -92,7 +92,7 @@ function bindingOf(environment: string, firm: string, product: string, id: strin
  */
 export function withContentLinksFor(
   context: LinkContext,
-  letter: Letter,
+  letter: Permission,
   type: string,
   id: string,
   disclosed: Disclosed<string>,

@@ -49,7 +49,7 @@ function parseNumberTest(text: string, { name }: ValueContext): Test {
   return {
     where: numberCondition(prefix, boundsOf(prefix, decimal)),
     order: 'value',
-    selectivity: shareOfPrefix(prefix),
+    selectivity: selectivityOfPrefix(prefix),
   };
 }
 
@@ -105,7 +105,7 @@ function below(column: Sql, point: string, end: string): Sql {
   return Number(point) < Number(end) ? sql`${column} < ${end}::float8` : sql`${column} <= ${point}::float8`;
 }
 
-export function shareOfPrefix(prefix: Prefix): Selectivity {
+export function selectivityOfPrefix(prefix: Prefix): Selectivity {
   return prefix === 'eq' || prefix === 'ap' ? selectivities.part : selectivities.most;
 }
 

@@ -22,7 +22,7 @@ import {
   numberCondition,
   parseNumberValue,
   pointOfNumber,
-  shareOfPrefix,
+  selectivityOfPrefix,
 } from './number.ts';
 import type { Prefix } from './prefixes.ts';
 import { type CanonicalUnit, canonicalUnit, inUnit, ucumSystem } from './ucum.ts';
@@ -63,7 +63,7 @@ function parseQuantityTest(text: string, { name }: ValueContext): Test {
   }
   const { prefix, decimal } = parseNumberValue(amount, name);
   const bounds = boundsOf(prefix, decimal);
-  return { where: conditionOf(prefix, bounds, system, code), order: 'value', selectivity: shareOfPrefix(prefix) };
+  return { where: conditionOf(prefix, bounds, system, code), order: 'value', selectivity: selectivityOfPrefix(prefix) };
 }
 
 function conditionOf(prefix: Prefix, bounds: NumberBounds, system: string, code: string): Sql {

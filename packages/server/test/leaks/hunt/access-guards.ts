@@ -1,7 +1,8 @@
 /**
- * Guards of what a token may do: those by which entries become grants, and those of search parameters that only some know of.
+ * Guards of what a token may do: those by which entries become grants, and those of search parameters that only some
+ * know of.
  */
-import type * as meeting from '../../../src/access/meet.ts';
+import type * as meeting from '../../../src/access/intersect-entries.ts';
 import type * as openRights from '../../../src/access/open-rights.ts';
 import type * as policies from '../../../src/access/policy.ts';
 import type { AccessPolicy } from '../../../src/access/policy.ts';
@@ -42,7 +43,7 @@ function meaning(
   const meanings: Replacement = {
     file: 'access/rights.ts',
     name: 'meaningOf',
-    importers: ['access/meet.ts'],
+    importers: ['access/intersect-entries.ts'],
     replace:
       (original: typeof rights.meaningOf, isOff: Off): typeof rights.meaningOf =>
       (entry, operatorRows) => {
@@ -66,11 +67,11 @@ export const accessGuards: readonly Guard[] = [
     replaced: [
       compiledAnew,
       {
-        file: 'access/meet.ts',
-        name: 'meet',
+        file: 'access/intersect-entries.ts',
+        name: 'intersectEntries',
         importers: ['access/policy.ts'],
         replace:
-          (original: typeof meeting.meet, isOff: Off): typeof meeting.meet =>
+          (original: typeof meeting.intersectEntries, isOff: Off): typeof meeting.intersectEntries =>
           (token, firm) =>
             isOff() ? token : original(token, firm),
       },
@@ -102,7 +103,7 @@ export const accessGuards: readonly Guard[] = [
       {
         file: 'access/rights.ts',
         name: 'meaningOf',
-        importers: ['access/meet.ts'],
+        importers: ['access/intersect-entries.ts'],
         replace:
           (original: typeof rights.meaningOf, isOff: Off): typeof rights.meaningOf =>
           (entry, operatorRows) =>

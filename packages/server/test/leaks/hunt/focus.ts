@@ -4,7 +4,7 @@
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { readOperatorRows } from '../../../src/access/operator-rows.ts';
-import { compilePolicy, type Letter, searchGrants } from '../../../src/access/policy.ts';
+import { compilePolicy, type Permission, searchGrants } from '../../../src/access/policy.ts';
 import { standardParametersOf } from '../../../src/search/parameters.ts';
 import { type CallerName, callerKinds } from './callers.ts';
 import type { Vocabulary } from './vocabulary.ts';
@@ -24,7 +24,7 @@ export interface Focus {
 export function focusOf(name: CallerName, { types }: Pick<Vocabulary, 'types'>): Focus {
   const { acl, authorisedAcl, rows } = callerKinds[name];
   const policy = compilePolicy(acl, authorisedAcl ?? acl, { operatorRows: readOperatorRows(rows ?? {}) });
-  const open = (...letters: Letter[]): readonly string[] =>
+  const open = (...letters: Permission[]): readonly string[] =>
     resourceTypesWithEndpoint
       .filter((type) => types.includes(type))
       .filter((type) => letters.some((letter) => policy.allows(type, letter)));

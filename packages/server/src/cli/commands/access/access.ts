@@ -11,7 +11,7 @@ import {
   type EffectiveAccess,
   effectiveAccess,
   interactionNames,
-  type LetterGrant,
+  type PermissionGrant,
   refusalOf,
 } from '../../../engine/rights/effective-access.ts';
 import { openOperations } from '../../../operations/open-operations.ts';
@@ -109,7 +109,7 @@ function printAccess(context: CommandContext, { entries, bundles, types }: Effec
   }
 }
 
-function printGrants(context: CommandContext, type: string, grants: readonly LetterGrant[]): void {
+function printGrants(context: CommandContext, type: string, grants: readonly PermissionGrant[]): void {
   for (const { letter, elements, criteria, entries } of grants) {
     const what = elements === 'all' ? 'all elements' : elements.map((path) => path.slice(type.length + 1)).join(', ');
     const rows = criteria.length === 0 ? 'all rows' : `rows of ${rowQueryText(criteria)}`;

@@ -1,15 +1,15 @@
 /**
- * A bounded memory of what was used lately. Two generations instead of a linked list: a hit in the young one costs one
- * lookup, and an entry that is not used while a whole generation fills is forgotten.
+ * An LRU cache: a bounded memory of what was used lately. Two generations instead of a linked list: a hit in the young
+ * one costs one lookup, and an entry that is not used while a whole generation fills is forgotten.
  */
-export interface RecentMap<K, V> {
+export interface LruCache<K, V> {
   get(key: K): V | undefined;
   set(key: K, value: V): void;
   delete(key: K): void;
 }
 
 /** @param entriesMax bound of what is kept; between half of it and all of it is kept under load */
-export function openRecentMap<K, V>(entriesMax: number): RecentMap<K, V> {
+export function openLruCache<K, V>(entriesMax: number): LruCache<K, V> {
   const generationMax = Math.max(1, Math.floor(entriesMax / 2));
   let young = new Map<K, V>();
   let old = new Map<K, V>();

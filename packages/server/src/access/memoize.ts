@@ -6,7 +6,7 @@ interface Cache<K, V> {
 }
 
 /** The cached value of the key, made at the first question. */
-export function remembered<K, V extends object | string>(cache: Cache<K, V>, key: K, make: () => V): V {
+export function memoize<K, V extends object | string>(cache: Cache<K, V>, key: K, make: () => V): V {
   const known = cache.get(key);
   if (known !== undefined) return known;
   const made = make();

@@ -4,10 +4,10 @@
  */
 import { type ElementDefinition, jsonNameOf, type TypeDefinition, typeDefinition } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
-import { remembered } from './remember.ts';
+import { memoize } from './memoize.ts';
 
 /** JSON name → `true`: kept whole; or what is kept of the object, or of each object of the array. */
-export interface Kept extends ReadonlyMap<string, true | Kept> {}
+export interface ElementAllowList extends ReadonlyMap<string, true | ElementAllowList> {}
 
 /** What the caller asked to leave out. */
 export interface ElementFilter {
@@ -20,7 +20,7 @@ export interface ElementFilter {
  * What stays of meta where not everything may be read. All but extensions, which may hold anything: labels must travel
  * with what they label (https://hl7.org/fhir/R4/security-labels.html).
  */
-const plainMeta: Kept = new Map(
+const plainMeta: ElementAllowList = new Map(
   ['versionId', 'lastUpdated', 'source', 'profile', 'security', 'tag'].map((name) => [name, true]),
 );
 
@@ -28,40 +28,40 @@ const plainMeta: Kept = new Map(
  * What stays under grants that open the elements (`Patient.name`): these with their `_` siblings, resourceType, id and
  * meta. Never narrative, contained resources and extensions of the resource, which may repeat hidden elements.
  */
-export function keptByElements(type: string, elements: ReadonlySet<string>): Kept {
+export function allowByElements(type: string, elements: ReadonlySet<string>): ElementAllowList {
   const names = new Set([...elements].map((path) => path.slice(type.length + 1)));
-  return keptMembers(type, plainMeta, (element) => (names.has(element.name) ? true : undefined));
+  return allowMembers(type, plainMeta, (element) => (names.has(element.name) ? true : undefined));
 }
 
-const summaries = new Map<string, Kept>();
-const filters = new WeakMap<ElementFilter, Map<string, Kept>>();
+const summaries = new Map<string, ElementAllowList>();
+const filters = new WeakMap<ElementFilter, Map<string, ElementAllowList>>();
 
 /** What the caller asked to keep of a type; undefined for everything. Cached by the identity of `filter`. */
-export function keptByFilter(type: string, filter: ElementFilter): Kept | undefined {
+export function allowByFilter(type: string, filter: ElementFilter): ElementAllowList | undefined {
   if (!filter.elements && !filter.summary) return undefined;
-  const byType = remembered(filters, filter, () => new Map<string, Kept>());
-  return remembered(byType, type, () => compileFilter(type, filter));
+  const byType = memoize(filters, filter, () => new Map<string, ElementAllowList>());
+  return memoize(byType, type, () => compileFilter(type, filter));
 }
 
-function compileFilter(type: string, filter: ElementFilter): Kept {
+function compileFilter(type: string, filter: ElementFilter): ElementAllowList {
   const { elements, summary } = filter;
-  const bySummary = summary && keptBySummary(type, summary);
+  const bySummary = summary && allowBySummary(type, summary);
   const byElements =
     elements &&
-    keptMembers(type, true, (element) =>
+    allowMembers(type, true, (element) =>
       element.min > 0 || elements.has(element.name) || elements.has(`${element.name}[x]`) ? true : undefined,
     );
-  return bySummary && byElements ? intersection(bySummary, byElements) : (bySummary ?? byElements ?? new Map());
+  return bySummary && byElements ? intersectAllowLists(bySummary, byElements) : (bySummary ?? byElements ?? new Map());
 }
 
-function keptBySummary(type: string, summary: 'true' | 'text' | 'data'): Kept {
-  return remembered(summaries, `${type}.${summary}`, () => keptMembers(type, true, summaryRules[summary]));
+function allowBySummary(type: string, summary: 'true' | 'text' | 'data'): ElementAllowList {
+  return memoize(summaries, `${type}.${summary}`, () => allowMembers(type, true, summaryRules[summary]));
 }
 
-type Rule = (element: ElementDefinition) => true | Kept | undefined;
+type Rule = (element: ElementDefinition) => true | ElementAllowList | undefined;
 
 const summaryRules: Readonly<Record<'true' | 'text' | 'data', Rule>> = {
-  true: (element) => keptInSummary(element, new Map()),
+  true: (element) => allowInSummary(element, new Map()),
   text: (element) => (element.name === 'text' || element.min > 0 ? true : undefined),
   data: (element) => (element.name === 'text' ? undefined : true),
 };
@@ -70,10 +70,10 @@ const summaryRules: Readonly<Record<'true' | 'text' | 'data', Rule>> = {
  * Elements marked as summary; of elements with elements of their own those so marked, and the mandatory ones, without
  * which the rest would not be valid. `compiled` holds what contains itself (Questionnaire.item).
  */
-function keptInSummary(
+function allowInSummary(
   element: ElementDefinition,
-  compiled: Map<TypeDefinition, Map<string, true | Kept>>,
-): true | Kept | undefined {
+  compiled: Map<TypeDefinition, Map<string, true | ElementAllowList>>,
+): true | ElementAllowList | undefined {
   if (!element.summary && element.min === 0) return undefined;
   const { children } = element;
   if (!children) return true;
@@ -81,15 +81,15 @@ function keptInSummary(
   if (!kept) {
     kept = new Map();
     compiled.set(children, kept);
-    for (const child of children.elements.values()) addMembers(kept, child, keptInSummary(child, compiled));
+    for (const child of children.elements.values()) addMembers(kept, child, allowInSummary(child, compiled));
   }
   return kept;
 }
 
-function keptMembers(type: string, meta: true | Kept, rule: Rule): Kept {
+function allowMembers(type: string, meta: true | ElementAllowList, rule: Rule): ElementAllowList {
   const definition = typeDefinition(type);
   if (!definition) return fail('internal', { diagnostics: `${type} has no definition` });
-  const kept = new Map<string, true | Kept>([
+  const kept = new Map<string, true | ElementAllowList>([
     ['resourceType', true],
     ['id', true],
     ['meta', meta],
@@ -101,7 +101,11 @@ function keptMembers(type: string, meta: true | Kept, rule: Rule): Kept {
 }
 
 /** Adds the JSON names of an element: one per type of a choice, each with its `_` sibling. */
-function addMembers(kept: Map<string, true | Kept>, element: ElementDefinition, rule: true | Kept | undefined): void {
+function addMembers(
+  kept: Map<string, true | ElementAllowList>,
+  element: ElementDefinition,
+  rule: true | ElementAllowList | undefined,
+): void {
   if (rule === undefined) return;
   const names = element.types.map((type) => jsonNameOf(element, type));
   for (const name of names) {
@@ -110,16 +114,16 @@ function addMembers(kept: Map<string, true | Kept>, element: ElementDefinition, 
   }
 }
 
-const intersections = new WeakMap<Kept, WeakMap<Kept, Kept>>();
+const intersections = new WeakMap<ElementAllowList, WeakMap<ElementAllowList, ElementAllowList>>();
 
 /** What both keep. Where each keeps another part of one member, the member is dropped. */
-export function intersection(a: Kept, b: Kept): Kept {
-  const byOther = remembered(intersections, a, () => new WeakMap<Kept, Kept>());
-  return remembered(byOther, b, () => intersect(a, b));
+export function intersectAllowLists(a: ElementAllowList, b: ElementAllowList): ElementAllowList {
+  const byOther = memoize(intersections, a, () => new WeakMap<ElementAllowList, ElementAllowList>());
+  return memoize(byOther, b, () => intersectMembers(a, b));
 }
 
-function intersect(a: Kept, b: Kept): Kept {
-  const kept = new Map<string, true | Kept>();
+function intersectMembers(a: ElementAllowList, b: ElementAllowList): ElementAllowList {
+  const kept = new Map<string, true | ElementAllowList>();
   for (const [name, ofA] of a) {
     const ofB = b.get(name);
     if (ofB === undefined) continue;

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import fc from 'fast-check';
-import { type AccessPolicy, compilePolicy, type Grant, type Letter } from '../../src/access/policy.ts';
+import { type AccessPolicy, compilePolicy, type Grant, type Permission } from '../../src/access/policy.ts';
 import { publishedEntries, publishedFilters } from './published-entries.ts';
 
-const letters: readonly Letter[] = ['r', 's', 'c', 'u'];
+const letters: readonly Permission[] = ['r', 's', 'c', 'u'];
 const vocabulary = [
   ...publishedEntries,
   'acl/*',

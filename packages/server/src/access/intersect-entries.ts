@@ -1,14 +1,14 @@
 /**
- * The meet of two sets of entries: of a token, and of what a firm authorised. Of two entries, one of each side, the
+ * The intersection of two sets of entries: of a token, and of what a firm authorised. Of two entries, one of each side, the
  * narrower is effective where one covers the other, else none.
  */
 import { type Entry, type EntryRefusal, isFilterLike, parseEntry } from './grammar.ts';
 import type { OperatorRows } from './operator-rows.ts';
 import { covers, type Meaning, meaningOf } from './rights.ts';
-import { scopePerLetter } from './smart-scopes.ts';
+import { scopePerPermission } from './smart-scopes.ts';
 
 /** The entries of a token or of an authorisation. */
-export interface Side {
+export interface EntrySide {
   readonly meanings: readonly Meaning[];
   readonly filters: readonly string[];
   /** A filter was not understood: everything that filters narrow is closed. */
@@ -17,7 +17,7 @@ export interface Side {
 }
 
 /** Reads one side; texts that are no entries are kept apart. */
-export function readSide(texts: readonly string[], operatorRows: OperatorRows): Side {
+export function readSide(texts: readonly string[], operatorRows: OperatorRows): EntrySide {
   const meanings: Meaning[] = [];
   const filters: string[] = [];
   const refused: EntryRefusal[] = [];
@@ -25,18 +25,18 @@ export function readSide(texts: readonly string[], operatorRows: OperatorRows): 
     const entry = parseEntry(text);
     if (entry.kind === 'refused') refused.push(entry);
     else if (entry.kind === 'filter') filters.push(text);
-    else meanings.push(...entriesPerLetter(entry).map((each) => meaningOf(each, operatorRows)));
+    else meanings.push(...entriesPerPermission(entry).map((each) => meaningOf(each, operatorRows)));
   }
   return { meanings, filters, closed: refused.some((entry) => isFilterLike(entry.text)), refused };
 }
 
-/** An entry of several letters meets letter by letter: of `.rs` and `.cr`, `.r` is left. */
-function entriesPerLetter(entry: Entry): readonly Entry[] {
-  return entry.kind === 'smart' ? scopePerLetter(entry) : [entry];
+/** An entry of several letters is intersected letter by letter: of `.rs` and `.cr`, `.r` is left. */
+function entriesPerPermission(entry: Entry): readonly Entry[] {
+  return entry.kind === 'smart' ? scopePerPermission(entry) : [entry];
 }
 
 /** What both sides hold, sorted by text. Commutative; nothing in the result is wider than what either side holds. */
-export function meet(token: readonly Meaning[], firm: readonly Meaning[]): readonly Meaning[] {
+export function intersectEntries(token: readonly Meaning[], firm: readonly Meaning[]): readonly Meaning[] {
   const met = new Map<string, Meaning>();
   for (const a of token) {
     for (const b of firm) {
