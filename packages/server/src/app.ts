@@ -38,8 +38,8 @@ import { parameterIndexing } from './indexing/firm-parameters.ts';
 import { type Job, type Jobs, openJobs, runWhile } from './jobs/jobs.ts';
 import { type Keys, openKeys, requireOwningKey } from './keys/data-keys.ts';
 import { readSecretKeys } from './keys/secret-keys.ts';
+import { openBruteForceLimit } from './limits/brute-force-limit.ts';
 import { openBudgets } from './limits/budgets.ts';
-import { openGuessLimit } from './limits/guess-limit.ts';
 import { openRateLimit } from './limits/rate-limit.ts';
 import { openSharedCounters, type SharedCounters } from './limits/shared-counters.ts';
 import { openSlices } from './limits/slices.ts';
@@ -288,7 +288,7 @@ function tokenEndpointsOf(
     database,
     secrets,
     clock,
-    guesses: openGuessLimit(counters, secrets, clock, {
+    guesses: openBruteForceLimit(counters, secrets, clock, {
       perAccount: config.guessLimit,
       perAddress: config.guessLimit * guessingAccountsMax,
     }),
@@ -348,7 +348,7 @@ function administrationOf(
     secrets,
     clock,
     store,
-    guessLimit: openGuessLimit(shared.counters, secrets, clock),
+    guessLimit: openBruteForceLimit(shared.counters, secrets, clock),
     passwords: openPasswords(secrets),
     prove: openProver(secrets),
     jwksLoopback: config.jwksLoopback,

@@ -1,10 +1,10 @@
 /**
  * Signing in with username and password. A wrong password and an unknown, revoked or closed-out username get the same answer
- * for the same work; who guesses is slowed (limits/guess-limit.ts), while sessions and API tokens that there are go on, and so
+ * for the same work; who guesses is slowed (limits/brute-force-limit.ts), while sessions and API tokens that there are go on, and so
  * does signing in from where the administrator has been.
  */
 import { fail } from '../base/errors.ts';
-import type { Attempt, GuessLimit } from '../limits/guess-limit.ts';
+import type { Attempt, BruteForceLimit } from '../limits/brute-force-limit.ts';
 import { isKnownAddress, rememberAddress } from './addresses.ts';
 import type { Passwords } from './passwords.ts';
 import type { Caller } from './sessions.ts';
@@ -19,7 +19,7 @@ import {
 
 export interface SignInContext extends SessionStore {
   readonly passwords: Passwords;
-  readonly guessLimit: GuessLimit;
+  readonly guessLimit: BruteForceLimit;
   /** Of whom asks. */
   readonly address: string;
 }
@@ -70,8 +70,8 @@ async function admit(context: SignInContext, username: string, attempt: Attempt)
   const refused = guessLimit.refusedUntil(attempt);
   if (refused === undefined) return;
   // Looked up only when it matters, so that nothing is slower while nobody guesses.
-  const isAtHome = await isKnownAddress(context, username, attempt.address);
-  if (isAtHome && guessLimit.refusedUntil({ ...attempt, isAtHome }) === undefined) return;
+  const isFromKnownAddress = await isKnownAddress(context, username, attempt.address);
+  if (isFromKnownAddress && guessLimit.refusedUntil({ ...attempt, isFromKnownAddress }) === undefined) return;
   fail('rate-exceeded', {
     diagnostics: `Too many wrong passwords: wait ${refused.seconds} s, until ${refused.until}`,
     headers: { 'retry-after': String(refused.seconds) },

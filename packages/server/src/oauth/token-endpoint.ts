@@ -4,12 +4,12 @@
  */
 import { PraxisError } from '../base/errors.ts';
 import type { Environment } from '../tenancy/environments.ts';
+import { type SecretAttempt, withBruteForceProtection } from './brute-force-guard.ts';
 import { type ApiKeyHeader, readApiKeyHeader } from './client-auth/api-key-header.ts';
 import { OAuthError, type OAuthErrorCode, refuse } from './errors.ts';
 import { type Form, parseForm } from './form.ts';
 import type { ClientRequest, Grant, Issued, LegacyRequest } from './grants/grant.ts';
 import { clientGrants, legacyGrants } from './grants/list.ts';
-import { type Guess, guarded } from './guess-guard.ts';
 import { introspect } from './introspection.ts';
 import { exchangeHeaders, type LegacyExchange } from './legacy/exchange.ts';
 import { revoke } from './revocation.ts';
@@ -153,7 +153,11 @@ async function replyToForm(
 ): Promise<TokenReply> {
   try {
     const form = parseForm(received.contentType, received.body);
-    const body = await guarded(service, guessOf({ names: 'client', place: realm }, received, form), () => handle(form));
+    const body = await withBruteForceProtection(
+      service,
+      guessOf({ names: 'client', place: realm }, received, form),
+      () => handle(form),
+    );
     const { 'content-type': _type, ...untyped } = headers;
     const record = { grantType: undefined, outcome: 'answered' } as const;
     return { status: 200, headers: body === '' ? untyped : headers, body, record };
@@ -176,7 +180,7 @@ async function answer<R>(
   service: TokenService,
   grants: readonly Grant<R>[],
   challenge: string,
-  at: Pick<Guess, 'names' | 'place'>,
+  at: Pick<SecretAttempt, 'names' | 'place'>,
   received: TokenRequest,
   request: R,
 ): Promise<TokenReply> {
@@ -192,7 +196,9 @@ async function answer<R>(
         `grant_type must be ${grants.map((offered) => offered.grantType).join(' or ')} at this endpoint`,
       );
     const { issue, grantType: named } = grant;
-    const issued = await guarded(service, guessOf(at, received, form), () => issue(service, request, form));
+    const issued = await withBruteForceProtection(service, guessOf(at, received, form), () =>
+      issue(service, request, form),
+    );
     return issuedReply(issued, named);
   } catch (error) {
     if (error instanceof OAuthError) return errorReply(error, grant?.grantType, challenge);
@@ -201,10 +207,10 @@ async function answer<R>(
 }
 
 function guessOf(
-  at: Pick<Guess, 'names' | 'place'>,
+  at: Pick<SecretAttempt, 'names' | 'place'>,
   { authorization, apiKey, address }: TokenRequest,
   form: Form,
-): Guess {
+): SecretAttempt {
   return { ...at, authorization, apiKey: readApiKeyHeader(apiKey), form, address };
 }
 

@@ -4,7 +4,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Secrets } from '../base/secrets.ts';
 import type { Database } from '../database/database.ts';
-import type { GuessLimit } from '../limits/guess-limit.ts';
+import type { BruteForceLimit } from '../limits/brute-force-limit.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
 import type { CredentialUses } from './client-auth/credential-uses.ts';
 import type { RemoteKeys } from './client-auth/remote-keys.ts';
@@ -29,7 +29,7 @@ export interface TokenService {
   readonly remoteKeys: RemoteKeys;
   readonly scopes: TokenScopes;
   readonly uses: CredentialUses;
-  readonly guesses: GuessLimit;
+  readonly guesses: BruteForceLimit;
   readonly rateLimit: RateLimit;
   /** Public origin of a realm, e.g. `https://login.example.com`; the issuer is origin + realm path. */
   readonly originOfRealm: (realm: string) => string;

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { addressesMax, addressMs } from '../../src/admin/addresses.ts';
 import { sql } from '../../src/database/sql.ts';
-import { chosenPasswordLimits } from '../../src/limits/guess-limit.ts';
+import { chosenPasswordLimits } from '../../src/limits/brute-force-limit.ts';
 import { type Answer, openTestService } from '../support/service.ts';
 import { ask, makeAdministrator, password } from './world.ts';
 

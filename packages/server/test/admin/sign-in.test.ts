@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { revokeAdministrator } from '../../src/admin/administrators.ts';
 import { sql } from '../../src/database/sql.ts';
-import { chosenPasswordLimits } from '../../src/limits/guess-limit.ts';
+import { chosenPasswordLimits } from '../../src/limits/brute-force-limit.ts';
 import { makeFirm, openTestService } from '../support/service.ts';
 import { ask, callerBy, makeAdministrator, openAdministrator, password, signedIn } from './world.ts';
 

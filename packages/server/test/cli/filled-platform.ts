@@ -17,8 +17,8 @@ import { sql } from '../../src/database/sql.ts';
 import { resourceWrite } from '../../src/engine/write/writing.ts';
 import { reconcile } from '../../src/indexing/reconcile.ts';
 import { noteJobFailure } from '../../src/jobs/job-failures.ts';
+import { openBruteForceLimit } from '../../src/limits/brute-force-limit.ts';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
-import { openGuessLimit } from '../../src/limits/guess-limit.ts';
 import { openSharedCounters } from '../../src/limits/shared-counters.ts';
 import { issueApiKey } from '../../src/oauth/client-auth/api-keys.ts';
 import { issueClient } from '../../src/oauth/client-auth/clients.ts';
@@ -195,7 +195,7 @@ async function fillAdministration({ database, clock, secrets }: Platform): Promi
   const passwords = openPasswords(secrets);
   const draft = { username: 'desk', role: 'practice', environment: 'sandbox', firm: 'maple' } as const;
   const { password = '' } = await createAdministrator({ database, clock, passwords }, draft);
-  const guessLimit = openGuessLimit(openSharedCounters(database, clock), secrets, clock);
+  const guessLimit = openBruteForceLimit(openSharedCounters(database, clock), secrets, clock);
   await signIn({ database, clock, secrets, passwords, guessLimit, address: '::1' }, 'desk', password);
 }
 

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startService } from '../../src/app.ts';
-import { chosenPasswordLimits } from '../../src/limits/guess-limit.ts';
+import { chosenPasswordLimits } from '../../src/limits/brute-force-limit.ts';
 import { ask, makeAdministrator, password } from '../admin/world.ts';
 import {
   callerOf,

@@ -7,7 +7,7 @@ import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { type Clock, fixedClock } from '../../src/base/clock.ts';
 import { makeDataKeys, openSecrets, type Secrets } from '../../src/base/secrets.ts';
 import type { Database } from '../../src/database/database.ts';
-import { openGuessLimit } from '../../src/limits/guess-limit.ts';
+import { openBruteForceLimit } from '../../src/limits/brute-force-limit.ts';
 import { openRateLimit } from '../../src/limits/rate-limit.ts';
 import { openSharedCounters } from '../../src/limits/shared-counters.ts';
 import { issueApiKey } from '../../src/oauth/client-auth/api-keys.ts';
@@ -79,7 +79,7 @@ export async function openWorld(database: Database, options: WorldOptions = {}):
     keys,
     uses,
     rateLimit: openRateLimit(noLimits, openSharedCounters(database, clock), clock, secrets),
-    guesses: openGuessLimit(openSharedCounters(database, clock), secrets, clock, { perAccount: 0, perAddress: 0 }),
+    guesses: openBruteForceLimit(openSharedCounters(database, clock), secrets, clock, { perAccount: 0, perAddress: 0 }),
     remoteKeys: openRemoteKeys(clock, { loopback: true }),
     scopes: openTokenScopes(database, clock, options.scopeCharactersMax ?? 2048),
     originOfRealm: () => realmOrigin,

@@ -2,7 +2,7 @@
  * Guards of what a token may do: those by which entries become grants, and those of search parameters that only some
  * know of.
  */
-import type * as meeting from '../../../src/access/intersect-entries.ts';
+import type * as intersecting from '../../../src/access/intersect-entries.ts';
 import type * as openRights from '../../../src/access/open-rights.ts';
 import type * as policies from '../../../src/access/policy.ts';
 import type { AccessPolicy } from '../../../src/access/policy.ts';
@@ -71,7 +71,7 @@ export const accessGuards: readonly Guard[] = [
         name: 'intersectEntries',
         importers: ['access/policy.ts'],
         replace:
-          (original: typeof meeting.intersectEntries, isOff: Off): typeof meeting.intersectEntries =>
+          (original: typeof intersecting.intersectEntries, isOff: Off): typeof intersecting.intersectEntries =>
           (token, firm) =>
             isOff() ? token : original(token, firm),
       },

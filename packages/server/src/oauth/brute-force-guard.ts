@@ -1,17 +1,17 @@
 /**
- * Stands before the token endpoints: who guesses passwords or secrets there is slowed (limits/guess-limit.ts), while who has
+ * Stands before the token endpoints: who guesses passwords or secrets there is slowed (limits/brute-force-limit.ts), while who has
  * a live API key, as every owner does, goes on whatever others try at the same account or from the same address.
  */
 import { pointRead } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
-import type { Attempt } from '../limits/guess-limit.ts';
+import type { Attempt } from '../limits/brute-force-limit.ts';
 import type { ApiKeyHeader } from './client-auth/api-key-header.ts';
 import { OAuthError } from './errors.ts';
 import { decodeComponent, type Form } from './form.ts';
 import type { TokenService } from './token-service.ts';
 
 /** What a request tries to get into, as far as it says. */
-export interface Guess {
+export interface SecretAttempt {
   /** Where the account or client is: the realm, or environment and firm. */
   readonly place: string;
   /** What a request names there. */
@@ -29,7 +29,11 @@ const wrong: ReadonlySet<string> = new Set(['invalid_client', 'invalid_grant']);
  * What `work` gives.
  * @throws OAuthError `too_many_attempts` before anything is looked at, and whatever `work` throws
  */
-export async function guarded<T>(service: TokenService, guess: Guess, work: () => Promise<T>): Promise<T> {
+export async function withBruteForceProtection<T>(
+  service: TokenService,
+  guess: SecretAttempt,
+  work: () => Promise<T>,
+): Promise<T> {
   if (!service.guesses.counts) return await work();
   const attempt = { account: `${guess.place}/${nameOf(guess)}`, address: guess.address };
   await admit(service, guess.apiKey, attempt);
@@ -70,7 +74,7 @@ async function liveKey({ database, secrets }: TokenService, apiKey: ApiKeyHeader
  * The account or client that the request names, read as it is when its secret is looked at; '' when it names none that can be
  * read. Nothing else of the request is part of it: a guesser would count anew with each.
  */
-function nameOf({ names, authorization, form }: Guess): string {
+function nameOf({ names, authorization, form }: SecretAttempt): string {
   if (names === 'account') return form.get('username') ?? '';
   const basic = /^basic +([A-Za-z0-9+/=]+)$/i.exec(authorization[0] ?? '')?.[1];
   if (basic === undefined) return form.get('client_id') ?? '';

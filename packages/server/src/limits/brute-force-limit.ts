@@ -13,7 +13,7 @@ import { networkOf } from './network.ts';
 import type { SharedCounters } from './shared-counters.ts';
 
 /** Wrong attempts a minute that pass; 0 = any number. */
-export interface GuessLimits {
+export interface BruteForceLimits {
   /** From all addresses together. */
   readonly perAccount: number;
   /** At one account from one address; absent: any number. */
@@ -33,10 +33,10 @@ export interface Attempt {
   /** Number of the live API key that came with the attempt; absent: none did, or it is not known. */
   readonly apiKey?: number | undefined;
   /** The account's owner has been at this address; absent: no, or it is not known. */
-  readonly isAtHome?: true;
+  readonly isFromKnownAddress?: true;
 }
 
-export interface GuessLimit {
+export interface BruteForceLimit {
   /** False: any number of attempts passes, and nothing is counted. */
   readonly counts: boolean;
   /** When an attempt may be made again, as text; undefined when it may be made now. */
@@ -50,19 +50,19 @@ interface Counted {
   readonly limit: number;
 }
 
-export function openGuessLimit(
+export function openBruteForceLimit(
   counters: SharedCounters,
   secrets: Secrets,
   clock: { now(): number },
-  { perAccount, perAccountAndAddress = 0, perAddress }: GuessLimits = chosenPasswordLimits,
-): GuessLimit {
+  { perAccount, perAccountAndAddress = 0, perAddress }: BruteForceLimits = chosenPasswordLimits,
+): BruteForceLimit {
   // Names and addresses may be personal data: the database holds keyed hashes of them.
-  const subjectsOf = ({ account, address, apiKey, isAtHome }: Attempt): readonly Counted[] => {
+  const subjectsOf = ({ account, address, apiKey, isFromKnownAddress }: Attempt): readonly Counted[] => {
     const at = `wrong-at:${hashed(secrets, account)}`;
     if (apiKey !== undefined) return [{ subject: `${at}:${apiKey}`, limit: perAccount }];
     const from = hashed(secrets, networkOf(address));
     const here = { subject: `${at}:from:${from}`, limit: perAccountAndAddress };
-    if (isAtHome) return [here];
+    if (isFromKnownAddress) return [here];
     return [here, { subject: at, limit: perAccount }, { subject: `wrong-from:${from}`, limit: perAddress }];
   };
   return {
