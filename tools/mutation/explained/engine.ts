@@ -16,7 +16,7 @@ export const engineExplained: readonly Explanation[] = [
     why: 'A cursor that was sealed here is shorter; a text of either length is refused, as its seal does not open.',
   },
   {
-    file: 'engine/trail.ts',
+    file: 'engine/audit-recorder.ts',
     code: 'if (second === undefined && first.entries.length < 2) return first.entries;',
     changes: ['return first.entries; → {}'],
     reason: 'speed',

@@ -11,8 +11,8 @@ import { requireAccess, requireFieldRoles, type Segments, verifyActions } from '
 import type { Action, ActionContext, Fields } from './action.ts';
 import { signInAnswer } from './actions/account.ts';
 import { actions } from './actions/list.ts';
+import { type AdminAct, type AuditSink, noteChange, noteChangeAtFirms, noteRefusal } from './audit-actions.ts';
 import { readBody } from './input.ts';
-import { type Act, type Notebook, noteChange, noteChangeAtFirms, noteRefusal } from './noting.ts';
 import { answerOf } from './output.ts';
 import { passwordLengthMax } from './password-rules.ts';
 import { openRoutes } from './routes.ts';
@@ -39,7 +39,7 @@ export interface AdminReply {
 }
 
 /** What the actions work with, made once. */
-export interface AdministrationOptions extends Omit<ActionContext, 'address' | 'caller'>, Omit<Notebook, 'clock'> {
+export interface AdministrationOptions extends Omit<ActionContext, 'address' | 'caller'>, Omit<AuditSink, 'clock'> {
   readonly counters: SharedCounters;
 }
 
@@ -142,7 +142,7 @@ async function failCostly(
 }
 
 /** Runs `work`; notes a refusal before it goes on. */
-async function refusalNoted<T>(options: AdministrationOptions, about: Act, work: () => Promise<T>): Promise<T> {
+async function refusalNoted<T>(options: AdministrationOptions, about: AdminAct, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -159,7 +159,7 @@ async function changeNoted<T>(
   context: ActionContext,
   options: AdministrationOptions,
   { method }: Action,
-  about: Act & Required<Pick<Act, 'caller'>>,
+  about: AdminAct & Required<Pick<AdminAct, 'caller'>>,
   work: () => Promise<T>,
 ): Promise<T> {
   if (method === 'GET') return await work();
@@ -178,7 +178,7 @@ async function changeNoted<T>(
 
 async function failureNoted<T>(
   options: AdministrationOptions,
-  about: Act & Required<Pick<Act, 'caller'>>,
+  about: AdminAct & Required<Pick<AdminAct, 'caller'>>,
   firm: number | undefined,
   work: () => Promise<T>,
 ): Promise<T> {

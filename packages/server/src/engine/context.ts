@@ -11,7 +11,7 @@ import type { ResourceStore } from '../storage/store.ts';
 import type { ApplicationSettings } from '../tenancy/application-settings.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import type { Validator } from '../validation/validation.ts';
-import type { AccessNote, Trail } from './access-note.ts';
+import type { AuditRecord, AuditRows } from './audit-record.ts';
 import type { BundleLink } from './bundle-text.ts';
 
 /** Who calls, for the audit row of a write. */
@@ -49,13 +49,13 @@ export interface InteractionContext {
   /** The FHIR base of this firm, absolute, without a trailing slash. */
   readonly baseUrl: string;
   /** What the request leaves in the audit ledger. */
-  readonly trail: Trail;
+  readonly trail: AuditRows;
   /** An entry of a transaction Bundle: it must take effect with the others. */
   readonly allOrNothing?: true;
   /** What the transaction under way makes or has found: `Type/id`. It exists when the transaction does. */
   readonly comingResources?: ReadonlySet<string>;
   /** Of the interaction or operation under way. */
-  readonly note?: AccessNote;
+  readonly note?: AuditRecord;
   /**
    * What of an answer is shown where several have one limit together, as in a Bundle; absent: all. @throws PraxisError where
    * it is refused

@@ -2,6 +2,7 @@
  * The one door to every interaction: HTTP requests and Bundle entries pass here with the same types.
  */
 
+import { recordAudit, recordSearchedPatients } from './audit-recorder.ts';
 import type { FhirCall, FhirResponse, Interaction, InteractionContext, InteractionName } from './context.ts';
 import { historyInstance } from './history/history-instance.ts';
 import { historySystem, historyType } from './history/history-type.ts';
@@ -9,7 +10,6 @@ import { read } from './read/read.ts';
 import { vread } from './read/vread.ts';
 import { searchSystem } from './search/search-system.ts';
 import { searchType } from './search/search-type.ts';
-import { audited, noteAsked } from './trail.ts';
 import { conditionalDelete } from './write/conditional-delete.ts';
 import { conditionalPatch } from './write/conditional-patch.ts';
 import { conditionalUpdate } from './write/conditional-update.ts';
@@ -51,10 +51,10 @@ const writes: ReadonlySet<InteractionName> = new Set<InteractionName>([
 /** Answers `call` with the rights of `context`, and leaves a row for the ledger; throws PraxisError for every refusal. */
 export async function dispatch(context: InteractionContext, call: FhirCall): Promise<FhirResponse> {
   const interaction = interactions[call.interaction];
-  return await audited(context, call, async (inside) => {
+  return await recordAudit(context, call, async (inside) => {
     interaction.authorize(inside, call);
     const request = await call.open();
-    noteAsked(inside, request);
+    recordSearchedPatients(inside, request);
     if (!writes.has(call.interaction)) return await interaction.answer(inside, request);
     return await withIdempotency(inside, request, (once) => interaction.answer(once, request));
   });

@@ -4,8 +4,8 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { type AccessRow, serviceLedger } from '../audit/audit-row.ts';
+import { refusalOf, refusedRow } from '../engine/audit-recorder.ts';
 import type { InteractionContext } from '../engine/context.ts';
-import { refusalOf, refusedRow } from '../engine/trail.ts';
 import type { ApiCredentials } from '../oauth/session/session.ts';
 import type { TokenReply } from '../oauth/token-endpoint.ts';
 import type { ServerParts } from './parts.ts';

@@ -3,8 +3,8 @@
  * checked, in this order: that the operation exists there, the method, access, then parameters.
  */
 import { fail } from '../base/errors.ts';
+import { recordAudit, recordSearchedPatients } from '../engine/audit-recorder.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../engine/context.ts';
-import { audited, noteAsked } from '../engine/trail.ts';
 import { withIdempotency } from '../engine/write/idempotency.ts';
 import { requireUnended } from '../storage/rows.ts';
 import type { Operation, OperationLevel, OperationPlace } from './operation.ts';
@@ -30,12 +30,12 @@ export interface OperationCall {
  */
 export async function answerOperation(context: InteractionContext, call: OperationCall): Promise<FhirResponse> {
   const place = placeOf(call);
-  return await audited(context, { ...place, interaction: `$${call.operation}` }, async (inside) => {
+  return await recordAudit(context, { ...place, interaction: `$${call.operation}` }, async (inside) => {
     const operation = requireOperation(call, place);
     operation.authorize(inside, place);
     const request = await call.open();
     const input = await readInput(operation, call.method, request, context.budget);
-    noteAsked(inside, request);
+    recordSearchedPatients(inside, request);
     const asked = { ...request, ...place, input };
     if (!operation.affectsState) {
       const answer = await operation.answer(inside, asked);

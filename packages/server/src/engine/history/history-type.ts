@@ -5,7 +5,7 @@
 import { getting } from '../../base/worst-case.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
 import { type RightsContext, refuse } from '../rights/denials.ts';
-import { requireOtherHistory } from '../search/ledger-alone.ts';
+import { requireOtherHistory } from '../search/refuse-mixed-audit-search.ts';
 import { historyEntries, historyResponse } from './history-bundle.ts';
 import { openPosition, sealPosition } from './history-cursor.ts';
 import { readHistoryParameters } from './history-parameters.ts';

@@ -15,7 +15,7 @@ import type { CompartmentOwner, FhirRequest, InteractionContext, Preferences } f
 import { requireGrants } from '../rights/denials.ts';
 import { compartmentScope, typesOfCompartment } from './compartment.ts';
 import { refuseScope, usableScope } from './compartment-types.ts';
-import { refuseLedger } from './ledger-alone.ts';
+import { refuseLedger } from './refuse-mixed-audit-search.ts';
 import { requireOneOrder } from './search-system-order.ts';
 import { planSearch } from './searching.ts';
 

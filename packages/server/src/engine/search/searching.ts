@@ -17,8 +17,8 @@ import type { InteractionContext, Preferences } from '../context.ts';
 import { denied, type RightsContext } from '../rights/denials.ts';
 import { firmTerminology } from './firm-terminology.ts';
 import { hierarchySteps } from './hierarchy-steps.ts';
-import { requireNoLedger } from './ledger-alone.ts';
 import { knownOwnParameters } from './own-parameters.ts';
+import { requireNoLedger } from './refuse-mixed-audit-search.ts';
 
 /**
  * The search of `parameters` on `type` with the caller's row restrictions.

@@ -6,9 +6,9 @@
 import { type Disclosed, serverWritten, textOf } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import type { AnswerToKeep, KeptAnswer, KeyClaim } from '../../storage/store.ts';
+import { recordAudit } from '../audit-recorder.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../context.ts';
 import { withheld } from '../outcome.ts';
-import { audited } from '../trail.ts';
 
 /** Bodies longer than this are not kept, in UTF-8 bytes: their replay tells what was done, and the body can be read. */
 const bodyBytesMax = 1_048_576;
@@ -81,7 +81,7 @@ async function replayAnswer(
   if (context.note !== undefined) context.note.wrote = true; // by the first request: its row is in the ledger
   if (hasBody !== true) return response;
   const accessed = { interaction: 'read', type: request.type, id: facts.id ?? request.id, versionId: '' };
-  return await audited(context, accessed, async ({ note }) => {
+  return await recordAudit(context, accessed, async ({ note }) => {
     const body = bodyOf(context, claim, answer);
     if (body === undefined) return { ...response, body: withheld() };
     if (note !== undefined) {

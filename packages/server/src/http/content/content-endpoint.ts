@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AccessRow } from '../../audit/audit-row.ts';
 import { fail, PraxisError } from '../../base/errors.ts';
-import { refusalOf } from '../../engine/trail.ts';
+import { refusalOf } from '../../engine/audit-recorder.ts';
 import { type ContentLink, linkParameter, openContentLink } from '../../practice/documents/content-links.ts';
 import { typeNumber } from '../../search/numbers.ts';
 import { parseParameters } from '../../search/query/query-string.ts';

@@ -7,7 +7,7 @@ import type { AccessRow, AuditOutcome } from '../audit/audit-row.ts';
 import { openPatientSet, type PatientSet } from '../audit/patients.ts';
 import { PraxisError } from '../base/errors.ts';
 import { isResourceType, typeNumber } from '../search/numbers.ts';
-import type { AccessNote } from './access-note.ts';
+import type { AuditRecord } from './audit-record.ts';
 import type { CompartmentOwner, FhirRequest, FhirResponse, InteractionContext } from './context.ts';
 
 /** What is asked for. */
@@ -21,12 +21,12 @@ export interface Accessed {
 }
 
 /** Runs `work` with a note of its own, and leaves its row in the trail: of the answer, or of the refusal. */
-export async function audited(
+export async function recordAudit(
   context: InteractionContext,
   accessed: Accessed,
   work: (inside: InteractionContext) => Promise<FhirResponse>,
 ): Promise<FhirResponse> {
-  const note: AccessNote = { shown: 0, wrote: false, patients: openPatientSet(), grants: new Map() };
+  const note: AuditRecord = { shown: 0, wrote: false, patients: openPatientSet(), grants: new Map() };
   const { type, id, compartment } = accessed;
   if (type === 'Patient') addId(note.patients, id);
   if (compartment?.type === 'Patient') addId(note.patients, compartment.id);
@@ -42,7 +42,7 @@ export async function audited(
 }
 
 /** The answer as it is shown; the note tells of nothing that is left out. */
-function fittedAnswer({ fitted }: InteractionContext, response: FhirResponse, note: AccessNote): FhirResponse {
+function fittedAnswer({ fitted }: InteractionContext, response: FhirResponse, note: AuditRecord): FhirResponse {
   const answer = fitted === undefined ? response : fitted(response);
   if (answer.isLeftOut !== true) return answer;
   note.shown = 0;
@@ -51,7 +51,7 @@ function fittedAnswer({ fitted }: InteractionContext, response: FhirResponse, no
 }
 
 /** Notes the patients that a search asks for by their ids. */
-export function noteAsked({ note, baseUrl }: InteractionContext, { type, parameters }: FhirRequest): void {
+export function recordSearchedPatients({ note, baseUrl }: InteractionContext, { type, parameters }: FhirRequest): void {
   if (note === undefined) return;
   for (const [name, value] of parameters) {
     const code = name.endsWith(':Patient') ? name.slice(0, -':Patient'.length) : name;
@@ -74,7 +74,7 @@ function addId(patients: PatientSet, id: string): void {
   if (idPattern.test(id)) patients.add(id);
 }
 
-function answeredRow(context: InteractionContext, accessed: Accessed, note: AccessNote): AccessRow {
+function answeredRow(context: InteractionContext, accessed: Accessed, note: AuditRecord): AccessRow {
   const row = rowOf(context, accessed, note.patients);
   const entries = entriesOf(note);
   row.shown = note.shown;
@@ -84,7 +84,7 @@ function answeredRow(context: InteractionContext, accessed: Accessed, note: Acce
 }
 
 /** Those of the grants, once each. */
-function entriesOf({ grants }: AccessNote): readonly string[] {
+function entriesOf({ grants }: AuditRecord): readonly string[] {
   const [first, second] = grants.keys();
   if (first === undefined) return [];
   if (second === undefined && first.entries.length < 2) return first.entries;
@@ -148,7 +148,7 @@ function rowOf(context: InteractionContext, accessed: Accessed, patients: Patien
 }
 
 /** All, or the names; those of other types than the one asked for with `*` where all of them were shown. */
-function elementsOf(asked: string, { grants }: AccessNote): 'all' | readonly string[] {
+function elementsOf(asked: string, { grants }: AuditRecord): 'all' | readonly string[] {
   const names: string[] = [];
   let all = true;
   for (const [{ elements }, { type, filter }] of grants) {

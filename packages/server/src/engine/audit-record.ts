@@ -1,5 +1,5 @@
 /**
- * What is gathered for the audit ledger while a request is answered (trail.ts makes rows of it).
+ * What is gathered for the audit ledger while a request is answered (audit-recorder.ts makes rows of it).
  */
 import type { Grant } from '../access/grants.ts';
 import type { ElementFilter } from '../access/mask.ts';
@@ -7,10 +7,10 @@ import type { AccessRow } from '../audit/audit-row.ts';
 import type { PatientSet } from '../audit/patients.ts';
 
 /** The rows of one attempt to answer a request. */
-export type Trail = AccessRow[];
+export type AuditRows = AccessRow[];
 
 /** What an interaction has shown so far. */
-export interface AccessNote {
+export interface AuditRecord {
   /** Resources shown. */
   shown: number;
   /** Whether something was written, which the ledger knows already. */

@@ -12,7 +12,7 @@ import type { Database } from '../database/database.ts';
 import type { Segments } from './access.ts';
 import type { Caller } from './sessions.ts';
 
-export interface Notebook {
+export interface AuditSink {
   readonly database: Database;
   readonly clock: Clock;
   readonly ledger: Ledger;
@@ -20,7 +20,7 @@ export interface Notebook {
 }
 
 /** Something that an administrator does or somebody tries to do. */
-export interface Act {
+export interface AdminAct {
   /** `sign-in`, `authenticate`, or the name of an action. */
   readonly action: string;
   /** What the path names: firms, applications and the like. */
@@ -32,8 +32,8 @@ export interface Act {
 
 /** Notes a change that is about to be made, or, with `reason`, that failed. @param firm number of the firm it concerns */
 export async function noteChange(
-  notebook: Notebook,
-  act: Act & Required<Pick<Act, 'caller'>>,
+  notebook: AuditSink,
+  act: AdminAct & Required<Pick<AdminAct, 'caller'>>,
   firm: number | undefined,
   reason?: ErrorCode,
 ): Promise<void> {
@@ -42,20 +42,20 @@ export async function noteChange(
 
 /** Notes a change of an application that was made in the ledgers of the firms for which it counts. */
 export async function noteChangeAtFirms(
-  notebook: Notebook,
-  act: Act & Required<Pick<Act, 'caller'>>,
+  notebook: AuditSink,
+  act: AdminAct & Required<Pick<AdminAct, 'caller'>>,
   firms: readonly number[],
 ): Promise<void> {
   await noteAtFirms(notebook, doneBy(act), firms);
 }
 
-function doneBy(act: Act & Required<Pick<Act, 'caller'>>): Administration {
+function doneBy(act: AdminAct & Required<Pick<AdminAct, 'caller'>>): Administration {
   const { caller, requestId } = act;
   return { subject: caller.username, flow: caller.kind, requestId, action: textOf(act) };
 }
 
 /** Notes a refusal; waits for room in the ledger where there is none. */
-export async function noteRefusal({ clock, ledger }: Notebook, act: Act, reason: ErrorCode): Promise<void> {
+export async function noteRefusal({ clock, ledger }: AuditSink, act: AdminAct, reason: ErrorCode): Promise<void> {
   const { caller, requestId } = act;
   const text = textOf(act);
   await ledger.keep(serviceLedger, [
@@ -77,6 +77,6 @@ export async function noteRefusal({ clock, ledger }: Notebook, act: Act, reason:
 const textLengthMax = 300;
 
 /** `authorization revoke sandbox maple Scheduler` */
-function textOf({ action, segments }: Act): string {
+function textOf({ action, segments }: AdminAct): string {
   return [action, ...Object.values(segments)].join(' ').slice(0, textLengthMax);
 }
