@@ -1,5 +1,5 @@
 /** The table of docs/practice/value-sets.md. */
-import { firmValueSets, type GovernedElement } from '../../packages/server/src/practice/value-sets/firm-value-sets.ts';
+import { type BoundElement, firmValueSets } from '../../packages/server/src/practice/value-sets/table.ts';
 import { code, table } from './markdown.ts';
 
 /** One row per set. */
@@ -13,6 +13,6 @@ export function valueSetTable(): string {
   return table(['Set', 'What it lists', 'Elements', 'Begins with'], rows);
 }
 
-function governed({ expression, strength }: GovernedElement): string {
+function governed({ expression, strength }: BoundElement): string {
   return `${code(expression)} (${strength})`;
 }

@@ -51,7 +51,7 @@ import { openSigningKeys } from './oauth/signing/signing-keys.ts';
 import { openTokenScopes } from './oauth/signing/token-scopes.ts';
 import { openTokenEndpoints, type TokenEndpoints } from './oauth/token-endpoint.ts';
 import type { TokenService } from './oauth/token-service.ts';
-import { agreedAppointmentsJob } from './practice/booking/agreed-appointments.ts';
+import { backfillOccupancyJob } from './practice/booking/backfill-occupancy.ts';
 import { holdExpiry } from './practice/booking/holds.ts';
 import { contentUpkeep } from './practice/documents/upkeep.ts';
 import { registerPractice } from './practice/list.ts';
@@ -163,7 +163,10 @@ async function withOwner<T>(
   }
 }
 
-/** Time from a row of the audit ledger to its statement; with the statement itself, rows of reads are written within 200 ms. */
+/**
+ * Time from a row of the audit ledger to its statement; with the statement itself, rows of reads are written within 200
+ * ms.
+ */
 const auditFlushMs = 100;
 
 /** Accounts that one address may guess at in a minute before it is refused at all of them. */
@@ -308,7 +311,7 @@ function jobsOf(platform: Platform, parts: ServerParts): readonly Job[] {
     holdExpiry(database, () => clock.now()),
     contentUpkeep(database, platform.content, () => clock.now()),
     waitlistJob({ ...of, store, openBudget }),
-    agreedAppointmentsJob(of),
+    backfillOccupancyJob(of),
     ...(config.completeLagMs === 0 ? [] : [completenessSteps(database, floorTime(clock), config.completeLagMs)]),
     parameterIndexing({ ...of, openBudget }),
   ];

@@ -8,13 +8,13 @@ import type { Platform } from '../app.ts';
 import { type ErrorIssue, PraxisError } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
 import { StatementError } from '../database/sqlstate.ts';
-import { requireResource, requireValidId, resourceWrite, type WritingContext } from '../engine/write/writing.ts';
+import { type BuildWriteContext, buildWrite, requireResource, requireValidId } from '../engine/write/build-write.ts';
 import { baseUrlOf, openOrigins } from '../http/origins.ts';
 import { openOperatorBudget } from '../limits/budgets.ts';
-import { unsettle } from '../practice/booking/agreed.ts';
-import { firmValueSets } from '../practice/value-sets/firm-value-sets.ts';
-import { unknownCodes } from '../practice/value-sets/judging.ts';
+import { requestBackfill } from '../practice/booking/backfill-statements.ts';
+import { codesOutsideBinding } from '../practice/value-sets/binding.ts';
 import { keptCodes } from '../practice/value-sets/store.ts';
+import { firmValueSets } from '../practice/value-sets/table.ts';
 import { CostlyParameters } from '../search/index/costly-parameters.ts';
 import type { ResourceWrite, WriteOutcome } from '../storage/store.ts';
 import type { Firm } from '../tenancy/firms.ts';
@@ -50,7 +50,10 @@ export interface LoadOptions {
   readonly onProgress?: (stored: number) => void;
   /** Once for each resource that is not stored. */
   readonly onProblem: (problem: LoadProblem) => void;
-  /** Once for each code that is not in use in the value set that the firm keeps for its element: it is stored nevertheless. */
+  /**
+   * Once for each code that is not in use in the value set that the firm keeps for its element: it is stored
+   * nevertheless.
+   */
   readonly onStrangeCode?: (issue: ErrorIssue) => void;
   /** Once for each invariant of R4 that a resource breaks (docs/decisions/0255): it is stored nevertheless. */
   readonly onBreach?: (breach: InvariantBreach) => void;
@@ -90,7 +93,7 @@ export async function loadResources(
   } finally {
     await writing.catch(() => undefined);
     // Appointments were agreed elsewhere: they take their time once the job has seen them (docs/decisions/0190).
-    await platform.database.transaction(firm.id, (tx) => unsettle(tx, firm.id));
+    await platform.database.transaction(firm.id, (tx) => requestBackfill(tx, firm.id));
   }
   return stored;
 }
@@ -103,7 +106,7 @@ async function tellStrangeCodes(loader: Loader, batch: readonly LoadItem[]): Pro
   const all = await withRights(loader, ({ scope }) => keptCodes(loader.platform.store, scope, ids));
   const codes = { keptCodes: async () => all, maySeeCodes: true, budget: loader.context.budget };
   for (const { resource } of batch)
-    for (const issue of await unknownCodes(codes, String(resource.resourceType), undefined, resource))
+    for (const issue of await codesOutsideBinding(codes, String(resource.resourceType), undefined, resource))
       onStrangeCode(issue);
 }
 
@@ -112,10 +115,10 @@ interface Loader {
   readonly firm: Firm;
   readonly options: LoadOptions;
   /** Read again when the operator's rights have changed. */
-  context: WritingContext;
+  context: BuildWriteContext;
 }
 
-async function loadingContext(platform: Platform, firm: Firm): Promise<WritingContext> {
+async function loadingContext(platform: Platform, firm: Firm): Promise<BuildWriteContext> {
   const { config, clock, database } = platform;
   const scope = await openOperatorScope(database, clock, firm);
   const origins = openOrigins(config, () => `http://${config.host}:${config.port}`);
@@ -167,7 +170,7 @@ function isStorable({ resource, origin }: LoadItem, options: LoadOptions, budget
  * What `work` gives with the operator's present rights. When an epoch was raised in between (a firm was suspended and
  * resumed, for instance), the statement was refused before it did anything, so it is repeated.
  */
-async function withRights<T>(loader: Loader, work: (context: WritingContext) => Promise<T>): Promise<T> {
+async function withRights<T>(loader: Loader, work: (context: BuildWriteContext) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work(loader.context);
@@ -198,7 +201,7 @@ async function plan(loader: Loader, items: readonly LoadItem[]): Promise<Resourc
     const writes: ResourceWrite[] = [];
     for (const { type, id, resource, expectedVersion } of planned) {
       const interaction = expectedVersion === 0 ? 'create' : 'update';
-      writes.push(await resourceWrite(context, interaction, type, id, resource, expectedVersion));
+      writes.push(await buildWrite(context, interaction, type, id, resource, expectedVersion));
     }
     return writes;
   });

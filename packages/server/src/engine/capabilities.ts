@@ -12,7 +12,7 @@ import { type Disclosed, serverWritten } from '../access/disclosure.ts';
 import { supportedIncludes, supportedRevincludes } from '../search/includes/supported.ts';
 import { isSearchable } from '../search/query/query.ts';
 import { interactions } from './dispatch.ts';
-import { isWritable } from './write/writable.ts';
+import { isWritable } from './write/read-only-types.ts';
 
 export interface CapabilityFacts {
   /** FHIR base, absolute; the statement is the same for every well-formed firm but for this URL. */

@@ -7,7 +7,7 @@ import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { type ErrorCode, fail } from '../base/errors.ts';
 import type { CompartmentOwner, InteractionName } from './context.ts';
 import { compartmentScope, hasCompartment } from './search/compartment.ts';
-import { requireValidId } from './write/writing.ts';
+import { requireValidId } from './write/build-write.ts';
 
 export interface FhirTarget {
   readonly shape:
@@ -39,9 +39,9 @@ export interface FhirTarget {
 /** A type name as R4 spells them; whether the type exists is said only to callers with credentials. */
 const typePattern = /^[A-Z][A-Za-z]{2,40}$/;
 /**
- * A segment in the place of an id: also one that is no id of R4 (`abc_def`, `CHG%7C1722`, 65 characters), which is said to those
- * who may ask (400 `id-invalid`). What names no resource at all has no meaning there: words of the API (`_…`, `$…`, `*`), dots,
- * and separators however they are written.
+ * A segment in the place of an id: also one that is no id of R4 (`abc_def`, `CHG%7C1722`, 65 characters), which is said
+ * to those who may ask (400 `id-invalid`). What names no resource at all has no meaning there: words of the API (`_…`,
+ * `$…`, `*`), dots, and separators however they are written.
  */
 function isIdPlace(segment: string): boolean {
   if (isEveryType(segment)) return false;

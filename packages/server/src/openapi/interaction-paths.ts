@@ -5,7 +5,7 @@
 import { compartments } from '@praxis/fhir';
 import { type FhirTarget, methods, type TargetName } from '../engine/fhir-target.ts';
 import { typesInCompartment } from '../engine/search/compartment.ts';
-import { isWritable } from '../engine/write/writable.ts';
+import { isWritable } from '../engine/write/read-only-types.ts';
 import { isIntakeType } from '../practice/intake/proposing.ts';
 import { refusals } from './error-answers.ts';
 import { type DescribedInteraction, interactionTexts } from './interaction-texts.ts';

@@ -2,7 +2,7 @@
  * Bodies of requests as components (https://hl7.org/fhir/R4/http.html#mime-type).
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import { isWritable } from '../engine/write/writable.ts';
+import { isWritable } from '../engine/write/read-only-types.ts';
 import { formType, nativeContent, resourceContent } from './content.ts';
 import { resourceExamples } from './examples.ts';
 import { componentRef, type Reference, type RequestBody, type Schema, schemaRef } from './openapi.ts';

@@ -8,7 +8,7 @@ import {
   type SearchParameterKind,
   searchParametersOf,
 } from '@praxis/fhir';
-import { isWritable } from '../engine/write/writable.ts';
+import { isWritable } from '../engine/write/read-only-types.ts';
 import { prefixes } from '../search/kinds/prefixes.ts';
 import { pageRowsMaxOf } from '../search/query/page-limits.ts';
 import { isSearchable } from '../search/query/query.ts';

@@ -5,7 +5,7 @@
 import { isPrimitiveType, isSubtypeOf, type JsonObject, type JsonValue, type StepBudget } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { FhirRequest } from '../engine/context.ts';
-import { requireResource } from '../engine/write/writing.ts';
+import { requireResource } from '../engine/write/build-write.ts';
 import { isJsonObject } from './input.ts';
 import type { InputValue, Operation, OperationInput, OperationParameter } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';

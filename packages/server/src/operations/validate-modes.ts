@@ -1,6 +1,6 @@
 /**
- * What the modes of $validate ask beside the content: whether a create, update or delete would be carried out, and the stored
- * resource where none is sent. Each learns no more than the interaction itself would tell.
+ * What the modes of $validate ask beside the content: whether a create, update or delete would be carried out, and the
+ * stored resource where none is sent. Each learns no more than the interaction itself would tell.
  *
  * https://hl7.org/fhir/R4/valueset-resource-validation-mode.html
  */
@@ -14,8 +14,8 @@ import { criterionTest } from '../engine/rights/disclosing.ts';
 import { readWhole } from '../engine/rights/whole-resource.ts';
 import { requireCreatable, requireReplaceable } from '../engine/rights/write-rights.ts';
 import { findUnbound, requireBound, requireBoundAfter } from '../engine/write/bindings.ts';
+import { buildWrite, requireValidId } from '../engine/write/build-write.ts';
 import { requireReadable } from '../engine/write/update.ts';
-import { requireValidId, resourceWrite } from '../engine/write/writing.ts';
 import type { Finding } from '../validation/validation.ts';
 import type { OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
@@ -52,7 +52,7 @@ export async function wouldCreate(
 ): Promise<Finding[]> {
   if (!isSound) return [];
   return refusals(type, async () => {
-    requireCreatable(context, await resourceWrite(context, 'create', type, newResourceId(context.clock), resource, 0));
+    requireCreatable(context, await buildWrite(context, 'create', type, newResourceId(context.clock), resource, 0));
     await requireBound(context, type, undefined, resource);
   });
 }
@@ -99,7 +99,7 @@ export async function wouldUpdate(
     const isCovered = isLive && coversRow(context.policy, 'u', type, criterionTest(context, type, current.content));
     if (!isCovered && (isLive || !context.policy.mayUpdateAsCreate)) notFound(type, id);
     if (!isSound) return;
-    const write = await resourceWrite(context, 'update', type, id, resource, 0);
+    const write = await buildWrite(context, 'update', type, id, resource, 0);
     requireReplaceable(context, isLive ? current.content : undefined, write);
     if (isLive) await requireBoundAfter(context, current, resource);
   });

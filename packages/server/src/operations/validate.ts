@@ -9,7 +9,7 @@ import { PraxisError } from '../base/errors.ts';
 import { invoking, largePatient } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../engine/context.ts';
 import { type RightsContext, refuse, requireGrants } from '../engine/rights/denials.ts';
-import { requireWritable } from '../engine/write/writable.ts';
+import { requireWritable } from '../engine/write/read-only-types.ts';
 import { openTerminology } from '../terminology/terminology.ts';
 import { type Finding, validate as findingsOf, type ValueSetMembership } from '../validation/validation.ts';
 import { findCanonical } from './firm-canonicals.ts';

@@ -5,11 +5,11 @@ import { registerOperations } from '../operations/registry.ts';
 import { behaviours } from './behaviours.ts';
 import { slotHooks } from './calendars/derived-slots.ts';
 import { contentFlagHooks } from './content-flags/content-flags.ts';
-import { contentHooks } from './documents/holding-contents.ts';
+import { contentHooks } from './documents/attach-content.ts';
 import { uploadHooks } from './documents/upload-url.ts';
 import { intakeHooks } from './intake/proposing.ts';
 import { operations } from './operations.ts';
-import { valueSetHooks } from './value-sets/kept-codes.ts';
+import { valueSetHooks } from './value-sets/hooks.ts';
 import { transcriptionHooks } from './visits/visit-note.ts';
 
 /** Registers them; again changes nothing. */

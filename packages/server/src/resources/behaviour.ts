@@ -1,6 +1,6 @@
 /**
  * What a resource type does beyond being stored: one file per type, all of them in list.ts. Types without one are stored as
- * they are. Every interaction that writes goes through here (engine/write/storing.ts); nothing here knows HTTP.
+ * they are. Every interaction that writes goes through here (engine/write/save-version.ts); nothing here knows HTTP.
  */
 import type { Budget, JsonObject } from '@praxis/fhir';
 import type { Clock } from '../base/clock.ts';

@@ -14,7 +14,7 @@ import { tablesOf } from '../../src/cli/backup/tables.ts';
 import { importCommands } from '../../src/cli/commands/data/import.ts';
 import { entryProblem } from '../../src/cli/options.ts';
 import { sql } from '../../src/database/sql.ts';
-import { resourceWrite } from '../../src/engine/write/writing.ts';
+import { buildWrite } from '../../src/engine/write/build-write.ts';
 import { reconcile } from '../../src/indexing/reconcile.ts';
 import { noteJobFailure } from '../../src/jobs/job-failures.ts';
 import { openBruteForceLimit } from '../../src/limits/brute-force-limit.ts';
@@ -186,7 +186,7 @@ async function registerParameter({ database, store, clock }: Platform, firm: num
   const context = { scope, clock, caller, baseUrl: 'http://localhost', budget: openOperatorBudget() };
   const parameter = { resourceType: 'SearchParameter', url: 'urn:x', status: 'active', code: 'nick', type: 'string' };
   const resource = { ...parameter, base: ['Patient'], expression: 'Patient.name.given' };
-  await store.write(scope, await resourceWrite(context, 'create', 'SearchParameter', 'nick', resource, 0));
+  await store.write(scope, await buildWrite(context, 'create', 'SearchParameter', 'nick', resource, 0));
   await database.transaction(firm, (tx) => reconcile(tx, firm, context.budget));
 }
 

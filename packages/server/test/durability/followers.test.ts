@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { JsonObject } from '@praxis/fhir';
 import { sql } from '../../src/database/sql.ts';
-import { resourceWrite } from '../../src/engine/write/writing.ts';
+import { buildWrite } from '../../src/engine/write/build-write.ts';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { setOperatorRows } from '../../src/tenancy/authorisations.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
@@ -63,13 +63,13 @@ async function writeSlowly(writer: number): Promise<void> {
     const seed = writer * 1000 + round;
     await store.transaction(scope, async (inside) => {
       const own = `slow-${writer}-${round}`;
-      await inside.write(scope, await resourceWrite(context, 'create', 'Observation', own, observation(own, seed), 0));
+      await inside.write(scope, await buildWrite(context, 'create', 'Observation', own, observation(own, seed), 0));
       const id = `o${pick(seed, shared)}`;
       await full.get('Observation?_count=1'); // time for others
       const current = await inside.read(scope, 'Observation', id);
       const version = current?.versionId ?? 0;
       const kind = version === 0 ? 'create' : 'update';
-      await inside.write(scope, await resourceWrite(context, kind, 'Observation', id, observation(id, seed), version));
+      await inside.write(scope, await buildWrite(context, kind, 'Observation', id, observation(id, seed), version));
     });
   }
 }

@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf } from '../../src/access/disclosure.ts';
 import { sql } from '../../src/database/sql.ts';
-import { resourceWrite } from '../../src/engine/write/writing.ts';
+import { buildWrite } from '../../src/engine/write/build-write.ts';
 import { parameterIndexing } from '../../src/indexing/firm-parameters.ts';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
@@ -43,7 +43,7 @@ async function seed(): Promise<void> {
     const writes = await Promise.all(
       Array.from({ length: Math.min(500, stored - from) }, (_, at) => {
         const id = `p${from + at}`;
-        return resourceWrite(writing, 'create', 'Patient', id, coloured(id, shade(from + at)), 0);
+        return buildWrite(writing, 'create', 'Patient', id, coloured(id, shade(from + at)), 0);
       }),
     );
     await store.writeMany(writing.scope, writes);
@@ -157,7 +157,7 @@ test('a transaction that was open before the definition is waited for, and what 
   const slow = store.transaction(writing.scope, async (inside) => {
     await inside.write(
       writing.scope,
-      await resourceWrite(writing, 'create', 'Patient', 'slow', coloured('slow', 'white'), 0),
+      await buildWrite(writing, 'create', 'Patient', 'slow', coloured('slow', 'white'), 0),
     );
     opened.resolve();
     await gate.promise;
@@ -192,7 +192,7 @@ test('a resource that a writer holds is waited for alone, while others are writt
     const version = current?.versionId ?? 0;
     await inside.write(
       writing.scope,
-      await resourceWrite(writing, 'update', 'Patient', 'p1200', coloured('p1200', 'white'), version),
+      await buildWrite(writing, 'update', 'Patient', 'p1200', coloured('p1200', 'white'), version),
     );
     opened.resolve();
     await gate.promise;

@@ -7,7 +7,7 @@ import test, { after } from 'node:test';
 import { resourceTypesWithEndpoint, searchParametersOf } from '@praxis/fhir';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { methods } from '../../src/engine/fhir-target.ts';
-import { isWritable } from '../../src/engine/write/writable.ts';
+import { isWritable } from '../../src/engine/write/read-only-types.ts';
 import { limitHeaders, listHeaders } from '../../src/openapi/headers.ts';
 import { describedMethods, type Operation, type PathItem } from '../../src/openapi/openapi.ts';
 import { methodsOf } from '../../src/operations/answer-operation.ts';
@@ -231,8 +231,8 @@ function resolved(ref: string): any {
 }
 
 /**
- * Headers that tell of limits, which are off here, those of lists as lines, those of searches by time and of keys, and that of
- * one of several workers.
+ * Headers that tell of limits, which are off here, those of lists as lines, those of searches by time and of keys, and
+ * that of one of several workers.
  */
 const whereAsked: ReadonlySet<string> = new Set([
   ...limitHeaders,

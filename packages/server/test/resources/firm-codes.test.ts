@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { practiceExtensions } from '@praxis/fhir';
 import { retireCode, setValueSet } from '../../src/practice/value-sets/edit-value-sets.ts';
-import { codeSystemUrl, firmValueSets } from '../../src/practice/value-sets/firm-value-sets.ts';
+import { codeSystemUrl, firmValueSets } from '../../src/practice/value-sets/table.ts';
 import { setOperatorRows } from '../../src/tenancy/authorisations.ts';
 import type { Firm } from '../../src/tenancy/firms.ts';
 import { editorOf } from '../scheduling/world.ts';

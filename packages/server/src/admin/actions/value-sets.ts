@@ -1,4 +1,6 @@
 /** `praxis value-set …`: the codes that a firm keeps. */
+
+import type { FirmSetCode } from '../../practice/value-sets/codes.ts';
 import {
   retireCode,
   type ShownValueSet,
@@ -6,8 +8,7 @@ import {
   valueSetOf,
   valueSetsOf,
 } from '../../practice/value-sets/edit-value-sets.ts';
-import type { KeptCode } from '../../practice/value-sets/firm-codes.ts';
-import { valueSetUrl } from '../../practice/value-sets/firm-value-sets.ts';
+import { valueSetUrl } from '../../practice/value-sets/table.ts';
 import { defineAction, type Shape } from '../action.ts';
 import { editorOf, versionField } from './firm-documents.ts';
 
@@ -106,6 +107,6 @@ function shownWhole(each: ShownValueSet): object {
   return { ...shown(each), codes: each.inUse.map(plain), retired: each.retired.map(plain) };
 }
 
-function plain({ system, code: text, display }: KeptCode): object {
+function plain({ system, code: text, display }: FirmSetCode): object {
   return { system, code: text, display };
 }

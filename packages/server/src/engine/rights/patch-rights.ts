@@ -1,7 +1,7 @@
 /**
- * What a patch would tell of elements that its caller may not read. `test` compares, and `remove` fails where there is nothing: an
- * operation on such an element is refused, unless it sets the whole element whatever it was. That would tell, too, where a rule
- * goes by several elements: who changes one of them must read them all.
+ * What a patch would tell of elements that its caller may not read. `test` compares, and `remove` fails where there is
+ * nothing: an operation on such an element is refused, unless it sets the whole element whatever it was. That would
+ * tell, too, where a rule goes by several elements: who changes one of them must read them all.
  */
 import {
   elementByJsonName,
@@ -19,7 +19,7 @@ import { boundMembers } from '../write/bindings.ts';
 import { refuse } from './denials.ts';
 import type { Readable } from './readable-members.ts';
 
-/** Types of which a version is judged as a whole: writing.ts. */
+/** Types of which a version is judged as a whole: build-write.ts. */
 const wholes: ReadonlySet<string> = new Set(['Bundle', 'SearchParameter']);
 
 /** @throws PraxisError `access-denied` naming an element that the verdict on the patch would tell of */
@@ -68,8 +68,8 @@ function hiddenJudged(type: string, change: Patch, readable: Readable): Hidden |
 
 /**
  * The resource without contained resources that nothing refers to any more: they live with what refers to them
- * (https://hl7.org/fhir/R4/references.html#contained). To refuse the change for them (dom-3) would tell who does not see them that
- * they are there.
+ * (https://hl7.org/fhir/R4/references.html#contained). To refuse the change for them (dom-3) would tell who does not
+ * see them that they are there.
  */
 export function withoutUnusedContained(resource: JsonObject, type: string): JsonObject {
   const { contained, ...rest } = resource;

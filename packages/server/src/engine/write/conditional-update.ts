@@ -6,12 +6,12 @@ import { fail } from '../../base/errors.ts';
 import { manyValues, sending } from '../../base/worst-case.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
 import { requireGrants } from '../rights/denials.ts';
+import { requireResource, requireValidId } from './build-write.ts';
 import { withMatch } from './conditional.ts';
 import { createNew } from './create.ts';
+import { requireWritable } from './read-only-types.ts';
 import { asMeant } from './sent-body.ts';
 import { replace, requireReadable } from './update.ts';
-import { requireWritable } from './writable.ts';
-import { requireResource, requireValidId } from './writing.ts';
 
 export const conditionalUpdate: Interaction = {
   worstCase: {

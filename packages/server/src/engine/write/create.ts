@@ -15,11 +15,11 @@ import { kept } from '../outcome.ts';
 import { requireGrants } from '../rights/denials.ts';
 import { discloseReadable } from '../rights/disclosing.ts';
 import { requireCreatable } from '../rights/write-rights.ts';
+import { buildingWrite, buildWrite, requireResource, writtenResponse } from './build-write.ts';
 import { withMatch } from './conditional.ts';
+import { requireWritable } from './read-only-types.ts';
+import { type SaveOptions, saveVersion } from './save-version.ts';
 import { asMeant } from './sent-body.ts';
-import { type StoringOptions, storeVersion } from './storing.ts';
-import { requireWritable } from './writable.ts';
-import { requireResource, resourceWrite, writing, writtenResponse } from './writing.ts';
 
 export const create: Interaction = {
   worstCase: {
@@ -59,17 +59,17 @@ export async function createNew(
   context: InteractionContext,
   request: FhirRequest,
   resource: JsonObject,
-  options: StoringOptions = {},
+  options: SaveOptions = {},
 ): Promise<FhirResponse> {
   const id = request.newId ?? newResourceId(context.clock);
-  await context.budget.turn(writing);
-  const sent = await resourceWrite(context, 'create', request.type, id, resource, 0);
+  await context.budget.turn(buildingWrite);
+  const sent = await buildWrite(context, 'create', request.type, id, resource, 0);
   requireCreatable(context, sent);
   const completed = await complete(context, request.type, resource);
-  const write = completed === resource ? sent : await resourceWrite(context, 'create', request.type, id, completed, 0);
+  const write = completed === resource ? sent : await buildWrite(context, 'create', request.type, id, completed, 0);
   const intercepted = await hookOf('intercept', request.type)?.answer(context, request, { write, current: undefined });
   if (intercepted !== undefined) return intercepted;
-  const outcome = await storeVersion(context, write, undefined, options);
+  const outcome = await saveVersion(context, write, undefined, options);
   if (outcome.outcome !== 'written') fail('conflict', { diagnostics: 'The new id is taken: repeat the request' });
   return writtenResponse(context, request, 'c', write, 201);
 }

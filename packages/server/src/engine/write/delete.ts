@@ -9,9 +9,9 @@ import { emptyIndexRows } from '../../search/index/index-rows.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
 import { requireMatch, requireNoneMatch } from '../preconditions.ts';
 import { refuse } from '../rights/denials.ts';
-import { storeVersion } from './storing.ts';
-import { requireWritable } from './writable.ts';
-import { auditRow } from './writing.ts';
+import { auditRow } from './build-write.ts';
+import { requireWritable } from './read-only-types.ts';
+import { saveVersion } from './save-version.ts';
 
 const attemptsMax = 5;
 
@@ -39,7 +39,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
     requireMatch(request.ifMatch, live ? current.versionId : undefined);
     requireNoneMatch(request.ifNoneMatch, live ? current.versionId : undefined);
     if (!live) return { status: 204, ...(current ? { versionId: current.versionId } : {}) };
-    const outcome = await storeVersion(
+    const outcome = await saveVersion(
       context,
       {
         type: request.type,

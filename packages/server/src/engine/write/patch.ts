@@ -1,6 +1,6 @@
 /**
- * patch: a change of some elements (https://hl7.org/fhir/R4/http.html#patch), as JSON Patch or FHIRPath Patch. What it would tell
- * of elements that the caller may not read: patch-rights.ts.
+ * patch: a change of some elements (https://hl7.org/fhir/R4/http.html#patch), as JSON Patch or FHIRPath Patch. What it
+ * would tell of elements that the caller may not read: patch-rights.ts.
  */
 
 import {
@@ -32,16 +32,19 @@ import { criterionTest, discloseReadable } from '../rights/disclosing.ts';
 import { requirePatchable, withoutUnusedContained } from '../rights/patch-rights.ts';
 import { type Readable, readableMember } from '../rights/readable-members.ts';
 import { requireTouchable, requireTouched } from '../rights/write-rights.ts';
+import { buildingWrite, buildWrite, requireResource, requireValidId } from './build-write.ts';
 import { breachesOf } from './invariants.ts';
 import { withSafeNarrative } from './patched-narrative.ts';
-import { type StoringOptions, storeVersion } from './storing.ts';
-import { requireWritable } from './writable.ts';
-import { requireResource, requireValidId, resourceWrite, writing } from './writing.ts';
+import { requireWritable } from './read-only-types.ts';
+import { type SaveOptions, saveVersion } from './save-version.ts';
 
 /** Attempts of a patch without If-Match before a concurrent change is reported. */
 const attemptsMax = 5;
 
-/** Steps of one patch, to read it and each time that it is applied: it is done in one piece, of some 50 ms at most (docs/decisions/0258). */
+/**
+ * Steps of one patch, to read it and each time that it is applied: it is done in one piece, of some 50 ms at most
+ * (docs/decisions/0258).
+ */
 const patchStepsMax = 500_000;
 
 export const patch: Interaction = {
@@ -105,7 +108,7 @@ async function interceptedPatch(
   return await intercept.answer(context, request, { ...version, write: await writeOf(context, request, version) });
 }
 
-export interface ChangeOptions extends StoringOptions {
+export interface ChangeOptions extends SaveOptions {
   /** A change that leaves everything as it was makes no version. */
   readonly keepsUnchanged?: true;
 }
@@ -122,11 +125,11 @@ export async function changeResource(
 ): Promise<StoredResource> {
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const version = await nextVersion(context, request, change);
-    await context.budget.turn(writing);
+    await context.budget.turn(buildingWrite);
     const { current, resource } = version;
     if (options.keepsUnchanged === true && JSON.stringify(resource) === contentOf(current.content)) return current;
     const write = await writeOf(context, request, version);
-    const outcome = await storeVersion(context, write, current, options);
+    const outcome = await saveVersion(context, write, current, options);
     if (outcome.outcome === 'conflict') continue;
     const { versionId } = outcome;
     return { ...current, versionId, lastUpdatedMs: write.lastUpdatedMs, content: write.content ?? current.content };
@@ -154,7 +157,7 @@ async function nextVersion(context: InteractionContext, request: FhirRequest, ch
   requirePatchable(context, request.type, change, readable);
   requireMatch(request.ifMatch, current.versionId);
   requireNoneMatch(request.ifNoneMatch, current.versionId);
-  await context.budget.turn(writing);
+  await context.budget.turn(buildingWrite);
   const resource = requireResource(applied(context, change, current, readable), request.type, context.budget);
   if (resource.id !== request.id)
     fail('patch-failed', { diagnostics: 'The patch changes the id, which stays as it is', expression: ['id'] });
@@ -168,7 +171,7 @@ async function writeOf(
   version: NextVersion,
 ): Promise<ResourceWrite> {
   const { current, resource, touched } = version;
-  const write = await resourceWrite(context, 'patch', type, id, resource, current.versionId);
+  const write = await buildWrite(context, 'patch', type, id, resource, current.versionId);
   requireBounded(context, write, contentOf(current.content).length);
   requireTouched(context, write, touched);
   return write;

@@ -16,11 +16,11 @@ import { requireMatch, requireNoneMatch } from '../preconditions.ts';
 import { denied, notFound, type RightsContext, requireGrants } from '../rights/denials.ts';
 import { criterionTest } from '../rights/disclosing.ts';
 import { requireReplaceable } from '../rights/write-rights.ts';
+import { buildingWrite, buildWrite, requireResource, requireValidId, writtenResponse } from './build-write.ts';
 import { withSafeNarrative } from './patched-narrative.ts';
+import { requireWritable } from './read-only-types.ts';
+import { saveVersion } from './save-version.ts';
 import { asMeant } from './sent-body.ts';
-import { storeVersion } from './storing.ts';
-import { requireWritable } from './writable.ts';
-import { requireResource, requireValidId, resourceWrite, writing, writtenResponse } from './writing.ts';
 
 /** For those who send only what they want to change. */
 const patchAdvice = 'PUT replaces the whole resource: to change some elements only, use PATCH';
@@ -96,12 +96,12 @@ async function replaceWith(
     const current = await context.store.read(context.scope, request.type, request.id);
     const exists = requireCurrent(context, request, current);
     const resource = made(exists ? current : undefined);
-    await context.budget.turn(writing);
-    const write = await resourceWrite(context, 'update', request.type, request.id, resource, current?.versionId ?? 0);
+    await context.budget.turn(buildingWrite);
+    const write = await buildWrite(context, 'update', request.type, request.id, resource, current?.versionId ?? 0);
     requireReplaceable(context, exists ? current?.content : undefined, write);
     const intercepted = await hookOf('intercept', request.type)?.answer(context, request, { write, current });
     if (intercepted !== undefined) return intercepted;
-    const outcome = await storeVersion(context, write, current);
+    const outcome = await saveVersion(context, write, current);
     if (outcome.outcome === 'written') return writtenResponse(context, request, 'u', write, exists ? 200 : 201);
     if (request.ifMatch !== undefined) requireMatch(request.ifMatch, outcome.currentVersion);
   }

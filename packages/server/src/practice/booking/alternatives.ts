@@ -3,6 +3,7 @@
  * that would do as well.
  */
 import type { ErrorDetails, ErrorIssue } from '../../base/errors.ts';
+import { mergeSlots, restrictResources } from '../calendars/common-availability.ts';
 import {
   type FreeSlotsContext,
   freeSlots,
@@ -10,7 +11,6 @@ import {
   RestUnseen,
   type ScheduledCalendar,
 } from '../calendars/free-slots.ts';
-import { needing, together } from '../calendars/together.ts';
 import { dayMs, instantText } from '../calendars/zone.ts';
 import type { Booking, BookingClaim } from './booking.ts';
 import type { Interval } from './occupancy.ts';
@@ -80,13 +80,13 @@ async function equivalentSlots(context: FreeSlotsContext, refused: Refused): Pro
     const appointmentTypes = new Set([slot.type.code]);
     return freeSlots(
       context,
-      own.map((each) => needing(each, booking.actors)),
+      own.map((each) => restrictResources(each, booking.actors)),
       { ...wanted, appointmentTypes },
     );
   });
   const alternatives: OfferedSlot[] = [];
   try {
-    for await (const slot of together(walks)) {
+    for await (const slot of mergeSlots(walks)) {
       alternatives.push(slot);
       if (alternatives.length === alternativesMax) break;
     }

@@ -6,7 +6,7 @@ import { type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import type { BehaviourContext, VersionChange } from '../../resources/behaviour.ts';
-import { together } from '../../resources/together.ts';
+import { commitUnlessConflict } from '../../resources/write-or-rollback.ts';
 import { objectOf, textOf } from '../../search/json-values.ts';
 import type { ResourceStore, WriteOutcome } from '../../storage/store.ts';
 import { readCalendars } from '../calendars/store.ts';
@@ -15,7 +15,7 @@ import { noteFreed } from '../waiting-list/store.ts';
 import { actorsIn, type Booking, bookingOf, isSameBooking, localOf, takesTime } from './booking.ts';
 import { dropHold } from './holds.ts';
 import { findBookableActors } from './occupancy.ts';
-import { withPlaces } from './placing.ts';
+import { withReservation } from './reserve.ts';
 
 /** The version lost against another one: the places must be given back. */
 class Overtaken extends Error {
@@ -48,14 +48,18 @@ export async function storeAppointment(context: BehaviourContext, change: Versio
   };
   const freed = freedBy(before, booking, kept, clock.now());
   try {
-    return await withPlaces({ scope, store, nowMs: clock.now(), maySeeSlots, budget }, placement, async (inside) => {
-      for (const hold of replaces) await dropHold(inside, scope, hold.slice('hold/'.length));
-      const outcome = await inside.write(scope, write);
-      if (outcome.outcome === 'conflict') throw new Overtaken(outcome);
-      await listed?.(inside);
-      if (freed.length > 0) await noteFreed(inside, scope, freed, clock.now());
-      return outcome;
-    });
+    return await withReservation(
+      { scope, store, nowMs: clock.now(), maySeeSlots, budget },
+      placement,
+      async (inside) => {
+        for (const hold of replaces) await dropHold(inside, scope, hold.slice('hold/'.length));
+        const outcome = await inside.write(scope, write);
+        if (outcome.outcome === 'conflict') throw new Overtaken(outcome);
+        await listed?.(inside);
+        if (freed.length > 0) await noteFreed(inside, scope, freed, clock.now());
+        return outcome;
+      },
+    );
   } catch (error) {
     if (error instanceof Overtaken) return error.outcome;
     throw error;
@@ -69,7 +73,7 @@ async function storeListed(
   listed: WaitlistChange | undefined,
 ): Promise<WriteOutcome> {
   if (listed === undefined) return await store.write(scope, write);
-  return await together(store, scope, async (inside: ResourceStore) => {
+  return await commitUnlessConflict(store, scope, async (inside: ResourceStore) => {
     const outcome = await inside.write(scope, write);
     if (outcome.outcome === 'written') await listed(inside);
     return outcome;

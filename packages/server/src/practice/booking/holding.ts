@@ -9,7 +9,7 @@ import { instantText } from '../calendars/zone.ts';
 import type { Booking } from './booking.ts';
 import { countHolds, dropHold, type Hold, keepHold } from './holds.ts';
 import { occupy } from './occupancy.ts';
-import { type PlacingContext, withPlaces } from './placing.ts';
+import { type ReservationContext, withReservation } from './reserve.ts';
 
 /** How long a hold lasts from when it is made or renewed, in milliseconds. */
 export const holdMs = 5 * 60 * 1000;
@@ -39,7 +39,7 @@ export function bookingOn({ calendar, type, startMs, endMs }: OfferedSlot): Book
 }
 
 /** @throws PraxisError `slot-taken`, `slot-missing`, `rule-broken` when the application holds too many */
-export async function holdSlot(context: PlacingContext, slot: OfferedSlot): Promise<HeldSlot> {
+export async function holdSlot(context: ReservationContext, slot: OfferedSlot): Promise<HeldSlot> {
   requireComing(context, slot);
   if ((await countHolds(context.store, context.scope, context.nowMs)) >= holdsMax) {
     fail('rule-broken', {
@@ -50,7 +50,7 @@ export async function holdSlot(context: PlacingContext, slot: OfferedSlot): Prom
 }
 
 /** @throws PraxisError `rule-broken` when it was renewed as often as can be, or the slot has begun */
-export async function renewHold(context: PlacingContext, slot: OfferedSlot, hold: Hold): Promise<HeldSlot> {
+export async function renewHold(context: ReservationContext, slot: OfferedSlot, hold: Hold): Promise<HeldSlot> {
   requireComing(context, slot);
   if (hold.renewals >= renewalsMax) {
     fail('rule-broken', {
@@ -62,7 +62,7 @@ export async function renewHold(context: PlacingContext, slot: OfferedSlot, hold
 }
 
 /** Gives the slot back. */
-export async function releaseHold({ store, scope, nowMs }: PlacingContext, hold: Hold): Promise<void> {
+export async function releaseHold({ store, scope, nowMs }: ReservationContext, hold: Hold): Promise<void> {
   await store.transaction(scope, async (inside) => {
     const owner = ownerOf(hold.id);
     await occupy(inside, scope, { owner, replaces: [], nowMs, expiresMs: undefined, forced: false, choices: [] });
@@ -75,7 +75,7 @@ export function ownerOf(hold: string): string {
 }
 
 /** @throws PraxisError `rule-broken` */
-export function requireComing({ nowMs }: Pick<PlacingContext, 'nowMs'>, { startMs, timeZone }: OfferedSlot): void {
+export function requireComing({ nowMs }: Pick<ReservationContext, 'nowMs'>, { startMs, timeZone }: OfferedSlot): void {
   if (startMs > nowMs) return;
   fail('rule-broken', {
     diagnostics: `The slot began at ${instantText(timeZone, startMs)}: only coming ones can be taken`,
@@ -88,7 +88,7 @@ export function requireComing({ nowMs }: Pick<PlacingContext, 'nowMs'>, { startM
  * @param id of the hold, a new one
  */
 export async function claimSlot(
-  context: PlacingContext,
+  context: ReservationContext,
   slot: OfferedSlot,
   replaces: readonly string[] = [],
   id: string = newUuid(),
@@ -99,13 +99,13 @@ export async function claimSlot(
 }
 
 async function keep(
-  context: PlacingContext,
+  context: ReservationContext,
   slot: OfferedSlot,
   hold: Hold,
   replaces: readonly string[] = [],
 ): Promise<HeldSlot> {
   const placement = { owner: ownerOf(hold.id), booking: bookingOn(slot), replaces, expiresMs: hold.expiresMs };
-  return await withPlaces(context, placement, async (inside, actors) => {
+  return await withReservation(context, placement, async (inside, actors) => {
     await keepHold(inside, context.scope, hold);
     return { hold, actors };
   });

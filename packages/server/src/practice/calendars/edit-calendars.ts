@@ -8,9 +8,9 @@ import { fail } from '../../base/errors.ts';
 import { isTimeZone } from '../../base/time-zone.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { isAmong, type KeptCode } from '../value-sets/firm-codes.ts';
-import { appointmentTypeSet } from '../value-sets/firm-value-sets.ts';
+import { type FirmSetCode, isAmong } from '../value-sets/codes.ts';
 import { keptCodes } from '../value-sets/store.ts';
+import { appointmentTypeSet } from '../value-sets/table.ts';
 import type { AppointmentTypeRule, CalendarContent } from './calendar.ts';
 import { actorsOf, practitionerOf, type ScheduledCalendar } from './free-slots.ts';
 import { parseHolidays } from './holidays.ts';
@@ -164,7 +164,7 @@ function nextNumber({ lastNumber }: StoredCalendars): number {
  * @throws PraxisError `rule-broken`
  */
 export function requireOffered(
-  codes: readonly KeptCode[],
+  codes: readonly FirmSetCode[],
   types: readonly AppointmentTypeRule[],
   { element, offering }: { readonly element: string; readonly offering: string },
 ): void {

@@ -84,7 +84,10 @@ interface DocumentVersionRow {
 
 const reading: StatementOptions = { idempotent: true };
 
-/** All calendars and what they need, of one moment. @param practitioners ids of those whose calendars are wanted; absent: of all */
+/**
+ * All calendars and what they need, of one moment. @param practitioners ids of those whose calendars are wanted;
+ * absent: of all
+ */
 export async function readCalendars(
   store: StatementRunner,
   scope: TenantScope,
@@ -262,8 +265,9 @@ function allowed({ firm, application, epoch }: TenantScope): Sql {
 }
 
 /**
- * In one order for all who lock several, as bookings do. Who writes appointments under the rights of before does not know of
- * a new actor: the rights become old, and the firm's appointments are looked at again (practice/booking/agreed-appointments.ts).
+ * In one order for all who lock several, as bookings do. Who writes appointments under the rights of before does not
+ * know of a new actor: the rights become old, and the firm's appointments are looked at again
+ * (practice/booking/backfill-occupancy.ts).
  */
 function raised({ firm, application }: TenantScope, actors: readonly string[]): Sql {
   return sql`raised AS (

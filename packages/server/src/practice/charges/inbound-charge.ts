@@ -4,7 +4,7 @@
  */
 import { fail } from '../../base/errors.ts';
 import type { BehaviourContext, VersionChange } from '../../resources/behaviour.ts';
-import { together } from '../../resources/together.ts';
+import { commitUnlessConflict } from '../../resources/write-or-rollback.ts';
 import type { ResourceStore, WriteOutcome } from '../../storage/store.ts';
 import { requireTransaction, transactionOf } from './charge-transaction.ts';
 import { noteCharge, releaseCharge } from './store.ts';
@@ -33,7 +33,7 @@ export async function storeCharge(context: BehaviourContext, change: VersionChan
   if (before !== undefined && after !== undefined && transactionOf(before) === transactionOf(after))
     return await store.write(scope, write);
   try {
-    return await together(store, scope, async (inside) => {
+    return await commitUnlessConflict(store, scope, async (inside) => {
       await note(context, inside, change);
       return await inside.write(scope, write);
     });

@@ -13,7 +13,7 @@ import { isTaken, mediaTypes } from '../../content/media-types.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../../engine/context.ts';
 import type { ResourceHooks } from '../../engine/hooks.ts';
 import { denied } from '../../engine/rights/denials.ts';
-import { requireResource } from '../../engine/write/writing.ts';
+import { requireResource } from '../../engine/write/build-write.ts';
 import { contentLinkUrl, linkEndMs } from './content-links.ts';
 import { contentBaseOf } from './content-urls.ts';
 import { offerUpload, type UploadOffer } from './store.ts';

@@ -9,9 +9,9 @@ import { allEntry } from '../../access/registry.ts';
 import type { Clock } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
 import { newResourceId, newUuid } from '../../base/ids.ts';
+import { buildWrite, requireResource } from '../../engine/write/build-write.ts';
 import { withSafeNarrative } from '../../engine/write/patched-narrative.ts';
-import { storeVersion } from '../../engine/write/storing.ts';
-import { requireResource, resourceWrite } from '../../engine/write/writing.ts';
+import { saveVersion } from '../../engine/write/save-version.ts';
 import { textOf } from '../../search/json-values.ts';
 import type { ResourceStore, ResourceWrite, StoredResource } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
@@ -194,7 +194,10 @@ async function apply(
   return id;
 }
 
-/** @throws PraxisError `conflict` with an issue for each element that somebody else has changed and that would be overwritten */
+/**
+ * @throws PraxisError `conflict` with an issue for each element that somebody else has changed and that would be
+ * overwritten
+ */
 function requireNotOvertaken(
   type: string,
   row: StoredResource | undefined,
@@ -237,14 +240,7 @@ async function writeOf(
 ): Promise<ResourceWrite> {
   const subject = `${username} on behalf of ${applicationName}`;
   const caller = { flow: 'client', tokenId: task, subject, requestId: newUuid() } as const;
-  const write = await resourceWrite(
-    { scope, clock, caller, baseUrl, budget },
-    interaction,
-    type,
-    id,
-    resource,
-    version,
-  );
+  const write = await buildWrite({ scope, clock, caller, baseUrl, budget }, interaction, type, id, resource, version);
   return { ...write, audit: { ...write.audit, flow } };
 }
 
@@ -254,7 +250,7 @@ const staff: AccessPolicy = compilePolicy([allEntry], [allEntry]);
 async function storeBy(decider: Decider, write: ResourceWrite, current: StoredResource | undefined): Promise<void> {
   const { store, scope, clock, baseUrl, budget } = decider;
   const context = { store, scope, clock, baseUrl, budget, policy: staff };
-  const outcome = await storeVersion(context, write, current, { act: { by: 'practice', on: 'write' } });
+  const outcome = await saveVersion(context, write, current, { act: { by: 'practice', on: 'write' } });
   if (outcome.outcome !== 'written')
     fail('conflict', { diagnostics: `${write.type}/${write.id} has changed at this moment: look at it again` });
 }

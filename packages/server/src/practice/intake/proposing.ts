@@ -12,11 +12,11 @@ import { awaiting } from '../../engine/outcome.ts';
 import { criterionTest, discloseReadable } from '../../engine/rights/disclosing.ts';
 import { readableMember } from '../../engine/rights/readable-members.ts';
 import { requireBound } from '../../engine/write/bindings.ts';
+import { buildWrite } from '../../engine/write/build-write.ts';
 import { requireInvariants } from '../../engine/write/invariants.ts';
-import { storeVersion } from '../../engine/write/storing.ts';
-import { resourceWrite } from '../../engine/write/writing.ts';
+import { saveVersion } from '../../engine/write/save-version.ts';
 import type { ResourceWrite, StoredResource } from '../../storage/store.ts';
-import { holdProposed } from '../documents/holding-contents.ts';
+import { attachProposedContent } from '../documents/attach-content.ts';
 import { type Proposed, proposedFields } from './fields.ts';
 import { intakeTask } from './intake-task.ts';
 import { addProposal, awaitsAcceptance, waitingMax } from './store.ts';
@@ -87,15 +87,15 @@ async function propose(
   const target = write.audit.interaction === 'create' ? undefined : write.id;
   const task = intakeTask({ id, type, target, patient: patientOf(context, made), proposed, nowMs: clock.now() });
   const { policy: _asWriter, ...plain } = context;
-  const taskWrite = await resourceWrite(plain, 'create', 'Task', id, task, 0);
+  const taskWrite = await buildWrite(plain, 'create', 'Task', id, task, 0);
   // What allows it is what allows the write that it stands for.
   const audit = { ...taskWrite.audit, ...(write.audit.entries === undefined ? {} : { entries: write.audit.entries }) };
   const draft = { task: id, type, target, base: current?.versionId ?? 0, proposedAtMs: clock.now() };
   await store.transaction(scope, async (inside) => {
     if (!(await addProposal(inside, scope, { ...draft, proposed: JSON.stringify(proposed) }))) tooMany();
     const storing = { ...context, store: inside };
-    await holdProposed(storing, write, id);
-    const outcome = await storeVersion(storing, { ...taskWrite, audit }, undefined, { act: byServer });
+    await attachProposedContent(storing, write, id);
+    const outcome = await saveVersion(storing, { ...taskWrite, audit }, undefined, { act: byServer });
     if (outcome.outcome !== 'written') fail('conflict', { diagnostics: 'The new id is taken: repeat the request' });
   });
   const location = `${baseUrl}/Task/${id}`;

@@ -3,7 +3,7 @@ import { fail } from '../../base/errors.ts';
 import type { Behaviour, BehaviourContext, VersionChange } from '../../resources/behaviour.ts';
 import { judgedBy } from '../../resources/states/judging.ts';
 import { tableOf } from '../../resources/states/state-table.ts';
-import { together } from '../../resources/together.ts';
+import { commitUnlessConflict } from '../../resources/write-or-rollback.ts';
 import type { WriteOutcome } from '../../storage/store.ts';
 import { closeProposal, findProposal } from '../intake/store.ts';
 import { intakeStates } from '../intake/task-states.ts';
@@ -23,7 +23,7 @@ async function storeTask({ scope, store }: BehaviourContext, change: VersionChan
   const isIntake = before !== undefined && tableOf([intakeStates], before) !== undefined;
   if (!isIntake || (after !== undefined && !withdrawn.has(after['status']))) return await store.write(scope, write);
   if (act?.by === 'application' && after !== undefined) await requireProposer({ scope, store }, write.id);
-  return await together(store, scope, async (inside) => {
+  return await commitUnlessConflict(store, scope, async (inside) => {
     await closeProposal(inside, scope, write.id);
     return await inside.write(scope, write);
   });

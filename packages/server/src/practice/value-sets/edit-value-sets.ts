@@ -5,7 +5,7 @@
 import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import { newUuid } from '../../base/ids.ts';
-import { resourceWrite } from '../../engine/write/writing.ts';
+import { buildWrite } from '../../engine/write/build-write.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import { readCode } from '../calendars/calendar-types.ts';
 import {
@@ -22,17 +22,11 @@ import {
 import { type Editor, requireOffered, requireSeen } from '../calendars/edit-calendars.ts';
 import { calendarsFrom } from '../calendars/scheduled-calendars.ts';
 import { readCalendars } from '../calendars/store.ts';
-import { codesOf, isAmong, isSameCode, type KeptCode, type KeptCodes, keptCode, withCodes } from './firm-codes.ts';
-import {
-  appointmentTypeSet,
-  type FirmCode,
-  type FirmValueSet,
-  firmValueSet,
-  firmValueSets,
-} from './firm-value-sets.ts';
+import { codesOf, type FirmSetCode, type FirmSetCodes, firmSetCode, isAmong, isSameCode, withCodes } from './codes.ts';
 import { storedValueSet } from './store.ts';
+import { appointmentTypeSet, type FirmCode, type FirmValueSet, firmValueSet, firmValueSets } from './table.ts';
 
-export interface ShownValueSet extends KeptCodes {
+export interface ShownValueSet extends FirmSetCodes {
   readonly set: FirmValueSet;
   /** undefined: the firm does not keep it. */
   readonly version: number | undefined;
@@ -43,7 +37,7 @@ const codesMax = 500;
 const displayLengthMax = 120;
 const systemPattern = /^[!-~]{1,255}$/;
 
-const nothingKept: KeptCodes = { active: false, inUse: [], retired: [] };
+const nothingKept: FirmSetCodes = { active: false, inUse: [], retired: [] };
 
 /** Every set that there is, also those that the firm does not keep. */
 export async function valueSetsOf({
@@ -146,7 +140,7 @@ async function put(
   { scope, clock, changedBy, budget }: Editor,
   store: ResourceStore,
   set: FirmValueSet,
-  codes: KeptCodes,
+  codes: FirmSetCodes,
 ): Promise<ShownValueSet> {
   if (set.id === appointmentTypeSet && codes.active) await requireCalendarsFit(store, scope, codes.inUse);
   const stored = await storedValueSet(store, scope, set.id);
@@ -155,7 +149,7 @@ async function put(
   const context = { scope, clock, caller, budget, baseUrl: '' };
   const resource: JsonObject = withCodes(set, codes, stored?.resource);
   const interaction = stored === undefined ? 'create' : 'update';
-  const write = await resourceWrite(context, interaction, 'ValueSet', set.id, resource, stored?.version ?? 0);
+  const write = await buildWrite(context, interaction, 'ValueSet', set.id, resource, stored?.version ?? 0);
   const outcome = await store.write(scope, write);
   if (outcome.outcome === 'conflict')
     return fail('conflict', { diagnostics: `ValueSet/${set.id} is being changed by others: try again` });
@@ -166,7 +160,7 @@ async function put(
 async function requireCalendarsFit(
   store: ResourceStore,
   scope: Editor['scope'],
-  inUse: readonly KeptCode[],
+  inUse: readonly FirmSetCode[],
 ): Promise<void> {
   for (const { calendar } of calendarsFrom(scope, await readCalendars(store, scope)))
     if (calendar.active)
@@ -176,7 +170,7 @@ async function requireCalendarsFit(
       });
 }
 
-function parseDocument(set: FirmValueSet, document: unknown): KeptCodes {
+function parseDocument(set: FirmValueSet, document: unknown): FirmSetCodes {
   const reading: Reading = { problems: [] };
   const place: Place = { reading, path: '', value: document };
   const members = objectOf(place, ['codes', 'active']) ?? {};
@@ -186,7 +180,7 @@ function parseDocument(set: FirmValueSet, document: unknown): KeptCodes {
     : set.defaults;
   const active = members['active'] === undefined || flagOf(memberOf(place, members, 'active')) === true;
   requireNoProblems(reading, 'input-invalid');
-  const inUse = codes.map((code) => keptCode(set, code));
+  const inUse = codes.map((code) => firmSetCode(set, code));
   const twice = inUse.findIndex((code, index) => inUse.findIndex((other) => isSameCode(code, other)) < index);
   if (twice >= 0) {
     const path = `codes[${twice}].code`;

@@ -4,14 +4,14 @@ import { contentOf } from '../../access/disclosure.ts';
 import type { Rememberable } from '../../storage/statement-runner.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { codesOf, type KeptCodes } from './firm-codes.ts';
+import { codesOf, type FirmSetCodes } from './codes.ts';
 
 /** Id of a set → its codes, of those of `ids` by which the firm has codes judged. */
 export async function keptCodes(
   store: Pick<ResourceStore, 'read'>,
   scope: TenantScope,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, KeptCodes>> {
+): Promise<ReadonlyMap<string, FirmSetCodes>> {
   const found = await Promise.all(
     ids.map(async (id) => {
       const valueSet = (await storedValueSet(store, scope, id, { remembered: true }))?.resource;

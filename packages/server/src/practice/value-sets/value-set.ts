@@ -5,8 +5,8 @@
 import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import type { Behaviour, VersionChange } from '../../resources/behaviour.ts';
-import { codesOf, isSameCode, type KeptCode } from './firm-codes.ts';
-import { firmValueSet, valueSetUrl } from './firm-value-sets.ts';
+import { codesOf, type FirmSetCode, isSameCode } from './codes.ts';
+import { firmValueSet, valueSetUrl } from './table.ts';
 
 export const valueSet: Behaviour = { type: 'ValueSet', judge, judged: ['compose'] };
 
@@ -26,7 +26,7 @@ function judge({ write, before, after }: VersionChange): void {
     refuse(write.id, 'never loses a code: list what is retired in compose.exclude', 'ValueSet.compose.exclude');
 }
 
-function codesBefore(before: JsonObject | undefined): readonly KeptCode[] {
+function codesBefore(before: JsonObject | undefined): readonly FirmSetCode[] {
   const codes = before && codesOf(before);
   return codes === undefined ? [] : [...codes.inUse, ...codes.retired];
 }

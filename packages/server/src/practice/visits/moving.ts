@@ -14,8 +14,8 @@ import { notFound, type RightsContext, refuse } from '../../engine/rights/denial
 import { criterionTest } from '../../engine/rights/disclosing.ts';
 import { readableMember } from '../../engine/rights/readable-members.ts';
 import { requireTouchable, requireTouched } from '../../engine/rights/write-rights.ts';
-import { callerAs, storeVersion } from '../../engine/write/storing.ts';
-import { requireResource, resourceWrite } from '../../engine/write/writing.ts';
+import { buildWrite, requireResource } from '../../engine/write/build-write.ts';
+import { callerAs, saveVersion } from '../../engine/write/save-version.ts';
 import { stepOf } from '../../resources/states/judging.ts';
 import type { Act } from '../../resources/states/state-table.ts';
 import type { StoredResource } from '../../storage/store.ts';
@@ -56,9 +56,9 @@ async function moveOnce(context: InteractionContext, request: FhirRequest, on: A
   const act: Act = { by: callerAs(context), on };
   const { to, effects } = stepOf(appointmentStates, before, act);
   const after = requireResource({ ...before, status: to }, 'Appointment', context.budget);
-  const write = await resourceWrite(context, 'patch', 'Appointment', request.id, after, current.versionId);
+  const write = await buildWrite(context, 'patch', 'Appointment', request.id, after, current.versionId);
   requireTouched(context, write, touched);
-  const outcome = await storeVersion(context, write, current, { act });
+  const outcome = await saveVersion(context, write, current, { act });
   if (outcome.outcome === 'conflict') throw new Overtaken();
   const { versionId } = outcome;
   const { lastUpdatedMs } = write;

@@ -6,7 +6,7 @@ import { invoking } from '../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
 import { requireGrants } from '../../engine/rights/denials.ts';
 import { discloseReadable } from '../../engine/rights/disclosing.ts';
-import { requireValidId } from '../../engine/write/writing.ts';
+import { requireValidId } from '../../engine/write/build-write.ts';
 import type { Operation, OperationParameter, OperationRequest } from '../../operations/operation.ts';
 import { type OutputParameter, parametersResponse } from '../../operations/result.ts';
 import { moveAppointment, requireStatusReadable } from './moving.ts';

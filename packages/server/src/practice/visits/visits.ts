@@ -10,8 +10,8 @@ import { toInstant } from '../../base/clock.ts';
 import { newResourceId } from '../../base/ids.ts';
 import type { InteractionContext } from '../../engine/context.ts';
 import { rightsOf } from '../../engine/search/searching.ts';
-import { storeVersion } from '../../engine/write/storing.ts';
-import { resourceWrite } from '../../engine/write/writing.ts';
+import { buildWrite } from '../../engine/write/build-write.ts';
+import { saveVersion } from '../../engine/write/save-version.ts';
 import { type Act, type Effect, stepsFrom } from '../../resources/states/state-table.ts';
 import { objectOf, textOf } from '../../search/json-values.ts';
 import { parseSearch } from '../../search/query/query.ts';
@@ -133,9 +133,9 @@ async function written(
   current: StoredResource | undefined,
 ): Promise<StoredResource> {
   const interaction = current === undefined ? 'create' : 'patch';
-  const write = await resourceWrite(context, interaction, 'Encounter', id, resource, current?.versionId ?? 0);
+  const write = await buildWrite(context, interaction, 'Encounter', id, resource, current?.versionId ?? 0);
   const audited = entries === undefined ? write : { ...write, audit: { ...write.audit, entries } };
-  const outcome = await storeVersion(context, audited, current, { act: { by: 'server', on } });
+  const outcome = await saveVersion(context, audited, current, { act: { by: 'server', on } });
   if (outcome.outcome === 'conflict') throw new Overtaken();
   const { lastUpdatedMs, content } = write;
   return {

@@ -1,13 +1,13 @@
 /**
- * An offer to one who waits, made and taken back: the Appointment's own state, its places and the list change together, as the
- * service's own act.
+ * An offer to one who waits, made and taken back: the Appointment's own state, its places and the list change together,
+ * as the service's own act.
  */
 import { type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf, type Stored } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
 import type { StoringContext } from '../../engine/hooks.ts';
-import { type StoringOptions, storeVersion } from '../../engine/write/storing.ts';
-import { requireResource, resourceWrite, type WritingContext } from '../../engine/write/writing.ts';
+import { type BuildWriteContext, buildWrite, requireResource } from '../../engine/write/build-write.ts';
+import { type SaveOptions, saveVersion } from '../../engine/write/save-version.ts';
 import type { Act } from '../../resources/states/state-table.ts';
 import type { StoredResource, WriteOutcome } from '../../storage/store.ts';
 import { claimSlot, ownerOf, participantsAt } from '../booking/holding.ts';
@@ -23,7 +23,7 @@ declare module '../../resources/behaviour.ts' {
 }
 
 /** What the service acts in when it acts by itself. */
-export type OfferingContext = StoringContext & WritingContext;
+export type OfferingContext = StoringContext & BuildWriteContext;
 
 const act: Act = { by: 'server', on: 'offer' };
 
@@ -85,11 +85,11 @@ async function stored(
   context: OfferingContext,
   row: StoredResource,
   appointment: JsonObject,
-  options: Pick<StoringOptions, 'replaces' | 'extras'>,
+  options: Pick<SaveOptions, 'replaces' | 'extras'>,
 ): Promise<WriteOutcome> {
-  const write = await resourceWrite(context, 'patch', 'Appointment', row.id, appointment, row.versionId);
+  const write = await buildWrite(context, 'patch', 'Appointment', row.id, appointment, row.versionId);
   const own = { ...write, audit: { ...write.audit, flow } };
-  return await storeVersion(context, own, row, { ...options, act });
+  return await saveVersion(context, own, row, { ...options, act });
 }
 
 function objectOf(content: Stored<string>): JsonObject {

@@ -26,7 +26,7 @@ export const schedulingGuards: readonly Guard[] = [
       {
         file: 'practice/booking/alternatives.ts',
         name: 'takenDetails',
-        importers: ['practice/booking/placing.ts'],
+        importers: ['practice/booking/reserve.ts'],
         replace:
           (original: typeof alternatives.takenDetails, isOff: Off): typeof alternatives.takenDetails =>
           (context, refused, maySeeSlots) =>
@@ -178,7 +178,7 @@ export const schedulingGuards: readonly Guard[] = [
       {
         file: 'practice/documents/store.ts',
         name: 'lockContents',
-        importers: ['practice/documents/holding-contents.ts'],
+        importers: ['practice/documents/attach-content.ts'],
         replace:
           (original: typeof contents.lockContents, isOff: Off): typeof contents.lockContents =>
           async (store, scope, ids) => {
@@ -197,7 +197,7 @@ export const schedulingGuards: readonly Guard[] = [
       {
         file: 'engine/rights/disclosing.ts',
         name: 'criterionTest',
-        importers: ['practice/documents/holding-contents.ts'],
+        importers: ['practice/documents/attach-content.ts'],
         replace:
           (original: typeof disclosing.criterionTest, isOff: Off): typeof disclosing.criterionTest =>
           (...asked) =>

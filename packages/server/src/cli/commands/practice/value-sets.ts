@@ -1,4 +1,6 @@
 /** `praxis value-set …`: the codes that a firm keeps. */
+
+import type { FirmSetCode } from '../../../practice/value-sets/codes.ts';
 import {
   retireCode,
   type ShownValueSet,
@@ -6,7 +8,6 @@ import {
   valueSetOf,
   valueSetsOf,
 } from '../../../practice/value-sets/edit-value-sets.ts';
-import type { KeptCode } from '../../../practice/value-sets/firm-codes.ts';
 import type { Command, CommandContext } from '../../command.ts';
 import { documentIn, editorOf, versionOf, versionOption } from '../../firm-documents.ts';
 import { environmentOption, printTable } from '../../options.ts';
@@ -71,7 +72,7 @@ function stateOf({ version, active }: ShownValueSet): string {
 }
 
 function printCodes(context: CommandContext, { inUse, retired }: ShownValueSet): void {
-  const rowsOf = (codes: readonly KeptCode[], state: string): readonly (readonly string[])[] =>
+  const rowsOf = (codes: readonly FirmSetCode[], state: string): readonly (readonly string[])[] =>
     codes.map(({ system, code, display }) => [code, state, display, system]);
   printTable(
     context,

@@ -1,12 +1,12 @@
 /**
- * $book: a slot becomes an appointment (docs/decisions/0189). Rooms and equipment that the appointment needs are found, taken
- * and named with it; all of that happens or nothing does.
+ * $book: a slot becomes an appointment (docs/decisions/0189). Rooms and equipment that the appointment needs are found,
+ * taken and named with it; all of that happens or nothing does.
  */
 import { invoking } from '../../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
 import { requireGrants } from '../../../engine/rights/denials.ts';
+import { requireResource } from '../../../engine/write/build-write.ts';
 import { createNew } from '../../../engine/write/create.ts';
-import { requireResource } from '../../../engine/write/writing.ts';
 import { objectInput, textInput } from '../../../operations/input.ts';
 import type { Operation, OperationRequest } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';

@@ -14,6 +14,7 @@ import { requireGrants } from '../../../engine/rights/denials.ts';
 import { discloseRow } from '../../../engine/rights/disclosing.ts';
 import { encodeQuery } from '../../../engine/search/search-links.ts';
 import type { Operation, OperationParameter, OperationRequest } from '../../../operations/operation.ts';
+import { mergeSlots, requireResourcesToo } from '../../calendars/common-availability.ts';
 import {
   type FreeSlotsContext,
   freeSlots,
@@ -29,7 +30,6 @@ import { offeredRow, offeredTo } from '../../calendars/offered-slot.ts';
 import { scheduledCalendars } from '../../calendars/scheduled-calendars.ts';
 import { requireSlotGrants, slotGrants } from '../../calendars/slot-grants.ts';
 import { derivingSlots } from '../../calendars/slots.ts';
-import { alsoNeeding, together } from '../../calendars/together.ts';
 import { otherStarts, preferredStarts } from '../preferred-times.ts';
 import { type FindAsked, type FindPlace, findCountMax, findDaysMax, placeText, readFind } from './find-asked.ts';
 
@@ -190,11 +190,11 @@ function walk(
     .filter(({ calendar }) => practitioners.size === 0 || practitioners.has(calendar.practitioner))
     .filter(({ calendar }) => locations.size === 0 || locations.has(calendar.location))
     .filter(({ calendar }) => !others.includes(practitionerOf(calendar)))
-    .map((scheduled) => alsoNeeding(scheduled, things));
+    .map((scheduled) => requireResourcesToo(scheduled, things));
   const companions = others.map((actor) => calendars.filter(({ calendar }) => practitionerOf(calendar) === actor));
   const theirs = { fromMs: Math.max(fromMs, place.after?.startMs ?? fromMs), toMs, appointmentTypes };
   const walks = companions.map((each) => freeSlots(context, each, { ...theirs, endsEarly: wanted.endsEarly }));
-  return together([freeSlots(context, own, { ...wanted, ...place, isDone }), ...walks]);
+  return mergeSlots([freeSlots(context, own, { ...wanted, ...place, isDone }), ...walks]);
 }
 
 function entryOf(context: InteractionContext, slot: OfferedSlot): readonly BundleEntry[] {

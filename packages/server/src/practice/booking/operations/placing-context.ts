@@ -1,13 +1,13 @@
 /** What operations that take time of others hand on. */
 import type { InteractionContext } from '../../../engine/context.ts';
-import { maySeeSlots } from '../../../engine/write/storing.ts';
+import { maySeeSlots } from '../../../engine/write/save-version.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
 import type { OfferedSlot } from '../../calendars/free-slots.ts';
 import { requireOfferedSlot } from '../../calendars/offered-slot.ts';
 import { findHold, type Hold } from '../holds.ts';
-import type { PlacingContext } from '../placing.ts';
+import type { ReservationContext } from '../reserve.ts';
 
-export function placingContext({ scope, store, clock, policy, budget }: InteractionContext): PlacingContext {
+export function placingContext({ scope, store, clock, policy, budget }: InteractionContext): ReservationContext {
   return { scope, store, nowMs: clock.now(), maySeeSlots: maySeeSlots(policy), budget };
 }
 

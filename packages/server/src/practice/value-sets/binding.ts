@@ -1,18 +1,18 @@
 /**
- * Whether a change of a resource uses codes that the firm keeps (docs/decisions/0205): what is new in a governed element is
+ * Whether a change of a resource uses codes that the firm keeps (docs/decisions/0205): what is new in a bound element is
  * judged by the codes in use; what the version before said may stay, so a retired code outlives its retirement where it is.
  */
 import { type BudgetedWork, extractor, type JsonObject, type JsonValue, type StepBudget } from '@praxis/fhir';
 import type { ErrorIssue } from '../../base/errors.ts';
 import { objectsOf, textOf } from '../../search/json-values.ts';
-import { isAmong, type KeptCode, type KeptCodes, type SaidCoding } from './firm-codes.ts';
-import { codeSystemUrl, type FirmValueSet, firmValueSets, type GovernedElement } from './firm-value-sets.ts';
+import { type FirmSetCode, type FirmSetCodes, isAmong, type SaidCoding } from './codes.ts';
+import { type BoundElement, codeSystemUrl, type FirmValueSet, firmValueSets } from './table.ts';
 
-interface Governed extends GovernedElement {
+interface Governed extends BoundElement {
   readonly set: FirmValueSet;
 }
 
-/** A concept that a governed element of the changed resource did not say before. */
+/** A concept that a bound element of the changed resource did not say before. */
 interface Said {
   readonly by: Governed;
   /** FHIRPath of the element. */
@@ -22,7 +22,7 @@ interface Said {
 
 export interface FirmCodesContext {
   /** Of those of `ids` that the firm keeps and has judged by: practice/value-sets/store.ts. */
-  readonly keptCodes: (ids: readonly string[]) => Promise<ReadonlyMap<string, KeptCodes>>;
+  readonly keptCodes: (ids: readonly string[]) => Promise<ReadonlyMap<string, FirmSetCodes>>;
   /** Whether refusals may name codes: what a read of the ValueSet would tell the caller anyway. */
   readonly maySeeCodes: boolean;
   /** A step for each element that is looked at. */
@@ -40,7 +40,7 @@ const byType: ReadonlyMap<string, readonly Governed[]> = Map.groupBy(
 );
 
 /** Top-level members of the type that the firm's codes govern: a verdict on a change of one tells what it said before. */
-export function governedMembers(type: string): readonly string[] {
+export function boundMembers(type: string): readonly string[] {
   return [...new Set((byType.get(type) ?? []).map(({ member }) => member))];
 }
 
@@ -48,7 +48,7 @@ export function governedMembers(type: string): readonly string[] {
  * Every concept that is new in `after` and has none of the firm's codes in use; [] also where the firm keeps no codes.
  * @param before the version before; undefined: there is none
  */
-export async function unknownCodes(
+export async function codesOutsideBinding(
   context: FirmCodesContext,
   type: string,
   before: JsonObject | undefined,
@@ -91,13 +91,13 @@ function keyOf(codings: readonly SaidCoding[]): string {
   return JSON.stringify(codings.map(({ system, code }) => [system, code]));
 }
 
-function isKnown({ inUse }: KeptCodes, { by, codings }: Said): boolean {
+function isKnown({ inUse }: FirmSetCodes, { by, codings }: Said): boolean {
   if (codings.some((coding) => isAmong(inUse, coding))) return true;
   const own = codeSystemUrl(by.set.id);
   return by.strength === 'extensible' && codings.every(({ system }) => system !== undefined && system !== own);
 }
 
-function issueOf({ maySeeCodes }: FirmCodesContext, { inUse, retired }: KeptCodes, said: Said): ErrorIssue {
+function issueOf({ maySeeCodes }: FirmCodesContext, { inUse, retired }: FirmSetCodes, said: Said): ErrorIssue {
   const { by, path, codings } = said;
   const wasRetired = maySeeCodes && codings.some((coding) => isAmong(retired, coding));
   const problem = wasRetired ? 'has a code that was retired from' : 'has no code of';
@@ -110,7 +110,7 @@ function issueOf({ maySeeCodes }: FirmCodesContext, { inUse, retired }: KeptCode
 }
 
 /** `NEW (New patient), FOLLOWUP (Follow-up) or 3 others`. */
-function named(codes: readonly KeptCode[]): string {
+function named(codes: readonly FirmSetCode[]): string {
   const shown = codes.slice(0, namedMax).map(({ code, display }) => (display === code ? code : `${code} (${display})`));
   const others = codes.length - shown.length;
   const all = others === 0 ? shown : [...shown, `${others} other${others === 1 ? '' : 's'}`];

@@ -17,20 +17,20 @@ import { openOperatorScope } from '../../tenancy/operator.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { byActor } from '../calendars/free-slots.ts';
 import {
-  type AgreedPlace,
-  agreedAppointments,
+  actorsToBackfill,
+  appointmentsToBackfill,
+  type BackfillPlace,
+  endBackfill,
+  type FirmToBackfill,
+  firmsToBackfill,
   heldAppointment,
   isOffered,
   passBarrier,
-  settle,
-  type UnsettledFirm,
-  unsettledActors,
-  unsettledFirms,
-} from './agreed.ts';
+} from './backfill-statements.ts';
 import { agreedClaimOf, bookingOf } from './booking.ts';
 import { findBookableActors, occupy } from './occupancy.ts';
 
-export interface AgreedAppointmentsOptions extends FirmWorkContext {
+export interface BackfillOptions extends FirmWorkContext {
   readonly baseUrlOf: (firm: Firm) => string;
 }
 
@@ -39,46 +39,46 @@ const portionMax = 200;
 const pauseMs = 2_000;
 
 /** A job (jobs/jobs.ts), which any number of processes may run. */
-export function agreedAppointmentsJob(options: AgreedAppointmentsOptions): Job {
+export function backfillOccupancyJob(options: BackfillOptions): Job {
   return {
     name: 'appointments from before a calendar',
     pauseMs,
     run: workFirmByFirm(options, {
       job: 'booked-appointments',
-      firms: (paused) => unsettledFirms(options.database, paused),
-      work: (firm) => bringIn(options, firm),
+      firms: (paused) => firmsToBackfill(options.database, paused),
+      work: (firm) => backfillFirm(options, firm),
     }),
   };
 }
 
-async function bringIn(options: AgreedAppointmentsOptions, unsettled: UnsettledFirm): Promise<'waiting' | 'done'> {
+async function backfillFirm(options: BackfillOptions, unsettled: FirmToBackfill): Promise<'waiting' | 'done'> {
   const { database, clock } = options;
   const firm = await getFirm(database, unsettled.environment, unsettled.prefix);
   const asFirm = database.forFirm(firm.id);
   if (!(await database.transaction(firm.id, (tx) => passBarrier(tx, firm.id)))) return 'waiting';
-  const actors = await unsettledActors(asFirm, firm.id);
+  const actors = await actorsToBackfill(asFirm, firm.id);
   const scope = await openOperatorScope(database, clock, firm);
   for (let afterRid = 0; ; ) {
     const wanted = { actors, nowMs: clock.now(), afterRid, limit: portionMax };
-    const places = await agreedAppointments(asFirm, firm.id, wanted);
+    const places = await appointmentsToBackfill(asFirm, firm.id, wanted);
     for (const place of places)
-      await database.transaction(firm.id, (tx) => occupyAgreed(options, tx, { firm, scope, place }));
+      await database.transaction(firm.id, (tx) => backfillAppointment(options, tx, { firm, scope, place }));
     const last = places.at(-1);
     if (last === undefined) break;
     afterRid = last.rid;
   }
-  await database.transaction(firm.id, (tx) => settle(tx, firm.id, unsettled));
+  await database.transaction(firm.id, (tx) => endBackfill(tx, firm.id, unsettled));
   return 'done';
 }
 
 interface Agreed {
   readonly firm: Firm;
   readonly scope: TenantScope;
-  readonly place: AgreedPlace;
+  readonly place: BackfillPlace;
 }
 
-async function occupyAgreed(
-  { clock, baseUrlOf }: AgreedAppointmentsOptions,
+async function backfillAppointment(
+  { clock, baseUrlOf }: BackfillOptions,
   tx: Queryable,
   { firm, scope, place }: Agreed,
 ): Promise<void> {

@@ -7,18 +7,18 @@
  */
 import type { JsonObject, JsonValue } from '@praxis/fhir';
 import { elements, objectOf, textOfElement } from '../../terminology/elements.ts';
-import { codeSystemUrl, type FirmCode, type FirmValueSet, valueSetUrl } from './firm-value-sets.ts';
+import { codeSystemUrl, type FirmCode, type FirmValueSet, valueSetUrl } from './table.ts';
 
 /** A code with its system, as it is compared. */
-export interface KeptCode extends FirmCode {
+export interface FirmSetCode extends FirmCode {
   readonly system: string;
 }
 
-export interface KeptCodes {
+export interface FirmSetCodes {
   /** False: the firm keeps the codes without having anything judged by them. */
   readonly active: boolean;
-  readonly inUse: readonly KeptCode[];
-  readonly retired: readonly KeptCode[];
+  readonly inUse: readonly FirmSetCode[];
+  readonly retired: readonly FirmSetCode[];
 }
 
 /** What a coding says; absent where it says nothing. */
@@ -28,7 +28,7 @@ export interface SaidCoding {
 }
 
 /** Undefined: the definition is not a list of codes, as an import may have brought, so nothing can be judged by it. */
-export function codesOf(valueSet: JsonObject): KeptCodes | undefined {
+export function codesOf(valueSet: JsonObject): FirmSetCodes | undefined {
   const compose = objectOf(valueSet['compose']);
   const inUse = listed(compose?.['include']);
   const retired = listed(compose?.['exclude']);
@@ -37,7 +37,7 @@ export function codesOf(valueSet: JsonObject): KeptCodes | undefined {
 }
 
 /** The ValueSet with these codes; whatever else `before` says stays. */
-export function withCodes(set: FirmValueSet, codes: KeptCodes, before: JsonObject | undefined): JsonObject {
+export function withCodes(set: FirmValueSet, codes: FirmSetCodes, before: JsonObject | undefined): JsonObject {
   const { resourceType: _type, id: _id, compose: _compose, expansion: _expansion, ...rest } = before ?? {};
   return {
     resourceType: 'ValueSet',
@@ -55,16 +55,16 @@ export function withCodes(set: FirmValueSet, codes: KeptCodes, before: JsonObjec
 }
 
 /** The code as it is kept. */
-export function keptCode(set: FirmValueSet, { system, code, display }: FirmCode): KeptCode {
+export function firmSetCode(set: FirmValueSet, { system, code, display }: FirmCode): FirmSetCode {
   return { system: system ?? codeSystemUrl(set.id), code, display };
 }
 
-export function isSameCode(one: KeptCode, other: KeptCode): boolean {
+export function isSameCode(one: FirmSetCode, other: FirmSetCode): boolean {
   return one.code === other.code && one.system === other.system;
 }
 
 /** Whether the coding names one of the codes: without a system it means that code of any. */
-export function isAmong(codes: readonly KeptCode[], { system, code }: SaidCoding): boolean {
+export function isAmong(codes: readonly FirmSetCode[], { system, code }: SaidCoding): boolean {
   return codes.some((kept) => kept.code === code && (system === undefined || system === kept.system));
 }
 
@@ -75,7 +75,7 @@ function nameOf(id: string): string {
     .join('');
 }
 
-function bySystem(codes: readonly KeptCode[]): JsonValue[] {
+function bySystem(codes: readonly FirmSetCode[]): JsonValue[] {
   const groups = Map.groupBy(codes, ({ system }) => system);
   return [...groups].map(([system, group]) => ({
     system,
@@ -84,8 +84,8 @@ function bySystem(codes: readonly KeptCode[]): JsonValue[] {
 }
 
 /** Undefined where a part is anything but a list of codes of one system. */
-function listed(parts: JsonValue | undefined): readonly KeptCode[] | undefined {
-  const codes: KeptCode[] = [];
+function listed(parts: JsonValue | undefined): readonly FirmSetCode[] | undefined {
+  const codes: FirmSetCode[] = [];
   for (const { system, concept, filter, valueSet } of elements(parts)) {
     const from = textOfElement(system);
     const concepts = elements(concept);

@@ -12,7 +12,7 @@ import { type Refused, takenDetails } from './alternatives.ts';
 import { type Booking, type BookingRules, claimOf } from './booking.ts';
 import { findBookableActors, occupy } from './occupancy.ts';
 
-export interface PlacingContext {
+export interface ReservationContext {
   readonly scope: TenantScope;
   readonly store: ResourceStore;
   readonly nowMs: number;
@@ -22,7 +22,7 @@ export interface PlacingContext {
   readonly maySeeSlots: boolean;
 }
 
-export interface Placement {
+export interface Reservation {
   /** Appointment/id, or hold/id: what it had before is given up. */
   readonly owner: string;
   /** undefined: it takes nothing any more. */
@@ -37,7 +37,7 @@ export interface Placement {
 const attemptsMax = 5;
 
 /** Why a transaction must be undone; nothing more: the rules have changed meanwhile. */
-class NotPlaced extends Error {
+class NotReserved extends Error {
   readonly refused: Refused | undefined;
   constructor(refused?: Refused) {
     super('no place');
@@ -51,18 +51,18 @@ class NotPlaced extends Error {
  * @throws PraxisError `slot-missing`, `slot-taken`, `conflict` when calendars are being changed all the time, and what
  *   `store` throws
  */
-export async function withPlaces<T>(
-  context: PlacingContext,
-  placement: Placement,
+export async function withReservation<T>(
+  context: ReservationContext,
+  placement: Reservation,
   store: (inside: ResourceStore, actors: readonly string[]) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     try {
       return await context.store.transaction(context.scope, async (inside) =>
-        store(inside, await take(context, inside, placement)),
+        store(inside, await reserve(context, inside, placement)),
       );
     } catch (error) {
-      if (!(error instanceof NotPlaced)) throw error;
+      if (!(error instanceof NotReserved)) throw error;
       if (error.refused === undefined) continue;
       const details = await takenDetails(context, error.refused, context.maySeeSlots);
       throw new PraxisError('slot-taken', { ...details, cause: error });
@@ -71,19 +71,19 @@ export async function withPlaces<T>(
   return fail('conflict', { diagnostics: 'The calendar is being changed: repeat the request' });
 }
 
-/** @throws NotPlaced */
-async function take(
-  { scope, nowMs }: PlacingContext,
+/** @throws NotReserved */
+async function reserve(
+  { scope, nowMs }: ReservationContext,
   inside: ResourceStore,
-  { owner, booking, replaces, expiresMs }: Placement,
+  { owner, booking, replaces, expiresMs }: Reservation,
 ): Promise<readonly string[]> {
   const rules = booking && (await rulesOf(inside, scope, booking));
   const claim = rules && claimOf(booking, rules);
   const choices = claim?.choices ?? [];
   const placed = await occupy(inside, scope, { owner, replaces, nowMs, expiresMs, forced: false, choices });
   if (placed.outcome === 'placed') return placed.actors;
-  if (placed.outcome === 'changed' || !booking || !rules || !claim) throw new NotPlaced();
-  throw new NotPlaced({ booking, claim, blocked: placed.blocked, calendars: rules.calendars });
+  if (placed.outcome === 'changed' || !booking || !rules || !claim) throw new NotReserved();
+  throw new NotReserved({ booking, claim, blocked: placed.blocked, calendars: rules.calendars });
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { OfferedSlot, ScheduledCalendar } from './free-slots.ts';
 
 /** The calendar as it is for those who name rooms or equipment themselves: they alone will do where one of them would. */
-export function needing(scheduled: ScheduledCalendar, named: readonly string[]): ScheduledCalendar {
+export function restrictResources(scheduled: ScheduledCalendar, named: readonly string[]): ScheduledCalendar {
   const { calendar } = scheduled;
   const appointmentTypes = calendar.appointmentTypes.map((type) => ({
     ...type,
@@ -15,8 +15,8 @@ export function needing(scheduled: ScheduledCalendar, named: readonly string[]):
 }
 
 /** The calendar as it is for those who need more than the appointment type does: all of `actors`, too. */
-export function alsoNeeding(scheduled: ScheduledCalendar, actors: readonly string[]): ScheduledCalendar {
-  const { calendar } = needing(scheduled, actors);
+export function requireResourcesToo(scheduled: ScheduledCalendar, actors: readonly string[]): ScheduledCalendar {
+  const { calendar } = restrictResources(scheduled, actors);
   const appointmentTypes = calendar.appointmentTypes.map((type) => {
     const known = new Set(type.needs.flatMap(({ anyOf }) => anyOf));
     const more = actors.filter((actor) => !known.has(actor)).map((actor) => ({ anyOf: [actor] }));
@@ -26,7 +26,7 @@ export function alsoNeeding(scheduled: ScheduledCalendar, actors: readonly strin
 }
 
 /** Of walks in the order of starts, the slots of the first at whose start all the others have one, too. */
-export async function* together(walks: readonly AsyncGenerator<OfferedSlot>[]): AsyncGenerator<OfferedSlot> {
+export async function* mergeSlots(walks: readonly AsyncGenerator<OfferedSlot>[]): AsyncGenerator<OfferedSlot> {
   const [first, ...others] = walks;
   if (first === undefined) return;
   const heads = await Promise.all(others.map(async (walk) => ({ walk, slot: await next(walk) })));

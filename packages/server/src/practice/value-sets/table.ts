@@ -14,12 +14,12 @@ export interface FirmCode {
 }
 
 /**
- * What may stand in a governed element: `required`: each concept with a code holds one of the set; `extensible`: codes of
+ * What may stand in a bound element: `required`: each concept with a code holds one of the set; `extensible`: codes of
  * other code systems are possible as well, only those of the set's own, and those without a system, are judged.
  */
 export type Strength = 'required' | 'extensible';
 
-export interface GovernedElement {
+export interface BoundElement {
   readonly type: string;
   /** FHIRPath to values of type CodeableConcept. */
   readonly expression: string;
@@ -32,7 +32,7 @@ export interface FirmValueSet {
   /** Id of the ValueSet, and the last part of its URL and of that of its code system. */
   readonly id: string;
   readonly title: string;
-  readonly governs: readonly GovernedElement[];
+  readonly governs: readonly BoundElement[];
   /** What a firm begins with that names no codes; none: the firm says them. */
   readonly defaults: readonly FirmCode[];
 }
@@ -175,7 +175,7 @@ export function firmValueSet(id: string): FirmValueSet | undefined {
   return byId.get(id);
 }
 
-function element(expression: string, strength: Strength): GovernedElement {
+function element(expression: string, strength: Strength): BoundElement {
   const [, type = '', member = ''] = /^(\w+)\.(\w+)/.exec(expression) ?? [];
   return { type, expression, member, strength };
 }

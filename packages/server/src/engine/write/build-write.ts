@@ -89,18 +89,18 @@ function stamp(resource: JsonObject, id: string, versionId: number, lastUpdatedM
 }
 
 /** The work of a write between its statements. */
-export const writing: BudgetedWork = { what: 'Writing the resource', cheaper: 'send a smaller one' };
+export const buildingWrite: BudgetedWork = { what: 'Writing the resource', cheaper: 'send a smaller one' };
 
 /** What a write needs of its context; imports and seeds have no policy or request, and the operator's rights. */
-export type WritingContext = Pick<InteractionContext, 'scope' | 'clock' | 'caller' | 'baseUrl' | 'budget'> &
+export type BuildWriteContext = Pick<InteractionContext, 'scope' | 'clock' | 'caller' | 'baseUrl' | 'budget'> &
   Partial<Pick<InteractionContext, 'policy' | 'note'>>;
 
 /**
  * The write of `resource` as version `expectedVersion + 1` of `type`/`id`. Others go on while that of a large one is made.
  * @throws PraxisError `too-costly`, CostlyParameters
  */
-export async function resourceWrite(
-  context: WritingContext,
+export async function buildWrite(
+  context: BuildWriteContext,
   interaction: AuditRow['interaction'],
   type: string,
   id: string,
@@ -113,14 +113,14 @@ export async function resourceWrite(
   const asSent = JSON.stringify(stamped);
   const text = hooksOf('toStored', type).reduce((made, toStored) => toStored(made, context.baseUrl), asSent);
   const content = text === asSent ? stamped : (parseJson(text) as JsonObject); // as before, but for URLs of content
-  await context.budget.turn(writing);
+  await context.budget.turn(buildingWrite);
   const index = await indexResource(
     type,
     content,
     { timeZone, searchParameters, baseUrl: context.baseUrl, characters: text.length },
     context.budget,
   );
-  await context.budget.turn(writing);
+  await context.budget.turn(buildingWrite);
   return {
     type,
     id,
@@ -135,7 +135,7 @@ export async function resourceWrite(
 
 /** The audit row of a write by this caller. @param written the new version, or the one that is deleted */
 export function auditRow(
-  context: WritingContext,
+  context: BuildWriteContext,
   interaction: AuditRow['interaction'],
   written: { readonly type: string; readonly id: string; readonly text: string },
 ): AuditRow {

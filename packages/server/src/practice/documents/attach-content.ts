@@ -33,7 +33,7 @@ export const contentHooks: ResourceHooks = {
   wrapStore: (context, write, work) =>
     write.content === null || !holdsContent(contentOf(write.content))
       ? work(context)
-      : holdingContents(context, write, work),
+      : attachContent(context, write, work),
   toSent: (context, letter, { type, id, disclosed }) => withContentLinksFor(context, letter, type, id, disclosed),
 };
 
@@ -42,7 +42,7 @@ export const contentHooks: ResourceHooks = {
  * @throws PraxisError `rule-broken` (no such content, or not what the attachment says), `duplicate` (a document of the same
  *   patient has the same bytes, and the caller may see it)
  */
-async function holdingContents(
+async function attachContent(
   context: StoringContext,
   write: ResourceWrite,
   work: (inside: StoringContext) => Promise<WriteOutcome>,
@@ -69,7 +69,11 @@ async function holdingContents(
  * Has the Task of a proposal hold what the version that is proposed names, until somebody has decided. Inside a transaction.
  * @throws PraxisError `rule-broken`
  */
-export async function holdProposed(context: StoringContext, write: ResourceWrite, task: string): Promise<void> {
+export async function attachProposedContent(
+  context: StoringContext,
+  write: ResourceWrite,
+  task: string,
+): Promise<void> {
   if (write.content === null || !holdsContent(contentOf(write.content))) return;
   const { ids, resource } = await requireNamed(context, write);
   await holdContents(context.store, context.scope, ids, `Task/${task}`, patientOf(resource, context.baseUrl));

@@ -13,7 +13,7 @@ class Overtaken extends Error {
 }
 
 /** Runs `work`; where it ends in a conflict nothing of it remains. @returns its outcome. @throws what it throws */
-export async function together(
+export async function commitUnlessConflict(
   store: ResourceStore,
   scope: TenantScope,
   work: (inside: ResourceStore) => Promise<WriteOutcome>,

@@ -1,5 +1,5 @@
 /**
- * The one way by which interactions store a version: what the resource type does of its own (resources/) comes with it.
+ * The one way by which interactions save a version: what the resource type does of its own (resources/) comes with it.
  */
 import { type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf, type Stored } from '../../access/disclosure.ts';
@@ -12,11 +12,11 @@ import type { InteractionContext } from '../context.ts';
 import { hookOf, hooksOf, type StoringContext } from '../hooks.ts';
 import { criterionTest } from '../rights/disclosing.ts';
 import { boundMembers, requireBound } from './bindings.ts';
+import { buildingWrite } from './build-write.ts';
 import { requireInvariants } from './invariants.ts';
 import { requireReferences } from './required-references.ts';
-import { writing } from './writing.ts';
 
-export interface StoringOptions {
+export interface SaveOptions {
   /** Holds that become the resource: hold/id. */
   readonly replaces?: readonly string[];
   /** Absent: the caller makes the change, by a plain write. */
@@ -31,13 +31,13 @@ export interface StoringOptions {
  * @returns as `ResourceStore.write`
  * @throws PraxisError `invariant-broken`, or of the rule of the type that the change breaks, e.g. `rule-broken`, `slot-taken`
  */
-export async function storeVersion(
+export async function saveVersion(
   context: StoringContext,
   write: ResourceWrite,
   current: StoredResource | undefined,
-  options: StoringOptions = {},
+  options: SaveOptions = {},
 ): Promise<WriteOutcome> {
-  await context.budget.turn(writing);
+  await context.budget.turn(buildingWrite);
   await requireInvariants(context, write, current);
   if (write.content !== null) {
     const before = current === undefined || current.deleted ? undefined : contentOf(current.content);
@@ -45,17 +45,17 @@ export async function storeVersion(
   }
   const store = hooksOf('wrapStore', write.type).reduceRight<(inside: StoringContext) => Promise<WriteOutcome>>(
     (work, wrap) => (inside) => wrap(inside, write, work),
-    (inside) => storeBehaving(inside, write, current, options),
+    (inside) => saveWithBehaviour(inside, write, current, options),
   );
   return await store(context);
 }
 
 /** With what the type does of its own. */
-async function storeBehaving(
+async function saveWithBehaviour(
   context: StoringContext,
   write: ResourceWrite,
   current: StoredResource | undefined,
-  { replaces = [], act = { by: callerAs(context), on: 'write' }, extras = {} }: StoringOptions,
+  { replaces = [], act = { by: callerAs(context), on: 'write' }, extras = {} }: SaveOptions,
 ): Promise<WriteOutcome> {
   const behaviour = hookOf('behaviour', write.type);
   const isBound = boundMembers(write.type).length > 0;

@@ -1,6 +1,6 @@
 /**
  * Statements of the job that brings appointments into occupancy which were there before it was kept
- * (practice/booking/agreed-appointments.ts). All run as the firm.
+ * (practice/booking/backfill-occupancy.ts). All run as the firm.
  */
 import type { Stored } from '../../access/disclosure.ts';
 import type { Queryable } from '../../database/database.ts';
@@ -9,13 +9,13 @@ import { parameterNumber, typeNumber } from '../../search/numbers.ts';
 import { textArray } from '../../storage/index-arrays.ts';
 import { occupancyMaxMs } from './occupancy.ts';
 
-export interface AgreedPlace {
+export interface BackfillPlace {
   readonly rid: number;
   /** Id of the Appointment. */
   readonly id: string;
 }
 
-export interface AgreedWanted {
+export interface BackfillWanted {
   /** As Type/id. */
   readonly actors: readonly string[];
   /** Only those that may end later than this moment. */
@@ -27,7 +27,7 @@ export interface AgreedWanted {
 }
 
 /** Those whose appointments from before are still to be brought in. */
-export async function unsettledActors(query: Queryable, firm: number): Promise<readonly string[]> {
+export async function actorsToBackfill(query: Queryable, firm: number): Promise<readonly string[]> {
   const rows = await query.query<{ actor: string }>(
     sql`SELECT actor FROM bookable_actor WHERE firm = ${firm} AND NOT settled ORDER BY actor`,
   );
@@ -46,16 +46,16 @@ export async function passBarrier(tx: Queryable, firm: number): Promise<boolean>
 }
 
 /** Appointments of the actors that have no place of one of them yet, in the order of rid. */
-export async function agreedAppointments(
+export async function appointmentsToBackfill(
   query: Queryable,
   firm: number,
-  { actors, nowMs, afterRid, limit }: AgreedWanted,
-): Promise<readonly AgreedPlace[]> {
+  { actors, nowMs, afterRid, limit }: BackfillWanted,
+): Promise<readonly BackfillPlace[]> {
   const references = actors.map((actor) => {
     const [type = '', id = ''] = actor.split('/');
     return { type: typeNumber(type), id };
   });
-  return await query.query<AgreedPlace>(sql`
+  return await query.query<BackfillPlace>(sql`
     SELECT DISTINCT r.rid, r.id
     FROM unnest(${textArray(actors)}::text[], ${references.map(({ type }) => type)}::smallint[], ${textArray(references.map(({ id }) => id))}::text[]) AS a(actor, rtype, id)
     JOIN index_reference i ON i.firm = ${firm} AND i.param = ${parameterNumber('Appointment', 'actor')} AND i.target_rtype = a.rtype AND i.target_id = a.id
@@ -82,7 +82,7 @@ export async function heldAppointment(tx: Queryable, firm: number, id: string): 
 }
 
 /** A firm whose appointments are to be looked at. */
-export interface UnsettledFirm {
+export interface FirmToBackfill {
   readonly id: number;
   readonly environment: string;
   readonly prefix: string;
@@ -91,15 +91,15 @@ export interface UnsettledFirm {
 }
 
 /** Firms with appointments to look at. @param paused firms that are left out */
-export async function unsettledFirms(database: Queryable, paused: Sql): Promise<readonly UnsettledFirm[]> {
-  return await database.query<UnsettledFirm>(sql`
+export async function firmsToBackfill(database: Queryable, paused: Sql): Promise<readonly FirmToBackfill[]> {
+  return await database.query<FirmToBackfill>(sql`
     SELECT f.id, e.name AS environment, f.prefix, c.changes
     FROM occupancy_change c JOIN firm f ON f.id = c.firm JOIN environment e ON e.id = f.environment
     WHERE f.id NOT IN ${paused} ORDER BY f.id`);
 }
 
 /** Notes that all is brought in, unless there was another reason to look meanwhile. */
-export async function settle(tx: Queryable, firm: number, { changes }: UnsettledFirm): Promise<void> {
+export async function endBackfill(tx: Queryable, firm: number, { changes }: FirmToBackfill): Promise<void> {
   const [row] = await tx.query(
     sql`DELETE FROM occupancy_change WHERE firm = ${firm} AND changes = ${changes} RETURNING firm`,
   );
@@ -108,7 +108,7 @@ export async function settle(tx: Queryable, firm: number, { changes }: Unsettled
 }
 
 /** Has the appointments of all actors of the firm looked at again: after an import. */
-export async function unsettle(tx: Queryable, firm: number): Promise<void> {
+export async function requestBackfill(tx: Queryable, firm: number): Promise<void> {
   const rows = await tx.query(
     sql`UPDATE bookable_actor SET settled = false, barrier = NULL WHERE firm = ${firm} RETURNING 1 AS unsettled`,
   );
