@@ -3,7 +3,6 @@
  * that would do as well.
  */
 import type { ErrorDetails, ErrorIssue } from '../../base/errors.ts';
-import { mergeSlots, restrictResources } from '../calendars/common-availability.ts';
 import {
   type FreeSlotsContext,
   freeSlots,
@@ -11,6 +10,7 @@ import {
   RestUnseen,
   type ScheduledCalendar,
 } from '../calendars/free-slots.ts';
+import { mergeSlots, restrictResources } from '../calendars/joint-availability.ts';
 import { dayMs, instantText } from '../calendars/zone.ts';
 import type { Booking, BookingClaim } from './booking.ts';
 import type { Interval } from './occupancy.ts';

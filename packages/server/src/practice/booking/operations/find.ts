@@ -14,7 +14,6 @@ import { requireGrants } from '../../../engine/rights/denials.ts';
 import { discloseRow } from '../../../engine/rights/disclosing.ts';
 import { encodeQuery } from '../../../engine/search/search-links.ts';
 import type { Operation, OperationParameter, OperationRequest } from '../../../operations/operation.ts';
-import { mergeSlots, requireResourcesToo } from '../../calendars/common-availability.ts';
 import {
   type FreeSlotsContext,
   freeSlots,
@@ -26,6 +25,7 @@ import {
   type SlotPlace,
   stepsOfAnswer,
 } from '../../calendars/free-slots.ts';
+import { mergeSlots, requireResourcesToo } from '../../calendars/joint-availability.ts';
 import { offeredRow, offeredTo } from '../../calendars/offered-slot.ts';
 import { scheduledCalendars } from '../../calendars/scheduled-calendars.ts';
 import { requireSlotGrants, slotGrants } from '../../calendars/slot-grants.ts';
