@@ -278,8 +278,8 @@ export const makers: readonly Maker[] = [
 ];
 
 /**
- * Files that compose regular expressions → why those do not come from outside. JavaScript's engine has no bound on its time, so
- * a pattern that a sender chooses is matched by re2js, under the budget (docs/decisions/0220).
+ * Files that compose regular expressions → why those do not come from outside. JavaScript's engine has no bound on its
+ * time, so a pattern that a sender chooses is matched by re2js, under the budget (docs/decisions/0220).
  */
 export const regExpComposers: Readonly<Record<string, string>> = {
   'packages/fhir/src/xml/names.ts': 'classes of characters of XML',
@@ -290,7 +290,7 @@ export const regExpComposers: Readonly<Record<string, string>> = {
   'packages/server/src/admin/password-rules.ts': 'a length',
   'packages/server/src/http/binary.ts': 'the grammar of media types',
   'packages/server/src/http/request/paths.ts': 'the grammar of paths',
-  'packages/server/src/practice/booking/operations/find-asked.ts': 'names of resource types',
+  'packages/server/src/practice/booking/operations/find-parameters.ts': 'names of resource types',
   'packages/server/src/operations/primitive-input.ts': 'patterns of the primitive types of R4',
   'packages/server/src/practice/documents/content-urls.ts': 'the grammar of ids and the escaped base URL',
   'packages/server/src/engine/preconditions.ts': 'the grammar of entity tags',

@@ -16,7 +16,7 @@ import type { Log } from './base/log.ts';
 import { openMetrics } from './base/metrics.ts';
 import { openSecrets, type Secrets } from './base/secrets.ts';
 import { openServiceClock, type ServiceClock, trustedClock } from './base/service-clock.ts';
-import { openAnswerRooms } from './bundle/answer-room.ts';
+import { openResponseBudgets } from './bundle/response-budget.ts';
 import { type Content, openContent } from './content/content.ts';
 import { clockReadings, readClock } from './database/clock-reading.ts';
 import { type Connections, openConnections } from './database/connections.ts';
@@ -236,7 +236,7 @@ export async function startService(platform: Platform, options: ServiceOptions =
     content: platform.content,
     ledger,
     rateLimit,
-    answerRooms: openAnswerRooms(config),
+    responseBudgets: openResponseBudgets(config),
     bodies: openBodyAdmission(config, slices),
     places: openRequestPlaces(),
     jsonLimits: { depthMax, arrayLengthMax, stringLengthMax },

@@ -11,9 +11,9 @@ import { requireGrants } from '../engine/rights/denials.ts';
 import { requireResource } from '../engine/write/build-write.ts';
 import { withIdempotency } from '../engine/write/idempotency.ts';
 import { authorizeEntry } from './answer-entry.ts';
-import type { AnswerRoom } from './answer-room.ts';
 import { runBatch } from './batch.ts';
 import type { BundleRate } from './bundle-rate.ts';
+import { withPlaceholders } from './bundle-skeleton.ts';
 import { carryingOutEntries, entryLimits } from './entry-budget.ts';
 import { conditionalReferences } from './entry-links.ts';
 import { forEntry } from './entry-problem.ts';
@@ -21,7 +21,7 @@ import { type EntryRequest, readEntry } from './entry-request.ts';
 import { answeredEntry, bundleResponse, entryPreferences } from './entry-response.ts';
 import { requireDistinctUrls } from './identities.ts';
 import { isObject } from './links.ts';
-import { withPlaceholders } from './shell.ts';
+import type { ResponseBudget } from './response-budget.ts';
 import { runTransaction } from './transaction.ts';
 import { requireTransactionRight } from './transaction-right.ts';
 
@@ -31,7 +31,7 @@ export interface BundleOptions {
   /** Makes anything thrown an error that may be told, and logs what is a fault of the server. */
   readonly faultOf: (error: unknown) => PraxisError;
   readonly rate: BundleRate;
-  readonly room: AnswerRoom;
+  readonly responseBudget: ResponseBudget;
   /** Whether nobody is there any longer to be answered. */
   readonly isAbandoned: () => boolean;
 }
@@ -56,8 +56,8 @@ async function answerOnce(
   options: BundleOptions,
 ): Promise<FhirResponse> {
   const bundle = requireBundle(await request.body(), options.entriesMax, context.budget);
-  const { room, isAbandoned } = options;
-  room.empty(); // of a run that was undone
+  const { responseBudget, isAbandoned } = options;
+  responseBudget.empty(); // of a run that was undone
   // Entries wait for nothing: each would hold up those behind it.
   const { pause: _pause, ...inside } = context;
   const prefer = entryPreferences(request.prefer);
@@ -66,7 +66,7 @@ async function answerOnce(
   const answers = await runBatch(inside, entries, {
     prefer,
     charging: options.rate.ofBatch,
-    room,
+    responseBudget,
     isAbandoned,
     faultOf: options.faultOf,
     isOneTransaction: request.idempotency !== undefined,
@@ -78,7 +78,7 @@ async function answerTransaction(
   context: InteractionContext,
   bundle: JsonObject,
   entries: readonly JsonObject[],
-  { prefer, rate, room, isAbandoned }: BundleOptions & { readonly prefer: Preferences },
+  { prefer, rate, responseBudget, isAbandoned }: BundleOptions & { readonly prefer: Preferences },
 ): Promise<FhirResponse> {
   const requests: EntryRequest[] = [];
   for (const [index, entry] of entries.entries()) {
@@ -100,7 +100,7 @@ async function answerTransaction(
   return await runTransaction(context, requests, {
     prefer,
     charging: rate.ofTransaction,
-    room,
+    responseBudget,
     isAbandoned,
     answer: (answered) => {
       const answers = answered.map(({ entry, response }) => answeredEntry(context, entry, response, prefer));

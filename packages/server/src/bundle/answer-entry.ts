@@ -3,16 +3,16 @@
  */
 import type { FhirCall, FhirResponse, InteractionContext, Preferences } from '../engine/context.ts';
 import { dispatch, interactions } from '../engine/dispatch.ts';
-import { bytesOf, withoutBody } from '../engine/left-out.ts';
+import { bytesOf, withoutBody } from '../engine/response-body.ts';
 import { answerOperation, authorizeOperation, type OperationCall } from '../operations/answer-operation.ts';
-import type { AnswerRoom } from './answer-room.ts';
 import type { Charging } from './bundle-rate.ts';
 import { type CallOptions, entryCall } from './entry-call.ts';
 import type { EntryRequest } from './entry-request.ts';
+import type { ResponseBudget } from './response-budget.ts';
 
 export interface EntryOptions extends CallOptions {
   /** What the answer has to fit into. */
-  readonly room: AnswerRoom;
+  readonly responseBudget: ResponseBudget;
 }
 
 /**
@@ -25,20 +25,30 @@ export function answerEntry(
   options: EntryOptions,
 ): Promise<FhirResponse> {
   const { interaction } = entry;
-  const { charging = uncharged, room } = options;
-  const inside = { ...context, fitted: (response: FhirResponse) => fitted(context, entry, response, room) };
+  const { charging = uncharged, responseBudget } = options;
+  const inside = { ...context, fitted: (response: FhirResponse) => fitted(context, entry, response, responseBudget) };
   return interaction === 'operation'
-    ? answerOperation(inside, opened(entry, charging(operationCall(entry, options), `$${entry.operation}`), room))
-    : dispatch(inside, opened(entry, charging({ ...entryCall(entry, options), interaction }, interaction), room));
+    ? answerOperation(
+        inside,
+        opened(entry, charging(operationCall(entry, options), `$${entry.operation}`), responseBudget),
+      )
+    : dispatch(
+        inside,
+        opened(entry, charging({ ...entryCall(entry, options), interaction }, interaction), responseBudget),
+      );
 }
 
 /** The call, which does not read what there would be no room for. */
-function opened<C extends Pick<FhirCall, 'open'>>({ method }: EntryRequest, call: C, room: AnswerRoom): C {
+function opened<C extends Pick<FhirCall, 'open'>>(
+  { method }: EntryRequest,
+  call: C,
+  responseBudget: ResponseBudget,
+): C {
   if (method !== 'GET') return call;
   return {
     ...call,
     open: async () => {
-      room.requireRest();
+      responseBudget.requireRemaining();
       return await call.open();
     },
   };
@@ -52,12 +62,12 @@ function fitted(
   { allOrNothing }: InteractionContext,
   { method }: EntryRequest,
   response: FhirResponse,
-  room: AnswerRoom,
+  responseBudget: ResponseBudget,
 ): FhirResponse {
   const { list: _list, ...answer } = response; // the same again, in parts
   if (method === 'HEAD') return withoutBody(response);
-  if (room.takes(bytesOf(response.body))) return answer;
-  if (method === 'GET' || allOrNothing === true) room.requireRest();
+  if (responseBudget.tryReserve(bytesOf(response.body))) return answer;
+  if (method === 'GET' || allOrNothing === true) responseBudget.requireRemaining();
   return { ...withoutBody(response), isLeftOut: true };
 }
 

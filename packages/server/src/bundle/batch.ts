@@ -1,28 +1,28 @@
 /**
  * batch (https://hl7.org/fhir/R4/http.html#brules): entries that have nothing to do with each other, each with its own
- * rights, its own outcome and its own database transaction (or, with an Idempotency-Key, its own part of one). They are carried out one after another in the order of a
- * transaction, and answered in their own.
+ * rights, its own outcome and its own database transaction (or, with an Idempotency-Key, its own part of one). They are
+ * carried out one after another in the order of a transaction, and answered in their own.
  */
 import type { JsonObject } from '@praxis/fhir';
 import { fail, type PraxisError } from '../base/errors.ts';
 import type { BundleEntry } from '../engine/bundle-text.ts';
 import type { InteractionContext, Preferences } from '../engine/context.ts';
 import { CostlyParameters } from '../search/index/costly-parameters.ts';
-import { abandoned } from './abandoned.ts';
 import { answerEntry } from './answer-entry.ts';
-import type { AnswerRoom } from './answer-room.ts';
 import type { Charging } from './bundle-rate.ts';
+import { refuseForClientGone } from './client-gone.ts';
 import { carryingOutEntries } from './entry-budget.ts';
 import { inEntry } from './entry-problem.ts';
 import { type EntryRequest, readEntry } from './entry-request.ts';
 import { answeredEntry, refusedEntry } from './entry-response.ts';
 import { withLinks } from './links.ts';
+import type { ResponseBudget } from './response-budget.ts';
 import { rankOf } from './transaction.ts';
 
 export interface BatchOptions {
   readonly prefer: Preferences;
   readonly charging: Charging;
-  readonly room: AnswerRoom;
+  readonly responseBudget: ResponseBudget;
   /** Whether nobody is there any longer to be answered. */
   readonly isAbandoned: () => boolean;
   /** Makes anything thrown an error that may be told, and logs what is a fault of the server. */
@@ -43,7 +43,7 @@ export async function runBatch(
 ): Promise<readonly BundleEntry[]> {
   // A batch cannot be repeated with new rights once an entry is carried out, so their age is looked at first.
   await context.store.currentVersions(context.scope, []);
-  const { prefer, charging, room } = options;
+  const { prefer, charging, responseBudget } = options;
   const answers: BundleEntry[] = entries.map(() => ({}));
   const requests: EntryRequest[] = [];
   let isBegun = false; // an entry has been carried out
@@ -56,7 +56,7 @@ export async function runBatch(
         if (options.isOneTransaction || !isBegun) throw error;
         await context.store.failParameters(context.scope, error.failed);
       }
-      answers[index] = refusedEntry(inEntry(options.faultOf(error), index), room);
+      answers[index] = refusedEntry(inEntry(options.faultOf(error), index), responseBudget);
     }
   };
   for (const [index, entry] of entries.entries()) {
@@ -65,12 +65,12 @@ export async function runBatch(
   const urns = new Set(requests.map(({ fullUrl }) => fullUrl ?? '').filter((url) => url.startsWith('urn:')));
   for (const entry of requests.toSorted((a, b) => rankOf(a) - rankOf(b))) {
     if (options.isAbandoned()) {
-      if (options.isOneTransaction) abandoned();
+      if (options.isOneTransaction) refuseForClientGone();
       break;
     }
     await attempt(entry.index, async () => {
       requireIndependent(entry, urns);
-      const answer = (inside: InteractionContext) => answerEntry(inside, entry, { prefer, charging, room });
+      const answer = (inside: InteractionContext) => answerEntry(inside, entry, { prefer, charging, responseBudget });
       const response = options.isOneTransaction
         ? await context.store.transaction(context.scope, (store) => answer({ ...context, store }))
         : await answer(context);

@@ -7,11 +7,11 @@ import { PraxisError } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
 import { type BundleEntry, bundleText } from '../engine/bundle-text.ts';
 import type { FhirResponse, InteractionContext, Preferences } from '../engine/context.ts';
-import { bytesOf } from '../engine/left-out.ts';
 import { leftOut, outcomeOf } from '../engine/outcome.ts';
 import { etagOf } from '../engine/preconditions.ts';
-import type { AnswerRoom } from './answer-room.ts';
+import { bytesOf } from '../engine/response-body.ts';
 import type { EntryRequest } from './entry-request.ts';
+import type { ResponseBudget } from './response-budget.ts';
 
 /** The preferences of entries: without one, writes return nothing, since the sender has what it sent. */
 export function entryPreferences(prefer: Preferences): Preferences {
@@ -45,9 +45,9 @@ export function answeredEntry(
 const noResources: ReadonlySet<string> = new Set(['history-instance', 'operation']);
 
 /** The entry of the answer for one that failed; where there is no room, it tells the first problem alone. */
-export function refusedEntry(error: PraxisError, room: AnswerRoom): BundleEntry {
+export function refusedEntry(error: PraxisError, responseBudget: ResponseBudget): BundleEntry {
   const outcome = outcomeOf(error);
-  const told = room.takes(bytesOf(outcome)) ? outcome : outcomeOf(firstOf(error));
+  const told = responseBudget.tryReserve(bytesOf(outcome)) ? outcome : outcomeOf(firstOf(error));
   return { response: { status: statusText(error.status), outcome: told } };
 }
 

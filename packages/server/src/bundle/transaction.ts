@@ -10,10 +10,9 @@
 import { PraxisError } from '../base/errors.ts';
 import { newResourceId } from '../base/ids.ts';
 import type { FhirResponse, InteractionContext, Preferences } from '../engine/context.ts';
-import { abandoned } from './abandoned.ts';
 import { answerEntry, type EntryOptions } from './answer-entry.ts';
-import type { AnswerRoom } from './answer-room.ts';
 import type { Charging } from './bundle-rate.ts';
+import { refuseForClientGone } from './client-gone.ts';
 import { carryingOutEntries } from './entry-budget.ts';
 import {
   type ConditionalReference,
@@ -27,6 +26,7 @@ import type { EntryRequest } from './entry-request.ts';
 import { gatherWrites } from './gathered-writes.ts';
 import { identitiesOf, requireDistinct } from './identities.ts';
 import { type Located, locate, requireLocated } from './reference-search.ts';
+import type { ResponseBudget } from './response-budget.ts';
 
 /** Runs until what was assumed must hold; each run learns all that was wrong in it. */
 const runsMax = 4;
@@ -39,7 +39,7 @@ export interface AnsweredRequest {
 export interface TransactionOptions {
   readonly prefer: Preferences;
   readonly charging: Charging;
-  readonly room: AnswerRoom;
+  readonly responseBudget: ResponseBudget;
   /** Whether nobody is there any longer to be answered. */
   readonly isAbandoned: () => boolean;
   /** Puts the answer together: before the commit, so that nothing was changed when it fails. */
@@ -92,7 +92,7 @@ export async function runTransaction(
     try {
       return await context.store.transaction(context.scope, async (store) => {
         context.trail.length = trailBefore; // a run that is undone has shown nothing
-        options.room.empty();
+        options.responseBudget.empty();
         const gathered = gatherWrites(context.scope, store);
         const inside: InteractionContext = { ...context, store: gathered.store, allOrNothing: true };
         return options.answer(await runOnce(inside, gathered.flush, plan, known));
@@ -139,20 +139,20 @@ async function runOnce(
 
 async function carryOut(
   context: InteractionContext,
-  { prefer, newIds, charging, charged, room, isAbandoned }: Plan,
+  { prefer, newIds, charging, charged, responseBudget, isAbandoned }: Plan,
   entries: readonly EntryRequest[],
   links: EntryLinks,
   responses: Map<number, FhirResponse>,
 ): Promise<void> {
   for (const entry of entries) {
     await context.budget.breathe(carryingOutEntries);
-    if (isAbandoned()) abandoned();
+    if (isAbandoned()) refuseForClientGone();
     const { index } = entry;
     const resource = links.resource(entry);
     const newId = newIds[index];
     const options: EntryOptions = {
       prefer,
-      room,
+      responseBudget,
       ...(resource === undefined ? {} : { resource }),
       ...(newId === undefined ? {} : { newId }),
       ...(charged.has(index) ? {} : { charging }),

@@ -4,7 +4,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PraxisError } from '../base/errors.ts';
 import { answerBundle } from '../bundle/answer-bundle.ts';
-import type { AnswerRoom } from '../bundle/answer-room.ts';
+import type { ResponseBudget } from '../bundle/response-budget.ts';
 import type { FhirCall, FhirResponse, InteractionContext } from '../engine/context.ts';
 import type { RateSubject } from '../limits/rate-limit.ts';
 import { findFormat, formatWishes } from './answer/answer-format.ts';
@@ -30,8 +30,8 @@ export async function answerBundleRequest(
 ): Promise<FhirResponse> {
   const { bundleAnswerBytesMax, bundleEntriesMax } = parts.config;
   const bytesMax = isInXml(request) ? Math.floor(bundleAnswerBytesMax * partInXml) : bundleAnswerBytesMax;
-  const room = parts.answerRooms.open(subject.apiKey, bytesMax);
-  closeAfter(reply, room);
+  const responseBudget = parts.responseBudgets.open(subject.apiKey, bytesMax);
+  closeAfter(reply, responseBudget);
   const told = new Set<PraxisError>();
   try {
     return await answerBundle(context, await call.open(), {
@@ -43,11 +43,11 @@ export async function answerBundleRequest(
         return known;
       },
       rate: bundleRate(parts.rateLimit, subject),
-      room,
+      responseBudget,
       isAbandoned: () => request.raw.socket.destroyed,
     });
   } catch (error) {
-    room.close(); // another attempt has a room of its own
+    responseBudget.close(); // another attempt has a room of its own
     throw error;
   }
 }
@@ -57,12 +57,12 @@ function isInXml(request: FastifyRequest): boolean {
 }
 
 /** Closes the room when the answer has left, or nobody is there any longer to be answered. */
-function closeAfter({ raw }: FastifyReply, room: AnswerRoom): void {
+function closeAfter({ raw }: FastifyReply, responseBudget: ResponseBudget): void {
   const { socket } = raw.req;
   const end = (): void => {
     raw.off('finish', end);
     socket.off('close', end);
-    room.close();
+    responseBudget.close();
   };
   raw.once('finish', end);
   socket.once('close', end);

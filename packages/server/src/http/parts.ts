@@ -9,7 +9,7 @@ import type { Config } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Secrets } from '../base/secrets.ts';
-import type { AnswerRooms } from '../bundle/answer-room.ts';
+import type { ResponseBudgets } from '../bundle/response-budget.ts';
 import type { Content } from '../content/content.ts';
 import type { OpenBudget } from '../limits/budgets.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
@@ -44,7 +44,7 @@ export interface ServerParts {
   readonly content: Content;
   readonly ledger: Ledger;
   readonly rateLimit: RateLimit;
-  readonly answerRooms: AnswerRooms;
+  readonly responseBudgets: ResponseBudgets;
   readonly bodies: BodyAdmission;
   readonly places: RequestPlaces;
   readonly jsonLimits: JsonLimits;

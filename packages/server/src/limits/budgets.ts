@@ -4,8 +4,8 @@
  */
 import { type Budget, type BudgetExcess, type BudgetLimits, openBudget, type StepBudget } from '@praxis/fhir';
 import { fail, PraxisError } from '../base/errors.ts';
+import type { TurnOf } from './fair-queue.ts';
 import type { Slices } from './slices.ts';
-import type { TurnOf } from './turns.ts';
 
 /** Of one request: about a tenth of a second of one core, and what waits for the database included. */
 export const requestLimits: BudgetLimits = { steps: 2_000_000, bytes: 64 * 1024 * 1024, ms: 30_000 };

@@ -1,9 +1,10 @@
 /**
- * The event loop, shared in slices. Work that may be long asks for its next slice; one is given per turn of the loop, so that
- * requests that are cheap are answered between any two. Applications come one after another, and the firms of each.
+ * The event loop, shared in slices. Work that may be long asks for its next slice; one is given per turn of the loop,
+ * so that requests that are cheap are answered between any two. Applications come one after another, and the firms of
+ * each.
  */
 import { setImmediate } from 'node:timers';
-import { openTurns, type TurnOf } from './turns.ts';
+import { openFairQueue, type TurnOf } from './fair-queue.ts';
 
 export interface Slices {
   /** Resolves when it is the turn of `of`, in a turn of the event loop in which no other slice begins. */
@@ -23,9 +24,9 @@ const unlimited = {
 
 /** The slices of one event loop. */
 export function openSlices(): Slices {
-  const inTurn = openTurns(unlimited);
+  const inTurn = openFairQueue(unlimited);
   const next: Slices['next'] = (of) => inTurn(of, () => new Promise((resolve) => setImmediate(resolve)));
-  const alone = openTurns(unlimited);
+  const alone = openFairQueue(unlimited);
   return {
     next,
     alone: (of, work) =>

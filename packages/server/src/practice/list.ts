@@ -10,7 +10,7 @@ import { uploadHooks } from './documents/upload-url.ts';
 import { intakeHooks } from './intake/proposing.ts';
 import { operations } from './operations.ts';
 import { valueSetHooks } from './value-sets/hooks.ts';
-import { transcriptionHooks } from './visits/visit-note.ts';
+import { transcriptionHooks } from './visits/route-transcription.ts';
 
 /** Registers them; again changes nothing. */
 export function registerPractice(): void {

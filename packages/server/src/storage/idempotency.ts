@@ -8,7 +8,7 @@ import { type Sql, sql } from '../database/sql.ts';
 import { isLockTimeout } from '../database/sqlstate.ts';
 import { lockWaitMaxMs } from '../database/transaction.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
-import { firmByFirm } from './firm-by-firm.ts';
+import { forEachFirm } from './for-each-firm.ts';
 import { type EpochRow, requireFresh } from './rows.ts';
 
 /** How long a key is kept. */
@@ -172,7 +172,7 @@ export function idempotencyKeyExpiry(database: Database, now: () => number) {
     name: 'expiry of idempotency keys',
     pauseMs: expiryPauseMs,
     run: () =>
-      firmByFirm(database, async (firm) => {
+      forEachFirm(database, async (firm) => {
         const gone = await database.forFirm(firm).query(sql`
           DELETE FROM idempotency_key WHERE firm = ${firm} AND (application, key) IN (
             SELECT application, key FROM idempotency_key WHERE firm = ${firm} AND at < ${now() - keyKeptMs} ORDER BY at LIMIT ${expiredMax})

@@ -14,7 +14,7 @@ import {
   validateResource,
 } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
-import type { TurnOf } from '../limits/turns.ts';
+import type { TurnOf } from '../limits/fair-queue.ts';
 import { canonicalUnit } from '../search/kinds/ucum.ts';
 import { type BindingCheck, checkBindings, type ValueSetMembership } from './bindings.ts';
 import { namedProfiles } from './examine.ts';

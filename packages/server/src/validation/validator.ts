@@ -1,10 +1,10 @@
 /**
- * Examines resources in a thread of its own, one after another, firms in turns: expressions of profiles come from outside and may run for
- * ever or take all memory. What takes too long ends the thread; the next task gets a new one.
+ * Examines resources in a thread of its own, one after another, firms in turns: expressions of profiles come from
+ * outside and may run for ever or take all memory. What takes too long ends the thread; the next task gets a new one.
  */
 import { Worker } from 'node:worker_threads';
 import type { JsonObject } from '@praxis/fhir';
-import { openTurns, type TurnLimits, type TurnOf } from '../limits/turns.ts';
+import { type FairQueueLimits, openFairQueue, type TurnOf } from '../limits/fair-queue.ts';
 import type { Examination } from './examine.ts';
 
 export interface ExaminationTask {
@@ -35,7 +35,7 @@ export const examinationMsMax = 5_000;
 /** Heap of the thread. */
 export const memoryMbMax = 256;
 /** Examinations under way and waiting, at most. */
-export const turnLimits: TurnLimits = {
+export const turnLimits: FairQueueLimits = {
   ofFirmMax: 8,
   ofApplicationMax: 32,
   allMax: 256,
@@ -48,7 +48,7 @@ export function openValidator(limits: { readonly examinationMsMax: number } = { 
   let worker: Worker | undefined;
   let isClosed = false;
   let last: Promise<unknown> = Promise.resolve();
-  const inTurn = openTurns(turnLimits);
+  const inTurn = openFairQueue(turnLimits);
 
   async function run(task: ExaminationTask): Promise<Examination | undefined> {
     if (isClosed) return undefined;

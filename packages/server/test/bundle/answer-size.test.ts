@@ -23,7 +23,7 @@ const { owner } = service.database;
 const maple = await makeFirm(service, 'maple');
 const application = await makeApplication(service, 'Full', ['acl/*'], [maple]);
 const full = await openCaller(service, application, maple);
-const { answerRooms } = service.service.parts;
+const { responseBudgets } = service.service.parts;
 
 /** Two of them fit into an answer, three do not. */
 const long = { ...patient('Stone'), id: 'long', text: { status: 'generated', div: divOf(8000) } };
@@ -173,9 +173,9 @@ test('in XML, an answer holds a quarter', async () => {
 });
 
 test('while other answers leave no room, reads are put off and writes are done', async () => {
-  const others = [answerRooms.open(-1, answersBytesMax), answerRooms.open(-2, answersBytesMax)] as const;
-  for (const room of [...others, answerRooms.open(-3, answersBytesMax), answerRooms.open(-4, answersBytesMax)])
-    assert.ok(room.takes(answersBytesMax / 4 - 1));
+  const others = [responseBudgets.open(-1, answersBytesMax), responseBudgets.open(-2, answersBytesMax)] as const;
+  for (const room of [...others, responseBudgets.open(-3, answersBytesMax), responseBudgets.open(-4, answersBytesMax)])
+    assert.ok(room.tryReserve(answersBytesMax / 4 - 1));
   const before = await everyRow(owner);
   const refused = await full.send('POST', '', transaction(post(patient('Later')), read));
   assert.equal(refused.status, 503, refused.text);
@@ -191,9 +191,9 @@ test('while other answers leave no room, reads are put off and writes are done',
 
 test('one API key does not take all the room', async () => {
   const second = await openCaller(service, await makeApplication(service, 'Second', ['acl/*'], [maple]), maple);
-  const held = answerRooms.open(application.clientKeyId, answersBytesMax);
-  assert.ok(held.takes(answersBytesMax / 4 - 1));
-  assert.equal(held.takes(2), false);
+  const held = responseBudgets.open(application.clientKeyId, answersBytesMax);
+  assert.ok(held.tryReserve(answersBytesMax / 4 - 1));
+  assert.equal(held.tryReserve(2), false);
   assert.deepEqual(statuses(await full.send('POST', '', batch(read))), ['503 Service Unavailable']);
   assert.deepEqual(statuses(await second.send('POST', '', batch(read))), ['200 OK']);
   held.close();

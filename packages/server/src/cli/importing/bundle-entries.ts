@@ -6,8 +6,8 @@
  * An import stores resources and executes nothing: entries that ask for something else than storing are refused.
  */
 import { type JsonObject, type JsonValue, validateResource } from '@praxis/fhir';
+import { withPlaceholders } from '../../bundle/bundle-skeleton.ts';
 import { isObject, type LinkRules, withLinks } from '../../bundle/links.ts';
-import { withPlaceholders } from '../../bundle/shell.ts';
 
 export interface BundleEntry {
   /** `Bundle.entry[3]` */

@@ -7,10 +7,10 @@ import { manyValues, sending } from '../../base/worst-case.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
 import { requireGrants } from '../rights/denials.ts';
 import { requireResource, requireValidId } from './build-write.ts';
+import { normalizeForR4 } from './compatibility.ts';
 import { withMatch } from './conditional.ts';
 import { createNew } from './create.ts';
 import { requireWritable } from './read-only-types.ts';
-import { asMeant } from './sent-body.ts';
 import { replace, requireReadable } from './update.ts';
 
 export const conditionalUpdate: Interaction = {
@@ -36,7 +36,11 @@ export const conditionalUpdate: Interaction = {
  * @throws PraxisError `precondition-failed` when several match, `resource-id-mismatch`, and what create and update throw
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
-  const resource = requireResource(asMeant(context.settings, await request.body()), request.type, context.budget);
+  const resource = requireResource(
+    normalizeForR4(context.settings, await request.body()),
+    request.type,
+    context.budget,
+  );
   const { id } = resource;
   return await withMatch(context, request.type, request.parameters, async (inside, match) => {
     if (match === undefined) {

@@ -16,10 +16,10 @@ import { requireGrants } from '../rights/denials.ts';
 import { discloseReadable } from '../rights/disclosing.ts';
 import { requireCreatable } from '../rights/write-rights.ts';
 import { buildingWrite, buildWrite, requireResource, writtenResponse } from './build-write.ts';
+import { normalizeForR4 } from './compatibility.ts';
 import { withMatch } from './conditional.ts';
 import { requireWritable } from './read-only-types.ts';
 import { type SaveOptions, saveVersion } from './save-version.ts';
-import { asMeant } from './sent-body.ts';
 
 export const create: Interaction = {
   worstCase: {
@@ -46,7 +46,11 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
     if (answered !== undefined) return answered;
     requireGrants(context, request.type, 'c');
   }
-  const resource = requireResource(asMeant(context.settings, await request.body()), request.type, context.budget);
+  const resource = requireResource(
+    normalizeForR4(context.settings, await request.body()),
+    request.type,
+    context.budget,
+  );
   if (request.ifNoneExist === undefined) return await createNew(context, request, resource);
   const criteria = parseParameters(request.ifNoneExist);
   return await withMatch(context, request.type, criteria, async (inside, match) =>

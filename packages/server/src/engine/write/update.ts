@@ -17,10 +17,10 @@ import { denied, notFound, type RightsContext, requireGrants } from '../rights/d
 import { criterionTest } from '../rights/disclosing.ts';
 import { requireReplaceable } from '../rights/write-rights.ts';
 import { buildingWrite, buildWrite, requireResource, requireValidId, writtenResponse } from './build-write.ts';
+import { normalizeForR4 } from './compatibility.ts';
 import { withSafeNarrative } from './patched-narrative.ts';
 import { requireWritable } from './read-only-types.ts';
 import { saveVersion } from './save-version.ts';
-import { asMeant } from './sent-body.ts';
 
 /** For those who send only what they want to change. */
 const patchAdvice = 'PUT replaces the whole resource: to change some elements only, use PATCH';
@@ -51,7 +51,7 @@ export const update: Interaction = {
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   requireValidId(request.id);
-  const sent = asMeant(context.settings, await request.body());
+  const sent = normalizeForR4(context.settings, await request.body());
   if (context.settings.partialPut) return await replaceWith(context, request, partOf(context, request, sent));
   const resource = requireResource(sent, request.type, context.budget, patchAdvice);
   requireSameId(resource, request.id);

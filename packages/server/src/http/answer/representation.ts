@@ -15,8 +15,8 @@ import {
   xmlParts,
 } from '@praxis/fhir';
 import type { OpenBudget } from '../../limits/budgets.ts';
+import type { TurnOf } from '../../limits/fair-queue.ts';
 import type { Slices } from '../../limits/slices.ts';
-import type { TurnOf } from '../../limits/turns.ts';
 import type { AnswerFormat } from './answer-format.ts';
 
 /** What the server wrote or stored is not bounded a second time. */
@@ -60,8 +60,8 @@ const noBudget: BudgetLimits = {
 };
 
 /**
- * Represents small texts at once. Large ones become XML in slices, in the turn of `of`, one after another: the resource that is
- * parsed takes several times the memory of its text.
+ * Represents small texts at once. Large ones become XML in slices, in the turn of `of`, one after another: the resource
+ * that is parsed takes several times the memory of its text.
  * @param isGone whether nobody waits for the answer any longer
  */
 export function representing(

@@ -4,16 +4,22 @@
  * (docs/decisions/0242). Token and administration requests are small by their own limits.
  */
 import { PraxisError } from '../../base/errors.ts';
+import { openFairQueue, type TurnOf } from '../../limits/fair-queue.ts';
 import type { Slices } from '../../limits/slices.ts';
-import { openTurns, type TurnOf } from '../../limits/turns.ts';
 
 /** Bodies from this size on take turns, in bytes: the thread is held for some milliseconds to read and check one. */
 export const largeBodyBytes = 256 * 1024;
 
-/** Bodies from this size on are read in a slice of the event loop, in bytes: it takes longer than most requests altogether. */
+/**
+ * Bodies from this size on are read in a slice of the event loop, in bytes: it takes longer than most requests
+ * altogether.
+ */
 export const slicedBodyBytes = 16 * 1024;
 
-/** Who was given a turn keeps the next from beginning so long at most, in ms: what waits for others does not hold them up. */
+/**
+ * Who was given a turn keeps the next from beginning so long at most, in ms: what waits for others does not hold them
+ * up.
+ */
 const turnMaxMs = 2_000;
 
 /** An API key gets this part of what all may take, or one whole body if that is more. */
@@ -32,7 +38,7 @@ export interface BodyRoom {
    * @throws PraxisError `rate-exceeded` when bodies of this API key take its part, `unavailable` when all are taken
    */
   take(bytes: number): void;
-  /** Resolves when the body may be worked on. @throws PraxisError `rate-exceeded`, `unavailable` as `openTurns` */
+  /** Resolves when the body may be worked on. @throws PraxisError `rate-exceeded`, `unavailable` as `openFairQueue` */
   turn(): Promise<void>;
   /** Between two pieces of work on a body that take long: lets others go on. */
   pause(): Promise<void>;
@@ -55,7 +61,7 @@ export interface BodyLimits {
 
 /** The admission of one process. */
 export function openBodyAdmission({ bodyBytesMax, bodiesBytesMax }: BodyLimits, slices: Slices): BodyAdmission {
-  const inTurn = openTurns(turnLimits);
+  const inTurn = openFairQueue(turnLimits);
   const ofOneKey = Math.max(bodyBytesMax, bodiesBytesMax * partOfOneKey);
   const ofAll = Math.max(bodyBytesMax, bodiesBytesMax);
   const taken = new Map<number, number>();
@@ -126,7 +132,7 @@ export function openBodyAdmission({ bodyBytesMax, bodiesBytesMax }: BodyLimits, 
  * The event loop has turned once before, so others are answered between two bodies.
  * @returns what ends the turn; it ends by itself after `turnMaxMs`
  */
-function begin(inTurn: ReturnType<typeof openTurns>, of: TurnOf): Promise<() => void> {
+function begin(inTurn: ReturnType<typeof openFairQueue>, of: TurnOf): Promise<() => void> {
   return new Promise((resolve, reject) => {
     const hold = async (): Promise<void> => {
       await new Promise((turned) => setImmediate(turned));

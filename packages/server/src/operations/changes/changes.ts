@@ -16,14 +16,24 @@ import { pauseBetweenRows } from '../../engine/rights/disclosing.ts';
 import { encodeQuery } from '../../engine/search/search-links.ts';
 import { firstPlace } from '../../storage/store.ts';
 import type { Operation, OperationRequest } from '../operation.ts';
-import { type ChangesAsked, changesMax, readAsked, repeated, toldTypes, waitSecondsMax } from './asked.ts';
 import { type FollowerPlace, openFollower, sealFollower } from './cursor.ts';
-import { comparedTypes, toldChange } from './told.ts';
+import { changeEntry, comparedTypes } from './entries.ts';
+import {
+  type ChangesParameters,
+  changesMax,
+  readParameters,
+  repeated,
+  searchableTypes,
+  waitSecondsMax,
+} from './parameters.ts';
 
 /** Pause between two looks for a change, in ms: what a waiting follower costs is one short statement in that time. */
 const lookPauseMs = 500;
 
-/** Walks through the order that one request makes at most; each passes at least `walkedMin` changes, if there are so many. */
+/**
+ * Walks through the order that one request makes at most; each passes at least `walkedMin` changes, if there are so
+ * many.
+ */
 const walksMax = 50;
 const walkedMin = 100;
 
@@ -75,7 +85,7 @@ export const changes: Operation = {
     },
   ],
   authorize(context) {
-    if (toldTypes(context).length === 0)
+    if (searchableTypes(context).length === 0)
       refuse(context, 'The change feed', ['an access entry with search on some type']);
   },
   answer,
@@ -98,7 +108,7 @@ interface Page {
  * @throws PraxisError `operation-parameter-invalid`, `access-denied`, `cursor-invalid`, `feed-ended`
  */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
-  const asked = readAsked(context, request);
+  const asked = readParameters(context, request);
   const start = await startOf(context, asked);
   // Read before the changes are: what is told was complete at an earlier moment, never at a later one.
   const completeUntilMs = await context.store.completeUntil(context.scope);
@@ -111,7 +121,7 @@ async function answer(context: InteractionContext, request: OperationRequest): P
   return page.hasMore || completeUntilMs === 0 ? response : { ...response, completeUntilMs };
 }
 
-async function startOf(context: InteractionContext, { since, types }: ChangesAsked): Promise<Start> {
+async function startOf(context: InteractionContext, { since, types }: ChangesParameters): Promise<Start> {
   if (since.kind === 'cursor') return openFollower(context, types, since.text);
   if (since.kind === 'beginning') return { after: firstPlace, isCopy: true };
   return { after: await context.store.placeSince(context.scope, since.ms), isCopy: false };
@@ -121,8 +131,8 @@ async function startOf(context: InteractionContext, { since, types }: ChangesAsk
  * A full page, or what there is up to now: how many changes were passed that the caller may not see must not show in how
  * few a page tells.
  */
-async function pageAfter(context: InteractionContext, asked: ChangesAsked, start: Start): Promise<Page> {
-  const types = asked.types ?? toldTypes(context);
+async function pageAfter(context: InteractionContext, asked: ChangesParameters, start: Start): Promise<Page> {
+  const types = asked.types ?? searchableTypes(context);
   const wanted = asked.types === undefined && context.policy.unrestricted ? undefined : types;
   const compared = comparedTypes(context, types);
   const entries: BundleEntry[] = [];
@@ -135,7 +145,7 @@ async function pageAfter(context: InteractionContext, asked: ChangesAsked, start
     const follower = { after: found.end, began, isCopy: start.isCopy };
     for (const change of found.changes) {
       await pauseBetweenRows(context);
-      entries.push(...toldChange(context, follower, change));
+      entries.push(...changeEntry(context, follower, change));
       if (entries.length === asked.count)
         return { entries, follower: { ...follower, after: change.place }, hasMore: true };
     }
@@ -152,7 +162,7 @@ function refusePlace(): never {
   });
 }
 
-function feedResponse(context: InteractionContext, asked: ChangesAsked, page: Page): FhirResponse {
+function feedResponse(context: InteractionContext, asked: ChangesParameters, page: Page): FhirResponse {
   const { entries, follower } = page;
   const { since } = asked;
   const linkTo = (text: string | undefined): string => {

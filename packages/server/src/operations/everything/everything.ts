@@ -14,7 +14,7 @@ import { discloseRows, type ShownRow } from '../../engine/rights/disclosing.ts';
 import { encodeQuery } from '../../engine/search/search-links.ts';
 import type { Operation, OperationParameter, OperationRequest } from '../operation.ts';
 import { resourceResponse } from '../result.ts';
-import { appliedParameters, type EverythingAsked, readAsked } from './asked.ts';
+import { appliedParameters, type EverythingParameters, readParameters } from './parameters.ts';
 import { openPosition, type Position, sealPosition } from './position.ts';
 import { supportingRows } from './supporting.ts';
 import { firstPosition, walk } from './walk.ts';
@@ -68,7 +68,7 @@ export const encounterEverything: Operation = {
  *   `operation-parameter-invalid`
  */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
-  const asked = readAsked(request);
+  const asked = readParameters(request);
   const first = await firstPosition(context, asked);
   if (first === undefined && asked.id !== '') return notFound(asked.type, asked.id);
   const position = asked.cursor === undefined ? first : openPosition(context, asked, asked.cursor);
@@ -100,7 +100,7 @@ function entryOf(context: InteractionContext, { row, resource }: ShownRow, mode:
   return { fullUrl: `${context.baseUrl}/${row.type}/${row.id}`, resource, search: { mode } };
 }
 
-function linksOf(context: InteractionContext, asked: EverythingAsked, next: Position | undefined): BundleLink[] {
+function linksOf(context: InteractionContext, asked: EverythingParameters, next: Position | undefined): BundleLink[] {
   const path = asked.id === '' ? asked.type : `${asked.type}/${asked.id}`;
   const linkTo = (cursor: string | undefined): string => {
     const all = [...appliedParameters(asked), ...(cursor === undefined ? [] : [['_cursor', cursor] as const])];

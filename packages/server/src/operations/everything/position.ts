@@ -4,7 +4,7 @@
  */
 import { fail } from '../../base/errors.ts';
 import type { InteractionContext } from '../../engine/context.ts';
-import { appliedParameters, type EverythingAsked } from './asked.ts';
+import { appliedParameters, type EverythingParameters } from './parameters.ts';
 
 export interface Position {
   /** Id of the resource whose compartment is walked. */
@@ -23,7 +23,7 @@ const cursorPattern = /^[A-Za-z0-9_-]+$/;
 const cursorLengthMax = 40_000;
 
 /** The sealed position, in characters that need no percent-encoding. */
-export function sealPosition(context: InteractionContext, asked: EverythingAsked, position: Position): string {
+export function sealPosition(context: InteractionContext, asked: EverythingParameters, position: Position): string {
   const { of, following, type, within } = position;
   const plain = Buffer.from(JSON.stringify([of, following ?? null, type, within ?? null]));
   return context.secrets.seal('page-link', plain, bindingOf(context, asked)).toString('base64url');
@@ -33,7 +33,7 @@ export function sealPosition(context: InteractionContext, asked: EverythingAsked
  * What was sealed.
  * @throws PraxisError `cursor-invalid`: altered, or made for another caller, firm, policy or request
  */
-export function openPosition(context: InteractionContext, asked: EverythingAsked, cursor: string): Position {
+export function openPosition(context: InteractionContext, asked: EverythingParameters, cursor: string): Position {
   const isCursor = cursor.length <= cursorLengthMax && cursorPattern.test(cursor);
   const plain = isCursor
     ? context.secrets.open('page-link', Buffer.from(cursor, 'base64url'), bindingOf(context, asked))
@@ -49,7 +49,7 @@ export function openPosition(context: InteractionContext, asked: EverythingAsked
   return { of, following: following ?? undefined, type, within: within ?? undefined };
 }
 
-function bindingOf({ scope, policy }: InteractionContext, asked: EverythingAsked): string {
+function bindingOf({ scope, policy }: InteractionContext, asked: EverythingParameters): string {
   const { firm, application } = scope;
   const criteria = appliedParameters(asked).filter(([name]) => name !== '_count');
   return JSON.stringify(['everything', firm, application, policy.fingerprint, asked.type, asked.id, criteria]);

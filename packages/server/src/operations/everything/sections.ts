@@ -7,8 +7,8 @@ import { typesInCompartment } from '../../engine/search/compartment.ts';
 import { usableScope } from '../../engine/search/compartment-types.ts';
 import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
-import type { EverythingAsked } from './asked.ts';
 import { careDates } from './care-dates.ts';
+import type { EverythingParameters } from './parameters.ts';
 
 /** What is searched for in one type. */
 export interface Section {
@@ -22,7 +22,7 @@ export interface Section {
  * not asked for are left out, and types that the caller may not search by everything that its section is searched by: they
  * are absent from the answer as they would be if nothing of them were stored.
  */
-export function sectionsOf(context: InteractionContext, asked: EverythingAsked, id: string): readonly Section[] {
+export function sectionsOf(context: InteractionContext, asked: EverythingParameters, id: string): readonly Section[] {
   const others = typesInCompartment(asked.type).filter((type) => type !== asked.type);
   return [asked.type, ...others].flatMap((type) => {
     if (asked.types?.has(type) === false) return [];
@@ -35,11 +35,11 @@ export function sectionsOf(context: InteractionContext, asked: EverythingAsked, 
 }
 
 /** Resources changed after the moment, as `gt` of a search finds them. */
-export function sinceParameters({ since }: EverythingAsked): SearchParameters {
+export function sinceParameters({ since }: EverythingParameters): SearchParameters {
   return since === undefined ? [] : [['_lastUpdated', `gt${since}`]];
 }
 
-function dateParameters({ start, end }: EverythingAsked, type: string): SearchParameters {
+function dateParameters({ start, end }: EverythingParameters, type: string): SearchParameters {
   const date = careDates[type];
   if (date === undefined) return [];
   return [

@@ -8,7 +8,7 @@ import { discloseRows, type ShownRow } from '../../engine/rights/disclosing.ts';
 import { compartmentScope, isInCompartment } from '../../engine/search/compartment.ts';
 import { isSearchableBy } from '../../engine/search/compartment-types.ts';
 import type { StoredResource } from '../../storage/store.ts';
-import type { EverythingAsked } from './asked.ts';
+import type { EverythingParameters } from './parameters.ts';
 
 /** References followed from a row, one after another: a role, its practitioner. */
 const depthMax = 2;
@@ -23,7 +23,7 @@ const supportingMax = 500;
  */
 export async function supportingRows(
   context: InteractionContext,
-  asked: EverythingAsked,
+  asked: EverythingParameters,
   shown: readonly ShownRow[],
   compartments: readonly string[],
 ): Promise<readonly ShownRow[]> {
@@ -44,17 +44,17 @@ export async function supportingRows(
 }
 
 /** Other resources that have such compartments, other patients, come with their own record only. */
-function mayBeWanted({ type }: EverythingAsked, name: string): boolean {
+function mayBeWanted({ type }: EverythingParameters, name: string): boolean {
   return !(type === 'Patient' && name.startsWith('Patient/'));
 }
 
-function isNew({ since }: EverythingAsked, row: StoredResource): boolean {
+function isNew({ since }: EverythingParameters, row: StoredResource): boolean {
   return since === undefined || row.lastUpdatedMs > Date.parse(since);
 }
 
 function isInside(
   context: InteractionContext,
-  { type }: EverythingAsked,
+  { type }: EverythingParameters,
   row: StoredResource,
   ids: readonly string[],
 ): boolean {

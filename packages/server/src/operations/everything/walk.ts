@@ -8,7 +8,7 @@ import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
 import { planPage } from '../../search/sql/plan.ts';
 import type { StoredResource } from '../../storage/store.ts';
-import type { EverythingAsked } from './asked.ts';
+import type { EverythingParameters } from './parameters.ts';
 import type { Position } from './position.ts';
 import { sectionsOf } from './sections.ts';
 
@@ -30,7 +30,7 @@ interface FoundRows {
 /** The first page of all that the caller may see; undefined when there is no resource whose compartment it would be. */
 export async function firstPosition(
   context: InteractionContext,
-  asked: EverythingAsked,
+  asked: EverythingParameters,
   cursor?: string,
 ): Promise<Position | undefined> {
   const { type, id } = asked;
@@ -42,7 +42,7 @@ export async function firstPosition(
 /** The page that begins at `position`. */
 export async function walk(
   context: InteractionContext,
-  asked: EverythingAsked,
+  asked: EverythingParameters,
   position: Position,
 ): Promise<WalkedPage> {
   const rows: { row: StoredResource; of: string }[] = [];
@@ -61,7 +61,7 @@ export async function walk(
 /** At most `room` rows of one compartment; `next` is in the same one. */
 async function walkCompartment(
   context: InteractionContext,
-  asked: EverythingAsked,
+  asked: EverythingParameters,
   position: Position,
   room: number,
 ): Promise<{ readonly rows: readonly StoredResource[]; readonly next: Position | undefined }> {

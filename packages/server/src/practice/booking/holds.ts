@@ -4,7 +4,7 @@
  */
 import type { Database } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import { firmByFirm } from '../../storage/firm-by-firm.ts';
+import { forEachFirm } from '../../storage/for-each-firm.ts';
 import type { StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 
@@ -99,7 +99,7 @@ export function holdExpiry(database: Database, now: () => number) {
     name: 'expiry of slot holds',
     pauseMs: expiryPauseMs,
     run: () =>
-      firmByFirm(database, async (firm) => {
+      forEachFirm(database, async (firm) => {
         const gone = await database.forFirm(firm).query(sql`
           WITH ended AS (
             DELETE FROM slot_hold WHERE firm = ${firm} AND id IN (

@@ -6,7 +6,7 @@ import type { Content } from '../../content/content.ts';
 import { removeAbandoned } from '../../content/receive.ts';
 import type { Database } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
-import { firmByFirm } from '../../storage/firm-by-firm.ts';
+import { forEachFirm } from '../../storage/for-each-firm.ts';
 
 /** How long content waits for a resource that holds it, from when its URL was asked for. */
 export const looseKeptMs = 24 * 60 * 60 * 1000;
@@ -26,7 +26,7 @@ export function contentUpkeep(database: Database, content: Content, now: () => n
     async run(): Promise<'more' | 'done'> {
       const nowMs = now();
       await removeAbandoned(content.incoming, nowMs - discardAfterMs);
-      return await firmByFirm(database, async (firm) => {
+      return await forEachFirm(database, async (firm) => {
         const loose = await removeLoose(database, firm, nowMs);
         const discarded = await removeDiscarded(database, content, firm, nowMs);
         return loose === rowsMax || discarded === rowsMax;

@@ -7,7 +7,7 @@ import type { InteractionContext } from '../../../src/engine/context.ts';
 import type * as systemCursors from '../../../src/engine/search/search-system-cursor.ts';
 import type * as once from '../../../src/engine/write/idempotency.ts';
 import type * as followers from '../../../src/operations/changes/cursor.ts';
-import type { EverythingAsked } from '../../../src/operations/everything/asked.ts';
+import type { EverythingParameters } from '../../../src/operations/everything/parameters.ts';
 import type * as positions from '../../../src/operations/everything/position.ts';
 import type { operations } from '../../../src/practice/operations.ts';
 import type * as cursors from '../../../src/search/sql/cursor.ts';
@@ -19,7 +19,7 @@ function unbound(context: InteractionContext): InteractionContext {
   return { ...context, policy, scope: { ...context.scope, firm: 0, application: 0 } };
 }
 
-const anything: EverythingAsked = {
+const anything: EverythingParameters = {
   type: '',
   id: '',
   since: undefined,
@@ -144,7 +144,7 @@ export const pagingGuards: readonly Guard[] = [
       {
         file: 'access/mask.ts',
         name: 'coversRow',
-        importers: ['operations/changes/told.ts'],
+        importers: ['operations/changes/entries.ts'],
         replace:
           (original: typeof mask.coversRow, isOff: Off): typeof mask.coversRow =>
           (...asked) =>

@@ -25,7 +25,7 @@ import type { Occurrence } from '../recurrence.ts';
 import { seriesIdentifier, seriesSystem } from '../series.ts';
 import { bookedAppointment } from './booked.ts';
 import { placingContext } from './placing-context.ts';
-import { askedOccurrences, type SeriesAsked } from './recurrence-asked.ts';
+import { askedOccurrences, type SeriesParameters } from './recurrence-parameter.ts';
 
 /** Occurrences that a refusal names, at most. */
 const refusedMax = 20;
@@ -69,7 +69,7 @@ export interface SeriesWanted {
   readonly slot: OfferedSlot;
   /** The hold that it was kept by: hold/id. */
   readonly replaces: readonly string[];
-  readonly asked: SeriesAsked;
+  readonly asked: SeriesParameters;
 }
 
 interface Booked {

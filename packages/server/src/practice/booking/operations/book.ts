@@ -16,7 +16,7 @@ import { dropHold } from '../holds.ts';
 import { bookSeries, seriesResults } from './book-series.ts';
 import { bookedAppointment } from './booked.ts';
 import { namedSlot, placingContext, requireHold } from './placing-context.ts';
-import { readRecurrence, recurrenceParameter } from './recurrence-asked.ts';
+import { readRecurrence, recurrenceParameter } from './recurrence-parameter.ts';
 
 export const book: Operation = {
   name: 'book',

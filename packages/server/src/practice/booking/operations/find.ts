@@ -31,7 +31,14 @@ import { scheduledCalendars } from '../../calendars/scheduled-calendars.ts';
 import { requireSlotGrants, slotGrants } from '../../calendars/slot-grants.ts';
 import { derivingSlots } from '../../calendars/slots.ts';
 import { otherStarts, preferredStarts } from '../preferred-times.ts';
-import { type FindAsked, type FindPlace, findCountMax, findDaysMax, placeText, readFind } from './find-asked.ts';
+import {
+  type FindParameters,
+  type FindPlace,
+  findCountMax,
+  findDaysMax,
+  placeText,
+  readFind,
+} from './find-parameters.ts';
 
 const input = (
   name: string,
@@ -120,7 +127,7 @@ const stepsPerSight = 200;
  */
 async function pageOf(
   context: InteractionContext,
-  asked: FindAsked,
+  asked: FindParameters,
   calendars: readonly ScheduledCalendar[],
 ): Promise<Page> {
   const slots: OfferedSlot[] = [];
@@ -148,7 +155,7 @@ interface Phase {
 /** Adds the slots of a phase; returns the place of the last that was looked at, unless all were. */
 async function fillPage(
   context: InteractionContext,
-  asked: FindAsked,
+  asked: FindParameters,
   calendars: readonly ScheduledCalendar[],
   { isOther, slots }: Phase,
 ): Promise<SlotPlace | undefined> {
@@ -175,7 +182,7 @@ async function fillPage(
 /** All that are free in order, after the place where the page before ended in this phase. */
 function walk(
   { scope, store, clock, budget }: InteractionContext,
-  asked: FindAsked,
+  asked: FindParameters,
   calendars: readonly ScheduledCalendar[],
   { isOther, isDone }: { readonly isOther: boolean; readonly isDone: (calendar: number) => boolean },
 ): AsyncGenerator<OfferedSlot> {

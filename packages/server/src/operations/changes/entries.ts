@@ -25,7 +25,7 @@ function seesAllRows({ policy }: Pick<InteractionContext, 'policy'>, type: strin
 }
 
 /** The entry of a change, or none. */
-export function toldChange(
+export function changeEntry(
   context: InteractionContext,
   follower: FollowerPlace,
   change: Change,

@@ -1,28 +1,32 @@
 /**
- * How much memory answers to batches and transactions take: each answer has a limit, so that it can be sent at all, and those
- * that a process has under way have one together, of which one API key gets a part. What is counted is the text that entries
- * are answered with, in bytes, from the moment that it is there until the answer is sent (docs/decisions/0212).
+ * How much memory answers to batches and transactions take: each answer has a limit, so that it can be sent at all, and
+ * those that a process has under way have one together, of which one API key gets a part. What is counted is the text
+ * that entries are answered with, in bytes, from the moment that it is there until the answer is sent
+ * (docs/decisions/0212).
  */
 import { PraxisError } from '../base/errors.ts';
 
 /** Room for one answer. */
-export interface AnswerRoom {
+export interface ResponseBudget {
   /** Whether there is room for what an entry is answered with, which then is counted. Once there is none, nothing fits. */
-  takes(bytes: number): boolean;
-  /** @throws PraxisError once something did not fit: `answer-too-large`, or `unavailable` when other answers leave no room */
-  requireRest(): void;
+  tryReserve(bytes: number): boolean;
+  /**
+   * @throws PraxisError once something did not fit: `answer-too-large`, or `unavailable` when other answers leave no
+   * room
+   */
+  requireRemaining(): void;
   /** The answer begins anew: what was taken is given back. */
   empty(): void;
   /** The answer is sent or given up. */
   close(): void;
 }
 
-export interface AnswerRooms {
+export interface ResponseBudgets {
   /** @param apiKey number of the API key that the answer is for */
-  open(apiKey: number, bytesMax: number): AnswerRoom;
+  open(apiKey: number, bytesMax: number): ResponseBudget;
 }
 
-export interface RoomLimits {
+export interface ResponseLimits {
   /** Of one answer. */
   readonly bundleAnswerBytesMax: number;
   /** Of all that the process has under way. */
@@ -36,7 +40,7 @@ const partOfOneKey = 1 / 4;
 const retrySeconds = 5;
 
 /** The rooms of one process. */
-export function openAnswerRooms({ bundleAnswerBytesMax, bundleAnswersBytesMax }: RoomLimits): AnswerRooms {
+export function openResponseBudgets({ bundleAnswerBytesMax, bundleAnswersBytesMax }: ResponseLimits): ResponseBudgets {
   const ofOneKey = Math.max(bundleAnswerBytesMax, bundleAnswersBytesMax * partOfOneKey);
   const taken = new Map<number, number>();
   let takenByAll = 0;
@@ -60,7 +64,7 @@ export function openAnswerRooms({ bundleAnswerBytesMax, bundleAnswersBytesMax }:
         refusal = undefined;
       };
       return {
-        takes(bytes) {
+        tryReserve(bytes) {
           if (used + bytes > limit) refusal ??= tooLarge(limit);
           else if (!leaves(apiKey, bytes)) refusal ??= noRoomNow();
           if (refusal !== undefined) return false;
@@ -69,7 +73,7 @@ export function openAnswerRooms({ bundleAnswerBytesMax, bundleAnswersBytesMax }:
           add(apiKey, bytes);
           return true;
         },
-        requireRest() {
+        requireRemaining() {
           if (refusal !== undefined) throw refusal;
         },
         empty,

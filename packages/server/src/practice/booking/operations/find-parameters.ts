@@ -16,7 +16,7 @@ export const findDaysMax = 90;
 export const findCountMax = 100;
 const countDefault = 20;
 
-export interface FindAsked {
+export interface FindParameters {
   readonly fromMs: number;
   readonly toMs: number;
   /** Codes. */
@@ -42,7 +42,7 @@ export interface FindPlace extends SlotPlace {
 }
 
 /** @throws PraxisError `operation-parameter-invalid` */
-export function readFind(context: InteractionContext, { input }: OperationRequest): FindAsked {
+export function readFind(context: InteractionContext, { input }: OperationRequest): FindParameters {
   const nowMs = context.clock.now();
   const fromMs = momentOf(context, 'start', textInput(input, 'start'), 'lo') ?? nowMs;
   const toMs = momentOf(context, 'end', textInput(input, 'end'), 'hi') ?? fromMs + findDaysMax * dayMs;

@@ -15,7 +15,7 @@ const readings: Readonly<Partial<Record<SettingName, Reading>>> = {
 };
 
 /** The body as it is meant; not validated. */
-export function asMeant(settings: ApplicationSettings, body: JsonValue): JsonValue {
+export function normalizeForR4(settings: ApplicationSettings, body: JsonValue): JsonValue {
   if (!isObject(body)) return body;
   return Object.entries(readings).reduce(
     (resource, [name, read]) => (isOn(settings, name) ? read(resource) : resource),

@@ -11,7 +11,7 @@ import { refuseParameter } from '../parameter-problem.ts';
 /** Rows of a page at most, and as many as a page has when `_count` does not say less; what supports them is not counted. */
 export const everythingRowsMax = 500;
 
-export interface EverythingAsked {
+export interface EverythingParameters {
   /** `Patient` or `Encounter`: whose compartments. */
   readonly type: string;
   /** '' for those of all resources of the type that the caller may see. */
@@ -27,7 +27,7 @@ export interface EverythingAsked {
 }
 
 /** @throws PraxisError `operation-parameter-invalid` */
-export function readAsked({ type, id, input }: OperationRequest): EverythingAsked {
+export function readParameters({ type, id, input }: OperationRequest): EverythingParameters {
   return {
     type,
     id,
@@ -41,7 +41,7 @@ export function readAsked({ type, id, input }: OperationRequest): EverythingAske
 }
 
 /** The parameters as a link repeats them, without the cursor. */
-export function appliedParameters({ since, start, end, types, count }: EverythingAsked): SearchParameters {
+export function appliedParameters({ since, start, end, types, count }: EverythingParameters): SearchParameters {
   const texts: readonly (readonly [string, string | undefined])[] = [
     ['start', start],
     ['end', end],

@@ -7,7 +7,7 @@ import { sql } from '../database/sql.ts';
  * @param isMoreLeft does the portion of a firm, and tells whether it was a full one
  * @returns `more`: the portion of some firm was a full one
  */
-export async function firmByFirm(
+export async function forEachFirm(
   database: Database,
   isMoreLeft: (firm: number) => Promise<boolean>,
 ): Promise<'more' | 'done'> {

@@ -1,13 +1,13 @@
 /** Work in turns: who comes next, and how much may wait (docs/decisions/0213). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openTurns, type TurnOf } from '../../src/limits/turns.ts';
+import { openFairQueue, type TurnOf } from '../../src/limits/fair-queue.ts';
 
 const limits = { ofFirmMax: 4, ofApplicationMax: 6, allMax: 9, what: 'pieces', retrySeconds: 3 };
 
 /** Work that ends when it is let go; `done` tells in which order it was begun. */
 function openWork(of = limits) {
-  const inTurn = openTurns(of);
+  const inTurn = openFairQueue(of);
   const done: string[] = [];
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const add = (turn: TurnOf, fails = false): Promise<string> => {

@@ -24,7 +24,7 @@ export type Since =
   | { readonly kind: 'moment'; readonly ms: number; readonly text: string }
   | { readonly kind: 'cursor'; readonly text: string };
 
-export interface ChangesAsked {
+export interface ChangesParameters {
   readonly since: Since;
   /** As they were asked for, sorted, each once; undefined: all that the caller may search. */
   readonly types: readonly string[] | undefined;
@@ -38,12 +38,12 @@ export interface ChangesAsked {
 const untold: ReadonlySet<string> = new Set(['AuditEvent']);
 
 /** The types whose changes the caller may be told. */
-export function toldTypes({ policy }: RightsContext): readonly string[] {
+export function searchableTypes({ policy }: RightsContext): readonly string[] {
   return resourceTypesWithEndpoint.filter((type) => !untold.has(type) && policy.allows(type, 's'));
 }
 
 /** @throws PraxisError `operation-parameter-invalid`, `access-denied` (a type that the caller may not search) */
-export function readAsked(context: InteractionContext, { input, prefer }: OperationRequest): ChangesAsked {
+export function readParameters(context: InteractionContext, { input, prefer }: OperationRequest): ChangesParameters {
   const wait = integerInput(input, '_wait') ?? prefer.waitSeconds ?? 0;
   if (wait < 0) refuseParameter('_wait', `takes seconds from 0 to ${waitSecondsMax}`);
   const count = integerInput(input, '_count') ?? changesDefault;
@@ -57,7 +57,7 @@ export function readAsked(context: InteractionContext, { input, prefer }: Operat
 }
 
 /** The parameters that a link repeats beside `since`. */
-export function repeated({ types, count }: ChangesAsked): SearchParameters {
+export function repeated({ types, count }: ChangesParameters): SearchParameters {
   return [...(types === undefined ? [] : [['_type', types.join(',')] as const]), ['_count', String(count)]];
 }
 

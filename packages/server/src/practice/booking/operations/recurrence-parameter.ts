@@ -64,14 +64,14 @@ export const recurrenceParameter: OperationParameter = {
   ],
 };
 
-export interface SeriesAsked {
+export interface SeriesParameters {
   readonly recurrence: Recurrence;
   /** Whether the others are booked where one cannot be. */
   readonly skips: boolean;
 }
 
 /** undefined: no series is wanted. @throws PraxisError `operation-parameter-invalid` */
-export function readRecurrence(input: OperationInput): SeriesAsked | undefined {
+export function readRecurrence(input: OperationInput): SeriesParameters | undefined {
   const [value] = input.get('recurrence') ?? [];
   if (value === undefined) return undefined;
   const { parts } = value;
@@ -92,7 +92,7 @@ export function readRecurrence(input: OperationInput): SeriesAsked | undefined {
 export function askedOccurrences(
   timeZone: string,
   firstMs: number,
-  { recurrence }: SeriesAsked,
+  { recurrence }: SeriesParameters,
 ): readonly Occurrence[] {
   const first = dayAt(timeZone, firstMs);
   const { weekdays, except, end } = recurrence;

@@ -1,7 +1,7 @@
 /**
- * Where a transcription lands (docs/decisions/0199): a Composition of the type Consult note that names no encounter goes into
- * the open visit of its patient, where there is exactly one that the caller may find; else it is a chart note. The answer
- * shows which: `encounter`, or the category.
+ * Where a transcription lands (docs/decisions/0199): a Composition of the type Consult note that names no encounter
+ * goes into the open visit of its patient, where there is exactly one that the caller may find; else it is a chart
+ * note. The answer shows which: `encounter`, or the category.
  */
 import type { JsonObject, JsonValue } from '@praxis/fhir';
 import { PraxisError } from '../../base/errors.ts';
@@ -23,10 +23,10 @@ const chartNote = {
 /** States of an encounter that the patient is in. */
 const openStates = 'arrived,triaged,in-progress';
 
-export const transcriptionHooks: ResourceHooks = { types: ['Composition'], complete: placedNote };
+export const transcriptionHooks: ResourceHooks = { types: ['Composition'], complete: routeTranscription };
 
 /** The resource as it is stored: that which was sent, unless it is a note without a place. */
-async function placedNote(context: InteractionContext, resource: JsonObject): Promise<JsonObject> {
+async function routeTranscription(context: InteractionContext, resource: JsonObject): Promise<JsonObject> {
   if (resource['encounter'] !== undefined) return resource;
   if (!hasCoding(resource['type'], noteType) || isChartNote(resource)) return resource;
   const visit = await openVisit(context, patientOf(context, resource));

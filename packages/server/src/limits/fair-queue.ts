@@ -13,7 +13,7 @@ export interface TurnOf {
 }
 
 /** Pieces of work under way and waiting, at most. */
-export interface TurnLimits {
+export interface FairQueueLimits {
   /** Of one application at one firm. */
   readonly ofFirmMax: number;
   /** Of one application at all firms. */
@@ -31,7 +31,7 @@ export interface TurnLimits {
  * @returns a function that resolves as `work` does when its turn has come; @throws PraxisError `rate-exceeded` when too much
  *   of the application waits, `unavailable` when too much of all does
  */
-export function openTurns(limits: TurnLimits): <T>(of: TurnOf, work: () => Promise<T>) => Promise<T> {
+export function openFairQueue(limits: FairQueueLimits): <T>(of: TurnOf, work: () => Promise<T>) => Promise<T> {
   const waiting = new TurnQueue<Waiting>();
   const counts = new Map<string, number>();
   let isRunning = false;
@@ -77,7 +77,7 @@ function namesOf({ application, firm }: TurnOf): readonly [ofFirm: string, ofApp
   return [`${application}/${firm}`, `${application}`, everything];
 }
 
-function requireRoom(limits: TurnLimits, counts: ReadonlyMap<string, number>, of: TurnOf): void {
+function requireRoom(limits: FairQueueLimits, counts: ReadonlyMap<string, number>, of: TurnOf): void {
   const { ofFirmMax, ofApplicationMax, allMax, what, retrySeconds } = limits;
   const headers = { 'retry-after': String(retrySeconds) };
   const [ofFirm = 0, ofApplication = 0, all = 0] = namesOf(of).map((name) => counts.get(name) ?? 0);

@@ -4,7 +4,7 @@
 import { fail } from '../base/errors.ts';
 
 /** @throws PraxisError `unavailable` */
-export function abandoned(): never {
+export function refuseForClientGone(): never {
   return fail('unavailable', {
     diagnostics: 'The connection was closed before all entries were carried out: nothing was changed',
   });
