@@ -29,11 +29,11 @@ import { openRequestPlaces } from './http/connections/request-places.ts';
 import { type TakenConnections, takeConnections } from './http/connections/taken-connections.ts';
 import { baseUrlOf, type Origins, openOrigins } from './http/origins.ts';
 import { openDocumentation } from './http/pages/documentation.ts';
-import { type OpenPagesOptions, openOpenPages } from './http/pages/open-pages.ts';
+import { createPublicRoutes, type PublicRoutesOptions } from './http/pages/public-routes.ts';
 import { readinessProblems } from './http/pages/readiness.ts';
-import type { ServerParts } from './http/parts.ts';
 import { openBodyAdmission } from './http/request/body-admission.ts';
 import { openServer } from './http/server.ts';
+import type { ServerServices } from './http/services.ts';
 import { parameterIndexing } from './indexing/firm-parameters.ts';
 import { type Job, type Jobs, openJobs, runWhile } from './jobs/jobs.ts';
 import { type Keys, openKeys, requireOwningKey } from './keys/data-keys.ts';
@@ -176,7 +176,7 @@ const guessingAccountsMax = 10;
 export interface Service {
   /** Where it listens, `http://127.0.0.1:8080`. */
   readonly origin: string;
-  readonly parts: ServerParts;
+  readonly parts: ServerServices;
   /** Work that goes on beside the requests. */
   readonly jobs: Jobs;
   /** Connections that another process accepts; undefined: this one listens itself. */
@@ -219,7 +219,7 @@ export async function startService(platform: Platform, options: ServiceOptions =
   const openBudget = openBudgets(slices);
   const writeProbe = openWriteProbe(database, log);
   const problems = () => readinessProblems({ database, clock, writeProbe, clockOffMaxMs: config.clockOffMaxMs });
-  const parts: ServerParts = {
+  const parts: ServerServices = {
     config,
     clock,
     log,
@@ -302,7 +302,7 @@ function tokenEndpointsOf(
 }
 
 /** Work beside the requests that one process does for all; several that do it at once waste work and do no harm. */
-function jobsOf(platform: Platform, parts: ServerParts): readonly Job[] {
+function jobsOf(platform: Platform, parts: ServerServices): readonly Job[] {
   const { config, database, clock, store } = platform;
   const { openBudget, log, metrics } = parts;
   const of = { database, clock, log, metrics, baseUrlOf: (firm: Firm) => baseUrlOfFirm(parts.origins, firm) };
@@ -323,9 +323,9 @@ function floorTime(clock: ServiceClock) {
 
 function openPagesOf(
   { config }: Platform,
-  shared: Pick<OpenPagesOptions, 'compressor' | 'origins' | 'problems' | 'worker'>,
+  shared: Pick<PublicRoutesOptions, 'compressor' | 'origins' | 'problems' | 'worker'>,
 ) {
-  return openOpenPages({
+  return createPublicRoutes({
     ...shared,
     documentation: openDocumentation({ ...config, softwareVersion: version }, shared.compressor),
     cors: config.corsOrigins.length > 0,

@@ -14,11 +14,11 @@ import { connectionFault } from './connection-fault.ts';
 import { clientConfig, type DatabaseConnection } from './connection-settings.ts';
 import { type NotificationHandler, openListener } from './listener.ts';
 import { Connection } from './pool/connection.ts';
-import { answerGraceMs, Lane, type LaneState } from './pool/lane.ts';
+import { answerGraceMs, ConnectionPool, type PoolState } from './pool/connection-pool.ts';
+import { rolledBack } from './pool/multi-tenant-batch.ts';
 import { Patience } from './pool/patience.ts';
+import type { Row } from './pool/pipelined-query.ts';
 import { preparedNames } from './pool/prepared-names.ts';
-import { rolledBack } from './pool/run.ts';
-import type { Row } from './pool/segment.ts';
 import { type Asker, serviceApplication } from './pool/shares.ts';
 import { mayRunAgain, pauseMs, runsMax } from './retry.ts';
 import { requireRowSecurity } from './roles.ts';
@@ -54,7 +54,10 @@ export interface FirmConnection extends Queryable {
 export interface Database extends FirmConnection {
   /** Statement without a firm: control-plane tables only, tenant tables show no rows. */
   query<R>(statement: Sql, options?: QueryOptions): Promise<R[]>;
-  /** A handle whose statements run as `firm` (0: as none, yet shown rows of that number); costs nothing, need not be kept. */
+  /**
+   * A handle whose statements run as `firm` (0: as none, yet shown rows of that number); costs nothing, need not be
+   * kept.
+   */
   forFirm(firm: number, caller?: StatementsFor): FirmConnection;
   /** Runs `work` in a transaction as `firm` (or as none), see runTransaction for when it runs again. */
   transaction<T>(
@@ -69,7 +72,7 @@ export interface Database extends FirmConnection {
   /** Whether a statement is answered now. */
   isReachable(): Promise<boolean>;
   /** Connections, statements under way and callers waiting, per lane. */
-  load(): { readonly shared: LaneState; readonly exclusive: LaneState };
+  load(): { readonly shared: PoolState; readonly exclusive: PoolState };
   /** Waits for what is under way (10 s at most), then ends all connections. */
   close(): Promise<void>;
 }
@@ -114,7 +117,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     statementTimeoutMs: options.statementTimeoutMs,
   });
   const names = preparedNames(preparedTextsMax);
-  const connect = (lane: Lane): Promise<Connection> =>
+  const connect = (lane: ConnectionPool): Promise<Connection> =>
     Connection.open(config, {
       names,
       sessionTransactionMaxMs: serverTransactionMaxMs(options),
@@ -138,16 +141,19 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 }
 
 interface Lanes {
-  readonly shared: Lane;
-  readonly exclusive: Lane;
+  readonly shared: ConnectionPool;
+  readonly exclusive: ConnectionPool;
 }
 
-/** After this time the database itself ends a transaction, should this process not: the last statement may take its time, too. */
+/**
+ * After this time the database itself ends a transaction, should this process not: the last statement may take its
+ * time, too.
+ */
 function serverTransactionMaxMs({ transactionTimeoutMs = 0, statementTimeoutMs }: DatabaseOptions): number {
   return transactionTimeoutMs === 0 ? 0 : transactionTimeoutMs + statementTimeoutMs + answerGraceMs;
 }
 
-function openLanes(options: DatabaseOptions, connect: (lane: Lane) => Promise<Connection>): Lanes {
+function openLanes(options: DatabaseOptions, connect: (lane: ConnectionPool) => Promise<Connection>): Lanes {
   const sharedMax = Math.max(1, Math.min(sharedConnectionsMax, Math.floor(options.poolMax / 4)));
   const waitersMax = options.waitersMax ?? 1000;
   const limits = {
@@ -161,8 +167,12 @@ function openLanes(options: DatabaseOptions, connect: (lane: Lane) => Promise<Co
     answered: { lastMs: performance.now() },
   };
   return {
-    shared: new Lane({ ...limits, connectionsMax: sharedMax, depthMax: sharedDepthMax }, connect, options.log),
-    exclusive: new Lane(
+    shared: new ConnectionPool(
+      { ...limits, connectionsMax: sharedMax, depthMax: sharedDepthMax },
+      connect,
+      options.log,
+    ),
+    exclusive: new ConnectionPool(
       { ...limits, connectionsMax: Math.max(1, options.poolMax - sharedMax), depthMax: 1 },
       connect,
       options.log,
@@ -203,7 +213,7 @@ function makeDatabase(lanes: Lanes, config: pg.ClientConfig, log: Log): Database
   };
 }
 
-function runStatement(lane: Lane, asker: Asker, statement: Sql, idempotent: boolean): Promise<Row[]> {
+function runStatement(lane: ConnectionPool, asker: Asker, statement: Sql, idempotent: boolean): Promise<Row[]> {
   return new Promise((resolve, reject) => {
     let run = 1;
     let mayShare = idempotent;

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { PraxisError } from '../base/errors.ts';
 import type { Connection } from './pool/connection.ts';
-import { answerGraceMs, type Lane } from './pool/lane.ts';
+import { answerGraceMs, type ConnectionPool } from './pool/connection-pool.ts';
 import { type Asker, serviceApplication } from './pool/shares.ts';
 import { pauseMs, runsMax } from './retry.ts';
 import type { Sql } from './sql.ts';
@@ -36,7 +36,7 @@ type Ending<T> =
  *   `too-costly` or `unavailable` when it was open too long, and nothing was changed (docs/decisions/0244)
  */
 export async function runTransaction<T>(
-  lane: Lane,
+  lane: ConnectionPool,
   asker: Asker,
   work: (tx: Queryable) => Promise<T>,
   options: TransactionOptions,
@@ -61,7 +61,7 @@ export async function runTransaction<T>(
   }
 }
 
-function reserve(lane: Lane, asker: Asker): Promise<Connection> {
+function reserve(lane: ConnectionPool, asker: Asker): Promise<Connection> {
   return new Promise((resolve, reject) => {
     const take = (connection: Connection): void => {
       connection.reserved = true;
@@ -71,7 +71,7 @@ function reserve(lane: Lane, asker: Asker): Promise<Connection> {
   });
 }
 
-function release(lane: Lane, connection: Connection): void {
+function release(lane: ConnectionPool, connection: Connection): void {
   connection.reserved = false;
   connection.answerMaxMs = undefined;
   lane.progressed(connection);
@@ -102,7 +102,10 @@ function within<T>(
   };
 }
 
-/** @param workedMs how long the database worked for it; was it most of the time, then the transaction is what was too long */
+/**
+ * @param workedMs how long the database worked for it; was it most of the time, then the transaction is what was too
+ * long
+ */
 function openTooLong(maxMs: number, workedMs: number): PraxisError {
   const what = `The transaction was not done after ${maxMs / 1000} s, the limit, and nothing was changed`;
   return workedMs > maxMs / 2
@@ -189,13 +192,13 @@ async function commit<T>(connection: Connection, tx: OpenTransaction, value: T):
 }
 
 /**
- * How long statements of a caller's transaction wait for a lock of another one, in ms: then the answer is `conflict`. Waiting
- * takes a connection, and what is waited for is the work of others.
+ * How long statements of a caller's transaction wait for a lock of another one, in ms: then the answer is `conflict`.
+ * Waiting takes a connection, and what is waited for is the work of others.
  */
 export const lockWaitMaxMs = 3_000;
 
 /** One message: BEGIN and the settings that hold until its end. `firm` is digits or nothing, so it needs no quoting. */
-function beginText({ application, firm }: Asker, { patience }: Lane, options: TransactionOptions): string {
+function beginText({ application, firm }: Asker, { patience }: ConnectionPool, options: TransactionOptions): string {
   const isolation = (options.isolation ?? 'read committed').toUpperCase();
   const { statementTimeoutMs } = options;
   const settings: [string, number][] = [];

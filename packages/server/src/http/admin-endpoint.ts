@@ -11,9 +11,9 @@ import { administrationDocument } from '../openapi/administration.ts';
 import { version } from '../version.ts';
 import { headersOf, isRefusal, logFault, toPraxisError } from './answer/errors.ts';
 import { sendTextFile, type TextFile, textFile } from './answer/text-file.ts';
-import type { ServerParts } from './parts.ts';
 import { decodeUtf8, readBytes } from './request/body.ts';
 import type { Route } from './request/paths.ts';
+import type { ServerServices } from './services.ts';
 
 const documentPath = '/openapi.json';
 
@@ -21,7 +21,7 @@ let document: TextFile | undefined;
 
 /** Answers below /admin. */
 export async function answerAdministration(
-  parts: ServerParts,
+  parts: ServerServices,
   route: Extract<Route, { kind: 'administration' }>,
   query: string,
   request: FastifyRequest,
@@ -43,7 +43,7 @@ function belowApi(path: string): string {
   return /^\/api(\/.*)$/.exec(path)?.[1] ?? '';
 }
 
-function ask(parts: ServerParts, path: string, query: string, request: FastifyRequest): Promise<AdminReply> {
+function ask(parts: ServerServices, path: string, query: string, request: FastifyRequest): Promise<AdminReply> {
   const { headersDistinct } = request.raw;
   return parts.administration.answer({
     method: request.method === 'HEAD' ? 'GET' : request.method,
@@ -57,7 +57,11 @@ function ask(parts: ServerParts, path: string, query: string, request: FastifyRe
   });
 }
 
-async function answerDocument(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function answerDocument(
+  parts: ServerServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   if (request.method !== 'GET' && request.method !== 'HEAD')
     fail('method-not-allowed', { diagnostics: 'This path takes GET', headers: { allow: 'GET, HEAD' } });
   document ??= textFile('application/json; charset=utf-8', JSON.stringify(administrationDocument(version)));

@@ -8,7 +8,7 @@ import { refusalOf, refusedRow } from '../engine/audit-recorder.ts';
 import type { InteractionContext } from '../engine/context.ts';
 import type { ApiCredentials } from '../oauth/session/session.ts';
 import type { TokenReply } from '../oauth/token-endpoint.ts';
-import type { ServerParts } from './parts.ts';
+import type { ServerServices } from './services.ts';
 
 /** The attempt under way. */
 export interface Attempt {
@@ -23,7 +23,7 @@ export interface Attempt {
  * @param work gives `begin` each attempt as it starts
  */
 export async function withLedger<T>(
-  parts: ServerParts,
+  parts: ServerServices,
   request: FastifyRequest,
   credentials: ApiCredentials,
   work: (begin: (attempt: Attempt) => void) => Promise<T>,
@@ -56,7 +56,7 @@ function noteRefusal({ context, asked }: Attempt, error: unknown): void {
 
 /** Who it was is not known, or not to be believed. */
 function turnedAway(
-  parts: ServerParts,
+  parts: ServerServices,
   request: FastifyRequest,
   { environment, firmPrefix }: ApiCredentials,
   error: unknown,
@@ -84,7 +84,7 @@ export type TokenAction = 'token' | 'introspect' | 'revoke';
  * @param place the realm, or environment and firm of the legacy endpoint
  */
 export function keepTokenRow(
-  parts: Pick<ServerParts, 'clock' | 'ledger'>,
+  parts: Pick<ServerServices, 'clock' | 'ledger'>,
   request: FastifyRequest,
   action: TokenAction,
   place: string,
@@ -98,7 +98,7 @@ export function keepTokenRow(
 
 /** The token itself is nowhere in it. */
 function tokenRow(
-  parts: Pick<ServerParts, 'clock'>,
+  parts: Pick<ServerServices, 'clock'>,
   request: FastifyRequest,
   action: TokenAction,
   place: string,

@@ -9,8 +9,8 @@ import type { FhirCall, FhirResponse, InteractionContext } from '../engine/conte
 import type { RateSubject } from '../limits/rate-limit.ts';
 import { findFormat, formatWishes } from './answer/answer-format.ts';
 import { logFault, toPraxisError } from './answer/errors.ts';
-import type { ServerParts } from './parts.ts';
 import { bundleRate } from './rate-cost.ts';
+import type { ServerServices } from './services.ts';
 
 /** Of the room for an answer, where it is rewritten as XML, which takes more characters and much more memory. */
 const partInXml = 1 / 4;
@@ -23,7 +23,7 @@ interface Asking {
 
 /** Answers the Bundle that `call` opens. @throws PraxisError as `answerBundle` */
 export async function answerBundleRequest(
-  parts: ServerParts,
+  parts: ServerServices,
   context: InteractionContext,
   call: Pick<FhirCall, 'open'>,
   { subject, request, reply }: Asking,

@@ -14,25 +14,25 @@ import type { ApiCredentials, Session } from '../oauth/session/session.ts';
 import { answerOperation } from '../operations/answer-operation.ts';
 import { CostlyParameters } from '../search/index/costly-parameters.ts';
 import { firmClock } from '../tenancy/firm-time.ts';
+import { abortableDelayOf } from './abortable-delay.ts';
 import { sendAnswer } from './answer/fhir-answer.ts';
 import { type Represent, representationOf, representing } from './answer/representation.ts';
 import { type Attempt, withLedger } from './audit-trail.ts';
 import { answerBundleRequest } from './bundle-request.ts';
 import type { Place } from './connections/request-places.ts';
 import { baseUrlOf, resourceMetadataUrlOf } from './origins.ts';
-import type { OwnParameters } from './pages/open-pages.ts';
-import type { ServerParts } from './parts.ts';
-import { pauseOf } from './pause.ts';
+import type { OwnParameters } from './pages/public-routes.ts';
 import { chargingTo } from './rate-cost.ts';
 import { fhirCall, readsBinary } from './request/fhir-request.ts';
 import { type Route, unknownPath } from './request/paths.ts';
+import type { ServerServices } from './services.ts';
 import { requireTenantPath } from './tenant.ts';
 
 type FhirRoute = Extract<Route, { kind: 'fhir' }>;
 
 /** Answers a request below `/fhir/v2`. */
 export async function answerFhir(
-  parts: ServerParts,
+  parts: ServerServices,
   route: FhirRoute,
   query: string,
   request: FastifyRequest,
@@ -94,7 +94,7 @@ export async function answerFhir(
  * whoever is not let in is not refused either, and learns nothing about the firm.
  */
 async function ownParameters(
-  parts: ServerParts,
+  parts: ServerServices,
   credentials: ApiCredentials,
   reply: FastifyReply,
 ): Promise<OwnParameters | undefined> {
@@ -139,7 +139,7 @@ function hasToken(query: string): boolean {
  * something until the rights ended gets the refusal that a call of that moment gets.
  */
 async function withCurrentRights<T>(
-  parts: ServerParts,
+  parts: ServerServices,
   credentials: ApiCredentials,
   attempt: (session: Session) => Promise<T>,
 ): Promise<T> {
@@ -163,7 +163,7 @@ const costlyMax = 10;
 
 /** Whoever writes is not refused for a definition of the firm's: it is marked as failed, and the attempt begun again. */
 async function withoutCostlyParameters<T>(
-  parts: ServerParts,
+  parts: ServerServices,
   credentials: ApiCredentials,
   session: Session,
   attempt: (session: Session) => Promise<T>,
@@ -186,7 +186,7 @@ function isStale(error: unknown): boolean {
   return error instanceof PraxisError && error.code === 'stale-access';
 }
 
-async function restsOnOldRights(parts: ServerParts, session: Session, error: unknown): Promise<boolean> {
+async function restsOnOldRights(parts: ServerServices, session: Session, error: unknown): Promise<boolean> {
   if (!(error instanceof PraxisError)) return false;
   if (isStale(error)) return true;
   // Refusals come before the data statement, which would have noticed; counting a request is the one that must stay cheap.
@@ -195,14 +195,14 @@ async function restsOnOldRights(parts: ServerParts, session: Session, error: unk
 }
 
 function interactionContext(
-  parts: ServerParts,
+  parts: ServerServices,
   route: FhirRoute,
   session: Session,
   request: FastifyRequest,
   place: Place,
 ): InteractionContext {
   const { principal, scope, policy, settings } = session;
-  const pause = pauseOf(request.raw, parts.stopping);
+  const pause = abortableDelayOf(request.raw, parts.stopping);
   return {
     scope,
     policy,

@@ -21,10 +21,10 @@ import { watchSockets } from './connections/sockets.ts';
 import { answerContent } from './content/content-endpoint.ts';
 import { answerFhir } from './fhir-endpoint.ts';
 import { answerWellKnown } from './pages/well-known.ts';
-import type { ServerParts } from './parts.ts';
 import { matchPath, unknownPath } from './request/paths.ts';
 import { toOriginForm } from './request/request-target.ts';
 import { securityHeaders } from './security-headers.ts';
+import type { ServerServices } from './services.ts';
 import { answerLegacyToken, answerRealm } from './token-endpoints.ts';
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
@@ -33,7 +33,7 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 const correlationLengthMax = 256;
 
 /** The server, not listening yet. */
-export async function openServer(parts: ServerParts): Promise<FastifyInstance> {
+export async function openServer(parts: ServerServices): Promise<FastifyInstance> {
   const { config } = parts;
   const server = Fastify({
     logger: false,
@@ -73,10 +73,10 @@ export async function openServer(parts: ServerParts): Promise<FastifyInstance> {
 }
 
 /**
- * Requests of the data API wait for a place, or are refused, before any hook (docs/decisions/0262): under overload they are most of
- * all.
+ * Requests of the data API wait for a place, or are refused, before any hook (docs/decisions/0262): under overload they
+ * are most of all.
  */
-function watchTheDoor(server: FastifyInstance['server'], parts: ServerParts): void {
+function watchTheDoor(server: FastifyInstance['server'], parts: ServerServices): void {
   const [handle] = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[];
   if (handle === undefined) return;
   const security = securityHeaders(parts.config);
@@ -98,7 +98,7 @@ function refuseAtTheDoor(
   response: ServerResponse,
   error: PraxisError,
   security: Readonly<Record<string, string>>,
-  { metrics }: ServerParts,
+  { metrics }: ServerServices,
 ): void {
   metrics.requestDurationSeconds.observe({ route: 'fhir', method: request.method ?? '', status: error.status }, 0);
   const body = textOf(outcomeOf(error));
@@ -160,7 +160,7 @@ async function allowBrowsers(server: FastifyInstance, config: Config): Promise<v
   });
 }
 
-async function route(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function route(parts: ServerServices, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const target = request.originalUrl;
   if (target.length > parts.config.uriBytesMax) {
     const diagnostics = `The path and query are longer than ${parts.config.uriBytesMax} bytes: search by POST to _search instead`;
@@ -191,7 +191,7 @@ async function route(parts: ServerParts, request: FastifyRequest, reply: Fastify
 }
 
 /** Request ids, durations and one log line a request: method, route kind, status; never a path's ids or query. */
-function measure(server: FastifyInstance, parts: ServerParts): void {
+function measure(server: FastifyInstance, parts: ServerServices): void {
   const { metrics, log } = parts;
   const security = securityHeaders(parts.config);
   server.addHook('onRequest', (request, reply, done) => {
@@ -230,7 +230,7 @@ function routeKind(target: string): string {
 }
 
 /** What HTTP's parser refuses (raw spaces, broken headers, unknown methods) is still answered with an OperationOutcome. */
-function answerBrokenRequest({ log, config }: ServerParts, error: ParserError, socket: Socket): void {
+function answerBrokenRequest({ log, config }: ServerServices, error: ParserError, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const { status, code, diagnostics, headers = {} } = brokenRequestOf(error);
   const requestId = newUuid();

@@ -8,14 +8,14 @@ import { jwkSetSecondsMax } from '../oauth/signing/signing-key-rotation.ts';
 import { refusedReply, type TokenReply, type TokenRequest } from '../oauth/token-endpoint.ts';
 import { logFault, toPraxisError } from './answer/errors.ts';
 import { keepTokenRow } from './audit-trail.ts';
-import type { ServerParts } from './parts.ts';
 import { readBytes } from './request/body.ts';
 import { type RealmEndpoint, type Route, unknownPath } from './request/paths.ts';
+import type { ServerServices } from './services.ts';
 import { requireTenantPath } from './tenant.ts';
 
 /** POST {legacy_auth_url}. */
 export async function answerLegacyToken(
-  parts: ServerParts,
+  parts: ServerServices,
   route: Extract<Route, { kind: 'legacy-token' }>,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -28,7 +28,7 @@ export async function answerLegacyToken(
 
 /** The endpoints of a realm. */
 export async function answerRealm(
-  parts: ServerParts,
+  parts: ServerServices,
   route: Extract<Route, { kind: 'realm' }>,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -60,7 +60,7 @@ export async function answerRealm(
 const realmDocuments: Readonly<
   Record<
     Exclude<RealmEndpoint, 'token' | 'introspect' | 'revoke'>,
-    (parts: ServerParts, realm: string) => object | Promise<object>
+    (parts: ServerServices, realm: string) => object | Promise<object>
   >
 > = {
   certs: (parts, realm) => jwkSet(parts.signingKeys, realm),
@@ -69,7 +69,7 @@ const realmDocuments: Readonly<
 };
 
 async function answerToken(
-  parts: ServerParts,
+  parts: ServerServices,
   request: FastifyRequest,
   reply: FastifyReply,
   place: string,
@@ -82,7 +82,7 @@ async function answerToken(
 }
 
 async function answerPost(
-  parts: ServerParts,
+  parts: ServerServices,
   request: FastifyRequest,
   reply: FastifyReply,
   handle: (received: TokenRequest) => Promise<TokenReply>,
@@ -97,7 +97,7 @@ async function answerPost(
 }
 
 async function issueFromBody(
-  parts: ServerParts,
+  parts: ServerServices,
   request: FastifyRequest,
   issue: (received: TokenRequest) => Promise<TokenReply>,
 ): Promise<TokenReply> {

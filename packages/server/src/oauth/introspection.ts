@@ -6,7 +6,7 @@
 import { authenticateClient } from './client-auth/authenticated-client.ts';
 import { type Form, requireParameter } from './form.ts';
 import type { ClientRequest } from './grants/grant.ts';
-import { type OwnToken, readOwnToken } from './own-token.ts';
+import { lookUpToken, type OwnToken } from './token-lookup.ts';
 import type { TokenService } from './token-service.ts';
 
 /** The JSON object of the answer (RFC 7662 §2.2). */
@@ -18,7 +18,7 @@ export type Introspection = Readonly<Record<string, string | number | boolean>>;
  */
 export async function introspect(service: TokenService, request: ClientRequest, form: Form): Promise<Introspection> {
   const client = await authenticateClient(service, request, form);
-  const owned = await readOwnToken(service, client, request, requireParameter(form, 'token'));
+  const owned = await lookUpToken(service, client, request, requireParameter(form, 'token'));
   request.exchange.active = owned.kind === 'own' && owned.active;
   if (owned.kind !== 'own' || !owned.active) return { active: false };
   const { token, scope, legacyUser } = owned;

@@ -10,7 +10,7 @@ import { refuse } from './errors.ts';
 import { deleteExpired } from './expired-rows.ts';
 import { type Form, requireParameter } from './form.ts';
 import type { ClientRequest } from './grants/grant.ts';
-import { readOwnToken } from './own-token.ts';
+import { lookUpToken } from './token-lookup.ts';
 import type { TokenService } from './token-service.ts';
 
 /**
@@ -21,7 +21,7 @@ import type { TokenService } from './token-service.ts';
  */
 export async function revoke(service: TokenService, request: ClientRequest, form: Form): Promise<void> {
   const client = await authenticateClient(service, request, form);
-  const owned = await readOwnToken(service, client, request, requireParameter(form, 'token'));
+  const owned = await lookUpToken(service, client, request, requireParameter(form, 'token'));
   if (owned.kind === 'foreign')
     refuse('unauthorized_client', 'token was issued to another client: only that one ends it');
   if (owned.kind === 'none') return;

@@ -24,7 +24,7 @@ import { issueApiKey } from '../../src/oauth/client-auth/api-keys.ts';
 import { issueClient } from '../../src/oauth/client-auth/clients.ts';
 import { isFirstUse } from '../../src/oauth/client-auth/used-assertions.ts';
 import { issueLegacyAccount } from '../../src/oauth/legacy/accounts.ts';
-import { addBrownOut, setSunset } from '../../src/oauth/legacy/steering.ts';
+import { addBrownOut, setSunset } from '../../src/oauth/legacy/sunset-administration.ts';
 import { openLegacyUse } from '../../src/oauth/legacy/use.ts';
 import { recordRevocation } from '../../src/oauth/revocation.ts';
 import { openSigningKeys } from '../../src/oauth/signing/signing-keys.ts';

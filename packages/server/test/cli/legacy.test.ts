@@ -8,7 +8,7 @@ import { UsageError } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { entryProblem } from '../../src/cli/options.ts';
 import { sql } from '../../src/database/sql.ts';
-import { brownOutsMax } from '../../src/oauth/legacy/steering.ts';
+import { brownOutsMax } from '../../src/oauth/legacy/sunset-administration.ts';
 import { createApplication } from '../../src/tenancy/applications.ts';
 import { authorise } from '../../src/tenancy/authorisations.ts';
 import { encounter, patient } from '../support/records.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { revokeApiKey } from '../../src/oauth/client-auth/api-keys.ts';
-import { addBrownOut, setSunset } from '../../src/oauth/legacy/steering.ts';
+import { addBrownOut, setSunset } from '../../src/oauth/legacy/sunset-administration.ts';
 import { suspendApplication } from '../../src/tenancy/applications.ts';
 import { authorise, revokeAuthorisation } from '../../src/tenancy/authorisations.ts';
 import { getEnvironment } from '../../src/tenancy/environments.ts';

@@ -139,5 +139,5 @@ test('only the database module sets the firm', async () => {
     const text = await readFile(new URL(name, source), 'utf8');
     if (/set_config\s*\(\s*'+praxis\.firm|SET\s+(LOCAL\s+|SESSION\s+)?praxis\.firm/i.test(text)) setters.push(name);
   }
-  assert.deepEqual(setters.sort(), ['database/pool/segment.ts', 'database/transaction.ts']);
+  assert.deepEqual(setters.sort(), ['database/pool/pipelined-query.ts', 'database/transaction.ts']);
 });

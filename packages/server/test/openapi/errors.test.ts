@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { errorTable } from '../../src/base/errors.ts';
-import { addBrownOut, setSunset } from '../../src/oauth/legacy/steering.ts';
+import { addBrownOut, setSunset } from '../../src/oauth/legacy/sunset-administration.ts';
 import { errorExamples } from '../../src/openapi/error-examples.ts';
 import { getEnvironment } from '../../src/tenancy/environments.ts';
 import {
@@ -207,8 +207,8 @@ const provocations: Readonly<Record<string, Provocation>> = {
   },
 };
 /**
- * Faults, races and restores that no single request brings about, what takes a calendar or content: the other tests of the service
- * show them.
+ * Faults, races and restores that no single request brings about, what takes a calendar or content: the other tests of
+ * the service show them.
  */
 const unprovoked = [
   'conflict',

@@ -10,7 +10,7 @@ import { sql } from '../../src/database/sql.ts';
 import { revokeApiKey } from '../../src/oauth/client-auth/api-keys.ts';
 import { revokeClient } from '../../src/oauth/client-auth/clients.ts';
 import { resetLegacyPassword, revokeLegacyAccount } from '../../src/oauth/legacy/accounts.ts';
-import { addBrownOut, clearSunset, removeBrownOut, setSunset } from '../../src/oauth/legacy/steering.ts';
+import { addBrownOut, clearSunset, removeBrownOut, setSunset } from '../../src/oauth/legacy/sunset-administration.ts';
 import {
   resumeApplication,
   setApplicationAcl,

@@ -8,7 +8,7 @@ import http from 'node:http';
 import test, { after } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from '../../src/database/sql.ts';
-import { addBrownOut, setSunset } from '../../src/oauth/legacy/steering.ts';
+import { addBrownOut, setSunset } from '../../src/oauth/legacy/sunset-administration.ts';
 import { authorise } from '../../src/tenancy/authorisations.ts';
 import { getEnvironment } from '../../src/tenancy/environments.ts';
 import { entryProblem } from '../oauth/world.ts';

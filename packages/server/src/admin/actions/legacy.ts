@@ -11,7 +11,7 @@ import {
   listSunsets,
   removeBrownOut,
   setSunset,
-} from '../../oauth/legacy/steering.ts';
+} from '../../oauth/legacy/sunset-administration.ts';
 import { realmPath } from '../../oauth/signing/client-tokens.ts';
 import { getEnvironment } from '../../tenancy/environments.ts';
 import { type ActionContext, defineAction, nothing, type Shape } from '../action.ts';

@@ -10,18 +10,18 @@ import pg from 'pg';
 import type { Log } from '../../base/log.ts';
 import { type Sql, sql } from '../sql.ts';
 import { conditionOf, isFatal } from '../sqlstate.ts';
-import { openNames, type PreparedNames } from './prepared-names.ts';
-import { executionsMax, Run, type RunOutcome, rolledBack } from './run.ts';
+import { type BatchOutcome, executionsMax, MultiTenantBatch, rolledBack } from './multi-tenant-batch.ts';
 import {
   type FirmPlan,
   firmSetting,
+  type PipelinedPlan,
+  PipelinedQuery,
   type Row,
-  Segment,
-  type SegmentPlan,
   type Settle,
   timeoutSetting,
   type Wire,
-} from './segment.ts';
+} from './pipelined-query.ts';
+import { openNames, type PreparedNames } from './prepared-names.ts';
 import type { SharedTime } from './shared-time.ts';
 import type { Asker } from './shares.ts';
 import { areTexts, type FirmValue, firmByFirm, type Queued, textsOf } from './statement-queue.ts';
@@ -264,7 +264,7 @@ export class Connection {
     if (last === undefined) return;
     if (run.length === 1) return this.#sendAlone(last);
     const { confirm } = this.#settingFor(last.firm);
-    const settle = (outcomes: readonly RunOutcome[]): void => {
+    const settle = (outcomes: readonly BatchOutcome[]): void => {
       const errors = outcomes.map(({ error }) => error).filter((error) => error !== undefined);
       for (const error of errors) if (error !== rolledBack) this.#failed(error);
       confirm(errors.length === 0);
@@ -276,7 +276,7 @@ export class Connection {
       firm: { value: firm, once: this.#settingOnce },
       values: textsOf(statement.values),
     }));
-    this.#query(new Run({ name, text: last.statement.text, executions, settle }));
+    this.#query(new MultiTenantBatch({ name, text: last.statement.text, executions, settle }));
   }
 
   /** What to send so that `firm` is set, and whom to tell whether that was confirmed. */
@@ -293,11 +293,11 @@ export class Connection {
     };
   }
 
-  #send(statement: Sql, settings: Pick<SegmentPlan, 'firm' | 'timeoutMs'>, settle: Settle): void {
+  #send(statement: Sql, settings: Pick<PipelinedPlan, 'firm' | 'timeoutMs'>, settle: Settle): void {
     const name = this.#hooks.names.nameOf(statement.text);
     const evict = name === undefined ? undefined : this.#prepared.use(name);
     this.#query(
-      new Segment({
+      new PipelinedQuery({
         statement,
         name,
         evict,
@@ -311,7 +311,7 @@ export class Connection {
   }
 
   /** The types know pg's own query classes only; ours are some at run time. */
-  #query(query: Segment | Run): void {
+  #query(query: PipelinedQuery | MultiTenantBatch): void {
     this.#client.query(query as unknown as pg.Submittable);
   }
 

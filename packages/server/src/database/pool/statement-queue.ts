@@ -1,7 +1,7 @@
 /** Statements that are given to a connection before the event loop turns, and how they become one write. */
 
 import type { Sql } from '../sql.ts';
-import type { Settle } from './segment.ts';
+import type { Settle } from './pipelined-query.ts';
 
 /** Value of `praxis.firm`: the firm's number, or '' for none (tenant tables then show nothing). */
 export type FirmValue = string;
@@ -10,7 +10,7 @@ export interface Queued {
   readonly firm: FirmValue;
   readonly statement: Sql;
   readonly settle: Settle;
-  /** It may be part of a run (run.ts). */
+  /** It may be part of a batch (multi-tenant-batch.ts). */
   readonly mayShare: boolean;
   /** Instead of the session's statement timeout; then it is sent alone. */
   readonly timeoutMs: number | undefined;

@@ -15,8 +15,8 @@ import {
 } from './answer-format.ts';
 import type { Compressor } from './compression.ts';
 import { linesOf, listHeadersOf } from './ndjson.ts';
-import { responseHeaders } from './outgoing.ts';
 import { type Represent, representationOf } from './representation.ts';
+import { responseHeaders } from './response-headers.ts';
 
 /**
  * Sends an answer of the data API.

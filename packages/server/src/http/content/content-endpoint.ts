@@ -1,6 +1,6 @@
 /**
- * Content by URLs that need no header (docs/decisions/0192): PUT uploads a file once, GET and HEAD send it. What a URL allows
- * is sealed into it; whether that still holds is asked of the database each time.
+ * Content by URLs that need no header (docs/decisions/0192): PUT uploads a file once, GET and HEAD send it. What a URL
+ * allows is sealed into it; whether that still holds is asked of the database each time.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AccessRow } from '../../audit/audit-row.ts';
@@ -11,8 +11,8 @@ import { typeNumber } from '../../search/numbers.ts';
 import { parseParameters } from '../../search/query/query-string.ts';
 import { openScope } from '../../tenancy/scope.ts';
 import { noSearchParameters } from '../../tenancy/search-parameters.ts';
-import type { ServerParts } from '../parts.ts';
 import type { Route } from '../request/paths.ts';
+import type { ServerServices } from '../services.ts';
 import { requireTenantPath } from '../tenant.ts';
 import { sendContent } from './content-download.ts';
 import { type ContentRequest, ended, endedError } from './content-request.ts';
@@ -25,7 +25,7 @@ const bytesPerUnit = 1_048_576;
 
 /** Answers a request below the content of a firm. */
 export async function answerContent(
-  parts: ServerParts,
+  parts: ServerServices,
   route: ContentRoute,
   query: string,
   request: FastifyRequest,
@@ -63,7 +63,11 @@ export async function answerContent(
 }
 
 /** @throws PraxisError `resource-not-found` */
-function requireLink(parts: ServerParts, { environment, firm, product, id }: ContentRoute, query: string): ContentLink {
+function requireLink(
+  parts: ServerServices,
+  { environment, firm, product, id }: ContentRoute,
+  query: string,
+): ContentLink {
   const value = parseParameters(query).find(([name]) => name === linkParameter)?.[1];
   const link =
     value === undefined ? undefined : openContentLink(parts.secrets, { environment, firm, product, id }, value);
@@ -84,7 +88,7 @@ function requireMethod(methods: readonly string[], method: string): void {
 }
 
 /** @throws PraxisError `link-ended` */
-function requireUnexpired({ clock }: ServerParts, { expiresMs, purpose }: ContentLink): void {
+function requireUnexpired({ clock }: ServerServices, { expiresMs, purpose }: ContentLink): void {
   if (clock.now() < expiresMs) return;
   ended(purpose, 'This URL has expired');
 }

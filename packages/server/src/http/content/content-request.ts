@@ -6,11 +6,11 @@ import type { Patients } from '../../audit/audit-row.ts';
 import { PraxisError } from '../../base/errors.ts';
 import type { ContentLink } from '../../practice/documents/content-links.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import type { ServerParts } from '../parts.ts';
+import type { ServerServices } from '../services.ts';
 
 /** A request whose URL allows it, at its path. */
 export interface ContentRequest {
-  readonly parts: ServerParts;
+  readonly parts: ServerServices;
   readonly id: string;
   readonly link: ContentLink;
   readonly scope: TenantScope;

@@ -7,15 +7,15 @@ import { fail } from '../../base/errors.ts';
 import { protectedResourceMetadata, smartConfiguration } from '../../oauth/discovery.ts';
 import { realmPath } from '../../oauth/signing/client-tokens.ts';
 import { baseUrlOf } from '../origins.ts';
-import type { ServerParts } from '../parts.ts';
 import type { Route } from '../request/paths.ts';
+import type { ServerServices } from '../services.ts';
 import { requireTenantPath } from '../tenant.ts';
 
 type WellKnownRoute = Extract<Route, { kind: 'smart-configuration' | 'protected-resource' }>;
 
 /** Answers `/.well-known/smart-configuration` below the base, and the RFC 9728 metadata of the base. */
 export async function answerWellKnown(
-  parts: ServerParts,
+  parts: ServerServices,
   route: WellKnownRoute,
   request: FastifyRequest,
   reply: FastifyReply,

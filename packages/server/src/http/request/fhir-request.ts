@@ -12,7 +12,7 @@ import { answersList } from '../../operations/answer-operation.ts';
 import { parseParameters, requireFewParts } from '../../search/query/query-string.ts';
 import { formatWishes, rememberForm, requireFormat, requireListFormat } from '../answer/answer-format.ts';
 import { mayWantContent, readBinaryBody, wantsContentOnly } from '../binary.ts';
-import type { ServerParts } from '../parts.ts';
+import type { ServerServices } from '../services.ts';
 import { decodeUtf8, readBytes } from './body.ts';
 import type { BodyRoom } from './body-admission.ts';
 import { parseContentFlags } from './content-flag.ts';
@@ -34,7 +34,7 @@ export function readsBinary({ type, shape }: FhirTarget, method: string): boolea
  * @param whileWaiting runs what waits for the bytes of the body: its sender may be slow
  */
 export function fhirCall(
-  parts: ServerParts,
+  parts: ServerServices,
   target: FhirTarget,
   query: string,
   request: FastifyRequest,
@@ -136,7 +136,7 @@ function parametersOf(
 }
 
 /** @throws PraxisError `media-type-unsupported`, `request-malformed`, `json-malformed`, `xml-malformed` */
-function readBody(parts: ServerParts, target: FhirTarget, bytes: Buffer, { headers }: FastifyRequest): JsonValue {
+function readBody(parts: ServerServices, target: FhirTarget, bytes: Buffer, { headers }: FastifyRequest): JsonValue {
   // An operation without parameters needs no body (https://hl7.org/fhir/R4/operations.html#request).
   if (target.shape === 'operation' && bytes.length === 0) return { resourceType: 'Parameters' };
   if (target.type === 'Binary' && target.shape !== 'operation')
@@ -146,7 +146,7 @@ function readBody(parts: ServerParts, target: FhirTarget, bytes: Buffer, { heade
 }
 
 /** @throws PraxisError as `readBody` */
-function readPatch(parts: ServerParts, bytes: Buffer, { headers }: FastifyRequest): PatchDocument {
+function readPatch(parts: ServerServices, bytes: Buffer, { headers }: FastifyRequest): PatchDocument {
   const { kind, format } = requirePatchFormat(headers['content-type']);
   return { kind, document: parseBody(decodeUtf8(bytes), format, parts.jsonLimits) };
 }

@@ -11,7 +11,7 @@ import type { LegacyRequest } from '../grants/grant.ts';
 import type { TokenService } from '../token-service.ts';
 import { requireOpenGrant } from './refusal.ts';
 import { decideLegacy, type LegacyTerms, termsWithoutFirm } from './sunset.ts';
-import { type LegacyTermsRow, legacyTermsColumns, toLegacyTerms } from './terms.ts';
+import { type LegacyTermsRow, legacyTermsColumns, toLegacyTerms } from './sunset-schedule.ts';
 import type { LegacyHolder } from './tokens.ts';
 
 export interface LegacyAccountFacts {

@@ -12,7 +12,7 @@ import type { ApiCredentials } from '../session/session.ts';
 import { decodeJwt, textClaim, verifyHs256 } from '../signing/jwt.ts';
 import { requireOpenCalls } from './refusal.ts';
 import { decideLegacy, type LegacyTerms, noTerms } from './sunset.ts';
-import { findLegacyTerms } from './terms.ts';
+import { findLegacyTerms } from './sunset-schedule.ts';
 import type { OnLegacyUse } from './use.ts';
 
 interface LegacyCallContext {

@@ -9,7 +9,7 @@ import type { RateExchange } from '../counted-request.ts';
 import { realmPath } from '../signing/client-tokens.ts';
 import type { TokenService } from '../token-service.ts';
 import { decideLegacy, type LegacyTerms, noTerms } from './sunset.ts';
-import { findLegacyTerms } from './terms.ts';
+import { findLegacyTerms } from './sunset-schedule.ts';
 
 /** Filled in while the request is answered. */
 export interface LegacyExchange extends RateExchange {

@@ -20,7 +20,7 @@ import { bearerChallenge, readBearer } from './bearer.ts';
 import { type CallerFacts, findCaller } from './caller.ts';
 import type { Policies } from './policies.ts';
 import type { ApiCredentials, Principal, Session } from './session.ts';
-import { entriesOf, standingProblem } from './token-standing.ts';
+import { entriesOf, statusProblem } from './token-status.ts';
 
 export interface AuthenticationContext {
   readonly database: Database;
@@ -99,7 +99,7 @@ async function requireToken(
 
 /** What stands against the token and its holder, as they are in the database now. */
 function holderProblem(token: AccessToken, facts: CallerFacts): string | undefined {
-  const problem = standingProblem(token, facts);
+  const problem = statusProblem(token, facts);
   if (problem !== undefined) return `Bearer token ${problem}`;
   return facts.applicationState === 'active' ? undefined : 'Bearer token belongs to a suspended application';
 }

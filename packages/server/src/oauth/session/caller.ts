@@ -11,9 +11,9 @@ import {
 } from '../../tenancy/search-parameters.ts';
 import type { ApiKeyFacts } from '../client-auth/api-key-header.ts';
 import type { LegacyTerms } from '../legacy/sunset.ts';
-import { type LegacyTermsRow, legacyTermsColumns, noTermsColumns, toLegacyTerms } from '../legacy/terms.ts';
+import { type LegacyTermsRow, legacyTermsColumns, noTermsColumns, toLegacyTerms } from '../legacy/sunset-schedule.ts';
 import type { AccessToken } from './access-token.ts';
-import { holderOf, standingColumns, type TokenStanding } from './token-standing.ts';
+import { holderOf, statusColumns, type TokenStatus } from './token-status.ts';
 
 export interface CallerQuestion {
   readonly token: AccessToken;
@@ -23,7 +23,7 @@ export interface CallerQuestion {
   readonly nowMs: number;
 }
 
-export interface CallerFacts extends ApiKeyFacts, TokenStanding {
+export interface CallerFacts extends ApiKeyFacts, TokenStatus {
   /** Of a legacy account. */
   readonly username: string | null;
   readonly accountFirm: number | null;
@@ -50,7 +50,10 @@ export interface CallerFacts extends ApiKeyFacts, TokenStanding {
     readonly expiresAt: number | null;
     readonly epoch: number;
   };
-  /** All that fit a legacy token's application at the firm, whether or not the caller may know them; none for other flows. */
+  /**
+   * All that fit a legacy token's application at the firm, whether or not the caller may know them; none for other
+   * flows.
+   */
   readonly legacyTerms: LegacyTerms;
 }
 
@@ -78,7 +81,7 @@ export async function findCaller(database: Database, question: CallerQuestion): 
     SELECT k.id AS "keyId", k.flow AS "keyFlow", k.state AS "keyState", k.application AS "keyApplication", ka.environment AS "keyEnvironment",
            h.username, h.firm AS "accountFirm",
            a.id AS application, a.name AS "applicationName", a.state AS "applicationState", a.acl, a.settings,
-           ${standingColumns(question.token)},
+           ${statusColumns(question.token)},
            f.id AS "firmId", f.state AS "firmState", f.time_zone AS "timeZone",
            f.requires_references AS "requiresReferences",
            ${searchParametersJson(sql`f.id`)} AS "searchParameters",

@@ -1,8 +1,11 @@
-/** An event loop that was busy for long has not read the answers of the database: its connections are well (F7, docs/decisions/0242). */
+/**
+ * An event loop that was busy for long has not read the answers of the database: its connections are well (F7,
+ * docs/decisions/0242).
+ */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { answerGraceMs } from '../../../src/database/pool/lane.ts';
+import { answerGraceMs } from '../../../src/database/pool/connection-pool.ts';
 import { sql } from '../../../src/database/sql.ts';
 import { openTestDatabase } from '../../support/database.ts';
 

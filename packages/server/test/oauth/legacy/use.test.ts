@@ -9,7 +9,7 @@ import { newUuid } from '../../../src/base/ids.ts';
 import type { Database } from '../../../src/database/database.ts';
 import { sql } from '../../../src/database/sql.ts';
 import { agentOf, agentsPerApplicationMax } from '../../../src/oauth/legacy/agent.ts';
-import { addBrownOut } from '../../../src/oauth/legacy/steering.ts';
+import { addBrownOut } from '../../../src/oauth/legacy/sunset-administration.ts';
 import { type LegacyUseEvent, openLegacyUse } from '../../../src/oauth/legacy/use.ts';
 import { type LegacyUseCount, storeLegacyUse } from '../../../src/oauth/legacy/use-store.ts';
 import { getEnvironment } from '../../../src/tenancy/environments.ts';

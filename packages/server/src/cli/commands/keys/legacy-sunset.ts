@@ -9,7 +9,7 @@ import {
   listSunsets,
   removeBrownOut,
   setSunset,
-} from '../../../oauth/legacy/steering.ts';
+} from '../../../oauth/legacy/sunset-administration.ts';
 import { getEnvironment } from '../../../tenancy/environments.ts';
 import { type Command, type CommandInput, type OptionSpec, UsageError } from '../../command.ts';
 import { applicationOf, environmentOption, firmOf, printTable, requireTime } from '../../options.ts';

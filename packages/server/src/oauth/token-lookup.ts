@@ -1,6 +1,7 @@
 /**
  * A token as its client may ask about it or end it (https://www.rfc-editor.org/rfc/rfc7662,
- * https://www.rfc-editor.org/rfc/rfc7009): what it says, whether it is the client's own, and whether it still opens anything.
+ * https://www.rfc-editor.org/rfc/rfc7009): what it says, whether it is the client's own, and whether it still opens
+ * anything.
  */
 import { compilePolicy } from '../access/policy.ts';
 import { pointRead } from '../database/database.ts';
@@ -8,10 +9,10 @@ import { sql } from '../database/sql.ts';
 import type { AuthenticatedClient } from './client-auth/authenticated-client.ts';
 import type { ClientRequest } from './grants/grant.ts';
 import { decideLegacy } from './legacy/sunset.ts';
-import { type LegacyTermsRow, legacyTermsColumns, toLegacyTerms } from './legacy/terms.ts';
+import { type LegacyTermsRow, legacyTermsColumns, toLegacyTerms } from './legacy/sunset-schedule.ts';
 import { readLegacyToken } from './legacy/tokens.ts';
 import type { AccessToken } from './session/access-token.ts';
-import { entriesOf, holderOf, standingColumns, standingProblem, type TokenStanding } from './session/token-standing.ts';
+import { entriesOf, holderOf, statusColumns, statusProblem, type TokenStatus } from './session/token-status.ts';
 import { readClientToken } from './signing/client-tokens.ts';
 import { type DecodedJwt, decodeJwt } from './signing/jwt.ts';
 import { isProblem } from './signing/token-problem.ts';
@@ -39,7 +40,7 @@ export type TokenOwnership =
 
 const none: TokenOwnership = { kind: 'none' };
 /** What `text` is to `client`, which sent `request`; a token of its own is noted in the request's exchange. */
-export async function readOwnToken(
+export async function lookUpToken(
   service: TokenService,
   client: AuthenticatedClient,
   { realm, exchange }: Pick<ClientRequest, 'realm' | 'exchange'>,
@@ -72,20 +73,20 @@ async function readClient(
   if (isProblem(read) || read.realm !== realm) return none;
   if (read.clientId !== client.clientId) return { kind: 'foreign' };
   const token = { flow: 'client', ...read } as const;
-  const [row] = await service.database.query<TokenStanding>(
+  const [row] = await service.database.query<TokenStatus>(
     sql`
-    SELECT ${standingColumns(token)}
+    SELECT ${statusColumns(token)}
     FROM (VALUES (1)) AS request(one) LEFT JOIN (${holderOf(token)}) h ON true`,
     pointRead,
   );
   if (!row) throw new Error('a statement without conditions gave no row');
-  const active = token.keyed && standingProblem(token, row) === undefined;
+  const active = token.keyed && statusProblem(token, row) === undefined;
   // The application may hold less by now; its firms decide on each call, and a token names none of them.
   const scope = compilePolicy(entriesOf(token, row) ?? [], client.acl).entries.join(' ');
   return { kind: 'own', token, active, scope };
 }
 
-interface LegacyTokenRow extends LegacyTermsRow, TokenStanding {
+interface LegacyTokenRow extends LegacyTermsRow, TokenStatus {
   readonly application: number;
   readonly environment: number;
   readonly username: string;
@@ -108,7 +109,7 @@ async function readLegacy(
   const token = { flow: 'legacy', ...read } as const;
   const [row] = await service.database.query<LegacyTokenRow>(
     sql`
-    SELECT ${standingColumns(token)},
+    SELECT ${statusColumns(token)},
       h.application, f.environment, h.username, h.firm, f.prefix, f.state AS "firmState",
       z.state AS "authorisationState", z.expires_at AS "authorisationExpiresAt",
       ${legacyTermsColumns({ environment: sql`f.environment`, firm: sql`h.firm`, application: sql`h.application` }, nowMs)}
@@ -130,7 +131,7 @@ async function readLegacy(
 
 function isLive(row: LegacyTokenRow, token: Extract<OwnToken, { readonly flow: 'legacy' }>, nowMs: number): boolean {
   return (
-    standingProblem(token, row) === undefined &&
+    statusProblem(token, row) === undefined &&
     row.prefix === token.firmPrefix &&
     row.firmState === 'active' &&
     row.authorisationState === 'active' &&

@@ -1,4 +1,4 @@
-// What the pipelined protocol has to guarantee, and what segment.ts and connection.ts rely on in pg.
+// What the pipelined protocol has to guarantee, and what pipelined-query.ts and connection.ts rely on in pg.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import path from 'node:path';
@@ -6,9 +6,9 @@ import test, { after } from 'node:test';
 import pg from 'pg';
 import { clientConfig } from '../../../src/database/connection-settings.ts';
 import { Connection, type ConnectionHooks } from '../../../src/database/pool/connection.ts';
+import { rolledBack } from '../../../src/database/pool/multi-tenant-batch.ts';
+import { firmSetting, type Row, type Wire } from '../../../src/database/pool/pipelined-query.ts';
 import { preparedNames } from '../../../src/database/pool/prepared-names.ts';
-import { rolledBack } from '../../../src/database/pool/run.ts';
-import { firmSetting, type Row, type Wire } from '../../../src/database/pool/segment.ts';
 import { type Sql, sql } from '../../../src/database/sql.ts';
 import { testLog } from '../../support/cluster.ts';
 import { openTestDatabase } from '../../support/database.ts';

@@ -10,19 +10,19 @@
  */
 
 import { conditionOf } from '../sqlstate.ts';
-import { BaseQuery, type FirmPlan, type Row, sendFirm, type Wire } from './segment.ts';
+import { BaseQuery, type FirmPlan, type Row, sendFirm, type Wire } from './pipelined-query.ts';
 
 /** Tells that an execution had no effect because of another one of its run: to be sent again by itself. */
 export const rolledBack = Symbol('rolled back with another statement of its run');
 
-export interface RunPlan {
+export interface BatchPlan {
   /** The statement, prepared under its name already. */
   readonly name: string;
   readonly text: string;
   /** Those of one firm stand together: its setting is sent before the first of them. */
   readonly executions: readonly Execution[];
   /** Called once, with what became of each execution. */
-  readonly settle: (outcomes: readonly RunOutcome[]) => void;
+  readonly settle: (outcomes: readonly BatchOutcome[]) => void;
 }
 
 export interface Execution {
@@ -31,7 +31,7 @@ export interface Execution {
   readonly values: readonly (string | null)[];
 }
 
-export interface RunOutcome {
+export interface BatchOutcome {
   /** May be `rolledBack`; undefined: succeeded. */
   readonly error: unknown;
   readonly rows: Row[];
@@ -40,8 +40,8 @@ export interface RunOutcome {
 /** Executions of one run at most: the first is answered with the last. */
 export const executionsMax = 16;
 
-export class Run extends BaseQuery {
-  readonly #plan: RunPlan;
+export class MultiTenantBatch extends BaseQuery {
+  readonly #plan: BatchPlan;
   /** What each command of the answer is for: the number of an execution; the first of two is for its setting. */
   readonly #steps: readonly number[];
   readonly #rows: Row[][];
@@ -50,7 +50,7 @@ export class Run extends BaseQuery {
   #done = 0;
   #settled = false;
 
-  constructor(plan: RunPlan) {
+  constructor(plan: BatchPlan) {
     super(plan.text, [], () => undefined);
     this.name = plan.name;
     this.queryMode = 'extended';
@@ -103,7 +103,7 @@ export class Run extends BaseQuery {
     });
   }
 
-  #end(outcomeOf: (at: number) => RunOutcome): void {
+  #end(outcomeOf: (at: number) => BatchOutcome): void {
     if (this.#settled) return;
     this.#settled = true;
     this.#plan.settle(this.#rows.map((_, at) => outcomeOf(at)));

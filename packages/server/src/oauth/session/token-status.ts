@@ -7,8 +7,8 @@ import { isRegistered } from '../client-auth/client-keys.ts';
 import { credentialOf } from '../legacy/tokens.ts';
 import type { AccessToken } from './access-token.ts';
 
-/** What `standingColumns` reads. */
-export interface TokenStanding {
+/** What `statusColumns` reads. */
+export interface TokenStatus {
   /** Of the client or the legacy account; null when there is none. */
   readonly holderState: string | null;
   /** Of a legacy account. */
@@ -26,8 +26,8 @@ export interface TokenStanding {
   readonly tokenEntries: readonly string[] | null;
 }
 
-/** A SELECT list of `TokenStanding` in a statement that joins `holderOf(token)` as `h`. */
-export function standingColumns(token: AccessToken): Sql {
+/** A SELECT list of `TokenStatus` in a statement that joins `holderOf(token)` as `h`. */
+export function statusColumns(token: AccessToken): Sql {
   const ids = token.flow === 'client' ? [token.tokenId] : [token.tokenId, token.grantId];
   const reference = token.flow === 'client' && 'reference' in token.scope ? token.scope.reference : null;
   return sql`
@@ -53,13 +53,13 @@ export function holderOf(token: AccessToken): Sql {
 /** The entries of a client-credentials token, its own or those that it refers to; undefined when these are not known. */
 export function entriesOf(
   { scope }: Extract<AccessToken, { readonly flow: 'client' }>,
-  { tokenEntries }: TokenStanding,
+  { tokenEntries }: TokenStatus,
 ): readonly string[] | undefined {
   return 'entries' in scope ? scope.entries : (tokenEntries ?? undefined);
 }
 
 /** What stands against the token or its holder, as the predicate of a sentence about the token; undefined: it counts. */
-export function standingProblem(token: AccessToken, standing: TokenStanding): string | undefined {
+export function statusProblem(token: AccessToken, standing: TokenStatus): string | undefined {
   if (standing.tokenRevoked) return 'has been revoked: request a new one';
   if (token.flow === 'client') {
     const problem = clientTokenProblem(token, standing);
@@ -76,7 +76,7 @@ export function standingProblem(token: AccessToken, standing: TokenStanding): st
 
 function clientTokenProblem(
   token: Extract<AccessToken, { readonly flow: 'client' }>,
-  standing: TokenStanding,
+  standing: TokenStatus,
 ): string | undefined {
   if ((standing.signingKeyState ?? 'retired') === 'retired') return 'is signed with a retired key: request a new one';
   if (standing.secretState === 'revoked') return 'was got with a revoked secret: request a new one';

@@ -8,7 +8,7 @@
  * statement fails the setting is rolled back with it.
  *
  * pg sends pipelined queries only as instances of its own Query class, hence the subclass; pg is pinned to one version and
- * test/database/pool/segment.test.ts notices when these internals change.
+ * test/database/pool/pipelined-query.test.ts notices when these internals change.
  */
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
@@ -34,7 +34,7 @@ export interface FirmPlan {
   readonly once: boolean;
 }
 
-export interface SegmentPlan {
+export interface PipelinedPlan {
   readonly statement: Sql;
   /** Name to prepare the statement under; undefined runs it unprepared. */
   readonly name: string | undefined;
@@ -64,7 +64,7 @@ export interface Wire {
   sync(): void;
 }
 
-interface PipelinedQuery {
+interface DriverQuery {
   name: string | undefined;
   queryMode: 'extended' | undefined;
   /** Reads rows once their columns were described. */
@@ -84,14 +84,14 @@ export const BaseQuery = pg.Query as unknown as new (
   text: string,
   values: readonly unknown[],
   callback: Callback,
-) => PipelinedQuery;
+) => DriverQuery;
 
-export class Segment extends BaseQuery {
-  readonly #plan: SegmentPlan;
+export class PipelinedQuery extends BaseQuery {
+  readonly #plan: PipelinedPlan;
   /** While there are any, what arrives answers a setting and not the statement. */
   #awaitedSettings: number;
 
-  constructor(plan: SegmentPlan) {
+  constructor(plan: PipelinedPlan) {
     const { statement, name } = plan;
     // Not as a configuration object: pg would copy its property descriptors, which takes longer than all the rest.
     super(statement.text, statement.values, once(plan.settle));

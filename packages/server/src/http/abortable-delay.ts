@@ -4,7 +4,10 @@
 import type { IncomingMessage } from 'node:http';
 
 /** Makes a pause of a request; its result is false when waiting any longer has no sense. */
-export function pauseOf(raw: Pick<IncomingMessage, 'socket'>, stopping: AbortSignal): (ms: number) => Promise<boolean> {
+export function abortableDelayOf(
+  raw: Pick<IncomingMessage, 'socket'>,
+  stopping: AbortSignal,
+): (ms: number) => Promise<boolean> {
   return (ms) =>
     new Promise((resolve) => {
       const { socket } = raw;

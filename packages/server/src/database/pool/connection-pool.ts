@@ -12,7 +12,7 @@ import type { Patience } from './patience.ts';
 import { SharedTime } from './shared-time.ts';
 import { type Asker, longMs, Shares, serviceApplication } from './shares.ts';
 
-export interface LaneLimits {
+export interface PoolLimits {
   readonly connectionsMax: number;
   /** Statements under way on one connection; 1 = a connection serves one caller at a time. */
   readonly depthMax: number;
@@ -32,7 +32,7 @@ export interface LaneLimits {
   readonly answered: { lastMs: number };
 }
 
-export interface LaneState {
+export interface PoolState {
   readonly connections: number;
   readonly inFlight: number;
   readonly waiting: number;
@@ -56,13 +56,13 @@ const sameFirmBonus = 3;
 const reconnectDelayMs = { first: 50, max: 1000 } as const;
 const watchIntervalMs = 1000;
 
-export class Lane {
+export class ConnectionPool {
   /** How long statements may take. */
   readonly patience: Patience;
   /** How long a transaction may be open, in ms; 0 = no limit. */
   readonly transactionMaxMs: number;
-  readonly #limits: LaneLimits;
-  readonly #connect: (lane: Lane) => Promise<Connection>;
+  readonly #limits: PoolLimits;
+  readonly #connect: (lane: ConnectionPool) => Promise<Connection>;
   readonly #log: Log;
   readonly #connections: Connection[] = [];
   readonly #waiters = new TurnQueue<Waiter>();
@@ -76,7 +76,7 @@ export class Lane {
   #closed = false;
   #drained: (() => void) | undefined;
 
-  constructor(limits: LaneLimits, connect: (lane: Lane) => Promise<Connection>, log: Log) {
+  constructor(limits: PoolLimits, connect: (lane: ConnectionPool) => Promise<Connection>, log: Log) {
     this.#limits = limits;
     this.patience = limits.patience;
     this.transactionMaxMs = limits.transactionMaxMs;
@@ -89,9 +89,9 @@ export class Lane {
   }
 
   /**
-   * Calls `give` with a connection, at once or when it is the asker's turn; or `refuse` with `unavailable`, or `rate-exceeded`
-   * when its application has or asks for too much at once. The caller sends its statement, or reserves the connection,
-   * inside `give`.
+   * Calls `give` with a connection, at once or when it is the asker's turn; or `refuse` with `unavailable`, or
+   * `rate-exceeded` when its application has or asks for too much at once. The caller sends its statement, or reserves
+   * the connection, inside `give`.
    */
   use(asker: Asker, give: (connection: Connection) => void, refuse: (error: Error) => void): void {
     if (this.#closed) {
@@ -129,7 +129,7 @@ export class Lane {
     this.progressed(connection);
   }
 
-  state(): LaneState {
+  state(): PoolState {
     const inFlight = this.#connections.reduce((sum, connection) => sum + connection.inFlight, 0);
     return { connections: this.#connections.length, inFlight, waiting: this.#waiters.size };
   }

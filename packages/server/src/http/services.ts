@@ -24,11 +24,11 @@ import type { Validator } from '../validation/validation.ts';
 import type { Compressor } from './answer/compression.ts';
 import type { RequestPlaces } from './connections/request-places.ts';
 import type { Origins } from './origins.ts';
-import type { OpenPages } from './pages/open-pages.ts';
+import type { PublicRoutes } from './pages/public-routes.ts';
 import type { BodyAdmission } from './request/body-admission.ts';
 
 /** What the endpoints work with; made once by `app.ts`. */
-export interface ServerParts {
+export interface ServerServices {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
@@ -48,7 +48,7 @@ export interface ServerParts {
   readonly bodies: BodyAdmission;
   readonly places: RequestPlaces;
   readonly jsonLimits: JsonLimits;
-  readonly openPages: OpenPages;
+  readonly openPages: PublicRoutes;
   readonly administration: Administration;
   readonly compressor: Compressor;
   readonly validator: Validator;

@@ -18,7 +18,7 @@ import type { TenantPath } from '../request/paths.ts';
 import type { Documentation } from './documentation.ts';
 import { frontPage } from './front-page.ts';
 
-export interface OpenPages {
+export interface PublicRoutes {
   /** Answers the path when it is one of the open pages; false when it is not. */
   answer(path: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean>;
   metadata(
@@ -33,7 +33,7 @@ export interface OpenPages {
 /** The search parameters of a firm's own that the caller may search by, by type. */
 export type OwnParameters = NonNullable<CapabilityFacts['own']>;
 
-export interface OpenPagesOptions {
+export interface PublicRoutesOptions {
   readonly origins: Origins;
   readonly cors: boolean;
   readonly softwareVersion: string;
@@ -46,7 +46,7 @@ export interface OpenPagesOptions {
   readonly problems: () => Promise<readonly string[]>;
 }
 
-export function openOpenPages(options: OpenPagesOptions): OpenPages {
+export function createPublicRoutes(options: PublicRoutesOptions): PublicRoutes {
   const pages: Readonly<Record<string, (reply: FastifyReply) => Promise<FastifyReply> | FastifyReply>> = {
     '/': (reply) =>
       reply
@@ -86,7 +86,7 @@ function nameWorker(reply: FastifyReply, worker: number | undefined): FastifyRep
 }
 
 async function metadata(
-  options: OpenPagesOptions,
+  options: PublicRoutesOptions,
   environment: Environment,
   path: TenantPath,
   request: FastifyRequest,
