@@ -80,7 +80,8 @@ async function run(scripts: readonly string[]): Promise<readonly string[]> {
   const end = '\u001E';
   const input = scripts.map((script) => `${script}\nprintf '\\036'\n`).join('');
   return await new Promise((resolve, reject) => {
-    execFile('bash', ['-euo', 'pipefail', '-c', input], { cwd: directory }, (error, printed, complaints) => {
+    // Where its input is a socket bash takes itself for a remote shell, and reads the machine's settings.
+    execFile('bash', ['--norc', '-euo', 'pipefail', '-c', input], { cwd: directory }, (error, printed, complaints) => {
       const outputs = printed.split(end);
       if (error === null && complaints === '') resolve(outputs.slice(0, -1));
       else reject(new Error(`after ${scripts[outputs.length - 1]}: ${outputs.at(-1)} ${complaints}`));
