@@ -7,7 +7,7 @@ import test, { after } from 'node:test';
 import { valueSetCommands } from '../../src/cli/commands/practice/value-sets.ts';
 import { runCommand } from '../cli/platform.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
-import { keepCalendar, plainCalendar, putPlaces } from '../scheduling/world.ts';
+import { keepCalendar, plainCalendar, putPlaces } from '../practice/calendars/world.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 import { tenantRows } from '../support/tenant-rows.ts';
 import { openAdministrator } from './world.ts';

@@ -7,7 +7,7 @@ import test, { after } from 'node:test';
 import { startService } from '../../src/app.ts';
 import { setValueSet } from '../../src/practice/value-sets/edit-value-sets.ts';
 import { openStore } from '../../src/storage/store.ts';
-import { editorOf } from '../scheduling/world.ts';
+import { editorOf } from '../practice/calendars/world.ts';
 import { recording } from '../support/recording.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 

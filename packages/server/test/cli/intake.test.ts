@@ -1,4 +1,4 @@
-/** `praxis intake …`: rules, the list, and decisions, as by the administration API (test/interactions/intake.test.ts). */
+/** `praxis intake …`: rules, the list, and decisions, as by the administration API (test/practice/intake/intake.test.ts). */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';

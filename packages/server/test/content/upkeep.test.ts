@@ -9,7 +9,7 @@ import { looseMax } from '../../src/practice/documents/upload-url.ts';
 import { decide } from '../../src/practice/intake/deciding.ts';
 import { addIntakeRule, findWaitingProposals, removeIntakeRule } from '../../src/practice/intake/store.ts';
 import { runCommand } from '../cli/platform.ts';
-import { editorOf } from '../scheduling/world.ts';
+import { editorOf } from '../practice/calendars/world.ts';
 import { openRequestBudget } from '../support/request-budget.ts';
 import { openS3Server } from '../support/s3-server.ts';
 import { openCaller } from '../support/service.ts';

@@ -3,7 +3,7 @@
  * by kill -9.
  */
 import type { Random } from '../../src/synthetic/random.ts';
-import { keepCalendar, put, putPlaces } from '../scheduling/world.ts';
+import { keepCalendar, put, putPlaces } from '../practice/calendars/world.ts';
 import type { Lifetime } from '../support/database.ts';
 import { type Node, startNode } from '../support/nodes.ts';
 import {

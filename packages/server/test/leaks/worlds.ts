@@ -7,7 +7,7 @@ import { sql } from '../../src/database/sql.ts';
 import { slotIds } from '../../src/practice/calendars/slot-id.ts';
 import { typeNumber } from '../../src/search/numbers.ts';
 import { type StoredOperatorRows, setOperatorRows } from '../../src/tenancy/authorisations.ts';
-import { keepCalendar } from '../scheduling/world.ts';
+import { keepCalendar } from '../practice/calendars/world.ts';
 import type { Lifetime } from '../support/database.ts';
 import { untilTold } from '../support/follower.ts';
 import {

@@ -104,7 +104,7 @@ for (const table of stateTables) {
         const answer = await caller.send('POST', `${path}/${on}`);
         const [to] = leadsTo(table, from, on, by);
         if (to !== undefined && conditionOf(table, on) === 'offer-stands') {
-          // The service makes offers, and only from the waiting list: test/scheduling/waitlist.test.ts.
+          // The service makes offers, and only from the waiting list: test/practice/waiting-list/waitlist.test.ts.
           assert.equal(answer.status, 422, `${from} ${on}: ${answer.text}`);
           assert.match(answer.json.issue[0].diagnostics, /^The appointment was proposed by a caller, not offered/);
           await assertUnchanged(path, from);

@@ -15,7 +15,7 @@ import {
   removeIntakeRule,
 } from '../../src/practice/intake/store.ts';
 import { documentOf, linkOf, pdf, putFile, uploaded } from '../content/world.ts';
-import { editorOf, keepCalendar, keepHolidays, plainCalendar, putPlaces } from '../scheduling/world.ts';
+import { editorOf, keepCalendar, keepHolidays, plainCalendar, putPlaces } from '../practice/calendars/world.ts';
 import { appointment, encounter, patient } from '../support/records.ts';
 import { openRequestBudget } from '../support/request-budget.ts';
 import type { Caller, TestFirm } from '../support/service.ts';

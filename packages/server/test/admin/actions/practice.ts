@@ -1,7 +1,7 @@
 /** What a practice keeps: calendars, holidays, value sets, charges, and what waits for it. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { plainCalendar, putPlaces } from '../../scheduling/world.ts';
+import { plainCalendar, putPlaces } from '../../practice/calendars/world.ts';
 import { makeApplication, openCaller } from '../../support/service.ts';
 import { openAdministrator } from '../world.ts';
 import type { Asking } from './asking.ts';

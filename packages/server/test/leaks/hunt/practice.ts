@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { addIntakeRule } from '../../../src/practice/intake/store.ts';
-import { editorOf, keepCalendar } from '../../scheduling/world.ts';
+import { editorOf, keepCalendar } from '../../practice/calendars/world.ts';
 import type { Caller, TestFirm, TestService } from '../../support/service.ts';
 import type { Secret } from '../worlds.ts';
 import type { CallerName } from './callers.ts';
