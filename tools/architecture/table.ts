@@ -104,7 +104,13 @@ export const tiers: readonly Tier[] = [
         { name: 'subscriptions', purpose: 'notification of changes' },
       ],
       [{ name: 'operations', purpose: 'operations: definition and handler' }],
-      [{ name: 'bundle', purpose: 'batch and transaction' }],
+      [
+        { name: 'bundle', purpose: 'batch and transaction' },
+        {
+          name: 'actions',
+          purpose: 'how an action of administration is described, and what the handlers of all share',
+        },
+      ],
     ],
   },
   {
@@ -113,7 +119,8 @@ export const tiers: readonly Tier[] = [
       [
         {
           name: 'practice',
-          purpose: 'one folder a feature: its rules, statements, hooks of resource types and operations',
+          purpose:
+            'one folder a feature: its rules, statements, hooks of resource types, operations and actions of administration',
         },
       ],
     ],

@@ -1,7 +1,6 @@
 /** The tables of docs/operate/admin.md: every action of the administration API, by what it is about. */
-import type { Action } from '../../packages/server/src/admin/action.ts';
+import { type Action, roles } from '../../packages/server/src/actions/action.ts';
 import { actions } from '../../packages/server/src/admin/actions/list.ts';
-import { roles } from '../../packages/server/src/admin/administrators.ts';
 import { code, table } from './markdown.ts';
 
 /** One table for each first word of the names. */

@@ -3,9 +3,9 @@
  * firm, a vendor what lies below its application. Who asks for another firm or application gets the answer of one that does
  * not exist, before anything is looked up.
  */
+
+import type { Action, Role } from '../actions/action.ts';
 import { fail } from '../base/errors.ts';
-import type { Action } from './action.ts';
-import type { Role } from './administrators.ts';
 import type { Caller } from './sessions.ts';
 
 /** The segments of the path that was asked for, by name. */

@@ -2,23 +2,25 @@
  * The administration API: from the pieces of a request to an answer. Order of checks: path → credentials → method → rate →
  * role and place → body → the action itself.
  */
+
+import type { Action, Fields } from '../actions/action.ts';
+import { firmOf } from '../actions/targets.ts';
 import { firmsOfApplication } from '../audit/administration.ts';
 import { type ErrorCode, fail, PraxisError } from '../base/errors.ts';
 import type { SharedCounters } from '../limits/shared-counters.ts';
 import { CostlyParameters } from '../search/index/costly-parameters.ts';
 import { openOperatorScope } from '../tenancy/operator.ts';
 import { requireAccess, requireFieldRoles, type Segments, verifyActions } from './access.ts';
-import type { Action, ActionContext, Fields } from './action.ts';
 import { signInAnswer } from './actions/account.ts';
 import { actions } from './actions/list.ts';
 import { type AdminAct, type AuditSink, noteChange, noteChangeAtFirms, noteRefusal } from './audit-actions.ts';
+import type { SessionContext } from './context.ts';
 import { readBody } from './input.ts';
 import { answerOf } from './output.ts';
 import { passwordLengthMax } from './password-rules.ts';
 import { openRoutes } from './routes.ts';
 import { type Caller, findCaller } from './sessions.ts';
 import { type SignInContext, signIn } from './sign-in.ts';
-import { firmOf } from './targets.ts';
 
 /** A request as it was received: every value of each header, in order. */
 export interface AdminRequest {
@@ -39,7 +41,7 @@ export interface AdminReply {
 }
 
 /** What the actions work with, made once. */
-export interface AdministrationOptions extends Omit<ActionContext, 'address' | 'caller'>, Omit<AuditSink, 'clock'> {
+export interface AdministrationOptions extends Omit<SessionContext, 'address' | 'caller'>, Omit<AuditSink, 'clock'> {
   readonly counters: SharedCounters;
 }
 
@@ -92,13 +94,13 @@ async function answerSignIn(options: AdministrationOptions, request: AdminReques
 
 async function act(
   options: AdministrationOptions,
-  action: Action,
+  action: Action<string, Fields, SessionContext>,
   segments: Segments,
   request: AdminRequest,
   caller: Caller,
 ): Promise<AdminReply> {
   const about = { action: action.name, segments, requestId: request.id, caller };
-  const context: ActionContext = { ...options, address: request.address, caller };
+  const context: SessionContext = { ...options, address: request.address, caller };
   const input = await refusalNoted(options, about, async () => {
     count(options, caller);
     requireAccess(action, caller, segments);
@@ -119,7 +121,7 @@ async function act(
 const freshMax = 3;
 
 /** An action acts as the operator at the firm, whose rights become old with those of everybody there. */
-async function whenFresh<T>(context: ActionContext, segments: Segments, work: () => Promise<T>): Promise<T> {
+async function whenFresh<T>(context: SessionContext, segments: Segments, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
@@ -132,7 +134,7 @@ async function whenFresh<T>(context: ActionContext, segments: Segments, work: ()
 
 /** The action is not refused for definitions of the firm's that cost too much: they are marked as failed. */
 async function failCostly(
-  context: ActionContext,
+  context: SessionContext,
   { environment = '', firm: prefix = '' }: Segments,
   { failed }: CostlyParameters,
 ): Promise<void> {
@@ -156,7 +158,7 @@ async function refusalNoted<T>(options: AdministrationOptions, about: AdminAct, 
  * is noted at the firms for which it counts once it was made, and answered when that is written.
  */
 async function changeNoted<T>(
-  context: ActionContext,
+  context: SessionContext,
   options: AdministrationOptions,
   { method }: Action,
   about: AdminAct & Required<Pick<AdminAct, 'caller'>>,

@@ -3,6 +3,7 @@
  * administrator one firm, a vendor one application. Usernames are unique in the installation, so that signing in asks for
  * nothing else (docs/decisions/0166).
  */
+import type { Role } from '../actions/action.ts';
 import type { Clock } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import { newSecret } from '../base/ids.ts';
@@ -12,9 +13,6 @@ import { type Application, getApplication } from '../tenancy/applications.ts';
 import { type Firm, getFirm } from '../tenancy/firms.ts';
 import { requirePassword } from './password-rules.ts';
 import type { Passwords } from './passwords.ts';
-
-export const roles = ['operator', 'practice', 'vendor'] as const;
-export type Role = (typeof roles)[number];
 
 export interface Administrator {
   readonly username: string;

@@ -3,8 +3,8 @@
  * the field and the rule.
  */
 import { JsonError, parseJson } from '@praxis/fhir';
+import type { BodyOf, Field, Fields } from '../actions/action.ts';
 import { fail } from '../base/errors.ts';
-import type { BodyOf, Field, Fields } from './action.ts';
 
 /** Bytes of a request body. */
 export const bodyBytesMax = 262_144;

@@ -1,12 +1,10 @@
 /**
  * From what a handler returns to what is sent: only members that the action declares, so nothing leaves by accident.
  */
+
+import { itemsMax, type Member, type Output, type Shape } from '../actions/action.ts';
 import { toInstant } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
-import type { Member, Output, Shape } from './action.ts';
-
-/** Rows of one answer. */
-export const itemsMax = 10_000;
 
 /** The answer's JSON value; undefined for an action that answers nothing. */
 export function answerOf(output: Output, result: unknown): object | undefined {

@@ -3,12 +3,12 @@
  * part of a name.
  */
 
+import type { Action } from '../actions/action.ts';
 import type { Segments } from './access.ts';
-import type { Action } from './action.ts';
 
-export interface Match {
+export interface Match<A> {
   /** The action of each method of the path. */
-  readonly actions: ReadonlyMap<string, Action>;
+  readonly actions: ReadonlyMap<string, A>;
   readonly segments: Segments;
 }
 
@@ -16,10 +16,10 @@ export interface Match {
 const pathLengthMax = 4_000;
 
 /** Finds what a path below /admin/api leads to; undefined when nothing does. */
-export function openRoutes(actions: readonly Action[]): (path: string) => Match | undefined {
-  const templates = new Map<string, Map<string, Action>>();
+export function openRoutes<A extends Action>(actions: readonly A[]): (path: string) => Match<A> | undefined {
+  const templates = new Map<string, Map<string, A>>();
   for (const action of actions) {
-    const methods = templates.get(action.path) ?? new Map<string, Action>();
+    const methods = templates.get(action.path) ?? new Map<string, A>();
     templates.set(action.path, methods.set(action.method, action));
   }
   // A fixed segment goes before a name: /signing-keys/activate is no key.

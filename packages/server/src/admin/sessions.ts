@@ -2,6 +2,8 @@
  * Sessions and API tokens of administrators: random bearer tokens (https://www.rfc-editor.org/rfc/rfc6750), stored as keyed
  * hashes and read from the database at every request, so that one that was ended is refused by every node from then on.
  */
+
+import type { Role } from '../actions/action.ts';
 import type { Clock } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import { newSecret } from '../base/ids.ts';
@@ -9,7 +11,6 @@ import type { Secrets } from '../base/secrets.ts';
 import type { Database, Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { requireTitle } from '../tenancy/names.ts';
-import type { Role } from './administrators.ts';
 
 const hourMs = 3_600_000;
 

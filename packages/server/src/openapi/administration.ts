@@ -2,11 +2,18 @@
  * The OpenAPI document of the administration API (https://spec.openapis.org/oas/v3.1.1.html), derived from the list of its
  * actions.
  */
-import type { Action, Field, Fields, Member, Output, Shape } from '../admin/action.ts';
+import {
+  type Action,
+  type Field,
+  type Fields,
+  type Member,
+  type Output,
+  roles,
+  type Shape,
+} from '../actions/action.ts';
 import { signInAnswer } from '../admin/actions/account.ts';
 import { actions } from '../admin/actions/list.ts';
 import { sessionsPath, signInFields } from '../admin/administration.ts';
-import { roles } from '../admin/administrators.ts';
 import { type ErrorCode, errorTable } from '../base/errors.ts';
 import {
   type Answer,

@@ -4,10 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { type Action, roles } from '../../src/actions/action.ts';
 import { verifyActions } from '../../src/admin/access.ts';
-import type { Action } from '../../src/admin/action.ts';
 import { actions } from '../../src/admin/actions/list.ts';
-import { roles } from '../../src/admin/administrators.ts';
 import {
   answerOf,
   callerOf,

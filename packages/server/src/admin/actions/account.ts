@@ -1,11 +1,12 @@
 /** Actions of administrators on what is their own: signing in, sessions, API tokens, the password. */
-import { defineAction, nothing, type Shape } from '../action.ts';
-import { roles, setPassword } from '../administrators.ts';
-import { createdAt, lastUsedAt, title } from '../fields.ts';
+import { nothing, roles, type Shape } from '../../actions/action.ts';
+import { createdAt, lastUsedAt, title } from '../../actions/fields.ts';
+import { numberOf } from '../../actions/targets.ts';
+import { setPassword } from '../administrators.ts';
+import { defineSessionAction } from '../context.ts';
 import { passwordLengthMax, passwordLengthMin } from '../password-rules.ts';
 import { endSession, issueToken, listTokens, revokeToken } from '../sessions.ts';
 import { requireOwnPassword } from '../sign-in.ts';
-import { numberOf } from '../targets.ts';
 
 const caller: Shape = {
   username: { kind: 'text', description: 'Who is signed in.' },
@@ -19,7 +20,7 @@ const expiresAt = { kind: 'time', description: 'When it ends.' } as const;
 const token = { kind: 'text', description: 'The bearer token; it cannot be shown again.' } as const;
 
 export const accountActions = [
-  defineAction({
+  defineSessionAction({
     name: 'me show',
     method: 'GET',
     path: '/me',
@@ -29,7 +30,7 @@ export const accountActions = [
     output: { kind: 'one', shape: caller },
     run: async ({ caller: who }) => who,
   }),
-  defineAction({
+  defineSessionAction({
     name: 'me sign-out',
     method: 'DELETE',
     path: '/me/session',
@@ -39,7 +40,7 @@ export const accountActions = [
     output: nothing,
     run: (context) => endSession(context, context.caller),
   }),
-  defineAction({
+  defineSessionAction({
     name: 'me password',
     method: 'PUT',
     path: '/me/password',
@@ -61,7 +62,7 @@ export const accountActions = [
       await setPassword(context, context.caller.username, body.password);
     },
   }),
-  defineAction({
+  defineSessionAction({
     name: 'me tokens',
     method: 'GET',
     path: '/me/tokens',
@@ -80,7 +81,7 @@ export const accountActions = [
     },
     run: (context) => listTokens(context, context.caller),
   }),
-  defineAction({
+  defineSessionAction({
     name: 'me issue-token',
     method: 'POST',
     path: '/me/tokens',
@@ -95,7 +96,7 @@ export const accountActions = [
     output: { kind: 'one', shape: { id: { kind: 'integer', description: 'Its number.' }, token, expiresAt } },
     run: (context, { body }) => issueToken(context, context.caller, body.label, body.expiresAt),
   }),
-  defineAction({
+  defineSessionAction({
     name: 'me revoke-token',
     method: 'DELETE',
     path: '/me/tokens/{token}',

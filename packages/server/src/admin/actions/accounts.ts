@@ -1,13 +1,15 @@
 /** `praxis account …`: legacy accounts, each of one application at one firm. */
+
+import { nothing } from '../../actions/action.ts';
+import { applicationMember, createdAt, title } from '../../actions/fields.ts';
+import { applicationOf, firmOf } from '../../actions/targets.ts';
 import {
   issueLegacyAccount,
   listLegacyAccounts,
   resetLegacyPassword,
   revokeLegacyAccount,
 } from '../../oauth/legacy/accounts.ts';
-import { defineAction, nothing } from '../action.ts';
-import { applicationMember, createdAt, title } from '../fields.ts';
-import { applicationOf, firmOf } from '../targets.ts';
+import { defineAdminAction } from '../context.ts';
 
 const issued = {
   username: { kind: 'text', description: 'The username.' },
@@ -15,7 +17,7 @@ const issued = {
 } as const;
 
 export const legacyAccountActions = [
-  defineAction({
+  defineAdminAction({
     name: 'account list',
     method: 'GET',
     path: '/environments/{environment}/firms/{firm}/accounts',
@@ -33,7 +35,7 @@ export const legacyAccountActions = [
     },
     run: async (context, { path }) => listLegacyAccounts(context.database, await firmOf(context, path)),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'account issue',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/accounts',
@@ -51,7 +53,7 @@ export const legacyAccountActions = [
       return await issueLegacyAccount(context.database, context.secrets, firm, application, body.username);
     },
   }),
-  defineAction({
+  defineAdminAction({
     name: 'account reset',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/accounts/{account}/reset',
@@ -62,7 +64,7 @@ export const legacyAccountActions = [
     run: async (context, { path }) =>
       resetLegacyPassword(context.database, context.secrets, await firmOf(context, path), path.account),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'account revoke',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/accounts/{account}/revoke',

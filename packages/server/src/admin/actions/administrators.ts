@@ -1,7 +1,8 @@
 /** `praxis admin …`: who may administer. */
-import { defineAction, nothing } from '../action.ts';
-import { createAdministrator, listAdministrators, revokeAdministrator, roles, setPassword } from '../administrators.ts';
-import { createdAt, segment, title } from '../fields.ts';
+import { nothing, roles } from '../../actions/action.ts';
+import { createdAt, segment, title } from '../../actions/fields.ts';
+import { createAdministrator, listAdministrators, revokeAdministrator, setPassword } from '../administrators.ts';
+import { defineAdminAction } from '../context.ts';
 import { passwordLengthMax, passwordLengthMin } from '../password-rules.ts';
 
 const password = {
@@ -20,7 +21,7 @@ const issued = {
 } as const;
 
 export const administratorActions = [
-  defineAction({
+  defineAdminAction({
     name: 'admin list',
     method: 'GET',
     path: '/administrators',
@@ -41,7 +42,7 @@ export const administratorActions = [
     },
     run: ({ database }) => listAdministrators(database),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'admin create',
     method: 'POST',
     path: '/administrators',
@@ -59,7 +60,7 @@ export const administratorActions = [
     output: { kind: 'one', shape: issued },
     run: (context, { body }) => createAdministrator(context, { ...body, environment: body.environment ?? 'sandbox' }),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'admin password',
     method: 'PUT',
     path: '/administrators/{administrator}/password',
@@ -69,7 +70,7 @@ export const administratorActions = [
     output: { kind: 'one', shape: issued },
     run: (context, { path, body }) => setPassword(context, path.administrator, body.password),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'admin revoke',
     method: 'POST',
     path: '/administrators/{administrator}/revoke',

@@ -1,4 +1,8 @@
 /** `praxis app …`: the vendors' programs, and what their vendors see and change of them. */
+
+import { nothing, type Shape } from '../../actions/action.ts';
+import { acl, title } from '../../actions/fields.ts';
+import { applicationOf } from '../../actions/targets.ts';
 import { describedSettings, settingNames } from '../../tenancy/application-settings.ts';
 import {
   createApplication,
@@ -9,10 +13,8 @@ import {
   suspendApplication,
 } from '../../tenancy/applications.ts';
 import { listAuthorisingFirms } from '../../tenancy/authorisations.ts';
-import { defineAction, nothing, type Shape } from '../action.ts';
+import { defineAdminAction } from '../context.ts';
 import { entryProblem } from '../entry-problem.ts';
-import { acl, title } from '../fields.ts';
-import { applicationOf } from '../targets.ts';
 
 const application: Shape = {
   name: { kind: 'text', description: 'Unique in its environment.' },
@@ -28,7 +30,7 @@ const settings = {
 } as const;
 
 export const applicationActions = [
-  defineAction({
+  defineAdminAction({
     name: 'app list',
     method: 'GET',
     path: '/environments/{environment}/applications',
@@ -38,7 +40,7 @@ export const applicationActions = [
     output: { kind: 'list', shape: application },
     run: ({ database }, { path }) => listApplications(database, path.environment),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'app create',
     method: 'POST',
     path: '/environments/{environment}/applications',
@@ -54,7 +56,7 @@ export const applicationActions = [
     run: ({ database }, { path, body }) =>
       createApplication(database, { ...body, environment: path.environment }, entryProblem),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'app show',
     method: 'GET',
     path: '/environments/{environment}/applications/{application}',
@@ -64,7 +66,7 @@ export const applicationActions = [
     output: { kind: 'one', shape: application },
     run: (context, { path }) => applicationOf(context, path),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'app acl',
     method: 'PUT',
     path: '/environments/{environment}/applications/{application}/acl',
@@ -76,7 +78,7 @@ export const applicationActions = [
     run: async (context, { path, body }) =>
       setApplicationAcl(context.database, await applicationOf(context, path), body.acl, entryProblem),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'app settings',
     method: 'GET',
     path: '/environments/{environment}/applications/{application}/settings',
@@ -94,7 +96,7 @@ export const applicationActions = [
     },
     run: async (context, { path }) => describedSettings((await applicationOf(context, path)).settings),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'app set',
     method: 'PUT',
     path: '/environments/{environment}/applications/{application}/settings',
@@ -105,7 +107,7 @@ export const applicationActions = [
     run: async (context, { path, body }) =>
       setApplicationSettings(context.database, await applicationOf(context, path), body.settings),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'app suspend',
     method: 'POST',
     path: '/environments/{environment}/applications/{application}/suspend',
@@ -115,7 +117,7 @@ export const applicationActions = [
     output: nothing,
     run: async (context, { path }) => suspendApplication(context.database, await applicationOf(context, path)),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'app resume',
     method: 'POST',
     path: '/environments/{environment}/applications/{application}/resume',
@@ -125,7 +127,7 @@ export const applicationActions = [
     output: nothing,
     run: async (context, { path }) => resumeApplication(context.database, await applicationOf(context, path)),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'app firms',
     method: 'GET',
     path: '/environments/{environment}/applications/{application}/firms',

@@ -5,16 +5,16 @@
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { parseScope } from '../../access/grammar.ts';
 import { rowQueryText } from '../../access/row-query.ts';
+import { itemsMax, type Shape } from '../../actions/action.ts';
+import { applicationOf, firmOf } from '../../actions/targets.ts';
 import { serviceActions } from '../../audit/audit-row.ts';
 import { type Disclosure, disclosuresOf } from '../../audit/disclosures.ts';
 import { serviceRowsOf } from '../../audit/service-rows.ts';
 import { fail } from '../../base/errors.ts';
 import { effectiveAccess, interactionNames, type PermissionGrant } from '../../engine/rights/effective-access.ts';
 import { typeName } from '../../storage/rows.ts';
-import { defineAction, type Shape } from '../action.ts';
+import { defineAdminAction } from '../context.ts';
 import { explainAccess, verdictsOn } from '../explain.ts';
-import { itemsMax } from '../output.ts';
-import { applicationOf, firmOf } from '../targets.ts';
 
 const practices = ['operator', 'practice'] as const;
 const scopeLengthMax = 20_000;
@@ -84,7 +84,7 @@ const verdict: Shape = {
 };
 
 export const auditActions = [
-  defineAction({
+  defineAdminAction({
     name: 'audit disclosures',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/disclosures',
@@ -110,7 +110,7 @@ export const auditActions = [
       return rows;
     },
   }),
-  defineAction({
+  defineAdminAction({
     name: 'audit service',
     method: 'POST',
     path: '/ledger',
@@ -131,7 +131,7 @@ export const auditActions = [
         limit: itemsMax + 1,
       }),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'access explain',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/authorisations/{application}/explain',

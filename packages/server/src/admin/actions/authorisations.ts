@@ -1,6 +1,9 @@
 /** `praxis authorize`, `praxis authorization …`: what firms let applications do. */
 import { operatorRowText } from '../../access/operator-row-text.ts';
 import { readOperatorRows } from '../../access/operator-rows.ts';
+import { nothing, type Shape } from '../../actions/action.ts';
+import { acl, applicationMember, title } from '../../actions/fields.ts';
+import { applicationOf, authorisedOf, firmOf, neverAuthorised } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
 import type { Application } from '../../tenancy/applications.ts';
 import {
@@ -16,10 +19,8 @@ import {
   suspendAuthorisation,
 } from '../../tenancy/authorisations.ts';
 import type { Firm } from '../../tenancy/firms.ts';
-import { type ActionContext, defineAction, nothing, type Shape } from '../action.ts';
+import { type AdminContext, defineAdminAction } from '../context.ts';
 import { entryProblem, readOperatorLines } from '../entry-problem.ts';
-import { acl, applicationMember, title } from '../fields.ts';
-import { applicationOf, authorisedOf, firmOf, neverAuthorised } from '../targets.ts';
 
 const terms: Shape = {
   state: {
@@ -48,7 +49,7 @@ const one = `${place}/{application}` as const;
 const practices = ['operator', 'practice'] as const;
 
 export const authorisationActions = [
-  defineAction({
+  defineAdminAction({
     name: 'authorization list',
     method: 'GET',
     path: place,
@@ -59,7 +60,7 @@ export const authorisationActions = [
     run: async (context, { path }) =>
       (await listAuthorisations(context.database, await firmOf(context, path))).map(listed),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'authorization show',
     method: 'GET',
     path: one,
@@ -72,7 +73,7 @@ export const authorisationActions = [
       return await current(context, firm, application);
     },
   }),
-  defineAction({
+  defineAdminAction({
     name: 'authorize',
     method: 'PUT',
     path: one,
@@ -111,7 +112,7 @@ export const authorisationActions = [
       return await current(context, firm, application);
     },
   }),
-  defineAction({
+  defineAdminAction({
     name: 'authorization history',
     method: 'GET',
     path: `${one}/versions`,
@@ -131,7 +132,7 @@ export const authorisationActions = [
       return (await listAuthorisationVersions(context.database, firm, application)).map(listed);
     },
   }),
-  defineAction({
+  defineAdminAction({
     name: 'authorization suspend',
     method: 'POST',
     path: `${one}/suspend`,
@@ -144,7 +145,7 @@ export const authorisationActions = [
       await suspendAuthorisation(context.database, firm, application, context.caller.username);
     },
   }),
-  defineAction({
+  defineAdminAction({
     name: 'authorization resume',
     method: 'POST',
     path: `${one}/resume`,
@@ -157,7 +158,7 @@ export const authorisationActions = [
       await resumeAuthorisation(context.database, firm, application, context.caller.username);
     },
   }),
-  defineAction({
+  defineAdminAction({
     name: 'authorization revoke',
     method: 'POST',
     path: `${one}/revoke`,
@@ -170,7 +171,7 @@ export const authorisationActions = [
       await revokeAuthorisation(context.database, firm, application, context.caller.username);
     },
   }),
-  defineAction({
+  defineAdminAction({
     name: 'authorization rows',
     method: 'PUT',
     path: `${one}/rows`,
@@ -193,7 +194,7 @@ function requireRows(lines: readonly string[]): StoredOperatorRows {
     : read.rows;
 }
 
-async function current({ database }: ActionContext, firm: Firm, application: Application): Promise<object> {
+async function current({ database }: AdminContext, firm: Firm, application: Application): Promise<object> {
   const found = await findAuthorisation(database, firm, application);
   return found === undefined ? neverAuthorised(firm, application.name) : listed(found);
 }

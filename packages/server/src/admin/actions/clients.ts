@@ -1,12 +1,14 @@
 /** `praxis client …`: clients of the client-credentials flow, and what they prove themselves with. */
+
+import { nothing } from '../../actions/action.ts';
+import { createdAt, lastUsedAt } from '../../actions/fields.ts';
+import { applicationOf, numberOf } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
 import { type ClientKeySet, readKeySet, setClientKeys } from '../../oauth/client-auth/client-keys.ts';
 import { addClientSecret, endClientSecret, listClientSecrets } from '../../oauth/client-auth/client-secrets.ts';
 import { issueClient, issueKeyedClient, listClients, revokeClient } from '../../oauth/client-auth/clients.ts';
 import { requireRemoteUrl } from '../../oauth/client-auth/remote-document.ts';
-import { type ActionContext, defineAction, nothing } from '../action.ts';
-import { createdAt, lastUsedAt } from '../fields.ts';
-import { applicationOf, numberOf } from '../targets.ts';
+import { type AdminContext, defineAdminAction } from '../context.ts';
 
 const vendors = ['operator', 'vendor'] as const;
 const id = { kind: 'integer', description: 'Its number.' } as const;
@@ -14,7 +16,7 @@ const clientSecret = { kind: 'text', description: 'The secret; it cannot be show
 const urlLengthMax = 2_000;
 
 export const clientActions = [
-  defineAction({
+  defineAdminAction({
     name: 'client list',
     method: 'GET',
     path: '/environments/{environment}/applications/{application}/clients',
@@ -33,7 +35,7 @@ export const clientActions = [
     },
     run: async (context, { path }) => listClients(context.database, await applicationOf(context, path)),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'client issue',
     method: 'POST',
     path: '/environments/{environment}/applications/{application}/clients',
@@ -54,7 +56,7 @@ export const clientActions = [
       return await issueClient(context.database, context.secrets, application);
     },
   }),
-  defineAction({
+  defineAdminAction({
     name: 'client revoke',
     method: 'POST',
     path: '/environments/{environment}/applications/{application}/clients/{client}/revoke',
@@ -64,7 +66,7 @@ export const clientActions = [
     output: nothing,
     run: async (context, { path }) => revokeClient(context.database, await applicationOf(context, path), path.client),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'client secrets',
     method: 'GET',
     path: '/environments/{environment}/applications/{application}/clients/{client}/secrets',
@@ -87,7 +89,7 @@ export const clientActions = [
     run: async (context, { path }) =>
       listClientSecrets(context.database, await applicationOf(context, path), path.client),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'client add-secret',
     method: 'POST',
     path: '/environments/{environment}/applications/{application}/clients/{client}/secrets',
@@ -99,7 +101,7 @@ export const clientActions = [
     run: async (context, { path }) =>
       addClientSecret(context.database, context.secrets, await applicationOf(context, path), path.client),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'client retire-secret',
     method: 'POST',
     path: '/environments/{environment}/applications/{application}/clients/{client}/secrets/{secret}/retire',
@@ -115,7 +117,7 @@ export const clientActions = [
       await endClientSecret(context.database, application, path.client, numberOf('secret', path.secret), end);
     },
   }),
-  defineAction({
+  defineAdminAction({
     name: 'client jwks',
     method: 'PUT',
     path: '/environments/{environment}/applications/{application}/clients/{client}/jwks',
@@ -138,7 +140,7 @@ export const clientActions = [
 ];
 
 async function registered(
-  context: ActionContext,
+  context: AdminContext,
   jwks: unknown,
   jwksUri: string | undefined,
 ): Promise<{ readonly jwks: ClientKeySet } | { readonly jwksUri: string } | undefined> {

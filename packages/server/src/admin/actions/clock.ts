@@ -1,9 +1,11 @@
 /** `praxis clock …`: the time of the service, and what a wrong clock has left (docs/decisions/0245). */
+
+import type { Shape } from '../../actions/action.ts';
 import { fail } from '../../base/errors.ts';
 import { agreeMaxMs, type ServiceClock } from '../../base/service-clock.ts';
 import type { Database } from '../../database/database.ts';
 import { type FloorRepair, readFloor, repairFloor } from '../../storage/completeness.ts';
-import { defineAction, type Shape } from '../action.ts';
+import { defineAdminAction } from '../context.ts';
 
 const state: Shape = {
   now: { kind: 'time', description: 'The time of the service, which is that of the database.' },
@@ -22,7 +24,7 @@ const repaired: Shape = {
 };
 
 export const clockActions = [
-  defineAction({
+  defineAdminAction({
     name: 'clock show',
     method: 'GET',
     path: '/clock',
@@ -32,7 +34,7 @@ export const clockActions = [
     output: { kind: 'one', shape: state },
     run: ({ database, clock }) => readClockState(database, clock),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'clock repair',
     method: 'POST',
     path: '/clock/repair',

@@ -1,10 +1,10 @@
 /** `praxis entries`: the access entries that exist. */
 import { entryAreas, publishedEntries } from '../../access/registry.ts';
-import { defineAction } from '../action.ts';
-import { roles } from '../administrators.ts';
+import { roles } from '../../actions/action.ts';
+import { defineAdminAction } from '../context.ts';
 
 export const entryActions = [
-  defineAction({
+  defineAdminAction({
     name: 'entries',
     method: 'GET',
     path: '/entries',

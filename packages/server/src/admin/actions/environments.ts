@@ -1,7 +1,9 @@
 /** `praxis environment …`, `praxis product …`: the worlds that paths begin with. */
+
+import { nothing, type Shape } from '../../actions/action.ts';
+import { segment } from '../../actions/fields.ts';
 import { createEnvironment, createProduct, environmentKinds, listEnvironments } from '../../tenancy/environments.ts';
-import { defineAction, nothing, type Shape } from '../action.ts';
-import { segment } from '../fields.ts';
+import { defineAdminAction } from '../context.ts';
 
 /** Products of an environment that is made. */
 const productsMax = 50;
@@ -14,7 +16,7 @@ const environment: Shape = {
 };
 
 export const environmentActions = [
-  defineAction({
+  defineAdminAction({
     name: 'environment list',
     method: 'GET',
     path: '/environments',
@@ -24,7 +26,7 @@ export const environmentActions = [
     output: { kind: 'list', shape: environment },
     run: async ({ database }) => (await listEnvironments(database)).map(listed),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'environment create',
     method: 'POST',
     path: '/environments',
@@ -43,7 +45,7 @@ export const environmentActions = [
       return listed(await createEnvironment(database, { name, realm, kind, products }));
     },
   }),
-  defineAction({
+  defineAdminAction({
     name: 'product create',
     method: 'POST',
     path: '/environments/{environment}/products',

@@ -1,9 +1,11 @@
 /** `praxis firm …`: the practices; and what a practice sees of itself. */
+
+import { nothing, type Shape } from '../../actions/action.ts';
+import { segment, title } from '../../actions/fields.ts';
+import { firmOf } from '../../actions/targets.ts';
 import { createFirm, listFirms, resumeFirm, setRequiredReferences, suspendFirm } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
-import { defineAction, nothing, type Shape } from '../action.ts';
-import { segment, title } from '../fields.ts';
-import { firmOf } from '../targets.ts';
+import { defineAdminAction } from '../context.ts';
 
 const firm: Shape = {
   prefix: { kind: 'text', description: 'Segment of its paths.' },
@@ -14,7 +16,7 @@ const firm: Shape = {
 };
 
 export const firmActions = [
-  defineAction({
+  defineAdminAction({
     name: 'firm list',
     method: 'GET',
     path: '/environments/{environment}/firms',
@@ -24,7 +26,7 @@ export const firmActions = [
     output: { kind: 'list', shape: firm },
     run: ({ database }, { path }) => listFirms(database, path.environment),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'firm create',
     method: 'POST',
     path: '/environments/{environment}/firms',
@@ -40,7 +42,7 @@ export const firmActions = [
     run: ({ database }, { path, body: { prefix, name, timeZone = 'America/New_York' } }) =>
       createFirm(database, { environment: path.environment, prefix, name, timeZone }),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'firm show',
     method: 'GET',
     path: '/environments/{environment}/firms/{firm}',
@@ -50,7 +52,7 @@ export const firmActions = [
     output: { kind: 'one', shape: firm },
     run: (context, { path }) => firmOf(context, path),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'firm suspend',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/suspend',
@@ -60,7 +62,7 @@ export const firmActions = [
     output: nothing,
     run: async (context, { path }) => suspendFirm(context.database, await firmOf(context, path)),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'firm resume',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/resume',
@@ -70,7 +72,7 @@ export const firmActions = [
     output: nothing,
     run: async (context, { path }) => resumeFirm(context.database, await firmOf(context, path)),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'firm references',
     method: 'PUT',
     path: '/environments/{environment}/firms/{firm}/references',
@@ -83,7 +85,7 @@ export const firmActions = [
     run: async (context, { path, body }) =>
       setRequiredReferences(context.database, await firmOf(context, path), body.required),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'firm search-parameters',
     method: 'GET',
     path: '/environments/{environment}/firms/{firm}/search-parameters',

@@ -1,11 +1,12 @@
 /** `praxis invariants broken`: which stored resources break invariants of R4. */
 import { resourceTypes } from '@praxis/fhir';
+import type { Shape } from '../../actions/action.ts';
+import { firmOf } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
 import { type ExaminedPlace, listBrokenInvariants } from '../../engine/write/broken-invariants.ts';
 import { requestLimits } from '../../limits/budgets.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
-import { defineAction, type Shape } from '../action.ts';
-import { firmOf } from '../targets.ts';
+import { defineAdminAction } from '../context.ts';
 
 /** Longest name of a type and longest id, with the slash. */
 const placeLengthMax = 128;
@@ -33,7 +34,7 @@ const page: Shape = {
 };
 
 export const invariantActions = [
-  defineAction({
+  defineAdminAction({
     name: 'invariants broken',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/broken-invariants',

@@ -1,10 +1,12 @@
 /** `praxis job …`: work beside the requests that has failed for a firm (docs/decisions/0219). */
+
+import { nothing, type Shape } from '../../actions/action.ts';
+import { firmOf } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
 import type { Queryable } from '../../database/database.ts';
 import { type FirmJob, firmJobs, listJobFailures, releaseJob } from '../../jobs/job-failures.ts';
 import type { Firm } from '../../tenancy/firms.ts';
-import { defineAction, nothing, type Shape } from '../action.ts';
-import { firmOf } from '../targets.ts';
+import { defineAdminAction } from '../context.ts';
 
 const failure: Shape = {
   job: { kind: 'choice', values: firmJobs, description: 'The job.' },
@@ -19,7 +21,7 @@ const failure: Shape = {
 };
 
 export const jobActions = [
-  defineAction({
+  defineAdminAction({
     name: 'job list',
     method: 'GET',
     path: '/environments/{environment}/firms/{firm}/jobs',
@@ -31,7 +33,7 @@ export const jobActions = [
       return await listJobFailures(context.database, (await firmOf(context, path)).id);
     },
   }),
-  defineAction({
+  defineAdminAction({
     name: 'job release',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/jobs/{job}/release',

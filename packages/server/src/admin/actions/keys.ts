@@ -1,14 +1,16 @@
 /** `praxis key …`: API keys of an application, one kind per flow. */
+
+import { nothing } from '../../actions/action.ts';
+import { createdAt, lastUsedAt, title } from '../../actions/fields.ts';
+import { applicationOf, numberOf } from '../../actions/targets.ts';
 import { issueApiKey, listApiKeys, revokeApiKey } from '../../oauth/client-auth/api-keys.ts';
-import { defineAction, nothing } from '../action.ts';
-import { createdAt, lastUsedAt, title } from '../fields.ts';
-import { applicationOf, numberOf } from '../targets.ts';
+import { defineAdminAction } from '../context.ts';
 
 const flows = ['legacy', 'client'] as const;
 const id = { kind: 'integer', description: 'Its number.' } as const;
 
 export const keyActions = [
-  defineAction({
+  defineAdminAction({
     name: 'key list',
     method: 'GET',
     path: '/environments/{environment}/applications/{application}/keys',
@@ -28,7 +30,7 @@ export const keyActions = [
     },
     run: async (context, { path }) => listApiKeys(context.database, await applicationOf(context, path)),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'key issue',
     method: 'POST',
     path: '/environments/{environment}/applications/{application}/keys',
@@ -46,7 +48,7 @@ export const keyActions = [
     run: async (context, { path, body: { flow, label = 'key' } }) =>
       issueApiKey(context.database, context.secrets, await applicationOf(context, path), flow, label),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'key revoke',
     method: 'POST',
     path: '/environments/{environment}/applications/{application}/keys/{key}/revoke',

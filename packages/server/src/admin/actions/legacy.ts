@@ -1,5 +1,8 @@
 /** `praxis legacy …`: the end of the legacy flow. */
 
+import { nothing, type Shape } from '../../actions/action.ts';
+import { applicationMember, firmMember, segment, title } from '../../actions/fields.ts';
+import { applicationOf, firmOf, numberOf } from '../../actions/targets.ts';
 import { migrateToClientCredentials } from '../../oauth/legacy/migration.ts';
 import { readLegacyReport } from '../../oauth/legacy/report.ts';
 import {
@@ -14,9 +17,7 @@ import {
 } from '../../oauth/legacy/sunset-administration.ts';
 import { realmPath } from '../../oauth/signing/client-tokens.ts';
 import { getEnvironment } from '../../tenancy/environments.ts';
-import { type ActionContext, defineAction, nothing, type Shape } from '../action.ts';
-import { applicationMember, firmMember, segment, title } from '../fields.ts';
-import { applicationOf, firmOf, numberOf } from '../targets.ts';
+import { type AdminContext, defineAdminAction } from '../context.ts';
 
 const operators = ['operator'] as const;
 
@@ -33,7 +34,7 @@ const scopeMembers: Shape = {
 const count = { kind: 'integer', description: 'How often, in UTC days with today.' } as const;
 
 export const legacyActions = [
-  defineAction({
+  defineAdminAction({
     name: 'legacy report',
     method: 'GET',
     path: '/environments/{environment}/legacy/report',
@@ -65,7 +66,7 @@ export const legacyActions = [
     run: async ({ database, clock }, { path }) =>
       readLegacyReport(database, await getEnvironment(database, path.environment), clock.now()),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'legacy migrate',
     method: 'POST',
     path: '/environments/{environment}/applications/{application}/migrate',
@@ -91,7 +92,7 @@ export const legacyActions = [
       return { ...made, tokenUrl: `${originOfRealm(realm)}${realmPath(realm)}/protocol/openid-connect/token` };
     },
   }),
-  defineAction({
+  defineAdminAction({
     name: 'legacy sunset show',
     method: 'GET',
     path: '/environments/{environment}/legacy/sunsets',
@@ -109,7 +110,7 @@ export const legacyActions = [
     },
     run: async ({ database }, { path }) => listSunsets(database, await getEnvironment(database, path.environment)),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'legacy sunset set',
     method: 'PUT',
     path: '/environments/{environment}/legacy/sunsets',
@@ -130,7 +131,7 @@ export const legacyActions = [
       });
     },
   }),
-  defineAction({
+  defineAdminAction({
     name: 'legacy sunset clear',
     method: 'POST',
     path: '/environments/{environment}/legacy/sunsets/clear',
@@ -141,7 +142,7 @@ export const legacyActions = [
     run: async (context, { path, body }) =>
       clearSunset(context.database, await scopeOf(context, path.environment, body)),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'legacy brown-out list',
     method: 'GET',
     path: '/environments/{environment}/legacy/brown-outs',
@@ -159,7 +160,7 @@ export const legacyActions = [
     },
     run: async ({ database }, { path }) => listBrownOuts(database, await getEnvironment(database, path.environment)),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'legacy brown-out add',
     method: 'POST',
     path: '/environments/{environment}/legacy/brown-outs',
@@ -178,7 +179,7 @@ export const legacyActions = [
       return { id: await addBrownOut(context.database, context.clock, planned, times) };
     },
   }),
-  defineAction({
+  defineAdminAction({
     name: 'legacy brown-out remove',
     method: 'DELETE',
     path: '/environments/{environment}/legacy/brown-outs/{brownOut}',
@@ -192,7 +193,7 @@ export const legacyActions = [
 ];
 
 async function scopeOf(
-  context: ActionContext,
+  context: AdminContext,
   name: string,
   { firm, application }: { readonly firm?: string; readonly application?: string },
 ): Promise<LegacyScope> {

@@ -1,37 +1,30 @@
 /** Every action of the administration API, one line for each area, in the order of its documentation. */
-import type { Action } from '../action.ts';
+import type { Action, Fields } from '../../actions/action.ts';
+import { practiceActions } from '../../practice/actions.ts';
+import type { AdminContext, SessionContext } from '../context.ts';
 import { accountActions } from './account.ts';
 import { legacyAccountActions } from './accounts.ts';
 import { administratorActions } from './administrators.ts';
 import { applicationActions } from './applications.ts';
 import { auditActions } from './audit.ts';
 import { authorisationActions } from './authorisations.ts';
-import { calendarActions } from './calendars.ts';
-import { chargeActions } from './charges.ts';
 import { clientActions } from './clients.ts';
 import { clockActions } from './clock.ts';
 import { entryActions } from './entries.ts';
 import { environmentActions } from './environments.ts';
 import { firmActions } from './firms.ts';
-import { holidayActions } from './holidays.ts';
-import { intakeActions } from './intake.ts';
 import { invariantActions } from './invariants.ts';
 import { jobActions } from './jobs.ts';
 import { keyActions } from './keys.ts';
 import { legacyActions } from './legacy.ts';
 import { signingKeyActions } from './signing-keys.ts';
-import { valueSetActions } from './value-sets.ts';
 
-export const actions: readonly Action[] = [
-  ...accountActions,
+/** Those that the command line has, too: all but those on what is the caller's own. */
+export const commandActions: readonly Action<string, Fields, AdminContext>[] = [
   ...administratorActions,
   ...environmentActions,
   ...firmActions,
-  ...calendarActions,
-  ...holidayActions,
-  ...valueSetActions,
-  ...chargeActions,
-  ...intakeActions,
+  ...practiceActions,
   ...invariantActions,
   ...authorisationActions,
   ...applicationActions,
@@ -45,3 +38,5 @@ export const actions: readonly Action[] = [
   ...clockActions,
   ...jobActions,
 ];
+
+export const actions: readonly Action<string, Fields, SessionContext>[] = [...accountActions, ...commandActions];

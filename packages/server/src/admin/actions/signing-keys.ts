@@ -1,4 +1,6 @@
 /** `praxis signing-key …`: changing the key that signs a realm's tokens, without a request that fails. */
+
+import { nothing } from '../../actions/action.ts';
 import {
   activateSigningKey,
   listSigningKeys,
@@ -6,7 +8,7 @@ import {
   retireSigningKey,
 } from '../../oauth/signing/signing-key-rotation.ts';
 import { requireRealm } from '../../tenancy/environments.ts';
-import { defineAction, nothing } from '../action.ts';
+import { defineAdminAction } from '../context.ts';
 
 const operators = ['operator'] as const;
 const key = { kid: { kind: 'text', description: 'Its kid.' } } as const;
@@ -15,7 +17,7 @@ const force = {
 } as const;
 
 export const signingKeyActions = [
-  defineAction({
+  defineAdminAction({
     name: 'signing-key list',
     method: 'GET',
     path: '/realms/{realm}/signing-keys',
@@ -40,7 +42,7 @@ export const signingKeyActions = [
       return await listSigningKeys(database, path.realm);
     },
   }),
-  defineAction({
+  defineAdminAction({
     name: 'signing-key publish',
     method: 'POST',
     path: '/realms/{realm}/signing-keys',
@@ -54,7 +56,7 @@ export const signingKeyActions = [
       return { kid: await publishSigningKey(context, path.realm) };
     },
   }),
-  defineAction({
+  defineAdminAction({
     name: 'signing-key activate',
     method: 'POST',
     path: '/realms/{realm}/signing-keys/activate',
@@ -66,7 +68,7 @@ export const signingKeyActions = [
       kid: await activateSigningKey(context, path.realm, body.force === true),
     }),
   }),
-  defineAction({
+  defineAdminAction({
     name: 'signing-key retire',
     method: 'POST',
     path: '/realms/{realm}/signing-keys/{key}/retire',

@@ -1,12 +1,12 @@
 /** `praxis admin …`: who may use the administration API. */
 import { readFileSync } from 'node:fs';
+import { roles } from '../../../actions/action.ts';
 import {
   type AdministratorStore,
   createAdministrator,
   type IssuedAdministrator,
   listAdministrators,
   revokeAdministrator,
-  roles,
   setPassword,
 } from '../../../admin/administrators.ts';
 import { openPasswords } from '../../../admin/passwords.ts';

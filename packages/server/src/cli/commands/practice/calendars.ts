@@ -1,5 +1,5 @@
 /** `praxis calendar …`: when practitioners are there for patients, and for what. */
-import { numberOf } from '../../../admin/targets.ts';
+import { numberOf } from '../../../actions/targets.ts';
 import { calendarNumbered, removeCalendar, setCalendar } from '../../../practice/calendars/edit-calendars.ts';
 import { calendarsFrom } from '../../../practice/calendars/scheduled-calendars.ts';
 import { findCalendarVersions, readCalendars } from '../../../practice/calendars/store.ts';

@@ -1,21 +1,11 @@
 /** Documents that a firm keeps in versions: its calendars, its holidays, the codes of its value sets. */
-import { requestLimits } from '../../limits/budgets.ts';
-import type { Editor } from '../../practice/calendars/edit-calendars.ts';
-import type { DocumentVersion } from '../../practice/calendars/store.ts';
-import { openOperatorScope } from '../../tenancy/operator.ts';
-import type { ActionContext, Shape } from '../action.ts';
-import { firmOf } from '../targets.ts';
 
-/** A version is a whole number that PostgreSQL holds. */
-export const versionMax = 2 ** 31 - 1;
-
-/** Of a change: what it was made from, so that nobody overwrites what they have not seen. */
-export const versionField = {
-  kind: 'integer',
-  min: 1,
-  max: versionMax,
-  description: 'The version that is changed; absent: it is new.',
-} as const;
+import type { ActionContext, Shape } from '../../../actions/action.ts';
+import { firmOf } from '../../../actions/targets.ts';
+import { requestLimits } from '../../../limits/budgets.ts';
+import { openOperatorScope } from '../../../tenancy/operator.ts';
+import type { Editor } from '../edit-calendars.ts';
+import type { DocumentVersion } from '../store.ts';
 
 /** A row of a list of versions, which `shownVersion` makes. */
 export const versionShape: Shape = {

@@ -1,9 +1,11 @@
 /** `praxis holidays …`: the days on which a firm, or one of its locations, is closed. */
-import { fail } from '../../base/errors.ts';
-import { type Editor, setHolidays } from '../../practice/calendars/edit-calendars.ts';
-import { findHolidayVersions, readHolidays } from '../../practice/calendars/store.ts';
-import { defineAction, type Shape } from '../action.ts';
-import { editorOf, shownVersion, versionField, versionShape } from './firm-documents.ts';
+
+import { defineAction, type Shape } from '../../../actions/action.ts';
+import { versionField } from '../../../actions/fields.ts';
+import { fail } from '../../../base/errors.ts';
+import { type Editor, setHolidays } from '../edit-calendars.ts';
+import { findHolidayVersions, readHolidays } from '../store.ts';
+import { editorOf, shownVersion, versionShape } from './editor.ts';
 
 const practices = ['operator', 'practice'] as const;
 

@@ -1,9 +1,9 @@
 /** `praxis charges list`: what applications have recorded to be billed. */
-import { type ListedCharge, listCharges } from '../../practice/charges/inbound-list.ts';
+
+import { defineAction, itemsMax, type Shape } from '../../actions/action.ts';
+import { authorisedOf, firmOf } from '../../actions/targets.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
-import { defineAction, type Shape } from '../action.ts';
-import { itemsMax } from '../output.ts';
-import { authorisedOf, firmOf } from '../targets.ts';
+import { type ListedCharge, listCharges } from './inbound-list.ts';
 
 const charge: Shape = {
   id: { kind: 'text', description: 'Id of the ChargeItem.' },

@@ -25,3 +25,14 @@ export const applicationMember = {
 } as const satisfies Shape;
 
 export const firmMember = { firm: { kind: 'text', description: 'Prefix of the firm.' } } as const satisfies Shape;
+
+/** A version is a whole number that PostgreSQL holds. */
+export const versionMax = 2 ** 31 - 1;
+
+/** Of a change: what it was made from, so that nobody overwrites what they have not seen. */
+export const versionField = {
+  kind: 'integer',
+  min: 1,
+  max: versionMax,
+  description: 'The version that is changed; absent: it is new.',
+} as const;

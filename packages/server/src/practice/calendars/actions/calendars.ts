@@ -1,16 +1,13 @@
 /** `praxis calendar …`: when practitioners are there for patients, and for what. */
-import { calendarNumbered, type Editor, removeCalendar, setCalendar } from '../../practice/calendars/edit-calendars.ts';
-import { calendarsFrom } from '../../practice/calendars/scheduled-calendars.ts';
-import {
-  findCalendarVersions,
-  readCalendars,
-  type StoredCalendar,
-  type StoredCalendars,
-} from '../../practice/calendars/store.ts';
-import type { TenantScope } from '../../tenancy/scope.ts';
-import { defineAction, nothing, type Shape } from '../action.ts';
-import { numberOf } from '../targets.ts';
-import { editorOf, shownVersion, versionField, versionShape } from './firm-documents.ts';
+
+import { defineAction, nothing, type Shape } from '../../../actions/action.ts';
+import { versionField } from '../../../actions/fields.ts';
+import { numberOf } from '../../../actions/targets.ts';
+import type { TenantScope } from '../../../tenancy/scope.ts';
+import { calendarNumbered, type Editor, removeCalendar, setCalendar } from '../edit-calendars.ts';
+import { calendarsFrom } from '../scheduled-calendars.ts';
+import { findCalendarVersions, readCalendars, type StoredCalendar, type StoredCalendars } from '../store.ts';
+import { editorOf, shownVersion, versionShape } from './editor.ts';
 
 const practices = ['operator', 'practice'] as const;
 

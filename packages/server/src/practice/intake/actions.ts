@@ -1,16 +1,16 @@
 /** `praxis intake …`: what applications write and the practice wants to accept first. */
+
+import { type ActionContext, defineAction, itemsMax, nothing, type Shape } from '../../actions/action.ts';
+import { versionMax } from '../../actions/fields.ts';
+import { authorisedOf, firmOf } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
 import { requestLimits } from '../../limits/budgets.ts';
-import { decide } from '../../practice/intake/deciding.ts';
-import { intakeTypes } from '../../practice/intake/proposing.ts';
-import { listProposals, type ShownProposal, showProposal } from '../../practice/intake/shown.ts';
-import { addIntakeRule, findIntakeRules, removeIntakeRule } from '../../practice/intake/store.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { type ActionContext, defineAction, nothing, type Shape } from '../action.ts';
-import { itemsMax } from '../output.ts';
-import { authorisedOf, firmOf } from '../targets.ts';
-import { versionMax } from './firm-documents.ts';
+import { decide } from './deciding.ts';
+import { intakeTypes } from './proposing.ts';
+import { listProposals, type ShownProposal, showProposal } from './shown.ts';
+import { addIntakeRule, findIntakeRules, removeIntakeRule } from './store.ts';
 
 const practices = ['operator', 'practice'] as const;
 

@@ -1,16 +1,11 @@
 /** `praxis value-set …`: the codes that a firm keeps. */
 
-import type { FirmSetCode } from '../../practice/value-sets/codes.ts';
-import {
-  retireCode,
-  type ShownValueSet,
-  setValueSet,
-  valueSetOf,
-  valueSetsOf,
-} from '../../practice/value-sets/edit-value-sets.ts';
-import { valueSetUrl } from '../../practice/value-sets/table.ts';
-import { defineAction, type Shape } from '../action.ts';
-import { editorOf, versionField } from './firm-documents.ts';
+import { defineAction, type Shape } from '../../actions/action.ts';
+import { versionField } from '../../actions/fields.ts';
+import { editorOf } from '../calendars/actions/editor.ts';
+import type { FirmSetCode } from './codes.ts';
+import { retireCode, type ShownValueSet, setValueSet, valueSetOf, valueSetsOf } from './edit-value-sets.ts';
+import { valueSetUrl } from './table.ts';
 
 const practices = ['operator', 'practice'] as const;
 

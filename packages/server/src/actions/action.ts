@@ -1,16 +1,17 @@
 /**
- * What an action of the administration API is: a row that says everything about it once. Routes, checks of roles and input,
- * the OpenAPI document and docs/operate/admin.md derive from the list in `actions/list.ts`.
+ * What an action of administration is: a row that says everything about it once. Routes, checks of roles and input,
+ * the OpenAPI document and docs/operate/admin.md derive from the list in `admin/actions/list.ts`.
  */
 import type { ServiceClock } from '../base/service-clock.ts';
+import type { Database } from '../database/database.ts';
 import type { OpenBudget } from '../limits/budgets.ts';
-import type { RemoteKeys } from '../oauth/client-auth/remote-keys.ts';
 import type { ResourceStore } from '../storage/store.ts';
-import type { Role } from './administrators.ts';
-import type { Caller } from './sessions.ts';
-import type { SignInContext } from './sign-in.ts';
 
-export interface Action<P extends string = string, F extends Fields = Fields> {
+export const roles = ['operator', 'practice', 'vendor'] as const;
+export type Role = (typeof roles)[number];
+
+/** @typeParam C what the handler works with; `never` for who only reads the description */
+export interface Action<P extends string = string, F extends Fields = Fields, C = never> {
   /** Unique; that of the command of `praxis` that does the same, where there is one. */
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -27,22 +28,29 @@ export interface Action<P extends string = string, F extends Fields = Fields> {
   readonly output: Output;
   /** The answer is 201. */
   readonly creates?: true;
-  readonly run: (context: ActionContext, input: ActionInput<P, F>) => Promise<unknown>;
+  readonly run: (context: C, input: ActionInput<P, F>) => Promise<unknown>;
 }
 
 /** What every handler works with. */
-export interface ActionContext extends SignInContext {
+export interface ActionContext {
+  readonly database: Database;
   readonly clock: ServiceClock;
   readonly store: ResourceStore;
-  readonly remoteKeys: RemoteKeys;
-  readonly jwksLoopback: boolean;
-  /** Origin of a realm's token endpoint. */
-  readonly originOfRealm: (realm: string) => string;
   /** The FHIR base of a firm. */
   readonly baseUrlOf: (firm: { readonly environment: string; readonly prefix: string }) => string;
-  readonly caller: Caller;
+  readonly caller: Actor;
   readonly openBudget: OpenBudget;
 }
+
+/** Who asks for an action. */
+export interface Actor {
+  readonly username: string;
+  readonly role: Role;
+  readonly kind: 'session' | 'token';
+}
+
+/** Rows of one answer. */
+export const itemsMax = 10_000;
 
 export interface ActionInput<P extends string, F extends Fields> {
   readonly path: { readonly [N in SegmentNames<P>]: string };
@@ -128,7 +136,9 @@ export type Output =
 export const nothing: Output = { kind: 'nothing' };
 
 /** An action whose handler's input is typed by its path and fields, as a row of the list of all. */
-export function defineAction<const P extends string, const F extends Fields>(action: Action<P, F>): Action {
-  // The framework gives each handler what its own path and fields promise (request.ts, input.ts).
-  return action as unknown as Action;
+export function defineAction<const P extends string, const F extends Fields, C = ActionContext>(
+  action: Action<P, F, C>,
+): Action<string, Fields, C> {
+  // The framework gives each handler what its own path and fields promise (admin/routes.ts, admin/input.ts).
+  return action as unknown as Action<string, Fields, C>;
 }

@@ -1,0 +1,29 @@
+/** What the administration's own actions work with, beside what those of features do. */
+import { type Action, type ActionContext, defineAction, type Fields } from '../actions/action.ts';
+import type { Secrets } from '../base/secrets.ts';
+import type { RemoteKeys } from '../oauth/client-auth/remote-keys.ts';
+import type { Passwords } from './passwords.ts';
+import type { Caller } from './sessions.ts';
+import type { SignInContext } from './sign-in.ts';
+
+export interface AdminContext extends ActionContext {
+  readonly secrets: Secrets;
+  readonly passwords: Passwords;
+  readonly remoteKeys: RemoteKeys;
+  readonly jwksLoopback: boolean;
+  /** Origin of a realm's token endpoint. */
+  readonly originOfRealm: (realm: string) => string;
+}
+
+/** Of actions on what is the caller's own. */
+export interface SessionContext extends AdminContext, Pick<SignInContext, 'guessLimit' | 'address'> {
+  readonly caller: Caller;
+}
+
+type Define<C> = <const P extends string, const F extends Fields>(action: Action<P, F, C>) => Action<string, Fields, C>;
+
+/** An action that works with the secrets of the installation. */
+export const defineAdminAction: Define<AdminContext> = defineAction;
+
+/** An action of whoever is signed in on what is its own. */
+export const defineSessionAction: Define<SessionContext> = defineAction;
