@@ -160,6 +160,7 @@ export const dependencyImporters: Readonly<Record<string, readonly string[]>> = 
   fastify: ['http'],
   fhirpath: ['validation'],
   jose: ['oauth'],
+  'lru-cache': ['base', 'database', 'tenancy', 'search', 'audit', 'validation', 'oauth', 'practice', 'http'],
   pg: ['database'],
   pino: ['base'],
   'prom-client': ['base'],

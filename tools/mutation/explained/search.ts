@@ -10,12 +10,6 @@ export const searchExplained: readonly Explanation[] = [
     why: 'How long the common span is taken to be says only which parameter drives the search; every driving index finds the same.',
   },
   {
-    file: 'search/numbers.ts',
-    code: 'if (oldest !== undefined) systemNumbers.delete(oldest);',
-    reason: 'speed',
-    why: 'A number that was forgotten is computed anew: what is forgotten, and whether, only bounds the memory.',
-  },
-  {
     file: 'search/parameters.ts',
     code: 'if (parameters.size > 0) byType.set(type, parameters);',
     changes: ['> → >='],

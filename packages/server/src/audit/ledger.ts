@@ -4,6 +4,7 @@
  * no row is dropped. A process that is killed loses what it had gathered, no more than `flushMs` of it (decision 0154).
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { Log } from '../base/log.ts';
 import type { Database } from '../database/database.ts';
 import type { AccessRow } from './audit-row.ts';
@@ -67,7 +68,7 @@ interface QueuedBatch {
 export function openLedger(options: LedgerOptions): Ledger {
   const batches = new Map<number, Batch>();
   const touched = new Set<number>();
-  const known = new Set<string>();
+  const known = new LRUCache<string, true>({ max: knownListsMax });
   const queue = new Set<QueuedBatch>();
   /** Of the batches that are queued or being written. */
   const unwritten = new Set<Promise<void>>();
@@ -82,8 +83,7 @@ export function openLedger(options: LedgerOptions): Ledger {
   const write = async (firm: number, rows: readonly PendingRow[], lists: readonly ElementList[]): Promise<void> => {
     await untilTaken(options, firm, { rows, lists }, () => closing);
     touched.add(firm); // not when they are gathered: a look for rows to seal in between would find none, and forget the firm
-    if (known.size > knownListsMax) known.clear();
-    for (const { fingerprint } of lists) known.add(`${firm} ${fingerprint}`);
+    for (const { fingerprint } of lists) known.set(`${firm} ${fingerprint}`, true);
     pending -= rows.length;
     if (pending < rowsMax) for (const go of waiting.splice(0)) go();
   };
@@ -137,7 +137,8 @@ export function openLedger(options: LedgerOptions): Ledger {
       if (batches.size === 0) gatheredSinceMs = performance.now();
       const batch = batches.get(firm) ?? { rows: [], lists: new Map(), repeated: new Map() };
       batches.set(firm, batch);
-      for (const row of rows) if (add(batch, row, (list) => known.has(`${firm} ${list.fingerprint}`))) pending += 1;
+      for (const row of rows)
+        if (add(batch, row, (list) => known.get(`${firm} ${list.fingerprint}`) === true)) pending += 1;
       schedule();
       if (pending < rowsMax) return undefined;
       return new Promise((resolve) => waiting.push(resolve));

@@ -2,6 +2,7 @@
  * How much each application has used of late, by which those who wait are put in order: what is long ago counts less and less.
  * Of this process, in memory (docs/decisions/0241).
  */
+import { LRUCache } from 'lru-cache';
 
 export interface RecentUse {
   /** Adds what the application has used. */
@@ -18,7 +19,7 @@ const applicationsMax = 10_000;
 
 /** @param now monotonic time in ms */
 export function openRecentUse(now: () => number = () => performance.now()): RecentUse {
-  const uses = new Map<number, { ms: number; atMs: number }>();
+  const uses = new LRUCache<number, { ms: number; atMs: number }>({ max: applicationsMax });
   const decayed = (use: { readonly ms: number; readonly atMs: number }, nowMs: number): number =>
     use.ms * 2 ** ((use.atMs - nowMs) / halfLifeMs);
   return {
@@ -31,11 +32,6 @@ export function openRecentUse(now: () => number = () => performance.now()): Rece
         return;
       }
       uses.set(application, { ms, atMs: nowMs });
-      if (uses.size <= applicationsMax) return;
-      for (const [oldest] of uses) {
-        uses.delete(oldest);
-        break;
-      }
     },
     of(application) {
       const use = uses.get(application);

@@ -3,6 +3,7 @@
  * of work of each application that waits already, however much of it waits (docs/decisions/0240). It knows nothing of the
  * work: those who own the queue decide when the next piece is taken.
  */
+import { LRUCache } from 'lru-cache';
 
 /** Whose turn it is. */
 export interface Turn {
@@ -28,7 +29,7 @@ type Line<T> = Map<Turn['firm'], Set<T>>;
 export class TurnQueue<T> {
   readonly #lines = new Map<number, Line<T>>();
   readonly #sizes = new Map<number, number>();
-  readonly #lastTurns = new Map<string, number>();
+  readonly #lastTurns = new LRUCache<string, number>({ max: rememberedMax });
   #size = 0;
   #turns = 0;
 
@@ -80,14 +81,8 @@ export class TurnQueue<T> {
   serve(turn: Turn, item: T): void {
     this.remove(turn, item);
     this.#turns += 1;
-    for (const name of [`${turn.application}`, `${turn.application}/${turn.firm}`]) {
-      this.#lastTurns.delete(name);
+    for (const name of [`${turn.application}`, `${turn.application}/${turn.firm}`])
       this.#lastTurns.set(name, this.#turns);
-    }
-    for (const name of this.#lastTurns.keys()) {
-      if (this.#lastTurns.size <= rememberedMax) break;
-      this.#lastTurns.delete(name);
-    }
   }
 
   *[Symbol.iterator](): Iterator<T> {
@@ -104,6 +99,6 @@ export class TurnQueue<T> {
   }
 
   #lastTurn(name: string): number {
-    return this.#lastTurns.get(name) ?? 0;
+    return this.#lastTurns.peek(name) ?? 0;
   }
 }

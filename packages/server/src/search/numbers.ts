@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { resourceTypes, searchParametersOf } from '@praxis/fhir';
+import { LRUCache } from 'lru-cache';
 import { canonicalSystem } from './kinds/code-systems.ts';
 
 /** The number of "no system", and of systems in rows that have none. */
@@ -22,7 +23,7 @@ const systemsMax = 10_000;
 
 const typeNumbers: ReadonlyMap<string, number> = new Map(resourceTypes.map((type, index) => [type, index + 1]));
 const parameterNumbers = new Map<string, number>();
-const systemNumbers = new Map<string, string>();
+const systemNumbers = new LRUCache<string, string>({ max: systemsMax });
 
 /**
  * 1 to 146: the position of the type in R4's alphabetical list, which is frozen with R4.
@@ -85,12 +86,6 @@ export function systemNumber(system: string): string {
   if (known !== undefined) return known;
   const digest = createHash('sha256').update(canonicalSystem(system)).digest();
   const number = digest.readBigInt64BE(0).toString();
-  if (systemNumbers.size >= systemsMax) forgetOldest();
   systemNumbers.set(system, number);
   return number;
-}
-
-function forgetOldest(): void {
-  const [oldest] = systemNumbers.keys();
-  if (oldest !== undefined) systemNumbers.delete(oldest);
 }

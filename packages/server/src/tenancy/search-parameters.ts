@@ -3,6 +3,7 @@
  * of the firm has to know them: a change raises the access epochs of the firm, so no write misses an index row of one that
  * is there, and no search uses one that is incomplete (docs/decisions/0130).
  */
+import { LRUCache } from 'lru-cache';
 import type { Database } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 
@@ -56,7 +57,7 @@ export async function findSearchParameters(
 /** Lists remembered by one process: one per firm that defines parameters, and those of their recent changes. */
 const listsMax = 1_000;
 
-const lists = new Map<string, FirmSearchParameters>();
+const lists = new LRUCache<string, FirmSearchParameters>({ max: listsMax });
 
 /** The list that `searchParametersJson` gave. */
 export function readSearchParameters(json: string | null): FirmSearchParameters {
@@ -64,8 +65,6 @@ export function readSearchParameters(json: string | null): FirmSearchParameters 
   const known = lists.get(json);
   if (known !== undefined) return known;
   const list: FirmSearchParameters = JSON.parse(json); // the table's own form
-  const [oldest] = lists.size < listsMax ? [] : lists.keys();
-  if (oldest !== undefined) lists.delete(oldest);
   lists.set(json, list);
   return list;
 }

@@ -6,6 +6,7 @@
  */
 import { compile, type Model, type UserInvocationTable } from 'fhirpath';
 import r4 from 'fhirpath/fhir-context/r4';
+import { LRUCache } from 'lru-cache';
 import type { ElementNode } from './element-node.ts';
 import { resolveReference } from './resolve.ts';
 
@@ -17,7 +18,7 @@ const compiledMax = 2_000;
 type Evaluator = (value: unknown, environment: Readonly<Record<string, unknown>>) => unknown[];
 
 const model: Model = r4;
-const compiled = new Map<string, Evaluator>();
+const compiled = new LRUCache<string, Evaluator>({ max: compiledMax });
 
 /** The resource that `resolve()` looks into: expressions are evaluated one at a time. */
 let resolving: ElementNode | undefined;
@@ -78,7 +79,6 @@ function evaluator(base: string, expression: string): Evaluator {
   const key = `${base} ${expression}`;
   let found = compiled.get(key);
   if (found === undefined) {
-    if (compiled.size >= compiledMax) compiled.clear();
     found = compile({ base, expression }, model, { traceFn: () => undefined, userInvocationTable: functions });
     compiled.set(key, found);
   }

@@ -2,6 +2,7 @@
  * How long statements may take of those whose statements have taken too long: half as long as the last one, for a while. So
  * the same slow search, sent again and again, does not hold connections for the whole limit each time (docs/decisions/0240).
  */
+import { LRUCache } from 'lru-cache';
 import { type Asker, serviceApplication } from './shares.ts';
 
 /** The limit is lowered to this part of the setting at most. */
@@ -21,7 +22,7 @@ export class Patience {
   readonly wholeMs: number;
   readonly #now: () => number;
   /** By application and firm. */
-  readonly #lowered = new Map<string, { readonly limitMs: number; readonly untilMs: number }>();
+  readonly #lowered = new LRUCache<string, { readonly limitMs: number; readonly untilMs: number }>({ max: callersMax });
 
   /** @param limitMs the statement timeout; 0 = none, and then nothing is lowered. @param now monotonic time in ms */
   constructor(limitMs: number, now: () => number = () => performance.now()) {
@@ -53,16 +54,10 @@ export class Patience {
   timedOut(asker: Asker, limitMs: number | undefined): void {
     if (asker.application === serviceApplication || this.wholeMs === 0) return;
     const least = Math.ceil(this.wholeMs * leastPart);
-    const name = nameOf(asker);
-    this.#lowered.delete(name);
-    this.#lowered.set(name, {
+    this.#lowered.set(nameOf(asker), {
       limitMs: Math.max(least, Math.floor((limitMs ?? this.wholeMs) / 2)),
       untilMs: this.#now() + forgetAfterMs,
     });
-    for (const oldest of this.#lowered.keys()) {
-      if (this.#lowered.size <= callersMax) break;
-      this.#lowered.delete(oldest);
-    }
   }
 }
 

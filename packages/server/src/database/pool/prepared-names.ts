@@ -4,6 +4,7 @@
  * statement costs memory in every connection.
  */
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
 export interface PreparedNames {
   /** The name to prepare `text` under, or undefined to run it unprepared. Same text, same name, for ever. */
@@ -12,37 +13,32 @@ export interface PreparedNames {
 
 /** Remembers the `textsMax` most recently used texts. */
 export function preparedNames(textsMax: number): PreparedNames {
-  const names = new Map<string, string | undefined>();
+  const names = new LRUCache<string, string>({ max: textsMax });
   return {
     nameOf(text) {
-      const known = names.has(text);
-      const name = known ? (names.get(text) ?? digest(text)) : undefined;
-      names.delete(text);
-      names.set(text, name);
-      if (names.size > textsMax) names.delete(oldest(names));
+      const known = names.get(text);
+      if (known !== undefined && known !== usedOnce) return known;
+      const name = known === usedOnce ? digest(text) : undefined;
+      names.set(text, name ?? usedOnce);
       return name;
     },
   };
 }
 
+/** In place of the name of a text that was used once. */
+const usedOnce = '';
+
 /** Names that one connection has prepared, so that the least recently used can be given up. */
 export function openNames(namesMax: number): { use(name: string): string | undefined } {
-  const names = new Set<string>();
+  const names = new LRUCache<string, string>({ max: namesMax + 1 });
   return {
     /** Notes the use of `name`; returns the name to close in exchange, if any. */
     use(name) {
-      names.delete(name);
-      names.add(name);
-      if (names.size <= namesMax) return undefined;
-      const evicted = oldest(names);
-      names.delete(evicted);
-      return evicted;
+      if (names.get(name) !== undefined) return undefined;
+      names.set(name, name);
+      return names.size > namesMax ? names.pop() : undefined;
     },
   };
-}
-
-function oldest(collection: ReadonlyMap<string, unknown> | ReadonlySet<string>): string {
-  return collection.keys().next().value ?? '';
 }
 
 function digest(text: string): string {

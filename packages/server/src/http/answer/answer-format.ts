@@ -5,6 +5,7 @@
  * who name it (docs/decisions/0139).
  */
 import type { FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { fail } from '../../base/errors.ts';
 import { acceptedRanges, type MediaRange, mediaTypeOf } from '../request/media-types.ts';
 
@@ -150,16 +151,15 @@ function preferredKind(contentType: string | undefined): FormatKind {
 }
 
 /** What Accept headers that were met before came to, since a client sends the same one again and again. */
-const weighedBefore = new Map<string, Representation | undefined>();
-const weighedMax = 256;
+const weighedBefore = new LRUCache<string, { readonly best: Representation | undefined }>({ max: 256 });
 const weighedLengthMax = 512;
 
 function acceptedRepresentation(accept: string, preferred: FormatKind): Representation | undefined {
   const key = `${preferred} ${accept}`;
-  if (weighedBefore.has(key)) return weighedBefore.get(key);
+  const known = weighedBefore.get(key);
+  if (known !== undefined) return known.best;
   const best = bestRepresentation(acceptedRanges(accept.trim() === '' ? '*/*' : accept), preferred, representations);
-  if (weighedBefore.size === weighedMax) weighedBefore.clear();
-  if (key.length <= weighedLengthMax) weighedBefore.set(key, best);
+  if (key.length <= weighedLengthMax) weighedBefore.set(key, { best });
   return best;
 }
 

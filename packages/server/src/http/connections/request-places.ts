@@ -5,6 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LRUCache } from 'lru-cache';
 import { PraxisError } from '../../base/errors.ts';
 import { openWaitingRoom, type WaitingRoom } from './waiting-room.ts';
 
@@ -63,7 +64,7 @@ const unknown = -1;
 export function openRequestPlaces(options: PlacesOptions = {}): RequestPlaces {
   const max = options.placesMax ?? placesMax;
   const held = new Map<number, number>();
-  const applications = new Map<string, number>();
+  const applications = new LRUCache<string, number>({ max: keysMax });
   const reserved = new WeakMap<PlacedRequest, { readonly application: number; readonly key: string }>();
   let heldByAll = 0;
   const add = (application: number, count: 1 | -1): void => {
@@ -114,7 +115,7 @@ export function openRequestPlaces(options: PlacesOptions = {}): RequestPlaces {
         }
         add(application, 1);
       }
-      remember(applications, key, application);
+      if (applications.get(key) !== application) applications.set(key, application);
       let isHeld = true;
       return {
         leave() {
@@ -139,15 +140,6 @@ export function openRequestPlaces(options: PlacesOptions = {}): RequestPlaces {
 /** Keys are not kept. */
 function nameOf(key: string | string[] | undefined): string {
   return hash('sha256', String(key), 'base64');
-}
-
-function remember(applications: Map<string, number>, key: string, application: number): void {
-  if (applications.get(key) === application) return;
-  applications.set(key, application);
-  for (const oldest of applications.keys()) {
-    if (applications.size <= keysMax) break;
-    applications.delete(oldest);
-  }
 }
 
 const headers = { 'retry-after': '1' } as const;

@@ -3,8 +3,8 @@
  * grown old or lacks the wanted key, so that a client changes keys by itself, but at most once in an interval, so that
  * nobody can make the server ask without end. Failures are remembered for the same interval.
  */
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
-import { openLruCache } from '../lru-cache.ts';
 import { type ClientKeySet, readKeySet } from './client-keys.ts';
 import {
   fetchRemoteDocument,
@@ -38,7 +38,7 @@ interface Remembered {
 
 /** The published sets of clients. Fetches nothing until it is asked. */
 export function openRemoteKeys(clock: Clock, options: RemoteOptions): RemoteKeys {
-  const remembered = openLruCache<string, Remembered>(setsMax);
+  const remembered = new LRUCache<string, Remembered>({ max: setsMax });
   const running = new Map<string, Promise<RemoteKeySet>>();
 
   const fetchSet = async (uri: string): Promise<RemoteKeySet> => {

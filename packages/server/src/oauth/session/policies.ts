@@ -1,9 +1,9 @@
 /**
  * Compiled access policies, one per set of entries and not one per session: clients that log in before every call share one.
  */
+import { LRUCache } from 'lru-cache';
 import { readOperatorRows } from '../../access/operator-rows.ts';
 import { type AccessPolicy, compilePolicy, type PolicyOptions } from '../../access/policy.ts';
-import { openLruCache } from '../lru-cache.ts';
 
 export interface Policies {
   /**
@@ -21,7 +21,7 @@ export interface Policies {
 
 /** @param entriesMax policies remembered */
 export function openPolicies(entriesMax: number): Policies {
-  const compiled = openLruCache<string, AccessPolicy>(entriesMax);
+  const compiled = new LRUCache<string, AccessPolicy>({ max: entriesMax });
   return {
     effective(tokenEntries, applicationEntries, firmEntries, operatorRows = {}) {
       const name = JSON.stringify([tokenEntries ?? 'legacy', applicationEntries, firmEntries, operatorRows]);

@@ -7,13 +7,13 @@
  * follows from a remembered session is rechecked, too, so that a new grant acts at once.
  */
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
 import type { Secrets } from '../../base/secrets.ts';
 import { type Database, pointRead } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { CredentialUses } from '../client-auth/credential-uses.ts';
 import type { OnLegacyUse } from '../legacy/use.ts';
-import { openLruCache } from '../lru-cache.ts';
 import type { SigningKeys } from '../signing/signing-keys.ts';
 import { authenticate } from './authenticate.ts';
 import { openPolicies } from './policies.ts';
@@ -52,7 +52,7 @@ const policiesMax = 2_000;
 /** The sessions of one process. */
 export function openSessions(options: SessionOptions): Sessions {
   const { database, clock } = options;
-  const sessions = openLruCache<string, Session>(options.sessionsMax);
+  const sessions = new LRUCache<string, Session>({ max: options.sessionsMax });
   const names = new WeakMap<Session, string>();
   const policies = openPolicies(policiesMax);
 

@@ -4,11 +4,11 @@
  * many entries it stands for.
  */
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
 import type { Database } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import { deleteExpired } from '../expired-rows.ts';
-import { openLruCache } from '../lru-cache.ts';
 
 /** What a token says about its entries. */
 export type CarriedScope = { readonly entries: readonly string[] } | { readonly reference: string };
@@ -24,7 +24,7 @@ const referencesMax = 1_000;
 /** @param charactersMax longest scope that a token carries itself */
 export function openTokenScopes(database: Database, clock: Clock, charactersMax: number): TokenScopes {
   /** Reference → until when it is stored. */
-  const stored = openLruCache<string, number>(referencesMax);
+  const stored = new LRUCache<string, number>({ max: referencesMax });
   return {
     async carry(entries, seconds) {
       if (entries.join(' ').length <= charactersMax) return { entries };

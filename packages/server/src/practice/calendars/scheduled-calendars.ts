@@ -3,6 +3,7 @@
  * so nothing that is remembered can be out of date.
  */
 import { parseJson } from '@praxis/fhir';
+import { LRUCache } from 'lru-cache';
 import { isTimeZone } from '../../base/time-zone.ts';
 import type { StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
@@ -43,14 +44,12 @@ export function timeZoneOf(scope: Pick<TenantScope, 'timeZone'>, named: string |
 const contentOf = remembering<CalendarContent>((text) => parseCalendar(parseJson(text)));
 const holidaysOf = remembering<readonly Holiday[]>((text) => parseHolidays(parseJson(text)));
 
-function remembering<T>(parse: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>();
+function remembering<T extends object>(parse: (text: string) => T): (text: string) => T {
+  const known = new LRUCache<string, T>({ max: documentsMax });
   return (text) => {
     const found = known.get(text);
     if (found !== undefined) return found;
     const made = parse(text);
-    const [oldest] = known.size < documentsMax ? [] : known.keys();
-    if (oldest !== undefined) known.delete(oldest);
     known.set(text, made);
     return made;
   };

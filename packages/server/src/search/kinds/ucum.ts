@@ -4,6 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import type { BudgetedWork, StepBudget } from '@praxis/fhir';
+import { LRUCache } from 'lru-cache';
 
 export const ucumSystem = 'http://unitsofmeasure.org';
 
@@ -58,7 +59,7 @@ interface Unit {
   readonly isSpecial_: boolean;
 }
 
-const known = new Map<string, CanonicalUnit | undefined>();
+const known = new LRUCache<string, { readonly unit: CanonicalUnit | undefined }>({ max: unitsMax });
 let library: UnitLibrary | undefined;
 
 /**
@@ -68,11 +69,11 @@ let library: UnitLibrary | undefined;
  */
 export function canonicalUnit(code: string, budget?: StepBudget): CanonicalUnit | undefined {
   if (code.length > unitLengthMax || !unitCharacters.test(code)) return undefined;
-  if (known.has(code)) return known.get(code);
+  const found = known.get(code);
+  if (found !== undefined) return found.unit;
   budget?.spend(stepsPerCharacter * code.length, readingUnits);
   const unit = inBaseUnits(code);
-  if (known.size >= unitsMax) forgetOldest();
-  known.set(code, unit);
+  known.set(code, { unit });
   return unit;
 }
 
@@ -118,9 +119,4 @@ function loadLibrary(): UnitLibrary {
   const load = createRequire(import.meta.url);
   const { UcumLhcUtils }: { UcumLhcUtils: { getInstance(): UnitLibrary } } = load('@lhncbc/ucum-lhc');
   return UcumLhcUtils.getInstance();
-}
-
-function forgetOldest(): void {
-  const [oldest] = known.keys();
-  if (oldest !== undefined) known.delete(oldest);
 }

@@ -1,11 +1,11 @@
-/** The bounded memory behind sessions and policies. */
+/** What sessions and policies rely on of `lru-cache`. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { openLruCache } from '../../src/oauth/lru-cache.ts';
+import { LRUCache } from 'lru-cache';
 
 test('an entry that is used stays, one that is not used is forgotten', () => {
-  const map = openLruCache<number, string>(10);
+  const map = new LRUCache<number, string>({ max: 10 });
   map.set(-1, 'used');
   map.set(-2, 'unused');
   for (let key = 0; key < 100; key++) {
@@ -20,7 +20,7 @@ test('property: it never holds more than entriesMax, nor anything but what was s
   const operation = fc.tuple(fc.constantFrom('get', 'set', 'delete'), fc.nat(30));
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 20 }), fc.array(operation, { maxLength: 200 }), (entriesMax, operations) => {
-      const map = openLruCache<number, number>(entriesMax);
+      const map = new LRUCache<number, number>({ max: entriesMax });
       const model = new Map<number, number>();
       operations.forEach(([name, key], step) => {
         if (name === 'set') {
