@@ -3,6 +3,7 @@
  * (https://hl7.org/fhir/R4/resource-operation-meta.html). Who sees which: docs/decisions/0140.
  */
 import {
+  type BudgetedWork,
   type JsonObject,
   type JsonValue,
   parseJson,
@@ -17,11 +18,19 @@ import type { InteractionContext } from '../engine/context.ts';
 import { type RightsContext, refuse } from '../engine/rights/denials.ts';
 import { discloseRow, pauseBetweenRows } from '../engine/rights/disclosing.ts';
 import { rightsOf } from '../engine/search/searching.ts';
+import { tooCostly } from '../limits/budgets.ts';
 import { labelCodes, planLabels } from '../search/index/labels.ts';
+import { pageBytesMax } from '../search/sql/page-bytes.ts';
+import { countBytes } from '../storage/store.ts';
 import { isJsonObject } from './input.ts';
 
 /** Labels that one answer tells, at most. */
 const labelsMax = 500;
+
+const readingLabels: BudgetedWork = {
+  what: 'Reading the resources that have the labels',
+  cheaper: 'ask the types one by one, or search by the labels that you know',
+};
 
 /** The members of Meta that are labels. */
 export const labelMembers = ['profile', 'security', 'tag'] as const;
@@ -44,12 +53,13 @@ export function authorizeLabels(context: RightsContext, type: string): void {
 /**
  * The labels on resources of the type, or of all types that the caller may search, that it would find by searching.
  * @param type '' for all
- * @throws PraxisError `labels-too-many`, `statement-timeout`
+ * @throws PraxisError `labels-too-many`, `too-costly`, `statement-timeout`
  */
 export async function labelsInUse(context: InteractionContext, type: string): Promise<JsonObject> {
   const labels: Labels = { profile: new Map(), security: new Map(), tag: new Map() };
+  let bytesLeft = pageBytesMax;
   for (const each of type === '' ? resourceTypesWithEndpoint : [type]) {
-    await addLabelsOf(context, each, labels);
+    bytesLeft -= await addLabelsOf(context, each, labels, Math.max(0, bytesLeft));
     if (labelMembers.reduce((sum, member) => sum + labels[member].size, 0) > labelsMax) refuseMany(type);
   }
   return metaWith(labels);
@@ -60,17 +70,26 @@ export function identityOf(label: JsonValue): string {
   return isJsonObject(label) ? JSON.stringify([label.system ?? '', label.code ?? '']) : JSON.stringify(label);
 }
 
-async function addLabelsOf(context: InteractionContext, type: string, labels: Labels): Promise<void> {
+/** @returns bytes of the resources that were read */
+async function addLabelsOf(
+  context: InteractionContext,
+  type: string,
+  labels: Labels,
+  bytesMax: number,
+): Promise<number> {
   const groups = groupsOf(context, type);
-  if (groups.length === 0) return;
+  if (groups.length === 0) return 0;
   const mandatory = groups.map(({ criteria }) => criteria);
-  const statement = planLabels(context.scope, type, mandatory, labelsMax + 1);
-  for (const row of await context.store.selectPage(context.scope, statement)) {
+  const statement = planLabels(context.scope, type, mandatory, { labelsMax: labelsMax + 1, bytesMax });
+  const rows = await context.store.selectPage(context.scope, statement);
+  if (rows.some(({ deleted }) => deleted)) throw tooCostly({ ...readingLabels, limit: 'bytes', max: pageBytesMax });
+  for (const row of rows) {
     await pauseBetweenRows(context);
     const shown = discloseRow(context, 's', row, {});
     const resource = shown === undefined ? {} : parseJson(textOf(shown));
     if (isJsonObject(resource) && isJsonObject(resource.meta)) addLabels(resource.meta, labels);
   }
+  return countBytes(rows);
 }
 
 function addLabels(meta: JsonObject, labels: Labels): void {

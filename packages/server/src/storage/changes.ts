@@ -6,11 +6,12 @@ import { stored } from '../access/disclosure.ts';
 import type { QueryOptions } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { typeNumber } from '../search/numbers.ts';
+import { isWithinBytes, pageBytesMax } from '../search/sql/page-bytes.ts';
 import { toFirmTime } from '../tenancy/firm-time.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { integerArray } from './index-arrays.ts';
-import type { StoredResource } from './resources.ts';
-import { type EpochRow, requireFresh, typeName } from './rows.ts';
+import { countBytes, type StoredResource } from './resources.ts';
+import { type EpochRow, requireFresh, takeWithin, typeName } from './rows.ts';
 
 /** Versions that one page looks at, at most: those of types that nobody asked for cost something, too. */
 const walkedMax = 1000;
@@ -60,6 +61,8 @@ export interface Changes {
   readonly changes: readonly Change[];
   /** Where this page ends; equal to `after` where nothing new was found. */
   readonly end: ChangePlace;
+  /** Of the contents that were read. */
+  readonly bytes: number;
   /** Whether more can be read at once. */
   readonly hasMore: boolean;
   /** The place that no page of this moment passes. */
@@ -86,7 +89,10 @@ interface ChangeRow extends EpochRow {
   readonly wanted: boolean;
   readonly nth: number;
   readonly walked: number;
+  readonly within: boolean;
 }
+
+const bytesOfChange = sql`coalesce(octet_length(content), 0) + coalesce(octet_length(was), 0)`;
 
 /**
  * A page of changes. Only wanted rows come with content; the last row that was walked always comes, for its place. The
@@ -99,8 +105,10 @@ export function changesStatement({ firm, application }: TenantScope, page: Chang
   return sql`
     SELECT e.epoch, o.epoch AS order_epoch, pg_snapshot_xmin(pg_current_snapshot())::text AS horizon,
       EXISTS (SELECT FROM resource_version k WHERE k.firm = ${firm} AND k.epoch = ${after.epoch}::int AND k.xid = ${after.xid}::xid8 AND k.seq = ${after.seq}::bigint) AS known,
-      r.at_epoch, r.xid, r.seq, r.rtype, r.id, r.vid, r.lu, r.deleted, r.content, r.was_deleted, r.was_lu, r.was, r.superseded, r.wanted, r.nth, r.walked
+      r.at_epoch, r.xid, r.seq, r.rtype, r.id, r.vid, r.lu, r.deleted, CASE WHEN r.within THEN r.content END AS content,
+      r.was_deleted, r.was_lu, CASE WHEN r.within THEN r.was END AS was, r.superseded, r.wanted, r.nth, r.walked, r.within
     FROM access_epoch e CROSS JOIN order_epoch o LEFT JOIN LATERAL (
+      SELECT *, ${isWithinBytes(bytesOfChange, sql`ORDER BY walked`, pageBytesMax)} AS within FROM (
       SELECT w.epoch AS at_epoch, w.xid::text, w.seq, w.rtype, w.id, w.vid, w.lu, w.deleted, w.wanted, w.nth, w.walked,
         CASE WHEN w.wanted THEN (SELECT c.content FROM resource_version c WHERE c.firm = ${firm} AND c.rtype = w.rtype AND c.id = w.id AND c.vid = w.vid) END AS content,
         b.deleted AS was_deleted, b.lu AS was_lu, b.content AS was,
@@ -118,7 +126,7 @@ export function changesStatement({ firm, application }: TenantScope, page: Chang
         SELECT p.lu, p.content IS NULL AS deleted, CASE WHEN w.rtype = ANY (${compared}::smallint[]) THEN p.content END AS content
         FROM resource_version p WHERE w.wanted AND p.firm = ${firm} AND p.rtype = w.rtype AND p.id = w.id AND p.vid = w.vid - 1 OFFSET 0) b ON true
       WHERE w.nth < ${limit} OR (w.nth = ${limit} AND w.wanted)
-      OFFSET 0) r ON true
+      OFFSET 0) page) r ON true
     WHERE e.firm = ${firm} AND e.application = ${application}
     ORDER BY r.at_epoch, r.xid::xid8, r.seq`;
 }
@@ -132,13 +140,16 @@ function changesOf(rows: readonly ChangeRow[], scope: TenantScope, page: Changes
   const found = requireFresh(rows, scope);
   const first = found[0];
   if (first === undefined || (page.after.isVersion && !first.known)) return undefined;
-  const walked = found.filter((row) => row.at_epoch !== null);
+  const rowsWalked = found.filter((row) => row.at_epoch !== null);
+  const walked = takeWithin(rowsWalked);
   const last = walked.at(-1);
   const changes = walked.filter(({ wanted }) => wanted).map(changeOf);
   return {
     changes,
     end: last === undefined ? page.after : placeOf(last),
-    hasMore: changes.length >= page.limit || (last?.walked ?? 0) >= walkLimit(page),
+    bytes: countBytes(changes.flatMap(({ now, before }) => (before === undefined ? [now] : [now, before]))),
+    hasMore:
+      walked.length < rowsWalked.length || changes.length >= page.limit || (last?.walked ?? 0) >= walkLimit(page),
     horizon: { epoch: first.order_epoch, xid: first.horizon, seq: 0, isVersion: false },
   };
 }

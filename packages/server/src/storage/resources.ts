@@ -3,7 +3,7 @@
  * it stays in a `Stored` box until the field mask has seen it (access/disclosure.ts).
  */
 import type { InvariantBreach } from '@praxis/fhir';
-import type { Stored } from '../access/disclosure.ts';
+import { contentOf, type Stored } from '../access/disclosure.ts';
 import type { AuditRow, WriteInteraction } from '../audit/audit-row.ts';
 import type { IndexRows } from '../search/index/index-rows.ts';
 
@@ -19,6 +19,11 @@ export interface StoredResource {
   readonly content: Stored<string>;
   /** How this version came about; known of versions (`readVersion`, `history`) only. */
   readonly method?: WriteInteraction;
+}
+
+/** Bytes of the contents together, as they are stored. */
+export function countBytes(resources: readonly Pick<StoredResource, 'content'>[]): number {
+  return resources.reduce((sum, { content }) => sum + Buffer.byteLength(contentOf(content)), 0);
 }
 
 /** Which versions of a history are wanted, in milliseconds since 1970. */
@@ -52,6 +57,13 @@ export interface HistoryPosition {
     /** The transaction that asked, which sees what it wrote; null outside of one that writes. */
     readonly own: string | null;
   };
+}
+
+/** Versions of one resource, newest first. */
+export interface VersionsPage {
+  readonly versions: readonly StoredResource[];
+  /** Older versions follow. */
+  readonly hasMore: boolean;
 }
 
 /** Versions newest first. */

@@ -19,6 +19,8 @@ export interface VersionRow extends EpochRow {
   readonly lu: number;
   readonly content: string | null;
   readonly method?: string;
+  /** Of a page: false where it came without its content, since the rows before it reach the limit of bytes. */
+  readonly within?: boolean;
 }
 
 /** A resource of whatever type; null columns: none matched. */
@@ -29,6 +31,8 @@ export interface ResourceRow extends EpochRow {
   readonly vid: number;
   readonly lu: number;
   readonly content: string | null;
+  /** As of `VersionRow`. */
+  readonly within?: boolean;
   /** k0, k1, …: sort keys of a search page. */
   readonly [key: `k${number}`]: string | null;
 }
@@ -68,6 +72,12 @@ export function requireUnended({ endsAtMs }: TenantScope, nowMs: number): void {
 /** @throws PraxisError `stale-access` */
 export function stale(): never {
   return fail('stale-access', { diagnostics: 'Access of the application at the firm has changed: authenticate again' });
+}
+
+/** The rows before the first without its content: those that the page holds. */
+export function takeWithin<R extends { readonly within?: boolean }>(rows: readonly R[]): readonly R[] {
+  const end = rows.findIndex(({ within }) => within === false);
+  return end < 0 ? rows : rows.slice(0, end);
 }
 
 /** The version that the row holds, undefined when it holds none. */

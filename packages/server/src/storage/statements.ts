@@ -13,6 +13,7 @@ import { entriesText, patientsText } from '../audit/audit-row.ts';
 import type { ProvenColumns, Prover } from '../audit/proof.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { typeNumber } from '../search/numbers.ts';
+import { isWithinBytes, pageBytesMax } from '../search/sql/page-bytes.ts';
 import { toServiceTime } from '../tenancy/firm-time.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { indexArrays, integerArray, textArray } from './index-arrays.ts';
@@ -21,11 +22,14 @@ import type { HistoryPeriod, HistoryWalk, ResourceKey, ResourceWrite } from './r
 /** Largest version id that the column can hold. */
 export const versionIdMax = 2 ** 31 - 1;
 
+/** Of a deletion it is null, which a sum leaves out. */
+const contentBytes = sql`octet_length(content)`;
+
 /** Beyond every moment of a version, in milliseconds. */
 const endOfTimeMs = 2 ** 53 - 1;
 
 export interface HistoryPage extends HistoryPeriod {
-  /** Rows at most. */
+  /** Versions at most. */
   readonly limit: number;
   /** Only versions below this one. */
   readonly beforeVersion?: number;
@@ -69,12 +73,13 @@ export const statements = {
 
   history({ firm, application }: TenantScope, type: string, id: string, page: HistoryPage): Sql {
     return sql`
-      SELECT e.epoch, r.vid, r.lu, r.content, r.method
+      SELECT e.epoch, r.vid, r.lu, CASE WHEN r.within THEN r.content END AS content, r.method, r.within
       FROM access_epoch e LEFT JOIN LATERAL (
+        SELECT vid, lu, content, method, ${isWithinBytes(contentBytes, sql`ORDER BY vid DESC`, pageBytesMax)} AS within FROM (
         SELECT vid, lu, content, method FROM resource_version v
         WHERE firm = ${firm} AND rtype = ${typeNumber(type)} AND id = ${id} AND vid <= ${(page.beforeVersion ?? versionIdMax + 1) - 1}
           AND lu >= ${page.sinceMs ?? 0} AND lu < ${page.beforeMs ?? endOfTimeMs} AND ${currentAfter(firm, page.currentAfterMs)}
-        ORDER BY vid DESC LIMIT ${page.limit}) r ON true
+        ORDER BY vid DESC LIMIT ${page.limit}) page) r ON true
       WHERE e.firm = ${firm} AND e.application = ${application}
       ORDER BY r.vid DESC`;
   },
@@ -101,10 +106,11 @@ export const statements = {
   stream({ firm, application }: TenantScope, { afterRid, limit, types }: StreamPage): Sql {
     const wanted = types === undefined ? null : integerArray(types.map(typeNumber));
     return sql`
-      SELECT e.epoch, r.rid, r.rtype, r.id, r.vid, r.lu, r.content
+      SELECT e.epoch, r.rid, r.rtype, r.id, r.vid, r.lu, CASE WHEN r.within THEN r.content END AS content, r.within
       FROM access_epoch e LEFT JOIN LATERAL (
+        SELECT rid, rtype, id, vid, lu, content, ${isWithinBytes(contentBytes, sql`ORDER BY rid`, pageBytesMax)} AS within FROM (
         SELECT rid, rtype, id, vid, lu, CASE WHEN ${wanted}::smallint[] IS NULL OR rtype = ANY (${wanted}::smallint[]) THEN content END AS content
-        FROM resource WHERE firm = ${firm} AND rid > ${afterRid} ORDER BY rid LIMIT ${limit}) r ON true
+        FROM resource WHERE firm = ${firm} AND rid > ${afterRid} ORDER BY rid LIMIT ${limit}) page) r ON true
       WHERE e.firm = ${firm} AND e.application = ${application}
       ORDER BY r.rid`;
   },
@@ -170,8 +176,10 @@ function walkStatement({ firm, application }: TenantScope, walk: HistoryWalk, of
   const { moment } = after ?? {};
   const last = after ?? { lastUpdatedMs: walk.beforeMs ?? endOfTimeMs, seq: 0 };
   return sql`
-    SELECT e.epoch, r.rtype, r.id, r.vid, r.lu, r.content, r.method, r.seq, r.order_epoch, r.snapshot, r.own
+    SELECT e.epoch, r.rtype, r.id, r.vid, r.lu, CASE WHEN r.within THEN r.content END AS content, r.method, r.seq, r.within,
+      r.order_epoch, r.snapshot, r.own
     FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT *, ${isWithinBytes(contentBytes, sql`ORDER BY lu DESC, seq DESC`, pageBytesMax)} AS within FROM (
       SELECT rtype, id, vid, lu, content, method, seq, (SELECT o.epoch FROM order_epoch o) AS order_epoch,
         pg_current_snapshot()::text AS snapshot, pg_current_xact_id_if_assigned()::text AS own
       FROM resource_version v
@@ -180,7 +188,7 @@ function walkStatement({ firm, application }: TenantScope, walk: HistoryWalk, of
           OR (epoch = ${moment?.epoch ?? null}::int
             AND (pg_visible_in_snapshot(COALESCE(written_by, xid), ${moment?.snapshot ?? null}::pg_snapshot) OR COALESCE(written_by, xid) = ${moment?.own ?? null}::xid8)) END
         AND ${currentAfter(firm, walk.currentAfterMs)}
-      ORDER BY lu DESC, seq DESC LIMIT ${limit}) r ON true
+      ORDER BY lu DESC, seq DESC LIMIT ${limit}) page) r ON true
     WHERE e.firm = ${firm} AND e.application = ${application}
     ORDER BY r.lu DESC, r.seq DESC`;
 }

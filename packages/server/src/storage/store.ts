@@ -32,6 +32,7 @@ import type {
   ResourceKey,
   ResourceWrite,
   StoredResource,
+  VersionsPage,
   WriteOutcome,
 } from './resources.ts';
 import {
@@ -43,6 +44,7 @@ import {
   type ResourceRow,
   requireFresh,
   requireUnended,
+  takeWithin,
   typeName,
   type VersionRow,
   versionOf,
@@ -65,8 +67,10 @@ export type {
   ResourceKey,
   ResourceWrite,
   StoredResource,
+  VersionsPage,
   WriteOutcome,
 } from './resources.ts';
+export { countBytes } from './resources.ts';
 export type { HistoryPage } from './statements.ts';
 
 /** Resources that one `writeMany` or `currentVersions` takes. */
@@ -91,8 +95,11 @@ export interface ResourceStore extends ChangeFeed, PortionReader, IdempotencySto
   /** The version `versionId`, with its method; undefined when there is none. */
   readVersion(scope: TenantScope, type: string, id: string, versionId: number): Promise<StoredResource | undefined>;
 
-  /** Versions newest first, deletions included, with their methods; [] when there are none (below `beforeVersion`). */
-  history(scope: TenantScope, type: string, id: string, page: HistoryPage): Promise<StoredResource[]>;
+  /**
+   * Versions newest first, deletions included, with their methods; none when there are none (below `beforeVersion`). A page
+   * ends before its `limit` where its contents reach the limit of bytes; the newest version always comes.
+   */
+  history(scope: TenantScope, type: string, id: string, page: HistoryPage): Promise<VersionsPage>;
 
   /**
    * The versions of all resources of a type, newest first, deletions included, with their methods. All pages of a walk show
@@ -302,9 +309,14 @@ function storeOver(
 
     async history(scope, type, id, page) {
       const place = ledgerPlace(type, id);
-      if (place !== undefined) return (await ledgerEvents(send, scope, place)).filter((event) => isIn(page, event));
-      const rows = await send<VersionRow>(scope, statements.history(scope, type, id, page), longRead);
-      return requireFresh(rows, scope).flatMap((row) => versionOf(type, id, row) ?? []);
+      if (place !== undefined) {
+        const events = await ledgerEvents(send, scope, place);
+        return { versions: events.filter((event) => isIn(page, event)), hasMore: false };
+      }
+      const statement = statements.history(scope, type, id, { ...page, limit: page.limit + 1 });
+      const rows = requireFresh(await send<VersionRow>(scope, statement, longRead), scope);
+      const shown = takeWithin(rows.slice(0, page.limit));
+      return { versions: shown.flatMap((row) => versionOf(type, id, row) ?? []), hasMore: rows.length > shown.length };
     },
 
     typeHistory: (scope, type, walk) =>

@@ -10,6 +10,7 @@ import {
   type ResourceRow,
   requireFresh,
   resourceOf,
+  takeWithin,
   typeName,
   versionOf,
 } from './rows.ts';
@@ -34,8 +35,8 @@ export async function walkHistory(
     await send<HistoryRow>(scope, statement({ ...walk, limit: walk.limit + 1 }), longRead),
     scope,
   );
-  const shown = rows.slice(0, walk.limit);
-  const last = rows.length > walk.limit ? shown.at(-1) : undefined;
+  const shown = takeWithin(rows.slice(0, walk.limit));
+  const last = rows.length > shown.length ? shown.at(-1) : undefined;
   return {
     versions: shown.flatMap((row) => (row.vid === null ? [] : (versionOf(typeName(row.rtype), row.id, row) ?? []))),
     next: last && positionOf(last, walk.after),
@@ -55,12 +56,13 @@ export async function* streamOf(
       longRead,
     );
     const found = requireFresh(rows, scope).filter(isFound);
-    for (const row of found) {
+    const read = takeWithin(found);
+    for (const row of read) {
       // Without content: deleted, or of a type that was not asked for.
       if (row.content !== null) yield resourceOf(row);
     }
-    const last = found.at(-1);
-    if (last === undefined || found.length < streamRows) return;
+    const last = read.at(-1);
+    if (last === undefined || (found.length < streamRows && read.length === found.length)) return;
     afterRid = last.rid;
   }
 }

@@ -159,7 +159,7 @@ test('a resource without an id gets one, one that exists a new version, and two 
   );
   assert.equal((await importAt(file)).exitStatus, 0);
   assert.equal((await importAt(file)).exitStatus, 0);
-  const versions = await platform.store.history(scope, 'Practitioner', 'same', { limit: 10 });
+  const { versions } = await platform.store.history(scope, 'Practitioner', 'same', { limit: 10 });
   assert.deepEqual(
     versions.map(({ versionId, method, content }) => [
       versionId,
@@ -203,7 +203,7 @@ test('directories are read with their subdirectories, sorted; hidden and other f
   symlinkSync(path.join(files.path, 'tree'), path.join(files.path, 'tree', 'loop'));
   const result = await importAt(path.join(files.path, 'tree'));
   assert.deepEqual([result.exitStatus, result.progress], [0, '']);
-  const stored = await platform.store.history(scope, 'Location', 'tree', { limit: 10 });
+  const { versions: stored } = await platform.store.history(scope, 'Location', 'tree', { limit: 10 });
   const names = stored.map(({ content }) => JSON.parse(contentOf(content)).name);
   assert.deepEqual(names.reverse(), ['first', 'second', 'third', 'fourth']);
 });

@@ -123,7 +123,7 @@ function resourcesIn(document: JsonObject): JsonObject[] {
 
 async function versionsOf(key: string): Promise<string[]> {
   const [type = '', id = ''] = key.split('/');
-  const versions = await platform.store.history(scope, type, id, { limit: 100 });
+  const { versions } = await platform.store.history(scope, type, id, { limit: 100 });
   return versions.map(({ content }) => fingerprint(objectOf(parseJson(contentOf(content))))).reverse();
 }
 

@@ -33,7 +33,7 @@ test('nothing of another firm is found, whatever is asked for', async () => {
   assert.equal(await store.read(cedar, 'Patient', 'shared-id'), undefined);
   assert.equal(await store.exists(cedar, 'Patient', 'shared-id'), false);
   assert.equal(await store.readVersion(cedar, 'Patient', 'shared-id', 1), undefined);
-  assert.deepEqual(await store.history(cedar, 'Patient', 'shared-id', { limit: 10 }), []);
+  assert.deepEqual(await store.history(cedar, 'Patient', 'shared-id', { limit: 10 }), { versions: [], hasMore: false });
   assert.deepEqual(await store.currentVersions(cedar, [{ type: 'Patient', id: 'shared-id' }]), []);
   const seen: string[] = [];
   for await (const resource of store.stream(cedar)) seen.push(resource.id);

@@ -3,7 +3,10 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import type { Database } from '../../src/database/database.ts';
+import { stored } from '../../src/access/disclosure.ts';
+import type { Database, QueryOptions } from '../../src/database/database.ts';
+import type { Sql } from '../../src/database/sql.ts';
+import { pageBytesMax } from '../../src/search/sql/page-bytes.ts';
 import { openStore, type StoredResource } from '../../src/storage/store.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { makeFirms, opened, resourceDelete, resourceWrite } from './fixture.ts';
@@ -87,4 +90,24 @@ test('pages are fetched as the consumer goes, and no more after it stops', async
     if (seen === 101) break;
   }
   assert.equal(statements, 3, 'pages of 200 rows: one with 100 live rows, one without, and one more for the next');
+});
+
+test('a page of large resources ends at the limit of bytes, and the walk misses none', async () => {
+  const large = ['l-0', 'l-1', 'l-2', 'l-3', 'l-4'];
+  const content = stored(JSON.stringify({ resourceType: 'Basic', text: 'x'.repeat(pageBytesMax / 2) }));
+  for (const id of large) await store.write(cedar, { ...resourceWrite(id, 0, { type: 'Basic' }), content });
+  await store.write(cedar, resourceWrite('behind'));
+  const pages: number[] = [];
+  const counting: Database = {
+    ...runtime,
+    forFirm: (firm) => ({
+      async query<Row>(statement: Sql, options: QueryOptions) {
+        const rows = await runtime.forFirm(firm).query<Row>(statement, options);
+        pages.push(rows.filter((row) => (row as { readonly content: string | null }).content !== null).length);
+        return rows;
+      },
+    }),
+  };
+  assert.deepEqual(await idsOf(openStore(counting).stream(cedar)), ['elsewhere', ...large, 'behind']);
+  assert.deepEqual(pages, [3, 2, 2]);
 });

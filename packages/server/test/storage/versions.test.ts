@@ -75,7 +75,7 @@ test('of 16 concurrent writers of each version exactly one wins, and everything 
       resourceWrite('raced', expected, { note: `by ${writer}`, index: indexRows(`${expected}-${writer}`) });
     winners.push(await race(make, expected + 1));
   }
-  const history = await store.history(maple, 'Patient', 'raced', { limit: 100 });
+  const { versions: history } = await store.history(maple, 'Patient', 'raced', { limit: 100 });
   assert.deepEqual(
     history.map((version) => opened(version)?.['content']),
     winners.map((winner, expected) => contentText('Patient', 'raced', expected + 1, `by ${winner}`)).reverse(),
@@ -146,7 +146,7 @@ test('history goes from the newest version to the oldest, in pages', async () =>
   await store.write(maple, resourceDelete('storied', 7));
   const pages: number[][] = [];
   for (let beforeVersion: number | undefined; ; beforeVersion = pages.at(-1)?.at(-1)) {
-    const page = await store.history(maple, 'Patient', 'storied', {
+    const { versions: page } = await store.history(maple, 'Patient', 'storied', {
       limit: 3,
       ...(beforeVersion === undefined ? {} : { beforeVersion }),
     });
@@ -158,9 +158,13 @@ test('history goes from the newest version to the oldest, in pages', async () =>
     [5, 4, 3],
     [2, 1],
   ]);
-  const [newest, next] = await store.history(maple, 'Patient', 'storied', { limit: 2 });
+  const { versions, hasMore } = await store.history(maple, 'Patient', 'storied', { limit: 2 });
+  const [newest, next] = versions;
+  assert.equal(hasMore, true);
   assert.deepEqual([newest?.method, newest?.deleted, next?.method, next?.deleted], ['delete', true, 'update', false]);
-  assert.deepEqual(await store.history(maple, 'Patient', 'no-such', { limit: 3 }), []);
+  assert.equal((await store.history(maple, 'Patient', 'storied', { limit: 8 })).hasMore, false);
+  const none = { versions: [], hasMore: false };
+  assert.deepEqual(await store.history(maple, 'Patient', 'no-such', { limit: 3 }), none);
 });
 
 test('the current versions of many resources at once', async () => {

@@ -88,7 +88,7 @@ test('one resource several times in a batch: each write sees the one before, the
   assert.deepEqual(outcomes, [written(1), conflict(1), written(2), written(3), conflict(3), written(1), written(2)]);
   assert.deepEqual(await codesOf('growing'), ['code-three']);
   assert.deepEqual(await codesOf('fleeting'), []);
-  const history = await store.history(maple, 'Patient', 'growing', { limit: 10 });
+  const { versions: history } = await store.history(maple, 'Patient', 'growing', { limit: 10 });
   assert.deepEqual(
     history.map((version) => version.versionId),
     [3, 2, 1],

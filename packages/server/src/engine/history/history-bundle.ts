@@ -11,7 +11,7 @@ import type { FhirResponse, InteractionContext } from '../context.ts';
 import { listResponse } from '../list-response.ts';
 import { etagOf } from '../preconditions.ts';
 import { seesAllRows } from '../read/read.ts';
-import { discloseRow, pauseBetweenRows, requestedElements } from '../rights/disclosing.ts';
+import { discloseRow, pauseBetweenRows, requestedElements, takeBytes } from '../rights/disclosing.ts';
 import type { HistoryParameters } from './history-parameters.ts';
 
 /**
@@ -85,6 +85,7 @@ function historyEntry(context: InteractionContext, row: StoredResource, filter: 
   }
   const resource = discloseRow(context, 'r', row, filter);
   if (resource === undefined) return [];
+  takeBytes(context, resource);
   const isCreated = row.method === 'create';
   return [
     {

@@ -23,7 +23,7 @@ export const historyInstance: Interaction = {
 /**
  * A Bundle of type `history`; `next` continues with older versions. Versions outside the caller's row criteria are left
  * out, deletions too unless the caller has no row criteria.
- * @throws PraxisError `search-invalid`, `resource-not-found`, `access-denied` (`_at` under row criteria)
+ * @throws PraxisError `search-invalid`, `resource-not-found`, `access-denied` (`_at` under row criteria), `too-costly`
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   const { type, id } = request;
@@ -35,11 +35,10 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
       `_at on ${type} needs read access to all its rows (${entries.join(' or ')} without a limit on rows; ${nextStep(context.policy, entries)}): it tells when a version was followed by one outside of them`,
     );
   }
-  const page = { ...period, limit: count + 1, ...(beforeVersion === undefined ? {} : { beforeVersion }) };
-  const rows = await context.store.history(context.scope, type, id, page);
-  const shown = rows.slice(0, count);
-  const last = rows.length > count ? shown.at(-1) : undefined;
-  const entries = await historyEntries(context, shown, parameters);
+  const page = { ...period, limit: count, ...(beforeVersion === undefined ? {} : { beforeVersion }) };
+  const { versions, hasMore } = await context.store.history(context.scope, type, id, page);
+  const last = hasMore ? versions.at(-1) : undefined;
+  const entries = await historyEntries(context, versions, parameters);
   if (entries.length === 0 && beforeVersion === undefined) await requireKnown(context, request, parameters);
   const place = {
     path: `${type}/${id}/_history`,
@@ -57,5 +56,5 @@ async function requireKnown(
   parameters: HistoryParameters,
 ): Promise<void> {
   const newest = await context.store.history(context.scope, type, id, { limit: historyRowsMax });
-  if ((await historyEntries(context, newest, parameters)).length === 0) notFound(type, id);
+  if ((await historyEntries(context, newest.versions, parameters)).length === 0) notFound(type, id);
 }

@@ -35,7 +35,7 @@ function authorize(context: RightsContext, type: string): void {
 
 /**
  * A Bundle of type `history`; `next` continues with older versions.
- * @throws PraxisError `search-invalid`, `cursor-invalid`
+ * @throws PraxisError `search-invalid`, `cursor-invalid`, `too-costly`
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   const { store, scope } = context;

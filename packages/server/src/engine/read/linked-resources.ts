@@ -2,10 +2,12 @@
  * The resources of this service that disclosed texts refer to (https://hl7.org/fhir/R4/references.html#literal), as far as the
  * caller may search them. Only what the caller sees is followed: a hidden reference leads nowhere.
  */
-import { type JsonValue, parseJson, resourceTypesWithEndpoint } from '@praxis/fhir';
+import { type BudgetedWork, type JsonValue, parseJson, resourceTypesWithEndpoint } from '@praxis/fhir';
 import { type Disclosed, textOf } from '../../access/disclosure.ts';
+import { tooCostly } from '../../limits/budgets.ts';
+import { includedBytesMax } from '../../search/includes/include-limits.ts';
 import { planPage } from '../../search/sql/plan.ts';
-import type { StoredResource } from '../../storage/store.ts';
+import { countBytes, type StoredResource } from '../../storage/store.ts';
 import type { InteractionContext } from '../context.ts';
 import { planSearch } from '../search/searching.ts';
 
@@ -40,7 +42,10 @@ function visit(value: JsonValue, see: (member: string, value: string) => void): 
   }
 }
 
-/** Those of `names` (`Type/id`) that exist and that the caller may search, in the order of `names`. */
+/**
+ * Those of `names` (`Type/id`) that exist and that the caller may search, in the order of `names`.
+ * @throws PraxisError `too-costly` where they take more than `includedBytesMax` together
+ */
 export async function findNamed(
   context: InteractionContext,
   names: readonly string[],
@@ -51,21 +56,29 @@ export async function findNamed(
     if (context.policy.allows(type, 's')) idsByType.set(type, [...(idsByType.get(type) ?? []), id]);
   }
   const found = new Map<string, StoredResource>();
+  let bytes = 0;
   for (const [type, ids] of idsByType) {
     for (let start = 0; start < ids.length; start += idsPerSearch) {
-      const rows = await searchIds(context, type, ids.slice(start, start + idsPerSearch));
-      for (const row of rows) found.set(`${row.type}/${row.id}`, row);
+      for await (const rows of searchIds(context, type, ids.slice(start, start + idsPerSearch))) {
+        for (const row of rows) found.set(`${row.type}/${row.id}`, row);
+        bytes += countBytes(rows);
+        if (bytes > includedBytesMax) throw tooCostly({ ...reading, limit: 'bytes', max: includedBytesMax });
+      }
     }
   }
   return names.flatMap((name) => found.get(name) ?? []);
 }
 
-async function searchIds(
+const reading: BudgetedWork = {
+  what: 'Reading the resources that are referred to',
+  cheaper: 'ask for smaller pages (_count), or for fewer types (_type)',
+};
+
+async function* searchIds(
   context: InteractionContext,
   type: string,
   ids: readonly string[],
-): Promise<readonly StoredResource[]> {
-  const rows: StoredResource[] = [];
+): AsyncGenerator<readonly StoredResource[]> {
   let cursor: string | undefined;
   do {
     const parameters = [
@@ -75,8 +88,7 @@ async function searchIds(
     const target = await planSearch(context, type, parameters, { return: undefined, handling: 'strict' });
     const page = planPage(target);
     const cut = page.cut(await context.store.selectPage(context.scope, page.statement));
-    rows.push(...cut.rows);
+    yield cut.rows;
     cursor = cut.next?.cursor;
   } while (cursor !== undefined);
-  return rows;
 }

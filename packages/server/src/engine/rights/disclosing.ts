@@ -45,6 +45,11 @@ export function pauseBetweenRows({ budget }: Pick<InteractionContext, 'budget'>)
   return budget.breathe(showingRows);
 }
 
+/** Counts a resource as bytes of the answer. @throws PraxisError `too-costly` */
+export function takeBytes({ budget }: Pick<InteractionContext, 'budget'>, resource: Disclosed<string>): void {
+  budget.take(textOf(resource).length, showingRows);
+}
+
 /**
  * Those of `rows` that the caller may see, in their order, each as `discloseRow` shows it. Others go on in between, and the
  * texts count as bytes of the answer.
@@ -61,7 +66,7 @@ export async function discloseRows<Row extends StoredResource>(
     await pauseBetweenRows(context);
     const resource = discloseRow(context, letter, row, filter);
     if (resource === undefined) continue;
-    context.budget.take(textOf(resource).length, showingRows);
+    takeBytes(context, resource);
     shown.push({ row, resource });
   }
   return shown;

@@ -15,7 +15,7 @@ export function hierarchySteps(context: InteractionContext, plan: Plan): Hierarc
     const ids: string[] = [];
     let start: readonly (readonly [string, string])[] = [];
     do {
-      const planned = planPage(await plan(type, [criterion, ...start]));
+      const planned = planPage(await plan(type, [criterion, ...start]), 0);
       const { rows, next } = planned.cut(await context.store.selectPage(context.scope, planned.statement));
       ids.push(...rows.map(({ id }) => id));
       start = next === undefined ? [] : [['_cursor', next.cursor]];

@@ -4,7 +4,6 @@
  * leads to rows that the caller may search. Each resource comes once, and none that is a match of the page.
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import { contentOf } from '../../access/disclosure.ts';
 import { explainDenial } from '../../access/explain.ts';
 import { type AccessPolicy, type Grant, searchGrants } from '../../access/policy.ts';
 import { isUsable } from '../../access/usable-parameters.ts';
@@ -20,7 +19,7 @@ import {
 } from '../../search/includes/include-statement.ts';
 import type { Parameter } from '../../search/kinds/kind.ts';
 import type { SearchQuery } from '../../search/query/query.ts';
-import type { PageRow } from '../../storage/store.ts';
+import { countBytes, type PageRow } from '../../storage/store.ts';
 import type { BundleEntry } from '../bundle-text.ts';
 import type { InteractionContext } from '../context.ts';
 import { warned } from '../outcome.ts';
@@ -115,7 +114,7 @@ async function reach(
     rows.push(...from);
     if (reached.length > room) return { rows, limit: round > includeRoundsMax ? 'rounds' : 'rows' };
     if (from.length < reached.length) return { rows, limit: 'bytes' };
-    bytesLeft -= from.reduce((sum, { content }) => sum + Buffer.byteLength(contentOf(content)), 0);
+    bytesLeft -= countBytes(from);
   }
 }
 

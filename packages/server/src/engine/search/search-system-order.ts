@@ -5,8 +5,9 @@
 
 import { refuseValue } from '../../search/query/search-values.ts';
 import type { RowPlace } from '../../search/sql/keyset.ts';
-import { cursorAfter, orderedColumns, planPage, type SearchTarget } from '../../search/sql/plan.ts';
-import type { PageRow } from '../../storage/store.ts';
+import { pageBytesMax } from '../../search/sql/page-bytes.ts';
+import { cursorAfter, orderedColumns, planPage, type SearchPage, type SearchTarget } from '../../search/sql/plan.ts';
+import { countBytes, type PageRow } from '../../storage/store.ts';
 import type { InteractionContext } from '../context.ts';
 
 /** Rows that one page reads of all types together, at most: many types make short pages. */
@@ -45,7 +46,8 @@ export function requireOneOrder(targets: readonly SearchTarget[]): void {
 }
 
 /**
- * The rows after `start`, in one order.
+ * The rows after `start`, in one order. Each type has its part of the page's bytes; the page ends before the first row that
+ * came without its content.
  * @throws PraxisError `statement-timeout`
  */
 export async function mergedPage(
@@ -55,20 +57,48 @@ export async function mergedPage(
 ): Promise<MergedPage> {
   const room = Math.max(1, Math.floor(rowsReadMax / targets.length));
   const count = Math.min(room, ...targets.map(({ query }) => query.count));
+  const share = Math.ceil(pageBytesMax / targets.length);
   const found: PageRow[] = [];
   let isMore = false;
+  let bytesLeft = pageBytesMax;
   for (const target of targets) {
-    const cursor = start && cursorAfter(target, placeIn(target, start));
-    const planned = planPage({ ...target, query: { ...target.query, count, cursor } });
-    const page = planned.cut(await context.store.selectPage(context.scope, planned.statement));
-    found.push(...page.rows);
+    const page = await pageAfter(context, target, start, { count, bytesMax: Math.min(share, bytesLeft) });
+    found.push(...page.rows, ...(page.leftOut === undefined ? [] : [page.leftOut]));
     isMore ||= page.next !== undefined;
+    bytesLeft = Math.max(0, bytesLeft - countBytes(page.rows));
   }
   const columns = targets[0] === undefined ? [] : columnsOf(targets[0]);
   // Sorting is stable: rows of one type stay in their order, and types in theirs.
-  const rows = found.sort((one, other) => compareKeys(columns, one, other)).slice(0, count);
-  const last = found.length > count || isMore ? rows.at(-1) : undefined;
+  const sorted = found.sort((one, other) => compareKeys(columns, one, other));
+  const rows = await withContent(context, targets, start, sorted.slice(0, count));
+  const last = found.length > rows.length || isMore ? rows.at(-1) : undefined;
   return { rows, last: last && { type: last.type, keys: last.keys, rid: last.rid } };
+}
+
+/** The next rows of one type. */
+async function pageAfter(
+  { store, scope }: InteractionContext,
+  target: SearchTarget,
+  start: MergedPlace | undefined,
+  { count, bytesMax }: { readonly count: number; readonly bytesMax: number },
+): Promise<SearchPage<PageRow>> {
+  const cursor = start && cursorAfter(target, placeIn(target, start));
+  const planned = planPage({ ...target, query: { ...target.query, count, cursor } }, bytesMax);
+  return planned.cut(await store.selectPage(scope, planned.statement));
+}
+
+/** The rows before the first without content; where that is the first of all, it is read alone. */
+async function withContent(
+  context: InteractionContext,
+  targets: readonly SearchTarget[],
+  start: MergedPlace | undefined,
+  rows: readonly PageRow[],
+): Promise<readonly PageRow[]> {
+  const end = rows.findIndex(({ deleted }) => deleted);
+  if (end !== 0) return end < 0 ? rows : rows.slice(0, end);
+  const target = targets.find(({ query }) => query.type === rows[0]?.type);
+  if (target === undefined) throw new TypeError('a row has a type that was not searched');
+  return (await pageAfter(context, target, start, { count: 1, bytesMax: pageBytesMax })).rows;
 }
 
 /**

@@ -9,8 +9,9 @@ import { searchEntriesOf } from '../../access/explain.ts';
 import { toInstant } from '../../base/clock.ts';
 import { newUuid } from '../../base/ids.ts';
 import { getting } from '../../base/worst-case.ts';
+import { pageBytesMax } from '../../search/sql/page-bytes.ts';
 import { planCount, planEstimate, planPage, type SearchTarget } from '../../search/sql/plan.ts';
-import type { PageRow } from '../../storage/store.ts';
+import { countBytes, type PageRow } from '../../storage/store.ts';
 import type { BundleEntry, BundleLink } from '../bundle-text.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
 import { listResponse } from '../list-response.ts';
@@ -97,16 +98,18 @@ async function walk(
 ): Promise<SystemPage> {
   const rowsMax = Math.max(...targets.map(({ query }) => query.count));
   const rows: PageRow[] = [];
+  let bytesLeft = pageBytesMax;
   let within = start?.within;
   for (const target of targets.filter(({ query }) => start === undefined || query.type >= start.type)) {
     const { query } = target;
-    const room = rowsMax - rows.length;
-    // A full page asks on for one row, which tells whether there is a next one.
+    const room = bytesLeft > 0 ? rowsMax - rows.length : 0;
+    // A full page asks on for one row, without its content, which tells whether there is a next one.
     const count = Math.min(query.count, Math.max(1, room));
-    const planned = planPage({ ...target, query: { ...query, count, cursor: within } });
+    const planned = planPage({ ...target, query: { ...query, count, cursor: within } }, room > 0 ? bytesLeft : 0);
     const page = planned.cut(await context.store.selectPage(context.scope, planned.statement));
     if (room > 0) rows.push(...page.rows);
     else if (page.rows.length > 0) return { rows, next: { type: query.type, within } };
+    bytesLeft = Math.max(0, bytesLeft - countBytes(page.rows));
     if (page.next !== undefined) return { rows, next: { type: query.type, within: page.next.cursor } };
     within = undefined;
   }

@@ -4,7 +4,7 @@
  * (https://hl7.org/fhir/R4/bundle.html#history).
  */
 
-import type { Disclosed } from '../../access/disclosure.ts';
+import { type Disclosed, textOf } from '../../access/disclosure.ts';
 import { toInstant } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
 import { newUuid } from '../../base/ids.ts';
@@ -14,6 +14,7 @@ import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
 import { refuse } from '../../engine/rights/denials.ts';
 import { pauseBetweenRows } from '../../engine/rights/disclosing.ts';
 import { encodeQuery } from '../../engine/search/search-links.ts';
+import { pageBytesMax } from '../../search/sql/page-bytes.ts';
 import { firstPlace } from '../../storage/store.ts';
 import type { Operation, OperationRequest } from '../operation.ts';
 import { type FollowerPlace, openFollower, sealFollower } from './cursor.ts';
@@ -36,6 +37,9 @@ const lookPauseMs = 500;
  */
 const walksMax = 50;
 const walkedMin = 100;
+
+/** Bytes of contents that one request passes at least, if there are so many, where it shows none of them. */
+const bytesReadMax = 4 * pageBytesMax;
 
 export const changes: Operation = {
   name: 'changes',
@@ -138,6 +142,8 @@ async function pageAfter(context: InteractionContext, asked: ChangesParameters, 
   const entries: BundleEntry[] = [];
   let { after, began } = start;
   const limit = Math.max(asked.count, walkedMin);
+  let bytesRead = 0;
+  let bytesShown = 0;
   for (let walk = 1; ; walk += 1) {
     const found = await context.store.changes(context.scope, { after, limit, types: wanted, comparedTypes: compared });
     if (found === undefined) return refusePlace();
@@ -145,11 +151,15 @@ async function pageAfter(context: InteractionContext, asked: ChangesParameters, 
     const follower = { after: found.end, began, isCopy: start.isCopy };
     for (const change of found.changes) {
       await pauseBetweenRows(context);
-      entries.push(...changeEntry(context, follower, change));
-      if (entries.length === asked.count)
+      const told = changeEntry(context, follower, change);
+      entries.push(...told);
+      bytesShown += told.reduce((sum, { resource }) => sum + (resource === undefined ? 0 : textOf(resource).length), 0);
+      if (entries.length === asked.count || bytesShown >= pageBytesMax)
         return { entries, follower: { ...follower, after: change.place }, hasMore: true };
     }
-    if (!found.hasMore || walk === walksMax) return { entries, follower, hasMore: found.hasMore };
+    bytesRead += found.bytes;
+    if (!found.hasMore || walk === walksMax || bytesRead >= bytesReadMax)
+      return { entries, follower, hasMore: found.hasMore };
     after = found.end;
   }
 }

@@ -6,8 +6,9 @@ import type { InteractionContext } from '../../engine/context.ts';
 import { planSearch } from '../../engine/search/searching.ts';
 import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
+import { pageBytesMax } from '../../search/sql/page-bytes.ts';
 import { planPage } from '../../search/sql/plan.ts';
-import type { StoredResource } from '../../storage/store.ts';
+import { countBytes, type StoredResource } from '../../storage/store.ts';
 import type { EverythingParameters } from './parameters.ts';
 import type { Position } from './position.ts';
 import { sectionsOf } from './sections.ts';
@@ -34,7 +35,13 @@ export async function firstPosition(
   cursor?: string,
 ): Promise<Position | undefined> {
   const { type, id } = asked;
-  const { rows, next } = await search(context, type, [...(id === '' ? [] : [['_id', id] as const])], 1, cursor);
+  const { rows, next } = await search(
+    context,
+    type,
+    [...(id === '' ? [] : [['_id', id] as const])],
+    oneWithoutContent,
+    cursor,
+  );
   const [first] = rows;
   return first && { of: first.id, following: id === '' ? next : undefined, type, within: undefined };
 }
@@ -47,40 +54,54 @@ export async function walk(
 ): Promise<WalkedPage> {
   const rows: { row: StoredResource; of: string }[] = [];
   let at: Position | undefined = position;
+  let bytesLeft = pageBytesMax;
   for (let compartments = 0; at !== undefined && compartments < compartmentsPerPageMax; compartments += 1) {
-    const inside = await walkCompartment(context, asked, at, asked.count - rows.length);
+    const inside = await walkCompartment(context, asked, at, { rows: asked.count - rows.length, bytes: bytesLeft });
     const { of, following }: Position = at;
     rows.push(...inside.rows.map((row) => ({ row, of })));
     if (inside.next !== undefined) return { rows, next: inside.next };
     at = following === undefined ? undefined : await firstPosition(context, asked, following);
-    if (rows.length >= asked.count) break;
+    bytesLeft = Math.max(0, bytesLeft - countBytes(inside.rows));
+    if (rows.length >= asked.count || bytesLeft === 0) break;
   }
   return { rows, next: at };
 }
 
-/** At most `room` rows of one compartment; `next` is in the same one. */
+/** What a page may still hold. */
+interface Room {
+  readonly rows: number;
+  /** Of contents; the resource that reaches the limit comes whole. */
+  readonly bytes: number;
+}
+
+/** At most `room` of one compartment; `next` is in the same one. */
 async function walkCompartment(
   context: InteractionContext,
   asked: EverythingParameters,
   position: Position,
-  room: number,
+  room: Room,
 ): Promise<{ readonly rows: readonly StoredResource[]; readonly next: Position | undefined }> {
   const sections = sectionsOf(context, asked, position.of);
   const rows: StoredResource[] = [];
   let within = position.within;
+  let bytesLeft = room.bytes;
   for (const section of sections.slice(placeOf(sections, position.type, asked.type))) {
     do {
       const { type, parameters, scope } = section;
-      const isFull = rows.length >= room;
-      const found = await search(context, type, parameters, isFull ? 1 : room - rows.length, within, scope);
+      const isFull = rows.length >= room.rows || bytesLeft === 0;
+      const left = isFull ? oneWithoutContent : { rows: room.rows - rows.length, bytes: bytesLeft };
+      const found = await search(context, type, parameters, left, within, scope);
       // One more row tells that there is a next page; without any, the walk goes on to see whether this is the end.
       if (isFull && found.rows.length > 0) return { rows, next: { ...position, type, within } };
       if (!isFull) rows.push(...found.rows);
+      bytesLeft = Math.max(0, bytesLeft - countBytes(found.rows));
       within = found.next;
     } while (within !== undefined);
   }
   return { rows, next: undefined };
 }
+
+const oneWithoutContent: Room = { rows: 1, bytes: 0 };
 
 /** Where the walk goes on: at the section of the type, or at the first when the type is that of the compartment. */
 function placeOf(sections: readonly { readonly type: string }[], type: string, own: string): number {
@@ -92,17 +113,17 @@ async function search(
   context: InteractionContext,
   type: string,
   parameters: SearchParameters,
-  count: number,
+  room: Room,
   cursor: string | undefined,
   scope?: CompartmentScope,
 ): Promise<FoundRows> {
   const all = [
     ...parameters,
-    ['_count', String(count)] as const,
+    ['_count', String(room.rows)] as const,
     ...(cursor === undefined ? [] : [['_cursor', cursor] as const]),
   ];
   const target = await planSearch(context, type, all, { return: undefined, handling: 'strict' }, scope);
-  const page = planPage(target);
+  const page = planPage(target, room.bytes);
   const { rows, next } = page.cut(await context.store.selectPage(context.scope, page.statement));
   return { rows, next: next?.cursor };
 }

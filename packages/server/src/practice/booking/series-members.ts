@@ -1,5 +1,5 @@
 /** The appointments of a series as far as the caller may change them (docs/decisions/0201). */
-import { type JsonObject, parseJson } from '@praxis/fhir';
+import { type BudgetedWork, type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf } from '../../access/disclosure.ts';
 import { missingEntries } from '../../access/explain.ts';
 import { writableMember } from '../../access/mask.ts';
@@ -12,7 +12,9 @@ import { criterionTest } from '../../engine/rights/disclosing.ts';
 import { readableMember } from '../../engine/rights/readable-members.ts';
 import { requireTouchable } from '../../engine/rights/write-rights.ts';
 import { rightsOf } from '../../engine/search/searching.ts';
+import { tooCostly } from '../../limits/budgets.ts';
 import { parseSearch } from '../../search/query/query.ts';
+import { pageBytesMax } from '../../search/sql/page-bytes.ts';
 import { planPage } from '../../search/sql/plan.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import { type SeriesPlace, seriesPlaceOf, seriesSystem } from './series.ts';
@@ -57,7 +59,15 @@ export async function requireSeriesMember(
   );
 }
 
-/** Those that live and that the caller may change, by their places in the series. */
+const readingSeries: BudgetedWork = {
+  what: 'Reading the appointments of the series',
+  cheaper: 'change them one by one, or keep notes and attachments out of them',
+};
+
+/**
+ * Those that live and that the caller may change, by their places in the series.
+ * @throws PraxisError `too-costly` where the appointments take more than a page may
+ */
 export async function seriesMembers(context: InteractionContext, series: string): Promise<readonly SeriesMember[]> {
   const { scope, baseUrl, clock, limits, secrets, store } = context;
   const query = parseSearch('Appointment', [['identifier', `${seriesSystem}|${escaped(series)}`]], {
@@ -70,7 +80,8 @@ export async function seriesMembers(context: InteractionContext, series: string)
   });
   const target = { scope, query, mandatory: [[]], cursor: { secrets, policyFingerprint: '' } };
   const page = planPage({ ...target, query: { ...query, count: membersMax } });
-  const { rows } = page.cut(await store.selectPage(scope, page.statement));
+  const { rows, leftOut } = page.cut(await store.selectPage(scope, page.statement));
+  if (leftOut !== undefined) throw tooCostly({ ...readingSeries, limit: 'bytes', max: pageBytesMax });
   return rows
     .flatMap((row) => memberOf(context, row) ?? [])
     .filter(({ place }) => place.series === series)

@@ -21,7 +21,7 @@ import { visitOf } from './appointment-visit.ts';
 import { encounterStates } from './encounter-states.ts';
 import { Overtaken } from './overtaken.ts';
 
-/** Encounters of one appointment that are looked at, the oldest first; there is one as a rule. */
+/** Encounters of one appointment that are looked at, the oldest first, as far as a page reads; there is one as a rule. */
 const visitsMax = 20;
 
 /** The appointment whose visits change. */

@@ -8,6 +8,7 @@ import type { TenantScope } from '../../tenancy/scope.ts';
 import { parameterNumber } from '../numbers.ts';
 import { mandatoryGroups, type RowCriterion } from '../query/row-criteria.ts';
 import { mandatoryCondition } from '../sql/exists-subquery.ts';
+import { isWithinBytes } from '../sql/page-bytes.ts';
 
 /** Search parameters of the labels; the values of the first are URIs, which have no system beside them. */
 export const labelCodes = ['_profile', '_tag', '_security'] as const;
@@ -20,12 +21,13 @@ export const labelCodes = ['_profile', '_tag', '_security'] as const;
  * and security labels once: only those tell whether a code has one system or several.
  * @param mandatory row restrictions of the caller, never empty (SearchTarget.mandatory)
  * @param labelsMax labels that are looked for at most
+ * @param bytesMax bytes of contents that are read at most: rows beyond come without
  */
 export function planLabels(
   { firm, application }: TenantScope,
   type: string,
   mandatory: readonly (readonly RowCriterion[])[],
-  labelsMax: number,
+  { labelsMax, bytesMax }: { readonly labelsMax: number; readonly bytesMax: number },
 ): Sql {
   const groups = mandatoryGroups(type, mandatory);
   const visible = groups.length === 0 ? sql.empty : sql` AND ${mandatoryCondition(firm, groups, 'nested-loop')}`;
@@ -47,7 +49,8 @@ export function planLabels(
           UNION ALL
           (SELECT min(d.rid) ${rowsOfCode} AND c.param <> ${profile ?? sql.empty} GROUP BY d.system)) s
         LIMIT ${labelsMax}) s)
-    SELECT e.epoch, r.rtype, r.id, r.vid, r.lu, r.content, page.rid
+    SELECT e.epoch, r.rtype, r.id, r.vid, r.lu,
+      CASE WHEN ${isWithinBytes(sql`octet_length(r.content)`, sql`ORDER BY page.rid`, bytesMax)} THEN r.content END AS content, page.rid
     FROM access_epoch e LEFT JOIN (page CROSS JOIN LATERAL (
       SELECT rtype, id, vid, lu, content FROM resource WHERE firm = ${firm} AND rid = page.rid OFFSET 0) r) ON true
     WHERE e.firm = ${firm} AND e.application = ${application}

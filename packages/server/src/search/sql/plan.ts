@@ -7,6 +7,7 @@
  * continues after the last row of the one before it, ends before the first row of the one after it, or, for a bare
  * `page=N`, begins after a number of rows (docs/decisions/0110).
  */
+import { fail } from '../../base/errors.ts';
 import type { Secrets } from '../../base/secrets.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
@@ -18,6 +19,7 @@ import { type Cursor, type CursorBinding, openCursor, sealCursor } from './curso
 import { estimate } from './estimate.ts';
 import { type Direction, type Ordered, orderBy, type RowPlace, ridColumn, walkedIn } from './keyset.ts';
 import { matchingIds, type Wanted } from './matching-ids.ts';
+import { isWithinBytes, pageBytesMax } from './page-bytes.ts';
 import { choosePagePlan } from './page-strategy.ts';
 import { columnName } from './sort-columns.ts';
 
@@ -38,6 +40,8 @@ export interface RankedRow {
   readonly rid: number;
   /** `k0`, `k1`, … as text. */
   readonly keys: readonly (string | null)[];
+  /** It came without its content: the rows before it reach the limit of bytes. */
+  readonly deleted: boolean;
 }
 
 export interface SearchPage<Row = unknown> {
@@ -52,6 +56,8 @@ export interface SearchPage<Row = unknown> {
   readonly after: () => PageStart | undefined;
   /** Present when there are rows before the page. */
   readonly previous: PageStart | undefined;
+  /** The row before which the limit of bytes ended the page; undefined: it ended at its rows. */
+  readonly leftOut: Row | undefined;
 }
 
 /** How another page is asked for: the sealed `_cursor`, and the number of the page. */
@@ -66,7 +72,11 @@ export interface PlannedPage {
    * row at all when firm and application have no access epoch.
    */
   readonly statement: Sql;
-  /** The page, of the rows that the statement selected; the row beyond it only tells that there is a further one. */
+  /**
+   * The page, of the rows that the statement selected; the row beyond it only tells that there is a further one. A page
+   * whose contents reach the limit of bytes ends early, and `next` continues there.
+   * @throws PraxisError `too-costly` where the page is asked for by its number alone: the one after it would leave rows out
+   */
   cut<Row extends RankedRow>(rows: readonly Row[]): SearchPage<Row>;
   /** The last of the pages that `total` matches fill, found from the end of the result; none where one page holds all. */
   last(total: number): PageStart | undefined;
@@ -74,17 +84,18 @@ export interface PlannedPage {
 
 /**
  * The page of the search.
+ * @param bytesMax bytes of content that the page reads at most; 0: its rows come without content
  * @throws PraxisError `cursor-invalid`
  */
-export function planPage(target: SearchTarget): PlannedPage {
+export function planPage(target: SearchTarget, bytesMax: number = pageBytesMax): PlannedPage {
   const { query } = target;
   const binding = bindingOf(target);
   const { secrets } = target.cursor;
   const cursor = query.cursor === undefined ? undefined : openCursor(secrets, query.cursor, binding);
   const start = (begin: Cursor): PageStart => ({ cursor: sealCursor(secrets, begin, binding), page: begin.page });
   return {
-    statement: pageStatement(target, cursor),
-    cut: (rows) => cutPage(query, cursor, rows, start),
+    statement: pageStatement(target, cursor, bytesMax),
+    cut: (rows) => cutPage({ query, cursor, bytesMax }, rows, start),
     last(total) {
       const page = Math.ceil(total / query.count);
       if (page < 2) return undefined;
@@ -117,17 +128,25 @@ export function orderedColumns(target: SearchTarget): readonly Ordered[] {
   return choosePagePlan(wantedOf(target), target.query.sort, { direction: 'forward', row: undefined, limit: 1 }).order;
 }
 
+interface AskedPage {
+  readonly query: SearchQuery;
+  readonly cursor: Cursor | undefined;
+  readonly bytesMax: number;
+}
+
 function cutPage<Row extends RankedRow>(
-  query: SearchQuery,
-  cursor: Cursor | undefined,
+  { query, cursor, bytesMax }: AskedPage,
   rows: readonly Row[],
   start: (begin: Cursor) => PageStart,
 ): SearchPage<Row> {
-  const size = sizeOf(query, cursor);
+  const asked = rows.slice(0, sizeOf(query, cursor));
   const page = query.page ?? cursor?.page ?? 1;
   const back = cursor?.direction === 'backward';
-  const shown = back ? rows.slice(0, size).toReversed() : rows.slice(0, size);
-  const more = rows.length > size;
+  const end = bytesMax === 0 ? -1 : asked.findIndex(({ deleted }) => deleted);
+  if (end >= 0 && cursor === undefined && query.page !== undefined) refuseNumbered(query, end);
+  const fitting = end < 0 ? asked : asked.slice(0, end);
+  const shown = back ? fitting.toReversed() : fitting;
+  const more = rows.length > fitting.length;
   const begun = cursor?.row !== undefined || query.offset > 0;
   const whole = !more && cursor === undefined && (shown.length > 0 || query.offset === 0);
   const step = (direction: Direction, row: Row | undefined): PageStart => {
@@ -142,7 +161,21 @@ function cutPage<Row extends RankedRow>(
     next: (back ? begun : more) ? step('forward', shown.at(-1)) : undefined,
     after: () => (shown.length === 0 ? undefined : step('forward', shown.at(-1))),
     previous: (back ? more : begun) ? step('backward', shown[0]) : undefined,
+    leftOut: asked[fitting.length],
   };
+}
+
+/** @param fitting number of the page's rows that the limit of bytes admits */
+function refuseNumbered({ page, count }: SearchQuery, fitting: number): never {
+  return fail('too-costly', {
+    diagnostics: `page=${page} of ${count} resources takes more than ${pageBytesMax} bytes, the limit of one page: ask with _count=${fitting}, or follow next links from a search without page`,
+    expression: ['page'],
+  });
+}
+
+function contentWithin(order: Sql, bytesMax: number): Sql {
+  if (bytesMax === 0) return sql`NULL::text`;
+  return sql`CASE WHEN ${isWithinBytes(sql`octet_length(r.content)`, order, bytesMax)} THEN r.content END`;
 }
 
 function sizeOf(query: SearchQuery, cursor: Cursor | undefined): number {
@@ -181,7 +214,7 @@ function wantedOf({ scope, query, mandatory }: SearchTarget): Wanted {
   };
 }
 
-function pageStatement(target: SearchTarget, cursor: Cursor | undefined): Sql {
+function pageStatement(target: SearchTarget, cursor: Cursor | undefined, bytesMax: number): Sql {
   const { scope, query } = target;
   const wanted = wantedOf(target);
   const limit = sizeOf(query, cursor) + 1;
@@ -196,7 +229,8 @@ function pageStatement(target: SearchTarget, cursor: Cursor | undefined): Sql {
       sql.empty,
     )}page AS MATERIALIZED (
       SELECT * FROM (${selection.page}) page ${orderBy(order)} LIMIT ${limit}${offset})
-    SELECT e.epoch, r.rtype, r.id, r.vid, r.lu, r.content, page.rid${sql.join(keys, sql.empty)}
+    SELECT e.epoch, r.rtype, r.id, r.vid, r.lu,
+      ${contentWithin(orderBy(order), bytesMax)} AS content, page.rid${sql.join(keys, sql.empty)}
     FROM access_epoch e LEFT JOIN (page CROSS JOIN LATERAL (
       SELECT rtype, id, vid, lu, content FROM resource WHERE firm = ${scope.firm} AND rid = page.rid OFFSET 0) r) ON true
     WHERE e.firm = ${scope.firm} AND e.application = ${scope.application}
