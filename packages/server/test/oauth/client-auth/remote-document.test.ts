@@ -52,6 +52,7 @@ const closedAddresses = [
   ['loopback', '127.0.0.1 127.255.255.255 ::1'],
   ['link-local, where clouds keep their metadata', '169.254.169.254 fe80::1 fe80::1%eth0'],
   ['special and documentation', '192.0.0.8 192.0.2.1 198.51.100.1 203.0.113.1 192.88.99.1 2001:db8::1 3fff::1 2001::1'],
+  ['anycast services', '192.31.196.1 192.52.193.1 192.175.48.6 2620:4f:8000::6'],
   ['benchmarks', '198.18.0.1 198.19.255.255'],
   ['multicast and reserved', '224.0.0.1 239.1.1.1 240.0.0.1 255.255.255.255 ff02::1'],
   ['IPv4 in IPv6', '::ffff:10.0.0.1 ::ffff:127.0.0.1 ::ffff:8.8.8.8 64:ff9b::a00:1 2002:a00:1:: ::10.0.0.1'],
