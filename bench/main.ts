@@ -1,8 +1,9 @@
 /**
- * `npm run bench [-- [service | scale | scheduling | revocation | access | restarts | idle | workers | memory | stock |
+ * `npm run bench [-- [service | scale | scheduling | booking | revocation | access | restarts | idle | workers | memory | stock |
  * ledger] [options]]`: each bench tells its options at its top.
  */
 import { benchAccess } from './access.ts';
+import { benchBooking } from './booking.ts';
 import { benchIdle } from './idle.ts';
 import { benchMemory } from './memory.ts';
 import { benchRestarts } from './restarts/bench-restarts.ts';
@@ -21,6 +22,8 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<numb
   scale: benchScale,
   /** Slots and $find beside a plain search. */
   scheduling: benchScheduling,
+  /** $find, $hold, $book, $reschedule and a series, by one caller. */
+  booking: benchBooking,
   /** Revocation and rotation under load, on two nodes. */
   revocation: benchRevocation,
   /** What a restricted token, the field mask and row-level security cost. */
