@@ -19,8 +19,6 @@ export interface VersionChange {
   readonly before: JsonObject | undefined;
   /** undefined: it is deleted. */
   readonly after: JsonObject | undefined;
-  /** Holds that become this resource (docs/decisions/0189): hold/id. */
-  readonly replaces: readonly string[];
   /** Who makes it, and by what; absent: an application by a plain write. */
   readonly act?: Act;
   readonly extras: ChangeExtras;

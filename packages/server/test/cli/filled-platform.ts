@@ -29,7 +29,6 @@ import { openLegacyUse } from '../../src/oauth/legacy/use.ts';
 import { recordRevocation } from '../../src/oauth/revocation.ts';
 import { openSigningKeys } from '../../src/oauth/signing/signing-keys.ts';
 import { openTokenScopes } from '../../src/oauth/signing/token-scopes.ts';
-import { keepHold } from '../../src/practice/booking/holds.ts';
 import { occupy } from '../../src/practice/booking/occupancy.ts';
 import { putCalendar, putHolidays } from '../../src/practice/calendars/store.ts';
 import { noteCharge } from '../../src/practice/charges/store.ts';
@@ -121,10 +120,8 @@ async function keepCalendars({ store, database, clock }: Platform, firm: Firm): 
   const hold = { id: 'h', slot: 's', expiresMs: startMs + 60_000, renewals: 1 };
   const claim = { actor: 'Practitioner/1', version: 1, capacity: 2, startMs, endMs: startMs + 60_000 };
   await store.transaction(scope, async (inside) => {
-    const { id, expiresMs } = hold;
-    const owner = `hold/${id}`;
-    await occupy(inside, scope, { owner, replaces: [], nowMs: startMs, expiresMs, forced: false, choices: [[claim]] });
-    await keepHold(inside, scope, hold);
+    const taking = { nowMs: startMs, expiresMs: hold.expiresMs, forced: false, choices: [[claim]] };
+    await occupy(inside, scope, { ...taking, owner: `hold/${hold.id}`, replaces: [], hold });
   });
   await keepWaiting(store, scope, { appointment: 'w', priority: 1, sinceMs: startMs });
   await keepOffer(store, scope, 'w', { slot: 's', expiresMs: startMs, added: ['Practitioner/1'] });

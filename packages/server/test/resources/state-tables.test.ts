@@ -90,7 +90,6 @@ function verdict(table: StateTable, from: string | undefined, to: string, act: A
     write: writeOf(table, from === undefined ? 'create' : 'update'),
     before: from === undefined ? undefined : stored(table, from),
     after: stored(table, to),
-    replaces: [],
     extras: {},
     act,
   };
@@ -123,11 +122,11 @@ test('what was stored without a state, as an import may, can take any; a deletio
     for (const state of stateCodes(table)) {
       const after = stored(table, state);
       const write = writeOf(table, 'update');
-      assert.equal(passes(table, { write, before: without, after, replaces: [], extras: {}, act }), true);
-      assert.equal(passes(table, { write, before: after, after: undefined, replaces: [], extras: {}, act }), true);
+      assert.equal(passes(table, { write, before: without, after, extras: {}, act }), true);
+      assert.equal(passes(table, { write, before: after, after: undefined, extras: {}, act }), true);
     }
     assert.equal(
-      passes(table, { write: writeOf(table, 'create'), before: undefined, after: without, replaces: [], extras: {} }),
+      passes(table, { write: writeOf(table, 'create'), before: undefined, after: without, extras: {} }),
       false,
     );
   }
@@ -140,7 +139,6 @@ test('who says nothing of the act is an application that writes', () => {
     write: writeOf(table, 'update'),
     before: stored(table, 'cancelled'),
     after: stored(table, to),
-    replaces: [],
     extras: {},
   });
   assert.throws(() => appointment.judge?.(change('booked')), {

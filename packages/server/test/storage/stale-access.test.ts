@@ -53,6 +53,10 @@ const uploadedFile = {
 };
 await contents.offerUpload(store, maple, offered, 1);
 
+const nothing = { replaces: [], nowMs: 0, expiresMs: 1, forced: false, choices: [] };
+const heldSlot = (id: string) => ({ id, slot: '1', expiresMs: 1, renewals: 0 });
+await occupancy.occupy(store, maple, { ...nothing, owner: 'Appointment/1', hold: heldSlot('1') });
+
 type Call = (store: ResourceStore, scope: TenantScope) => Promise<unknown>;
 
 /** What a module of a feature exports that takes a store. */
@@ -65,6 +69,8 @@ type FunctionOf<Module> = {
 /** One call of every function, of the store and of what features send through it; the compiler sees to it that none is missing. */
 const calls: Record<
   | keyof ResourceStore
+  | 'keepHold'
+  | 'dropHold'
   | FunctionOf<
       typeof calendars &
         typeof charges &
@@ -105,14 +111,13 @@ const calls: Record<
   putHolidays: (on, scope) => calendars.putHolidays(on, scope, calendar, ['Practitioner/1']),
   findBusyIntervals: (on, scope) =>
     occupancy.findBusyIntervals(on, scope, ['Practitioner/1'], { startMs: 0, endMs: 1 }, 0),
-  findPlaces: (on, scope) => occupancy.findPlaces(on, scope, 'hold/1'),
+  findParticipants: (on, scope) => occupancy.findParticipants(on, scope, 'hold/1'),
   findBookableActors: (on, scope) => occupancy.findBookableActors(on, scope, ['Practitioner/1']),
   findHold: (on, scope) => holds.findHold(on, scope, '1', 0),
   countHolds: (on, scope) => holds.countHolds(on, scope, 0),
-  keepHold: (on, scope) => holds.keepHold(on, scope, { id: '1', slot: '1', expiresMs: 1, renewals: 0 }),
-  dropHold: (on, scope) => holds.dropHold(on, scope, '1'),
-  occupy: (on, scope) =>
-    occupancy.occupy(on, scope, { owner: 'hold/1', replaces: [], nowMs: 0, expiresMs: 1, forced: false, choices: [] }),
+  occupy: (on, scope) => occupancy.occupy(on, scope, { ...nothing, owner: 'Appointment/1' }),
+  keepHold: (on, scope) => occupancy.occupy(on, scope, { ...nothing, owner: 'Appointment/1', hold: heldSlot('2') }),
+  dropHold: (on, scope) => occupancy.occupy(on, scope, { ...nothing, owner: 'hold/1' }),
   releaseCharge: (on, scope) => charges.releaseCharge(on, scope, 'c'),
   noteCharge: (on, scope) =>
     charges.noteCharge(on, scope, { charge: 'c', transaction: 't', application: 1, receivedMs: 0 }),

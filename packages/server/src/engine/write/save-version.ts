@@ -17,8 +17,6 @@ import { requireInvariants } from './invariants.ts';
 import { requireReferences } from './required-references.ts';
 
 export interface SaveOptions {
-  /** Holds that become the resource: hold/id. */
-  readonly replaces?: readonly string[];
   /** Absent: the caller makes the change, by a plain write. */
   readonly act?: Act;
   /** What is stored with the version. */
@@ -55,14 +53,14 @@ async function saveWithBehaviour(
   context: StoringContext,
   write: ResourceWrite,
   current: StoredResource | undefined,
-  { replaces = [], act = { by: callerAs(context), on: 'write' }, extras = {} }: SaveOptions,
+  { act = { by: callerAs(context), on: 'write' }, extras = {} }: SaveOptions,
 ): Promise<WriteOutcome> {
   const behaviour = hookOf('behaviour', write.type);
   const isBound = boundMembers(write.type).length > 0;
   if (behaviour === undefined && !isBound) return await context.store.write(context.scope, write);
   const before = current === undefined || current.deleted ? undefined : objectOf(current.content);
   const after = write.content === null ? undefined : objectOf(write.content);
-  const change = { write, before, after, replaces, act, extras };
+  const change = { write, before, after, act, extras };
   behaviour?.judge?.(change);
   if (isBound && after !== undefined && !isCopy(change) && act.by !== 'server')
     await requireBound(context, write.type, before, after);

@@ -1,6 +1,7 @@
 /**
  * Whoever has a calendar is booked by it: the version of an Appointment, the places it takes and what the waiting list keeps
- * of it are written together or not at all (docs/decisions/0188, 0202).
+ * of it are written together or not at all (docs/decisions/0188, 0202). Operations that take a slot bring its places along
+ * (docs/decisions/0250).
  */
 import { type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf } from '../../access/disclosure.ts';
@@ -13,9 +14,16 @@ import { readCalendars } from '../calendars/store.ts';
 import { freedBy, leftOffer, type WaitlistChange, waitlistChange } from '../waiting-list/appointment-waitlist.ts';
 import { noteFreed } from '../waiting-list/store.ts';
 import { actorsIn, type Booking, bookingOf, isSameBooking, localOf, takesTime } from './booking.ts';
-import { dropHold } from './holds.ts';
+import type { ClaimedPlaces } from './holding.ts';
 import { findBookableActors } from './occupancy.ts';
-import { withReservation } from './reserve.ts';
+import { reserve, withReservation } from './reserve.ts';
+
+declare module '../../resources/behaviour.ts' {
+  interface ChangeExtras {
+    /** What the Appointment has taken already, in the transaction of this change. */
+    readonly places?: ClaimedPlaces;
+  }
+}
 
 /** The version lost against another one: the places must be given back. */
 class Overtaken extends Error {
@@ -29,41 +37,69 @@ class Overtaken extends Error {
 /** As `Behaviour.store`. @throws PraxisError `slot-missing`, `slot-taken`, `conflict` */
 export async function storeAppointment(context: BehaviourContext, change: VersionChange): Promise<WriteOutcome> {
   const { scope, store, clock, maySeeSlots, baseUrl, budget } = context;
-  const { write, replaces, extras } = change;
+  const { write, extras } = change;
   const before = await withRoles(context, bookingOf(change.before, baseUrl));
   const booking = await withRoles(context, bookingOf(change.after, baseUrl));
   await requireTimes(context, change);
   const left = await leftOffer(context, change, isSameBooking(before, booking));
   const listed = waitlistChange(context, change, left);
+  const { places } = extras;
+  if (places !== undefined && isSameBooking(places.booking, booking))
+    return await storePlaced(context, change, { before, booking, places, listed });
   // Places of an offer end by themselves: whoever leaves it takes them anew, for good.
-  const isSettled = isSameBooking(before, booking) && replaces.length === 0 && left === undefined;
+  const isSettled = isSameBooking(before, booking) && places === undefined && left === undefined;
   const kept = isSettled ? [] : await keptActors(context, [before, booking]);
-  if (kept.length === 0 && (isSettled || !(await standsOnSlot(context, booking))))
+  if (kept.length === 0 && places === undefined && (isSettled || !(await standsOnSlot(context, booking))))
     return await storeListed(context, change, listed);
-  const placement = {
+  const reservation = {
     owner: `Appointment/${write.id}`,
     booking,
-    replaces,
-    ...(extras.offer && { expiresMs: extras.offer.expiresMs }),
+    replaces: [],
+    expiresMs: extras.offer?.expiresMs,
   };
   const freed = freedBy(before, booking, kept, clock.now());
   try {
-    return await withReservation(
-      { scope, store, nowMs: clock.now(), maySeeSlots, budget },
-      placement,
-      async (inside) => {
-        for (const hold of replaces) await dropHold(inside, scope, hold.slice('hold/'.length));
-        const outcome = await inside.write(scope, write);
-        if (outcome.outcome === 'conflict') throw new Overtaken(outcome);
-        await listed?.(inside);
-        if (freed.length > 0) await noteFreed(inside, scope, freed, clock.now());
-        return outcome;
-      },
-    );
+    return await withReservation({ scope, store, nowMs: clock.now(), maySeeSlots, budget }, async (inside) => {
+      await reserve(inside, reservation);
+      const outcome = await inside.store.write(scope, write);
+      if (outcome.outcome === 'conflict') throw new Overtaken(outcome);
+      await listed?.(inside.store);
+      if (freed.length > 0) await noteFreed(inside.store, scope, freed, clock.now());
+      return outcome;
+    });
   } catch (error) {
     if (error instanceof Overtaken) return error.outcome;
     throw error;
   }
+}
+
+interface Placed {
+  readonly before: Booking | undefined;
+  readonly booking: Booking | undefined;
+  readonly places: ClaimedPlaces;
+  readonly listed: WaitlistChange | undefined;
+}
+
+/** Its places are its own already, and of the same transaction: after a conflict there is nothing to give back. */
+async function storePlaced(
+  context: BehaviourContext,
+  { write }: VersionChange,
+  { before, booking, places, listed }: Placed,
+): Promise<WriteOutcome> {
+  const { scope, store, clock } = context;
+  const known = [...places.bookable.keys()];
+  const isKnown = before === undefined || practitionersOf(before).every((actor) => known.includes(actor));
+  const kept = isKnown ? known : await keptActors(context, [before]);
+  const freed = freedBy(before, booking, kept, clock.now());
+  const outcome = await store.write(scope, write);
+  if (outcome.outcome === 'conflict') return outcome;
+  await listed?.(store);
+  if (freed.length > 0) await noteFreed(store, scope, freed, clock.now());
+  return outcome;
+}
+
+function practitionersOf({ actors }: Booking): readonly string[] {
+  return actors.filter((actor) => actor.startsWith('Practitioner/'));
 }
 
 /** Nobody's time is concerned. */

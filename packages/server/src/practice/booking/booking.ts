@@ -98,12 +98,14 @@ export interface BookingRules {
 
 /**
  * What the booking takes by the rules.
+ * @param slots those that it stands on, where they are known to be
  * @throws PraxisError `slot-missing` where a practitioner who has a calendar has no slot for it
  */
-export function claimOf(booking: Booking, rules: BookingRules): BookingClaim {
-  const slots = booking.actors
-    .filter((actor) => actor.startsWith('Practitioner/') && rules.bookable.has(actor))
-    .map((actor) => requireSlot(booking, actor, rules));
+export function claimOf(
+  booking: Booking,
+  rules: BookingRules,
+  slots: readonly CandidateSlot[] = slotsUnder(booking, rules),
+): BookingClaim {
   const named = (booking.slots ?? []).find((id) => !slots.some((slot) => slot.id === id));
   if (named !== undefined)
     missing(
@@ -117,6 +119,13 @@ export function claimOf(booking: Booking, rules: BookingRules): BookingClaim {
   const taken = new Set(choices.flat().map(({ actor }) => actor));
   const others = booking.actors.filter((actor) => rules.bookable.has(actor) && !taken.has(actor));
   return { slots, choices: [...choices, ...others.map((actor) => [claimed(rules, actor, booking)])] };
+}
+
+/** @throws PraxisError `slot-missing` */
+function slotsUnder(booking: Booking, rules: BookingRules): readonly CandidateSlot[] {
+  return booking.actors
+    .filter((actor) => actor.startsWith('Practitioner/') && rules.bookable.has(actor))
+    .map((actor) => requireSlot(booking, actor, rules));
 }
 
 /** What an appointment takes that was agreed before or elsewhere: its time of all of its participants who are kept. */

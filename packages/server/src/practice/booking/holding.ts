@@ -5,11 +5,12 @@
 import { fail } from '../../base/errors.ts';
 import { newUuid } from '../../base/ids.ts';
 import { type OfferedSlot, practitionerOf } from '../calendars/free-slots.ts';
+import type { SlotRules } from '../calendars/offered-slot.ts';
 import { instantText } from '../calendars/zone.ts';
-import type { Booking } from './booking.ts';
-import { countHolds, dropHold, type Hold, keepHold } from './holds.ts';
+import type { Booking, BookingRules } from './booking.ts';
+import { countHolds, type Hold } from './holds.ts';
 import { occupy } from './occupancy.ts';
-import { type ReservationContext, withReservation } from './reserve.ts';
+import { type Reservation, type ReservationContext, reserve, withReservation } from './reserve.ts';
 
 /** How long a hold lasts from when it is made or renewed, in milliseconds. */
 export const holdMs = 5 * 60 * 1000;
@@ -26,87 +27,85 @@ export interface HeldSlot {
   readonly actors: readonly string[];
 }
 
-/** Who takes part in what is booked there: those whose time it takes, and the place. */
-export function participantsAt({ calendar }: OfferedSlot, { actors }: HeldSlot): readonly string[] {
-  const [practitioner = practitionerOf(calendar), ...others] = actors;
-  return [practitioner, `Location/${calendar.location}`, ...others];
-}
-
-/** What an appointment on the slot takes. */
-export function bookingOn({ calendar, type, startMs, endMs }: OfferedSlot): Booking {
-  const actors = [`Location/${calendar.location}`, practitionerOf(calendar)];
-  return { startMs, endMs, types: [type.code], actors };
+/** Places that a transaction has taken on a slot, which an appointment brings along where it is stored. */
+export interface ClaimedPlaces {
+  /** Whose time it takes, as Type/id: practitioner, rooms, equipment. */
+  readonly actors: readonly string[];
+  /** Who takes part: those whose time it takes, and the place of the calendar. */
+  readonly participants: readonly string[];
+  /** What the appointment has to say for the places to be its own; if it says something else it is judged anew. */
+  readonly booking: Booking;
+  /** Whose time is known to be kept. */
+  readonly bookable: BookingRules['bookable'];
 }
 
 /** @throws PraxisError `slot-taken`, `slot-missing`, `rule-broken` when the application holds too many */
-export async function holdSlot(context: ReservationContext, slot: OfferedSlot): Promise<HeldSlot> {
-  requireComing(context, slot);
+export async function holdSlot(context: ReservationContext, judged: SlotRules): Promise<HeldSlot> {
+  requireComing(context, judged.slot);
   if ((await countHolds(context.store, context.scope, context.nowMs)) >= holdsMax) {
     fail('rule-broken', {
       diagnostics: `The application holds ${holdsMax} slots of this practice already: book or release one of them`,
     });
   }
-  return await keep(context, slot, { id: newUuid(), slot: slot.id, expiresMs: context.nowMs + holdMs, renewals: 0 });
+  const hold = { id: newUuid(), slot: judged.slot.id, expiresMs: context.nowMs + holdMs, renewals: 0 };
+  return await keep(context, judged, hold);
 }
 
 /** @throws PraxisError `rule-broken` when it was renewed as often as can be, or the slot has begun */
-export async function renewHold(context: ReservationContext, slot: OfferedSlot, hold: Hold): Promise<HeldSlot> {
-  requireComing(context, slot);
+export async function renewHold(context: ReservationContext, judged: SlotRules, hold: Hold): Promise<HeldSlot> {
+  requireComing(context, judged.slot);
   if (hold.renewals >= renewalsMax) {
     fail('rule-broken', {
       diagnostics: `The hold was renewed ${renewalsMax} times, the most there can be: book it before ${new Date(hold.expiresMs).toISOString()}`,
       expression: ['hold'],
     });
   }
-  return await keep(context, slot, { ...hold, expiresMs: context.nowMs + holdMs, renewals: hold.renewals + 1 });
+  const renewed = { ...hold, expiresMs: context.nowMs + holdMs, renewals: hold.renewals + 1 };
+  return await keep(context, judged, renewed);
 }
 
 /** Gives the slot back. */
-export async function releaseHold({ store, scope, nowMs }: ReservationContext, hold: Hold): Promise<void> {
-  await store.transaction(scope, async (inside) => {
-    const owner = ownerOf(hold.id);
-    await occupy(inside, scope, { owner, replaces: [], nowMs, expiresMs: undefined, forced: false, choices: [] });
-    await dropHold(inside, scope, hold.id);
-  });
+export async function releaseHold({ store, scope, nowMs }: ReservationContext, { id }: Hold): Promise<void> {
+  const nothing = { replaces: [], expiresMs: undefined, forced: false, choices: [] };
+  await occupy(store, scope, { ...nothing, owner: ownerOf(id), nowMs });
 }
 
 export function ownerOf(hold: string): string {
   return `hold/${hold}`;
 }
 
+/**
+ * Takes the places of a slot for an owner: only inside a transaction, which the caller undoes unless it returns.
+ * @throws NotReserved; PraxisError `rule-broken` where the slot has begun, `slot-missing`, `conflict`
+ */
+export async function claimSlot(
+  context: ReservationContext,
+  judged: SlotRules,
+  owner: Pick<Reservation, 'owner' | 'replaces' | 'expiresMs' | 'hold'>,
+): Promise<ClaimedPlaces> {
+  requireComing(context, judged.slot);
+  const { calendar, type, startMs, endMs, id } = judged.slot;
+  const [place, own] = [`Location/${calendar.location}`, practitionerOf(calendar)];
+  const booking = { startMs, endMs, types: [type.code], actors: [place, own], slots: [id] };
+  const actors = await reserve(context, { ...owner, booking, judged });
+  const [practitioner = own, ...others] = actors;
+  const participants = [practitioner, place, ...others];
+  const said = { ...booking, actors: [...new Set(participants)].sort() };
+  return { actors, participants, booking: said, bookable: judged.rules.bookable };
+}
+
 /** @throws PraxisError `rule-broken` */
-export function requireComing({ nowMs }: Pick<ReservationContext, 'nowMs'>, { startMs, timeZone }: OfferedSlot): void {
+function requireComing({ nowMs }: ReservationContext, { startMs, timeZone }: OfferedSlot): void {
   if (startMs > nowMs) return;
   fail('rule-broken', {
     diagnostics: `The slot began at ${instantText(timeZone, startMs)}: only coming ones can be taken`,
   });
 }
 
-/**
- * Takes the slot for a hold that its own transaction ends: between looking for rooms and storing who booked them.
- * @param replaces gives up what it has: the appointment that moves here
- * @param id of the hold, a new one
- */
-export async function claimSlot(
-  context: ReservationContext,
-  slot: OfferedSlot,
-  replaces: readonly string[] = [],
-  id: string = newUuid(),
-): Promise<HeldSlot> {
-  requireComing(context, slot);
-  const hold = { id, slot: slot.id, expiresMs: context.nowMs + holdMs, renewals: 0 };
-  return await keep(context, slot, hold, replaces);
-}
-
-async function keep(
-  context: ReservationContext,
-  slot: OfferedSlot,
-  hold: Hold,
-  replaces: readonly string[] = [],
-): Promise<HeldSlot> {
-  const placement = { owner: ownerOf(hold.id), booking: bookingOn(slot), replaces, expiresMs: hold.expiresMs };
-  return await withReservation(context, placement, async (inside, actors) => {
-    await keepHold(inside, context.scope, hold);
+async function keep(context: ReservationContext, judged: SlotRules, hold: Hold): Promise<HeldSlot> {
+  const owner = { owner: ownerOf(hold.id), replaces: [], expiresMs: hold.expiresMs, hold };
+  return await withReservation(context, async (inside) => {
+    const { actors } = await claimSlot(inside, judged, owner);
     return { hold, actors };
   });
 }

@@ -5,6 +5,7 @@
 import type { Database } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { forEachFirm } from '../../storage/for-each-firm.ts';
+import { textArray } from '../../storage/index-arrays.ts';
 import type { StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 
@@ -43,14 +44,22 @@ export async function countHolds(store: StatementRunner, scope: TenantScope, now
   return (await store.run<{ readonly holds: number }>(scope, statement, { idempotent: true }))[0]?.holds ?? 0;
 }
 
-/** Makes or renews a hold of the application: in the transaction that takes its places. */
-export async function keepHold(store: StatementRunner, scope: TenantScope, hold: Hold): Promise<void> {
-  await store.run(scope, keepStatement(scope, hold));
+/** Makes or renews a hold of the application: a part of the statement that takes its places. */
+export function upsertHold({ firm, application, epoch }: TenantScope, { id, slot, expiresMs, renewals }: Hold): Sql {
+  return sql`
+    INSERT INTO slot_hold (firm, id, application, slot, expires, renewals)
+    SELECT ${firm}, ${id}, ${application}, ${slot}, ${expiresMs}::bigint, ${renewals}
+    FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint
+    ON CONFLICT (firm, id) DO UPDATE SET expires = EXCLUDED.expires, renewals = EXCLUDED.renewals
+      WHERE slot_hold.application = ${application}`;
 }
 
-/** Takes a hold of the application away: in the transaction that gives its places up. */
-export async function dropHold(store: StatementRunner, scope: TenantScope, id: string): Promise<void> {
-  await store.run(scope, dropStatement(scope, id));
+/** Takes holds of the application away: a part of the statement that gives their places up. */
+export function deleteHolds({ firm, application, epoch }: TenantScope, ids: readonly string[]): Sql {
+  return sql`
+    DELETE FROM slot_hold h USING access_epoch a
+    WHERE h.firm = ${firm} AND h.id = ANY (${textArray(ids)}::text[]) AND h.application = ${application}
+      AND a.firm = ${firm} AND a.application = ${application} AND a.epoch = ${epoch}::bigint`;
 }
 
 function readStatement({ firm, application }: TenantScope, id: string, nowMs: number): Sql {
@@ -67,26 +76,6 @@ function countStatement({ firm, application }: TenantScope, nowMs: number): Sql 
     SELECT e.epoch, (SELECT count(*)::int FROM slot_hold
       WHERE firm = ${firm} AND expires > ${nowMs}::bigint AND application = ${application}) AS holds
     FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-function keepStatement({ firm, application, epoch }: TenantScope, { id, slot, expiresMs, renewals }: Hold): Sql {
-  return sql`
-    WITH kept AS (
-      INSERT INTO slot_hold (firm, id, application, slot, expires, renewals)
-      SELECT ${firm}, ${id}, ${application}, ${slot}, ${expiresMs}::bigint, ${renewals}
-      FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint
-      ON CONFLICT (firm, id) DO UPDATE SET expires = EXCLUDED.expires, renewals = EXCLUDED.renewals
-        WHERE slot_hold.application = ${application})
-    SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-function dropStatement({ firm, application, epoch }: TenantScope, id: string): Sql {
-  return sql`
-    WITH gone AS (
-      DELETE FROM slot_hold h USING access_epoch a
-      WHERE h.firm = ${firm} AND h.id = ${id} AND h.application = ${application}
-        AND a.firm = ${firm} AND a.application = ${application} AND a.epoch = ${epoch}::bigint)
-    SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
 }
 
 /** Holds that one statement takes away at most. */

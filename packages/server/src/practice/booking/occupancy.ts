@@ -8,6 +8,7 @@ import { integerArray, textArray } from '../../storage/index-arrays.ts';
 import { stale } from '../../storage/rows.ts';
 import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
+import { deleteHolds, type Hold, upsertHold } from './holds.ts';
 
 /** The longest interval that can be taken, in milliseconds; the table checks it, too. */
 export const occupancyMaxMs = 31 * 24 * 60 * 60 * 1000;
@@ -37,8 +38,10 @@ export interface ActorClaim extends Interval {
 export interface OccupancyClaim {
   /** Appointment/id, or hold/id; what it had before is given up. */
   readonly owner: string;
-  /** Others that give up what they have in the same step. */
+  /** Others that give up what they have in the same step; a hold of the application is no more then. */
   readonly replaces: readonly string[];
+  /** The hold that the places are for, where the owner is one: made or renewed in the same step. */
+  readonly hold?: Hold;
   readonly nowMs: number;
   /** When a hold ends; undefined: never. */
   readonly expiresMs: number | undefined;
@@ -70,6 +73,10 @@ interface BusyRow {
   readonly ends: number;
 }
 
+interface ParticipantRow {
+  readonly participant: string | null;
+}
+
 interface ActorRow {
   readonly actor: string | null;
   readonly version: number;
@@ -84,7 +91,9 @@ interface PlaceRow {
   readonly ends: number;
 }
 
-const reading: StatementOptions = { idempotent: true };
+/** What is taken is read and changed by no write of a resource. */
+const reading: StatementOptions = { idempotent: true, standsApart: true };
+const taking: StatementOptions = { tellsStale: true, standsApart: true };
 
 /** What is taken of the actors between two moments, in the order of actor and start; ended holds do not count. */
 export async function findBusyIntervals(
@@ -97,13 +106,14 @@ export async function findBusyIntervals(
   return intervalsOf(await store.run<BusyRow>(scope, busyStatement(scope, actors, period, nowMs), reading));
 }
 
-/** What an owner (Appointment/id or hold/id) has, in the order of actors. */
-export async function findPlaces(
+/** Whose time an owner (Appointment/id or hold/id) takes, and the places of their calendars, as Type/id. */
+export async function findParticipants(
   store: StatementRunner,
   scope: TenantScope,
   owner: string,
-): Promise<readonly BusyInterval[]> {
-  return intervalsOf(await store.run<BusyRow>(scope, placesStatement(scope, owner), reading));
+): Promise<readonly string[]> {
+  const rows = await store.run<ParticipantRow>(scope, participantsStatement(scope, owner), reading);
+  return rows.flatMap(({ participant }) => participant ?? []);
 }
 
 /** Those of `actors` whose time is kept, in no order. */
@@ -126,7 +136,7 @@ export async function occupy(
   scope: TenantScope,
   claim: OccupancyClaim,
 ): Promise<OccupyOutcome> {
-  return outcomeOf(await store.run<PlaceRow>(scope, occupyStatement(scope, claim), { tellsStale: true }));
+  return outcomeOf(await store.run<PlaceRow>(scope, occupyStatement(scope, claim), taking));
 }
 
 function intervalsOf(rows: readonly BusyRow[]): readonly BusyInterval[] {
@@ -169,13 +179,15 @@ function busyStatement(
     ORDER BY o.actor, o.starts, o.owner`;
 }
 
-function placesStatement({ firm, application }: TenantScope, owner: string): Sql {
+function participantsStatement({ firm, application }: TenantScope, owner: string): Sql {
   return sql`
-    SELECT e.epoch, o.actor, o.owner, o.starts, o.ends
+    SELECT e.epoch, p.participant
     FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT actor, owner, starts, ends FROM occupancy WHERE firm = ${firm} AND owner = ${owner} OFFSET 0) o ON true
-    WHERE e.firm = ${firm} AND e.application = ${application}
-    ORDER BY o.actor`;
+      SELECT actor AS participant FROM occupancy WHERE firm = ${firm} AND owner = ${owner}
+      UNION SELECT 'Location/' || location FROM calendar WHERE firm = ${firm} AND practitioner = ANY (ARRAY(
+        SELECT substr(actor, 14) FROM occupancy WHERE firm = ${firm} AND owner = ${owner} AND actor LIKE 'Practitioner/%'))
+      OFFSET 0) p ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
 }
 
 function actorsStatement({ firm, application }: TenantScope, actors: readonly string[]): Sql {
@@ -187,12 +199,13 @@ function actorsStatement({ firm, application }: TenantScope, actors: readonly st
     WHERE e.firm = ${firm} AND e.application = ${application}`;
 }
 
-function occupyStatement({ firm, application, epoch }: TenantScope, claim: OccupancyClaim): Sql {
+function occupyStatement(scope: TenantScope, claim: OccupancyClaim): Sql {
+  const { firm, application, epoch } = scope;
   const claims = claim.choices.flatMap((choice, number) => choice.map((each) => ({ ...each, number })));
   if (claims.some(({ startMs, endMs }) => endMs - startMs > occupancyMaxMs))
     fail('rule-broken', { diagnostics: 'An appointment of those who have a calendar takes 31 days at most' });
   return sql`
-    SELECT outcome, choice, actor, starts, ends FROM praxis_occupy(
+    ${holdChanges(scope, claim)}SELECT outcome, choice, actor, starts, ends FROM praxis_occupy(
       in_firm => ${firm}, in_application => ${application}, in_access_epoch => ${epoch}::bigint,
       in_owner => ${claim.owner}, in_replaces => ${textArray(claim.replaces)}, in_now => ${claim.nowMs}::bigint,
       in_expires => ${claim.expiresMs ?? null}::bigint, in_forced => ${claim.forced},
@@ -202,4 +215,19 @@ function occupyStatement({ firm, application, epoch }: TenantScope, claim: Occup
       in_from => ${integerArray(claims.map(({ startMs }) => startMs))},
       in_until => ${integerArray(claims.map(({ endMs }) => endMs))},
       in_capacity => ${integerArray(claims.map(({ capacity }) => capacity))})`;
+}
+
+/**
+ * Beside the places: a hold stands as long as it has some. PostgreSQL runs it after the function, so that nobody holds the row
+ * of a hold who waits for an actor.
+ */
+function holdChanges(scope: TenantScope, { owner, replaces, hold, choices }: OccupancyClaim): Sql {
+  const ended = [...replaces, ...(choices.length === 0 ? [owner] : [])].flatMap(
+    (each) => /^hold\/(.+)$/.exec(each)?.[1] ?? [],
+  );
+  const changes = [
+    ...(hold === undefined ? [] : [sql`kept AS (${upsertHold(scope, hold)})`]),
+    ...(ended.length === 0 ? [] : [sql`ended AS (${deleteHolds(scope, ended)})`]),
+  ];
+  return changes.length === 0 ? sql.empty : sql`WITH ${sql.join(changes, sql`, `)} `;
 }

@@ -1,15 +1,18 @@
 /**
  * Taking places: what wants time of those who are booked by rules is judged by the rules, placed and stored in one
- * transaction, or refused with what would do instead (docs/decisions/0188, 0189).
+ * transaction, or refused with what would do instead (docs/decisions/0188, 0189, 0250).
  */
 import type { Budget } from '@praxis/fhir';
 import { fail, PraxisError } from '../../base/errors.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { actorsOf, byActor } from '../calendars/free-slots.ts';
-import { scheduledCalendars } from '../calendars/scheduled-calendars.ts';
+import type { SlotRules } from '../calendars/offered-slot.ts';
+import { calendarsFrom } from '../calendars/scheduled-calendars.ts';
+import { readCalendars } from '../calendars/store.ts';
 import { type Refused, takenDetails } from './alternatives.ts';
 import { type Booking, type BookingRules, claimOf } from './booking.ts';
+import type { Hold } from './holds.ts';
 import { findBookableActors, occupy } from './occupancy.ts';
 
 export interface ReservationContext {
@@ -27,73 +30,83 @@ export interface Reservation {
   readonly owner: string;
   /** undefined: it takes nothing any more. */
   readonly booking: Booking | undefined;
-  /** Holds that it takes the place of: hold/id. */
+  /** Others that give up what they have: Appointment/id, or hold/id of holds that end with that. */
   readonly replaces: readonly string[];
-  /** When a hold ends. */
-  readonly expiresMs?: number;
+  /** When a hold or an offer ends. */
+  readonly expiresMs?: number | undefined;
+  /** The hold that is made or renewed. */
+  readonly hold?: Hold | undefined;
+  /** The slot that the booking stands on, judged already. */
+  readonly judged?: SlotRules;
 }
 
 /** Attempts after a change of the calendars while something was judged by them. */
 const attemptsMax = 5;
 
-/** Why a transaction must be undone; nothing more: the rules have changed meanwhile. */
-class NotReserved extends Error {
-  readonly refused: Refused | undefined;
-  constructor(refused?: Refused) {
+/** There is no room; the transaction, or what this owner has taken in it, must be undone. */
+export class NotReserved extends Error {
+  readonly refused: Refused;
+  constructor(refused: Refused) {
     super('no place');
     this.refused = refused;
   }
 }
 
 /**
- * Takes places and runs `store` in the same transaction: both happen or neither does.
- * @param store is given the transaction and the actors that were taken; may run more than once
- * @throws PraxisError `slot-missing`, `slot-taken`, `conflict` when calendars are being changed all the time, and what
- *   `store` throws
+ * Runs `work`, which takes places, in one transaction: all of it happens or nothing does.
+ * @param work is given the context inside the transaction; may run more than once
+ * @throws PraxisError `slot-taken`, and what `work` throws
  */
 export async function withReservation<T>(
   context: ReservationContext,
-  placement: Reservation,
-  store: (inside: ResourceStore, actors: readonly string[]) => Promise<T>,
+  work: (inside: ReservationContext) => Promise<T>,
 ): Promise<T> {
+  try {
+    return await context.store.transaction(context.scope, (store) => work({ ...context, store }));
+  } catch (error) {
+    throw error instanceof NotReserved ? await toSlotTaken(context, error) : error;
+  }
+}
+
+/** What the caller is told; asked once the places are given up again. */
+export async function toSlotTaken(context: ReservationContext, error: NotReserved): Promise<PraxisError> {
+  const details = await takenDetails(context, error.refused, context.maySeeSlots);
+  return new PraxisError('slot-taken', { ...details, cause: error });
+}
+
+/**
+ * Takes places. Only inside a transaction, which the caller undoes unless it returns.
+ * @returns the actors that were taken, practitioners first
+ * @throws NotReserved; PraxisError `slot-missing`, `conflict` when calendars are being changed all the time
+ */
+export async function reserve(
+  { scope, store, nowMs }: ReservationContext,
+  { owner, booking, replaces, expiresMs, hold, judged }: Reservation,
+): Promise<readonly string[]> {
+  const taking = { owner, replaces, nowMs, expiresMs, forced: false, ...(hold && { hold }) };
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-    try {
-      return await context.store.transaction(context.scope, async (inside) =>
-        store(inside, await reserve(context, inside, placement)),
-      );
-    } catch (error) {
-      if (!(error instanceof NotReserved)) throw error;
-      if (error.refused === undefined) continue;
-      const details = await takenDetails(context, error.refused, context.maySeeSlots);
-      throw new PraxisError('slot-taken', { ...details, cause: error });
-    }
+    const known = attempt === 1 ? judged : undefined;
+    const rules = known?.rules ?? (booking && (await readRules(store, scope, booking)));
+    const claim = booking && rules && claimOf(booking, rules, known && [known.slot]);
+    const choices = claim?.choices ?? [];
+    const placed = await occupy(store, scope, { ...taking, choices });
+    if (placed.outcome === 'placed') return placed.actors;
+    if (placed.outcome === 'taken' && booking && rules && claim)
+      throw new NotReserved({ booking, claim, blocked: placed.blocked, calendars: rules.calendars });
   }
   return fail('conflict', { diagnostics: 'The calendar is being changed: repeat the request' });
 }
 
-/** @throws NotReserved */
-async function reserve(
-  { scope, nowMs }: ReservationContext,
-  inside: ResourceStore,
-  { owner, booking, replaces, expiresMs }: Reservation,
-): Promise<readonly string[]> {
-  const rules = booking && (await rulesOf(inside, scope, booking));
-  const claim = rules && claimOf(booking, rules);
-  const choices = claim?.choices ?? [];
-  const placed = await occupy(inside, scope, { owner, replaces, nowMs, expiresMs, forced: false, choices });
-  if (placed.outcome === 'placed') return placed.actors;
-  if (placed.outcome === 'changed' || !booking || !rules || !claim) throw new NotReserved();
-  throw new NotReserved({ booking, claim, blocked: placed.blocked, calendars: rules.calendars });
-}
-
 /**
- * Of the practitioners, their versions are read before the calendars: what changes after that is noticed when places are
- * taken. Rooms and equipment have no rules but what stands in their row.
+ * Of the practitioners, their versions are read with the calendars: what changes after that is noticed when places are taken.
+ * Rooms and equipment have no rules but what stands in their row.
  */
-async function rulesOf(inside: ResourceStore, scope: TenantScope, { actors }: Booking): Promise<BookingRules> {
-  const named = await findBookableActors(inside, scope, actors);
-  const practitioners = actors.filter((actor) => actor.startsWith('Practitioner/'));
-  const calendars = await scheduledCalendars(inside, scope, practitioners);
-  const needed = await findBookableActors(inside, scope, actorsOf(calendars));
-  return { calendars, bookable: byActor([...needed, ...named]) };
+async function readRules(store: ResourceStore, scope: TenantScope, { actors }: Booking): Promise<BookingRules> {
+  const practitioners = actors.flatMap((actor) => /^Practitioner\/(.+)$/.exec(actor)?.[1] ?? []);
+  const documents = await readCalendars(store, scope, { practitioners, withActors: actors });
+  const calendars = calendarsFrom(scope, documents);
+  const asked = new Set(actors);
+  const needed = actorsOf(calendars).filter((actor) => !asked.has(actor));
+  const needs = needed.length === 0 ? [] : await findBookableActors(store, scope, needed);
+  return { calendars, bookable: byActor([...documents.bookable, ...needs]) };
 }

@@ -62,7 +62,7 @@ export async function setCalendar(
     const types = (await keptCodes(store, editor.scope, [appointmentTypeSet])).get(appointmentTypeSet);
     if (types !== undefined && content.active)
       requireOffered(types.inUse, content.appointmentTypes, { element: 'appointmentTypes', offering: 'it offers' });
-    const documents = await readCalendars(store, editor.scope, [content.practitioner]);
+    const documents = await readCalendars(store, editor.scope, { practitioners: [content.practitioner] });
     const before = documents.calendars.find(
       ({ practitioner, location }) => practitioner === content.practitioner && location === content.location,
     );
@@ -207,7 +207,7 @@ async function requireThere(store: ResourceStore, scope: TenantScope, content: C
 
 /** What its location names as its zone is one. @throws PraxisError `rule-broken` */
 async function requireZone(store: ResourceStore, scope: TenantScope, content: CalendarContent): Promise<void> {
-  const { timeZones } = await readCalendars(store, scope, [content.practitioner]);
+  const { timeZones } = await readCalendars(store, scope, { practitioners: [content.practitioner] });
   const named = timeZones.get(content.location);
   if (named === undefined || isTimeZone(named)) return;
   const diagnostics = `location names a time zone that is none: its extension ${timeZoneExtension} must be an IANA name such as America/New_York`;

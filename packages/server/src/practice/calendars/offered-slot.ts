@@ -6,23 +6,53 @@ import type { Grant } from '../../access/grants.ts';
 import type { InteractionContext } from '../../engine/context.ts';
 import { notFound } from '../../engine/rights/denials.ts';
 import { criterionTest } from '../../engine/rights/disclosing.ts';
+import type { StatementRunner } from '../../storage/statement-runner.ts';
 import type { StoredResource } from '../../storage/store.ts';
-import type { OfferedSlot } from './free-slots.ts';
-import { scheduledCalendars } from './scheduled-calendars.ts';
+import type { TenantScope } from '../../tenancy/scope.ts';
+import type { BookingRules } from '../booking/booking.ts';
+import { findBookableActors } from '../booking/occupancy.ts';
+import { byActor, type OfferedSlot } from './free-slots.ts';
+import { calendarsFrom } from './scheduled-calendars.ts';
 import { slotGrants } from './slot-grants.ts';
 import { readSlotId } from './slot-id.ts';
 import { slotResource } from './slot-resource.ts';
 import { slotAt } from './slots.ts';
+import { readCalendars } from './store.ts';
+
+/** A slot with the rules that it was derived by and is booked by. */
+export interface SlotRules {
+  readonly slot: OfferedSlot;
+  /** Of its calendar, its practitioner and place, and the rooms and equipment of its appointment type. */
+  readonly rules: BookingRules;
+}
 
 /** @throws PraxisError `resource-not-found`, also of slots that the caller may not search for by all that is told of them */
-export async function requireOfferedSlot(context: InteractionContext, id: string): Promise<OfferedSlot> {
+export async function requireOfferedSlot(context: InteractionContext, id: string): Promise<SlotRules> {
+  const found = await findSlotRules(context.store, context.scope, id);
+  if (found === undefined) return notFound('Slot', id);
+  return offeredTo(context, slotGrants(context.policy))(found.slot) ? found : notFound('Slot', id);
+}
+
+/**
+ * undefined: no calendar derives the slot. The practitioner's version is read with the calendar: what changes after that is
+ * noticed when places are taken. Rooms and equipment have no rules but what stands in their row.
+ */
+export async function findSlotRules(
+  store: StatementRunner,
+  scope: TenantScope,
+  id: string,
+): Promise<SlotRules | undefined> {
   const number = readSlotId(id)?.calendar;
-  const calendars = number === undefined ? [] : await scheduledCalendars(context.store, context.scope);
-  const scheduled = calendars.find(({ calendar }) => calendar.number === number);
+  if (number === undefined) return undefined;
+  const documents = await readCalendars(store, scope, { number, withActors: [] });
+  const calendars = calendarsFrom(scope, documents);
+  const [scheduled] = calendars;
   const slot = scheduled && slotAt(scheduled.calendar, scheduled.timeZone, scheduled.holidays, id);
-  if (scheduled === undefined || slot === undefined) return notFound('Slot', id);
-  const offered = { ...slot, timeZone: scheduled.timeZone };
-  return offeredTo(context, slotGrants(context.policy))(offered) ? offered : notFound('Slot', id);
+  if (scheduled === undefined || slot === undefined) return undefined;
+  const needed = [...new Set(slot.type.needs.flatMap(({ anyOf }) => anyOf))];
+  const needs = needed.length === 0 ? [] : await findBookableActors(store, scope, needed);
+  const bookable = byActor([...documents.bookable, ...needs]);
+  return { slot: { ...slot, timeZone: scheduled.timeZone }, rules: { calendars, bookable } };
 }
 
 /** Whether a free slot is open to the caller under one of the grants. */

@@ -23,7 +23,7 @@ export async function scheduledCalendars(
   practitioners?: readonly string[],
 ): Promise<readonly ScheduledCalendar[]> {
   const ids = practitioners?.map((reference) => reference.slice(reference.indexOf('/') + 1));
-  return calendarsFrom(scope, await readCalendars(store, scope, ids));
+  return calendarsFrom(scope, await readCalendars(store, scope, ids && { practitioners: ids }));
 }
 
 /** The calendars that the documents describe. */

@@ -9,6 +9,7 @@ import { typeNumber } from '../../search/numbers.ts';
 import { textArray } from '../../storage/index-arrays.ts';
 import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
+import type { BookableActor } from '../booking/occupancy.ts';
 
 /** The extension of a Location that names its IANA zone (http://hl7.org/fhir/R4/extension-timezone.html). */
 export const timeZoneExtension = 'http://hl7.org/fhir/StructureDefinition/timezone';
@@ -43,6 +44,17 @@ export interface StoredCalendars {
   readonly timeZones: ReadonlyMap<string, string>;
   /** The highest number that a calendar of the firm has; 0: there is none. */
   readonly lastNumber: number;
+  /** How the practitioners and places of the calendars and those of `withActors` are booked; [] unless that was asked. */
+  readonly bookable: readonly BookableActor[];
+}
+
+/** Which calendars are wanted; neither: all. */
+export interface CalendarChoice {
+  /** Ids of the practitioners. */
+  readonly practitioners?: readonly string[];
+  readonly number?: number;
+  /** Tells how actors are booked, too: practitioners and places of the calendars, and these, as Type/id. */
+  readonly withActors?: readonly string[];
 }
 
 /** A version of a calendar or of holidays. */
@@ -65,7 +77,7 @@ export interface Change {
 interface DocumentRow {
   readonly last_number: number;
   /** null: there is none. */
-  readonly kind: 'calendar' | 'holidays' | 'location' | null;
+  readonly kind: 'actor' | 'calendar' | 'holidays' | 'location' | null;
   readonly number: number;
   readonly version: number;
   readonly active: boolean;
@@ -84,21 +96,19 @@ interface DocumentVersionRow {
 
 const reading: StatementOptions = { idempotent: true };
 
-/**
- * All calendars and what they need, of one moment. @param practitioners ids of those whose calendars are wanted;
- * absent: of all
- */
+/** Calendars and what they need, of one moment. */
 export async function readCalendars(
   store: StatementRunner,
   scope: TenantScope,
-  practitioners?: readonly string[],
+  choice: CalendarChoice = {},
 ): Promise<StoredCalendars> {
-  const rows = await store.run<DocumentRow>(scope, allStatement(scope, practitioners), reading);
+  const rows = await store.run<DocumentRow>(scope, allStatement(scope, choice), reading);
   return {
     calendars: rows.flatMap((row) => (row.kind === 'calendar' ? [{ ...documentOf(row), ...calendarOf(row) }] : [])),
     holidays: rows.flatMap((row) => (row.kind === 'holidays' ? [documentOf(row)] : [])),
     timeZones: new Map(rows.flatMap((row) => (row.kind === 'location' ? zoneOf(row) : []))),
     lastNumber: rows[0]?.last_number ?? 0,
+    bookable: rows.flatMap((row) => (row.kind === 'actor' ? [bookableOf(row)] : [])),
   };
 }
 
@@ -162,6 +172,11 @@ function calendarOf({
   return { number, active, practitioner };
 }
 
+/** The location of the row names the actor, its number is the capacity. */
+function bookableOf({ location, version, number }: DocumentRow): BookableActor {
+  return { actor: location, version, capacity: number };
+}
+
 function zoneOf({ location, content }: DocumentRow): readonly (readonly [string, string])[] {
   if (content === null) return [];
   const extension = objectsOf(parseJson(content), 'extension').find(
@@ -178,12 +193,20 @@ function versionsOf(rows: readonly DocumentVersionRow[]): readonly DocumentVersi
 }
 
 /** One statement, so that calendars, holidays and zones are those of one moment. */
-function allStatement({ firm, application }: TenantScope, practitioners: readonly string[] | undefined): Sql {
+function allStatement({ firm, application }: TenantScope, choice: CalendarChoice): Sql {
+  const { practitioners, number, withActors } = choice;
   const wanted = practitioners === undefined ? null : textArray(practitioners);
+  const actors =
+    withActors === undefined
+      ? sql.empty
+      : sql`UNION ALL SELECT 'actor', capacity::int, version, NULL, NULL, actor, NULL FROM bookable_actor
+        WHERE firm = ${firm} AND actor = ANY (ARRAY(SELECT 'Practitioner/' || practitioner FROM own UNION ALL SELECT 'Location/' || location FROM own)
+          || ${textArray(withActors)}::text[])
+      `;
   return sql`
     WITH own AS MATERIALIZED (
       SELECT number, version, active, practitioner, location, content FROM calendar
-      WHERE firm = ${firm} AND (${wanted}::text[] IS NULL OR practitioner = ANY (${wanted}::text[])))
+      WHERE firm = ${firm} AND ${number === undefined ? sql`(${wanted}::text[] IS NULL OR practitioner = ANY (${wanted}::text[]))` : sql`number = ${number}`})
     SELECT e.epoch, d.kind, d.number, d.version, d.active, d.practitioner, d.location, d.content,
       COALESCE((SELECT number FROM calendar WHERE firm = ${firm} ORDER BY number DESC LIMIT 1), 0) AS last_number
     FROM access_epoch e LEFT JOIN LATERAL (
@@ -192,7 +215,7 @@ function allStatement({ firm, application }: TenantScope, practitioners: readonl
         WHERE firm = ${firm} AND (location = '' OR location IN (SELECT location FROM own))
       UNION ALL SELECT 'location', NULL, NULL, NULL, NULL, id, content FROM resource
         WHERE firm = ${firm} AND rtype = ${typeNumber('Location')} AND id IN (SELECT location FROM own WHERE active)
-      OFFSET 0) d ON true
+      ${actors}OFFSET 0) d ON true
     WHERE e.firm = ${firm} AND e.application = ${application}
     ORDER BY d.kind, d.number, d.location`;
 }

@@ -10,8 +10,10 @@ import { type BuildWriteContext, buildWrite, requireResource } from '../../engin
 import { type SaveOptions, saveVersion } from '../../engine/write/save-version.ts';
 import type { Act } from '../../resources/states/state-table.ts';
 import type { StoredResource, WriteOutcome } from '../../storage/store.ts';
-import { claimSlot, ownerOf, participantsAt } from '../booking/holding.ts';
+import { claimSlot } from '../booking/holding.ts';
+import { NotReserved } from '../booking/reserve.ts';
 import type { OfferedSlot } from '../calendars/free-slots.ts';
+import { findSlotRules } from '../calendars/offered-slot.ts';
 import { dropWaiting, findStandingOffer, type Waiting, type WaitlistOffer } from './store.ts';
 import { missingParticipants, offeredAppointment, offerMs, withdrawnAppointment } from './waitlist.ts';
 
@@ -48,23 +50,30 @@ export async function makeOffer(context: OfferingContext, { row }: Waiting, slot
     await context.store.transaction(context.scope, (store) => offerOnce({ ...context, store }, row, slot));
     return true;
   } catch (error) {
-    if (error instanceof NotOffered || (error instanceof PraxisError && unfit.has(error.code))) return false;
+    if (error instanceof NotOffered || error instanceof NotReserved) return false;
+    if (error instanceof PraxisError && unfit.has(error.code)) return false;
     throw error;
   }
 }
 
-/** @throws NotOffered where the Appointment has changed meanwhile: then it waits no longer, or for something else */
+/**
+ * @throws NotOffered where the Appointment has changed meanwhile: then it waits no longer, or for something else; NotReserved
+ */
 async function offerOnce(context: OfferingContext, row: StoredResource, slot: OfferedSlot): Promise<void> {
   const { scope, store, clock, baseUrl, budget } = context;
   const entry = objectOf(row.content);
-  const claimed = await claimSlot({ scope, store, nowMs: clock.now(), maySeeSlots: false, budget }, slot);
-  const added = missingParticipants(entry, participantsAt(slot, claimed), baseUrl);
-  const offer: WaitlistOffer = { slot: slot.id, expiresMs: clock.now() + offerMs, added };
-  const appointment = requireResource(offeredAppointment(entry, slot, offer), 'Appointment', context.budget);
-  const outcome = await stored(context, row, appointment, {
-    replaces: [ownerOf(claimed.hold.id)],
-    extras: { offer },
+  const judged = await findSlotRules(store, scope, slot.id);
+  if (judged === undefined) throw new NotOffered();
+  const expiresMs = clock.now() + offerMs;
+  const places = await claimSlot({ scope, store, nowMs: clock.now(), maySeeSlots: false, budget }, judged, {
+    owner: `Appointment/${row.id}`,
+    replaces: [],
+    expiresMs,
   });
+  const added = missingParticipants(entry, places.participants, baseUrl);
+  const offer: WaitlistOffer = { slot: slot.id, expiresMs, added };
+  const appointment = requireResource(offeredAppointment(entry, slot, offer), 'Appointment', context.budget);
+  const outcome = await stored(context, row, appointment, { extras: { offer, places } });
   if (outcome.outcome === 'conflict') throw new NotOffered();
 }
 
@@ -85,7 +94,7 @@ async function stored(
   context: OfferingContext,
   row: StoredResource,
   appointment: JsonObject,
-  options: Pick<SaveOptions, 'replaces' | 'extras'>,
+  options: Pick<SaveOptions, 'extras'>,
 ): Promise<WriteOutcome> {
   const write = await buildWrite(context, 'patch', 'Appointment', row.id, appointment, row.versionId);
   const own = { ...write, audit: { ...write.audit, flow } };

@@ -6,22 +6,20 @@ import type { JsonObject } from '@praxis/fhir';
 import { type ErrorIssue, fail, PraxisError } from '../../../base/errors.ts';
 import { newResourceId, newUuid } from '../../../base/ids.ts';
 import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
-import { notFound } from '../../../engine/rights/denials.ts';
 import { requireResource } from '../../../engine/write/build-write.ts';
 import { createNew } from '../../../engine/write/create.ts';
 import type { OperationParameter, OperationRequest } from '../../../operations/operation.ts';
 import { type OutputParameter, parametersResponse } from '../../../operations/result.ts';
 import { objectsOf } from '../../../search/json-values.ts';
 import { type OfferedSlot, practitionerOf } from '../../calendars/free-slots.ts';
-import { offeredTo } from '../../calendars/offered-slot.ts';
-import { scheduledCalendars } from '../../calendars/scheduled-calendars.ts';
+import { offeredTo, type SlotRules } from '../../calendars/offered-slot.ts';
 import { slotGrants } from '../../calendars/slot-grants.ts';
 import { slotAt } from '../../calendars/slots.ts';
 import { instantText } from '../../calendars/zone.ts';
-import { claimSlot, ownerOf, participantsAt } from '../holding.ts';
-import { dropHold } from '../holds.ts';
+import { claimSlot } from '../holding.ts';
 import { occupy } from '../occupancy.ts';
 import type { Occurrence } from '../recurrence.ts';
+import { NotReserved, type Reservation, type ReservationContext, toSlotTaken } from '../reserve.ts';
 import { seriesIdentifier, seriesSystem } from '../series.ts';
 import { bookedAppointment } from './booked.ts';
 import { placingContext } from './placing-context.ts';
@@ -66,7 +64,7 @@ export interface SeriesWanted {
   /** Who comes and why. */
   readonly given: JsonObject;
   /** The first slot. */
-  readonly slot: OfferedSlot;
+  readonly judged: SlotRules;
   /** The hold that it was kept by: hold/id. */
   readonly replaces: readonly string[];
   readonly asked: SeriesParameters;
@@ -92,9 +90,10 @@ export async function bookSeries(
   request: OperationRequest,
   wanted: SeriesWanted,
 ): Promise<FhirResponse> {
-  const { slot, asked } = wanted;
+  const { judged, asked } = wanted;
+  const { slot } = judged;
   const occurrences = askedOccurrences(slot.timeZone, slot.startMs, asked);
-  const slotFor = await slotFinder(context, slot);
+  const slotFor = slotFinder(context, judged);
   const series = newUuid();
   const booked: Booked[] = [];
   const skipped: Skipped[] = [];
@@ -111,16 +110,12 @@ export async function bookSeries(
 /** The slot of the same calendar and type at another moment, as far as the caller may see it. */
 type SlotFinder = (startMs: number) => OfferedSlot | undefined;
 
-async function slotFinder(
-  context: InteractionContext,
-  { calendar, type, timeZone, id }: OfferedSlot,
-): Promise<SlotFinder> {
-  const all = await scheduledCalendars(context.store, context.scope, [practitionerOf(calendar)]);
-  const scheduled = all.find((each) => each.calendar.number === calendar.number);
-  if (scheduled === undefined) return notFound('Slot', id);
+function slotFinder(context: InteractionContext, { slot, rules }: SlotRules): SlotFinder {
+  const { type, timeZone } = slot;
   const isSeen = offeredTo(context, slotGrants(context.policy));
+  const holidays = rules.calendars.flatMap((each) => each.holidays);
   return (startMs) => {
-    const found = slotAt(scheduled.calendar, timeZone, scheduled.holidays, { type: type.code, startMs });
+    const found = slotAt(slot.calendar, timeZone, holidays, { type: type.code, startMs });
     const offered = found && { ...found, timeZone };
     return offered !== undefined && isSeen(offered) ? offered : undefined;
   };
@@ -132,40 +127,44 @@ interface One {
   readonly slotFor: SlotFinder;
 }
 
-/** Books one occurrence, or leaves all as it was. */
+/** Books one occurrence, or none of it. */
 async function bookOne(
   context: InteractionContext,
   request: OperationRequest,
-  { given, slot: first, replaces }: SeriesWanted,
+  { given, judged: { slot: first, rules }, replaces: kept }: SeriesWanted,
   { series, occurrence: { startMs }, slotFor }: One,
 ): Promise<Booked | Skipped> {
-  const [hold, id] = [newUuid(), newResourceId(context.clock)];
+  const [reserving, id] = [placingContext(context), newResourceId(context.clock)];
+  const owner = { owner: `Appointment/${id}`, replaces: startMs === first.startMs ? kept : [] };
   try {
-    const response = await context.store.transaction(context.scope, async (store) => {
-      const inside = { ...context, store };
-      const slot = slotFor(startMs) ?? noSlot(first, startMs);
-      const claimed = await claimSlot(placingContext(inside), slot, startMs === first.startMs ? replaces : [], hold);
-      // What is said of the time is said of the first.
-      const { start: _start, end: _end, ...others } = given;
-      const own = startMs === first.startMs ? given : others;
-      const member = withIdentifier(own, seriesIdentifier(series, instantText(slot.timeZone, startMs)));
-      const body = bookedAppointment(member, slot, participantsAt(slot, claimed));
-      const appointment = requireResource(body, 'Appointment', context.budget);
-      return await createNew(inside, asCreate(request, id), appointment, { replaces: [ownerOf(claimed.hold.id)] });
-    });
+    const slot = slotFor(startMs) ?? noSlot(first, startMs);
+    const places = await claimSlot(reserving, { slot, rules }, owner);
+    // What is said of the time is said of the first.
+    const { start: _start, end: _end, ...others } = given;
+    const own = startMs === first.startMs ? given : others;
+    const member = withIdentifier(own, seriesIdentifier(series, instantText(slot.timeZone, startMs)));
+    const body = bookedAppointment(member, slot, places.participants);
+    const appointment = requireResource(body, 'Appointment', context.budget);
+    const response = await createNew(context, asCreate(request, id), appointment, { extras: { places } });
     return { startMs, response };
   } catch (error) {
-    if (!(error instanceof PraxisError && (error.code === 'slot-taken' || error.code === 'slot-missing'))) throw error;
-    await giveUp(context, ownerOf(hold), `Appointment/${id}`);
-    return { startMs, error };
+    const isSkipped = error instanceof NotReserved || isOfSlot(error);
+    if (!isSkipped) throw error;
+    await giveUp(reserving, owner);
+    return { startMs, error: error instanceof NotReserved ? await toSlotTaken(reserving, error) : error };
   }
 }
 
-/** In a transaction of a Bundle what was taken so far is not undone by itself, since only all of it could be. */
-async function giveUp({ store, scope, clock }: InteractionContext, owner: string, appointment: string): Promise<void> {
-  const nothing = { expiresMs: undefined, forced: false, choices: [] };
-  await occupy(store, scope, { ...nothing, owner, replaces: [appointment], nowMs: clock.now() });
-  await dropHold(store, scope, owner.slice('hold/'.length));
+function isOfSlot(error: unknown): error is PraxisError {
+  return error instanceof PraxisError && (error.code === 'slot-taken' || error.code === 'slot-missing');
+}
+
+/** What one occurrence has taken so far is not undone by itself: the others stand in the same transaction. */
+async function giveUp(
+  { store, scope, nowMs }: ReservationContext,
+  owner: Pick<Reservation, 'owner' | 'replaces'>,
+): Promise<void> {
+  await occupy(store, scope, { ...owner, nowMs, expiresMs: undefined, forced: false, choices: [] });
 }
 
 function noSlot({ calendar, type, timeZone }: OfferedSlot, startMs: number): never {

@@ -2,6 +2,7 @@
  * $book: a slot becomes an appointment (docs/decisions/0189). Rooms and equipment that the appointment needs are found,
  * taken and named with it; all of that happens or nothing does.
  */
+import { newResourceId } from '../../../base/ids.ts';
 import { invoking } from '../../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
 import { requireGrants } from '../../../engine/rights/denials.ts';
@@ -11,8 +12,8 @@ import { objectInput, textInput } from '../../../operations/input.ts';
 import type { Operation, OperationRequest } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
 import { requireSlotGrants } from '../../calendars/slot-grants.ts';
-import { claimSlot, ownerOf, participantsAt } from '../holding.ts';
-import { dropHold } from '../holds.ts';
+import { claimSlot, ownerOf } from '../holding.ts';
+import { withReservation } from '../reserve.ts';
 import { bookSeries, seriesResults } from './book-series.ts';
 import { bookedAppointment } from './booked.ts';
 import { namedSlot, placingContext, requireHold } from './placing-context.ts';
@@ -91,24 +92,19 @@ async function answer(context: InteractionContext, request: OperationRequest): P
   if ((named === undefined) === (held === undefined))
     refuseParameter('slot', 'or hold names what is booked: give one of both, such as slot=Slot/…');
   const asked = readRecurrence(input);
-  return await context.store.transaction(context.scope, async (store) => {
-    const inside = { ...context, store };
+  const newId = request.newId ?? newResourceId(context.clock);
+  return await withReservation(placingContext(context), async (reserving) => {
+    const inside = { ...context, store: reserving.store };
     const kept = held === undefined ? undefined : await requireHold(inside, held);
-    const slot = await namedSlot(inside, kept?.slot ?? named ?? '');
+    const judged = await namedSlot(inside, kept?.slot ?? named ?? '');
     const replaces = kept === undefined ? [] : [ownerOf(kept.id)];
-    if (asked !== undefined) {
-      if (kept !== undefined) await dropHold(store, context.scope, kept.id);
-      return await bookSeries(inside, request, { given, slot, replaces, asked });
-    }
-    const claimed = await claimSlot(placingContext(inside), slot, replaces);
+    if (asked !== undefined) return await bookSeries(inside, request, { given, judged, replaces, asked });
+    const places = await claimSlot(reserving, judged, { owner: `Appointment/${newId}`, replaces });
     const appointment = requireResource(
-      bookedAppointment(given, slot, participantsAt(slot, claimed)),
+      bookedAppointment(given, judged.slot, places.participants),
       'Appointment',
       context.budget,
     );
-    if (kept !== undefined) await dropHold(store, context.scope, kept.id);
-    return await createNew(inside, { ...request, type: 'Appointment' }, appointment, {
-      replaces: [ownerOf(claimed.hold.id)],
-    });
+    return await createNew(inside, { ...request, newId, type: 'Appointment' }, appointment, { extras: { places } });
   });
 }

@@ -60,8 +60,8 @@ export const hold: Operation = {
   levels: ['instance'],
   parameters: results,
   async answer(context, request) {
-    const slot = await requireOfferedSlot(context, request.id);
-    return heldResponse(slot, await holdSlot(placingContext(context), slot));
+    const judged = await requireOfferedSlot(context, request.id);
+    return heldResponse(judged.slot, await holdSlot(placingContext(context), judged));
   },
 };
 
@@ -78,8 +78,8 @@ export const renew: Operation = {
   parameters: [named, ...results],
   async answer(context, request) {
     const found = await requireHold(context, holdOf(request));
-    const slot = await requireOfferedSlot(context, found.slot);
-    return heldResponse(slot, await renewHold(placingContext(context), slot, found));
+    const judged = await requireOfferedSlot(context, found.slot);
+    return heldResponse(judged.slot, await renewHold(placingContext(context), judged, found));
   },
 };
 

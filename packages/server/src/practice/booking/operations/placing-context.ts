@@ -2,8 +2,7 @@
 import type { InteractionContext } from '../../../engine/context.ts';
 import { maySeeSlots } from '../../../engine/write/save-version.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
-import type { OfferedSlot } from '../../calendars/free-slots.ts';
-import { requireOfferedSlot } from '../../calendars/offered-slot.ts';
+import { requireOfferedSlot, type SlotRules } from '../../calendars/offered-slot.ts';
 import { findHold, type Hold } from '../holds.ts';
 import type { ReservationContext } from '../reserve.ts';
 
@@ -22,7 +21,7 @@ export async function requireHold(context: InteractionContext, id: string): Prom
 }
 
 /** The slot that a parameter names as Slot/id, absolute or by its id alone. @throws PraxisError `resource-not-found` */
-export async function namedSlot(context: InteractionContext, named: string): Promise<OfferedSlot> {
+export async function namedSlot(context: InteractionContext, named: string): Promise<SlotRules> {
   const local = named.startsWith(`${context.baseUrl}/`) ? named.slice(context.baseUrl.length + 1) : named;
   return await requireOfferedSlot(context, local.startsWith('Slot/') ? local.slice('Slot/'.length) : local);
 }

@@ -15,12 +15,11 @@ import type { Operation, OperationRequest } from '../../../operations/operation.
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
 import { objectsOf, textOf } from '../../../search/json-values.ts';
 import type { OfferedSlot } from '../../calendars/free-slots.ts';
-import { scheduledCalendars } from '../../calendars/scheduled-calendars.ts';
 import { requireSlotGrants } from '../../calendars/slot-grants.ts';
 import { settledAppointment } from '../../waiting-list/waitlist.ts';
-import { claimSlot, ownerOf, participantsAt } from '../holding.ts';
-import { dropHold } from '../holds.ts';
-import { findPlaces } from '../occupancy.ts';
+import { claimSlot, ownerOf } from '../holding.ts';
+import { findParticipants } from '../occupancy.ts';
+import { withReservation } from '../reserve.ts';
 import { movedAppointment, slotMembers } from './booked.ts';
 import { namedSlot, placingContext, requireHold } from './placing-context.ts';
 
@@ -69,33 +68,21 @@ async function answer(context: InteractionContext, request: OperationRequest): P
   const held = textInput(request.input, 'hold');
   if ((named === undefined) === (held === undefined))
     refuseParameter('slot', 'or hold names where it moves to: give one of both, such as slot=Slot/…');
-  const row = await context.store.transaction(context.scope, async (store) => {
-    const inside = { ...context, store };
+  const row = await withReservation(placingContext(context), async (reserving) => {
+    const inside = { ...context, store: reserving.store };
     const kept = held === undefined ? undefined : await requireHold(inside, held);
-    const slot = await namedSlot(inside, kept?.slot ?? named ?? '');
+    const judged = await namedSlot(inside, kept?.slot ?? named ?? '');
     const owner = `Appointment/${request.id}`;
-    const before = await participantsOf(inside, owner);
-    const claimed = await claimSlot(
-      placingContext(inside),
-      slot,
-      kept === undefined ? [owner] : [owner, ownerOf(kept.id)],
-    );
-    if (kept !== undefined) await dropHold(store, context.scope, kept.id);
+    const before = await findParticipants(inside.store, context.scope, owner);
+    const replaces = kept === undefined ? [] : [ownerOf(kept.id)];
+    const places = await claimSlot(reserving, judged, { owner, replaces });
     const patch: Patch = {
       touches: slotMembers.map((member) => ({ member, blind: false })),
-      apply: (resource) => moved(resource, slot, before, participantsAt(slot, claimed)),
+      apply: (resource) => moved(resource, judged.slot, before, places.participants),
     };
-    return await changeResource(inside, request, patch, { replaces: [ownerOf(claimed.hold.id)] });
+    return await changeResource(inside, request, patch, { extras: { places } });
   });
   return patchedResponse(context, request, row);
-}
-
-/** Whose time the appointment takes until now, and the places of their calendars. */
-async function participantsOf({ store, scope }: InteractionContext, owner: string): Promise<readonly string[]> {
-  const actors = (await findPlaces(store, scope, owner)).map(({ actor }) => actor);
-  const practitioners = actors.filter((actor) => actor.startsWith('Practitioner/'));
-  const calendars = await scheduledCalendars(store, scope, practitioners);
-  return [...actors, ...calendars.map(({ calendar }) => `Location/${calendar.location}`)];
 }
 
 function moved(
