@@ -131,6 +131,22 @@ test('a slot is held by three statements, booked by five, moved by seven; a room
   }
 });
 
+test('each appointment more in a series costs one statement, all are written by one', async () => {
+  await clear();
+  const [first = '', second = ''] = await slotsOf('FOLLOWUP', '12');
+  const weekly = (slot: string, count: number) => {
+    const part = [
+      { name: 'frequency', valueCode: 'weekly' },
+      { name: 'count', valuePositiveInt: count },
+    ];
+    const { parameter } = ofSlot(slot);
+    return parameters(...parameter, { name: 'recurrence', part });
+  };
+  const ofTwo = await statementsOf(200, () => book(weekly(first, 2)));
+  assert.equal(await statementsOf(200, () => book(weekly(second, 12))), ofTwo + 10);
+  assert.equal(sent.filter((text) => text.includes('praxis_write(')).length, 1);
+});
+
 test('one hold that three book at once becomes one appointment', async () => {
   for (let round = 0; round < 5; round += 1) {
     await clear();

@@ -5,6 +5,7 @@
 import type { JsonObject } from '@praxis/fhir';
 import { type ErrorIssue, fail, PraxisError } from '../../../base/errors.ts';
 import { newResourceId, newUuid } from '../../../base/ids.ts';
+import { gatherWrites } from '../../../bundle/gathered-writes.ts';
 import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
 import { requireResource } from '../../../engine/write/build-write.ts';
 import { createNew } from '../../../engine/write/create.ts';
@@ -97,13 +98,16 @@ export async function bookSeries(
   const series = newUuid();
   const booked: Booked[] = [];
   const skipped: Skipped[] = [];
+  const gathered = gatherWrites(context.scope, context.store);
+  const gathering = { ...context, store: gathered.store };
   for (const occurrence of occurrences) {
-    const done = await bookOne(context, request, wanted, { series, occurrence, slotFor });
+    const done = await bookOne(gathering, request, wanted, { series, occurrence, slotFor });
     if ('error' in done) skipped.push(done);
     else booked.push(done);
     if (!asked.skips && skipped.length === refusedMax) break;
   }
   if (booked.length === 0 || (skipped.length > 0 && !asked.skips)) refuseAll(slot, occurrences, skipped, slotFor);
+  await gathered.flush();
   return seriesResponse(slot.timeZone, series, booked, skipped);
 }
 
