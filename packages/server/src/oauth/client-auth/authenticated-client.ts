@@ -14,7 +14,7 @@ import type { ClientRequest } from '../grants/grant.ts';
 import { endpointPath, realmPath } from '../signing/client-tokens.ts';
 import type { TokenService } from '../token-service.ts';
 import { type ApiKeyFacts, headerProblem, keyProblem } from './api-key-header.ts';
-import { type ClientAssertion, readClientAssertion, signerOf } from './client-assertion.ts';
+import { type ClientAssertion, findSigner, readClientAssertion } from './client-assertion.ts';
 import { type ClientAssertionCredentials, readClientCredentials } from './client-authentication.ts';
 import { type ClientKeySet, readKeySet, registrationOf } from './client-keys.ts';
 import { isFirstUse } from './used-assertions.ts';
@@ -116,7 +116,7 @@ async function clientByAssertion(
     refuse('invalid_client', 'client_id differs from iss and sub of the client_assertion');
   const caller = await findCaller(service, request, clientId, null);
   const keys = caller.realm === request.realm ? await keysOf(service, caller, assertion) : undefined;
-  const key = keys && signerOf(assertion, keys);
+  const key = keys && (await findSigner(assertion, keys));
   if (caller.realm === null || key === undefined)
     refuse('invalid_client', 'client_assertion is not signed with a key (kid, alg) of a client of this realm');
   if (!(await isFirstUse(service.database, assertion, nowMs)))

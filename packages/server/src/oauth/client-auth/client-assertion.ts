@@ -11,6 +11,8 @@ import { type ClientKey, type ClientKeySet, findKey } from './client-keys.ts';
 
 /** An assertion whose claims hold; its signature is not yet verified. */
 export interface ClientAssertion {
+  /** As it was sent. */
+  readonly text: string;
   readonly jwt: DecodedJwt;
   /** Who claims to have made it: `iss` and `sub`. */
   readonly clientId: string;
@@ -51,7 +53,7 @@ export function readClientAssertion(text: string, audiences: readonly string[], 
   const jti = textClaim(claims, 'jti');
   if (jti === undefined || jti.length > jtiCharactersMax)
     refuse('invalid_client', `client_assertion jti is missing or longer than ${jtiCharactersMax} characters`);
-  return { jwt, clientId, kid, jti, expiresAtMs };
+  return { text, jwt, clientId, kid, jti, expiresAtMs };
 }
 
 /** RFC 7519 §4 leaves it to the reader; of two readers one might take the first and one the last. */
@@ -68,10 +70,14 @@ function hasRepeatedMember({ signingInput }: DecodedJwt): boolean {
 }
 
 /** The key of `keys` that the assertion names, if it has signed it. */
-export function signerOf({ jwt, kid }: ClientAssertion, keys: ClientKeySet): ClientKey | undefined {
-  const jwk = findKey(keys, kid, jwt.header.alg);
+export async function findSigner(
+  { text, jwt, kid }: ClientAssertion,
+  keys: ClientKeySet,
+): Promise<ClientKey | undefined> {
+  const { alg } = jwt.header;
+  const jwk = findKey(keys, kid, alg);
   const key = jwk && publicKeyOf(jwk);
-  return key !== undefined && verifyAssertion(jwt, key) ? jwk : undefined;
+  return key !== undefined && (await verifyAssertion(text, alg, key)) ? jwk : undefined;
 }
 
 /**
