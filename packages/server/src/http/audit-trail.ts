@@ -17,34 +17,45 @@ export interface Attempt {
   readonly asked: { readonly interaction: string; readonly type: string; readonly id: string };
 }
 
-/**
- * Runs `work`, then hands the rows of its last attempt to the ledger of the firm, or says in the service's own that the
- * caller was turned away at the door.
- * @param work gives `begin` each attempt as it starts
- */
-export async function withLedger<T>(
+/** What one request leaves in the ledger, over all attempts to answer it. */
+export interface RequestRecord {
+  /** An attempt starts: the rows of the one before are forgotten. */
+  begin(attempt: Attempt): void;
+  /**
+   * Waits for the answer, then hands the rows of the last attempt to the ledger of the firm, or says in the service's own that
+   * the caller was turned away at the door.
+   */
+  settle<T>(answer: Promise<T>): Promise<T>;
+}
+
+export function openRequestRecord(
   parts: ServerServices,
   request: FastifyRequest,
   credentials: ApiCredentials,
-  work: (begin: (attempt: Attempt) => void) => Promise<T>,
-): Promise<T> {
+): RequestRecord {
   let last: Attempt | undefined;
-  try {
-    return await work((attempt) => {
+  return {
+    begin(attempt) {
       last = attempt;
-    });
-  } catch (error) {
-    if (last === undefined) await parts.ledger.keep(serviceLedger, [turnedAway(parts, request, credentials, error)]);
-    else if (!last.context.trail.some(({ reason }) => reason !== undefined)) noteRefusal(last, error);
-    throw error;
-  } finally {
-    if (last !== undefined) {
-      const { scope, trail } = last.context;
-      parts.ledger.touch(scope.firm); // writes have left their rows by themselves
-      const room = parts.ledger.keep(scope.firm, trail);
-      if (room !== undefined) await room;
-    }
-  }
+    },
+    async settle(answer) {
+      try {
+        return await answer;
+      } catch (error) {
+        if (last === undefined)
+          await parts.ledger.keep(serviceLedger, [turnedAway(parts, request, credentials, error)]);
+        else if (!last.context.trail.some(({ reason }) => reason !== undefined)) noteRefusal(last, error);
+        throw error;
+      } finally {
+        if (last !== undefined) {
+          const { scope, trail } = last.context;
+          parts.ledger.touch(scope.firm); // writes have left their rows by themselves
+          const room = parts.ledger.keep(scope.firm, trail);
+          if (room !== undefined) await room;
+        }
+      }
+    },
+  };
 }
 
 /** Of what was refused before an interaction began, such as a request beyond the limit. */

@@ -17,7 +17,7 @@ import { firmClock } from '../tenancy/firm-time.ts';
 import { abortableDelayOf } from './abortable-delay.ts';
 import { sendAnswer } from './answer/fhir-answer.ts';
 import { type Represent, representationOf, representing } from './answer/representation.ts';
-import { type Attempt, withLedger } from './audit-trail.ts';
+import { openRequestRecord } from './audit-trail.ts';
 import { answerBundleRequest } from './bundle-request.ts';
 import type { Place } from './connections/request-places.ts';
 import { baseUrlOf, resourceMetadataUrlOf } from './origins.ts';
@@ -55,17 +55,21 @@ export async function answerFhir(
     const own = await ownParameters(parts, credentials, reply);
     return parts.openPages.metadata(environment, route, request, reply, own);
   }
+  const record = openRequestRecord(parts, request, credentials);
   const room = parts.bodies.open();
   let place: Place | undefined;
   let represent: Represent = representationOf;
   const whileWaiting = (reading: () => Promise<Buffer>): Promise<Buffer> => place?.during(reading) ?? reading();
   const call = fhirCall(parts, target, query, request, baseUrlOf(parts.origins, route), room, whileWaiting);
-  const attempt = async (session: Session, begin: (attempt: Attempt) => void): Promise<FhirResponse> => {
+  const attempt = async (session: Session): Promise<FhirResponse> => {
     announceLegacyEnd(reply, session);
     place ??= parts.places.take(session.scope.application, request.raw);
     represent = representing(parts, session.scope, () => request.raw.socket.destroyed);
     const context = interactionContext(parts, route, session, request, place);
-    begin({ context, asked: { interaction: askedFor(target, request.method), type: target.type, id: target.id } });
+    record.begin({
+      context,
+      asked: { interaction: askedFor(target, request.method), type: target.type, id: target.id },
+    });
     const subject = { apiKey: session.principal.apiKeyId, firm: session.scope.firm, address: request.ip };
     reply.headers(parts.rateLimit.count(subject));
     room.admit({ apiKey: subject.apiKey, of: session.scope });
@@ -80,9 +84,7 @@ export async function answerFhir(
     return answerBundleRequest(parts, context, charged, { subject, request, reply });
   };
   try {
-    const response = await withLedger(parts, request, credentials, (begin) =>
-      withCurrentRights(parts, credentials, (session) => attempt(session, begin)),
-    ).finally(() => room.close());
+    const response = await record.settle(withCurrentRights(parts, credentials, attempt)).finally(() => room.close());
     return await sendAnswer(parts.compressor, reply, response, represent, readsBinary(target, request.method));
   } finally {
     place?.leave();
