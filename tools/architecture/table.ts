@@ -167,6 +167,7 @@ export const dependencyImporters: Readonly<Record<string, readonly string[]>> = 
   'prom-client': ['base'],
   re2js: ['terminology'],
   'swagger-ui-dist': ['http'],
+  'temporal-polyfill': ['base', 'synthetic'],
 };
 
 /** Node modules → the modules of the server that may import them; those that are not listed are open to all. */

@@ -27,6 +27,10 @@ test('wall clocks of zones, through changes of the clock', () => {
     // Midnight itself was skipped on this day.
     ['America/Sao_Paulo', '2018-11-04T00:00:00', '2018-11-04T03:00:00Z'],
     ['Pacific/Apia', '2011-12-30T12:00:00', '2011-12-30T10:00:00Z'],
+    // Summer time lasted for two weeks.
+    ['America/Recife', '2000-10-07T12:00:00', '2000-10-07T15:00:00Z'],
+    ['America/Recife', '2000-10-10T12:00:00', '2000-10-10T14:00:00Z'],
+    ['America/Recife', '2000-10-16T12:00:00', '2000-10-16T15:00:00Z'],
     ['Europe/Berlin', '2023-12-31T23:59:59', '2023-12-31T22:59:59Z'],
     ['Europe/Berlin', '2024-01-01T00:00:00', '2023-12-31T23:00:00Z'],
   ];
