@@ -17,18 +17,25 @@ import {
 } from './store.ts';
 import { priorityOf } from './waitlist.ts';
 
+declare module '../../resources/behaviour.ts' {
+  interface ChangeExtras {
+    /** The offer that the change answers, read before the version that it changes: it stood as long as that did. */
+    readonly answered?: WaitlistOffer;
+  }
+}
+
 /** Changes the list, in the transaction of the version. */
 export type WaitlistChange = (inside: ResourceStore) => Promise<void>;
 
 /** The offer that the change ends, by taking it or leaving it; undefined: none stood, or it stands on. */
 export async function leftOffer(
   { scope, store }: BehaviourContext,
-  { before, after, write }: VersionChange,
+  { before, after, write, extras: { answered } }: VersionChange,
   isSameTime: boolean,
 ): Promise<WaitlistOffer | undefined> {
   if (before?.['status'] !== 'proposed') return undefined;
   if (after?.['status'] === 'proposed' && isSameTime) return undefined;
-  return await findStandingOffer(store, scope, write.id);
+  return answered ?? (await findStandingOffer(store, scope, write.id));
 }
 
 /**

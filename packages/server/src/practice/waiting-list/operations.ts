@@ -73,7 +73,8 @@ async function answer(
   };
   // What else changes than the status the offer had brought, so that it is the server's to take back.
   const patch = { touches: [{ member: 'status', blind: false }], apply };
-  return patchedResponse(context, request, await changeResource(context, request, patch, { act }));
+  const options = { act, ...(offer && { extras: { answered: offer } }) };
+  return patchedResponse(context, request, await changeResource(context, request, patch, options));
 }
 
 function requireOffer({ clock }: InteractionContext, offer: WaitlistOffer | undefined): WaitlistOffer {

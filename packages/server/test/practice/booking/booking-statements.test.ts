@@ -147,6 +147,19 @@ test('each appointment more in a series costs one statement, all are written by 
   assert.equal(sent.filter((text) => text.includes('praxis_write(')).length, 1);
 });
 
+test('an offer of the waiting list is accepted by seven statements', async () => {
+  await clear();
+  const [slot = ''] = await slotsOf('FOLLOWUP', '12');
+  const { json: booked } = await book(ofSlot(slot));
+  const waiting = { ...visit, status: 'waitlist', appointmentType: { coding: [{ code: 'FOLLOWUP' }] } };
+  const { json: waits } = await caller.send('POST', 'Appointment', waiting);
+  await caller.send('DELETE', `Appointment/${booked.id}`);
+  await service.service.jobs.settle();
+  const accept = () => caller.send('POST', `Appointment/${waits.id}/$accept-offer`);
+  assert.equal(await statementsOf(200, accept), 7);
+  assert.deepEqual(await taken(), ['Practitioner/12 09:00 Appointment']);
+});
+
 test('one hold that three book at once becomes one appointment', async () => {
   for (let round = 0; round < 5; round += 1) {
     await clear();
