@@ -1,11 +1,12 @@
 /**
  * The firm that the bench works on: a synthetic practice and an application with credentials of both flows.
  */
+
+import { entryProblem } from '../../packages/server/src/admin/entry-problem.ts';
 import { openPlatform, type Platform } from '../../packages/server/src/app.ts';
 import { systemClock } from '../../packages/server/src/base/clock.ts';
 import { readConfig } from '../../packages/server/src/base/config.ts';
 import { openLog } from '../../packages/server/src/base/log.ts';
-import { entryProblem } from '../../packages/server/src/cli/options.ts';
 import { loadPractice } from '../../packages/server/src/cli/sandbox/practice.ts';
 import type { Connections } from '../../packages/server/src/database/connections.ts';
 import { startEmbeddedPostgres } from '../../packages/server/src/database/embedded/launcher.ts';

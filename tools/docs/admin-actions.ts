@@ -1,5 +1,6 @@
 /** The tables of docs/operate/admin.md: every action of the administration API, by what it is about. */
-import { type Action, roles } from '../../packages/server/src/actions/action.ts';
+import type { Action } from '../../packages/server/src/actions/action.ts';
+import { roles } from '../../packages/server/src/actions/schema.ts';
 import { actions } from '../../packages/server/src/admin/actions/list.ts';
 import { code, table } from './markdown.ts';
 

@@ -1,6 +1,6 @@
 /** Fields that several actions take, and members that several answers have. */
 import { entriesMax } from '../tenancy/names.ts';
-import type { Field, Shape } from './action.ts';
+import type { Field, Shape } from './schema.ts';
 
 /** Names for people: tenancy/names.ts. */
 export const titleLengthMax = 120;
@@ -12,12 +12,21 @@ export const title = (description: string) => ({ kind: 'text', lengthMax: titleL
 export const segment = (description: string) => ({ kind: 'text', lengthMax: 63, description }) as const;
 
 export const acl = (description: string) =>
-  ({ kind: 'texts', itemsMax: entriesMax, lengthMax: entryLengthMax, description }) as const satisfies Field;
+  ({
+    kind: 'texts',
+    itemsMax: entriesMax,
+    lengthMax: entryLengthMax,
+    split: true,
+    description,
+  }) as const satisfies Field;
+
+/** Why a firm authorises an application, where nobody says it. */
+export const defaultPurpose = 'Treatment and operations';
 
 export const createdAt = { createdAt: { kind: 'time', description: 'When it was made.' } } as const satisfies Shape;
 
 export const lastUsedAt = {
-  lastUsedAt: { kind: 'time', nullable: true, description: 'True to a minute; null: never.' },
+  lastUsedAt: { kind: 'time', nullable: true, none: 'never', description: 'True to a minute; null: never.' },
 } as const satisfies Shape;
 
 export const applicationMember = {

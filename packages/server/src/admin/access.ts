@@ -4,7 +4,8 @@
  * not exist, before anything is looked up.
  */
 
-import type { Action, Role } from '../actions/action.ts';
+import type { Action } from '../actions/action.ts';
+import type { Role } from '../actions/schema.ts';
 import { fail } from '../base/errors.ts';
 import type { Caller } from './sessions.ts';
 

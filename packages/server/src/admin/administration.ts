@@ -3,22 +3,21 @@
  * role and place → body → the action itself.
  */
 
-import type { Action, Fields } from '../actions/action.ts';
+import type { Action, ActionInput } from '../actions/action.ts';
+import type { Fields } from '../actions/schema.ts';
 import { firmOf } from '../actions/targets.ts';
-import { firmsOfApplication } from '../audit/administration.ts';
-import { type ErrorCode, fail, PraxisError } from '../base/errors.ts';
+import { fail } from '../base/errors.ts';
 import type { SharedCounters } from '../limits/shared-counters.ts';
-import { CostlyParameters } from '../search/index/costly-parameters.ts';
-import { openOperatorScope } from '../tenancy/operator.ts';
 import { requireAccess, requireFieldRoles, type Segments, verifyActions } from './access.ts';
 import { signInAnswer } from './actions/account.ts';
 import { actions } from './actions/list.ts';
-import { type AdminAct, type AuditSink, noteChange, noteChangeAtFirms, noteRefusal } from './audit-actions.ts';
+import { type AdminAct, type AuditSink, codeOf, noteChange, noteRefusal } from './audit-actions.ts';
 import type { SessionContext } from './context.ts';
 import { readBody } from './input.ts';
 import { answerOf } from './output.ts';
 import { passwordLengthMax } from './password-rules.ts';
 import { openRoutes } from './routes.ts';
+import { concernedBy, runAction } from './run-action.ts';
 import { type Caller, findCaller } from './sessions.ts';
 import { type SignInContext, signIn } from './sign-in.ts';
 
@@ -41,7 +40,9 @@ export interface AdminReply {
 }
 
 /** What the actions work with, made once. */
-export interface AdministrationOptions extends Omit<SessionContext, 'address' | 'caller'>, Omit<AuditSink, 'clock'> {
+export interface AdministrationOptions
+  extends Omit<SessionContext, 'address' | 'caller' | 'rowsMax'>,
+    Omit<AuditSink, 'clock'> {
   readonly counters: SharedCounters;
 }
 
@@ -49,6 +50,9 @@ export interface Administration {
   /** @throws PraxisError for what is refused */
   answer(request: AdminRequest): Promise<AdminReply>;
 }
+
+/** Rows of one answer. */
+const itemsMax = 10_000;
 
 /** Requests a minute of one administrator, by all sessions and API tokens together. */
 export const requestsPerMinuteMax = 600;
@@ -88,8 +92,8 @@ async function answerSignIn(options: AdministrationOptions, request: AdminReques
   // What was typed for a username may be a password: a refusal does not repeat it.
   const about = { action: 'sign-in', segments: {}, requestId: request.id };
   const issued = await refusalNoted(options, about, () => signIn(context, username, password));
-  await noteChange(options, { ...about, caller: issued }, undefined);
-  return { status: 201, body: answerOf({ kind: 'one', shape: signInAnswer }, issued) };
+  await noteChange(options, { ...about, caller: issued }, { firms: [] });
+  return { status: 201, body: answerOf({ kind: 'one', shape: signInAnswer }, issued, itemsMax) };
 }
 
 async function act(
@@ -100,7 +104,7 @@ async function act(
   caller: Caller,
 ): Promise<AdminReply> {
   const about = { action: action.name, segments, requestId: request.id, caller };
-  const context: SessionContext = { ...options, address: request.address, caller };
+  const context: SessionContext = { ...options, rowsMax: itemsMax, address: request.address, caller };
   const input = await refusalNoted(options, about, async () => {
     count(options, caller);
     requireAccess(action, caller, segments);
@@ -109,38 +113,10 @@ async function act(
     requireFieldRoles(action, caller, body);
     return { path: segments, body };
   });
-  const result = await changeNoted(context, options, action, about, () =>
-    whenFresh(context, segments, () => action.run(context, input)),
-  );
-  const body = answerOf(action.output, result);
+  const result = await runNoted(context, options, action, about, input);
+  const body = answerOf(action.output, result, itemsMax);
   if (body === undefined) return { status: 204 };
   return { status: action.creates === true ? 201 : 200, body };
-}
-
-/** Times that an action is begun again because rights at the firm changed while it ran; nothing was written then. */
-const freshMax = 3;
-
-/** An action acts as the operator at the firm, whose rights become old with those of everybody there. */
-async function whenFresh<T>(context: SessionContext, segments: Segments, work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof CostlyParameters) await failCostly(context, segments, error);
-      if (codeOf(error) !== 'stale-access' || attempt === freshMax) throw error;
-    }
-  }
-}
-
-/** The action is not refused for definitions of the firm's that cost too much: they are marked as failed. */
-async function failCostly(
-  context: SessionContext,
-  { environment = '', firm: prefix = '' }: Segments,
-  { failed }: CostlyParameters,
-): Promise<void> {
-  const { database, clock, store } = context;
-  const scope = await openOperatorScope(database, clock, await firmOf(context, { environment, firm: prefix }));
-  await store.failParameters(scope, failed);
 }
 
 /** Runs `work`; notes a refusal before it goes on. */
@@ -153,47 +129,25 @@ async function refusalNoted<T>(options: AdministrationOptions, about: AdminAct, 
   }
 }
 
-/**
- * Runs `work`; what may change something is noted before, and again when it failed. A change of an application as a whole
- * is noted at the firms for which it counts once it was made, and answered when that is written.
- */
-async function changeNoted<T>(
+/** Runs an action; what may change something is noted before, and again when it failed. */
+async function runNoted(
   context: SessionContext,
   options: AdministrationOptions,
-  { method }: Action,
+  action: Action<string, Fields, SessionContext>,
   about: AdminAct & Required<Pick<AdminAct, 'caller'>>,
-  work: () => Promise<T>,
-): Promise<T> {
-  if (method === 'GET') return await work();
-  const { environment, firm, application } = about.segments;
-  const concerned =
-    environment === undefined || firm === undefined
-      ? undefined
-      : (await refusalNoted(options, about, () => firmOf(context, { environment, firm }))).id;
-  const isWhole = environment !== undefined && application !== undefined && firm === undefined;
-  const firms = isWhole ? await firmsOfApplication(options, { environment, application }) : [];
-  await noteChange(options, about, concerned);
-  const result = await failureNoted(options, about, concerned, work);
-  await noteChangeAtFirms(options, about, firms);
-  return result;
-}
-
-async function failureNoted<T>(
-  options: AdministrationOptions,
-  about: AdminAct & Required<Pick<AdminAct, 'caller'>>,
-  firm: number | undefined,
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    await noteChange(options, about, firm, codeOf(error));
+  input: ActionInput<string, Fields>,
+): Promise<unknown> {
+  if (action.method === 'GET') return await runAction(action, context, input);
+  const { environment, firm } = about.segments;
+  if (environment !== undefined && firm !== undefined)
+    await refusalNoted(options, about, () => firmOf(context, { environment, firm }));
+  const change = await noteChange(options, about, concernedBy(action, input));
+  const result = await runAction(action, context, input).catch(async (error: unknown) => {
+    await change.fail(error);
     throw error;
-  }
-}
-
-function codeOf(error: unknown): ErrorCode {
-  return error instanceof PraxisError ? error.code : 'internal';
+  });
+  await change.done();
+  return result;
 }
 
 async function authenticate(options: AdministrationOptions, { authorization }: AdminRequest): Promise<Caller> {

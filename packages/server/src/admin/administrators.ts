@@ -3,7 +3,7 @@
  * administrator one firm, a vendor one application. Usernames are unique in the installation, so that signing in asks for
  * nothing else (docs/decisions/0166).
  */
-import type { Role } from '../actions/action.ts';
+import type { Role } from '../actions/schema.ts';
 import type { Clock } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import { newSecret } from '../base/ids.ts';

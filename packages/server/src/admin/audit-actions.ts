@@ -2,15 +2,17 @@
  * Administration in the audit ledger: a change is noted before it is made, in the service's ledger and in that of the firm
  * that it concerns; one that fails is noted again. Refusals are gathered, so that a flood of them costs little.
  */
-import { type Administration, noteAdministration, noteAtFirms } from '../audit/administration.ts';
+
+import type { Actor } from '../actions/action.ts';
+import { type Administration, firmsOfApplication, noteAdministration, noteAtFirms } from '../audit/administration.ts';
 import { serviceLedger } from '../audit/audit-row.ts';
 import type { Ledger } from '../audit/ledger.ts';
 import type { Prover } from '../audit/proof.ts';
 import type { Clock } from '../base/clock.ts';
-import { type ErrorCode, errorTable } from '../base/errors.ts';
+import { type ErrorCode, errorTable, PraxisError } from '../base/errors.ts';
 import type { Database } from '../database/database.ts';
+import { sql } from '../database/sql.ts';
 import type { Segments } from './access.ts';
-import type { Caller } from './sessions.ts';
 
 export interface AuditSink {
   readonly database: Database;
@@ -25,33 +27,74 @@ export interface AdminAct {
   readonly action: string;
   /** What the path names: firms, applications and the like. */
   readonly segments: Segments;
-  readonly requestId: string;
+  /** Absent on the command line. */
+  readonly requestId?: string;
   /** Undefined when nobody proved to be one. */
-  readonly caller?: Pick<Caller, 'username' | 'kind'>;
+  readonly caller?: Pick<Actor, 'username' | 'kind'>;
 }
 
-/** Notes a change that is about to be made, or, with `reason`, that failed. @param firm number of the firm it concerns */
+/** What a change is about. */
+export interface Concerned {
+  readonly environment?: string | undefined;
+  /** By prefix. */
+  readonly firms: readonly string[];
+  /** The application that is changed as a whole; nothing where one firm alone is concerned. */
+  readonly application?: string | undefined;
+}
+
+/** A change that stands in the ledger before it is made. */
+export interface NotedChange {
+  /** Notes that it failed. */
+  fail(error: unknown): Promise<void>;
+  /** Notes a change of an application in the ledgers of the firms for which it counts; written when it resolves. */
+  done(): Promise<void>;
+}
+
+/** Notes a change that is about to be made, in the ledger of the service and in that of the firm that it concerns. */
 export async function noteChange(
-  notebook: AuditSink,
+  sink: AuditSink,
   act: AdminAct & Required<Pick<AdminAct, 'caller'>>,
-  firm: number | undefined,
-  reason?: ErrorCode,
-): Promise<void> {
-  await noteAdministration(notebook, { ...doneBy(act), ...(reason === undefined ? {} : { reason }) }, firm);
+  concerned: Concerned,
+): Promise<NotedChange> {
+  const { database } = sink;
+  const { environment, firms: prefixes, application } = concerned;
+  const own = environment === undefined ? [] : await firmNumbers(database, environment, prefixes);
+  const isWhole = environment !== undefined && application !== undefined && prefixes.length === 0;
+  const others = isWhole ? await firmsOfApplication(sink, { environment, application }) : [];
+  const change = doneBy(act);
+  await noteAdministration(sink, change, own);
+  return {
+    fail: (error) => noteAdministration(sink, { ...change, reason: codeOf(error) }, own),
+    done: () => noteAtFirms(sink, change, others),
+  };
 }
 
-/** Notes a change of an application that was made in the ledgers of the firms for which it counts. */
-export async function noteChangeAtFirms(
-  notebook: AuditSink,
-  act: AdminAct & Required<Pick<AdminAct, 'caller'>>,
-  firms: readonly number[],
-): Promise<void> {
-  await noteAtFirms(notebook, doneBy(act), firms);
+/** The code of what is thrown. */
+export function codeOf(error: unknown): ErrorCode {
+  return error instanceof PraxisError ? error.code : 'internal';
+}
+
+/** Of those that there are. */
+async function firmNumbers(
+  database: Database,
+  environment: string,
+  prefixes: readonly string[],
+): Promise<readonly number[]> {
+  if (prefixes.length === 0) return [];
+  const rows = await database.query<{ id: number }>(sql`
+    SELECT f.id FROM firm f JOIN environment e ON e.id = f.environment
+    WHERE e.name = ${environment} AND f.prefix = ANY(${prefixes}::text[]) ORDER BY f.id`);
+  return rows.map(({ id }) => id);
 }
 
 function doneBy(act: AdminAct & Required<Pick<AdminAct, 'caller'>>): Administration {
   const { caller, requestId } = act;
-  return { subject: caller.username, flow: caller.kind, requestId, action: textOf(act) };
+  return {
+    subject: caller.username,
+    flow: caller.kind,
+    ...(requestId === undefined ? {} : { requestId }),
+    action: textOf(act),
+  };
 }
 
 /** Notes a refusal; waits for room in the ledger where there is none. */
@@ -64,7 +107,7 @@ export async function noteRefusal({ clock, ledger }: AuditSink, act: AdminAct, r
       application: 0,
       interaction: 'administer',
       id: text,
-      requestId,
+      ...(requestId === undefined ? {} : { requestId }),
       ...(caller === undefined ? {} : { subject: caller.username, flow: caller.kind }),
       outcome: errorTable[reason].status >= 500 ? 8 : 4,
       reason,

@@ -1,5 +1,6 @@
 /** What the administration's own actions work with, beside what those of features do. */
-import { type Action, type ActionContext, defineAction, type Fields } from '../actions/action.ts';
+import { type Action, type ActionContext, defineAction } from '../actions/action.ts';
+import type { Fields } from '../actions/schema.ts';
 import type { Secrets } from '../base/secrets.ts';
 import type { RemoteKeys } from '../oauth/client-auth/remote-keys.ts';
 import type { Passwords } from './passwords.ts';
@@ -20,7 +21,9 @@ export interface SessionContext extends AdminContext, Pick<SignInContext, 'guess
   readonly caller: Caller;
 }
 
-type Define<C> = <const P extends string, const F extends Fields>(action: Action<P, F, C>) => Action<string, Fields, C>;
+type Define<C> = <const P extends string, const F extends Fields, R>(
+  action: Action<P, F, C, R>,
+) => Action<string, Fields, C>;
 
 /** An action that works with the secrets of the installation. */
 export const defineAdminAction: Define<AdminContext> = defineAction;

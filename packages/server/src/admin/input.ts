@@ -3,7 +3,7 @@
  * the field and the rule.
  */
 import { JsonError, parseJson } from '@praxis/fhir';
-import type { BodyOf, Field, Fields } from '../actions/action.ts';
+import type { BodyOf, Field, Fields } from '../actions/schema.ts';
 import { fail } from '../base/errors.ts';
 
 /** Bytes of a request body. */
@@ -23,13 +23,23 @@ export function readBody(fields: Fields, contentType: readonly string[], body: s
     return {};
   }
   const given = body === '' ? {} : parse(contentType, body);
-  const problems = [...problemsOf(fields, given)];
-  const [first, ...more] = problems;
-  if (first !== undefined) fail('input-invalid', { ...first, more });
+  const result = checkFields(fields, given);
+  if ('values' in result) return result.values;
+  const [first, ...more] = result.problems;
+  return fail('input-invalid', { ...first, more });
+}
+
+/** The values of the fields, or what is wrong with them: each begins with the name of the field. */
+export function checkFields(
+  fields: Fields,
+  given: Readonly<Record<string, unknown>>,
+): { readonly values: BodyOf<Fields> } | { readonly problems: readonly [FieldProblem, ...FieldProblem[]] } {
+  const [first, ...more] = problemsOf(fields, given);
+  if (first !== undefined) return { problems: [first, ...more] };
   const values = Object.entries(fields)
     .filter(([name]) => given[name] !== undefined)
     .map(([name, field]) => [name, checkedValue(field, given[name])] as const);
-  return Object.fromEntries(values) as BodyOf<Fields>; // each value has passed the check of its field
+  return { values: Object.fromEntries(values) as BodyOf<Fields> }; // each value has passed the check of its field
 }
 
 function parse(contentType: readonly string[], body: string): Readonly<Record<string, unknown>> {

@@ -2,12 +2,12 @@
  * From what a handler returns to what is sent: only members that the action declares, so nothing leaves by accident.
  */
 
-import { itemsMax, type Member, type Output, type Shape } from '../actions/action.ts';
+import type { Member, Output, Shape } from '../actions/schema.ts';
 import { toInstant } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 
-/** The answer's JSON value; undefined for an action that answers nothing. */
-export function answerOf(output: Output, result: unknown): object | undefined {
+/** The answer's JSON value, with so many rows at most; undefined for an action that answers nothing. */
+export function answerOf(output: Output, result: unknown, rowsMax: number): object | undefined {
   switch (output.kind) {
     case 'nothing':
       return undefined;
@@ -16,8 +16,8 @@ export function answerOf(output: Output, result: unknown): object | undefined {
     case 'list': {
       const rows = listOf(result);
       return {
-        items: rows.slice(0, itemsMax).map((row) => shaped(output.shape, row)),
-        more: rows.length > itemsMax,
+        items: rows.slice(0, rowsMax).map((row) => shaped(output.shape, row)),
+        more: rows.length > rowsMax,
       };
     }
   }

@@ -3,7 +3,7 @@
  * hashes and read from the database at every request, so that one that was ended is refused by every node from then on.
  */
 
-import type { Role } from '../actions/action.ts';
+import type { Role } from '../actions/schema.ts';
 import type { Clock } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import { newSecret } from '../base/ids.ts';

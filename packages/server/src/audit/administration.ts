@@ -27,14 +27,14 @@ export interface Administration {
 /** Longest text of an action. */
 const actionLengthMax = 300;
 
-/** Adds the row to the service's ledger and, where a firm is concerned, to the firm's; durable when it resolves. */
+/** Adds the row to the service's ledger and to those of the firms that are concerned; durable when it resolves. */
 export async function noteAdministration(
   { database, clock, prove }: { readonly database: Database; readonly clock: Clock; readonly prove: Prover },
   administration: Administration,
-  firm?: number,
+  firms: readonly number[],
 ): Promise<void> {
   const row = rowOf(administration, clock.now());
-  for (const ledger of firm === undefined ? [serviceLedger] : [serviceLedger, firm])
+  for (const ledger of [serviceLedger, ...firms])
     await database.forFirm(ledger).query(addRows(ledger, [{ row, times: 1, elements: null }], [], prove));
 }
 

@@ -1,96 +1,79 @@
 /**
- * Commands in the audit ledger: each that opens the database leaves a row before it does anything, and another when it
- * fails (audit/administration.ts). One that has changed an application leaves a row in the ledgers of its firms as well.
+ * Commands in the audit ledger, by the code that notes what is asked of the administration API: each that opens the database
+ * leaves a row before it does anything, and another when it fails. One that has changed an application leaves a row in the
+ * ledgers of its firms as well.
  */
-
-import { actions } from '../admin/actions/list.ts';
+import { type AdminAct, type Concerned, type NotedChange, noteChange } from '../admin/audit-actions.ts';
 import type { Platform } from '../app.ts';
-import { type Administration, firmsOfApplication, noteAdministration, noteAtFirms } from '../audit/administration.ts';
 import { openLedger } from '../audit/ledger.ts';
 import { openProver } from '../audit/proof.ts';
-import { PraxisError } from '../base/errors.ts';
-import { sql } from '../database/sql.ts';
-import type { Command, CommandContext, CommandInput } from './command.ts';
+import { type Command, type CommandContext, type CommandInput, UsageError } from './command.ts';
 
 /** Commands that change nothing by themselves: what the service does leaves rows of its own, and a restore replaces all. */
 const silent: ReadonlySet<string> = new Set(['serve', 'migrate', 'restore']);
 
-/** Options that name what a command is about; others may hold anything. */
-const namedOptions = ['environment', 'firm', 'application', 'app', 'flow', 'patient'] as const;
+/** Who uses the command line, in the ledger. */
+const operator = { username: 'operator', kind: 'command' } as const;
 
 /** Runs the command, and says so in the ledger. @throws what the command throws */
 export async function runAudited(command: Command, context: CommandContext, input: CommandInput): Promise<void> {
   if (silent.has(command.name)) return await command.run(context, input);
-  let noted: Platform | undefined;
-  let firms: readonly number[] = [];
+  let change: NotedChange | undefined;
   const platform = async (): Promise<Platform> => {
     const opened = await context.platform();
-    if (noted === undefined) {
-      noted = opened;
-      firms = await changedFirmsOf(opened, command, input);
-      await note(opened, command, input);
-    }
+    change ??= await note(opened, command, input);
     return opened;
   };
   try {
     await command.run({ ...context, platform }, input);
   } catch (error) {
-    if (noted !== undefined) await note(noted, command, input, error instanceof PraxisError ? error.code : 'internal');
+    await change?.fail(error instanceof UsageError && error.cause !== undefined ? error.cause : error);
     throw error;
   }
-  if (noted !== undefined) await noteChanged(noted, administrationOf(command, input), firms);
+  await change?.done();
 }
 
-async function note(platform: Platform, command: Command, input: CommandInput, reason?: string): Promise<void> {
-  const { database, clock, secrets } = platform;
-  await noteAdministration(
-    { database, clock, prove: openProver(secrets) },
-    { ...administrationOf(command, input), ...(reason === undefined ? {} : { reason }) },
-    await firmOf(platform, command, input),
-  );
-}
-
-function administrationOf(command: Command, input: CommandInput): Administration {
-  const options = namedOptions.flatMap((name) => {
-    const value = name in command.options ? input.option(name) : undefined;
-    return value === undefined ? [] : [`--${name} ${value}`];
-  });
-  return { subject: 'operator', flow: 'command', action: [command.name, ...input.positionals, ...options].join(' ') };
-}
-
-/** The names of commands that only show: the actions of the same names are read with GET. */
-const shows: ReadonlySet<string> = new Set(actions.filter(({ method }) => method === 'GET').map(({ name }) => name));
-
-/** The firms for which it counts when this command changes an application as a whole; none for any other command. */
-async function changedFirmsOf(platform: Platform, command: Command, input: CommandInput): Promise<readonly number[]> {
-  const at = command.arguments.findIndex(
-    (name) => name === 'APPLICATION' || (name === 'NAME' && command.name.startsWith('app ')),
-  );
-  const application = input.positionals[at];
-  const environment = 'environment' in command.options ? input.option('environment') : undefined;
-  const isOfFirm = command.arguments.includes('FIRM') || 'firm' in command.options;
-  if (application === undefined || environment === undefined || isOfFirm || shows.has(command.name)) return [];
-  return await firmsOfApplication(platform, { environment, application });
-}
-
-async function noteChanged(platform: Platform, administration: Administration, firms: readonly number[]) {
-  if (firms.length === 0) return;
+async function note(platform: Platform, command: Command, input: CommandInput): Promise<NotedChange> {
   const { database, log, clock, secrets } = platform;
-  const ledger = openLedger({ database, log, prove: openProver(secrets), flushMs: 0 });
-  await noteAtFirms({ ledger, clock }, administration, firms);
-  await ledger.close();
+  const prove = openProver(secrets);
+  const ledger = openLedger({ database, log, prove, flushMs: 0 });
+  const act: AdminAct = { action: textOf(command, input), segments: {} };
+  const change = await noteChange(
+    { database, clock, ledger, prove },
+    { ...act, caller: operator },
+    concerned(command, input),
+  );
+  return {
+    async fail(error) {
+      await change.fail(error);
+      await ledger.close();
+    },
+    async done() {
+      await change.done();
+      await ledger.close();
+    },
+  };
 }
 
-/** The firm that the command names, if there is one of that name. */
-async function firmOf({ database }: Platform, command: Command, input: CommandInput): Promise<number | undefined> {
-  const at = command.arguments.findIndex(
-    (name) => name === 'FIRM' || (name === 'PREFIX' && command.name.startsWith('firm ')),
-  );
-  const prefix = 'firm' in command.options ? input.option('firm') : at < 0 ? undefined : input.positionals[at];
-  const environment = 'environment' in command.options ? input.option('environment') : undefined;
-  if (prefix === undefined || environment === undefined) return undefined;
-  const [row] = await database.query<{ id: number }>(sql`
-    SELECT f.id FROM firm f JOIN environment e ON e.id = f.environment
-    WHERE e.name = ${environment} AND f.prefix = ${prefix}`);
-  return row?.id;
+/** `app suspend Scheduler --environment sandbox` */
+function textOf({ name, options }: Command, input: CommandInput): string {
+  const noted = Object.entries(options)
+    .filter(([, { noted: isNoted, place }]) => isNoted === true || place !== undefined)
+    .flatMap(([option]) => valuesOf(input, option).map((value) => `--${option} ${value}`));
+  return [name, ...input.positionals, ...noted].join(' ');
+}
+
+function concerned(command: Command, input: CommandInput): Concerned {
+  const named = (wanted: string): readonly string[] => [
+    ...command.arguments.flatMap(({ place }, index) => (place === wanted ? [input.argument(index)] : [])),
+    ...Object.entries(command.options).flatMap(([option, { place }]) =>
+      place === wanted ? valuesOf(input, option) : [],
+    ),
+  ];
+  return { environment: named('environment')[0], firms: named('firm'), application: named('application')[0] };
+}
+
+function valuesOf(input: CommandInput, option: string): readonly string[] {
+  const value = input.option(option);
+  return value === undefined ? input.list(option) : [value];
 }

@@ -1,15 +1,33 @@
 /**
- * What a command of `praxis` is: a name, what it takes, and a function. The list is in `commands.ts`; help texts and
- * docs/operate/cli.md derive from it.
+ * What a command of `praxis` is: a name, what it takes, and a function. The list is in `commands.ts`; parsing, help texts, the
+ * audit ledger and docs/operate/cli.md derive from it.
  */
 import type { Platform } from '../app.ts';
 import type { Config } from '../base/config.ts';
 import { ConfigError } from '../base/config.ts';
 
-export interface OptionSpec {
+interface Parameter {
+  readonly description: string;
+  /** All that it may be. */
+  readonly values?: readonly string[];
+  /** It is the path of a file. */
+  readonly isFile?: true;
+  /** It says where the command does something: the ledger of that firm holds it, too. */
+  readonly place?: 'environment' | 'firm' | 'application';
+  /** It says what the command is about, so the audit ledger holds it. Arguments and places are held anyway. */
+  readonly noted?: true;
+}
+
+export interface ArgumentSpec extends Parameter {
+  /** In upper case; as a help shows it. */
+  readonly label: string;
+  /** The last argument: takes the rest, at least one. */
+  readonly isRepeated?: true;
+}
+
+export interface OptionSpec extends Parameter {
   /** `value` takes an argument, `values` may be repeated, `flag` takes none. */
   readonly kind: 'value' | 'values' | 'flag';
-  readonly description: string;
   readonly required?: true;
   readonly default?: string;
 }
@@ -17,9 +35,11 @@ export interface OptionSpec {
 export interface Command {
   /** One to three words, `firm create`. */
   readonly name: string;
+  /** Names of before; they do the same, and no help shows them. */
+  readonly aliases?: readonly string[];
   readonly summary: string;
-  /** Names of the positional arguments, all required; a last one ending in `…` takes the rest. */
-  readonly arguments: readonly string[];
+  readonly description?: string;
+  readonly arguments: readonly ArgumentSpec[];
   readonly options: Readonly<Record<string, OptionSpec>>;
   readonly run: (context: CommandContext, input: CommandInput) => Promise<void>;
 }
@@ -48,11 +68,3 @@ export interface CommandInput {
 
 /** The command line is wrong; the message says what is right. Exit status 2. */
 export class UsageError extends ConfigError {}
-
-/**
- * `--acl "acl/pat_r acl/pat_s" --acl acl/appmt_s` and comma-separated lists alike, as one list. A comma inside the query of a
- * SMART scope parts values, so one parts entries only where the next begins or nothing follows.
- */
-export function splitEntries(values: readonly string[]): string[] {
-  return values.flatMap((value) => value.split(/\s+|,+(?=\s|$|(?:acl|system)\/)/)).filter((entry) => entry !== '');
-}

@@ -2,33 +2,59 @@
  * Help texts, from the list of commands.
  */
 import type { Command } from './command.ts';
-import { usageOf } from './parse.ts';
-import { tableLines } from './table.ts';
+import { findCommand, findGroup, usageOf } from './parse.ts';
+import { tableLines } from './printing.ts';
 
-/** The help of one command, or the list of all. */
-export function helpLines(commands: readonly Command[], command: Command | undefined): string[] {
-  if (command === undefined) {
-    const rows = commands.map((each) => [`praxis ${each.name}`, each.summary]);
-    return [
-      'Usage: praxis COMMAND [ARGUMENT …] [--OPTION …]',
-      '',
-      ...tableLines(['Command', ''], rows, true),
-      '',
-      'praxis help COMMAND tells the options of one; settings are environment variables (docs/operate/settings.md).',
-    ];
-  }
+/** The help that a command line asks for: of a command, a group of commands or all; undefined when it asks for none. */
+export function findHelp(commands: readonly Command[], line: readonly string[]): string[] | undefined {
+  if (line.length === 0) return helpOfAll(commands);
+  const isAsked = line[0] === 'help' || line.includes('--help');
+  const words = line.filter((word) => word !== '--help').slice(line[0] === 'help' ? 1 : 0);
+  if (isAsked && words.length === 0) return helpOfAll(commands);
+  const found = findCommand(commands, words);
+  if (found !== undefined) return isAsked ? helpOf(found.command) : undefined;
+  const group = findGroup(commands, words.at(-1) === 'help' ? words.slice(0, -1) : words);
+  return group.length > 0 && (isAsked || words.at(-1) === 'help') ? helpOfGroup(group) : undefined;
+}
+
+/** The list of all commands. */
+export function helpOfAll(commands: readonly Command[]): string[] {
+  return [
+    'Usage: praxis COMMAND [ARGUMENT …] [--OPTION …]',
+    '',
+    ...commandLines(commands),
+    '',
+    'praxis help COMMAND shows the options of one, praxis help GROUP the commands that begin with a word, praxis --version the version.',
+    'Settings are environment variables (docs/operate/settings.md).',
+  ];
+}
+
+/** The list of the commands that begin with the same words. */
+export function helpOfGroup(group: readonly Command[]): string[] {
+  return [...commandLines(group), '', 'praxis help COMMAND shows the options of one.'];
+}
+
+/** What a command does and takes. */
+export function helpOf(command: Command): string[] {
+  const described = command.arguments.map(({ label, description }) => [label, description]);
   const options = Object.entries(command.options).map(([name, spec]) => [
     `--${name}`,
-    describe(spec.description, spec.default),
+    spec.default === undefined ? spec.description : `${spec.description} (default ${spec.default})`,
   ]);
   return [
     command.summary,
+    ...(command.description === undefined ? [] : ['', command.description]),
     '',
     `Usage: ${usageOf(command)}`,
+    ...(described.length > 0 ? ['', ...tableLines(['Argument', ''], described, true)] : []),
     ...(options.length > 0 ? ['', ...tableLines(['Option', ''], options, true)] : []),
   ];
 }
 
-function describe(description: string, standard: string | undefined): string {
-  return standard === undefined ? description : `${description} (default ${standard})`;
+function commandLines(commands: readonly Command[]): string[] {
+  return tableLines(
+    ['Command', ''],
+    commands.map(({ name, summary }) => [`praxis ${name}`, summary]),
+    true,
+  );
 }

@@ -5,10 +5,11 @@ import { existsSync } from 'node:fs';
 import type { Platform } from '../app.ts';
 import { readConfig } from '../base/config.ts';
 import { openLog } from '../base/log.ts';
+import { version } from '../version.ts';
 import { type Command, type CommandContext, UsageError } from './command.ts';
 import { serveCommands } from './commands/service/serve.ts';
-import { helpLines } from './help.ts';
-import { findCommand, parseInput } from './parse.ts';
+import { findHelp } from './help.ts';
+import { findCommand, findGroup, parseInput } from './parse.ts';
 import { report } from './report.ts';
 
 const words = process.argv.slice(2);
@@ -23,15 +24,12 @@ process.exitCode = await run(isServe ? serveCommands : (await import('./commands
 
 async function run(commands: readonly Command[], line: readonly string[]): Promise<number> {
   const print = (text: string): void => void process.stdout.write(`${text}\n`);
-  const wantsHelp = line.length === 0 || line.includes('--help') || line[0] === 'help';
-  const found = findCommand(commands, line[0] === 'help' ? line.slice(1) : line);
-  if (wantsHelp) {
-    for (const text of helpLines(commands, found?.command)) print(text);
-    return 0;
-  }
+  const help = findHelp(commands, line);
+  for (const text of line[0] === '--version' ? [version] : (help ?? [])) print(text);
+  if (line[0] === '--version' || help !== undefined) return 0;
   let platform: Promise<Platform> | undefined;
   try {
-    if (!found) throw new UsageError(`there is no command '${line.slice(0, 2).join(' ')}'; praxis help lists all`);
+    const found = findCommand(commands, line) ?? failUnknown(commands, line);
     const config = readConfig(process.env);
     const context: CommandContext = {
       config,
@@ -54,4 +52,16 @@ async function run(commands: readonly Command[], line: readonly string[]): Promi
   } finally {
     await (await platform?.catch(() => undefined))?.close();
   }
+}
+
+/** @throws UsageError naming the commands that begin as the line does */
+function failUnknown(commands: readonly Command[], line: readonly string[]): never {
+  const words = line.filter((word) => !word.startsWith('-'));
+  const known = [2, 1].map((count) => words.slice(0, count)).find((each) => findGroup(commands, each).length > 0);
+  if (known === undefined) throw new UsageError(`there is no command '${words[0] ?? line[0]}'; praxis help lists all`);
+  const begun = known.join(' ');
+  const next = findGroup(commands, known).map(({ name }) => name.slice(begun.length + 1));
+  const missing = words[known.length];
+  const problem = missing === undefined ? `'${begun}' is no whole command` : `'${begun}' has no command '${missing}'`;
+  throw new UsageError(`${problem}; it goes on with one of ${next.join(', ')}`);
 }

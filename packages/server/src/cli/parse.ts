@@ -11,40 +11,62 @@ export function findCommand(
 ): { command: Command; rest: string[] } | undefined {
   for (const count of [3, 2, 1]) {
     const name = words.slice(0, count).join(' ');
-    const command = words.length >= count ? commands.find((candidate) => candidate.name === name) : undefined;
+    if (words.length < count) continue;
+    const command = commands.find((each) => each.name === name || each.aliases?.includes(name) === true);
     if (command) return { command, rest: words.slice(count) };
   }
   return undefined;
 }
 
+/** The commands whose names begin with these words and go on. */
+export function findGroup(commands: readonly Command[], words: readonly string[]): readonly Command[] {
+  return words.length === 0 ? [] : commands.filter(({ name }) => name.startsWith(`${words.join(' ')} `));
+}
+
 /**
  * The input of `command` from the words after its name.
- * @throws UsageError for unknown or missing options and arguments
+ * @throws UsageError naming what is unknown, missing, too much or not among the values that there are
  */
 export function parseInput(command: Command, rest: readonly string[]): CommandInput {
   const { values, positionals } = parseWords(command, rest);
-  const variadic = command.arguments.at(-1)?.endsWith('…') ?? false;
-  const countMin = command.arguments.length;
-  if (positionals.length < countMin || (!variadic && positionals.length > countMin))
-    throw new UsageError(`usage: ${usageOf(command)}`);
+  requireArguments(command, positionals);
   const text = (name: string): string | undefined => {
     const value = values[name];
     return typeof value === 'string' ? value : command.options[name]?.default;
   };
+  const list = (name: string): readonly string[] =>
+    [values[name] ?? []].flat().filter((item) => typeof item === 'string');
   for (const [name, spec] of Object.entries(command.options)) {
     if (spec.required && values[name] === undefined) throw new UsageError(`--${name} is missing: ${spec.description}`);
+    for (const value of list(name)) requireValue(`--${name}`, spec.values, value);
   }
   return {
     positionals,
     argument: (index) => positionals[index] ?? '',
     option: text,
     required: (name) => text(name) ?? '',
-    list(name) {
-      const value = values[name];
-      return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-    },
+    list,
     flag: (name) => values[name] === true,
   };
+}
+
+function requireArguments(command: Command, given: readonly string[]): void {
+  const { arguments: declared } = command;
+  const missing = declared[given.length];
+  if (missing !== undefined) throw new UsageError(`${missing.label} is missing; usage: ${usageOf(command)}`);
+  const extra = declared.at(-1)?.isRepeated === true ? undefined : given[declared.length];
+  if (extra !== undefined) throw new UsageError(`'${extra}' is one argument too many; usage: ${usageOf(command)}`);
+  for (const [index, { label, values }] of declared.entries()) requireValue(label, values, given[index] ?? '');
+}
+
+/** Values that a message names. */
+const namedValuesMax = 20;
+
+function requireValue(name: string, values: readonly string[] | undefined, given: string): void {
+  if (values === undefined || values.includes(given)) return;
+  const named = values.slice(0, namedValuesMax).join(', ');
+  const more = values.length > namedValuesMax ? ` and ${values.length - namedValuesMax} others` : '';
+  throw new UsageError(`${name} must be one of ${named}${more}, not '${given}'`);
 }
 
 function parseWords(command: Command, rest: readonly string[]): ReturnType<typeof parseArgs> {
@@ -55,17 +77,18 @@ function parseWords(command: Command, rest: readonly string[]): ReturnType<typeo
   try {
     return parseArgs({ args: [...rest], options, allowPositionals: true, strict: true });
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message.split('. ')[0] : String(cause);
+    const reason = cause instanceof Error ? (cause.message.split('. ')[0] ?? '') : String(cause);
     throw new UsageError(`${reason}; usage: ${usageOf(command)}`, { cause });
   }
 }
 
-/** `praxis firm create PREFIX --environment NAME [--time-zone ZONE]` */
+/** `praxis firm create PREFIX NAME [--environment ENVIRONMENT] [--time-zone TIME_ZONE]` */
 export function usageOf(command: Command): string {
+  const words = command.arguments.map(({ label, isRepeated }) => (isRepeated ? `${label}…` : label));
   const options = Object.entries(command.options).map(([name, spec]) => {
     const written = spec.kind === 'flag' ? `--${name}` : `--${name} ${name.replaceAll('-', '_').toUpperCase()}`;
     const repeated = spec.kind === 'values' ? `${written} …` : written;
     return spec.required ? repeated : `[${repeated}]`;
   });
-  return ['praxis', command.name, ...command.arguments, ...options].join(' ');
+  return ['praxis', command.name, ...words, ...options].join(' ');
 }

@@ -2,15 +2,8 @@
  * The OpenAPI document of the administration API (https://spec.openapis.org/oas/v3.1.1.html), derived from the list of its
  * actions.
  */
-import {
-  type Action,
-  type Field,
-  type Fields,
-  type Member,
-  type Output,
-  roles,
-  type Shape,
-} from '../actions/action.ts';
+import type { Action } from '../actions/action.ts';
+import { type Field, type Fields, type Member, type Output, roles, type Shape } from '../actions/schema.ts';
 import { signInAnswer } from '../admin/actions/account.ts';
 import { actions } from '../admin/actions/list.ts';
 import { sessionsPath, signInFields } from '../admin/administration.ts';
@@ -162,7 +155,7 @@ function operationOf(action: Action): Operation {
   return {
     operationId: camelCase(name.replaceAll(' ', '-')),
     summary,
-    description: `For ${who}.${own}${action.description === undefined ? '' : ` ${action.description}`}`,
+    description: [`For ${who}.${own}`, action.description, action.requestNote].filter(Boolean).join(' '),
     tags: [tagOf(action)],
     ...(Object.keys(fields).length === 0 ? {} : { requestBody: bodyOf(fields) }),
     responses: {

@@ -4,7 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import type { Action, Field } from '../../src/actions/action.ts';
+import type { Action } from '../../src/actions/action.ts';
+import type { Field } from '../../src/actions/schema.ts';
 import { actions } from '../../src/admin/actions/list.ts';
 import { makeApplication, makeFirm, openTestService } from '../support/service.ts';
 import { everyRow, type Rows } from '../support/tenant-rows.ts';

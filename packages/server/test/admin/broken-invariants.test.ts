@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { openBudget } from '@praxis/fhir';
 import { UsageError } from '../../src/cli/command.ts';
-import { invariantCommands } from '../../src/cli/commands/data/invariants.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { listBrokenInvariants } from '../../src/engine/write/broken-invariants.ts';
 import { requestLimits, tooCostly } from '../../src/limits/budgets.ts';
 import { getFirm } from '../../src/tenancy/firms.ts';
@@ -140,24 +140,16 @@ test('a resource that costs more steps than are left begins the next page; one t
 
 test('the command lists all of them, and says how many there are', async () => {
   await assert.rejects(
-    runCommand(service.platform, invariantCommands, 'invariants', 'broken', 'maple', '--type', 'Patients'),
+    runCommand(service.platform, commands, 'invariants', 'broken', 'maple', '--type', 'Patients'),
     UsageError,
   );
-  const { output, progress } = await runCommand(service.platform, invariantCommands, 'invariants', 'broken', 'maple');
+  const { output, progress } = await runCommand(service.platform, commands, 'invariants', 'broken', 'maple');
   assert.deepEqual(output, [
     'TYPE\tID\tKEY\tELEMENT\tWORDS',
     ...[ofOrganization, ...ofPatient].map((row) => [row.type, row.id, row.key, row.element, row.words].join('\t')),
   ]);
   assert.equal(progress, '2 of 3 resources break invariants\n');
-  const ofMany = await runCommand(
-    service.platform,
-    invariantCommands,
-    'invariants',
-    'broken',
-    'birch',
-    '--type',
-    'Patient',
-  );
+  const ofMany = await runCommand(service.platform, commands, 'invariants', 'broken', 'birch', '--type', 'Patient');
   assert.equal(ofMany.output.length, 1 + 251);
   assert.equal(ofMany.progress, '251 of 501 resources break invariants\n');
 });

@@ -55,7 +55,7 @@ test('a change is noted for the service and the firm, a failed one twice, a refu
   assert.equal((await practice.ask('GET', path)).status, 200);
   assert.deepEqual(await notedIn(serviceLedger), []);
   assert.equal((await practice.ask('PUT', path, { purpose: 'Recall' })).status, 200);
-  const change = { ...bySession, id: 'authorize sandbox maple Scheduler' };
+  const change = { ...bySession, id: 'authorise sandbox maple Scheduler' };
   assert.deepEqual(await notedIn(serviceLedger), [change]);
   assert.deepEqual(await notedIn(maple.id), [change]);
   assert.equal((await practice.ask('PUT', path, { purpose: 'Recall', acl: ['acl/*'] })).status, 422);
@@ -66,7 +66,7 @@ test('a change is noted for the service and the firm, a failed one twice, a refu
   assert.equal((await practice.ask('PUT', elsewhere, { purpose: 'Recall' })).status, 404);
   assert.equal((await practice.ask('POST', '/environments', { name: 'x', realm: 'x' })).status, 403);
   assert.deepEqual(await notedIn(serviceLedger), [
-    { ...bySession, id: 'authorize sandbox cedar Scheduler', reason: 'resource-not-found' },
+    { ...bySession, id: 'authorise sandbox cedar Scheduler', reason: 'resource-not-found' },
     { ...bySession, id: 'environment create', reason: 'role-missing' },
   ]);
   assert.deepEqual(await notedIn(maple.id), []);

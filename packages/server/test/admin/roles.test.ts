@@ -4,7 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { type Action, roles } from '../../src/actions/action.ts';
+import type { Action } from '../../src/actions/action.ts';
+import { roles } from '../../src/actions/schema.ts';
 import { verifyActions } from '../../src/admin/access.ts';
 import { actions } from '../../src/admin/actions/list.ts';
 import {
@@ -56,14 +57,14 @@ async function rows(): Promise<Rows> {
 
 test('an action that is open to a role is held to what is its own, or says so at start', () => {
   verifyActions(actions);
-  const [action] = actions.filter(({ name }) => name === 'authorize');
+  const [action] = actions.filter(({ name }) => name === 'authorise');
   assert.ok(action !== undefined);
   const open: readonly Action[] = [
     { ...action, roles: ['vendor'] },
     { ...action, path: '/environments/{environment}/x/{application}', roles: ['practice'] },
   ];
   for (const each of open) assert.throws(() => verifyActions([each]), /its path does not name what is its own$/);
-  assert.throws(() => verifyActions([action, { ...action, path: '/other' }]), /^TypeError: authorize is there twice$/);
+  assert.throws(() => verifyActions([action, { ...action, path: '/other' }]), /^TypeError: authorise is there twice$/);
   const renamed = { ...action, name: 'other', path: action.path.replace('{firm}', '{practice}'), roles: [] };
   assert.throws(() => verifyActions([action, renamed]), /is there twice$/);
 });

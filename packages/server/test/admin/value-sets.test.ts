@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { valueSetCommands } from '../../src/cli/commands/practice/value-sets.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { runCommand } from '../cli/platform.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
 import { keepCalendar, plainCalendar, putPlaces } from '../practice/calendars/world.ts';
@@ -249,7 +249,7 @@ test('a calendar offers what is in use, and what it offers cannot be retired', a
 test('the command line does the same', async () => {
   const files = openScratchDirectory({ after });
   const run = async (...words: readonly string[]): Promise<readonly string[]> =>
-    (await runCommand(platform, valueSetCommands, ...words)).output;
+    (await runCommand(platform, commands, ...words)).output;
   const file = files.write('types.json', JSON.stringify({ codes: listed('OFFICE', 'VIDEO') }));
   assert.deepEqual(await run('value-set', 'set', 'maple', 'encounter-type', file), ['encounter-type at version 1']);
   assert.deepEqual(await run('value-set', 'retire', 'maple', 'encounter-type', 'VIDEO'), [

@@ -1,5 +1,5 @@
 /** Administrators of a test service, and asking as one of them. */
-import type { Role } from '../../src/actions/action.ts';
+import type { Role } from '../../src/actions/schema.ts';
 import { createAdministrator } from '../../src/admin/administrators.ts';
 import { openPasswords } from '../../src/admin/passwords.ts';
 import { type Answer, answerOf, type TestService } from '../support/service.ts';

@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { serviceLedger } from '../../src/audit/audit-row.ts';
 import { runAudited } from '../../src/cli/audited.ts';
 import type { CommandContext } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { entryProblem } from '../../src/cli/options.ts';
 import { findCommand, parseInput } from '../../src/cli/parse.ts';
 import { sql } from '../../src/database/sql.ts';
 import { addClientSecret } from '../../src/oauth/client-auth/client-secrets.ts';
@@ -160,7 +160,7 @@ test('what concerns one firm stays there', async () => {
   await run('authorization', 'suspend', 'Scheduler', 'maple');
   assert.deepEqual(await noted(), [
     {
-      id: 'authorization suspend Scheduler maple --environment sandbox',
+      id: 'authorisation suspend Scheduler maple --environment sandbox',
       reason: null,
       firms: [serviceLedger, maple.id],
     },

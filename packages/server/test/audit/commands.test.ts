@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { runAudited } from '../../src/cli/audited.ts';
 import type { CommandContext } from '../../src/cli/command.ts';
-import { auditCommands } from '../../src/cli/commands/data/audit.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { findCommand, parseInput } from '../../src/cli/parse.ts';
 import { sql } from '../../src/database/sql.ts';
@@ -109,15 +108,7 @@ test('disclosures of a period, of all firms, and of a patient that nobody saw', 
   assert.deepEqual(await disclosures('--firm', 'maple', '--from', '2026-11-21T09:30:30Z'), [heading, read]);
   assert.deepEqual(await disclosures('--firm', 'maple', '--to', '2026-11-21T09:30:30Z'), [heading, found]);
   assert.equal((await disclosures()).length, 4);
-  const { output } = await runCommand(
-    service.platform,
-    auditCommands,
-    'audit',
-    'disclosures',
-    '--patient',
-    'x',
-    '--csv',
-  );
+  const { output } = await runCommand(service.platform, commands, 'audit', 'disclosures', '--patient', 'x', '--csv');
   assert.deepEqual(output, [heading]);
 });
 
@@ -127,7 +118,7 @@ test('disclosures refuse what is no patient and no moment', async () => {
     ['ada', 'yesterday'],
   ] as const) {
     const line = ['audit', 'disclosures', '--patient', patientId, '--from', from];
-    await assert.rejects(runCommand(service.platform, auditCommands, ...line), /--(?:patient|from) must be/);
+    await assert.rejects(runCommand(service.platform, commands, ...line), /--(?:patient|from) must be/);
   }
 });
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { auditCommands } from '../../src/cli/commands/data/audit.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import { runCommand } from '../cli/platform.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
@@ -44,7 +44,7 @@ interface Verdict {
 
 async function verify(firm: TestFirm): Promise<Verdict> {
   const line = ['audit', 'verify', '--firm', firm.prefix];
-  const { exitStatus, output } = await runCommand(service.platform, auditCommands, ...line);
+  const { exitStatus, output } = await runCommand(service.platform, commands, ...line);
   const [heading = '', ...findings] = output.map((text) => text.trim());
   return { status: exitStatus, heading, findings: findings.filter((text) => !text.startsWith('note:')) };
 }

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { auditCommands } from '../../src/cli/commands/data/audit.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { sql } from '../../src/database/sql.ts';
 import { revokeLegacyAccount } from '../../src/oauth/legacy/accounts.ts';
 import { revokeAuthorisation } from '../../src/tenancy/authorisations.ts';
@@ -173,6 +173,6 @@ test('no row holds a token or a password, and all of them are proven', async () 
   const { password = '' } = passwordForm(own, maple);
   for (const hidden of [password, own.legacyKey, json.access_token.split('.')[2], json.refresh_token.split('.')[2]])
     assert.ok(hidden.length > 20 && !text.includes(hidden));
-  const { exitStatus, output } = await runCommand(service.platform, auditCommands, 'audit', 'verify');
+  const { exitStatus, output } = await runCommand(service.platform, commands, 'audit', 'verify');
   assert.equal(exitStatus, 0, output.join('\n'));
 });

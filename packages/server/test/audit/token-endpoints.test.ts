@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { auditCommands } from '../../src/cli/commands/data/audit.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { sql } from '../../src/database/sql.ts';
 import { runCommand } from '../cli/platform.ts';
 import {
@@ -129,7 +129,7 @@ test('operators see them with `praxis audit service`, refusals alone if they lik
   await ask('revoke', formOf(token));
   const id = `token-endpoint-${requests}`;
   const lines = async (...options: readonly string[]): Promise<readonly string[]> =>
-    (await runCommand(service.platform, auditCommands, 'audit', 'service', '--csv', ...options)).output;
+    (await runCommand(service.platform, commands, 'audit', 'service', '--csv', ...options)).output;
   const [heading, ...rows] = await lines();
   assert.equal(heading, 'TIME,ACTION,ABOUT,APPLICATION,CALLER,OUTCOME,REASON,FLOW,TOKEN,TIMES,REQUEST');
   const at = new Date(service.clock.now()).toISOString();

@@ -4,7 +4,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { openHeadFiles } from '../../src/audit/head-files.ts';
-import { auditCommands } from '../../src/cli/commands/data/audit.ts';
+import { commands } from '../../src/cli/commands.ts';
 import type { Database } from '../../src/database/database.ts';
 import { sql } from '../../src/database/sql.ts';
 import { runCommand } from '../cli/platform.ts';
@@ -25,7 +25,7 @@ const write = async (): Promise<void> => {
 };
 
 async function verify(): Promise<readonly string[]> {
-  const { output } = await runCommand(service.platform, auditCommands, 'audit', 'verify', '--firm', 'maple');
+  const { output } = await runCommand(service.platform, commands, 'audit', 'verify', '--firm', 'maple');
   return output.slice(1).map((line) => line.trim());
 }
 

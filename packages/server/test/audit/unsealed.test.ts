@@ -11,7 +11,7 @@ import { openLedger } from '../../src/audit/ledger.ts';
 import { openProver } from '../../src/audit/proof.ts';
 import { openSealingKey } from '../../src/audit/seal.ts';
 import { auditSealing, type SealingState } from '../../src/audit/sealing.ts';
-import { auditCommands } from '../../src/cli/commands/data/audit.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { sql } from '../../src/database/sql.ts';
 import { runCommand } from '../cli/platform.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
@@ -48,7 +48,7 @@ async function write({ ledger }: Process, firm: number): Promise<string> {
 }
 
 async function verify(prefix: string): Promise<{ readonly status: number; readonly output: readonly string[] }> {
-  const { exitStatus, output } = await runCommand(service.platform, auditCommands, 'audit', 'verify', '--firm', prefix);
+  const { exitStatus, output } = await runCommand(service.platform, commands, 'audit', 'verify', '--firm', prefix);
   return { status: exitStatus, output };
 }
 

@@ -7,7 +7,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { serviceLedger } from '../../src/audit/audit-row.ts';
-import { auditCommands } from '../../src/cli/commands/data/audit.ts';
+import { commands } from '../../src/cli/commands.ts';
 import type { Database } from '../../src/database/database.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import { runCommand } from '../cli/platform.ts';
@@ -49,14 +49,7 @@ await work('Cherry');
 
 /** What verify says about the firm: its exit status, and the lines after the first. */
 async function verify(): Promise<{ readonly status: number; readonly findings: readonly string[] }> {
-  const { exitStatus, output } = await runCommand(
-    service.platform,
-    auditCommands,
-    'audit',
-    'verify',
-    '--firm',
-    'maple',
-  );
+  const { exitStatus, output } = await runCommand(service.platform, commands, 'audit', 'verify', '--firm', 'maple');
   return { status: exitStatus, findings: output.slice(1).map((line) => line.trim()) };
 }
 
@@ -220,7 +213,7 @@ for (const [what, statements, finding] of hands) {
 }
 
 test('a ledger that nobody touched is as it was written, and so is that of the service', async () => {
-  const { exitStatus, output } = await runCommand(service.platform, auditCommands, 'audit', 'verify');
+  const { exitStatus, output } = await runCommand(service.platform, commands, 'audit', 'verify');
   assert.equal(exitStatus, 0, output.join('\n'));
   assert.match(output[0] ?? '', /^the service: is as it was written \(\d+ rows under \d+ seals, \d+ not sealed yet\)$/);
   assert.equal(output[1], 'firm maple: is as it was written (10 rows under 2 seals, 5 not sealed yet)');

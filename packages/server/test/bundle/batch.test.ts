@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { entryProblem } from '../../src/cli/options.ts';
+import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { authorise } from '../../src/tenancy/authorisations.ts';
 import { encounter, patient } from '../support/records.ts';
 import { type Answer, makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';

@@ -1,10 +1,9 @@
-/** `praxis access explain`, `praxis authorize --row` and `praxis authorization rows`. */
+/** `praxis access explain`, `praxis authorise --row` and `praxis authorisation rows`. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { UsageError } from '../../src/cli/command.ts';
-import { accessCommands } from '../../src/cli/commands/access/access.ts';
-import { authorisationCommands } from '../../src/cli/commands/access/authorisations.ts';
-import { entryProblem } from '../../src/cli/options.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { createApplication, suspendApplication } from '../../src/tenancy/applications.ts';
 import { findAuthorisation, revokeAuthorisation } from '../../src/tenancy/authorisations.ts';
 import { makeFirm, openTestPlatform, runCommand } from './platform.ts';
@@ -15,11 +14,10 @@ const maple = await makeFirm(platform, 'maple');
 const acl = ['acl/enc_s', 'acl/obsv_ef_r', 'acl/obsv_ef_s', 'acl/pat_r', 'acl/pat_s_name_dob_gen'];
 const vendor = await createApplication(database, { environment: 'sandbox', name: 'Vendor', acl }, entryProblem);
 
-const commands = [...accessCommands, ...authorisationCommands];
 const run = async (...line: readonly string[]) => (await runCommand(platform, commands, ...line)).output;
 const explain = (...more: readonly string[]) =>
   run('access', 'explain', '--firm', 'maple', '--application', 'Vendor', ...more);
-const rows = (...more: readonly string[]) => run('authorization', 'rows', 'Vendor', 'maple', ...more);
+const rows = (...more: readonly string[]) => run('authorisation', 'rows', 'Vendor', 'maple', ...more);
 
 test('without an authorisation nothing is allowed, whatever the entries', async () => {
   assert.deepEqual(await explain(), ['refused: maple has not authorised Vendor']);
@@ -27,8 +25,8 @@ test('without an authorisation nothing is allowed, whatever the entries', async 
 });
 
 const wrong: readonly (readonly [line: readonly string[], problem: RegExp])[] = [
-  [['--interaction', 'read'], /--interaction and --parameter are asked of a --type/],
-  [['--type', 'Patience'], /--type must be a resource type of R4/],
+  [['--interaction', 'read'], /interaction and parameter are asked of a type/],
+  [['--type', 'Patience'], /--type must be one of Account, ActivityDefinition, /],
   [['--type', 'Patient', '--interaction', 'write'], /--interaction must be one of read, vread, /],
   [['--type', 'Patient', '--parameter', 'shoe-size'], /shoe-size: Patient has no such search parameter/],
   [['--scope', 'acl/pat_r  acl/pat_s'], /--scope: scope is a list of entries separated by single spaces/],
@@ -37,20 +35,20 @@ const wrong: readonly (readonly [line: readonly string[], problem: RegExp])[] = 
 
 test('authorised with a row, which is shown, kept by a new authorisation, replaced and taken away', async () => {
   for (const line of ['obsv_ef', 'obsv_ef?sex=male', 'lab_type_path?category=x']) {
-    await assert.rejects(run('authorize', 'Vendor', 'maple', '--row', line), UsageError);
+    await assert.rejects(run('authorise', 'Vendor', 'maple', '--row', line), UsageError);
   }
   await assert.rejects(
-    run('authorize', 'Vendor', 'maple', '--row', 'obsv_ef?category=exam', '--row', 'obsv_ef?_elements=code'),
-    /--row obsv_ef is said twice/,
+    run('authorise', 'Vendor', 'maple', '--row', 'obsv_ef?category=exam', '--row', 'obsv_ef?_elements=code'),
+    /--row: obsv_ef is said twice/,
   );
   assert.equal(await findAuthorisation(database, maple, vendor), undefined);
-  await run('authorize', 'Vendor', 'maple', '--row', 'obsv_ef?category=exam&_elements=code,value');
+  await run('authorise', 'Vendor', 'maple', '--row', 'obsv_ef?category=exam&_elements=code,value');
   const stored = [
     ['CODE', 'ROW'],
     ['obsv_ef', 'obsv_ef?category=exam&_elements=code,value'],
   ].map((cells) => cells.join('\t'));
   assert.deepEqual(await rows(), stored);
-  await run('authorize', 'Vendor', 'maple', '--purpose', 'Another');
+  await run('authorise', 'Vendor', 'maple', '--purpose', 'Another');
   assert.deepEqual(await rows(), stored);
   assert.deepEqual(await rows('--row', 'obsv_ef?category=vital-signs'), [
     'CODE\tROW',

@@ -29,13 +29,13 @@ test('malformed and impossible administrators are refused, and change nothing', 
   const before = await administrators();
   const refusals: readonly (readonly [line: readonly string[], message: RegExp])[] = [
     [['create', 'Ada'], /^username must be 1 to 63 of a-z/],
-    [['create', 'ada', '--role', 'king'], /^--role must be operator, practice, vendor$/],
-    [['create', 'ada', '--role', 'practice'], /^firm is missing: the role practice has one$/],
+    [['create', 'ada', '--role', 'king'], /^--role must be one of operator, practice, vendor, not 'king'$/],
+    [['create', 'ada', '--role', 'practice'], /^--firm is missing: the role practice has one$/],
     [
       ['create', 'ada', '--role', 'practice', '--firm', 'nowhere'],
       /^firm nowhere does not exist in environment sandbox$/,
     ],
-    [['create', 'ada', '--firm', 'maple'], /^firm is for the role practice alone$/],
+    [['create', 'ada', '--firm', 'maple'], /^--firm is for the role practice alone$/],
     [['create', 'ada', '--role', 'vendor', '--application', 'None'], /^application None does not exist/],
     [['create', 'ada', '--password-file', '/does/not/exist'], /^--password-file \/does\/not\/exist cannot be read$/],
     [['create', 'ada', '--password-file', files.write('weak', 'passwordpassword\n')], /^password is among those/],

@@ -6,11 +6,7 @@ import path from 'node:path';
 import test, { after } from 'node:test';
 import { ConfigError } from '../../src/base/config.ts';
 import { PraxisError } from '../../src/base/errors.ts';
-import { applicationCommands } from '../../src/cli/commands/access/applications.ts';
-import { clientCredentialCommands } from '../../src/cli/commands/keys/client-credentials.ts';
-import { clientCommands } from '../../src/cli/commands/keys/clients.ts';
-import { keyCommands } from '../../src/cli/commands/keys/keys.ts';
-import { signingKeyCommands } from '../../src/cli/commands/keys/signing-keys.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { publishedMsMin } from '../../src/oauth/signing/signing-key-rotation.ts';
 import { openSigningKeys } from '../../src/oauth/signing/signing-keys.ts';
 import { makeKeyPair } from '../oauth/assertions.ts';
@@ -19,13 +15,6 @@ import { openScratchDirectory } from './scratch-directory.ts';
 
 const files = openScratchDirectory({ after });
 const platform = await openTestPlatform({ after });
-const commands = [
-  ...applicationCommands,
-  ...clientCommands,
-  ...clientCredentialCommands,
-  ...keyCommands,
-  ...signingKeyCommands,
-];
 const run = (...line: readonly string[]): Promise<CommandResult> => runCommand(platform, commands, ...line);
 await run('app', 'create', 'Vendor', '--acl', 'acl/pat_s');
 const pair = await makeKeyPair('ES384', 'first');
@@ -60,10 +49,10 @@ test('client jwks: what is no set of public keys is refused, and the keys stay a
   const refusals: readonly (readonly [line: readonly string[], message: string])[] = [
     [[], 'give one of --file, --uri and --remove'],
     [['--file', setFile, '--remove'], 'give one of --file, --uri and --remove'],
-    [['--file', missing], `${missing} cannot be read as JSON`],
+    [['--file', missing], `--file ${missing} cannot be read`],
     [
       ['--file', privateFile],
-      'JWK Set keys[0] holds the private member d: register public keys only, and replace this one',
+      '--file: JWK Set keys[0] holds the private member d: register public keys only, and replace this one',
     ],
     [['--uri', 'http://keys.example.com/jwks'], '--uri must begin with https://'],
     [['--uri', 'https://127.0.0.1/jwks'], '--uri names an address that is not of the public Internet'],
@@ -122,7 +111,7 @@ test('client secrets: add, list, retire; a third one waits for the end of anothe
   assert.deepEqual(await states(), [`${id} active never`, `${first} active never`]);
   assert.equal(
     await refusalOf(run('client', 'retire-secret', 'Vendor', clientId, 'x')),
-    'ID must be a number that praxis client secrets shows',
+    'secret is a number that its list shows',
   );
   assert.deepEqual((await run('client', 'retire-secret', 'Vendor', clientId, first)).output, [
     `secret ${first} is retired`,

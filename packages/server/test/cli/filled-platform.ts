@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createAdministrator } from '../../src/admin/administrators.ts';
+import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { openPasswords } from '../../src/admin/passwords.ts';
 import { signIn } from '../../src/admin/sign-in.ts';
 import type { Platform } from '../../src/app.ts';
@@ -12,7 +13,6 @@ import { openSealingKey } from '../../src/audit/seal.ts';
 import { sealNext } from '../../src/audit/sealing.ts';
 import { tablesOf } from '../../src/cli/backup/tables.ts';
 import { importCommands } from '../../src/cli/commands/data/import.ts';
-import { entryProblem } from '../../src/cli/options.ts';
 import { sql } from '../../src/database/sql.ts';
 import { buildWrite } from '../../src/engine/write/build-write.ts';
 import { reconcile } from '../../src/indexing/reconcile.ts';

@@ -40,7 +40,7 @@ test('a command line that cannot be followed is refused before anything is read'
   const missing = path.join(files.path, 'missing.json');
   const refusals: readonly (readonly [line: readonly string[], message: RegExp])[] = [
     [[file], /^--firm is missing/],
-    [['--firm', 'maple'], /^usage: praxis import FILE\|DIR… --firm FIRM/],
+    [['--firm', 'maple'], /^FILE\|DIR is missing; usage: praxis import FILE\|DIR… --firm FIRM/],
     [[missing, '--firm', 'maple'], /missing\.json cannot be read: there is no such file or directory$/],
     [[file, other, '--firm', 'maple'], /patients\.csv must be called \.ndjson \(one resource a line\) or \.json/],
     [[empty, '--firm', 'maple'], /^there is no \.json or \.ndjson file in /],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
 import { UsageError } from '../../src/cli/command.ts';
-import { intakeCommands } from '../../src/cli/commands/practice/intake.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 import { tenantRows } from '../support/tenant-rows.ts';
 import { runCommand } from './platform.ts';
@@ -14,7 +14,7 @@ const portal = await openCaller(service, await makeApplication(service, 'Portal'
 const condition = { resourceType: 'Condition', subject: { reference: 'Patient/p1' }, code: { text: 'Myopia' } };
 
 async function intake(...line: readonly string[]): Promise<readonly string[]> {
-  return (await runCommand(service.platform, intakeCommands, 'intake', ...line)).output;
+  return (await runCommand(service.platform, commands, 'intake', ...line)).output;
 }
 
 async function proposed(): Promise<string> {
@@ -48,7 +48,7 @@ test('what is wrong on the command line is refused, and nothing is changed', asy
 test('rules are made, listed and taken away', async () => {
   await intake('require', 'maple', 'Coverage', '--application', 'Portal');
   assert.deepEqual(await intake('rules', 'maple'), ['TYPE\tAPPLICATION', 'Condition\t*', 'Coverage\tPortal']);
-  assert.deepEqual(await intake('release', 'maple', 'Coverage'), ['There was no such rule']);
+  await assert.rejects(intake('release', 'maple', 'Coverage'), /There is no such rule: intake rules lists them/);
   assert.deepEqual(await intake('release', 'maple', 'Coverage', '--application', 'Portal'), [
     'Coverage is stored at once',
   ]);

@@ -3,10 +3,10 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { PraxisError } from '../../src/base/errors.ts';
 import { UsageError } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { entryProblem } from '../../src/cli/options.ts';
 import { sql } from '../../src/database/sql.ts';
 import { brownOutsMax } from '../../src/oauth/legacy/sunset-administration.ts';
 import { createApplication } from '../../src/tenancy/applications.ts';
@@ -63,8 +63,8 @@ const refusals: readonly (readonly [line: readonly string[], message: RegExp])[]
   [['brown-out', 'add', '--from', '2026-11-20', '--until', '2026-11-21T09:30:00Z'], /until has passed/],
   [['brown-out', 'add', '--from', '2026-12-01', '--until', '2026-12-08T00:00:01Z'], /at most 7 days/],
   [['brown-out', 'remove', '1'], /environment sandbox has no brown-out 1/],
-  [['brown-out', 'remove', 'all'], /ID must be a number/],
-  [['report', '--format', 'xml'], /--format must be table, csv, json/],
+  [['brown-out', 'remove', 'all'], /brownOut is a number that its list shows/],
+  [['report', '--format', 'xml'], /--format must be one of table, csv, json, not 'xml'/],
   [['migrate', 'Nobody'], /application Nobody does not exist/],
 ];
 

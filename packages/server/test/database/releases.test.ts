@@ -15,7 +15,7 @@ import { openPlatform, startService } from '../../src/app.ts';
 import { fixedClock } from '../../src/base/clock.ts';
 import { readConfig } from '../../src/base/config.ts';
 import { newSecret } from '../../src/base/ids.ts';
-import { auditCommands } from '../../src/cli/commands/data/audit.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { readSandbox } from '../../src/cli/sandbox/credentials.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
@@ -137,7 +137,7 @@ for (const release of readdirSync(releases)) {
     assert.match(said.at(-1) ?? '', /^to be called back: Task\//);
 
     await service.parts.ledger.flush();
-    const verified = await runCommand(platform, auditCommands, 'audit', 'verify', '--firm', 'maple');
+    const verified = await runCommand(platform, commands, 'audit', 'verify', '--firm', 'maple');
     assert.equal(verified.exitStatus, 0, verified.output.join('\n'));
   });
 

@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { after } from 'node:test';
-import { legacySunsetCommands } from '../../src/cli/commands/keys/legacy-sunset.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { runCommand } from '../cli/platform.ts';
 import {
   clientToken,
@@ -123,7 +123,7 @@ for (const page of pages) {
     assert.ok(steps.length > 1);
     const { firm, values } = await prepare(page);
     if (page === 'move-from-legacy')
-      await runCommand(service.platform, legacySunsetCommands, ...announcement, '--firm', firm.prefix);
+      await runCommand(service.platform, commands, ...announcement, '--firm', firm.prefix);
     const here = (text: string): string =>
       text.replaceAll('http://127.0.0.1:8080', service.origin).replaceAll('/firm/maple/', `/firm/${firm.prefix}/`);
     const filledIn = (name: string): string => values[name] ?? assert.fail(`nobody has a value for ${name}`);

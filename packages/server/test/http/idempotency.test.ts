@@ -1,7 +1,7 @@
 /** The header Idempotency-Key, and $write-outcome (docs/decisions/0173). */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { entryProblem } from '../../src/cli/options.ts';
+import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { sql } from '../../src/database/sql.ts';
 import { keyKeptMs } from '../../src/storage/idempotency.ts';
 import { authorise } from '../../src/tenancy/authorisations.ts';

@@ -8,6 +8,7 @@ import { commands } from '../../src/cli/commands.ts';
 import { sql } from '../../src/database/sql.ts';
 import { parameterIndexing } from '../../src/indexing/firm-parameters.ts';
 import { listJobFailures, noteJobFailure } from '../../src/jobs/job-failures.ts';
+import { runCommand } from '../cli/platform.ts';
 import { captureLog } from '../support/captured-log.ts';
 import { type Caller, makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 
@@ -134,23 +135,14 @@ test('released by an operator it begins anew', async () => {
   await jobs.settle();
   assert.equal((await standing(atMaple, 'broken'))['state'], 'indexing');
   const printed: string[] = [];
-  const run = async (name: string, args: readonly string[]): Promise<void> => {
-    const command = commands.find((each) => each.name === name);
-    assert.ok(command);
-    const context = { platform: async () => service.platform, print: (line: string) => void printed.push(line) };
-    const input = {
-      argument: (index: number) => args[index] ?? '',
-      required: () => 'sandbox',
-      option: () => undefined,
-    };
-    // Only what these commands use of both.
-    await command.run(context as never, input as never);
+  const run = async (...line: readonly string[]): Promise<void> => {
+    printed.push(...(await runCommand(service.platform, commands, ...line)).output);
   };
-  await run('job list', []);
+  await run('job', 'list');
   assert.match(printed.join('\n'), /search-parameters\s+sandbox\s+maple\s+5\s.*parked\s+internal error/);
-  await run('job release', ['search-parameters', 'maple']);
-  await assert.rejects(run('job release', ['search-parameters', 'maple']), /is no job that has failed for firm maple/);
-  await assert.rejects(run('job release', ['other', 'maple']), /other is no job/);
+  await run('job', 'release', 'search-parameters', 'maple');
+  await assert.rejects(run('job', 'release', 'search-parameters', 'maple'), /is no job that has failed for firm maple/);
+  await assert.rejects(run('job', 'release', 'other', 'maple'), /other is no job/);
   await jobs.settle();
   assert.equal((await standing(atMaple, 'broken'))['state'], 'active');
   assert.deepEqual(await listJobFailures(database, maple.id), []);

@@ -1,7 +1,7 @@
 /** SMART v2 scopes of systems by HTTP: in an application's acl, in a firm's authorisation, and asked for by `scope`. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { entryProblem } from '../../src/cli/options.ts';
+import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { createApplication } from '../../src/tenancy/applications.ts';
 import { authorise } from '../../src/tenancy/authorisations.ts';
 import { encounter, patient } from '../support/records.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import test, { after } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { entryProblem } from '../../src/cli/options.ts';
+import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { issueApiKey } from '../../src/oauth/client-auth/api-keys.ts';
 import { raiseOrderEpoch } from '../../src/storage/order-epoch.ts';
 import { authorise, setOperatorRows } from '../../src/tenancy/authorisations.ts';

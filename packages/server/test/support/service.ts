@@ -5,13 +5,13 @@
 import { rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { openPlatform, type Platform, type Service, startService } from '../../src/app.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { fixedClock } from '../../src/base/clock.ts';
 import { readConfig } from '../../src/base/config.ts';
 import { newSecret } from '../../src/base/ids.ts';
 import type { Log } from '../../src/base/log.ts';
-import { entryProblem } from '../../src/cli/options.ts';
 import { issueApiKey } from '../../src/oauth/client-auth/api-keys.ts';
 import { issueClient } from '../../src/oauth/client-auth/clients.ts';
 import { issueLegacyAccount } from '../../src/oauth/legacy/accounts.ts';

@@ -1,6 +1,7 @@
 /** Actions of administrators on what is their own: signing in, sessions, API tokens, the password. */
-import { nothing, roles, type Shape } from '../../actions/action.ts';
+
 import { createdAt, lastUsedAt, title } from '../../actions/fields.ts';
+import { nothing, roles, type Shape } from '../../actions/schema.ts';
 import { numberOf } from '../../actions/targets.ts';
 import { setPassword } from '../administrators.ts';
 import { defineSessionAction } from '../context.ts';

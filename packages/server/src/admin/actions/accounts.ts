@@ -1,7 +1,7 @@
 /** `praxis account …`: legacy accounts, each of one application at one firm. */
 
-import { nothing } from '../../actions/action.ts';
 import { applicationMember, createdAt, title } from '../../actions/fields.ts';
+import { nothing } from '../../actions/schema.ts';
 import { applicationOf, firmOf } from '../../actions/targets.ts';
 import {
   issueLegacyAccount,
@@ -13,7 +13,7 @@ import { defineAdminAction } from '../context.ts';
 
 const issued = {
   username: { kind: 'text', description: 'The username.' },
-  password: { kind: 'text', description: 'The password; it cannot be shown again.' },
+  password: { kind: 'text', secret: true, description: 'The password; it cannot be shown again.' },
 } as const;
 
 export const legacyAccountActions = [
@@ -43,7 +43,7 @@ export const legacyAccountActions = [
     roles: ['operator'],
     creates: true,
     fields: {
-      application: { ...title('Name of the application.'), required: true },
+      application: { ...title('Name of the application.'), required: true, noted: true },
       username: title('Unique at the firm; made up when absent.'),
     },
     output: { kind: 'one', shape: issued },
@@ -52,6 +52,7 @@ export const legacyAccountActions = [
       const application = await applicationOf(context, { ...path, application: body.application });
       return await issueLegacyAccount(context.database, context.secrets, firm, application, body.username);
     },
+    command: { arguments: ['application', 'firm'] },
   }),
   defineAdminAction({
     name: 'account reset',
@@ -73,5 +74,6 @@ export const legacyAccountActions = [
     fields: {},
     output: nothing,
     run: async (context, { path }) => revokeLegacyAccount(context.database, await firmOf(context, path), path.account),
+    command: { print: (_, { path }) => [`account ${path.account} is revoked`] },
   }),
 ];

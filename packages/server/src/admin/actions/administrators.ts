@@ -1,12 +1,14 @@
 /** `praxis admin …`: who may administer. */
-import { nothing, roles } from '../../actions/action.ts';
+
 import { createdAt, segment, title } from '../../actions/fields.ts';
+import { nothing, roles } from '../../actions/schema.ts';
 import { createAdministrator, listAdministrators, revokeAdministrator, setPassword } from '../administrators.ts';
 import { defineAdminAction } from '../context.ts';
 import { passwordLengthMax, passwordLengthMin } from '../password-rules.ts';
 
 const password = {
   kind: 'text',
+  secret: true,
   lengthMax: passwordLengthMax,
   description: `At least ${passwordLengthMin} characters, and none that is guessed first; made up when absent.`,
 } as const;
@@ -15,6 +17,7 @@ const issued = {
   username: { kind: 'text', description: 'The username.' },
   password: {
     kind: 'text',
+    secret: true,
     optional: true,
     description: 'The password that was made up; it cannot be shown again. Absent when one was given.',
   },
@@ -41,6 +44,16 @@ export const administratorActions = [
       },
     },
     run: ({ database }) => listAdministrators(database),
+    command: {
+      columns: [
+        'username',
+        'role',
+        'environment',
+        { heading: 'FIRM OR APPLICATION', cell: ({ firm, application }) => firm ?? application },
+        'state',
+        'createdAt',
+      ],
+    },
   }),
   defineAdminAction({
     name: 'admin create',
@@ -51,14 +64,23 @@ export const administratorActions = [
     creates: true,
     fields: {
       username: { ...segment('Unique in the installation; an e-mail address fits.'), required: true },
-      role: { kind: 'choice', values: roles, required: true, description: 'What it may do.' },
-      environment: segment('Of the firm or application; sandbox when absent.'),
-      firm: segment('Prefix; for the role practice.'),
-      application: title('Name; for the role vendor.'),
+      role: { kind: 'choice', values: roles, required: true, standard: 'operator', description: 'What it may do.' },
+      environment: {
+        ...segment('Of the firm or application; sandbox when absent.'),
+        standard: 'sandbox',
+        place: 'environment',
+        noted: true,
+      },
+      firm: { ...segment('Prefix; for the role practice.'), place: 'firm', noted: true },
+      application: { ...title('Name; for the role vendor.'), noted: true },
       password,
     },
     output: { kind: 'one', shape: issued },
     run: (context, { body }) => createAdministrator(context, { ...body, environment: body.environment ?? 'sandbox' }),
+    command: {
+      arguments: ['username'],
+      print: ({ username, password: made }) => (made === undefined ? [`administrator ${username} exists`] : undefined),
+    },
   }),
   defineAdminAction({
     name: 'admin password',
@@ -69,6 +91,10 @@ export const administratorActions = [
     fields: { password },
     output: { kind: 'one', shape: issued },
     run: (context, { path, body }) => setPassword(context, path.administrator, body.password),
+    command: {
+      print: ({ username, password: made }) =>
+        made === undefined ? [`administrator ${username} has the password given`] : undefined,
+    },
   }),
   defineAdminAction({
     name: 'admin revoke',
@@ -79,5 +105,6 @@ export const administratorActions = [
     fields: {},
     output: nothing,
     run: ({ database }, { path }) => revokeAdministrator(database, path.administrator),
+    command: { print: (_, { path }) => [`administrator ${path.administrator} is revoked`] },
   }),
 ];

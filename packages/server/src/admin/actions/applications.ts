@@ -1,7 +1,7 @@
 /** `praxis app …`: the vendors' programs, and what their vendors see and change of them. */
 
-import { nothing, type Shape } from '../../actions/action.ts';
 import { acl, title } from '../../actions/fields.ts';
+import { nothing, type Shape } from '../../actions/schema.ts';
 import { applicationOf } from '../../actions/targets.ts';
 import { describedSettings, settingNames } from '../../tenancy/application-settings.ts';
 import {
@@ -17,7 +17,7 @@ import { defineAdminAction } from '../context.ts';
 import { entryProblem } from '../entry-problem.ts';
 
 const application: Shape = {
-  name: { kind: 'text', description: 'Unique in its environment.' },
+  name: { kind: 'text', label: 'application', description: 'Unique in its environment.' },
   state: { kind: 'choice', values: ['active', 'suspended'], description: 'Suspended: refused everywhere.' },
   acl: { kind: 'texts', description: 'The most that its tokens may carry, and that a firm may authorise.' },
   settings: { kind: 'flags', description: 'Habits of existing clients that it keeps.' },
@@ -26,6 +26,7 @@ const application: Shape = {
 const settings = {
   kind: 'flags',
   names: settingNames,
+  option: 'setting',
   description: 'Habits of existing clients that it keeps; what is absent is off.',
 } as const;
 
@@ -39,6 +40,7 @@ export const applicationActions = [
     fields: {},
     output: { kind: 'list', shape: application },
     run: ({ database }, { path }) => listApplications(database, path.environment),
+    command: { columns: ['name', 'state', 'acl'] },
   }),
   defineAdminAction({
     name: 'app create',
@@ -55,6 +57,12 @@ export const applicationActions = [
     output: { kind: 'one', shape: application },
     run: ({ database }, { path, body }) =>
       createApplication(database, { ...body, environment: path.environment }, entryProblem),
+    command: {
+      arguments: ['name'],
+      print: ({ name, environment, acl: entries }) => [
+        `application ${name} in ${environment} with ${entries.length} entries`,
+      ],
+    },
   }),
   defineAdminAction({
     name: 'app show',
@@ -77,6 +85,7 @@ export const applicationActions = [
     output: nothing,
     run: async (context, { path, body }) =>
       setApplicationAcl(context.database, await applicationOf(context, path), body.acl, entryProblem),
+    command: { print: (_, { path, body }) => [`application ${path.application} holds ${body.acl.length} entries`] },
   }),
   defineAdminAction({
     name: 'app settings',
@@ -88,13 +97,14 @@ export const applicationActions = [
     output: {
       kind: 'list',
       shape: {
-        name: { kind: 'text', description: 'The setting.' },
-        on: { kind: 'flag', description: 'Whether the application keeps it.' },
+        name: { kind: 'text', label: 'setting', description: 'The setting.' },
+        on: { kind: 'flag', words: ['on', 'off'], label: 'state', description: 'Whether the application keeps it.' },
         meaning: { kind: 'text', description: 'What it changes.' },
         habit: { kind: 'text', description: 'What clients do that it is for.' },
       },
     },
     run: async (context, { path }) => describedSettings((await applicationOf(context, path)).settings),
+    command: { columns: ['name', 'on', 'meaning'] },
   }),
   defineAdminAction({
     name: 'app set',
@@ -106,6 +116,12 @@ export const applicationActions = [
     output: nothing,
     run: async (context, { path, body }) =>
       setApplicationSettings(context.database, await applicationOf(context, path), body.settings),
+    command: {
+      print: (_, { path, body }) => {
+        const pairs = Object.entries(body.settings).map(([name, on]) => `${name}=${on}`);
+        return [`application ${path.application}: ${pairs.join(' ')}`];
+      },
+    },
   }),
   defineAdminAction({
     name: 'app suspend',
@@ -116,6 +132,7 @@ export const applicationActions = [
     fields: {},
     output: nothing,
     run: async (context, { path }) => suspendApplication(context.database, await applicationOf(context, path)),
+    command: { print: (_, { path }) => [`application ${path.application} is suspended`] },
   }),
   defineAdminAction({
     name: 'app resume',
@@ -126,6 +143,7 @@ export const applicationActions = [
     fields: {},
     output: nothing,
     run: async (context, { path }) => resumeApplication(context.database, await applicationOf(context, path)),
+    command: { print: (_, { path }) => [`application ${path.application} is active`] },
   }),
   defineAdminAction({
     name: 'app firms',

@@ -5,35 +5,38 @@
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { parseScope } from '../../access/grammar.ts';
 import { rowQueryText } from '../../access/row-query.ts';
-import { itemsMax, type Shape } from '../../actions/action.ts';
+import type { Shape } from '../../actions/schema.ts';
 import { applicationOf, firmOf } from '../../actions/targets.ts';
 import { serviceActions } from '../../audit/audit-row.ts';
 import { type Disclosure, disclosuresOf } from '../../audit/disclosures.ts';
 import { serviceRowsOf } from '../../audit/service-rows.ts';
 import { fail } from '../../base/errors.ts';
 import { effectiveAccess, interactionNames, type PermissionGrant } from '../../engine/rights/effective-access.ts';
+import { openOperations } from '../../operations/open-operations.ts';
+import { operations } from '../../practice/operations.ts';
 import { typeName } from '../../storage/rows.ts';
 import { defineAdminAction } from '../context.ts';
 import { explainAccess, verdictsOn } from '../explain.ts';
+import { printAccess } from './print-access.ts';
 
 const practices = ['operator', 'practice'] as const;
 const scopeLengthMax = 20_000;
 const parameterLengthMax = 64;
 
 const disclosure: Shape = {
-  at: { kind: 'time', description: 'When.' },
+  at: { kind: 'time', precision: 'instant', label: 'time', description: 'When.' },
   application: { kind: 'text', description: 'Name of the application as it is now.' },
-  subject: { kind: 'text', nullable: true, description: 'Whom the token named.' },
+  subject: { kind: 'text', nullable: true, label: 'caller', description: 'Whom the token named.' },
   interaction: { kind: 'text', description: 'What was asked for.' },
   resource: { kind: 'text', description: 'Type, or type and id; empty: of several types.' },
   shown: { kind: 'integer', description: 'Resources that the answer showed.' },
   elements: { kind: 'text', description: 'all, or the names of the elements.' },
   entries: { kind: 'text', nullable: true, description: 'Access entries that allowed it.' },
-  requestId: { kind: 'text', nullable: true, description: 'X-Request-Id of the answer.' },
+  requestId: { kind: 'text', nullable: true, label: 'request', description: 'X-Request-Id of the answer.' },
 };
 
 const serviceRow: Shape = {
-  at: { kind: 'time', description: 'When.' },
+  at: { kind: 'time', precision: 'instant', label: 'time', description: 'When.' },
   action: { kind: 'choice', values: serviceActions, description: 'What was asked for.' },
   about: { kind: 'text', nullable: true, description: 'The realm, environment and firm, or what was administered.' },
   application: {
@@ -41,13 +44,13 @@ const serviceRow: Shape = {
     nullable: true,
     description: 'Name of the application as it is now, where it is known.',
   },
-  subject: { kind: 'text', nullable: true, description: 'Who proved to be it.' },
+  subject: { kind: 'text', nullable: true, label: 'caller', description: 'Who proved to be it.' },
   outcome: { kind: 'integer', description: '0: it succeeded; 4: it was refused; 8: it failed.' },
   reason: { kind: 'text', nullable: true, description: 'Error code of a refusal.' },
   flow: { kind: 'text', nullable: true, description: 'How the token was got.' },
-  tokenId: { kind: 'text', nullable: true, description: 'jti of the token, never the token.' },
+  tokenId: { kind: 'text', nullable: true, label: 'token', description: 'jti of the token, never the token.' },
   times: { kind: 'integer', description: 'Equal refusals that it stands for.' },
-  requestId: { kind: 'text', nullable: true, description: 'X-Request-Id of the answer.' },
+  requestId: { kind: 'text', nullable: true, label: 'request', description: 'X-Request-Id of the answer.' },
 };
 
 const dayMs = 86_400_000;
@@ -89,10 +92,16 @@ export const auditActions = [
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/disclosures',
     summary: 'Which application saw which data of a patient, and when',
-    description: 'The patient stands in the body so that it is in no log of paths.',
+    requestNote: 'The patient stands in the body so that it is in no log of paths.',
     roles: practices,
     fields: {
-      patient: { kind: 'text', lengthMax: 72, required: true, description: 'Patient/ID, or the id alone.' },
+      patient: {
+        kind: 'text',
+        lengthMax: 72,
+        required: true,
+        noted: true,
+        description: 'Patient/ID, or the id alone.',
+      },
       from: { kind: 'time', description: 'Earliest moment.' },
       to: { kind: 'time', description: 'Moment before which.' },
     },
@@ -105,10 +114,11 @@ export const auditActions = [
       const rows: object[] = [];
       for await (const row of disclosuresOf(context.database, { firm: firm.id, patient: id, fromMs: from, toMs: to })) {
         rows.push(listed(row));
-        if (rows.length > itemsMax) break;
+        if (rows.length > context.rowsMax) break;
       }
       return rows;
     },
+    command: { isForEveryFirm: true },
   }),
   defineAdminAction({
     name: 'audit service',
@@ -123,12 +133,12 @@ export const auditActions = [
       refused: { kind: 'flag', description: 'Only refusals and failures.' },
     },
     output: { kind: 'list', shape: serviceRow },
-    run: async ({ database, clock }, { body: { from, to = Number.MAX_SAFE_INTEGER, refused = false } }) =>
+    run: async ({ database, clock, rowsMax }, { body: { from, to = Number.MAX_SAFE_INTEGER, refused = false } }) =>
       serviceRowsOf(database, {
         fromMs: from ?? clock.now() - dayMs,
         toMs: to,
         isRefused: refused,
-        limit: itemsMax + 1,
+        limit: rowsMax + 1,
       }),
   }),
   defineAdminAction({
@@ -180,7 +190,7 @@ export const auditActions = [
         });
       const application = await applicationOf(context, path);
       const { closed, policy, own } = await explainAccess(context, await firmOf(context, path), application, scope);
-      if (policy === undefined) return { closed, entries: [], bundles: [], types: [], verdicts: [] };
+      if (policy === undefined) return { closed, entries: [], bundles: [], types: [], verdicts: [], operations: [] };
       const access = effectiveAccess(policy, own, type === undefined ? [] : [type]);
       const asked = interactionNames.find((name) => name === interaction);
       const verdicts = type === undefined ? [] : verdictsOn(policy, own, { type, interaction: asked, parameter });
@@ -188,9 +198,13 @@ export const auditActions = [
         ...access,
         closed,
         verdicts,
+        operations: openOperations(operations, policy).filter(
+          ({ types }) => type === undefined || types.length === 0 || types.includes(type),
+        ),
         types: access.types.map((each) => ({ ...each, grants: each.grants.map(granted) })),
       };
     },
+    command: { arguments: [], print: (explained, input) => printAccess(explained, input) },
   }),
 ];
 
@@ -199,6 +213,6 @@ function listed({ typeNumber, id, ...row }: Disclosure): object {
   return { ...row, resource: id === null ? type : `${type}/${id}` };
 }
 
-function granted({ letter, elements, criteria, entries }: PermissionGrant): object {
+function granted({ letter, elements, criteria, entries }: PermissionGrant) {
   return { letter, elements: elements === 'all' ? ['all'] : elements, rows: rowQueryText(criteria), entries };
 }

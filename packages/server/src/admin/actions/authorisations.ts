@@ -1,8 +1,8 @@
-/** `praxis authorize`, `praxis authorization …`: what firms let applications do. */
+/** `praxis authorise`, `praxis authorisation …`: what firms let applications do. */
 import { operatorRowText } from '../../access/operator-row-text.ts';
 import { readOperatorRows } from '../../access/operator-rows.ts';
-import { nothing, type Shape } from '../../actions/action.ts';
-import { acl, applicationMember, title } from '../../actions/fields.ts';
+import { acl, applicationMember, defaultPurpose, title } from '../../actions/fields.ts';
+import { nothing, type Shape } from '../../actions/schema.ts';
 import { applicationOf, authorisedOf, firmOf, neverAuthorised } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
 import type { Application } from '../../tenancy/applications.ts';
@@ -31,7 +31,7 @@ const terms: Shape = {
   version: { kind: 'integer', description: '1 at first, one more with each change.' },
   acl: { kind: 'texts', description: 'The entries.' },
   purpose: { kind: 'text', description: 'Why.' },
-  expiresAt: { kind: 'time', nullable: true, description: 'The end; null: none.' },
+  expiresAt: { kind: 'time', nullable: true, label: 'until', description: 'The end; null: none.' },
   rows: { kind: 'texts', description: 'What operators say that entries reach, as code?parameter=value.' },
 };
 
@@ -39,6 +39,7 @@ const authorisation: Shape = { ...applicationMember, ...terms };
 
 const rowsField = {
   kind: 'texts',
+  option: 'row',
   itemsMax: 200,
   lengthMax: 2_000,
   description: 'One for each code, as obsv_ef?category=exam&_elements=code; none: codes keep their meaning.',
@@ -50,7 +51,7 @@ const practices = ['operator', 'practice'] as const;
 
 export const authorisationActions = [
   defineAdminAction({
-    name: 'authorization list',
+    name: 'authorisation list',
     method: 'GET',
     path: place,
     summary: 'List what a firm has authorised, revoked authorisations too',
@@ -59,9 +60,13 @@ export const authorisationActions = [
     output: { kind: 'list', shape: authorisation },
     run: async (context, { path }) =>
       (await listAuthorisations(context.database, await firmOf(context, path))).map(listed),
+    command: {
+      columns: ['application', 'state', 'version', 'purpose', 'expiresAt', 'acl'],
+      aliases: ['authorization list'],
+    },
   }),
   defineAdminAction({
-    name: 'authorization show',
+    name: 'authorisation show',
     method: 'GET',
     path: one,
     summary: 'What a firm has authorised an application to do',
@@ -72,9 +77,10 @@ export const authorisationActions = [
       const { firm, application } = await authorisedOf(context, path);
       return await current(context, firm, application);
     },
+    command: { arguments: ['application', 'firm'] },
   }),
   defineAdminAction({
-    name: 'authorize',
+    name: 'authorise',
     method: 'PUT',
     path: one,
     summary: 'Let an application act at a firm, with all its entries or some of them, from the next request on',
@@ -82,8 +88,8 @@ export const authorisationActions = [
     roles: practices,
     fields: {
       acl: acl('Entries that the application holds; all of them when absent.'),
-      purpose: { ...title('Why.'), required: true },
-      expiresAt: { kind: 'time', description: 'The end; none when absent.' },
+      purpose: { ...title('Why.'), required: true, standard: defaultPurpose },
+      expiresAt: { kind: 'time', option: 'until', description: 'The end; none when absent.' },
       rows: {
         ...rowsField,
         description: `${rowsField.description} Those of before stay when absent.`,
@@ -111,9 +117,14 @@ export const authorisationActions = [
       );
       return await current(context, firm, application);
     },
+    command: {
+      arguments: ['application', 'firm'],
+      print: (_, { path }) => [`${path.application} may act at ${path.firm}`],
+      aliases: ['authorize'],
+    },
   }),
   defineAdminAction({
-    name: 'authorization history',
+    name: 'authorisation history',
     method: 'GET',
     path: `${one}/versions`,
     summary: 'Every version of an authorisation, newest first, with who made it',
@@ -123,7 +134,7 @@ export const authorisationActions = [
       kind: 'list',
       shape: {
         ...terms,
-        changedBy: { kind: 'text', description: 'Username, or: command line.' },
+        changedBy: { kind: 'text', label: 'by', description: 'Username, or: command line.' },
         changedAt: { kind: 'time', description: 'When.' },
       },
     },
@@ -131,9 +142,14 @@ export const authorisationActions = [
       const { firm, application } = await authorisedOf(context, path);
       return (await listAuthorisationVersions(context.database, firm, application)).map(listed);
     },
+    command: {
+      arguments: ['application', 'firm'],
+      columns: ['version', 'state', 'changedAt', 'changedBy', 'purpose', 'expiresAt', 'acl'],
+      aliases: ['authorization history'],
+    },
   }),
   defineAdminAction({
-    name: 'authorization suspend',
+    name: 'authorisation suspend',
     method: 'POST',
     path: `${one}/suspend`,
     summary: 'Refuse an application at a firm from the next statement on, until it is resumed on the same terms',
@@ -144,9 +160,14 @@ export const authorisationActions = [
       const { firm, application } = await authorisedOf(context, path);
       await suspendAuthorisation(context.database, firm, application, context.caller.username);
     },
+    command: {
+      arguments: ['application', 'firm'],
+      print: (_, { path }) => [`${path.application} is suspended at ${path.firm}`],
+      aliases: ['authorization suspend'],
+    },
   }),
   defineAdminAction({
-    name: 'authorization resume',
+    name: 'authorisation resume',
     method: 'POST',
     path: `${one}/resume`,
     summary: 'End a suspension',
@@ -157,9 +178,14 @@ export const authorisationActions = [
       const { firm, application } = await authorisedOf(context, path);
       await resumeAuthorisation(context.database, firm, application, context.caller.username);
     },
+    command: {
+      arguments: ['application', 'firm'],
+      print: (_, { path }) => [`${path.application} may act at ${path.firm} again`],
+      aliases: ['authorization resume'],
+    },
   }),
   defineAdminAction({
-    name: 'authorization revoke',
+    name: 'authorisation revoke',
     method: 'POST',
     path: `${one}/revoke`,
     summary: 'Refuse an application at a firm from the next statement on',
@@ -170,9 +196,14 @@ export const authorisationActions = [
       const { firm, application } = await authorisedOf(context, path);
       await revokeAuthorisation(context.database, firm, application, context.caller.username);
     },
+    command: {
+      arguments: ['application', 'firm'],
+      print: (_, { path }) => [`${path.application} may no longer act at ${path.firm}`],
+      aliases: ['authorization revoke'],
+    },
   }),
   defineAdminAction({
-    name: 'authorization rows',
+    name: 'authorisation rows',
     method: 'PUT',
     path: `${one}/rows`,
     summary: 'Replace what entries reach for an application at a firm',
@@ -184,6 +215,7 @@ export const authorisationActions = [
       await setOperatorRows(context.database, firm, application, requireRows(body.rows), context.caller.username);
       return await current(context, firm, application);
     },
+    command: { arguments: ['application', 'firm'], aliases: ['authorization rows'] },
   }),
 ];
 

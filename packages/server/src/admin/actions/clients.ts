@@ -1,7 +1,7 @@
 /** `praxis client …`: clients of the client-credentials flow, and what they prove themselves with. */
 
-import { nothing } from '../../actions/action.ts';
 import { createdAt, lastUsedAt } from '../../actions/fields.ts';
+import { nothing } from '../../actions/schema.ts';
 import { applicationOf, numberOf } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
 import { type ClientKeySet, readKeySet, setClientKeys } from '../../oauth/client-auth/client-keys.ts';
@@ -12,7 +12,12 @@ import { type AdminContext, defineAdminAction } from '../context.ts';
 
 const vendors = ['operator', 'vendor'] as const;
 const id = { kind: 'integer', description: 'Its number.' } as const;
-const clientSecret = { kind: 'text', description: 'The secret; it cannot be shown again.' } as const;
+const clientSecret = {
+  kind: 'text',
+  secret: true,
+  label: 'client_secret',
+  description: 'The secret; it cannot be shown again.',
+} as const;
 const urlLengthMax = 2_000;
 
 export const clientActions = [
@@ -26,10 +31,10 @@ export const clientActions = [
     output: {
       kind: 'list',
       shape: {
-        clientId: { kind: 'text', description: 'The client_id.' },
+        clientId: { kind: 'text', label: 'client', description: 'The client_id.' },
         state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether it is taken.' },
         secrets: { kind: 'integer', description: 'Live ones.' },
-        keys: { kind: 'text', nullable: true, description: 'Where its public keys are; jwks: stored here.' },
+        keys: { kind: 'text', nullable: true, none: '-', description: 'Where its public keys are; jwks: stored here.' },
         ...createdAt,
       },
     },
@@ -46,7 +51,7 @@ export const clientActions = [
     output: {
       kind: 'one',
       shape: {
-        clientId: { kind: 'text', description: 'The client_id.' },
+        clientId: { kind: 'text', label: 'client_id', description: 'The client_id.' },
         clientSecret: { ...clientSecret, optional: true },
       },
     },
@@ -65,6 +70,7 @@ export const clientActions = [
     fields: {},
     output: nothing,
     run: async (context, { path }) => revokeClient(context.database, await applicationOf(context, path), path.client),
+    command: { print: (_, { path }) => [`client ${path.client} is revoked`] },
   }),
   defineAdminAction({
     name: 'client secrets',
@@ -116,6 +122,9 @@ export const clientActions = [
       const end = body.revoke === true ? 'revoked' : 'retired';
       await endClientSecret(context.database, application, path.client, numberOf('secret', path.secret), end);
     },
+    command: {
+      print: (_, { path, body }) => [`secret ${path.secret} is ${body.revoke === true ? 'revoked' : 'retired'}`],
+    },
   }),
   defineAdminAction({
     name: 'client jwks',
@@ -123,37 +132,54 @@ export const clientActions = [
     path: '/environments/{environment}/applications/{application}/clients/{client}/jwks',
     summary:
       'Register the public keys that a client signs its assertions with; tokens of keys that it has no longer end',
-    description:
+    requestNote:
       'One of jwks and jwksUri, or neither, which takes the keys away. A document is fetched once, to be sure.',
     roles: vendors,
     fields: {
-      jwks: { kind: 'object', description: 'A JWK Set with public keys, to be stored.' },
-      jwksUri: { kind: 'text', lengthMax: urlLengthMax, description: 'Where the client publishes its JWK Set.' },
+      jwks: { kind: 'object', option: 'file', description: 'A JWK Set with public keys, to be stored.' },
+      jwksUri: {
+        kind: 'text',
+        lengthMax: urlLengthMax,
+        option: 'uri',
+        description: 'Where the client publishes its JWK Set.',
+      },
     },
     output: nothing,
     async run(context, { path, body }) {
       const application = await applicationOf(context, path);
-      const keys = await registered(context, body.jwks, body.jwksUri);
-      await setClientKeys(context.database, application, path.client, keys);
+      const keys = await readKeys(context, body.jwks, body.jwksUri);
+      await setClientKeys(context.database, application, path.client, keys?.registered);
+      return keys?.set.keys.map(({ kid }) => kid) ?? [];
+    },
+    command: {
+      options: { remove: { kind: 'flag', description: 'Take the keys away.' } },
+      oneOf: ['file', 'uri', 'remove'],
+      print: (kids, { path }) => [
+        `client ${path.client}: ${kids.length === 0 ? 'no keys' : `keys ${kids.join(', ')}`}`,
+      ],
     },
   }),
 ];
 
-async function registered(
+/** The keys that are given, read once, so that a mistake is found now and not at the first token request. */
+async function readKeys(
   context: AdminContext,
   jwks: unknown,
   jwksUri: string | undefined,
-): Promise<{ readonly jwks: ClientKeySet } | { readonly jwksUri: string } | undefined> {
+): Promise<{ registered: { jwks: ClientKeySet } | { jwksUri: string }; set: ClientKeySet } | undefined> {
   if (jwks !== undefined && jwksUri !== undefined) refuse('jwksUri', 'jwks and jwksUri exclude each other');
-  if (jwks !== undefined) return { jwks: requireSet('jwks', readKeySet(jwks)) };
+  if (jwks !== undefined) {
+    const set = requireSet('jwks', readKeySet(jwks));
+    return { registered: { jwks: set }, set };
+  }
   if (jwksUri === undefined) return undefined;
   try {
     requireRemoteUrl(jwksUri, { loopback: context.jwksLoopback });
   } catch (cause) {
     refuse('jwksUri', `jwksUri ${cause instanceof Error ? cause.message : 'is no URL'}`);
   }
-  requireSet('jwksUri', await context.remoteKeys.at(jwksUri, undefined));
-  return { jwksUri };
+  const set = requireSet('jwksUri', await context.remoteKeys.at(jwksUri, undefined));
+  return { registered: { jwksUri }, set };
 }
 
 function requireSet(field: string, set: ClientKeySet | { readonly problem: string }): ClientKeySet {

@@ -1,6 +1,7 @@
 /** `praxis clock …`: the time of the service, and what a wrong clock has left (docs/decisions/0245). */
 
-import type { Shape } from '../../actions/action.ts';
+import type { Shape } from '../../actions/schema.ts';
+import { toInstant } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
 import { agreeMaxMs, type ServiceClock } from '../../base/service-clock.ts';
 import type { Database } from '../../database/database.ts';
@@ -33,6 +34,14 @@ export const clockActions = [
     fields: {},
     output: { kind: 'one', shape: state },
     run: ({ database, clock }) => readClockState(database, clock),
+    command: {
+      print: ({ nowMs, wallAheadMs, databaseAheadMs, floorMs }) => [
+        `service  ${toInstant(nowMs)}`,
+        `node     ${wallAheadMs} ms ahead`,
+        `database ${databaseAheadMs} ms ahead`,
+        `floor    ${floorMs === 0 ? 'none' : toInstant(floorMs)}`,
+      ],
+    },
   }),
   defineAdminAction({
     name: 'clock repair',
@@ -44,11 +53,18 @@ export const clockActions = [
     fields: {},
     output: { kind: 'one', shape: repaired },
     run: ({ database, clock }) => repairClock(database, clock),
+    command: {
+      print: ({ aheadMs, floorMs }) => [
+        aheadMs === 0
+          ? 'nothing to repair: the floor is not in the future'
+          : `the floor was ${Math.ceil(aheadMs / 1000)} s in the future; now it is ${toInstant(floorMs)}`,
+      ],
+    },
   }),
 ];
 
 /** The state of the clocks as this node sees it, and the floor. */
-export async function readClockState(database: Database, clock: ServiceClock) {
+async function readClockState(database: Database, clock: ServiceClock) {
   const { wallAheadMs, databaseAheadMs } = clock.state();
   return {
     nowMs: clock.now(),
@@ -62,7 +78,7 @@ export async function readClockState(database: Database, clock: ServiceClock) {
  * Repairs the floor by the time of the service.
  * @throws PraxisError `conflict` while the clocks do not agree, since the floor would be set by a wrong one
  */
-export async function repairClock(database: Database, clock: ServiceClock): Promise<FloorRepair> {
+async function repairClock(database: Database, clock: ServiceClock): Promise<FloorRepair> {
   const { wallAheadMs, databaseAheadMs } = clock.state();
   const worstMs = Math.max(Math.abs(wallAheadMs), Math.abs(databaseAheadMs));
   if (worstMs > agreeMaxMs)

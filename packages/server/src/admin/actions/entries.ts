@@ -1,6 +1,6 @@
 /** `praxis entries`: the access entries that exist. */
 import { entryAreas, publishedEntries } from '../../access/registry.ts';
-import { roles } from '../../actions/action.ts';
+import { roles } from '../../actions/schema.ts';
 import { defineAdminAction } from '../context.ts';
 
 export const entryActions = [
@@ -15,7 +15,7 @@ export const entryActions = [
       kind: 'list',
       shape: {
         entry: { kind: 'text', description: 'As it stands in an acl.' },
-        means: { kind: 'text', description: 'What its code opens.' },
+        means: { kind: 'text', label: 'meaning', description: 'What its code opens.' },
       },
     },
     run: async () =>

@@ -1,7 +1,7 @@
 /** `praxis environment …`, `praxis product …`: the worlds that paths begin with. */
 
-import { nothing, type Shape } from '../../actions/action.ts';
 import { segment } from '../../actions/fields.ts';
+import { nothing, type Shape } from '../../actions/schema.ts';
 import { createEnvironment, createProduct, environmentKinds, listEnvironments } from '../../tenancy/environments.ts';
 import { defineAdminAction } from '../context.ts';
 
@@ -9,7 +9,7 @@ import { defineAdminAction } from '../context.ts';
 const productsMax = 50;
 
 const environment: Shape = {
-  name: { kind: 'text', description: 'First segment of its paths.' },
+  name: { kind: 'text', label: 'environment', description: 'First segment of its paths.' },
   realm: { kind: 'text', description: 'The realm whose client-credentials tokens it takes.' },
   kind: { kind: 'choice', values: environmentKinds, description: 'What it is for.' },
   products: { kind: 'texts', description: 'Products that it serves.' },
@@ -37,13 +37,21 @@ export const environmentActions = [
       name: { ...segment('First segment of its paths.'), required: true },
       realm: { ...segment('The realm whose client-credentials tokens it takes.'), required: true },
       kind: { kind: 'choice', values: environmentKinds, description: 'generic-sandbox when absent.' },
-      products: { kind: 'texts', itemsMax: productsMax, lengthMax: 63, description: 'pm when absent.' },
+      products: {
+        kind: 'texts',
+        itemsMax: productsMax,
+        lengthMax: 63,
+        split: true,
+        option: 'product',
+        description: 'pm when absent.',
+      },
     },
     output: { kind: 'one', shape: environment },
     async run({ database }, { body }) {
       const { name, realm, kind = 'generic-sandbox', products = ['pm'] } = body;
       return listed(await createEnvironment(database, { name, realm, kind, products }));
     },
+    command: { arguments: ['name'], print: ({ name, realm }) => [`environment ${name} in realm ${realm}`] },
   }),
   defineAdminAction({
     name: 'product create',
@@ -54,9 +62,13 @@ export const environmentActions = [
     fields: { product: { ...segment('Third segment of its paths.'), required: true } },
     output: nothing,
     run: ({ database }, { path, body }) => createProduct(database, path.environment, body.product),
+    command: {
+      arguments: ['environment', 'product'],
+      print: (_, { path, body }) => [`product ${body.product} in ${path.environment}`],
+    },
   }),
 ];
 
-function listed<T extends { readonly products: ReadonlySet<string> }>(each: T): object {
+function listed<T extends { readonly products: ReadonlySet<string> }>(each: T) {
   return { ...each, products: [...each.products] };
 }

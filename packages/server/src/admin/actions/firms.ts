@@ -1,14 +1,14 @@
 /** `praxis firm …`: the practices; and what a practice sees of itself. */
 
-import { nothing, type Shape } from '../../actions/action.ts';
 import { segment, title } from '../../actions/fields.ts';
+import { nothing, type Shape } from '../../actions/schema.ts';
 import { firmOf } from '../../actions/targets.ts';
 import { createFirm, listFirms, resumeFirm, setRequiredReferences, suspendFirm } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import { defineAdminAction } from '../context.ts';
 
 const firm: Shape = {
-  prefix: { kind: 'text', description: 'Segment of its paths.' },
+  prefix: { kind: 'text', label: 'firm', description: 'Segment of its paths.' },
   name: { kind: 'text', description: 'Its name.' },
   timeZone: { kind: 'text', description: 'IANA zone of its dates.' },
   state: { kind: 'choice', values: ['active', 'suspended'], description: 'Suspended: every application is refused.' },
@@ -25,6 +25,7 @@ export const firmActions = [
     fields: {},
     output: { kind: 'list', shape: firm },
     run: ({ database }, { path }) => listFirms(database, path.environment),
+    command: { columns: ['prefix', 'name', 'timeZone', 'state'] },
   }),
   defineAdminAction({
     name: 'firm create',
@@ -41,6 +42,10 @@ export const firmActions = [
     output: { kind: 'one', shape: firm },
     run: ({ database }, { path, body: { prefix, name, timeZone = 'America/New_York' } }) =>
       createFirm(database, { environment: path.environment, prefix, name, timeZone }),
+    command: {
+      arguments: ['prefix', 'name'],
+      print: ({ prefix, environment }) => [`firm ${prefix} in ${environment}`],
+    },
   }),
   defineAdminAction({
     name: 'firm show',
@@ -61,6 +66,7 @@ export const firmActions = [
     fields: {},
     output: nothing,
     run: async (context, { path }) => suspendFirm(context.database, await firmOf(context, path)),
+    command: { print: (_, { path }) => [`firm ${path.firm} is suspended`] },
   }),
   defineAdminAction({
     name: 'firm resume',
@@ -71,6 +77,7 @@ export const firmActions = [
     fields: {},
     output: nothing,
     run: async (context, { path }) => resumeFirm(context.database, await firmOf(context, path)),
+    command: { print: (_, { path }) => [`firm ${path.firm} is active`] },
   }),
   defineAdminAction({
     name: 'firm references',
@@ -79,11 +86,20 @@ export const firmActions = [
     summary: 'Refuse writes that refer to a resource of the firm that does not exist, or take them',
     roles: ['operator', 'practice'],
     fields: {
-      required: { kind: 'flag', required: true, description: 'Whether they are refused; at first they are not.' },
+      required: {
+        kind: 'flag',
+        words: ['required', 'free'],
+        required: true,
+        description: 'Whether they are refused; at first they are not.',
+      },
     },
     output: nothing,
     run: async (context, { path, body }) =>
       setRequiredReferences(context.database, await firmOf(context, path), body.required),
+    command: {
+      arguments: ['firm', 'required'],
+      print: (_, { path, body }) => [`references of firm ${path.firm} are ${body.required ? 'required' : 'free'}`],
+    },
   }),
   defineAdminAction({
     name: 'firm search-parameters',

@@ -1,6 +1,6 @@
 /** `praxis invariants broken`: which stored resources break invariants of R4. */
 import { resourceTypes } from '@praxis/fhir';
-import type { Shape } from '../../actions/action.ts';
+import type { Shape } from '../../actions/schema.ts';
 import { firmOf } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
 import { type ExaminedPlace, listBrokenInvariants } from '../../engine/write/broken-invariants.ts';
@@ -39,7 +39,7 @@ export const invariantActions = [
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/broken-invariants',
     summary: 'List the stored resources whose current version breaks an invariant of R4, page by page',
-    description:
+    requestNote:
       'In the order of type and id. A page looks at 500 resources at most and may list none: go on with next until it is null. No value of an element is shown.',
     roles: ['operator', 'practice'],
     fields: {

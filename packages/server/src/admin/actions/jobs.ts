@@ -1,6 +1,6 @@
 /** `praxis job …`: work beside the requests that has failed for a firm (docs/decisions/0219). */
 
-import { nothing, type Shape } from '../../actions/action.ts';
+import { nothing, type Shape } from '../../actions/schema.ts';
 import { firmOf } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
 import type { Queryable } from '../../database/database.ts';
@@ -44,11 +44,12 @@ export const jobActions = [
     async run(context, { path }) {
       await releaseFailed(context.database, path.job, await firmOf(context, path));
     },
+    command: { arguments: ['job', 'firm'], print: () => ['released'] },
   }),
 ];
 
 /** @throws PraxisError `resource-not-found` when the job has not failed for the firm */
-export async function releaseFailed(query: Queryable, job: string, { id, prefix }: Firm): Promise<void> {
+async function releaseFailed(query: Queryable, job: string, { id, prefix }: Firm): Promise<void> {
   const known = firmJobs.find((each): each is FirmJob => each === job);
   if (known !== undefined && (await releaseJob(query, known, id))) return;
   const diagnostics = `${job.slice(0, 64)} is no job that has failed for firm ${prefix}; jobs are ${firmJobs.join(', ')}`;

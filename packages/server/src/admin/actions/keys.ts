@@ -1,7 +1,7 @@
 /** `praxis key …`: API keys of an application, one kind per flow. */
 
-import { nothing } from '../../actions/action.ts';
 import { createdAt, lastUsedAt, title } from '../../actions/fields.ts';
+import { nothing } from '../../actions/schema.ts';
 import { applicationOf, numberOf } from '../../actions/targets.ts';
 import { issueApiKey, listApiKeys, revokeApiKey } from '../../oauth/client-auth/api-keys.ts';
 import { defineAdminAction } from '../context.ts';
@@ -38,12 +38,20 @@ export const keyActions = [
     roles: ['operator', 'vendor'],
     creates: true,
     fields: {
-      flow: { kind: 'choice', values: flows, required: true, description: 'What it is for.' },
+      flow: { kind: 'choice', values: flows, required: true, noted: true, description: 'What it is for.' },
       label: title('What people call it; key when absent.'),
     },
     output: {
       kind: 'one',
-      shape: { id, apiKey: { kind: 'text', description: 'The x-api-key; it cannot be shown again.' } },
+      shape: {
+        id,
+        apiKey: {
+          kind: 'text',
+          secret: true,
+          label: 'x-api-key',
+          description: 'The x-api-key; it cannot be shown again.',
+        },
+      },
     },
     run: async (context, { path, body: { flow, label = 'key' } }) =>
       issueApiKey(context.database, context.secrets, await applicationOf(context, path), flow, label),
@@ -58,5 +66,6 @@ export const keyActions = [
     output: nothing,
     run: async (context, { path }) =>
       revokeApiKey(context.database, await applicationOf(context, path), numberOf('key', path.key)),
+    command: { print: (_, { path }) => [`key ${path.key} is revoked`] },
   }),
 ];

@@ -1,7 +1,8 @@
 /** `praxis legacy …`: the end of the legacy flow. */
 
-import { nothing, type Shape } from '../../actions/action.ts';
+import { secondText } from '../../actions/command-form.ts';
 import { applicationMember, firmMember, segment, title } from '../../actions/fields.ts';
+import { nothing, type Shape } from '../../actions/schema.ts';
 import { applicationOf, firmOf, numberOf } from '../../actions/targets.ts';
 import { migrateToClientCredentials } from '../../oauth/legacy/migration.ts';
 import { readLegacyReport } from '../../oauth/legacy/report.ts';
@@ -19,16 +20,18 @@ import { realmPath } from '../../oauth/signing/client-tokens.ts';
 import { getEnvironment } from '../../tenancy/environments.ts';
 import { type AdminContext, defineAdminAction } from '../context.ts';
 
+import { printLegacyReport } from './print-legacy-report.ts';
+
 const operators = ['operator'] as const;
 
 const scopeFields = {
-  firm: segment('Only this firm, by its prefix.'),
-  application: title('Only this application, by its name.'),
+  firm: { ...segment('Only this firm, by its prefix.'), place: 'firm', noted: true },
+  application: { ...title('Only this application, by its name.'), noted: true },
 } as const;
 
 const scopeMembers: Shape = {
-  firm: { kind: 'text', nullable: true, description: 'Prefix; null: all.' },
-  application: { kind: 'text', nullable: true, description: 'Name; null: all.' },
+  firm: { kind: 'text', nullable: true, none: '(all)', description: 'Prefix; null: all.' },
+  application: { kind: 'text', nullable: true, none: '(all)', description: 'Name; null: all.' },
 };
 
 const count = { kind: 'integer', description: 'How often, in UTC days with today.' } as const;
@@ -63,8 +66,21 @@ export const legacyActions = [
         applicationsWithoutUse: { kind: 'texts', description: 'Applications that do not use the flow anywhere.' },
       },
     },
-    run: async ({ database, clock }, { path }) =>
-      readLegacyReport(database, await getEnvironment(database, path.environment), clock.now()),
+    async run({ database, clock }, { path }) {
+      const atMs = clock.now();
+      return { atMs, ...(await readLegacyReport(database, await getEnvironment(database, path.environment), atMs)) };
+    },
+    command: {
+      options: {
+        format: {
+          kind: 'choice',
+          values: ['table', 'csv', 'json'],
+          standard: 'table',
+          description: 'How it is shown.',
+        },
+      },
+      print: (report, { path, options }) => printLegacyReport(report, path.environment, options['format'] === 'json'),
+    },
   }),
   defineAdminAction({
     name: 'legacy migrate',
@@ -80,8 +96,13 @@ export const legacyActions = [
         tokenUrl: { kind: 'text', description: 'The token endpoint.' },
         firms: { kind: 'texts', description: 'Firms where the application acts as before.' },
         clientId: { kind: 'text', optional: true, description: 'Absent when there was one.' },
-        clientSecret: { kind: 'text', optional: true, description: 'It cannot be shown again.' },
-        apiKey: { kind: 'text', optional: true, description: 'Absent when there was one; it cannot be shown again.' },
+        clientSecret: { kind: 'text', secret: true, optional: true, description: 'It cannot be shown again.' },
+        apiKey: {
+          kind: 'text',
+          secret: true,
+          optional: true,
+          description: 'Absent when there was one; it cannot be shown again.',
+        },
       },
     },
     async run(context, { path }) {
@@ -89,7 +110,21 @@ export const legacyActions = [
       const application = await applicationOf(context, path);
       const { realm } = await getEnvironment(database, path.environment);
       const made = await migrateToClientCredentials(database, secrets, application);
-      return { ...made, tokenUrl: `${originOfRealm(realm)}${realmPath(realm)}/protocol/openid-connect/token` };
+      return {
+        ...made,
+        acl: application.acl,
+        tokenUrl: `${originOfRealm(realm)}${realmPath(realm)}/protocol/openid-connect/token`,
+      };
+    },
+    command: {
+      print: ({ tokenUrl, acl, firms, clientId, clientSecret, apiKey }) => [
+        `token endpoint: ${tokenUrl}`,
+        `acl: ${acl.join(' ')}`,
+        `firms: ${firms.length === 0 ? 'none has authorised it' : firms.join(' ')}`,
+        ...(clientId === undefined ? [] : [`client_id: ${clientId}`]),
+        ...(clientSecret === undefined ? [] : [`client_secret: ${clientSecret}`]),
+        ...(apiKey === undefined ? [] : [`x-api-key: ${apiKey}`]),
+      ],
     },
   }),
   defineAdminAction({
@@ -103,8 +138,13 @@ export const legacyActions = [
       kind: 'list',
       shape: {
         ...scopeMembers,
-        deprecatedAt: { kind: 'time', description: 'Since or from when the flow is deprecated.' },
-        sunsetAt: { kind: 'time', nullable: true, description: 'Its end; null: none is announced.' },
+        deprecatedAt: { kind: 'time', precision: 'second', description: 'Since or from when the flow is deprecated.' },
+        sunsetAt: {
+          kind: 'time',
+          precision: 'second',
+          nullable: true,
+          description: 'Its end; null: none is announced.',
+        },
         link: { kind: 'text', description: 'A page about the migration.' },
       },
     },
@@ -119,8 +159,8 @@ export const legacyActions = [
     fields: {
       ...scopeFields,
       link: { kind: 'text', lengthMax: linkLengthMax, required: true, description: 'A page about the migration.' },
-      deprecatedAt: { kind: 'time', description: 'Since or from when; now when absent.' },
-      sunsetAt: { kind: 'time', description: 'The end; none is announced when absent.' },
+      deprecatedAt: { kind: 'time', option: 'deprecated', description: 'Since or from when; now when absent.' },
+      sunsetAt: { kind: 'time', option: 'sunset', description: 'The end; none is announced when absent.' },
     },
     output: nothing,
     async run(context, { path, body: { link, deprecatedAt = context.clock.now(), sunsetAt, ...scope } }) {
@@ -129,6 +169,12 @@ export const legacyActions = [
         deprecatedAtMs: deprecatedAt,
         ...(sunsetAt === undefined ? {} : { sunsetAtMs: sunsetAt }),
       });
+    },
+    command: {
+      print: (_, { path, body: { sunsetAt, ...scope } }) => {
+        const end = sunsetAt === undefined ? 'no end is announced' : `it ends at ${secondText(sunsetAt)}`;
+        return [`the legacy flow is deprecated for ${scopeText(path, scope)}; ${end}`];
+      },
     },
   }),
   defineAdminAction({
@@ -141,6 +187,7 @@ export const legacyActions = [
     output: nothing,
     run: async (context, { path, body }) =>
       clearSunset(context.database, await scopeOf(context, path.environment, body)),
+    command: { print: (_, { path, body }) => [`nothing is announced for ${scopeText(path, body)} by itself`] },
   }),
   defineAdminAction({
     name: 'legacy brown-out list',
@@ -154,11 +201,21 @@ export const legacyActions = [
       shape: {
         id: { kind: 'integer', description: 'Its number.' },
         ...scopeMembers,
-        startsAt: { kind: 'time', description: 'From when.' },
-        endsAt: { kind: 'time', description: 'Until before when.' },
+        startsAt: { kind: 'time', precision: 'second', label: 'from', description: 'From when.' },
+        endsAt: { kind: 'time', precision: 'second', label: 'until', description: 'Until before when.' },
       },
     },
-    run: async ({ database }, { path }) => listBrownOuts(database, await getEnvironment(database, path.environment)),
+    async run({ database, clock }, { path }) {
+      const nowMs = clock.now();
+      const brownOuts = await listBrownOuts(database, await getEnvironment(database, path.environment));
+      return brownOuts.map((each) => ({
+        ...each,
+        state: nowMs < each.startsAtMs ? 'planned' : nowMs < each.endsAtMs ? 'running' : 'over',
+      }));
+    },
+    command: {
+      columns: ['id', 'firm', 'application', 'startsAt', 'endsAt', { heading: 'STATE', cell: ({ state }) => state }],
+    },
   }),
   defineAdminAction({
     name: 'legacy brown-out add',
@@ -178,6 +235,12 @@ export const legacyActions = [
       const planned = await scopeOf(context, path.environment, scope);
       return { id: await addBrownOut(context.database, context.clock, planned, times) };
     },
+    command: {
+      print: ({ id }, { path, body }) => {
+        const [from, until] = [body.from, body.until].map(secondText);
+        return [`brown-out ${id} for ${scopeText(path, body)} from ${from} until ${until}`];
+      },
+    },
   }),
   defineAdminAction({
     name: 'legacy brown-out remove',
@@ -189,8 +252,17 @@ export const legacyActions = [
     output: nothing,
     run: async ({ database }, { path }) =>
       removeBrownOut(database, await getEnvironment(database, path.environment), numberOf('brownOut', path.brownOut)),
+    command: { print: (_, { path }) => [`brown-out ${path.brownOut} is removed`] },
   }),
 ];
+
+/** `Scheduler at maple in sandbox` */
+function scopeText(
+  { environment }: { readonly environment: string },
+  { firm, application = 'all applications' }: { readonly firm?: string; readonly application?: string },
+): string {
+  return firm === undefined ? `${application} in ${environment}` : `${application} at ${firm} in ${environment}`;
+}
 
 async function scopeOf(
   context: AdminContext,

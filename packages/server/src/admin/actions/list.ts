@@ -1,5 +1,6 @@
 /** Every action of the administration API, one line for each area, in the order of its documentation. */
-import type { Action, Fields } from '../../actions/action.ts';
+import type { Action } from '../../actions/action.ts';
+import type { Fields } from '../../actions/schema.ts';
 import { practiceActions } from '../../practice/actions.ts';
 import type { AdminContext, SessionContext } from '../context.ts';
 import { accountActions } from './account.ts';

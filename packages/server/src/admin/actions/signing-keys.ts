@@ -1,6 +1,6 @@
 /** `praxis signing-key …`: changing the key that signs a realm's tokens, without a request that fails. */
 
-import { nothing } from '../../actions/action.ts';
+import { nothing } from '../../actions/schema.ts';
 import {
   activateSigningKey,
   listSigningKeys,
@@ -11,7 +11,7 @@ import { requireRealm } from '../../tenancy/environments.ts';
 import { defineAdminAction } from '../context.ts';
 
 const operators = ['operator'] as const;
-const key = { kid: { kind: 'text', description: 'Its kid.' } } as const;
+const key = { kid: { kind: 'text', label: 'key', description: 'Its kid.' } } as const;
 const force = {
   force: { kind: 'flag', description: 'Do not wait for what others have cached; some requests may fail.' },
 } as const;
@@ -34,13 +34,14 @@ export const signingKeyActions = [
           description: 'Active: it signs.',
         },
         createdAt: { kind: 'time', description: 'When it was made.' },
-        stateSince: { kind: 'time', description: 'When its state began.' },
+        stateSince: { kind: 'time', label: 'since', description: 'When its state began.' },
       },
     },
     async run({ database }, { path }) {
       await requireRealm(database, path.realm);
       return await listSigningKeys(database, path.realm);
     },
+    command: { columns: ['kid', 'state', 'stateSince', 'createdAt'] },
   }),
   defineAdminAction({
     name: 'signing-key publish',
@@ -55,6 +56,7 @@ export const signingKeyActions = [
       await requireRealm(context.database, path.realm);
       return { kid: await publishSigningKey(context, path.realm) };
     },
+    command: { print: ({ kid }) => [`signing key ${kid} is published`] },
   }),
   defineAdminAction({
     name: 'signing-key activate',
@@ -67,6 +69,7 @@ export const signingKeyActions = [
     run: async (context, { path, body }) => ({
       kid: await activateSigningKey(context, path.realm, body.force === true),
     }),
+    command: { print: ({ kid }) => [`signing key ${kid} signs`] },
   }),
   defineAdminAction({
     name: 'signing-key retire',
@@ -77,5 +80,6 @@ export const signingKeyActions = [
     fields: force,
     output: nothing,
     run: (context, { path, body }) => retireSigningKey(context, path.realm, path.key, body.force === true),
+    command: { print: (_, { path }) => [`signing key ${path.key} is retired`] },
   }),
 ];

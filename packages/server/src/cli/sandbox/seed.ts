@@ -2,6 +2,7 @@
  * The seeded sandbox: firms with synthetic practices and applications with credentials in every default environment.
  */
 import { createAdministrator, listAdministrators, setPassword } from '../../admin/administrators.ts';
+import { entryProblem } from '../../admin/entry-problem.ts';
 import { openPasswords } from '../../admin/passwords.ts';
 import type { Platform } from '../../app.ts';
 import { fail } from '../../base/errors.ts';
@@ -12,7 +13,6 @@ import { dayStartMs } from '../../synthetic/zoned-time.ts';
 import { type Application, createApplication } from '../../tenancy/applications.ts';
 import { authorise } from '../../tenancy/authorisations.ts';
 import { createFirm, type Firm } from '../../tenancy/firms.ts';
-import { entryProblem } from '../options.ts';
 import type {
   LegacyCredentials,
   SandboxAdministrator,

@@ -1,6 +1,7 @@
 /** `praxis charges list`: what applications have recorded to be billed. */
 
-import { defineAction, itemsMax, type Shape } from '../../actions/action.ts';
+import { defineAction } from '../../actions/action.ts';
+import type { Shape } from '../../actions/schema.ts';
 import { authorisedOf, firmOf } from '../../actions/targets.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import { type ListedCharge, listCharges } from './inbound-list.ts';
@@ -13,7 +14,7 @@ const charge: Shape = {
   status: { kind: 'text', description: 'Its state: docs/integrate/states.md.' },
   patient: { kind: 'text', nullable: true, description: 'Reference to the patient.' },
   code: { kind: 'text', nullable: true, description: 'Its first code, else its text.' },
-  quantity: { kind: 'text', nullable: true, description: 'As it was written; null: one.' },
+  quantity: { kind: 'text', nullable: true, none: '1', description: 'As it was written; null: one.' },
   unitCost: { kind: 'text', nullable: true, description: 'Null: that of the fee schedule.' },
   amount: { kind: 'text', nullable: true, description: 'Unit cost × quantity; null: by the fee schedule.' },
   currency: { kind: 'text', nullable: true, description: 'ISO 4217 code of the amount.' },
@@ -28,12 +29,17 @@ export const chargeActions = [
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/charges',
     summary: 'List the charges that applications have recorded, newest first',
-    description: 'What narrows the list stands in the body so that no patient is in a log of paths.',
+    requestNote: 'What narrows the list stands in the body so that no patient is in a log of paths.',
     roles: ['operator', 'practice'],
     fields: {
-      application: { kind: 'text', lengthMax: 120, description: 'Only of this application.' },
+      application: { kind: 'text', lengthMax: 120, noted: true, description: 'Only of this application.' },
       status: { kind: 'text', lengthMax: wordLengthMax, description: 'Only in this state.' },
-      patient: { kind: 'text', lengthMax: 72, description: 'Only of this patient: Patient/ID, or the id alone.' },
+      patient: {
+        kind: 'text',
+        lengthMax: 72,
+        noted: true,
+        description: 'Only of this patient: Patient/ID, or the id alone.',
+      },
       transaction: { kind: 'text', lengthMax: wordLengthMax, description: 'Only with this id of the transaction.' },
       from: { kind: 'time', description: 'Earliest moment.' },
       to: { kind: 'time', description: 'Moment before which.' },
@@ -51,12 +57,22 @@ export const chargeActions = [
         fromMs: from,
         toMs: to,
       };
-      return (await listCharges(store, scope, filter, itemsMax + 1)).map(shown);
+      return (await listCharges(store, scope, filter, context.rowsMax + 1)).map(shown);
+    },
+    command: {
+      columns: [
+        ...['id', 'received', 'application', 'transaction', 'status', 'patient', 'code', 'quantity'],
+        {
+          heading: 'AMOUNT',
+          none: 'fee schedule',
+          cell: ({ amount, currency }) => (amount === null ? null : `${amount} ${currency ?? ''}`.trim()),
+        },
+      ],
     },
   }),
 ];
 
-function shown(charge: ListedCharge): object {
+function shown(charge: ListedCharge) {
   const { transaction = null, patient = null, code = null, quantity = null, unitCost = null, ...facts } = charge;
   const { amount = null, currency = null, ...whole } = facts;
   return { ...whole, transaction, patient, code, quantity, unitCost, amount, currency };

@@ -1,7 +1,9 @@
 /** `praxis intake …`: what applications write and the practice wants to accept first. */
 
-import { type ActionContext, defineAction, itemsMax, nothing, type Shape } from '../../actions/action.ts';
+import { type ActionContext, defineAction } from '../../actions/action.ts';
+import { minuteText } from '../../actions/command-form.ts';
 import { versionMax } from '../../actions/fields.ts';
+import { nothing, type Shape } from '../../actions/schema.ts';
 import { authorisedOf, firmOf } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
 import { requestLimits } from '../../limits/budgets.ts';
@@ -61,6 +63,11 @@ const firmPath = '/environments/{environment}/firms/{firm}';
 const rulePath = `${firmPath}/intake-rules/{type}/{application}` as const;
 const taskPath = `${firmPath}/intake/{task}` as const;
 
+const ruleSegments = {
+  type: { description: `The resource type: ${typeNames.join(', ')}`, values: typeNames },
+  application: { description: 'Of this application alone; *: of all', standard: everyone },
+} as const;
+
 const decisionFields = {
   accept: {
     kind: 'texts',
@@ -74,7 +81,11 @@ const decisionFields = {
     lengthMax: nameLengthMax,
     description: 'Elements that stay as they are.',
   },
-  edit: { kind: 'object', description: 'Element: the FHIR value that is taken over in place of the proposed one.' },
+  edit: {
+    kind: 'object',
+    byMember: true,
+    description: 'Element: the FHIR value that is taken over in place of the proposed one.',
+  },
   rest: { kind: 'choice', values: ['accept', 'reject'], description: 'What is decided about all that is still open.' },
   version: {
     kind: 'integer',
@@ -109,6 +120,7 @@ export const intakeActions = [
     async run(context, { path }) {
       await addIntakeRule(context.store, await scopeOf(context, path), await ruleOf(context, path));
     },
+    command: { segments: ruleSegments, print: (_, { path }) => [`${path.type} waits for the practice`] },
   }),
   defineAction({
     name: 'intake release',
@@ -122,6 +134,7 @@ export const intakeActions = [
       if (await removeIntakeRule(context.store, await scopeOf(context, path), await ruleOf(context, path))) return;
       fail('resource-not-found', { diagnostics: 'There is no such rule: intake rules lists them' });
     },
+    command: { segments: ruleSegments, print: (_, { path }) => [`${path.type} is stored at once`] },
   }),
   defineAction({
     name: 'intake list',
@@ -132,8 +145,15 @@ export const intakeActions = [
     fields: {},
     output: { kind: 'list', shape: list },
     async run(context, { path }) {
-      const waiting = await listProposals(context.store, await scopeOf(context, path), itemsMax + 1);
+      const waiting = await listProposals(context.store, await scopeOf(context, path), context.rowsMax + 1);
       return waiting.map((each) => ({ ...each, resource: each.resource ?? null }));
+    },
+    command: {
+      columns: [
+        ...['task', 'proposedAt', 'application', 'status'],
+        { heading: 'RESOURCE', cell: ({ resource, type }) => resource ?? `new ${type}` },
+        'fields',
+      ],
     },
   }),
   defineAction({
@@ -141,11 +161,12 @@ export const intakeActions = [
     method: 'POST',
     path: taskPath,
     summary: 'One proposal with its values, old and new',
-    description: 'A POST, since whoever looks at values leaves a row in the ledger.',
+    requestNote: 'A POST, since whoever looks at values leaves a row in the ledger.',
     roles: practices,
     fields: {},
     output: { kind: 'one', shape: whole },
     run: async (context, { path }) => shown(await showProposal(context.store, await scopeOf(context, path), path.task)),
+    command: { print: (proposal) => [printProposal(proposal)] },
   }),
   defineAction({
     name: 'intake decide',
@@ -162,9 +183,15 @@ export const intakeActions = [
       const scope = await scopeOf(context, path);
       const baseUrl = baseUrlOf({ environment: path.environment, prefix: path.firm });
       const budget = openBudget(scope, requestLimits);
-      const decider = { store, scope, clock, budget, baseUrl, username: caller.username, flow: caller.kind };
+      const username = caller.kind === 'command' ? 'operator' : caller.username;
+      const decider = { store, scope, clock, budget, baseUrl, username, flow: caller.kind };
       await decide(decider, path.task, body);
       return shown(await showProposal(store, scope, path.task));
+    },
+    command: {
+      print: ({ status, resource }, { path }) => [
+        `${path.task} is ${status}${resource === null ? '' : `: ${resource}`}`,
+      ],
     },
   }),
 ];
@@ -190,7 +217,13 @@ async function ruleOf(
   return { type: path.type, application };
 }
 
-function shown(proposal: ShownProposal): object {
+/** Without what there is not. */
+function printProposal({ proposedAtMs, ...proposal }: ReturnType<typeof shown>): string {
+  const whole = { ...proposal, proposedAt: minuteText(proposedAtMs) };
+  return JSON.stringify(whole, (_, value: unknown) => value ?? undefined, 2);
+}
+
+function shown(proposal: ShownProposal) {
   const { resource = null, version = null, fields } = proposal;
   const each = fields.map((field) => ({ ...field, decision: field.decision ?? null }));
   return { ...proposal, resource, version, fields: each };

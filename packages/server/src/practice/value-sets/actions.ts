@@ -1,7 +1,9 @@
 /** `praxis value-set …`: the codes that a firm keeps. */
 
-import { defineAction, type Shape } from '../../actions/action.ts';
+import { defineAction } from '../../actions/action.ts';
+import { type Printed, tableOf } from '../../actions/command-form.ts';
 import { versionField } from '../../actions/fields.ts';
+import type { Shape } from '../../actions/schema.ts';
 import { editorOf } from '../calendars/actions/editor.ts';
 import type { FirmSetCode } from './codes.ts';
 import { retireCode, type ShownValueSet, setValueSet, valueSetOf, valueSetsOf } from './edit-value-sets.ts';
@@ -23,6 +25,7 @@ const valueSet: Shape = {
   version: {
     kind: 'integer',
     nullable: true,
+    none: '-',
     description: 'Raised with every change; null: the firm does not keep it.',
   },
   active: { kind: 'flag', description: 'Whether resources are judged by it.' },
@@ -49,7 +52,21 @@ export const valueSetActions = [
     fields: {},
     output: { kind: 'list', shape: valueSet },
     run: async (context, { path }) =>
-      (await valueSetsOf(await editorOf(context, path))).map((each) => ({ ...shown(each), inUse: each.inUse.length })),
+      (await valueSetsOf(await editorOf(context, path))).map((each) => ({
+        ...shown(each),
+        inUse: each.inUse.length,
+        retired: each.retired.length,
+      })),
+    command: {
+      columns: [
+        { heading: 'VALUE SET', cell: ({ valueSet: id }) => id },
+        'version',
+        { heading: 'STATE', cell: stateOf },
+        'inUse',
+        { heading: 'RETIRED', cell: ({ retired }) => retired },
+        'title',
+      ],
+    },
   }),
   defineAction({
     name: 'value-set show',
@@ -60,6 +77,7 @@ export const valueSetActions = [
     fields: {},
     output: { kind: 'one', shape: whole },
     run: async (context, { path }) => shownWhole(await valueSetOf(await editorOf(context, path), path.valueSet)),
+    command: { print: (set) => printCodes(set) },
   }),
   defineAction({
     name: 'value-set set',
@@ -76,6 +94,7 @@ export const valueSetActions = [
     output: { kind: 'one', shape: whole },
     run: async (context, { path, body }) =>
       shownWhole(await setValueSet(await editorOf(context, path), path.valueSet, body.valueSet, body.version)),
+    command: { print: (set) => printVersion(set) },
   }),
   defineAction({
     name: 'value-set retire',
@@ -90,18 +109,45 @@ export const valueSetActions = [
     output: { kind: 'one', shape: whole },
     run: async (context, { path, body }) =>
       shownWhole(await retireCode(await editorOf(context, path), path.valueSet, body)),
+    command: { arguments: ['firm', 'valueSet', 'code'], print: (set) => printVersion(set) },
   }),
 ];
+
+function printVersion({ valueSet: id, version }: ReturnType<typeof shownWhole>): readonly string[] {
+  return [`${id} at version ${version}`];
+}
+
+function printCodes({ codes, retired }: ReturnType<typeof shownWhole>): readonly Printed[] {
+  const rows = [
+    ...codes.map((each) => ({ ...each, state: 'in use' })),
+    ...retired.map((each) => ({ ...each, state: 'retired' })),
+  ];
+  const table = tableOf(
+    [
+      { heading: 'CODE', cell: (row) => row.code },
+      { heading: 'STATE', cell: ({ state }) => state },
+      { heading: 'DISPLAY', cell: ({ display }) => display },
+      { heading: 'SYSTEM', cell: ({ system }) => system },
+    ],
+    rows,
+  );
+  return [table];
+}
+
+function stateOf({ version, active }: ReturnType<typeof shown>): string {
+  if (version === null) return 'not kept';
+  return active ? 'active' : 'not judged by';
+}
 
 function shown({ set, version, active }: ShownValueSet) {
   const governs = set.governs.map(({ expression }) => expression);
   return { valueSet: set.id, title: set.title, url: valueSetUrl(set.id), governs, version: version ?? null, active };
 }
 
-function shownWhole(each: ShownValueSet): object {
+function shownWhole(each: ShownValueSet) {
   return { ...shown(each), codes: each.inUse.map(plain), retired: each.retired.map(plain) };
 }
 
-function plain({ system, code: text, display }: FirmSetCode): object {
+function plain({ system, code: text, display }: FirmSetCode) {
   return { system, code: text, display };
 }

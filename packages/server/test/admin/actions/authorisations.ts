@@ -21,29 +21,29 @@ export function testAuthorisations({ act, later, maple, now, operator, practice,
       const refused = await asPractice('PUT', path, body);
       assert.deepEqual([refused.status, refused.json.detail], [status, detail]);
     }
-    const made = await act(practice, 'authorize', place, { acl: ['acl/pat_r'], purpose: 'Recall', expiresAt: later });
+    const made = await act(practice, 'authorise', place, { acl: ['acl/pat_r'], purpose: 'Recall', expiresAt: later });
     assert.deepEqual(made.json, { ...terms, state: 'active', version: 2 });
-    await act(practice, 'authorization suspend', place);
+    await act(practice, 'authorisation suspend', place);
     assert.equal((await asPractice('POST', `${path}/suspend`)).status, 404);
-    assert.deepEqual((await act(practice, 'authorization show', place)).json, {
+    assert.deepEqual((await act(practice, 'authorisation show', place)).json, {
       ...terms,
       state: 'suspended',
       version: 3,
     });
-    await act(practice, 'authorization resume', place);
+    await act(practice, 'authorisation resume', place);
     assert.equal((await asPractice('POST', `${path}/resume`)).status, 404);
     const limited = await operator.ask('PUT', `${path}/rows`, { rows: ['nonsense'] });
     assert.equal(limited.status, 422);
-    const withRows = await act(operator, 'authorization rows', place, { rows: [] });
+    const withRows = await act(operator, 'authorisation rows', place, { rows: [] });
     assert.deepEqual(withRows.json, { ...terms, state: 'active', version: 5 });
-    await act(practice, 'authorization revoke', place);
-    const again = await act(operator, 'authorize', place, { purpose: 'All again' });
+    await act(practice, 'authorisation revoke', place);
+    const again = await act(operator, 'authorise', place, { purpose: 'All again' });
     const all = { ...terms, acl: ['acl/pat_r', 'acl/pat_s'], purpose: 'All again', expiresAt: null };
     assert.deepEqual(again.json, { ...all, state: 'active', version: 7 });
     const { application: _, ...first } = { ...all, purpose: 'Test', state: 'active' };
     const { application: __, ...second } = terms;
     const { application: ___, ...last } = all;
-    const history = (await act(practice, 'authorization history', place)).json.items;
+    const history = (await act(practice, 'authorisation history', place)).json.items;
     assert.deepEqual(
       history.map(({ changedAt, ...version }: { changedAt: string }) => {
         assert.match(changedAt, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
@@ -59,7 +59,7 @@ export function testAuthorisations({ act, later, maple, now, operator, practice,
         { ...first, version: 1, changedBy: 'command line' },
       ],
     );
-    assert.deepEqual((await act(practice, 'authorization list', ['sandbox', 'maple'])).json.items.length, 1);
+    assert.deepEqual((await act(practice, 'authorisation list', ['sandbox', 'maple'])).json.items.length, 1);
   });
 
   test('an operator gives rows with an authorisation; they stay when it is renewed, and are replaced and taken away', async () => {
@@ -71,7 +71,7 @@ export function testAuthorisations({ act, later, maple, now, operator, practice,
     const wrong = await operator.ask('PUT', path, { purpose: 'Exams', rows: ['obsv_ef?category=exam', 'pat?x=1'] });
     assert.deepEqual([wrong.status, wrong.json.errors[0].field], [422, 'rows']);
     const rowsOf = ({ json }: Answer): unknown => json.rows;
-    assert.deepEqual(rowsOf(await act(operator, 'authorize', at, { purpose: 'Exams', acl, rows: exam })), exam);
+    assert.deepEqual(rowsOf(await act(operator, 'authorise', at, { purpose: 'Exams', acl, rows: exam })), exam);
     const explained = (await act(operator, 'access explain', at, { type: 'Observation' })).json;
     assert.deepEqual(explained.types[0].grants, [
       {
@@ -81,7 +81,7 @@ export function testAuthorisations({ act, later, maple, now, operator, practice,
         entries: ['acl/obsv_ef_r'],
       },
     ]);
-    assert.deepEqual((await act(practice, 'authorize', at, { purpose: 'Again', acl })).json, {
+    assert.deepEqual((await act(practice, 'authorise', at, { purpose: 'Again', acl })).json, {
       application: 'Examiner',
       state: 'active',
       version: 3,
@@ -90,7 +90,7 @@ export function testAuthorisations({ act, later, maple, now, operator, practice,
       expiresAt: null,
       rows: exam,
     });
-    assert.deepEqual(rowsOf(await act(operator, 'authorization rows', at, { rows: [] })), []);
+    assert.deepEqual(rowsOf(await act(operator, 'authorisation rows', at, { rows: [] })), []);
     for (const entry of ['system/Patient.u', 'system/*.r', 'acl/obsv_ef_s', 'acl/pat_c']) {
       const refused = await practice.ask('PUT', path, { purpose: 'More', acl: [entry] });
       assert.deepEqual([refused.status, refused.json.detail], [422, `${entry} is not held by application Examiner`]);

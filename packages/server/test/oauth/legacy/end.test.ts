@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startService } from '../../../src/app.ts';
-import { legacySunsetCommands } from '../../../src/cli/commands/keys/legacy-sunset.ts';
+import { commands } from '../../../src/cli/commands.ts';
 import { runCommand } from '../../cli/platform.ts';
 import { captureLog } from '../../support/captured-log.ts';
 import { patient } from '../../support/records.ts';
@@ -46,7 +46,7 @@ const onTokenAnswers = {
   link: `${announced.link}, <${clientTokenUrl(service)}>; rel="successor-version"`,
 };
 
-const steer = (...line: readonly string[]) => runCommand(service.platform, legacySunsetCommands, 'legacy', ...line);
+const steer = (...line: readonly string[]) => runCommand(service.platform, commands, 'legacy', ...line);
 const announce = (...scope: readonly string[]) => steer('sunset', 'set', '--link', page, '--sunset', end, ...scope);
 
 function told({ headers }: Answer): object {
@@ -200,18 +200,7 @@ test('an expired legacy token is told of the end, too', async (t) => {
   const vendor = await makeApplication(own, 'Vendor', ['acl/*'], [firm]);
   const legacy = callerOf(firm, await legacyToken(vendor, firm), vendor.legacyKey);
   const scope = ['--application', 'Vendor'];
-  await runCommand(
-    own.platform,
-    legacySunsetCommands,
-    'legacy',
-    'sunset',
-    'set',
-    '--link',
-    page,
-    '--sunset',
-    end,
-    ...scope,
-  );
+  await runCommand(own.platform, commands, 'legacy', 'sunset', 'set', '--link', page, '--sunset', end, ...scope);
   own.clock.advance(61_000);
   const answer = await legacy.get('Patient');
   assert.equal(answer.status, 401);

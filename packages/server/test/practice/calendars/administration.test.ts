@@ -4,8 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { calendarCommands } from '../../../src/cli/commands/practice/calendars.ts';
-import { holidayCommands } from '../../../src/cli/commands/practice/holidays.ts';
+import { commands } from '../../../src/cli/commands.ts';
 import { openAdministrator } from '../../admin/world.ts';
 import { runCommand } from '../../cli/platform.ts';
 import { openScratchDirectory } from '../../cli/scratch-directory.ts';
@@ -171,7 +170,6 @@ test('of several who change one version, one does', async () => {
 
 test('the command line does the same', async () => {
   const files = openScratchDirectory({ after });
-  const commands = [...calendarCommands, ...holidayCommands];
   const run = async (...words: readonly string[]): Promise<readonly string[]> =>
     (await runCommand(platform, commands, ...words)).output;
   const file = files.write('calendar.json', JSON.stringify(other));

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { entryProblem } from '../../../src/cli/options.ts';
+import { entryProblem } from '../../../src/admin/entry-problem.ts';
 import { sql } from '../../../src/database/sql.ts';
 import { authorise } from '../../../src/tenancy/authorisations.ts';
 import {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { chargeCommands } from '../../../src/cli/commands/practice/charges.ts';
+import { commands } from '../../../src/cli/commands.ts';
 import { ask, openAdministrator } from '../../admin/world.ts';
 import { runCommand } from '../../cli/platform.ts';
 import { assertRefused } from '../../support/refusals.ts';
@@ -208,15 +208,7 @@ test('staff list what came from where, and only their own firm', async (t) => {
   assert.deepEqual((await list({ status: 'billed' })).items, []);
   assert.deepEqual((await list({ patient: 'p.' })).items, []);
   assert.deepEqual((await list({})).items[0], row, 'newest first');
-  const { output } = await runCommand(
-    service.platform,
-    chargeCommands,
-    'charges',
-    'list',
-    'maple',
-    '--transaction',
-    's1',
-  );
+  const { output } = await runCommand(service.platform, commands, 'charges', 'list', 'maple', '--transaction', 's1');
   const line = [made.id, '2026-11-21 09:31', 'Biller', 's1', 'billable', 'Patient/p2', '92014', '3', '36.75 USD'];
   assert.equal(output[1], line.join('\t'));
 });

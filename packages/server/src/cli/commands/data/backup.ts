@@ -5,11 +5,13 @@ import { writeBackup } from '../../backup/write-backup.ts';
 import type { Command, CommandContext } from '../../command.ts';
 import { number, openProgress, type Progress } from '../../progress.ts';
 
+const fileArgument = { label: 'FILE', description: 'The backup', isFile: true } as const;
+
 export const backupCommands: readonly Command[] = [
   {
     name: 'backup',
     summary: 'Write all environments, firms, credentials and resources to a file, while the service runs',
-    arguments: ['FILE'],
+    arguments: [fileArgument],
     options: {},
     async run(context, input) {
       const platform = await context.platform();
@@ -28,7 +30,7 @@ export const backupCommands: readonly Command[] = [
   {
     name: 'restore',
     summary: 'Fill an empty database from a backup, with the service stopped',
-    arguments: ['FILE'],
+    arguments: [fileArgument],
     options: { replace: { kind: 'flag', description: 'Give up everything that the database holds' } },
     async run(context, input) {
       const platform = await context.platform();

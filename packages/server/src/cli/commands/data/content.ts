@@ -3,9 +3,8 @@ import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import type { ContentStore } from '../../../content/content-store.ts';
 import { contentsOfFirm, type StoredContent } from '../../../practice/documents/upkeep.ts';
-import { type Firm, listFirms } from '../../../tenancy/firms.ts';
 import type { Command, CommandContext, CommandInput } from '../../command.ts';
-import { environmentOption, firmOf } from '../../options.ts';
+import { environmentOption, firmsOf, firmsOption } from '../../options.ts';
 import { number } from '../../progress.ts';
 
 export const contentCommands: readonly Command[] = [
@@ -13,10 +12,7 @@ export const contentCommands: readonly Command[] = [
     name: 'content verify',
     summary: 'Read all content of documents and find what is missing or was altered',
     arguments: [],
-    options: {
-      ...environmentOption,
-      firm: { kind: 'value', description: 'Prefix of one firm; without it all' },
-    },
+    options: { ...environmentOption, ...firmsOption },
     run: verify,
   },
 ];
@@ -24,12 +20,7 @@ export const contentCommands: readonly Command[] = [
 async function verify(context: CommandContext, input: CommandInput): Promise<void> {
   const platform = await context.platform();
   const { database, content } = platform;
-  const prefix = input.option('firm');
-  const firms: readonly Firm[] =
-    prefix === undefined
-      ? await listFirms(database, input.required('environment'))
-      : [await firmOf(platform, input, prefix)];
-  for (const firm of firms) {
+  for (const firm of await firmsOf(platform, input)) {
     let [files, bytes, wrong] = [0, 0, 0];
     for await (const each of contentsOfFirm(database, firm.id)) {
       const problem = await problemOf(content.store, each);

@@ -3,7 +3,7 @@ import { resourceTypes } from '@praxis/fhir';
 import { openOperatorScope } from '../../../tenancy/operator.ts';
 import { type Command, UsageError } from '../../command.ts';
 import { directorySink, type ResourceSink, streamSink } from '../../exporting/export-files.ts';
-import { environmentOption, firmOf } from '../../options.ts';
+import { environmentOption, firmOf, firmOption } from '../../options.ts';
 import { number, openProgress } from '../../progress.ts';
 
 export const exportCommands: readonly Command[] = [
@@ -12,10 +12,10 @@ export const exportCommands: readonly Command[] = [
     summary: "Write a firm's resources as NDJSON to standard output, or to a file per type",
     arguments: [],
     options: {
-      firm: { kind: 'value', description: 'The firm, by its prefix', required: true },
+      ...firmOption,
       ...environmentOption,
       type: { kind: 'values', description: 'A resource type; may be repeated; all types when left out' },
-      out: { kind: 'value', description: 'An empty or new directory for Type.ndjson files' },
+      out: { kind: 'value', description: 'An empty or new directory for Type.ndjson files', isFile: true },
     },
     async run(context, input) {
       const types = requireTypes(input.list('type'));

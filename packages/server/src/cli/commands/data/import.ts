@@ -8,16 +8,23 @@ import type { Command } from '../../command.ts';
 import { importFiles } from '../../importing/files.ts';
 import { readItems } from '../../importing/items.ts';
 import { type LoadProblem, loadResources } from '../../loading.ts';
-import { environmentOption, firmOf } from '../../options.ts';
+import { environmentOption, firmOf, firmOption } from '../../options.ts';
 import { number, openProgress } from '../../progress.ts';
 
 export const importCommands: readonly Command[] = [
   {
     name: 'import',
     summary: 'Store resources from NDJSON and JSON files, Bundles and directories at a firm',
-    arguments: ['FILE|DIR…'],
+    arguments: [
+      {
+        label: 'FILE|DIR',
+        description: 'NDJSON and JSON files, or directories of them',
+        isFile: true,
+        isRepeated: true,
+      },
+    ],
     options: {
-      firm: { kind: 'value', description: 'The firm, by its prefix', required: true },
+      ...firmOption,
       ...environmentOption,
     },
     async run(context, input) {

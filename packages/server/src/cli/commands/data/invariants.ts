@@ -1,46 +1,42 @@
-/** `praxis invariants broken`: which stored resources break invariants of R4. */
+/** `praxis invariants broken`: every page, under the budget of an operator. */
 import { resourceTypes } from '@praxis/fhir';
 import { type ExaminedPlace, listBrokenInvariants } from '../../../engine/write/broken-invariants.ts';
 import { openOperatorBudget } from '../../../limits/budgets.ts';
 import { openOperatorScope } from '../../../tenancy/operator.ts';
-import { type Command, UsageError } from '../../command.ts';
-import { environmentOption, firmOf, printTable } from '../../options.ts';
+import { type Command, type CommandContext, type CommandInput, UsageError } from '../../command.ts';
+import { firmOf } from '../../options.ts';
+import { printTable } from '../../printing.ts';
 import { number } from '../../progress.ts';
 
-export const invariantCommands: readonly Command[] = [
-  {
-    name: 'invariants broken',
-    summary: 'List the stored resources whose current version breaks an invariant of R4',
-    arguments: ['FIRM'],
-    options: {
-      ...environmentOption,
-      type: { kind: 'value', description: 'Only resources of this type' },
-    },
-    async run(context, input) {
-      const type = input.option('type');
-      if (type !== undefined && !resourceTypes.includes(type))
-        throw new UsageError(`--type ${type} is not a resource type of R4`);
-      const platform = await context.platform();
-      const { database, clock, store } = platform;
-      const scope = await openOperatorScope(database, clock, await firmOf(platform, input, input.argument(0)));
-      const budget = openOperatorBudget();
-      let heading: readonly string[] | undefined = ['TYPE', 'ID', 'KEY', 'ELEMENT', 'WORDS'];
-      let examined = 0;
-      let broken = 0;
-      for (let after: ExaminedPlace | undefined; ; ) {
-        const page = await listBrokenInvariants(store, scope, { type, after }, budget);
-        const rows = page.items.map((row) => [row.type, row.id, row.key ?? '', row.element, row.words]);
-        const [first, ...others] = heading === undefined ? rows : [heading, ...rows];
-        if (first !== undefined && rows.length > 0) {
-          printTable(context, first, others);
-          heading = undefined;
-        }
-        examined += page.examined;
-        broken += new Set(page.items.map(({ id, type: of }) => `${of}/${id}`)).size;
-        if (page.next === undefined) break;
-        after = page.next;
-      }
-      context.progress(`${number(broken)} of ${number(examined)} resources break invariants\n`);
-    },
-  },
-];
+/** The command walks all pages by itself. */
+export function walkPages(derived: Command): Command {
+  const { after: _after, json: _json, ...options } = derived.options;
+  return { ...derived, options, run: listAll };
+}
+
+async function listAll(context: CommandContext, input: CommandInput): Promise<void> {
+  const type = input.option('type');
+  if (type !== undefined && !resourceTypes.includes(type))
+    throw new UsageError(`--type ${type} is not a resource type of R4`);
+  const platform = await context.platform();
+  const { database, clock, store } = platform;
+  const scope = await openOperatorScope(database, clock, await firmOf(platform, input, input.argument(0)));
+  const budget = openOperatorBudget();
+  let heading: readonly string[] | undefined = ['TYPE', 'ID', 'KEY', 'ELEMENT', 'WORDS'];
+  let examined = 0;
+  let broken = 0;
+  for (let after: ExaminedPlace | undefined; ; ) {
+    const page = await listBrokenInvariants(store, scope, { type, after }, budget);
+    const rows = page.items.map((row) => [row.type, row.id, row.key ?? '', row.element, row.words]);
+    const [first, ...others] = heading === undefined ? rows : [heading, ...rows];
+    if (first !== undefined && rows.length > 0) {
+      printTable(context, first, others);
+      heading = undefined;
+    }
+    examined += page.examined;
+    broken += new Set(page.items.map(({ id, type: of }) => `${of}/${id}`)).size;
+    if (page.next === undefined) break;
+    after = page.next;
+  }
+  context.progress(`${number(broken)} of ${number(examined)} resources break invariants\n`);
+}

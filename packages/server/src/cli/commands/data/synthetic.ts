@@ -10,7 +10,7 @@ export const syntheticCommands: readonly Command[] = [
   {
     name: 'synthetic',
     summary: 'Fill a firm with a synthetic practice, the same for the same seed and day',
-    arguments: ['FIRM'],
+    arguments: [{ label: 'FIRM', description: 'Prefix of the firm', place: 'firm' }],
     options: {
       ...environmentOption,
       patients: { kind: 'value', description: 'How many patients', default: '500' },

@@ -1,35 +1,32 @@
-/** `praxis job …`: work beside the requests that has failed for a firm. */
-import { releaseFailed } from '../../../admin/actions/jobs.ts';
+/** `praxis job list`: of all firms of all environments. */
+
+import { type Column, tableOf } from '../../../actions/command-form.ts';
 import { listJobFailures } from '../../../jobs/job-failures.ts';
 import type { Command } from '../../command.ts';
-import { dateTime, environmentOption, firmOf, printTable } from '../../options.ts';
+import { printAll } from '../../printing.ts';
 
-export const jobCommands: readonly Command[] = [
-  {
-    name: 'job list',
-    summary: 'List the jobs that have failed for a firm and have not succeeded since, of all firms',
+type Failure = Awaited<ReturnType<typeof listJobFailures>>[number];
+
+const columns: readonly Column<Failure>[] = [
+  { heading: 'JOB', cell: ({ job }) => job },
+  { heading: 'ENVIRONMENT', cell: ({ environment }) => environment },
+  { heading: 'FIRM', cell: ({ prefix }) => prefix },
+  { heading: 'FAILURES', cell: ({ failures }) => failures },
+  { heading: 'FAILED', time: 'minute', cell: ({ failedMs }) => failedMs },
+  { heading: 'RETRY', time: 'minute', none: 'parked', cell: ({ retryMs }) => retryMs },
+  { heading: 'REASON', cell: ({ reason }) => reason },
+];
+
+/** The command shows every firm, where a practice sees its own. */
+export function listEverywhere(derived: Command): Command {
+  return {
+    ...derived,
+    summary: `${derived.summary}, of all firms`,
     arguments: [],
     options: {},
     async run(context) {
       const { database } = await context.platform();
-      const rows = (await listJobFailures(database)).map(
-        ({ job, environment, prefix, failures, failedMs, retryMs, reason }) => [
-          ...[job, environment, prefix, String(failures), dateTime(failedMs)],
-          ...[retryMs === null ? 'parked' : dateTime(retryMs), reason],
-        ],
-      );
-      printTable(context, ['JOB', 'ENVIRONMENT', 'FIRM', 'FAILURES', 'FAILED', 'RETRY', 'REASON'], rows);
+      printAll(context, [tableOf(columns, await listJobFailures(database))], false);
     },
-  },
-  {
-    name: 'job release',
-    summary: 'Let a job that has failed for a firm begin anew at once',
-    arguments: ['JOB', 'FIRM'],
-    options: environmentOption,
-    async run(context, input) {
-      const platform = await context.platform();
-      await releaseFailed(platform.database, input.argument(0), await firmOf(platform, input, input.argument(1)));
-      context.print('released');
-    },
-  },
-];
+  };
+}

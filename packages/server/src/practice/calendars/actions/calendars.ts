@@ -1,20 +1,21 @@
 /** `praxis calendar …`: when practitioners are there for patients, and for what. */
 
-import { defineAction, nothing, type Shape } from '../../../actions/action.ts';
+import { defineAction } from '../../../actions/action.ts';
 import { versionField } from '../../../actions/fields.ts';
+import { nothing, type Shape } from '../../../actions/schema.ts';
 import { numberOf } from '../../../actions/targets.ts';
 import type { TenantScope } from '../../../tenancy/scope.ts';
 import { calendarNumbered, type Editor, removeCalendar, setCalendar } from '../edit-calendars.ts';
 import { calendarsFrom } from '../scheduled-calendars.ts';
 import { findCalendarVersions, readCalendars, type StoredCalendar, type StoredCalendars } from '../store.ts';
-import { editorOf, shownVersion, versionShape } from './editor.ts';
+import { editorOf, printDocument, shownVersion, versionColumns, versionShape } from './editor.ts';
 
 const practices = ['operator', 'practice'] as const;
 
 const calendar: Shape = {
-  number: { kind: 'integer', description: 'Its number; part of the ids of its slots.' },
+  number: { kind: 'integer', label: 'calendar', description: 'Its number; part of the ids of its slots.' },
   version: { kind: 'integer', description: 'Raised with every change.' },
-  active: { kind: 'flag', description: 'Whether it offers slots.' },
+  active: { kind: 'flag', label: 'state', words: ['active', 'ended'], description: 'Whether it offers slots.' },
   practitioner: { kind: 'text', description: 'Id of the Practitioner.' },
   location: { kind: 'text', description: 'Id of the Location.' },
   timeZone: { kind: 'text', description: 'IANA zone of its times: that of the Location, else of the firm.' },
@@ -61,6 +62,7 @@ export const calendarActions = [
       const { number } = await setCalendar(editor, body.calendar, body.version);
       return await shownWhole(editor, number);
     },
+    command: { print: ({ number, version }) => [`calendar ${number} at version ${version}`] },
   }),
   defineAction({
     name: 'calendar show',
@@ -71,6 +73,7 @@ export const calendarActions = [
     fields: {},
     output: { kind: 'one', shape: whole },
     run: async (context, { path }) => shownWhole(await editorOf(context, path), numberOf('calendar', path.calendar)),
+    command: { print: (whole) => printDocument(whole) },
   }),
   defineAction({
     name: 'calendar history',
@@ -86,6 +89,7 @@ export const calendarActions = [
       calendarNumbered(await readCalendars(store, scope), number);
       return (await findCalendarVersions(store, scope, number)).map(shownVersion);
     },
+    command: { columns: versionColumns },
   }),
   defineAction({
     name: 'calendar remove',
@@ -98,16 +102,17 @@ export const calendarActions = [
     async run(context, { path }) {
       await removeCalendar(await editorOf(context, path), numberOf('calendar', path.calendar));
     },
+    command: { print: (_, { path }) => [`calendar ${path.calendar} has ended`] },
   }),
 ];
 
-async function shownWhole({ store, scope }: Editor, number: number): Promise<object> {
+async function shownWhole({ store, scope }: Editor, number: number) {
   const documents = await readCalendars(store, scope);
   const found = calendarNumbered(documents, number);
   return { ...shown(scope, documents, found), document: JSON.parse(found.content) };
 }
 
-function shown(scope: TenantScope, documents: StoredCalendars, one: StoredCalendar): object {
+function shown(scope: TenantScope, documents: StoredCalendars, one: StoredCalendar) {
   const [scheduled] = calendarsFrom(scope, { ...documents, calendars: [one] });
   return { ...one, timeZone: scheduled?.timeZone ?? scope.timeZone };
 }

@@ -1,6 +1,8 @@
 /** Documents that a firm keeps in versions: its calendars, its holidays, the codes of its value sets. */
 
-import type { ActionContext, Shape } from '../../../actions/action.ts';
+import type { ActionContext } from '../../../actions/action.ts';
+import type { Column } from '../../../actions/command-form.ts';
+import type { Shape } from '../../../actions/schema.ts';
 import { firmOf } from '../../../actions/targets.ts';
 import { requestLimits } from '../../../limits/budgets.ts';
 import { openOperatorScope } from '../../../tenancy/operator.ts';
@@ -12,7 +14,7 @@ export const versionShape: Shape = {
   version: { kind: 'integer', description: 'Its number.' },
   active: { kind: 'flag', description: 'Whether it was in force.' },
   changedAt: { kind: 'time', description: 'When it was made.' },
-  changedBy: { kind: 'text', description: 'Username, or: command line.' },
+  changedBy: { kind: 'text', label: 'by', description: 'Username, or: command line.' },
   document: { kind: 'document', description: 'The rules.' },
 };
 
@@ -30,6 +32,19 @@ export async function editorOf(
 }
 
 /** The version with its document as JSON, for answers of `versionShape`. */
-export function shownVersion({ content, ...version }: DocumentVersion): object {
+export function shownVersion({ content, ...version }: DocumentVersion) {
   return { ...version, document: JSON.parse(content) };
+}
+
+/** The columns of a list of versions. */
+export const versionColumns: readonly (string | Column<ReturnType<typeof shownVersion>>)[] = [
+  'version',
+  { heading: 'STATE', cell: ({ active }) => (active ? 'active' : 'ended') },
+  'changedAt',
+  'changedBy',
+];
+
+/** The document of an answer, as indented JSON. */
+export function printDocument({ document }: { readonly document: unknown }): readonly string[] {
+  return [JSON.stringify(document, undefined, 2)];
 }

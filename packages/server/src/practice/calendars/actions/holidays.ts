@@ -1,11 +1,12 @@
 /** `praxis holidays …`: the days on which a firm, or one of its locations, is closed. */
 
-import { defineAction, type Shape } from '../../../actions/action.ts';
+import { defineAction } from '../../../actions/action.ts';
 import { versionField } from '../../../actions/fields.ts';
+import type { Shape } from '../../../actions/schema.ts';
 import { fail } from '../../../base/errors.ts';
 import { type Editor, setHolidays } from '../edit-calendars.ts';
 import { findHolidayVersions, readHolidays } from '../store.ts';
-import { editorOf, shownVersion, versionShape } from './editor.ts';
+import { editorOf, printDocument, shownVersion, versionColumns, versionShape } from './editor.ts';
 
 const practices = ['operator', 'practice'] as const;
 
@@ -20,6 +21,10 @@ const list: Shape = {
 };
 
 const whole: Shape = { ...list, document: { kind: 'document', description: 'The holidays.' } };
+
+const segments = {
+  location: { description: 'Id of a Location; *: all of the firm', standard: everywhere },
+} as const;
 
 const all = '/environments/{environment}/firms/{firm}/holidays';
 
@@ -49,6 +54,7 @@ export const holidayActions = [
     fields: {},
     output: { kind: 'one', shape: whole },
     run: async (context, { path }) => shownWhole(await editorOf(context, path), path.location),
+    command: { segments, print: (whole) => printDocument(whole) },
   }),
   defineAction({
     name: 'holidays set',
@@ -70,6 +76,7 @@ export const holidayActions = [
       await setHolidays(editor, idOf(path.location), body.holidays, body.version);
       return await shownWhole(editor, path.location);
     },
+    command: { segments, print: ({ version: made }) => [`holidays at version ${made}`] },
   }),
   defineAction({
     name: 'holidays history',
@@ -83,11 +90,12 @@ export const holidayActions = [
       const { store, scope } = await editorOf(context, path);
       return (await findHolidayVersions(store, scope, idOf(path.location))).map(shownVersion);
     },
+    command: { segments, columns: versionColumns },
   }),
 ];
 
 /** @throws PraxisError `resource-not-found` */
-async function shownWhole({ store, scope }: Editor, location: string): Promise<object> {
+async function shownWhole({ store, scope }: Editor, location: string) {
   const [last] = await findHolidayVersions(store, scope, idOf(location));
   if (last === undefined) {
     const diagnostics = `${location === everywhere ? 'The firm' : 'The location'} has no list of holidays of its own`;

@@ -1,0 +1,42 @@
+/** `praxis authorisation rows`: without `--row` and `--clear` it shows them. */
+import { operatorRowText } from '../../../access/operator-row-text.ts';
+import { readOperatorRows } from '../../../access/operator-rows.ts';
+import { tableOf } from '../../../actions/command-form.ts';
+import { authorisedOf } from '../../../actions/targets.ts';
+import { findAuthorisation, setOperatorRows } from '../../../tenancy/authorisations.ts';
+import { type Command, type CommandContext, type CommandInput, UsageError } from '../../command.ts';
+import { printAll } from '../../printing.ts';
+
+/** The command shows what there is then. */
+export function showRows(derived: Command): Command {
+  const { row, json: _json, ...options } = derived.options;
+  const { required: _required, ...optional } = row ?? { kind: 'values', description: '' };
+  return {
+    ...derived,
+    summary: 'Show or replace what entries reach for an application at a firm',
+    options: { ...options, row: optional, clear: { kind: 'flag', description: 'Take all rows away' } },
+    async run(context, input) {
+      const [isGiven, isCleared] = [input.list('row').length > 0, input.flag('clear')];
+      if (isGiven && isCleared) throw new UsageError('--row and --clear exclude each other');
+      if (isGiven) await derived.run({ ...context, print: () => undefined }, { ...input, flag: () => false });
+      await show(context, input, isCleared);
+    },
+  };
+}
+
+async function show(context: CommandContext, input: CommandInput, isCleared: boolean): Promise<void> {
+  const { database } = await context.platform();
+  const [name, prefix] = [input.argument(0), input.argument(1)];
+  const path = { environment: input.required('environment'), application: name, firm: prefix };
+  const { firm, application } = await authorisedOf({ database }, path);
+  if (isCleared) await setOperatorRows(database, firm, application, {});
+  const stored = readOperatorRows((await findAuthorisation(database, firm, application))?.operatorRows);
+  const table = tableOf(
+    [
+      { heading: 'CODE', cell: ([code]) => code },
+      { heading: 'ROW', cell: ([code, row]) => operatorRowText(code, row) },
+    ],
+    [...stored],
+  );
+  printAll(context, [table], false);
+}

@@ -1,0 +1,106 @@
+/**
+ * The command of an action of administration: its words, arguments, options and output follow from the description that the
+ * administration API has, too (docs/decisions/0252).
+ */
+import type { Action } from '../../actions/action.ts';
+import type { CommandValues, Printed } from '../../actions/command-form.ts';
+import type { Fields } from '../../actions/schema.ts';
+import type { AdminContext } from '../../admin/context.ts';
+import { answerOf } from '../../admin/output.ts';
+import { runAction } from '../../admin/run-action.ts';
+import { PraxisError } from '../../base/errors.ts';
+import { listFirms } from '../../tenancy/firms.ts';
+import { type Command, type CommandContext, type CommandInput, type OptionSpec, UsageError } from '../command.ts';
+import { printAll } from '../printing.ts';
+import { actionContextOf, rowsMax } from './action-context.ts';
+import { printedOf, rowsIn, showsSecret } from './answer.ts';
+import { deriveParameters, type Parameters } from './parameters.ts';
+import { labelOf, readValues } from './values.ts';
+
+export type CommandAction = Action<string, Fields, AdminContext>;
+
+const jsonOption = { json: { kind: 'flag', description: 'As the administration API answers it' } } as const;
+const csvOption = { csv: { kind: 'flag', description: 'Comma-separated values' } } as const;
+
+/** Derives the command. */
+export function deriveCommand(action: CommandAction): Command {
+  const parameters = deriveParameters(action);
+  const { name, summary, description, command: { aliases } = {}, output } = action;
+  const formats: Readonly<Record<string, OptionSpec>> =
+    output.kind === 'nothing' ? {} : { ...(output.kind === 'list' ? csvOption : {}), ...jsonOption };
+  return {
+    name,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(aliases === undefined ? {} : { aliases }),
+    arguments: parameters.arguments,
+    options: { ...parameters.options, ...formats },
+    run: (context, input) => runDerived(context, action, parameters, input),
+  };
+}
+
+async function runDerived(
+  context: CommandContext,
+  action: CommandAction,
+  parameters: Parameters,
+  input: CommandInput,
+): Promise<void> {
+  const values = readValues(action, parameters, input);
+  const admin = actionContextOf(await context.platform());
+  const { answer, printed, result } = await resultOf(action, admin, values).catch((error: unknown) =>
+    failForCommandLine(action, parameters, error),
+  );
+  const isJson = 'json' in formatsOf(action) && input.flag('json');
+  const isCsv = (action.output.kind === 'list' && input.flag('csv')) || values.options['format'] === 'csv';
+  if (isJson) context.print(JSON.stringify(answer, undefined, 2));
+  else printAll(context, printed, isCsv);
+  if (rowsIn(result).length > rowsMax) context.progress(`These are ${rowsMax} rows: there are more.\n`);
+  if (showsSecret(action, result)) context.progress('Keep it now: it is stored as a hash and cannot be shown again.\n');
+}
+
+function formatsOf({ output }: CommandAction): object {
+  return output.kind === 'nothing' ? {} : jsonOption;
+}
+
+interface Result {
+  readonly result: unknown;
+  /** The JSON of the administration API. */
+  readonly answer: object | undefined;
+  readonly printed: readonly Printed[];
+}
+
+async function resultOf(action: CommandAction, context: AdminContext, values: CommandValues): Promise<Result> {
+  if (action.command?.isForEveryFirm === true) return await resultOfFirms(action, context, values);
+  const result = await runAction(action, context, values);
+  return { result, answer: answerOf(action.output, result, rowsMax), printed: printedOf(action, result, values) };
+}
+
+/** The rows of one firm or of every firm of the environment, each with its firm. */
+async function resultOfFirms(action: CommandAction, context: AdminContext, values: CommandValues): Promise<Result> {
+  const { environment = '', firm } = values.path;
+  const firms =
+    firm === undefined ? (await listFirms(context.database, environment)).map(({ prefix }) => prefix) : [firm];
+  const rows: object[] = [];
+  for (const each of firms) {
+    const found = await runAction(action, context, { ...values, path: { ...values.path, firm: each } });
+    for (const row of rowsIn(found)) rows.push({ ...Object(row), firm: each });
+  }
+  const { output } = action;
+  if (output.kind !== 'list') throw new TypeError(`${action.name} gives no list`);
+  const shape = { firm: { kind: 'text', description: 'Prefix of the firm.' }, ...output.shape } as const;
+  const widened = { ...action, output: { ...output, shape } };
+  return { result: rows, answer: answerOf(widened.output, rows, rowsMax), printed: printedOf(widened, rows, values) };
+}
+
+/** A rule that an option breaks is named by the option. @throws UsageError for a broken rule, otherwise `error` */
+function failForCommandLine({ fields }: CommandAction, parameters: Parameters, error: unknown): never {
+  if (!(error instanceof PraxisError) || error.code !== 'rule-broken') throw error;
+  const { diagnostics, expression = [] } = error.details;
+  const [name = ''] = expression;
+  const bound = parameters.bound.find((each) => each.name === name && each.field === fields[name]);
+  if (bound?.field === undefined) throw error;
+  const isNamed = 'option' in bound.at && diagnostics.startsWith(name) && /^\W/.test(diagnostics.slice(name.length));
+  const isSecret = bound.field.kind === 'text' && bound.field.secret === true;
+  const text = isNamed && !isSecret ? `${labelOf(bound, parameters)}${diagnostics.slice(name.length)}` : diagnostics;
+  throw new UsageError(text, { cause: error });
+}

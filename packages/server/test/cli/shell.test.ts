@@ -1,0 +1,42 @@
+/** What a shell sees of `praxis`: help by group, the version and what is no command. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { commands } from '../../src/cli/commands.ts';
+import { version } from '../../src/version.ts';
+import { type Ended, runPraxis } from './praxis-process.ts';
+
+const run = (...line: readonly string[]): Promise<Ended> => runPraxis({}, ...line);
+
+test('--version shows the version', async () => {
+  assert.deepEqual(await run('--version'), { status: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+test('a group is helped before and after its name, a command by its own', async () => {
+  const { stdout } = await run('intake', 'help');
+  const listed = stdout.split('\n').filter((line) => line.startsWith('praxis intake '));
+  assert.equal(listed.length, commands.filter(({ name }) => name.startsWith('intake ')).length);
+  for (const line of [
+    ['help', 'intake'],
+    ['intake', '--help'],
+  ])
+    assert.equal((await run(...line)).stdout, stdout);
+  const command = await run('help', 'intake', 'decide');
+  assert.match(command.stdout, /^Usage: praxis intake decide FIRM TASK .*--rest REST/m);
+  assert.equal((await run('intake', 'decide', '--help')).stdout, command.stdout);
+});
+
+test('no help shows the spelling of before', async () => {
+  assert.doesNotMatch((await run('help')).stdout, /authoriz/);
+  assert.match((await run('help', 'authorize')).stdout, /^Usage: praxis authorise APPLICATION FIRM/m);
+});
+
+test('what is no command is told where it leaves the ones that there are', async () => {
+  const refusals = {
+    paint: "there is no command 'paint'; praxis help lists all",
+    product: "'product' is no whole command; it goes on with one of create",
+    'product paint': "'product' has no command 'paint'; it goes on with one of create",
+    'legacy sunset': "'legacy sunset' is no whole command; it goes on with one of show, set, clear",
+  };
+  for (const [line, message] of Object.entries(refusals))
+    assert.deepEqual(await run(...line.split(' ')), { status: 2, stdout: '', stderr: `praxis: ${message}\n` });
+});
