@@ -1,6 +1,6 @@
 /**
- * What a command of `praxis` is: a name, what it takes, and a function. The list is in `commands.ts`; parsing, help texts, the
- * audit ledger and docs/operate/cli.md derive from it.
+ * What a command of `praxis` is: a name, what it takes, and a function. The list is in `commands.ts`; parsing, help texts,
+ * completion, the audit ledger and docs/operate/cli.md derive from it.
  */
 import type { Platform } from '../app.ts';
 import type { Config } from '../base/config.ts';

@@ -48,6 +48,8 @@ const machineCommands: ReadonlySet<string> = new Set([
   // The runtime role has no right on the keys' table, and the key is a file or a setting of the machine.
   'secret show',
   'secret rotate',
+  // A script of the shell.
+  'completion',
 ]);
 
 test('everything else that the command line does is an action of the same name', () => {

@@ -1,10 +1,13 @@
-/** What a shell sees of `praxis`: help by group, the version and what is no command. */
+/** What a shell sees of `praxis`: help by group, the version, what is no command, and completion. */
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import { execFileSync } from 'node:child_process';
+import test, { after } from 'node:test';
 import { commands } from '../../src/cli/commands.ts';
 import { version } from '../../src/version.ts';
 import { type Ended, runPraxis } from './praxis-process.ts';
+import { openScratchDirectory } from './scratch-directory.ts';
 
+const files = openScratchDirectory({ after });
 const run = (...line: readonly string[]): Promise<Ended> => runPraxis({}, ...line);
 
 test('--version shows the version', async () => {
@@ -39,4 +42,22 @@ test('what is no command is told where it leaves the ones that there are', async
   };
   for (const [line, message] of Object.entries(refusals))
     assert.deepEqual(await run(...line.split(' ')), { status: 2, stdout: '', stderr: `praxis: ${message}\n` });
+});
+
+test('bash completes groups, commands, options and their values', async () => {
+  const script = files.write('completion.bash', (await run('completion', 'bash')).stdout);
+  const complete = (...words: readonly string[]): readonly string[] => {
+    const program = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _praxis; echo "${COMPREPLY[*]}"';
+    const output = execFileSync('bash', ['-c', program, 'bash', script, 'praxis', ...words], { encoding: 'utf8' });
+    return output.trim().split(' ');
+  };
+  assert.deepEqual(complete('inv'), ['invariants']);
+  assert.deepEqual(complete('legacy', ''), ['report', 'migrate', 'sunset', 'brown-out']);
+  assert.deepEqual(complete('legacy', 'sunset', 's'), ['show', 'set']);
+  assert.deepEqual(complete('key', 'issue', 'Sync', '--f'), ['--flow']);
+  assert.deepEqual(complete('key', 'issue', 'Sync', '--flow', ''), ['legacy', 'client']);
+  assert.deepEqual(complete('completion', ''), ['bash', 'zsh']);
+  const zsh = (await run('completion', 'zsh')).stdout;
+  assert.match(zsh, /^autoload -U \+X compinit bashcompinit && compinit && bashcompinit\n/);
+  assert.equal(zsh.slice(zsh.indexOf('\n') + 1), (await run('completion', 'bash')).stdout);
 });
