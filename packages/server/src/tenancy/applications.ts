@@ -3,7 +3,7 @@
  * it may carry, and a firm authorises a subset of it.
  */
 import { fail } from '../base/errors.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { type ApplicationSettings, readSettings, requireSettings } from './application-settings.ts';
 import { getEnvironment } from './environments.ts';
@@ -35,7 +35,7 @@ export interface ApplicationDraft {
  *   environment, `duplicate` when the environment has an application of this name
  */
 export async function createApplication(
-  database: Database,
+  database: Queryable,
   draft: ApplicationDraft,
   problemOf: EntryProblem,
 ): Promise<Application> {
@@ -63,7 +63,7 @@ export async function listApplications(database: Database, environment: string):
 }
 
 /** @throws PraxisError `resource-not-found` naming application and environment */
-export async function getApplication(database: Database, environment: string, name: string): Promise<Application> {
+export async function getApplication(database: Queryable, environment: string, name: string): Promise<Application> {
   return (
     (await findApplication(database, environment, name)) ??
     fail('resource-not-found', {
@@ -75,7 +75,7 @@ export async function getApplication(database: Database, environment: string, na
 
 /** The application of this name, or undefined when the environment has none. */
 export async function findApplication(
-  database: Database,
+  database: Queryable,
   environment: string,
   name: string,
 ): Promise<Application | undefined> {

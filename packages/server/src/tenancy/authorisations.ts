@@ -7,7 +7,7 @@ import { fail } from '../base/errors.ts';
 import type { Database, Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import type { Application } from './applications.ts';
-import { changing } from './epochs.ts';
+import { changing, raiseEpochs } from './epochs.ts';
 import type { Firm } from './firms.ts';
 import { type EntryProblem, requireEntries, requireTitle } from './names.ts';
 
@@ -68,6 +68,18 @@ export async function authorise(
   terms: AuthorisationTerms,
   problemOf: EntryProblem,
 ): Promise<void> {
+  await database.transaction(undefined, (tx) => insertAuthorisation(tx, clock, firm, application, terms, problemOf));
+}
+
+/** The same in the transaction `tx`. */
+export async function insertAuthorisation(
+  tx: Queryable,
+  clock: Clock,
+  firm: Firm,
+  application: Application,
+  terms: AuthorisationTerms,
+  problemOf: EntryProblem,
+): Promise<void> {
   if (firm.environment !== application.environment) {
     fail('rule-broken', {
       diagnostics: `firm ${firm.prefix} is in ${firm.environment}, application ${application.name} in ${application.environment}: they cannot meet`,
@@ -79,15 +91,14 @@ export async function authorise(
   if (expiresAtMs !== null && expiresAtMs <= clock.now())
     fail('rule-broken', { diagnostics: 'expiresAt has passed', expression: ['expiresAt'] });
   const rows = terms.operatorRows === undefined ? sql`NULL::jsonb` : sql`${sql.json(terms.operatorRows)}::jsonb`;
-  await changing(database, { pair: { firm: firm.id, application: application.id } }, async (tx) => {
-    await tx.query(sql`
+  await tx.query(sql`
       INSERT INTO authorisation (firm, application, acl, state, version, purpose, expires_at, operator_rows)
       VALUES (${firm.id}, ${application.id}, ${acl}::text[], 'active', 1, ${terms.purpose}, ${sql.timestamp(expiresAtMs)}, COALESCE(${rows}, '{}'))
       ON CONFLICT (firm, application) DO UPDATE
       SET acl = EXCLUDED.acl, state = 'active', version = authorisation.version + 1, purpose = EXCLUDED.purpose, expires_at = EXCLUDED.expires_at,
           operator_rows = COALESCE(${rows}, authorisation.operator_rows)`);
-    await keepVersion(tx, firm, application, terms.by);
-  });
+  await keepVersion(tx, firm, application, terms.by);
+  await raiseEpochs(tx, { pair: { firm: firm.id, application: application.id } });
 }
 
 /**

@@ -105,7 +105,7 @@ export async function listEnvironments(database: Database): Promise<Environment[
 }
 
 /** @throws PraxisError `resource-not-found` naming the environment */
-export async function getEnvironment(database: Database, name: string): Promise<Environment> {
+export async function getEnvironment(database: Pick<Database, 'query'>, name: string): Promise<Environment> {
   return (
     (await findEnvironment(database, name)) ??
     fail('resource-not-found', { diagnostics: `environment ${name} does not exist`, expression: ['environment'] })
@@ -162,7 +162,7 @@ interface EnvironmentRow {
   readonly products: readonly string[];
 }
 
-async function findEnvironment(database: Database, name: string): Promise<Environment | undefined> {
+async function findEnvironment(database: Pick<Database, 'query'>, name: string): Promise<Environment | undefined> {
   const [row] = await database.query<EnvironmentRow>(
     sql`
     SELECT e.id, e.name, e.realm, e.kind, ARRAY(SELECT p.name FROM product p WHERE p.environment = e.id ORDER BY p.name) AS products

@@ -59,7 +59,7 @@ export async function listFirms(database: Database, environment: string): Promis
 }
 
 /** @throws PraxisError `resource-not-found` naming firm and environment */
-export async function getFirm(database: Database, environment: string, prefix: string): Promise<Firm> {
+export async function getFirm(database: Pick<Database, 'query'>, environment: string, prefix: string): Promise<Firm> {
   const [firm] = await database.query<Firm>(sql`${selectFirm} WHERE e.name = ${environment} AND f.prefix = ${prefix}`);
   return (
     firm ??

@@ -1,8 +1,11 @@
 /** `praxis app …`: the vendors' programs, and what their vendors see and change of them. */
 
-import { acl, title } from '../../actions/fields.ts';
+import { acl, defaultPurpose, title } from '../../actions/fields.ts';
 import { nothing, type Shape } from '../../actions/schema.ts';
 import { applicationOf } from '../../actions/targets.ts';
+import { insertApiKey } from '../../oauth/client-auth/api-keys.ts';
+import { insertClientWithSecret } from '../../oauth/client-auth/clients.ts';
+import { realmPath } from '../../oauth/signing/client-tokens.ts';
 import { describedSettings, settingNames } from '../../tenancy/application-settings.ts';
 import {
   createApplication,
@@ -12,9 +15,14 @@ import {
   setApplicationSettings,
   suspendApplication,
 } from '../../tenancy/applications.ts';
-import { listAuthorisingFirms } from '../../tenancy/authorisations.ts';
-import { defineAdminAction } from '../context.ts';
+import { insertAuthorisation, listAuthorisingFirms } from '../../tenancy/authorisations.ts';
+import { getEnvironment } from '../../tenancy/environments.ts';
+import { getFirm } from '../../tenancy/firms.ts';
+import { type AdminContext, defineAdminAction } from '../context.ts';
 import { entryProblem } from '../entry-problem.ts';
+
+/** Firms that authorise a new application at once. */
+const firmsMax = 100;
 
 const application: Shape = {
   name: { kind: 'text', label: 'application', description: 'Unique in its environment.' },
@@ -47,20 +55,67 @@ export const applicationActions = [
     method: 'POST',
     path: '/environments/{environment}/applications',
     summary: 'Make an application with the entries its tokens may carry',
+    description:
+      'With firms it is ready for use: it also gets an API key and a client of the client-credentials flow, and an authorisation of all its entries at each firm. All of it is made, or nothing.',
     roles: ['operator'],
     creates: true,
     fields: {
       name: { ...title('Unique in its environment.'), required: true },
       acl: { ...acl('The entries.'), required: true },
       settings,
+      firms: {
+        kind: 'texts',
+        itemsMax: firmsMax,
+        lengthMax: 63,
+        option: 'firm',
+        place: 'firm',
+        description: 'Prefixes of firms that authorise it at once.',
+      },
+      purpose: title(`Why they do; ${defaultPurpose} when absent.`),
     },
-    output: { kind: 'one', shape: application },
-    run: ({ database }, { path, body }) =>
-      createApplication(database, { ...body, environment: path.environment }, entryProblem),
+    output: {
+      kind: 'one',
+      shape: {
+        ...application,
+        tokenUrl: {
+          kind: 'text',
+          optional: true,
+          description: 'The token endpoint. Absent, as the rest, without firms.',
+        },
+        baseUrls: { kind: 'texts', optional: true, description: 'The FHIR base at each firm, in their order.' },
+        clientId: { kind: 'text', optional: true, description: 'The client_id.' },
+        clientSecret: { kind: 'text', secret: true, optional: true, description: 'It cannot be shown again.' },
+        apiKey: { kind: 'text', secret: true, optional: true, description: 'The x-api-key; it cannot be shown again.' },
+      },
+    },
+    async run(context, { path: { environment }, body: { firms = [], purpose = defaultPurpose, ...draft } }) {
+      return await context.database.transaction(undefined, async (tx) => {
+        const made = await createApplication(tx, { ...draft, environment }, entryProblem);
+        if (firms.length === 0) return made;
+        const { realm } = await getEnvironment(tx, environment);
+        for (const prefix of new Set(firms)) {
+          const firm = await getFirm(tx, environment, prefix);
+          const terms = { purpose, by: context.caller.username };
+          await insertAuthorisation(tx, context.clock, firm, made, terms, entryProblem);
+        }
+        const { apiKey } = await insertApiKey(tx, context.secrets, made, 'client', 'first');
+        const client = await insertClientWithSecret(tx, context.secrets, made);
+        return { ...made, ...access(context, environment, firms, realm), ...client, apiKey };
+      });
+    },
     command: {
       arguments: ['name'],
-      print: ({ name, environment, acl: entries }) => [
-        `application ${name} in ${environment} with ${entries.length} entries`,
+      print: (made) => [
+        `application ${made.name} in ${made.environment} with ${made.acl.length} entries`,
+        ...('apiKey' in made
+          ? [
+              ...made.baseUrls.map((url) => `FHIR base: ${url}`),
+              `token endpoint: ${made.tokenUrl}`,
+              `client_id: ${made.clientId}`,
+              `client_secret: ${made.clientSecret}`,
+              `x-api-key: ${made.apiKey}`,
+            ]
+          : []),
       ],
     },
   }),
@@ -163,3 +218,14 @@ export const applicationActions = [
       listAuthorisingFirms(context.database, context.clock, await applicationOf(context, path)),
   }),
 ];
+
+/** Where the application gets its tokens and calls the firms. */
+function access(
+  { originOfRealm, baseUrlOf }: AdminContext,
+  environment: string,
+  firms: readonly string[],
+  realm: string,
+) {
+  const baseUrls = [...new Set(firms)].map((prefix) => baseUrlOf({ environment, prefix }));
+  return { baseUrls, tokenUrl: `${originOfRealm(realm)}${realmPath(realm)}/protocol/openid-connect/token` };
+}
