@@ -21,7 +21,7 @@ import { newSecret } from '../packages/server/src/base/ids.ts';
 import { openLog } from '../packages/server/src/base/log.ts';
 import { loadPractice } from '../packages/server/src/cli/sandbox/practice.ts';
 import { type Database, openDatabase } from '../packages/server/src/database/database.ts';
-import { startEmbeddedPostgres } from '../packages/server/src/database/embedded/launcher.ts';
+import { startEmbeddedPostgres } from '../packages/server/src/database/embedded-postgres.ts';
 import { type Sql, sql } from '../packages/server/src/database/sql.ts';
 import { parseSearch } from '../packages/server/src/search/query/query.ts';
 import { planPage } from '../packages/server/src/search/sql/plan.ts';

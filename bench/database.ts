@@ -9,7 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { openLog } from '../packages/server/src/base/log.ts';
 import { type Database, type DatabaseConnection, openDatabase } from '../packages/server/src/database/database.ts';
-import { startEmbeddedPostgres } from '../packages/server/src/database/embedded/launcher.ts';
+import { startEmbeddedPostgres } from '../packages/server/src/database/embedded-postgres.ts';
 import { sql } from '../packages/server/src/database/sql.ts';
 
 const log = openLog('warn');

@@ -18,7 +18,7 @@ import { readConfig } from '../packages/server/src/base/config.ts';
 import { newSecret } from '../packages/server/src/base/ids.ts';
 import { openLog } from '../packages/server/src/base/log.ts';
 import { openDatabase } from '../packages/server/src/database/database.ts';
-import { startEmbeddedPostgres } from '../packages/server/src/database/embedded/launcher.ts';
+import { startEmbeddedPostgres } from '../packages/server/src/database/embedded-postgres.ts';
 import { sql } from '../packages/server/src/database/sql.ts';
 import { ledgerRows } from './ledger-rows.ts';
 

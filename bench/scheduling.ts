@@ -17,7 +17,7 @@ import { newSecret } from '../packages/server/src/base/ids.ts';
 import { openLog } from '../packages/server/src/base/log.ts';
 import { loadPractice } from '../packages/server/src/cli/sandbox/practice.ts';
 import { type Database, openDatabase } from '../packages/server/src/database/database.ts';
-import { startEmbeddedPostgres } from '../packages/server/src/database/embedded/launcher.ts';
+import { startEmbeddedPostgres } from '../packages/server/src/database/embedded-postgres.ts';
 import { sql } from '../packages/server/src/database/sql.ts';
 import { issueApiKey } from '../packages/server/src/oauth/client-auth/api-keys.ts';
 import { issueClient } from '../packages/server/src/oauth/client-auth/clients.ts';

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { contentOf, stored } from '../packages/server/src/access/disclosure.ts';
 import { openLog } from '../packages/server/src/base/log.ts';
 import { type Database, openDatabase } from '../packages/server/src/database/database.ts';
-import { startEmbeddedPostgres } from '../packages/server/src/database/embedded/launcher.ts';
+import { startEmbeddedPostgres } from '../packages/server/src/database/embedded-postgres.ts';
 import { migrate } from '../packages/server/src/database/migrate.ts';
 import { sql } from '../packages/server/src/database/sql.ts';
 import { openStore, type ResourceStore, type ResourceWrite } from '../packages/server/src/storage/store.ts';

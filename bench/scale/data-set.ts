@@ -11,7 +11,7 @@ import { openLog } from '../../packages/server/src/base/log.ts';
 import { trustedClock } from '../../packages/server/src/base/service-clock.ts';
 import { loadPractice } from '../../packages/server/src/cli/sandbox/practice.ts';
 import type { Database } from '../../packages/server/src/database/database.ts';
-import { startEmbeddedPostgres } from '../../packages/server/src/database/embedded/launcher.ts';
+import { startEmbeddedPostgres } from '../../packages/server/src/database/embedded-postgres.ts';
 import { sql } from '../../packages/server/src/database/sql.ts';
 import { readSecretKeys } from '../../packages/server/src/keys/secret-keys.ts';
 import { dayStartMs } from '../../packages/server/src/synthetic/zoned-time.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { newSecret } from '../../packages/server/src/base/ids.ts';
 import { openLog } from '../../packages/server/src/base/log.ts';
 import type { ConnectionParts } from '../../packages/server/src/database/database.ts';
-import { startEmbeddedPostgres } from '../../packages/server/src/database/embedded/launcher.ts';
+import { startEmbeddedPostgres } from '../../packages/server/src/database/embedded-postgres.ts';
 import { urlOf } from '../../packages/server/test/support/nodes.ts';
 import { startStockCluster } from '../../packages/server/test/support/stock-cluster.ts';
 import { cpuMicrosOfTrees } from '../cpu.ts';

@@ -9,7 +9,7 @@ import { readConfig } from '../../packages/server/src/base/config.ts';
 import { openLog } from '../../packages/server/src/base/log.ts';
 import { loadPractice } from '../../packages/server/src/cli/sandbox/practice.ts';
 import type { Connections } from '../../packages/server/src/database/connections.ts';
-import { startEmbeddedPostgres } from '../../packages/server/src/database/embedded/launcher.ts';
+import { startEmbeddedPostgres } from '../../packages/server/src/database/embedded-postgres.ts';
 import { sql } from '../../packages/server/src/database/sql.ts';
 import { readSecretKeys } from '../../packages/server/src/keys/secret-keys.ts';
 import { issueApiKey } from '../../packages/server/src/oauth/client-auth/api-keys.ts';

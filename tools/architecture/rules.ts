@@ -145,7 +145,9 @@ function packageRefusals(item: Import, name: string, place: Place): string[] {
   const rule = packages[place.owner];
   if (!rule?.imports.includes(name)) return [`package "${place.owner}" must not import "${name}"`];
   if (rule.typesOnly && !item.isType) return [`package "${place.owner}" imports only types of "${name}"`];
-  return [];
+  const importers = dependencyImporters[`@praxis/${name}`];
+  if (place.module === undefined || importers === undefined || importers.includes(place.module)) return [];
+  return [`only ${importers.join(', ')} may import it`];
 }
 
 function foreignRefusals(kind: 'builtin' | 'dependency', name: string, place: Place, tree: Tree): string[] {

@@ -21,8 +21,12 @@ export const packages: Readonly<Record<string, PackageRule>> = {
     imports: [],
     pure: true,
   },
+  'embedded-postgres': {
+    purpose: 'a PostgreSQL from npm that the processes of an application share; knows nothing of Praxis',
+    imports: [],
+  },
   client: { purpose: 'the published TypeScript SDK', imports: ['fhir'], typesOnly: true },
-  server: { purpose: 'the service, its command line, its synthetic practices', imports: ['fhir'] },
+  server: { purpose: 'the service, its command line, its synthetic practices', imports: ['fhir', 'embedded-postgres'] },
   console: { purpose: 'web app for practices, vendors and operators', imports: ['client'] },
 };
 
@@ -49,7 +53,7 @@ export const tiers: readonly Tier[] = [
         { name: 'base', purpose: 'errors table, settings, clock, ids, log, metrics' },
         { name: 'version', purpose: 'what is running' },
       ],
-      [{ name: 'database', purpose: 'the `sql` template, transactions, migrations, embedded PostgreSQL' }],
+      [{ name: 'database', purpose: 'the `sql` template, transactions, migrations' }],
     ],
   },
   {
@@ -149,14 +153,14 @@ export const sideModules: readonly ModuleRow[] = [
 
 /**
  * Packages of others → the modules of the server that may import them. A package that is not listed is refused, so a
- * new dependency is a visible decision.
+ * new dependency is a visible decision. A package of ours that is not listed is open to all.
  */
 export const dependencyImporters: Readonly<Record<string, readonly string[]>> = {
   '@aws-sdk/client-s3': ['content'],
   '@faker-js/faker': ['synthetic'],
   '@fastify/cors': ['http'],
   '@lhncbc/ucum-lhc': ['search'],
-  'embedded-postgres': ['database'],
+  '@praxis/embedded-postgres': ['database'],
   fastify: ['http'],
   fhirpath: ['validation'],
   'ipaddr.js': ['oauth'],
@@ -172,12 +176,12 @@ export const dependencyImporters: Readonly<Record<string, readonly string[]>> = 
 
 /** Node modules → the modules of the server that may import them; those that are not listed are open to all. */
 export const builtinImporters: Readonly<Record<string, readonly string[]>> = {
-  'node:child_process': ['database', 'cli'],
+  'node:child_process': ['cli'],
   'node:http': ['http', 'cli', 'oauth'],
   'node:http2': [],
   'node:https': ['oauth'],
-  'node:net': ['database', 'http', 'cli', 'oauth'],
-  'node:tls': ['database', 'http'],
+  'node:net': ['http', 'cli', 'oauth'],
+  'node:tls': ['http'],
 };
 
 /** A function that only some may call; `callers` are modules, or files by their path in packages/server/src. */

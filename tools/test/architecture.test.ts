@@ -172,6 +172,18 @@ const refusals: readonly (readonly [name: string, path: string, text: string, ex
     ':1 import of "pg": only database may import it',
   ],
   [
+    'the embedded database outside of database',
+    `${server}/http/load.ts`,
+    "import { startEmbeddedPostgres } from '@praxis/embedded-postgres';\n",
+    ':1 import of "@praxis/embedded-postgres": only database may import it',
+  ],
+  [
+    'the server from the embedded database',
+    'packages/embedded-postgres/src/launcher.ts',
+    "import { clock } from '../../server/src/base/clock.ts';\n",
+    ':1 import of "../../server/src/base/clock.ts": leaves its package: import other packages by their names',
+  ],
+  [
     'HTTP in the engine',
     `${server}/engine/read/read.ts`,
     "import type { IncomingMessage } from 'node:http';\n",

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Config } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import type { DatabaseConnection } from './connection-settings.ts';
-import { startEmbeddedPostgres } from './embedded/launcher.ts';
+import { startEmbeddedPostgres } from './embedded-postgres.ts';
 
 /** Both roles of a database; `stop` ends what was started for them. */
 export interface Connections {

@@ -15,10 +15,10 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { type Config, ConfigError } from '../base/config.ts';
+import { makeDataDirectory } from '../base/data-directory.ts';
 import { newSecret } from '../base/ids.ts';
 import { openSecretKey, type SecretKey } from '../base/secret-key.ts';
 import { StartError } from '../base/start-error.ts';
-import { makeDataDirectory } from '../database/embedded/layout.ts';
 
 type KeyConfig = Pick<Config, 'secretKey' | 'secretKeyPrevious' | 'databaseUrl' | 'dataDir'>;
 

@@ -5,10 +5,10 @@ import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ConfigError } from '../../src/base/config.ts';
+import { chooseAccount } from '../../../embedded-postgres/src/account.ts';
+import { EnvironmentError } from '../../../embedded-postgres/src/errors.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { chooseAccount } from '../../src/database/embedded/account.ts';
-import { startEmbeddedPostgres } from '../../src/database/embedded/launcher.ts';
+import { embeddedApplication, startEmbeddedPostgres } from '../../src/database/embedded-postgres.ts';
 import { testLog } from '../support/cluster.ts';
 import { makeDataDir, runEmbedded } from '../support/embedded.ts';
 
@@ -43,9 +43,9 @@ test('without a way to enter a closed directory the message says what to do', { 
     process.env['PATH'] = searchPath;
   });
   assert.throws(
-    () => chooseAccount(path.join(inside, 'postgres'), [path.join(inside, 'postgres')]),
+    () => chooseAccount(path.join(inside, 'postgres'), [path.join(inside, 'postgres')], embeddedApplication),
     (error) =>
-      error instanceof ConfigError &&
+      error instanceof EnvironmentError &&
       /^PostgreSQL does not run as root, and the account \w+ cannot enter /.test(error.message) &&
       error.message.endsWith(
         `run praxis as a normal user, or put praxis and PRAXIS_DATA_DIR outside of ${closed}, or run chmod o+x ${closed}`,

@@ -5,7 +5,7 @@ import test, { after } from 'node:test';
 import { ConfigError } from '../../src/base/config.ts';
 import { StartError } from '../../src/base/start-error.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { startEmbeddedPostgres } from '../../src/database/embedded/launcher.ts';
+import { startEmbeddedPostgres } from '../../src/database/embedded-postgres.ts';
 import { sql } from '../../src/database/sql.ts';
 import { testLog } from '../support/cluster.ts';
 import { endProcess, isRunning, makeDataDir, postmasterPid, runEmbedded } from '../support/embedded.ts';

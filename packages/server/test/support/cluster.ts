@@ -9,10 +9,10 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { settingsMark } from '../../../embedded-postgres/src/settings.ts';
 import { openLog } from '../../src/base/log.ts';
 import type { ConnectionParts } from '../../src/database/database.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded/launcher.ts';
-import { settingsMark } from '../../src/database/embedded/settings.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded-postgres.ts';
 import { startStockCluster } from './stock-cluster.ts';
 
 export const testLog = openLog(process.env['PRAXIS_LOG_LEVEL'] ?? 'silent');

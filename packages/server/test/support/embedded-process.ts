@@ -4,7 +4,7 @@
  * when its standard input ends.
  */
 import { openDatabase } from '../../src/database/database.ts';
-import { startEmbeddedPostgres } from '../../src/database/embedded/launcher.ts';
+import { startEmbeddedPostgres } from '../../src/database/embedded-postgres.ts';
 import { sql } from '../../src/database/sql.ts';
 import { testLog } from './cluster.ts';
 

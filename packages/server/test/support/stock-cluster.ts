@@ -8,9 +8,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { type Account, chooseAccount } from '../../../embedded-postgres/src/account.ts';
 import { newSecret } from '../../src/base/ids.ts';
 import type { ConnectionParts } from '../../src/database/database.ts';
-import { type Account, chooseAccount } from '../../src/database/embedded/account.ts';
+import { embeddedApplication } from '../../src/database/embedded-postgres.ts';
 
 export interface StockCluster {
   /** As a role that may create databases and owns the database `praxis`. */
@@ -31,7 +32,7 @@ const readyMaxMs = 60_000;
  */
 export async function startStockCluster(programs: string): Promise<StockCluster> {
   const root = mkdtempSync(path.join(os.tmpdir(), 'praxis-stock-'));
-  const account = chooseAccount(root, [programs]);
+  const account = chooseAccount(root, [programs], embeddedApplication);
   const cluster = path.join(root, 'cluster');
   mkdirSync(cluster, { mode: 0o700 });
   for (const directory of [root, cluster]) account.own(directory);

@@ -76,7 +76,7 @@ async function run({ config, log, print, signals, supervisor }: Node): Promise<v
 async function openEmbedded(config: Config, log: Log) {
   if (config.databaseUrl !== '') return undefined;
   // A node with a database of its own needs none of it.
-  const { startEmbeddedPostgres } = await import('../../database/embedded/launcher.ts');
+  const { startEmbeddedPostgres } = await import('../../database/embedded-postgres.ts');
   return await startEmbeddedPostgres({ dataDir: path.resolve(config.dataDir), log, niceness: databaseNiceness });
 }
 

@@ -3,10 +3,10 @@
  * and renamed when complete, so a process that is killed meanwhile leaves nothing half-made, and of several that start at
  * once one wins.
  *
- * Roles: a superuser that only makes the other two, `praxis_owner` (migrates, owns everything) and `praxis_runtime` (what the
- * server runs as). All log in with generated passwords (SCRAM), also through the private socket.
+ * Roles: a superuser that only makes the other two, `<name>_owner` (owns the database) and `<name>_runtime` (owns nothing). All log in with generated passwords (SCRAM), also through the private socket.
  */
 import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -20,22 +20,19 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { newSecret } from '../../base/ids.ts';
-import { StartError } from '../../base/start-error.ts';
 import type { Account } from './account.ts';
+import { type Application, type Role, roleName } from './application.ts';
 import type { Binaries } from './binaries.ts';
+import { ServerError } from './errors.ts';
 import { type Layout, layoutIn } from './layout.ts';
 import { isAlive, programEnvironment } from './processes.ts';
 import type { Durability } from './settings.ts';
 
-/** Role name → password. */
-export interface Credentials {
-  readonly praxis_superuser: string;
-  readonly praxis_owner: string;
-  readonly praxis_runtime: string;
-}
+/** Role → password; the file has the names of the roles. */
+export type Credentials = Readonly<Record<Role, string>>;
 
-export const databaseName = 'praxis';
+const roles = ['superuser', 'owner', 'runtime'] as const satisfies readonly Role[];
+const passwordBytes = 32;
 
 /** Through the socket on Unix, through the loopback interface on Windows; with a password always. */
 const authenticationRules =
@@ -46,6 +43,7 @@ export async function createCluster(
   dataDir: string,
   binaries: Binaries,
   account: Account,
+  application: Application,
   durability: Durability,
 ): Promise<boolean> {
   const target = path.join(dataDir, 'postgres');
@@ -53,18 +51,19 @@ export async function createCluster(
   if (existsSync(target)) return false;
   const made = layoutIn(path.join(dataDir, `${unfinishedPrefix}${process.pid}`));
   try {
-    await fill(made, binaries, account, durability);
+    await fill(made, binaries, account, application, durability);
     return moveInto(target, made.root);
   } finally {
     rmSync(made.root, { recursive: true, force: true });
   }
 }
 
-/** @throws StartError when another user made the database, or the file is lost or broken */
-export function readCredentials(layout: Layout): Credentials {
+/** @throws ServerError when another user made the database, or the file is lost or broken */
+export function readCredentials(layout: Layout, application: Application): Credentials {
   const file = layout.credentials;
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Credentials;
+    const stored: Readonly<Record<string, string>> = JSON.parse(readFileSync(file, 'utf8')); // as `fill` wrote it
+    return forRoles((role) => stored[roleName(application, role)] ?? '');
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     const fault =
@@ -72,8 +71,8 @@ export function readCredentials(layout: Layout): Credentials {
         ? `${file} is broken: put it back from a copy of the data directory`
         : code === 'ENOENT'
           ? `${file} is missing: put it back from a copy of the data directory`
-          : `${file} cannot be read by this user (${code}): run praxis as the user who made it`;
-    throw new StartError(`Embedded database in ${layout.root} cannot be used: ${fault}`, { cause });
+          : `${file} cannot be read by this user (${code}): run ${application.name} as the user who made it`;
+    throw new ServerError(`Embedded database in ${layout.root} cannot be used: ${fault}`, { cause });
   }
 }
 
@@ -88,25 +87,33 @@ function removeAbandoned(dataDir: string): void {
   }
 }
 
-async function fill(layout: Layout, binaries: Binaries, account: Account, durability: Durability): Promise<void> {
+async function fill(
+  layout: Layout,
+  binaries: Binaries,
+  account: Account,
+  application: Application,
+  durability: Durability,
+): Promise<void> {
   rmSync(layout.root, { recursive: true, force: true });
   for (const directory of [layout.root, layout.cluster, layout.log]) {
     mkdirSync(directory, { mode: 0o700 });
     account.own(directory);
   }
-  const credentials: Credentials = {
-    praxis_superuser: newSecret(),
-    praxis_owner: newSecret(),
-    praxis_runtime: newSecret(),
-  };
+  const credentials = forRoles(() => randomBytes(passwordBytes).toString('base64url'));
   const passwordFile = path.join(layout.root, 'password');
-  writeFileSync(passwordFile, credentials.praxis_superuser, { mode: 0o600 });
+  writeFileSync(passwordFile, credentials.superuser, { mode: 0o600 });
   account.own(passwordFile);
   const sync = durability === 'full' ? [] : ['--no-sync'];
   await runToEnd(
     account,
     binaries.initdb,
-    [...initdbArguments, ...sync, `--pgdata=${layout.cluster}`, `--pwfile=${passwordFile}`],
+    [
+      ...initdbArguments,
+      `--username=${roleName(application, 'superuser')}`,
+      ...sync,
+      `--pgdata=${layout.cluster}`,
+      `--pwfile=${passwordFile}`,
+    ],
     '',
   );
   rmSync(passwordFile);
@@ -122,12 +129,12 @@ async function fill(layout: Layout, binaries: Binaries, account: Account, durabi
     `fsync=${durability === 'full' ? 'on' : 'off'}`,
     'postgres',
   ];
-  await runToEnd(account, binaries.postgres, singleUser, roleStatements(credentials));
-  writeSynced(layout.credentials, JSON.stringify(credentials, undefined, 2));
+  await runToEnd(account, binaries.postgres, singleUser, roleStatements(credentials, application));
+  const stored = Object.fromEntries(roles.map((role) => [roleName(application, role), credentials[role]]));
+  writeSynced(layout.credentials, JSON.stringify(stored, undefined, 2));
 }
 
 const initdbArguments = [
-  '--username=praxis_superuser',
   '--encoding=UTF8',
   // Built in, so that an update of the machine's C library cannot change the order of existing indexes.
   '--locale-provider=builtin',
@@ -138,15 +145,21 @@ const initdbArguments = [
 ];
 
 /** One statement a line, as single-user mode wants them. The passwords are base64url, which needs no quoting. */
-function roleStatements(credentials: Credentials): string {
+function roleStatements(credentials: Credentials, application: Application): string {
+  const owner = roleName(application, 'owner');
+  const runtime = roleName(application, 'runtime');
   return [
-    `CREATE ROLE praxis_owner LOGIN CREATEDB PASSWORD '${credentials.praxis_owner}'`,
-    `CREATE ROLE praxis_runtime LOGIN PASSWORD '${credentials.praxis_runtime}'`,
-    // The owner may end sessions of the server, which dropping a database with connections needs.
-    'GRANT praxis_runtime TO praxis_owner',
-    `CREATE DATABASE ${databaseName} OWNER praxis_owner`,
+    `CREATE ROLE ${owner} LOGIN CREATEDB PASSWORD '${credentials.owner}'`,
+    `CREATE ROLE ${runtime} LOGIN PASSWORD '${credentials.runtime}'`,
+    // The owner may end sessions of the other, which dropping a database with connections needs.
+    `GRANT ${runtime} TO ${owner}`,
+    `CREATE DATABASE ${application.name} OWNER ${owner}`,
     '',
   ].join('\n');
+}
+
+function forRoles(password: (role: Role) => string): Credentials {
+  return { superuser: password('superuser'), owner: password('owner'), runtime: password('runtime') };
 }
 
 /** Runs a program, feeds it `input`, and waits. @throws Error with the end of what it wrote when it fails */

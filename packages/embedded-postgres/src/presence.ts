@@ -1,11 +1,11 @@
 /**
- * Who uses the server: every praxis process holds one connection with a shared advisory lock for as long as it does. The lock
+ * Who uses the server: every process of the application holds one connection with a shared advisory lock for as long as it does. The lock
  * ends with its process however that ends, so the last one out can tell that it is the last, and stop the server.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import type { ConnectionParts } from '../connection-settings.ts';
-import { type Credentials, databaseName } from './create.ts';
+import { type Application, type Role, roleName } from './application.ts';
+import type { Credentials } from './create.ts';
 import type { Postmaster } from './lock-file.ts';
 import { isAlive } from './processes.ts';
 import { markSetting } from './settings.ts';
@@ -23,21 +23,24 @@ export interface Presence {
 /** Key of the advisory lock: the ASCII bytes of "pres". */
 const lockKey = 0x70726573;
 const connectTimeoutMs = 10_000;
-/** Followed by the process number. */
-const applicationName = 'praxis presence';
 const noticeMaxMs = 2000;
 const noticePauseMs = 10;
 
 /** Connects to the server. Rejects with pg's error while the server is starting or stopping. */
-export async function becomePresent(postmaster: Postmaster, credentials: Credentials): Promise<Presence> {
+export async function becomePresent(
+  postmaster: Postmaster,
+  credentials: Credentials,
+  application: Application,
+): Promise<Presence> {
+  const presenceName = `${application.name} presence`;
   const client = new pg.Client({
     host: postmaster.host,
     port: postmaster.port,
     // Not the service's own database, which can then be dropped and restored with processes present.
     database: 'postgres',
-    user: 'praxis_owner',
-    password: credentials.praxis_owner,
-    application_name: `${applicationName} ${process.pid}`,
+    user: roleName(application, 'owner'),
+    password: credentials.owner,
+    application_name: `${presenceName} ${process.pid}`,
     connectionTimeoutMillis: connectTimeoutMs,
   });
   const state = { ending: false, lost: false, handler: (): void => undefined };
@@ -48,7 +51,7 @@ export async function becomePresent(postmaster: Postmaster, credentials: Credent
   });
   await client.connect();
   const { rows } = await client.query<{ mark: string | null }>(
-    `SELECT current_setting('${markSetting}', true) AS mark FROM pg_advisory_lock_shared(${lockKey})`,
+    `SELECT current_setting('${markSetting(application)}', true) AS mark FROM pg_advisory_lock_shared(${lockKey})`,
   );
   // Being present is no reason for a process to go on living.
   keepsAlive(client, false);
@@ -61,7 +64,7 @@ export async function becomePresent(postmaster: Postmaster, credentials: Credent
     async becomeLast() {
       keepsAlive(client, true);
       await client.query(`SELECT pg_advisory_unlock_shared(${lockKey})`);
-      return await lockAlone(client);
+      return await lockAlone(client, presenceName);
     },
     async end() {
       state.ending = true;
@@ -74,16 +77,17 @@ export async function becomePresent(postmaster: Postmaster, credentials: Credent
 /**
  * Takes the lock for this process alone; false when another living process holds it. The server may take a moment to notice
  * that a process has died, so for those it waits.
+ * @param presenceName begins the names of their connections; the process number follows
  */
-async function lockAlone(client: pg.Client): Promise<boolean> {
+async function lockAlone(client: pg.Client, presenceName: string): Promise<boolean> {
   const deadlineMs = performance.now() + noticeMaxMs;
   for (;;) {
     const attempt = await client.query<{ last: boolean }>(`SELECT pg_try_advisory_lock(${lockKey}) AS last`);
     if (attempt.rows[0]?.last === true) return true;
     const others = await client.query<{ name: string }>(
-      `SELECT application_name AS name FROM pg_stat_activity WHERE application_name LIKE '${applicationName} %' AND pid <> pg_backend_pid()`,
+      `SELECT application_name AS name FROM pg_stat_activity WHERE application_name LIKE '${presenceName} %' AND pid <> pg_backend_pid()`,
     );
-    const alive = others.rows.some(({ name }) => isAlive(Number(name.slice(applicationName.length))));
+    const alive = others.rows.some(({ name }) => isAlive(Number(name.slice(presenceName.length))));
     if (alive || performance.now() > deadlineMs) return false;
     await delay(noticePauseMs);
   }
@@ -96,11 +100,26 @@ function keepsAlive(client: pg.Client, alive: boolean): void {
   else socket.unref();
 }
 
-/** Where and as whom the service's own database is reached. */
-export function serviceConnection(
-  postmaster: Postmaster,
+/** Whether the server starts or recovers from a crash: it takes connections by itself after that. One that stops has the same code. */
+export function isStartingUp(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '57P03' && !error.message.includes('shutting down');
+}
+
+/** Where the application's own database is and as whom to connect; `host` may be a directory that holds a Unix socket. */
+export interface ServerConnection {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+/** Where and as whom the application's own database is reached. */
+export function serverConnection(
+  { host, port }: Postmaster,
   credentials: Credentials,
-  user: 'praxis_owner' | 'praxis_runtime',
-): ConnectionParts {
-  return { host: postmaster.host, port: postmaster.port, database: databaseName, user, password: credentials[user] };
+  application: Application,
+  role: Role,
+): ServerConnection {
+  return { host, port, database: application.name, user: roleName(application, role), password: credentials[role] };
 }

@@ -7,7 +7,8 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { chownSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { ConfigError } from '../../base/config.ts';
+import type { Application } from './application.ts';
+import { EnvironmentError } from './errors.ts';
 
 /** Runs programs and gives files to the account that PostgreSQL runs as. */
 export interface Account {
@@ -41,9 +42,9 @@ const searchCapabilities = [
  * The account for PostgreSQL: the caller's own unless that is root.
  * @param existing PostgreSQL's directory; when it exists its owner stays its owner
  * @param mustReach directories that the account has to reach
- * @throws ConfigError when root has no usable account, naming what to do
+ * @throws EnvironmentError when root has no usable account, naming what to do
  */
-export function chooseAccount(existing: string, mustReach: readonly string[]): Account {
+export function chooseAccount(existing: string, mustReach: readonly string[], application: Application): Account {
   const uid = process.getuid?.();
   if (uid !== 0)
     return {
@@ -53,7 +54,7 @@ export function chooseAccount(existing: string, mustReach: readonly string[]): A
       own: () => undefined,
       obstacleTo: () => undefined,
     };
-  const account = ownerOf(existing) ?? findAccount();
+  const account = ownerOf(existing) ?? findAccount(application);
   const own = (file: string): void => chownSync(file, account.uid, account.gid);
   const closed = mustReach
     .map((target) => closedDirectory(target, account))
@@ -69,7 +70,7 @@ export function chooseAccount(existing: string, mustReach: readonly string[]): A
       spawn: (program, args, options) => spawn(program, args, { ...options, uid: account.uid, gid: account.gid }),
     };
   }
-  const prefix = searchingPrefix(account, closed);
+  const prefix = searchingPrefix(account, closed, application);
   return {
     name: account.name,
     uid: account.uid,
@@ -84,7 +85,7 @@ function ownerOf(directory: string): UnixAccount | undefined {
   return stat === undefined || stat.uid === 0 ? undefined : { name: `uid ${stat.uid}`, uid: stat.uid, gid: stat.gid };
 }
 
-function findAccount(): UnixAccount {
+function findAccount({ name: application, useOtherDatabase }: Application): UnixAccount {
   const accounts = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .map((line) => line.split(':'));
@@ -93,8 +94,8 @@ function findAccount(): UnixAccount {
     // Some systems write nobody's number as -2.
     if (name !== undefined) return { name, uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 };
   }
-  throw new ConfigError(
-    `PostgreSQL does not run as root and none of the accounts ${accountNames.join(', ')} exists: run praxis as a normal user, or set DATABASE_URL`,
+  throw new EnvironmentError(
+    `PostgreSQL does not run as root and none of the accounts ${accountNames.join(', ')} exists: run ${application} as a normal user, or ${useOtherDatabase}`,
   );
 }
 
@@ -116,12 +117,12 @@ function mayRun(file: string, account: UnixAccount): boolean {
 }
 
 /** Arguments of setpriv that run a program as `account` with the capability to pass closed directories. */
-function searchingPrefix(account: UnixAccount, closed: string): string[] {
+function searchingPrefix(account: UnixAccount, closed: string, { name, dataDirSetting }: Application): string[] {
   const capability = searchCapabilities.find(({ bit }) => ((effectiveCapabilities() >> bit) & 1n) === 1n);
   if (capability === undefined || !hasSetpriv()) {
-    throw new ConfigError(
+    throw new EnvironmentError(
       `PostgreSQL does not run as root, and the account ${account.name} cannot enter ${closed}: ` +
-        `run praxis as a normal user, or put praxis and PRAXIS_DATA_DIR outside of ${closed}, or run chmod o+x ${closed}`,
+        `run ${name} as a normal user, or put ${name} and ${dataDirSetting} outside of ${closed}, or run chmod o+x ${closed}`,
     );
   }
   const caps = `+${capability.name}`;

@@ -1,21 +1,22 @@
 /** Starting the server process of a cluster (https://www.postgresql.org/docs/current/server-start.html). */
 import { type ChildProcess, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { newUuid } from '../../base/ids.ts';
-import { StartError } from '../../base/start-error.ts';
 import type { Account } from './account.ts';
+import type { Application } from './application.ts';
 import type { Binaries } from './binaries.ts';
+import { ServerError } from './errors.ts';
 import { type Layout, makeSocketDirectory, socketPort } from './layout.ts';
 import { findPostmaster, type Postmaster, readyPostmaster, releaseSocketLock } from './lock-file.ts';
 import { programEnvironment } from './processes.ts';
 import { type Durability, markSetting, settingArguments, settingsFor } from './settings.ts';
 
 /** The server did not get ready; `output` is what it wrote to standard error. */
-export class StartFailure extends StartError {
+export class StartFailure extends ServerError {
   readonly output: string;
 
   constructor(output: string, layout: Layout) {
@@ -35,6 +36,7 @@ export interface StartOptions {
   readonly layout: Layout;
   readonly binaries: Binaries;
   readonly account: Account;
+  readonly application: Application;
   readonly durability: Durability;
   /** Value of the mark by which a later process recognises the settings. */
   readonly mark: string;
@@ -64,12 +66,12 @@ async function serverSettings(options: StartOptions): Promise<Record<string, str
     ...settingsFor(options.durability),
     ...place,
     log_directory: options.layout.log,
-    [markSetting]: options.mark,
+    [markSetting(options.application)]: options.mark,
   };
 }
 
-function socketSettings({ layout, account }: StartOptions): Record<string, string> {
-  const directory = makeSocketDirectory(layout, account);
+function socketSettings({ layout, account, application }: StartOptions): Record<string, string> {
+  const directory = makeSocketDirectory(layout, account, application);
   releaseSocketLock(layout, directory);
   return {
     listen_addresses: '',
@@ -136,7 +138,7 @@ async function untilReady(
 }
 
 function openNamelessFile(): number {
-  const file = path.join(os.tmpdir(), `praxis-${newUuid()}.log`);
+  const file = path.join(os.tmpdir(), `postgres-${randomUUID()}.log`);
   const descriptor = openSync(file, 'wx+', 0o600);
   rmSync(file);
   return descriptor;

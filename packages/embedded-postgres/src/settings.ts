@@ -3,6 +3,7 @@
  * so that no file can change them.
  */
 import { createHash } from 'node:crypto';
+import type { Application } from './application.ts';
 
 /** `full`: what has been acknowledged survives a crash. `none` is for tests that do not test exactly that. */
 export type Durability = 'full' | 'none';
@@ -46,7 +47,9 @@ const fixedSettings: Readonly<Record<string, string>> = {
 };
 
 /** Name under which the server says what it was started with; see `settingsMark`. */
-export const markSetting = 'praxis.settings';
+export function markSetting({ name }: Application): string {
+  return `${name}.settings`;
+}
 
 /** The settings that do not depend on the place. */
 export function settingsFor(durability: Durability): Readonly<Record<string, string>> {

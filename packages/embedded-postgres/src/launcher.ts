@@ -1,45 +1,50 @@
 /**
  * The embedded database: a real PostgreSQL on `<data dir>/postgres`, made at the first start, started when no server runs on
- * it, shared by all praxis processes of that data directory, stopped by the last of them. A server that was left behind by a
+ * it, shared by all processes of the application that use that data directory, stopped by the last of them. A server that was left behind by a
  * killed process is used again; one that dies is started again.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ConfigError } from '../../base/config.ts';
-import type { Log } from '../../base/log.ts';
-import { StartError } from '../../base/start-error.ts';
-import type { ConnectionParts } from '../connection-settings.ts';
-import { isStartingUp } from '../sqlstate.ts';
 import { type Account, chooseAccount } from './account.ts';
+import type { Application } from './application.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { type Credentials, createCluster, readCredentials } from './create.ts';
-import { type Layout, layoutIn, makeDataDirectory, removeSocketDirectory } from './layout.ts';
+import { EnvironmentError, ServerError } from './errors.ts';
+import { type Layout, layoutIn, removeSocketDirectory } from './layout.ts';
 import { findPostmaster, type Postmaster } from './lock-file.ts';
-import { becomePresent, type Presence, serviceConnection } from './presence.ts';
+import { becomePresent, isStartingUp, type Presence, type ServerConnection, serverConnection } from './presence.ts';
 import { reachableBinaries } from './reachable-binaries.ts';
 import { readServerVersion } from './server-version.ts';
 import { type Durability, settingsMark } from './settings.ts';
 import { StartFailure, startPostmaster } from './start-postmaster.ts';
 import { stopPostmaster } from './stop-postmaster.ts';
 
+export type { ServerConnection } from './presence.ts';
+
+/** Where it tells what it does; pino's loggers are some. */
+export type ServerLog = Readonly<
+  Record<'debug' | 'info' | 'warn' | 'error', (fields: Readonly<Record<string, unknown>>, message: string) => void>
+>;
+
 export interface EmbeddedPostgres {
-  /** The service's database as its owner, for migrations. */
-  readonly owner: ConnectionParts;
-  /** The service's database as the role that row-level security binds. */
-  readonly runtime: ConnectionParts;
+  /** The application's database as its owner. */
+  readonly owner: ServerConnection;
+  /** The application's database as a role that owns nothing. */
+  readonly runtime: ServerConnection;
   /** The server's process. */
   readonly pid: number;
   /** Whether this call started the server, rather than finding one running. */
   readonly started: boolean;
-  /** Stops the server if no other praxis process uses it. Close connections before. */
+  /** Stops the server if no other process uses it. Close connections before. */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
-  /** Absolute path; made if missing. */
+  readonly application: Application;
+  /** Absolute path of a directory that exists; the server's files are in `postgres` below it. */
   readonly dataDir: string;
-  readonly log: Log;
+  readonly log: ServerLog;
   /** Default `full`. `none` gives up crash safety for speed: for tests of other things only. */
   readonly durability?: Durability;
   /** How long a server may not answer before it is given up and stopped; default 20,000 ms. */
@@ -64,12 +69,13 @@ interface Ground {
   readonly layout: Layout;
   readonly binaries: Binaries;
   readonly account: Account;
+  readonly application: Application;
   readonly durability: Durability;
   readonly mark: string;
   readonly credentials: Credentials;
   readonly unreachableMaxMs: number;
   readonly niceness: number;
-  readonly log: Log;
+  readonly log: ServerLog;
 }
 
 interface Use {
@@ -81,15 +87,15 @@ interface Use {
 /**
  * Starts or finds the server on the data directory, making the cluster if there is none. Safe when several processes do so at
  * once, and after any of them was killed at any moment.
- * @throws ConfigError when this machine or this user cannot run it, with what to do
+ * @throws EnvironmentError when this machine or this user cannot run it, with what to do
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const ground = await prepare(options);
   const use = await useServer(ground);
   const keeper = keepUsing(ground, use);
   return {
-    owner: serviceConnection(use.postmaster, ground.credentials, 'praxis_owner'),
-    runtime: serviceConnection(use.postmaster, ground.credentials, 'praxis_runtime'),
+    owner: serverConnection(use.postmaster, ground.credentials, options.application, 'owner'),
+    runtime: serverConnection(use.postmaster, ground.credentials, options.application, 'runtime'),
     pid: use.postmaster.pid,
     started: use.started,
     stop: () => keeper.stop(),
@@ -97,35 +103,35 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
 }
 
 async function prepare(options: EmbeddedOptions): Promise<Ground> {
-  const { log, durability = 'full' } = options;
-  makeDataDirectory(options.dataDir);
+  const { application, log, durability = 'full' } = options;
   const layout = layoutIn(path.join(options.dataDir, 'postgres'));
-  const account = chooseAccount(layout.root, [layout.root]);
-  const binaries = reachableBinaries(findBinaries(), account);
-  const serverVersion = await readServerVersion(account, binaries);
-  if (await createCluster(options.dataDir, binaries, account, durability))
+  const account = chooseAccount(layout.root, [layout.root], application);
+  const binaries = reachableBinaries(findBinaries(application), account, application);
+  const serverVersion = await readServerVersion(account, binaries, application);
+  if (await createCluster(options.dataDir, binaries, account, application, durability))
     log.info({ dataDir: options.dataDir }, 'embedded database created');
-  requireSameMajor(layout, serverVersion);
+  requireSameMajor(layout, serverVersion, application);
   return {
     layout,
     binaries,
     account,
+    application,
     durability,
     unreachableMaxMs: options.unreachableMaxMs ?? unreachableDefaultMs,
     niceness: options.niceness ?? 0,
     log,
     mark: settingsMark(durability, serverVersion),
-    credentials: readCredentials(layout),
+    credentials: readCredentials(layout, application),
   };
 }
 
-function requireSameMajor(layout: Layout, serverVersion: string): void {
+function requireSameMajor(layout: Layout, serverVersion: string, { name }: Application): void {
   const ofData = readFileSync(path.join(layout.cluster, 'PG_VERSION'), 'utf8').trim();
   const [ofServer] = serverVersion.split('.');
   if (ofData === ofServer) return;
-  throw new ConfigError(
-    `Embedded database in ${layout.root} was made by PostgreSQL ${ofData}, this praxis brings ${ofServer}: ` +
-      'make a backup with the praxis version that made it, move the directory away and restore the backup',
+  throw new EnvironmentError(
+    `Embedded database in ${layout.root} was made by PostgreSQL ${ofData}, this ${name} brings ${ofServer}: ` +
+      `make a backup with the ${name} version that made it, move the directory away and restore the backup`,
   );
 }
 
@@ -141,7 +147,7 @@ async function useServer(ground: Ground): Promise<Use> {
     // Shot in the middle of a recovery it would begin it anew.
     if (use === 'starting') [goneSinceMs, unreachableSinceMs] = [nowMs, undefined];
     if (nowMs - goneSinceMs > readyMaxMs)
-      throw new StartError(
+      throw new ServerError(
         `Embedded PostgreSQL in ${ground.layout.root} cannot be started or reached: see its log in ${ground.layout.log}`,
       );
     unreachableSinceMs = use === 'unreachable' ? (unreachableSinceMs ?? nowMs) : undefined;
@@ -161,7 +167,11 @@ async function useServer(ground: Ground): Promise<Use> {
 async function startServer(ground: Ground): Promise<Use | undefined> {
   try {
     const postmaster = await startPostmaster({ ...ground, readyMaxMs });
-    return { postmaster, presence: await becomePresent(postmaster, ground.credentials), started: true };
+    return {
+      postmaster,
+      presence: await becomePresent(postmaster, ground.credentials, ground.application),
+      started: true,
+    };
   } catch (error) {
     if (error instanceof StartFailure && !error.passes) throw error;
     ground.log.debug({ err: error }, 'embedded database cannot be started yet');
@@ -181,7 +191,7 @@ async function joinServer(
   if (!postmaster.ready) return postmaster.starting ? 'starting' : undefined;
   let presence: Presence;
   try {
-    presence = await becomePresent(postmaster, ground.credentials);
+    presence = await becomePresent(postmaster, ground.credentials, ground.application);
   } catch (error) {
     ground.log.debug({ err: error }, 'embedded database cannot be reached yet');
     return isStartingUp(error) ? 'starting' : 'unreachable';
@@ -190,16 +200,16 @@ async function joinServer(
   return await replaceServer(ground, postmaster, presence);
 }
 
-/** Stops a server of another version of praxis, unless that one is in use. */
+/** Stops a server of another version of the application, unless that one is in use. */
 async function replaceServer(ground: Ground, postmaster: Postmaster, presence: Presence): Promise<undefined> {
   const last = await presence.becomeLast();
   if (last) await stopPostmaster(ground.layout, ground.binaries, postmaster);
   await presence.end();
   if (!last)
-    throw new ConfigError(
-      `Embedded database in ${ground.layout.root} is in use by another version of praxis: stop that one first`,
+    throw new EnvironmentError(
+      `Embedded database in ${ground.layout.root} is in use by another version of ${ground.application.name}: stop that one first`,
     );
-  ground.log.info('embedded database restarts with new settings');
+  ground.log.info({}, 'embedded database restarts with new settings');
 }
 
 /** Starts the server again when it dies; `stop` ends the use. */
