@@ -20,25 +20,42 @@ export interface Accessed {
   readonly compartment?: CompartmentOwner | undefined;
 }
 
-/** Runs `work` with a note of its own, and leaves its row in the trail: of the answer, or of the refusal. */
-export async function recordAudit(
-  context: InteractionContext,
-  accessed: Accessed,
-  work: (inside: InteractionContext) => Promise<FhirResponse>,
-): Promise<FhirResponse> {
+/** The record of one interaction or operation under way. */
+export interface Audit {
+  /** The context to answer in: what is shown is noted there. */
+  readonly inside: InteractionContext & { readonly note: AuditRecord };
+  /**
+   * Leaves the row of an answer in the trail.
+   * @returns the answer as it is shown
+   * @throws PraxisError where it is refused as a whole
+   */
+  answered(response: FhirResponse): FhirResponse;
+  /**
+   * Leaves the row of a refusal in the trail.
+   * @returns the error, to be thrown
+   */
+  refused(error: unknown): unknown;
+}
+
+/** Opens the record of what is asked for: it ends with either an answer or a refusal. */
+export function openAudit(context: InteractionContext, accessed: Accessed): Audit {
   const note: AuditRecord = { shown: 0, wrote: false, patients: openPatientSet(), grants: new Map() };
   const { type, id, compartment } = accessed;
   if (type === 'Patient') addId(note.patients, id);
   if (compartment?.type === 'Patient') addId(note.patients, compartment.id);
-  try {
-    const response = fittedAnswer(context, await work({ ...context, note, fitted: undefined }), note);
-    if (!note.wrote) context.trail.push(answeredRow(context, accessed, note));
-    else if (note.shown > 0) context.trail.push(answeredRow(context, { ...accessed, interaction: 'read' }, note));
-    return response;
-  } catch (error) {
-    context.trail.push(refusedRow(context, accessed, error, note.patients));
-    throw error;
-  }
+  return {
+    inside: { ...context, note, fitted: undefined },
+    answered(response) {
+      const answer = fittedAnswer(context, response, note);
+      if (!note.wrote) context.trail.push(answeredRow(context, accessed, note));
+      else if (note.shown > 0) context.trail.push(answeredRow(context, { ...accessed, interaction: 'read' }, note));
+      return answer;
+    },
+    refused(error) {
+      context.trail.push(refusedRow(context, accessed, error, note.patients));
+      return error;
+    },
+  };
 }
 
 /** The answer as it is shown; the note tells of nothing that is left out. */

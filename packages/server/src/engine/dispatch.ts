@@ -2,7 +2,7 @@
  * The one door to every interaction: HTTP requests and Bundle entries pass here with the same types.
  */
 
-import { recordAudit, recordSearchedPatients } from './audit-recorder.ts';
+import { openAudit, recordSearchedPatients } from './audit-recorder.ts';
 import type { FhirCall, FhirResponse, Interaction, InteractionContext, InteractionName } from './context.ts';
 import { historyInstance } from './history/history-instance.ts';
 import { historySystem, historyType } from './history/history-type.ts';
@@ -50,12 +50,19 @@ const writes: ReadonlySet<InteractionName> = new Set<InteractionName>([
 
 /** Answers `call` with the rights of `context`, and leaves a row for the ledger; throws PraxisError for every refusal. */
 export async function dispatch(context: InteractionContext, call: FhirCall): Promise<FhirResponse> {
+  const audit = openAudit(context, call);
+  try {
+    return audit.answered(await answerInteraction(audit.inside, call));
+  } catch (error) {
+    throw audit.refused(error);
+  }
+}
+
+async function answerInteraction(context: InteractionContext, call: FhirCall): Promise<FhirResponse> {
   const interaction = interactions[call.interaction];
-  return await recordAudit(context, call, async (inside) => {
-    interaction.authorize(inside, call);
-    const request = await call.open();
-    recordSearchedPatients(inside, request);
-    if (!writes.has(call.interaction)) return await interaction.answer(inside, request);
-    return await withIdempotency(inside, request, (once) => interaction.answer(once, request));
-  });
+  interaction.authorize(context, call);
+  const request = await call.open();
+  recordSearchedPatients(context, request);
+  if (!writes.has(call.interaction)) return await interaction.answer(context, request);
+  return await withIdempotency(context, request, (once) => interaction.answer(once, request));
 }

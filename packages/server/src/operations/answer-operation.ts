@@ -3,7 +3,7 @@
  * checked, in this order: that the operation exists there, the method, access, then parameters.
  */
 import { fail } from '../base/errors.ts';
-import { recordAudit, recordSearchedPatients } from '../engine/audit-recorder.ts';
+import { openAudit, recordSearchedPatients } from '../engine/audit-recorder.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../engine/context.ts';
 import { withIdempotency } from '../engine/write/idempotency.ts';
 import { requireUnended } from '../storage/rows.ts';
@@ -30,20 +30,29 @@ export interface OperationCall {
  */
 export async function answerOperation(context: InteractionContext, call: OperationCall): Promise<FhirResponse> {
   const place = placeOf(call);
-  return await recordAudit(context, { ...place, interaction: `$${call.operation}` }, async (inside) => {
-    const operation = requireOperation(call, place);
-    operation.authorize(inside, place);
-    const request = await call.open();
-    const input = await readInput(operation, call.method, request, context.budget);
-    recordSearchedPatients(inside, request);
-    const asked = { ...request, ...place, input };
-    if (!operation.affectsState) {
-      const answer = await operation.answer(inside, asked);
-      requireUnended(inside.scope, inside.clock.now()); // $validate waits for others after its last statement
-      return answer;
-    }
-    return await withIdempotency(inside, request, (once) => operation.answer(once, asked));
-  });
+  const audit = openAudit(context, { ...place, interaction: `$${call.operation}` });
+  try {
+    return audit.answered(await answerAt(audit.inside, call, place));
+  } catch (error) {
+    throw audit.refused(error);
+  }
+}
+
+async function answerAt(
+  context: InteractionContext,
+  call: OperationCall,
+  place: OperationPlace,
+): Promise<FhirResponse> {
+  const operation = requireOperation(call, place);
+  operation.authorize(context, place);
+  const request = await call.open();
+  const input = await readInput(operation, call.method, request, context.budget);
+  recordSearchedPatients(context, request);
+  const asked = { ...request, ...place, input };
+  if (operation.affectsState) return await withIdempotency(context, request, (once) => operation.answer(once, asked));
+  const answer = await operation.answer(context, asked);
+  requireUnended(context.scope, context.clock.now()); // $validate waits for others after its last statement
+  return answer;
 }
 
 /** @throws PraxisError `operation-unknown`, `method-not-allowed`, `access-denied` */

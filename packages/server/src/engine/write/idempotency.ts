@@ -6,7 +6,7 @@
 import { type Disclosed, serverWritten, textOf } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import type { AnswerToKeep, KeptAnswer, KeyClaim } from '../../storage/store.ts';
-import { recordAudit } from '../audit-recorder.ts';
+import { openAudit } from '../audit-recorder.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../context.ts';
 import { withheld } from '../outcome.ts';
 
@@ -81,15 +81,17 @@ async function replayAnswer(
   if (context.note !== undefined) context.note.wrote = true; // by the first request: its row is in the ledger
   if (hasBody !== true) return response;
   const accessed = { interaction: 'read', type: request.type, id: facts.id ?? request.id, versionId: '' };
-  return await recordAudit(context, accessed, async ({ note }) => {
+  const { inside, answered, refused } = openAudit(context, accessed);
+  try {
     const body = bodyOf(context, claim, answer);
-    if (body === undefined) return { ...response, body: withheld() };
-    if (note !== undefined) {
-      note.shown += 1;
-      note.patients.addOf(accessed.type, accessed.id, textOf(body), context.baseUrl);
+    if (body !== undefined) {
+      inside.note.shown += 1;
+      inside.note.patients.addOf(accessed.type, accessed.id, textOf(body), context.baseUrl);
     }
-    return { ...response, body };
-  });
+    return answered({ ...response, body: body ?? withheld() });
+  } catch (error) {
+    throw refused(error);
+  }
 }
 
 /** What was disclosed under the same rights before; undefined where rights have changed, or it was not kept. */
