@@ -19,7 +19,7 @@ import { parseContentFlags } from './content-flag.ts';
 import { idempotencyOf } from './idempotency-key.ts';
 import { requireFormBody, requirePatchFormat, requireResourceFormat } from './negotiation.ts';
 import { parsePrefer } from './prefer.ts';
-import { parseBody } from './resource-body.ts';
+import { parseBodyInSlices } from './resource-body.ts';
 
 /** Reads of Binary are answered with its content unless the resource is asked for. */
 export function readsBinary({ type, shape }: FhirTarget, method: string): boolean {
@@ -70,9 +70,9 @@ export function fhirCall(
         versionId,
         compartment,
         parameters: parametersOf(target, query, form, request),
-        body: async () => await paused(readBody(parts, target, await admitted(), request)),
+        body: async () => await paused(await readBody(parts, target, await admitted(), request, room)),
         isBodyEmpty: async () => (await bytes()).length === 0,
-        patch: async () => await paused(readPatch(parts, await admitted(), request)),
+        patch: async () => await paused(await readPatch(parts, await admitted(), request, room)),
         ifMatch: headers['if-match'],
         ifNoneMatch: headers['if-none-match'],
         ifModifiedSince: headers['if-modified-since'],
@@ -136,19 +136,31 @@ function parametersOf(
 }
 
 /** @throws PraxisError `media-type-unsupported`, `request-malformed`, `json-malformed`, `xml-malformed` */
-function readBody(parts: ServerServices, target: FhirTarget, bytes: Buffer, { headers }: FastifyRequest): JsonValue {
+async function readBody(
+  parts: ServerServices,
+  target: FhirTarget,
+  bytes: Buffer,
+  { headers }: FastifyRequest,
+  room: BodyRoom,
+): Promise<JsonValue> {
   // An operation without parameters needs no body (https://hl7.org/fhir/R4/operations.html#request).
   if (target.shape === 'operation' && bytes.length === 0) return { resourceType: 'Parameters' };
   if (target.type === 'Binary' && target.shape !== 'operation')
     return readBinaryBody(bytes, headers, target.id, parts.jsonLimits);
   const format = requireResourceFormat(headers['content-type']);
-  return parseBody(decodeUtf8(bytes), format, parts.jsonLimits);
+  return await parseBodyInSlices(decodeUtf8(bytes), format, parts.jsonLimits, () => room.pause());
 }
 
 /** @throws PraxisError as `readBody` */
-function readPatch(parts: ServerServices, bytes: Buffer, { headers }: FastifyRequest): PatchDocument {
+async function readPatch(
+  parts: ServerServices,
+  bytes: Buffer,
+  { headers }: FastifyRequest,
+  room: BodyRoom,
+): Promise<PatchDocument> {
   const { kind, format } = requirePatchFormat(headers['content-type']);
-  return { kind, document: parseBody(decodeUtf8(bytes), format, parts.jsonLimits) };
+  const document = await parseBodyInSlices(decodeUtf8(bytes), format, parts.jsonLimits, () => room.pause());
+  return { kind, document };
 }
 
 /** @throws PraxisError `header-invalid` */

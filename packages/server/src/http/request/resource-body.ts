@@ -1,7 +1,16 @@
 /**
  * Resources in request bodies, JSON or XML, to the JSON values that interactions work with.
  */
-import { JsonError, type JsonLimits, type JsonValue, parseJson, parseXml, XmlError } from '@praxis/fhir';
+import {
+  JsonError,
+  type JsonLimits,
+  type JsonValue,
+  parseJson,
+  parseJsonInParts,
+  parseXml,
+  sliceMs,
+  XmlError,
+} from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import type { FormatKind } from '../answer/answer-format.ts';
 
@@ -13,11 +22,44 @@ export function parseBody(text: string, format: FormatKind, limits: JsonLimits):
   try {
     return format === 'json' ? parseJson(text, limits) : parseXml(text, limits);
   } catch (error) {
-    if (!(error instanceof JsonError || error instanceof XmlError)) throw error;
-    return fail(error instanceof JsonError ? 'json-malformed' : 'xml-malformed', {
-      diagnostics: error.message,
-      ...(error.path === '' ? {} : { expression: [error.path] }),
-      cause: error,
-    });
+    return refuseMalformed(error);
   }
+}
+
+/** JSON texts of so many characters are read in slices: a millisecond's work. */
+const slicedCharacters = 131_072;
+
+/**
+ * As `parseBody`. A large body in JSON is read in slices.
+ * @param pause resolves when the next slice may begin
+ * @throws PraxisError as `parseBody`
+ */
+export async function parseBodyInSlices(
+  text: string,
+  format: FormatKind,
+  limits: JsonLimits,
+  pause: () => Promise<void>,
+): Promise<JsonValue> {
+  if (format !== 'json' || text.length < slicedCharacters) return parseBody(text, format, limits);
+  try {
+    const reading = parseJsonInParts(text, limits);
+    for (let beganMs = performance.now(); ; ) {
+      const { done, value } = reading.next();
+      if (done === true) return value;
+      if (performance.now() - beganMs < sliceMs) continue;
+      await pause();
+      beganMs = performance.now();
+    }
+  } catch (error) {
+    return refuseMalformed(error);
+  }
+}
+
+function refuseMalformed(error: unknown): never {
+  if (!(error instanceof JsonError || error instanceof XmlError)) throw error;
+  return fail(error instanceof JsonError ? 'json-malformed' : 'xml-malformed', {
+    diagnostics: error.message,
+    ...(error.path === '' ? {} : { expression: [error.path] }),
+    cause: error,
+  });
 }
