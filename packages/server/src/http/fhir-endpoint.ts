@@ -16,7 +16,7 @@ import { CostlyParameters } from '../search/index/costly-parameters.ts';
 import { firmClock } from '../tenancy/firm-time.ts';
 import { abortableDelayOf } from './abortable-delay.ts';
 import { sendAnswer } from './answer/fhir-answer.ts';
-import { type Represent, representationOf, representing } from './answer/representation.ts';
+import { openAnswerWriting, writingAtOnce } from './answer/representation.ts';
 import { openRequestRecord } from './audit-trail.ts';
 import { answerBundleRequest } from './bundle-request.ts';
 import type { Place } from './connections/request-places.ts';
@@ -58,13 +58,13 @@ export async function answerFhir(
   const record = openRequestRecord(parts, request, credentials);
   const room = parts.bodies.open();
   let place: Place | undefined;
-  let represent: Represent = representationOf;
+  let writing = writingAtOnce;
   const whileWaiting = (reading: () => Promise<Buffer>): Promise<Buffer> => place?.during(reading) ?? reading();
   const call = fhirCall(parts, target, query, request, baseUrlOf(parts.origins, route), room, whileWaiting);
   const attempt = async (session: Session): Promise<FhirResponse> => {
     announceLegacyEnd(reply, session);
     place ??= parts.places.take(session.scope.application, request.raw);
-    represent = representing(parts, session.scope, () => request.raw.socket.destroyed);
+    writing = openAnswerWriting(parts, session.scope, () => request.raw.socket.destroyed);
     const context = interactionContext(parts, route, session, request, place);
     record.begin({
       context,
@@ -85,7 +85,7 @@ export async function answerFhir(
   };
   try {
     const response = await record.settle(withCurrentRights(parts, credentials, attempt)).finally(() => room.close());
-    return await sendAnswer(parts.compressor, reply, response, represent, readsBinary(target, request.method));
+    return await sendAnswer(parts.compressor, reply, response, writing, readsBinary(target, request.method));
   } finally {
     place?.leave();
   }

@@ -2,6 +2,7 @@
  * Answers in the format that the caller wishes: JSON as it was disclosed, XML, lines of a list, or the content of a Binary;
  * compressed where that is worth it (https://hl7.org/fhir/R4/http.html#mime-type, #general).
  */
+import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { textOf } from '../../access/disclosure.ts';
 import type { FhirList, FhirResponse } from '../../engine/context.ts';
@@ -14,13 +15,14 @@ import {
   requireListFormat,
 } from './answer-format.ts';
 import type { Compressor } from './compression.ts';
+import { encodeInSlices, slicedTextLength } from './encode.ts';
 import { linesOf, listHeadersOf } from './ndjson.ts';
-import { type Represent, representationOf } from './representation.ts';
+import { type AnswerWriting, type Represent, representationOf, writingAtOnce } from './representation.ts';
 import { responseHeaders } from './response-headers.ts';
 
 /**
  * Sends an answer of the data API.
- * @param represent writes the answer in its format
+ * @param writing writes the answer in its format
  * @param isBinaryRead whether the content of a Binary may be what is wanted
  * @throws PraxisError `not-acceptable` when a Binary's content is of no type that the caller takes, or the links of a list
  *   that is wished as lines are too long for a header
@@ -29,20 +31,22 @@ export async function sendAnswer(
   compressor: Compressor,
   reply: FastifyReply,
   response: FhirResponse,
-  represent: Represent,
+  writing: AnswerWriting,
   isBinaryRead: boolean,
 ): Promise<FastifyReply> {
   const wishes = formatWishes(reply.request);
   const json = response.body === undefined ? undefined : textOf(response.body);
   const content = isBinaryRead && json !== undefined ? nativeContent(json, wishes) : undefined;
   const answer =
-    json === undefined || content !== undefined ? undefined : await writtenAs(json, response.list, wishes, represent);
+    json === undefined || content !== undefined
+      ? undefined
+      : await writtenAs(json, response.list, wishes, writing.represent);
   reply.code(response.status).headers(responseHeaders(response));
   // Answers hold records of patients: no cache keeps them, that of the browser neither (server.ts). They depend on both
   // credentials; CORS has its own line of Vary.
   varyBy(reply, 'Accept, Authorization, X-Api-Key');
   if (content !== undefined) return reply.headers(content.headers).send(content.bytes);
-  return answer === undefined ? reply.send() : sendWritten(compressor, reply, answer);
+  return answer === undefined ? reply.send() : sendWritten(compressor, reply, answer, writing.nextSlice);
 }
 
 /** A text to send, and the headers that say what it is. */
@@ -76,22 +80,36 @@ export async function sendText(
   json: string,
   format: AnswerFormat,
 ): Promise<FastifyReply> {
-  return sendWritten(compressor, reply, written(representationOf(json, format), format));
+  return sendWritten(compressor, reply, written(representationOf(json, format), format), writingAtOnce.nextSlice);
 }
 
 async function sendWritten(
   compressor: Compressor,
   reply: FastifyReply,
   { text, headers }: Written,
+  nextSlice: AnswerWriting['nextSlice'],
 ): Promise<FastifyReply> {
   const { link, ...others } = headers;
   reply.headers(others);
   if (link !== undefined) reply.header('link', [link, reply.getHeader('link') ?? []].flat().join(', '));
-  if (!compressor.applies(text)) return reply.send(text);
+  if (!compressor.applies(text)) return await sendInSlices(reply, text, nextSlice);
   varyBy(reply, 'Accept-Encoding');
   const compressed = await compressor.compress(text, reply.request.headers['accept-encoding']?.toString());
-  if (compressed === undefined) return reply.send(text);
+  if (compressed === undefined) return await sendInSlices(reply, text, nextSlice);
   return reply.header('content-encoding', compressed.coding).send(compressed.bytes);
+}
+
+/** A large text becomes bytes in slices of the event loop: Node would encode it twice, each time at once. */
+async function sendInSlices(
+  reply: FastifyReply,
+  text: string,
+  nextSlice: AnswerWriting['nextSlice'],
+): Promise<FastifyReply> {
+  if (text.length < slicedTextLength) return reply.send(text);
+  const pieces = await encodeInSlices(text, nextSlice);
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  reply.header('content-length', length);
+  return reply.request.method === 'HEAD' ? reply.send('') : reply.send(Readable.from(pieces));
 }
 
 /** Adds header names to Vary. */

@@ -44,6 +44,19 @@ function isReadable(json: string): boolean {
 /** Gives what `representationOf` does. */
 export type Represent = (json: string, format: AnswerFormat) => string | Promise<string>;
 
+/** How the answer to one request is written. */
+export interface AnswerWriting {
+  readonly represent: Represent;
+  /** Resolves when the next slice of the event loop may begin. */
+  readonly nextSlice: () => Promise<void>;
+}
+
+/** For answers that are small, and whose caller is not known. */
+export const writingAtOnce: AnswerWriting = {
+  represent: representationOf,
+  nextSlice: () => new Promise((resolve) => setImmediate(resolve)),
+};
+
 /** JSON texts of so many characters are written as XML in slices: a few milliseconds' work. */
 const slicedCharacters = 131_072;
 
@@ -60,16 +73,16 @@ const noBudget: BudgetLimits = {
 };
 
 /**
- * Represents small texts at once. Large ones become XML in slices, in the turn of `of`, one after another: the resource
+ * Writes small texts at once. Large ones become XML in slices, in the turn of `of`, one after another: the resource
  * that is parsed takes several times the memory of its text.
  * @param isGone whether nobody waits for the answer any longer
  */
-export function representing(
+export function openAnswerWriting(
   { slices, openBudget }: { readonly slices: Slices; readonly openBudget: OpenBudget },
   of: TurnOf,
   isGone: () => boolean,
-): Represent {
-  return (json, format) => {
+): AnswerWriting {
+  const represent: Represent = (json, format) => {
     if (format.kind === 'json' || json.length < slicedCharacters) return representationOf(json, format);
     const pretty = format.pretty && isReadable(json);
     return slices.alone(of, async () => {
@@ -85,6 +98,7 @@ export function representing(
       return texts.join('');
     });
   };
+  return { represent, nextSlice: () => slices.next(of) };
 }
 
 function requireObject(value: JsonValue): JsonObject {
