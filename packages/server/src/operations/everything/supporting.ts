@@ -4,7 +4,7 @@
 
 import type { InteractionContext } from '../../engine/context.ts';
 import { findNamed, localReferences } from '../../engine/read/linked-resources.ts';
-import { discloseRows, type ShownRow } from '../../engine/rights/disclosing.ts';
+import { discloseRows, pauseBetweenRows, type ShownRow } from '../../engine/rights/disclosing.ts';
 import { compartmentScope, isInCompartment } from '../../engine/search/compartment.ts';
 import { isSearchableBy } from '../../engine/search/compartment-types.ts';
 import type { StoredResource } from '../../storage/store.ts';
@@ -31,9 +31,11 @@ export async function supportingRows(
   const supporting: ShownRow[] = [];
   let from = shown;
   for (let depth = 0; depth < depthMax && from.length > 0; depth += 1) {
-    const names = new Set(
-      from.flatMap(({ resource }) => localReferences(context, resource)).filter((name) => !seen.has(name)),
-    );
+    const names = new Set<string>();
+    for (const { resource } of from) {
+      await pauseBetweenRows(context);
+      for (const name of localReferences(context, resource)) if (!seen.has(name)) names.add(name);
+    }
     const wanted = [...names].filter((name) => mayBeWanted(asked, name)).slice(0, supportingMax - supporting.length);
     for (const name of wanted) seen.add(name);
     const rows = (await findNamed(context, wanted)).filter((row) => !isInside(context, asked, row, compartments));

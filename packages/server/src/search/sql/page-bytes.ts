@@ -5,7 +5,7 @@
 import { type Sql, sql } from '../../database/sql.ts';
 
 /** Bytes of stored content that one page reads at most; the resource that reaches the limit is read whole. */
-export const pageBytesMax = 16 * 1024 * 1024;
+export const pageBytesMax = 8 * 1024 * 1024;
 
 /**
  * Whether the contents of the rows before this one take less than `bytesMax`; true of the first row, unless `bytesMax` is 0.

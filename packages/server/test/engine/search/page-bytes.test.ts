@@ -1,5 +1,5 @@
 /**
- * A page reads 16 MiB of stored content at most, whatever `_count` asks for: it ends early, and `next` goes on there, or where
+ * A page reads 8 MiB of stored content at most, whatever `_count` asks for: it ends early, and `next` goes on there, or where
  * a cut would leave rows out it is refused (docs/decisions/0266).
  */
 import assert from 'node:assert/strict';
