@@ -30,7 +30,8 @@ export interface OperationCall {
  */
 export async function answerOperation(context: InteractionContext, call: OperationCall): Promise<FhirResponse> {
   const place = placeOf(call);
-  const audit = openAudit(context, { ...place, interaction: `$${call.operation}` });
+  const { operation, type, id, versionId } = call;
+  const audit = openAudit(context, { interaction: `$${operation}`, type, id, versionId });
   try {
     return audit.answered(await answerAt(audit.inside, call, place));
   } catch (error) {
@@ -48,7 +49,7 @@ async function answerAt(
   const request = await call.open();
   const input = await readInput(operation, call.method, request, context.budget);
   recordSearchedPatients(context, request);
-  const asked = { ...request, ...place, input };
+  const asked = { ...request, place, input };
   if (operation.affectsState) return await withIdempotency(context, request, (once) => operation.answer(once, asked));
   const answer = await operation.answer(context, asked);
   requireUnended(context.scope, context.clock.now()); // $validate waits for others after its last statement
@@ -67,8 +68,9 @@ export function answersList(name: string): boolean {
 }
 
 function placeOf({ type, id, versionId }: OperationCall): OperationPlace {
-  const level: OperationLevel = type === '' ? 'system' : id === '' ? 'type' : 'instance';
-  return { level, type, id, versionId };
+  if (type === '') return { level: 'system' };
+  if (id === '') return { level: 'type', type };
+  return { level: 'instance', type, id, ...(versionId === '' ? {} : { versionId }) };
 }
 
 /**
@@ -78,10 +80,10 @@ function placeOf({ type, id, versionId }: OperationCall): OperationPlace {
 function requireOperation(call: OperationCall, place: OperationPlace): Operation {
   const named = registeredOperations()
     .filter(({ name }) => name === call.operation)
-    .filter((each) => isOf(each, place.type));
+    .filter((each) => isOf(each, call.type));
   if (named.length === 0) return unknown(call, place);
   const operation = named.find((each) => isAt(each, place));
-  if (operation === undefined) return wrongLevel(call, place, named);
+  if (operation === undefined) return wrongLevel(call, named);
   const methods = methodsOf(operation);
   if (methods.includes(call.method)) return operation;
   return fail('method-not-allowed', {
@@ -100,21 +102,22 @@ function isOf({ types }: Operation, type: string): boolean {
   return type === '' || types === 'all' || types.includes(type);
 }
 
-function isAt({ levels, ofVersions }: Operation, { level, versionId }: OperationPlace): boolean {
-  return levels.includes(level) && (versionId === '' || ofVersions === true);
+function isAt({ levels, ofVersions }: Operation, place: OperationPlace): boolean {
+  const isOfVersion = place.level === 'instance' && place.versionId !== undefined;
+  return levels.includes(place.level) && (!isOfVersion || ofVersions === true);
 }
 
-function unknown({ operation }: OperationCall, place: OperationPlace): never {
+function unknown({ operation, type }: OperationCall, place: OperationPlace): never {
   const served = registeredOperations()
-    .filter((each) => isOf(each, place.type) && isAt(each, place))
+    .filter((each) => isOf(each, type) && isAt(each, place))
     .map(({ name }) => `$${name}`);
   const list =
     served.length === 0 ? 'none is' : `${[...new Set(served)].join(', ')} ${served.length === 1 ? 'is' : 'are'}`;
   return fail('operation-unknown', { diagnostics: `$${operation} is no operation of this path; served here: ${list}` });
 }
 
-function wrongLevel({ operation }: OperationCall, place: OperationPlace, named: readonly Operation[]): never {
-  const paths = named.flatMap((each) => each.levels.map((level) => pathAt(each, level, place.type)));
+function wrongLevel({ operation, type }: OperationCall, named: readonly Operation[]): never {
+  const paths = named.flatMap((each) => each.levels.map((level) => pathAt(each, level, type)));
   return fail('method-not-allowed', {
     diagnostics: `$${operation} is not asked of this path but of ${[...new Set(paths)].join(' or ')}`,
     headers: { allow: '' },

@@ -106,11 +106,11 @@ async function answer(context: InteractionContext, request: OperationRequest): P
 }
 
 /** R4: an id or a URL, and at type level only. @throws PraxisError `operation-parameter-invalid` */
-function compositionId({ baseUrl }: InteractionContext, { level, id, input }: OperationRequest): string {
+function compositionId({ baseUrl }: InteractionContext, { place, input }: OperationRequest): string {
   const asked = textInput(input, 'id');
-  if (level === 'instance') {
+  if (place.level === 'instance') {
     return asked === undefined
-      ? id
+      ? place.id
       : refuseParameter('id', 'is taken at type level only: the path names the Composition');
   }
   if (asked === undefined) return refuseParameter('id', 'is missing: it names the Composition');

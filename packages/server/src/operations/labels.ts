@@ -23,6 +23,7 @@ import { labelCodes, planLabels } from '../search/index/labels.ts';
 import { pageBytesMax } from '../search/sql/page-bytes.ts';
 import { countBytes } from '../storage/store.ts';
 import { isJsonObject } from './input.ts';
+import type { PlaceAt } from './operation.ts';
 
 /** Labels that one answer tells, at most. */
 const labelsMax = 500;
@@ -39,28 +40,34 @@ type LabelMember = (typeof labelMembers)[number];
 /** By member and identity: the label as the first resource that was looked at has it. */
 type Labels = Readonly<Record<LabelMember, Map<string, JsonValue>>>;
 
+/** What the labels in use are asked of. */
+type LabelledPlace = PlaceAt<'system' | 'type'>;
+
+function typesAt(place: LabelledPlace): readonly string[] {
+  return place.level === 'type' ? [place.type] : resourceTypesWithEndpoint;
+}
+
 /**
  * Passes those who may search the type, or one type where the system is asked.
  * @throws PraxisError `access-denied`
  */
-export function authorizeLabels(context: RightsContext, type: string): void {
-  const types = type === '' ? resourceTypesWithEndpoint : [type];
+export function authorizeLabels(context: RightsContext, place: LabelledPlace): void {
+  const types = typesAt(place);
   if (types.some((each) => groupsOf(context, each).length > 0)) return;
-  if (type !== '') rightsOf(context).refuse(type, definitionsOf(type));
+  if (place.level === 'type') rightsOf(context).refuse(place.type, definitionsOf(place.type));
   refuse(context, '$meta', searchEntriesOf(types));
 }
 
 /**
  * The labels on resources of the type, or of all types that the caller may search, that it would find by searching.
- * @param type '' for all
  * @throws PraxisError `labels-too-many`, `too-costly`, `statement-timeout`
  */
-export async function labelsInUse(context: InteractionContext, type: string): Promise<JsonObject> {
+export async function labelsInUse(context: InteractionContext, place: LabelledPlace): Promise<JsonObject> {
   const labels: Labels = { profile: new Map(), security: new Map(), tag: new Map() };
   let bytesLeft = pageBytesMax;
-  for (const each of type === '' ? resourceTypesWithEndpoint : [type]) {
+  for (const each of typesAt(place)) {
     bytesLeft -= await addLabelsOf(context, each, labels, Math.max(0, bytesLeft));
-    if (labelMembers.reduce((sum, member) => sum + labels[member].size, 0) > labelsMax) refuseMany(type);
+    if (labelMembers.reduce((sum, member) => sum + labels[member].size, 0) > labelsMax) refuseMany(place);
   }
   return metaWith(labels);
 }
@@ -132,8 +139,8 @@ function sorted(labels: ReadonlyMap<string, JsonValue>): JsonValue[] {
   return [...labels.keys()].sort().flatMap((identity) => labels.get(identity) ?? []);
 }
 
-function refuseMany(type: string): never {
-  const narrower = type === '' ? 'ask the types one by one' : 'search by the labels that you know';
+function refuseMany({ level }: LabelledPlace): never {
+  const narrower = level === 'system' ? 'ask the types one by one' : 'search by the labels that you know';
   return fail('labels-too-many', {
     diagnostics: `More than ${labelsMax} profiles, tags and security labels are in use: ${narrower}`,
   });

@@ -43,13 +43,14 @@ export const meta: Operation = {
   ofVersions: true,
   affectsState: false,
   parameters: [result],
-  authorize(context, { level, type }) {
-    if (level === 'instance') requireGrants(context, type, 'r');
-    else authorizeLabels(context, type);
+  authorize(context, place) {
+    if (place.level === 'instance') requireGrants(context, place.type, 'r');
+    else authorizeLabels(context, place);
   },
   async answer(context, request) {
-    if (request.level !== 'instance') return metaResponse(await labelsInUse(context, request.type));
-    const reading = request.versionId === '' ? read : vread;
+    const { place } = request;
+    if (place.level !== 'instance') return metaResponse(await labelsInUse(context, place));
+    const reading = place.versionId === undefined ? read : vread;
     const { body } = await reading.answer(context, withoutConditions(request));
     return metaResponse(metaOf(body));
   },
@@ -65,7 +66,7 @@ function manyTags(): JsonObject[] {
   return manyOf(10_000, (number) => ({ system: 'http://example.com/tags', code: `tag${number}` }));
 }
 
-function changing(name: string, documentation: string, change: Change): Operation {
+function changing(name: string, documentation: string, change: Change): Operation<'instance'> {
   return {
     name,
     url: `http://hl7.org/fhir/OperationDefinition/Resource-${name}`,

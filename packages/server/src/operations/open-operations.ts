@@ -2,7 +2,7 @@
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { AccessPolicy } from '../access/policy.ts';
 import { refusedWith } from '../engine/rights/effective-access.ts';
-import type { Operation, OperationLevel } from './operation.ts';
+import type { Operation, OperationLevel, OperationPlace } from './operation.ts';
 
 export interface OpenOperation {
   /** Without the `$`. */
@@ -16,15 +16,20 @@ export interface OpenOperation {
 export function openOperations(operations: readonly Operation[], policy: AccessPolicy): readonly OpenOperation[] {
   return operations.flatMap((operation) =>
     operation.levels.flatMap((level) => {
-      const types = level === 'system' ? [''] : operation.types === 'all' ? resourceTypesWithEndpoint : operation.types;
-      const open = types.filter((type) => isOpen(operation, policy, level, type));
+      const open = placesAt(operation, level).filter((place) => isOpen(operation, policy, place));
       if (open.length === 0) return [];
-      return [{ name: operation.name, level, types: open.filter((type) => type !== '') }];
+      return [{ name: operation.name, level, types: open.flatMap((place) => ('type' in place ? [place.type] : [])) }];
     }),
   );
 }
 
-function isOpen({ authorize }: Operation, policy: AccessPolicy, level: OperationLevel, type: string): boolean {
-  const id = level === 'instance' ? 'id' : '';
-  return refusedWith(() => authorize({ policy }, { level, type, id, versionId: '' })) === undefined;
+/** One place of each type, where access is what is asked about: it does not depend on the id. */
+function placesAt({ types }: Operation, level: OperationLevel): readonly OperationPlace[] {
+  if (level === 'system') return [{ level }];
+  const all = types === 'all' ? resourceTypesWithEndpoint : types;
+  return all.map((type) => (level === 'type' ? { level, type } : { level, type, id: 'id' }));
+}
+
+function isOpen(operation: Operation, policy: AccessPolicy, place: OperationPlace): boolean {
+  return refusedWith(() => operation.authorize({ policy }, place)) === undefined;
 }

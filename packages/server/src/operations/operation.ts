@@ -25,13 +25,16 @@ export interface OperationParameter {
   readonly unchecked?: true;
 }
 
-export interface Operation {
+/**
+ * Where it is asked at fewer levels than all, `Level` names them: `authorize` and `answer` get places of these levels alone.
+ */
+export interface Operation<Level extends OperationLevel = OperationLevel> {
   /** Without the `$`. */
   readonly name: string;
   /** Canonical URL of its OperationDefinition. */
   readonly url: string;
   readonly worstCase: WorstCase;
-  readonly levels: readonly OperationLevel[];
+  readonly levels: readonly Level[];
   /** The types it is defined on at type and instance level. */
   readonly types: readonly string[] | 'all';
   /** Whether it can be asked of a version: `/{Type}/{id}/_history/{vid}/$name`. */
@@ -50,20 +53,27 @@ export interface Operation {
    * Called before anything is said about media types, parameters or the body.
    * @throws PraxisError `access-denied`, `method-not-allowed`
    */
-  readonly authorize: (context: Pick<InteractionContext, 'policy'>, place: OperationPlace) => void;
-  readonly answer: (context: InteractionContext, request: OperationRequest) => Promise<FhirResponse>;
+  authorize(context: Pick<InteractionContext, 'policy'>, place: PlaceAt<Level>): void;
+  answer(context: InteractionContext, request: OperationRequest<Level>): Promise<FhirResponse>;
 }
 
-/** What an operation is asked of. */
-export interface OperationPlace {
-  readonly level: OperationLevel;
-  /** '' at system level. */
-  readonly type: string;
-  /** '' but at instance level. */
-  readonly id: string;
-  /** '' but for versions. */
-  readonly versionId: string;
+interface Places {
+  readonly system: { readonly level: 'system' };
+  readonly type: { readonly level: 'type'; readonly type: string };
+  readonly instance: {
+    readonly level: 'instance';
+    readonly type: string;
+    readonly id: string;
+    /** Absent: the current one. */
+    readonly versionId?: string;
+  };
 }
+
+/** What an operation is asked of at some of the levels. */
+export type PlaceAt<Level extends OperationLevel> = Places[Level];
+
+/** What an operation is asked of. */
+export type OperationPlace = PlaceAt<OperationLevel>;
 
 /** One occurrence of an in-parameter. */
 export interface InputValue {
@@ -78,7 +88,8 @@ export interface InputValue {
 /** The in-parameters by name; those that were not sent are absent. */
 export type OperationInput = ReadonlyMap<string, readonly InputValue[]>;
 
-export interface OperationRequest extends FhirRequest, OperationPlace {
+export interface OperationRequest<Level extends OperationLevel = OperationLevel> extends FhirRequest {
+  readonly place: PlaceAt<Level>;
   /** Names, cardinalities and types are those of the declaration. */
   readonly input: OperationInput;
 }

@@ -80,10 +80,12 @@ export const searchParameterStatus: Operation = {
 /** @throws PraxisError `resource-not-found` for an instance that defines nothing */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   const url = textInput(request.input, 'url');
+  const { place } = request;
+  const id = place.level === 'instance' ? place.id : undefined;
   const standings = (await context.store.parameterStandings(context.scope)).filter(
-    (each) => (url === undefined || each.url === url) && (request.id === '' || each.resourceId === request.id),
+    (each) => (url === undefined || each.url === url) && (id === undefined || each.resourceId === id),
   );
-  if (request.id !== '' && standings.length === 0) return notFound('SearchParameter', request.id);
+  if (id !== undefined && standings.length === 0) return notFound('SearchParameter', id);
   return parametersResponse(standings.map(outputOf));
 }
 

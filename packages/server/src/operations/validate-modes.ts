@@ -20,19 +20,24 @@ import type { Finding } from '../validation/validation.ts';
 import type { OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
 
+/** $validate is asked of a type or an instance. */
+export type ValidateRequest = OperationRequest<'type' | 'instance'>;
+
 /**
  * The stored resource of the path.
  * @throws PraxisError `operation-parameter-invalid` at a type, `resource-not-found`, `access-denied`
  */
-export async function storedResource(context: InteractionContext, request: OperationRequest): Promise<JsonObject> {
-  if (request.id === '')
-    refuseParameter('resource', 'is missing: only an instance can be validated without sending it');
-  return readWhole(context, request.type, request.id);
+export async function storedResource(context: InteractionContext, { place }: ValidateRequest): Promise<JsonObject> {
+  if (place.level !== 'instance')
+    return refuseParameter('resource', 'is missing: only an instance can be validated without sending it');
+  return readWhole(context, place.type, place.id);
 }
 
 /** Whether a delete would be carried out: who may delete at all may delete every row. */
-export async function wouldDelete(context: InteractionContext, { type, id }: OperationRequest): Promise<Finding[]> {
-  if (id === '') refuseParameter('mode', 'delete is asked of an instance: the id stands in the path');
+export async function wouldDelete(context: InteractionContext, { place }: ValidateRequest): Promise<Finding[]> {
+  if (place.level !== 'instance')
+    return refuseParameter('mode', 'delete is asked of an instance: the id stands in the path');
+  const { type, id } = place;
   requireValidId(id);
   const row = await context.store.read(context.scope, type, id);
   if (row !== undefined && !row.deleted) return [];
@@ -46,7 +51,7 @@ export async function wouldDelete(context: InteractionContext, { type, id }: Ope
  */
 export async function wouldCreate(
   context: InteractionContext,
-  { type }: OperationRequest,
+  { type }: ValidateRequest,
   resource: JsonObject,
   isSound: boolean,
 ): Promise<Finding[]> {
@@ -63,7 +68,7 @@ export async function wouldCreate(
  */
 export async function strangeCodes(
   context: InteractionContext,
-  { type }: OperationRequest,
+  { type }: ValidateRequest,
   resource: JsonObject,
 ): Promise<Finding[]> {
   if (!(['c', 'u'] as const).some((letter) => context.policy.allows(type, letter))) return [];
@@ -80,12 +85,12 @@ export async function strangeCodes(
  */
 export async function wouldUpdate(
   context: InteractionContext,
-  request: OperationRequest,
+  { place }: ValidateRequest,
   resource: JsonObject,
   isSound: boolean,
 ): Promise<Finding[]> {
-  const { type } = request;
-  const id = request.id === '' ? resource.id : request.id;
+  const { type } = place;
+  const id = place.level === 'instance' ? place.id : resource.id;
   if (typeof id !== 'string' || resource.id !== id) {
     const rule = 'the body of an update carries the id of the path';
     const problem = resource.id === undefined ? 'is missing' : 'differs from the id in the path';

@@ -14,10 +14,17 @@ import { openTerminology } from '../terminology/terminology.ts';
 import { type Finding, validate as findingsOf, type ValueSetMembership } from '../validation/validation.ts';
 import { findCanonical } from './firm-canonicals.ts';
 import { objectInput, textInput } from './input.ts';
-import type { Operation, OperationPlace, OperationRequest } from './operation.ts';
+import type { Operation, PlaceAt } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
 import { ownResourceResponse } from './result.ts';
-import { storedResource, strangeCodes, wouldCreate, wouldDelete, wouldUpdate } from './validate-modes.ts';
+import {
+  storedResource,
+  strangeCodes,
+  type ValidateRequest,
+  wouldCreate,
+  wouldDelete,
+  wouldUpdate,
+} from './validate-modes.ts';
 
 /** https://hl7.org/fhir/R4/valueset-resource-validation-mode.html */
 const modes = ['create', 'update', 'delete', 'profile'] as const;
@@ -25,7 +32,7 @@ type Mode = (typeof modes)[number];
 
 const ruleSystem = 'https://praxis.health/fhir/CodeSystem/validation-rule';
 
-export const validate: Operation = {
+export const validate: Operation<'type' | 'instance'> = {
   name: 'validate',
   url: 'http://hl7.org/fhir/OperationDefinition/Resource-validate',
   worstCase: {
@@ -69,7 +76,7 @@ export const validate: Operation = {
 };
 
 /** Which right it takes depends on the mode, which is read later: here at least one of them. */
-function requireSomeRight(context: RightsContext, { type }: OperationPlace): void {
+function requireSomeRight(context: RightsContext, { type }: PlaceAt<'type' | 'instance'>): void {
   const { policy } = context;
   if (policy.mayDelete || (['c', 'u', 's'] as const).some((letter) => policy.allows(type, letter))) return;
   requireGrants(context, type, 's');
@@ -80,7 +87,7 @@ function requireSomeRight(context: RightsContext, { type }: OperationPlace): voi
  * @throws PraxisError `access-denied`, `method-not-allowed` (a type that only the server writes), `resource-not-found`,
  *   `operation-parameter-invalid`, `profile-unknown`, `rate-exceeded` and `unavailable` (too many wait for theirs)
  */
-async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
+async function answer(context: InteractionContext, request: ValidateRequest): Promise<FhirResponse> {
   const mode = modeOf(textInput(request.input, 'mode'));
   requireRight(context, request.type, mode);
   if (mode === 'delete') return outcome(await wouldDelete(context, request));
@@ -95,7 +102,7 @@ async function answer(context: InteractionContext, request: OperationRequest): P
 
 async function judged(
   context: InteractionContext,
-  { type, input }: OperationRequest,
+  { type, input }: ValidateRequest,
   resource: JsonObject,
 ): Promise<readonly Finding[]> {
   const profile = textInput(input, 'profile');

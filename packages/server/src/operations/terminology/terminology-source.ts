@@ -33,11 +33,11 @@ export async function sourceOf(
   const url = textInput(request.input, names.url);
   const version = textInput(request.input, names.version);
   const resource = objectInput(request.input, names.resource);
-  if (request.level === 'instance') {
+  if (request.place.level === 'instance') {
     const second = url !== undefined ? names.url : resource !== undefined ? names.resource : undefined;
     if (second !== undefined)
       refuseParameter(second, `cannot be given with an id: the path says which ${names.kind} is meant`);
-    return readOwn(context, names.kind, request.id);
+    return readOwn(context, names.kind, request.place.id);
   }
   if (url !== undefined && resource !== undefined) {
     refuseParameter(
