@@ -5,7 +5,7 @@
 import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { CompartmentOwner, InteractionContext, InteractionName } from '../engine/context.ts';
-import { type FhirTarget, fhirTarget, interactionOf, requireIds } from '../engine/fhir-target.ts';
+import { type FhirTarget, fhirTarget, requireIds, requireInteraction } from '../engine/fhir-target.ts';
 import { criteriaOf } from '../engine/write/criteria.ts';
 import { isObject } from './links.ts';
 
@@ -43,7 +43,7 @@ export function readEntry(context: InteractionContext, entry: JsonObject, index:
   if (!isObject(request)) return fail('bundle-invalid', { diagnostics: 'request is missing: it says what to do' });
   const method = String(request.method); // the shell is valid, so both are there
   const { target, query } = readUrl(context, String(request.url));
-  const interaction = interactionOf(target, method);
+  const interaction = requireInteraction(target, method);
   if (interaction === 'bundle') return refuseUrl('is empty: a batch or transaction cannot stand inside another');
   if (carrying.has(method) && !isObject(resource) && interaction !== 'operation')
     fail('bundle-invalid', { diagnostics: `resource is missing: ${method} needs one` });

@@ -4,7 +4,7 @@
  * batches and transactions are read by the same table.
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import { type ErrorCode, fail } from '../base/errors.ts';
+import { fail } from '../base/errors.ts';
 import type { CompartmentOwner, InteractionName } from './context.ts';
 import { compartmentScope, hasCompartment } from './search/compartment.ts';
 import { requireValidId } from './write/build-write.ts';
@@ -165,29 +165,34 @@ export const methods: Readonly<Record<FhirTarget['shape'], Readonly<Record<strin
 
 const served: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
 
+/** The interaction of a method on a target; undefined where there is none. */
+export function findInteraction(target: FhirTarget, method: string): TargetName | undefined {
+  if (describeUnknownType(target) !== undefined) return undefined;
+  if (target.shape === 'operation') return 'operation'; // its declaration says which methods it takes
+  return methods[target.shape][method];
+}
+
 /**
  * The interaction of a method on a target.
  * @throws PraxisError `type-unknown`, `method-not-allowed` (with Allow)
  */
-export function interactionOf(target: FhirTarget, method: string): TargetName {
-  if (target.type !== '' && !served.has(target.type)) {
-    fail('type-unknown', { diagnostics: `${target.type} is not a resource type with an endpoint in FHIR R4` });
-  }
-  const { type, compartment } = target;
-  if (
-    compartment !== undefined &&
-    type !== '' &&
-    compartmentScope(compartment.type, compartment.id, type) === undefined
-  ) {
-    fail('type-unknown', { diagnostics: `${type} is not in the compartment of ${compartment.type} in FHIR R4` });
-  }
-  if (target.shape === 'operation') return 'operation'; // its declaration says which methods it takes
-  const name = methods[target.shape][method];
+export function requireInteraction(target: FhirTarget, method: string): TargetName {
+  const name = findInteraction(target, method);
   if (name !== undefined) return name;
+  const diagnostics = describeUnknownType(target);
+  if (diagnostics !== undefined) fail('type-unknown', { diagnostics });
   const allow = Object.keys(methods[target.shape]).join(', ');
-  const code: ErrorCode = 'method-not-allowed';
-  return fail(code, {
+  return fail('method-not-allowed', {
     diagnostics: allow === '' ? 'Nothing is served at this path' : `This path takes ${allow}`,
     headers: { allow },
   });
+}
+
+/** What is wrong with the type, or the type in its compartment; undefined: nothing. */
+function describeUnknownType({ type, compartment }: FhirTarget): string | undefined {
+  if (type === '') return undefined;
+  if (!served.has(type)) return `${type} is not a resource type with an endpoint in FHIR R4`;
+  if (compartment === undefined || compartmentScope(compartment.type, compartment.id, type) !== undefined)
+    return undefined;
+  return `${type} is not in the compartment of ${compartment.type} in FHIR R4`;
 }

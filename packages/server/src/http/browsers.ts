@@ -8,7 +8,7 @@ import type { Config } from '../base/config.ts';
 import { fail } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Environment } from '../tenancy/environments.ts';
-import { matchPath } from './request/paths.ts';
+import type { ParsedRequest } from './request/parsed-request.ts';
 
 const localhost = /^http:\/\/(?:localhost|127\.0\.0\.1)(?::\d{1,5})?$/;
 
@@ -25,18 +25,17 @@ export function originsOf(
 ): '*' | string[] | false {
   if (corsOrigins.includes('*')) return '*';
   const { origin } = request.headers;
-  if (origin !== undefined && localhost.test(origin) && isSandbox(request.originalUrl)) return [...corsOrigins, origin];
+  if (origin !== undefined && localhost.test(origin) && isSandbox(request.parsed)) return [...corsOrigins, origin];
   return corsOrigins.length === 0 ? false : [...corsOrigins];
 }
 
 /** Whether the answer of the request's path depends on the origin, so that caches have to know. */
-export function variesByOrigin({ corsOrigins }: Pick<Config, 'corsOrigins'>, { originalUrl }: FastifyRequest): boolean {
-  return corsOrigins.length > 0 || isSandbox(originalUrl);
+export function variesByOrigin({ corsOrigins }: Pick<Config, 'corsOrigins'>, { parsed }: FastifyRequest): boolean {
+  return corsOrigins.length > 0 || isSandbox(parsed);
 }
 
 /** Whether the path is of the sandbox's data, or of its token service. */
-function isSandbox(target: string): boolean {
-  const route = matchPath(target.split('?', 1)[0] ?? '');
+function isSandbox({ route }: ParsedRequest): boolean {
   if (route === undefined || route.kind === 'administration') return false;
   return route.kind === 'realm' ? route.realm === sandbox.realm : route.environment === sandbox.environment;
 }

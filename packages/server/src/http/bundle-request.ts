@@ -7,7 +7,7 @@ import { answerBundle } from '../bundle/answer-bundle.ts';
 import type { ResponseBudget } from '../bundle/response-budget.ts';
 import type { FhirCall, FhirResponse, InteractionContext } from '../engine/context.ts';
 import type { RateSubject } from '../limits/rate-limit.ts';
-import { findFormat, formatWishes } from './answer/answer-format.ts';
+import { findFormat } from './answer/answer-format.ts';
 import { logFault, toPraxisError } from './answer/errors.ts';
 import { bundleRate } from './rate-cost.ts';
 import type { ServerServices } from './services.ts';
@@ -52,8 +52,8 @@ export async function answerBundleRequest(
   }
 }
 
-function isInXml(request: FastifyRequest): boolean {
-  return findFormat(formatWishes(request))?.kind === 'xml';
+function isInXml({ parsed }: FastifyRequest): boolean {
+  return findFormat(parsed.formats)?.kind === 'xml';
 }
 
 /** Closes the room when the answer has left, or nobody is there any longer to be answered. */

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PraxisError } from '../base/errors.ts';
 import type { FhirResponse, InteractionContext } from '../engine/context.ts';
 import { dispatch } from '../engine/dispatch.ts';
-import { type FhirTarget, fhirTarget, interactionOf } from '../engine/fhir-target.ts';
+import { fhirTarget, requireInteraction } from '../engine/fhir-target.ts';
 import { usableOwnParameters } from '../engine/search/own-parameters.ts';
 import { noteFailedParameters } from '../indexing/note-failed.ts';
 import { requestLimits } from '../limits/budgets.ts';
@@ -23,24 +23,23 @@ import type { Place } from './connections/request-places.ts';
 import { baseUrlOf, resourceMetadataUrlOf } from './origins.ts';
 import type { OwnParameters } from './pages/public-routes.ts';
 import { chargingTo } from './rate-cost.ts';
-import { fhirCall, readsBinary } from './request/fhir-request.ts';
-import { type Route, unknownPath } from './request/paths.ts';
+import { fhirCall } from './request/fhir-request.ts';
+import { type FhirRoute, type ParsedFhirRequest, parseFhirRequest } from './request/parsed-request.ts';
+import { unknownPath } from './request/paths.ts';
 import type { ServerServices } from './services.ts';
 import { requireTenantPath } from './tenant.ts';
-
-type FhirRoute = Extract<Route, { kind: 'fhir' }>;
 
 /** Answers a request below `/fhir/v2`. */
 export async function answerFhir(
   parts: ServerServices,
   route: FhirRoute,
-  query: string,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const environment = await requireTenantPath(parts, route, request);
   const target = fhirTarget(route.segments);
   if (target === undefined) return unknownPath();
+  const asked = parseFhirRequest(target, request);
   const credentials: ApiCredentials = {
     environment,
     product: route.product,
@@ -49,7 +48,7 @@ export async function answerFhir(
     apiKey: request.raw.headersDistinct['x-api-key'] ?? [],
     userAgent: request.headers['user-agent'],
     resourceMetadataUrl: resourceMetadataUrlOf(parts.origins, route),
-    ...(hasToken(query) ? { tokenElsewhere: 'query' } : {}),
+    ...(hasToken(asked.query) ? { tokenElsewhere: 'query' } : {}),
   };
   if (target.shape === 'metadata') {
     const own = await ownParameters(parts, credentials, reply);
@@ -60,7 +59,7 @@ export async function answerFhir(
   let place: Place | undefined;
   let writing = writingAtOnce;
   const whileWaiting = (reading: () => Promise<Buffer>): Promise<Buffer> => place?.during(reading) ?? reading();
-  const call = fhirCall(parts, target, query, request, baseUrlOf(parts.origins, route), room, whileWaiting);
+  const call = fhirCall(parts, asked, request, baseUrlOf(parts.origins, route), { room, whileWaiting });
   const attempt = async (session: Session): Promise<FhirResponse> => {
     announceLegacyEnd(reply, session);
     place ??= parts.places.take(session.scope.application, request.raw);
@@ -68,12 +67,12 @@ export async function answerFhir(
     const context = interactionContext(parts, route, session, request, place);
     record.begin({
       context,
-      asked: { interaction: askedFor(target, request.method), type: target.type, id: target.id },
+      asked: { interaction: ledgerName(asked), type: target.type, id: target.id },
     });
     const subject = { apiKey: session.principal.apiKeyId, firm: session.scope.firm, address: request.ip };
     reply.headers(parts.rateLimit.count(subject));
     room.admit({ apiKey: subject.apiKey, of: session.scope });
-    const interaction = interactionOf(target, request.method);
+    const interaction = asked.interaction ?? requireInteraction(target, request.method);
     const charging = chargingTo((units) => parts.rateLimit.charge(subject, units));
     if (interaction === 'operation') {
       const charged = charging(call, `$${target.operation}`);
@@ -85,7 +84,7 @@ export async function answerFhir(
   };
   try {
     const response = await record.settle(withCurrentRights(parts, credentials, attempt)).finally(() => room.close());
-    return await sendAnswer(parts.compressor, reply, response, writing, readsBinary(target, request.method));
+    return await sendAnswer(parts.compressor, reply, response, writing, asked.isBinaryRead);
   } finally {
     place?.leave();
   }
@@ -113,15 +112,9 @@ async function ownParameters(
 }
 
 /** The interaction in the words of the ledger, also where the method has no meaning at the path. */
-function askedFor(target: FhirTarget, method: string): string {
+function ledgerName({ target, interaction }: ParsedFhirRequest): string {
   if (target.shape === 'operation') return `$${target.operation}`;
-  try {
-    const interaction = interactionOf(target, method);
-    return interaction === 'bundle' ? 'transaction' : interaction;
-  } catch (error) {
-    if (!(error instanceof PraxisError)) throw error;
-    return 'unknown';
-  }
+  return interaction === 'bundle' ? 'transaction' : (interaction ?? 'unknown');
 }
 
 /** Set before anything can fail, so that errors carry the headers, too; a second attempt may have others. */

@@ -21,7 +21,8 @@ import { watchSockets } from './connections/sockets.ts';
 import { answerContent } from './content/content-endpoint.ts';
 import { answerFhir } from './fhir-endpoint.ts';
 import { answerWellKnown } from './pages/well-known.ts';
-import { matchPath, unknownPath } from './request/paths.ts';
+import { parseRequest } from './request/parsed-request.ts';
+import { unknownPath } from './request/paths.ts';
 import { toOriginForm } from './request/request-target.ts';
 import { securityHeaders } from './security-headers.ts';
 import type { ServerServices } from './services.ts';
@@ -62,6 +63,11 @@ export async function openServer(parts: ServerServices): Promise<FastifyInstance
   watchSockets(server.server, config, {
     bodyTooSlow: (socket) => server.server.emit('clientError', brokenBy('ERR_HTTP_REQUEST_TIMEOUT'), socket),
     tooMany: (socket) => server.server.emit('clientError', brokenBy(tooManyConnections), socket),
+  });
+  server.decorateRequest('parsed');
+  server.addHook('onRequest', (request, _reply, done) => {
+    request.parsed = parseRequest(request); // the first hook: all others rely on it
+    done();
   });
   measure(server, parts);
   await allowBrowsers(server, config);
@@ -161,19 +167,15 @@ async function allowBrowsers(server: FastifyInstance, config: Config): Promise<v
 }
 
 async function route(parts: ServerServices, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const target = request.originalUrl;
-  if (target.length > parts.config.uriBytesMax) {
+  const { path, query, route: match } = request.parsed;
+  if (request.originalUrl.length > parts.config.uriBytesMax) {
     const diagnostics = `The path and query are longer than ${parts.config.uriBytesMax} bytes: search by POST to _search instead`;
     throw new PraxisError('uri-too-long', { diagnostics });
   }
-  const at = target.indexOf('?');
-  const path = at < 0 ? target : target.slice(0, at);
-  const query = at < 0 ? '' : target.slice(at + 1);
   if (await parts.openPages.answer(path, request, reply)) return reply;
-  const match = matchPath(path);
   switch (match?.kind) {
     case 'fhir':
-      return answerFhir(parts, match, query, request, reply);
+      return answerFhir(parts, match, request, reply);
     case 'content':
       return answerContent(parts, match, query, request, reply);
     case 'legacy-token':
@@ -204,7 +206,7 @@ function measure(server: FastifyInstance, parts: ServerServices): void {
     done();
   });
   server.addHook('onResponse', (request, reply, done) => {
-    const kind = routeKind(request.originalUrl);
+    const kind = routeKind(request);
     metrics.requestDurationSeconds.observe(
       { route: kind, method: request.method, status: reply.statusCode },
       reply.elapsedTime / 1000,
@@ -224,9 +226,8 @@ function measure(server: FastifyInstance, parts: ServerServices): void {
 }
 
 /** The route's template for labels: `fhir/Patient`-like detail stays out to bound the number of series. */
-function routeKind(target: string): string {
-  const at = target.indexOf('?');
-  return matchPath(at < 0 ? target : target.slice(0, at))?.kind ?? 'other';
+function routeKind({ parsed }: FastifyRequest): string {
+  return parsed.route?.kind ?? 'other';
 }
 
 /** What HTTP's parser refuses (raw spaces, broken headers, unknown methods) is still answered with an OperationOutcome. */

@@ -44,7 +44,7 @@ export function typesOfCompartment(type: string): readonly string[] {
   return [...new Set([type, ...typesInCompartment(type)])].sort();
 }
 
-/** The compartment that a search stays inside, if any; `interactionOf` has seen that the type can be in it. */
+/** The compartment that a search stays inside, if any; `requireInteraction` has seen that the type can be in it. */
 export function scopeOf({
   type,
   compartment,

@@ -4,7 +4,7 @@
  * welcome, a body in XML is answered in XML, and everything else in JSON. Lists are also served as lines, NDJSON, to those
  * who name it (docs/decisions/0139).
  */
-import type { FastifyRequest } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { fail } from '../../base/errors.ts';
 import { acceptedRanges, type MediaRange, mediaTypeOf } from '../request/media-types.ts';
@@ -81,25 +81,10 @@ export interface FormatWishes {
 
 const bodyMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
-/** Forms of searches that were read: errors after that are answered in the format they ask for, too. */
-const forms = new WeakMap<FastifyRequest, string>();
-
-export function rememberForm(request: FastifyRequest, form: string): void {
-  forms.set(request, form);
-}
-
-/** The wishes of a request, those of its form included once that was read. */
-export function formatWishes(request: FastifyRequest): FormatWishes {
-  const { headers, method, originalUrl } = request;
-  const at = originalUrl.indexOf('?');
-  const query = at < 0 ? '' : originalUrl.slice(at + 1);
-  if (!bodyMethods.has(method)) return { accept: headers.accept, query, contentType: undefined };
-  const form = forms.get(request);
-  return {
-    accept: headers.accept,
-    query: form === undefined ? query : `${query}&${form}`,
-    contentType: headers['content-type'],
-  };
+/** The wishes that headers and query tell. */
+export function formatWishes(headers: IncomingHttpHeaders, method: string, query: string): FormatWishes {
+  const contentType = bodyMethods.has(method) ? headers['content-type'] : undefined;
+  return { accept: headers.accept, query, contentType };
 }
 
 /** Accept headers that leave nothing to weigh, for requests without `_format`, `_pretty` and XML. */

@@ -6,7 +6,7 @@ import { textOf } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { outcomeOf } from '../../engine/outcome.ts';
-import { fhirJson, findFormat, formatWishes } from './answer-format.ts';
+import { fhirJson, findFormat } from './answer-format.ts';
 import { representationOf } from './representation.ts';
 
 /** The PraxisError of anything thrown: unknown faults become `internal` and keep their cause for the log. */
@@ -22,7 +22,7 @@ export function toPraxisError(error: unknown): PraxisError {
 export function sendOutcome(reply: FastifyReply, error: PraxisError, log: Log): FastifyReply {
   logFault(error, log, String(reply.request.id));
   reply.headers(headersOf(error));
-  const format = findFormat(formatWishes(reply.request)) ?? fhirJson;
+  const format = findFormat(reply.request.parsed.formats) ?? fhirJson;
   return reply
     .code(error.status)
     .header('content-type', format.contentType)

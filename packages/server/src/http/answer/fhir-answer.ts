@@ -7,13 +7,7 @@ import type { FastifyReply } from 'fastify';
 import { textOf } from '../../access/disclosure.ts';
 import type { FhirList, FhirResponse } from '../../engine/context.ts';
 import { nativeContent } from '../binary.ts';
-import {
-  type AnswerFormat,
-  type FormatWishes,
-  formatWishes,
-  requireFormat,
-  requireListFormat,
-} from './answer-format.ts';
+import { type AnswerFormat, type FormatWishes, requireFormat, requireListFormat } from './answer-format.ts';
 import type { Compressor } from './compression.ts';
 import { encodeInSlices, slicedTextLength } from './encode.ts';
 import { linesOf, listHeadersOf } from './ndjson.ts';
@@ -34,7 +28,7 @@ export async function sendAnswer(
   writing: AnswerWriting,
   isBinaryRead: boolean,
 ): Promise<FastifyReply> {
-  const wishes = formatWishes(reply.request);
+  const wishes = reply.request.parsed.formats;
   const json = response.body === undefined ? undefined : textOf(response.body);
   const content = isBinaryRead && json !== undefined ? nativeContent(json, wishes) : undefined;
   const answer =

@@ -8,7 +8,7 @@ import { fail } from '../../base/errors.ts';
 import { type CapabilityFacts, capabilities } from '../../engine/capabilities.ts';
 import { operations } from '../../practice/operations.ts';
 import type { Environment } from '../../tenancy/environments.ts';
-import { formatWishes, requireFormat } from '../answer/answer-format.ts';
+import { requireFormat } from '../answer/answer-format.ts';
 import type { Compressor } from '../answer/compression.ts';
 import { retrySeconds } from '../answer/errors.ts';
 import { sendText, varyBy } from '../answer/fhir-answer.ts';
@@ -94,7 +94,7 @@ async function metadata(
   own: OwnParameters | undefined,
 ): Promise<FastifyReply> {
   requireGet(request);
-  const format = requireFormat(formatWishes(request));
+  const format = requireFormat(request.parsed.formats);
   const facts = {
     baseUrl: baseUrlOf(options.origins, path),
     tokenUrl: `${options.origins.ofRealm(environment.realm)}/auth/realms/${environment.realm}/protocol/openid-connect/token`,

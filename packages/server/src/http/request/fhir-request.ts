@@ -6,11 +6,11 @@ import type { JsonValue } from '@praxis/fhir';
 import type { FastifyRequest } from 'fastify';
 import { fail } from '../../base/errors.ts';
 import type { FhirCall, FhirRequest, PatchDocument } from '../../engine/context.ts';
-import { type FhirTarget, interactionOf, requireIds, type TargetName } from '../../engine/fhir-target.ts';
+import { type FhirTarget, requireIds, type TargetName } from '../../engine/fhir-target.ts';
 import { criteriaOf } from '../../engine/write/criteria.ts';
 import { answersList } from '../../operations/answer-operation.ts';
 import { parseParameters, requireFewParts } from '../../search/query/query-string.ts';
-import { formatWishes, rememberForm, requireFormat, requireListFormat } from '../answer/answer-format.ts';
+import { type FormatWishes, requireFormat, requireListFormat } from '../answer/answer-format.ts';
 import { mayWantContent, readBinaryBody, wantsContentOnly } from '../binary.ts';
 import type { ServerServices } from '../services.ts';
 import { decodeUtf8, readBytes } from './body.ts';
@@ -18,31 +18,31 @@ import type { BodyRoom } from './body-admission.ts';
 import { parseContentFlags } from './content-flag.ts';
 import { idempotencyOf } from './idempotency-key.ts';
 import { requireFormBody, requirePatchFormat, requireResourceFormat } from './negotiation.ts';
+import { addForm, type ParsedFhirRequest } from './parsed-request.ts';
 import { parsePrefer } from './prefer.ts';
 import { parseBodyInSlices } from './resource-body.ts';
 
-/** Reads of Binary are answered with its content unless the resource is asked for. */
-export function readsBinary({ type, shape }: FhirTarget, method: string): boolean {
-  return type === 'Binary' && (shape === 'instance' || shape === 'version') && (method === 'GET' || method === 'HEAD');
+/** How the body of a request comes in. */
+export interface BodyReading {
+  readonly room: BodyRoom;
+  /** Runs what waits for the bytes: their sender may be slow. */
+  readonly whileWaiting: (reading: () => Promise<Buffer>) => Promise<Buffer>;
 }
 
 /**
  * What the request asks for, to be opened once access is settled: 406, then 413, 415, 400
  * (docs/integrate/contract.md#order-of-checks).
  * @param baseUrl the FHIR base of the firm
- * @param room where the body comes in
- * @param whileWaiting runs what waits for the bytes of the body: its sender may be slow
  */
 export function fhirCall(
   parts: ServerServices,
-  target: FhirTarget,
-  query: string,
+  asked: ParsedFhirRequest,
   request: FastifyRequest,
   baseUrl: string,
-  room: BodyRoom,
-  whileWaiting: (reading: () => Promise<Buffer>) => Promise<Buffer>,
+  { room, whileWaiting }: BodyReading,
 ): Omit<FhirCall, 'interaction'> {
   const { headers, raw } = request;
+  const { target } = asked;
   const { type, id, versionId, compartment } = target;
   const bytes = memoised(() => whileWaiting(() => readBytes(raw, parts.config.bodyBytesMax, room)));
   const admitted = async (): Promise<Buffer> => {
@@ -60,7 +60,7 @@ export function fhirCall(
     versionId,
     compartment,
     async open(): Promise<FhirRequest> {
-      requireAnswerable(target, request);
+      requireAnswerable(asked, request.parsed.formats);
       requireIds(target);
       const idempotency = idempotencyOf(request, bytes);
       const form = formShapes.has(target.shape) ? await searchForm(request, bytes) : '';
@@ -69,15 +69,14 @@ export function fhirCall(
         id,
         versionId,
         compartment,
-        parameters: parametersOf(target, query, form, request),
+        parameters: parametersOf(asked, form, request.parsed.formats),
         body: async () => await paused(await readBody(parts, target, await admitted(), request, room)),
         isBodyEmpty: async () => (await bytes()).length === 0,
         patch: async () => await paused(await readPatch(parts, await admitted(), request, room)),
         ifMatch: headers['if-match'],
         ifNoneMatch: headers['if-none-match'],
         ifModifiedSince: headers['if-modified-since'],
-        ifNoneExist:
-          interactionOf(target, request.method) === 'create' ? ifNoneExistOf(headers, type, baseUrl) : undefined,
+        ifNoneExist: asked.interaction === 'create' ? ifNoneExistOf(headers, type, baseUrl) : undefined,
         prefer: parsePrefer(single(headers.prefer)),
         ...(idempotency === undefined ? {} : { idempotency }),
         contentFlags: parseContentFlags(single(headers['content-flag'])),
@@ -95,7 +94,7 @@ const formShapes: ReadonlySet<FhirTarget['shape']> = new Set([
 ]);
 
 /** What is answered with a list of resources. */
-const lists: ReadonlySet<TargetName> = new Set([
+const lists: ReadonlySet<TargetName | undefined> = new Set([
   'search-type',
   'search-system',
   'history-instance',
@@ -104,11 +103,10 @@ const lists: ReadonlySet<TargetName> = new Set([
 ]);
 
 /** @throws PraxisError `not-acceptable`; for a Binary the media type of its content decides, which is not known yet */
-function requireAnswerable(target: FhirTarget, request: FastifyRequest): void {
-  const wishes = formatWishes(request);
-  const isList = lists.has(interactionOf(target, request.method)) || answersList(target.operation);
+function requireAnswerable({ target, interaction, isBinaryRead }: ParsedFhirRequest, wishes: FormatWishes): void {
+  const isList = lists.has(interaction) || answersList(target.operation);
   if (isList) requireListFormat(wishes);
-  else if (!(readsBinary(target, request.method) && mayWantContent(wishes))) requireFormat(wishes);
+  else if (!(isBinaryRead && mayWantContent(wishes))) requireFormat(wishes);
 }
 
 /** The form of a POST _search; its parameters follow those of the query, and its `_format` counts. */
@@ -118,20 +116,19 @@ async function searchForm(request: FastifyRequest, body: () => Promise<Buffer>):
   const form = decodeUtf8(bytes).trim();
   requireFewParts(form);
   if (form !== '') {
-    rememberForm(request, form);
-    requireListFormat(formatWishes(request));
+    addForm(request.parsed, form);
+    requireListFormat(request.parsed.formats);
   }
   return form;
 }
 
 function parametersOf(
-  target: FhirTarget,
-  query: string,
+  { query, isBinaryRead }: ParsedFhirRequest,
   form: string,
-  request: FastifyRequest,
+  wishes: FormatWishes,
 ): FhirRequest['parameters'] {
   const parameters = [...parseParameters(query), ...parseParameters(form)];
-  const isContent = readsBinary(target, request.method) && wantsContentOnly(formatWishes(request));
+  const isContent = isBinaryRead && wantsContentOnly(wishes);
   return isContent ? parameters.filter(([name]) => name !== '_summary') : parameters;
 }
 
