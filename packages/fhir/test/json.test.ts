@@ -13,6 +13,8 @@ import {
   parseJson,
 } from '../src/json.ts';
 
+fc.configureGlobal({ seed: 20261121 });
+
 const tight = { depthMax: 3, arrayLengthMax: 3, stringLengthMax: 8 };
 
 /** text → rule, path, line:column, and the message without path and position */

@@ -6,6 +6,8 @@ import fc from 'fast-check';
 import { isRawDecimal, type JsonObject, type JsonValue, parseJson } from '../src/json.ts';
 import { type ValidationRule, validateResource } from '../src/validate.ts';
 
+fc.configureGlobal({ seed: 20261121 });
+
 const folder = new URL('../../../node_modules/hl7.fhir.r4.examples/', import.meta.url);
 const bulkDefinition = /^(StructureDefinition|ValueSet|CodeSystem|ConceptMap|SearchParameter|OperationDefinition)-/;
 const sizeMax = 40_000; // bytes

@@ -6,6 +6,8 @@ import { parseJson } from '../src/json.ts';
 import { validateResource } from '../src/validate.ts';
 import { assertDecisions } from './decision-table.ts';
 
+fc.configureGlobal({ seed: 20261121 });
+
 test('primitives: each value of a wrong format is refused with path, rule, code and words', () => {
   assertDecisions(String.raw`
 {"resourceType":"Patient","birthDate":"1990-2-1"}

@@ -6,6 +6,8 @@ import fc from 'fast-check';
 import { type AccessPolicy, compilePolicy, type Grant, type Permission } from '../../src/access/policy.ts';
 import { publishedEntries, publishedFilters } from './published-entries.ts';
 
+fc.configureGlobal({ seed: 20261121 });
+
 const letters: readonly Permission[] = ['r', 's', 'c', 'u'];
 const vocabulary = [
   ...publishedEntries,

@@ -5,6 +5,8 @@ import fc from 'fast-check';
 import { operatorRowText, parseOperatorRow } from '../../src/access/operator-row-text.ts';
 import type { OperatorRow } from '../../src/access/operator-rows.ts';
 
+fc.configureGlobal({ seed: 20261121 });
+
 const wrong: readonly (readonly [line: string, problem: string])[] = [
   ['', 'a row is written as code?parameter=value, such as obsv_ef?category=exam'],
   ['obsv_ef', 'a row is written as code?parameter=value, such as obsv_ef?category=exam'],

@@ -13,6 +13,8 @@ import { type SmartScope, scopePerPermission } from '../../src/access/smart-scop
 import { criterionProblems } from '../../src/access/verify-entries.ts';
 import { tokenParameter } from '../../src/search/index/match.ts';
 
+fc.configureGlobal({ seed: 20261121 });
+
 const letters: readonly Permission[] = ['r', 's', 'c', 'u'];
 
 function allowed(policy: AccessPolicy): string[] {

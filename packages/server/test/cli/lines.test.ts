@@ -3,6 +3,8 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { readLines } from '../../src/cli/lines.ts';
 
+fc.configureGlobal({ seed: 20261121 });
+
 async function* chunksOf(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
   let from = 0;
   for (let index = 0; from < bytes.length; index += 1) {

@@ -5,6 +5,8 @@ import fc from 'fast-check';
 import { OAuthError } from '../../src/oauth/errors.ts';
 import { type Form, formParametersMax, parseForm } from '../../src/oauth/form.ts';
 
+fc.configureGlobal({ seed: 20261121 });
+
 const formType = ['application/x-www-form-urlencoded'];
 
 function parse(body: string | Uint8Array, contentType: readonly string[] = formType): Form {

@@ -4,6 +4,8 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { LRUCache } from 'lru-cache';
 
+fc.configureGlobal({ seed: 20261121 });
+
 test('an entry that is used stays, one that is not used is forgotten', () => {
   const map = new LRUCache<number, string>({ max: 10 });
   map.set(-1, 'used');

@@ -5,6 +5,8 @@ import fc from 'fast-check';
 import { assertionType, readClientCredentials } from '../../../src/oauth/client-auth/client-authentication.ts';
 import { OAuthError } from '../../../src/oauth/errors.ts';
 
+fc.configureGlobal({ seed: 20261121 });
+
 function basic(text: string): string {
   return `Basic ${Buffer.from(text).toString('base64')}`;
 }

@@ -16,6 +16,8 @@ import {
   verifyRs256,
 } from '../../../src/oauth/signing/jwt.ts';
 
+fc.configureGlobal({ seed: 20261121 });
+
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const secret = Buffer.alloc(32, 7);
 const rs256 = await signRs256({ alg: 'RS256', typ: 'JWT', kid: 'k' }, { sub: 's' }, privateKey);
