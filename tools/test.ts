@@ -1,14 +1,24 @@
 /**
- * Runs the tests: `npm test`, or `npm test -- FILTER … [--verbose]` for the files whose path contains a filter.
- * One embedded PostgreSQL serves the whole run; each test file makes databases of its own in it.
+ * Runs the tests. One embedded PostgreSQL serves the whole run; each test file makes databases of its own in it.
+ *
+ *     npm test                              all but the slow ones
+ *     npm test -- FILTER …                  the files whose path contains a filter, slow ones too
+ *     npm test -- --changed[=REF] [--list]  those near to what differs from main, or from REF; --list: only names them
+ *     npm run test:unit                     those that need no database
+ *     npm run test:slow                     the slow ones alone
+ *
+ * With --verbose each test is named, with --durations the files that took longest.
  */
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { run } from 'node:test';
 import { parseArgs } from 'node:util';
+import { findDifference, selectTests } from './testing/changed.ts';
+import { type ImportGraph, readImportGraph } from './testing/import-graph.ts';
+import { awaitsAtTop, isSlow, isUnit } from './testing/lanes.ts';
 import { type TestEvent, testReport } from './testing/report.ts';
-import { testFiles } from './testing/test-files.ts';
+import { runApart, runTogether } from './testing/run-tests.ts';
+import { filterTestFiles, findTestFiles } from './testing/test-files.ts';
 
 interface TestCluster {
   /** What test files find in their environment. */
@@ -16,25 +26,74 @@ interface TestCluster {
   readonly stop: () => Promise<void>;
 }
 
-/** Longest time of one test, in ms; of one file: testing/end-in-time.mjs. */
-const testTimeoutMs = 5 * 60_000;
+interface Plan {
+  /** Each in a process of its own. */
+  readonly apart: readonly string[];
+  /** In few processes. */
+  readonly together: readonly string[];
+}
+
 /** Longest time without any result, in ms: then a file blocks its process, and the run is given up. */
 const silenceMaxMs = 12 * 60_000;
-const concurrency = Math.min(3, Math.max(2, availableParallelism()));
+const concurrency = Math.max(2, availableParallelism());
 const root = join(import.meta.dirname, '..');
 const interruptedExitCode = 130;
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { verbose: { type: 'boolean' } } });
+const { values, positionals } = parseArgs({
+  // A value is not needed: --changed alone compares with main.
+  args: process.argv.slice(2).map((word) => (word === '--changed' ? '--changed=' : word)),
+  allowPositionals: true,
+  options: {
+    verbose: { type: 'boolean', default: false },
+    durations: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    unit: { type: 'boolean', default: false },
+    slow: { type: 'boolean', default: false },
+    changed: { type: 'string' },
+  },
+});
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort());
 
-const files = testFiles(root, positionals);
-if (typeof files === 'string') {
-  console.error(files);
+const plan = planRun();
+if (typeof plan === 'string') {
+  console.error(plan);
   process.exitCode = 1;
+} else if (values.list) {
+  for (const path of [...plan.together, ...plan.apart]) console.log(path);
 } else {
   forgetSettings();
-  process.exitCode = await runAll(files);
+  process.exitCode = await runAll(plan);
+}
+
+/** What is to run, or a line that says why nothing can. */
+function planRun(): Plan | string {
+  const all = findTestFiles(root);
+  if (all.length === 0) return `there is no test file under ${root}`;
+  const files = filterTestFiles(all, positionals);
+  if (typeof files === 'string') return files;
+  if (values.slow) return { apart: all.filter(isSlow), together: [] };
+  if (positionals.length > 0) return { apart: files, together: [] };
+  const graph = readImportGraph(root);
+  if (values.unit)
+    return divide(
+      all.filter((path) => isUnit(path, graph)),
+      graph,
+    );
+  return values.changed === undefined ? divide(files, graph) : planChanged(all, graph, values.changed);
+}
+
+function divide(files: readonly string[], graph: ImportGraph): Plan {
+  const together = files.filter((path) => isUnit(path, graph) && !awaitsAtTop(root, path));
+  return { apart: files.filter((path) => !together.includes(path)), together };
+}
+
+function planChanged(all: readonly string[], graph: ImportGraph, ref: string): Plan | string {
+  const difference = findDifference(root, ref);
+  if (typeof difference === 'string') return difference;
+  const { tests, lines } = selectTests(root, graph, all, difference);
+  for (const line of lines) console.log(line);
+  return divide(tests, graph);
 }
 
 /** Tests neither follow the settings of the shell they were started in nor touch the database that it names. */
@@ -52,11 +111,12 @@ async function startCluster(): Promise<TestCluster | undefined> {
   return support.startTestCluster();
 }
 
-async function runAll(paths: readonly string[]): Promise<number> {
-  const cluster = paths.some((path) => path.startsWith('packages/server/')) ? await startCluster() : undefined;
+async function runAll(wanted: Plan): Promise<number> {
+  const needsCluster = !values.unit && wanted.apart.some((path) => path.startsWith('packages/server/'));
+  const cluster = needsCluster ? await startCluster() : undefined;
   try {
     Object.assign(process.env, cluster?.environment);
-    const isPassed = await runTests(paths);
+    const isPassed = await runTests(wanted);
     if (stopping.signal.aborted) return interruptedExitCode;
     return isPassed ? 0 : 1;
   } finally {
@@ -64,23 +124,22 @@ async function runAll(paths: readonly string[]): Promise<number> {
   }
 }
 
-async function runTests(paths: readonly string[]): Promise<boolean> {
-  const report = testReport(root, (line) => console.log(line), values.verbose ?? false);
+async function runTests({ apart, together }: Plan): Promise<boolean> {
+  const report = testReport(root, (line) => console.log(line), {
+    isVerbose: values.verbose,
+    hasDurations: values.durations,
+  });
   let isPassed = true;
   const silence = setTimeout(() => stopping.abort(), silenceMaxMs);
-  const events: AsyncIterable<TestEvent> = run({
-    files: paths.map((path) => join(root, path)),
-    concurrency,
-    timeout: testTimeoutMs,
-    execArgv: ['--import', new URL('./testing/end-in-time.mjs', import.meta.url).href],
-    signal: stopping.signal,
-  });
-  for await (const event of events) {
+  const handle = (event: TestEvent): void => {
     silence.refresh();
     report.handle(event);
     if (event.type === 'test:summary' && !event.data.success) isPassed = false;
     if (event.type === 'test:fail') isPassed = false;
-  }
+  };
+  const options = { root, concurrency, signal: stopping.signal, handle };
+  await runTogether(together, options);
+  await runApart(apart, options);
   clearTimeout(silence);
   report.end();
   return isPassed;

@@ -19,7 +19,7 @@ import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { testFiles } from '../testing/test-files.ts';
+import { filterTestFiles, findTestFiles } from '../testing/test-files.ts';
 import { readBaseline, takeBaseline } from './baseline.ts';
 import { accessExplained } from './explained/access.ts';
 import { engineExplained } from './explained/engine.ts';
@@ -154,7 +154,7 @@ async function tryAll(
 }
 
 function serverTests(): readonly string[] {
-  const files = testFiles(root, ['packages/server/']);
+  const files = filterTestFiles(findTestFiles(root), ['packages/server/']);
   if (typeof files === 'string') throw new Error(files);
   return files.filter((file) => !leftOutTests.some((part) => file.includes(part)));
 }

@@ -6,7 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 
-const head = "import test from 'node:test';\n";
+/** With a process of its own, as it might start others. */
+const head = "import test from 'node:test'; import 'node:child_process';\n";
+const unitHead = "import test from 'node:test';\n";
+const unit = `${unitHead}test('a', () => {});\n`;
 const failing = `${head}test('adds up', () => { console.log('noise'); throw new Error('it does not'); });\n`;
 const skipping = `${head}test('one', (t) => t.skip('no Citus here'));\ntest('two', (t) => t.skip('no Citus here'));\n`;
 const passing = `${head}test('a', () => console.log('noise'));\nif (process.env.PRAXIS_PORT) throw new Error('settings leak');\n`;
@@ -14,7 +17,7 @@ const passing = `${head}test('a', () => console.log('noise'));\nif (process.env.
 function runnerIn(context: TestContext, files: Readonly<Record<string, string>>) {
   const root = mkdtempSync(join(tmpdir(), 'praxis-runner-'));
   context.after(() => rmSync(root, { recursive: true }));
-  for (const name of ['test.ts', 'testing']) {
+  for (const name of ['test.ts', 'testing', 'architecture']) {
     cpSync(join(import.meta.dirname, '..', name), join(root, 'tools', name), { recursive: true });
   }
   mkdirSync(join(root, 'packages/fhir/test'), { recursive: true });
@@ -44,7 +47,9 @@ test('runner: a failure ends with 1, is shown with what the file printed, and is
 });
 
 test('runner: a file that cannot be loaded fails the run', (context) => {
-  const { status, lines } = runnerIn(context, { 'broken.test.ts': "throw new Error('not loaded');\n" })();
+  const { status, lines } = runnerIn(context, {
+    'broken.test.ts': "import 'node:child_process';\nthrow new Error('not loaded');\n",
+  })();
   assert.equal(status, 1);
   assert.ok(lines.includes('✖ packages/fhir/test/broken.test.ts could not be run to its end: test failed'));
   assert.ok(lines.includes('    Error: not loaded'));
@@ -96,4 +101,41 @@ test('runner: a filter chooses files, and what passes keeps what it printed to i
   assert.equal(status, 0);
   assert.match(lines[0] ?? '', /^✔ packages\/fhir\/test\/good\.test\.ts \(1 test, [\d.]+ s\)$/);
   assert.equal(lines[1], 'ℹ tests 1');
+});
+
+test('runner: units share processes, each with hooks of its own; a failure, a file that cannot be loaded and state left behind are told by file', (context) => {
+  const hooked = `${unitHead}import { afterEach } from 'node:test';\nafterEach(() => { throw new Error('not mine'); });\n`;
+  const runner = runnerIn(context, {
+    'alone.test.ts': `${unitHead}await 0;\ntest('alone', () => {});\n`,
+    'broken.test.ts': "throw new Error('not loaded');\n",
+    'good.test.ts': unit,
+    'hooked.test.ts': `${hooked}test('hooked', () => {});\n`,
+    'open.test.ts': `${unitHead}test('opens', () => { setInterval(() => {}, 1000); });\n`,
+    'leaving.test.ts': `${unitHead}test('leaves', () => { process.env.LEFT = 'behind'; });\n`,
+    'slow.slow.test.ts': failing,
+    'spawning.test.ts': failing,
+  });
+  const { status, lines } = runner('--unit');
+  assert.equal(status, 1);
+  const text = lines.map((line) => line.replace(/, [\d.]+ s\)$/, ')')).join('\n');
+  for (const name of ['alone', 'good'])
+    assert.match(text, new RegExp(`^✔ packages/fhir/test/${name}.test.ts \\(1 test\\)$`, 'm'));
+  assert.match(text, /✖ packages\/fhir\/test\/hooked\.test\.ts \(1 test\)\n {2}✖ hooked\n[\s\S]*Error: not mine/);
+  assert.match(text, /✖ packages\/fhir\/test\/broken\.test\.ts could not be run to its end: not loaded/);
+  for (const [name, left] of Object.entries({ leaving: 'the environment: LEFT', open: 'open: Timeout' }))
+    assert.match(text, new RegExp(`✖ ${name}\\.test\\.ts leaves the process as it found it\n[\\s\\S]*\\+ +'${left}'`));
+  assert.doesNotMatch(text, /spawning|slow\.slow/);
+});
+
+test('runner: slow tests run with --slow alone, --durations names the files that took longest', (context) => {
+  const runner = runnerIn(context, { 'good.test.ts': passing, 'kill.slow.test.ts': failing });
+  const fast = runner('--durations');
+  assert.equal(fast.status, 0);
+  assert.match(
+    fast.lines.join('\n'),
+    /\nthe 1 files took \d+ s, one after the other; the longest:\n +[\d.]+ s {2}packages\/fhir\/test\/good\.test\.ts\n/,
+  );
+  const slow = runner('--slow');
+  assert.equal(slow.status, 1);
+  assert.match(slow.lines[0] ?? '', /^✖ packages\/fhir\/test\/kill\.slow\.test\.ts \(1 test, /);
 });

@@ -1,6 +1,6 @@
 /**
  * What a test run prints: one line per file, each failure in full as soon as its file has ended, and at the end what
- * failed, what was skipped and why, and the summary of node's test runner.
+ * failed, what was skipped and why, if asked for which files took longest, and the sums of node's test runner.
  */
 import { relative } from 'node:path';
 import type { EventData } from 'node:test';
@@ -20,10 +20,20 @@ interface Skip {
   readonly names: string[];
 }
 
-interface State {
+interface Options {
+  /** Names each test, and shows what a file printed though it passed. */
+  readonly isVerbose: boolean;
+  /** Names at the end the files that took longest. */
+  readonly hasDurations: boolean;
+}
+
+/** So many files are named as those that took longest. */
+const durationsMax = 40;
+
+interface State extends Options {
   readonly root: string;
   readonly print: (line: string) => void;
-  readonly isVerbose: boolean;
+  readonly durations: { readonly file: string; readonly durationMs: number }[];
   /** Output and failures of files that have not ended yet. */
   readonly output: Map<string, string>;
   readonly failures: Map<string, string[]>;
@@ -35,30 +45,46 @@ interface State {
 export function testReport(
   root: string,
   print: (line: string) => void,
-  isVerbose: boolean,
+  options: Options,
 ): { readonly handle: (event: TestEvent) => void; readonly end: () => void } {
   const state: State = {
     root,
     print,
-    isVerbose,
+    ...options,
+    durations: [],
     output: new Map(),
     failures: new Map(),
     failed: [],
     skips: new Map(),
   };
-  const summary: string[] = [];
+  const sums = new Map<string, number>();
   const handle = (event: TestEvent): void => {
     if (event.type === 'test:diagnostic') {
-      if (event.data.file === undefined) summary.push(`ℹ ${event.data.message}`);
+      if (event.data.file === undefined) addUp(sums, event.data.message);
     } else handleFile(state, event);
   };
   const end = (): void => {
     if (state.failed.length > 0) print('');
     for (const line of state.failed) print(`✖ ${line}`);
     for (const skip of state.skips.values()) print(skipLine(skip));
-    for (const line of summary) print(line);
+    if (options.hasDurations) printDurations(state);
+    for (const [name, sum] of sums) print(`ℹ ${name} ${sum}`);
   };
   return { handle, end };
+}
+
+/** Several runs side by side count together; the time is that of the longest. */
+function addUp(sums: Map<string, number>, message: string): void {
+  const [name = '', text = ''] = message.split(' ');
+  const [sum, number] = [sums.get(name) ?? 0, Number(text)];
+  sums.set(name, name === 'duration_ms' ? Math.max(sum, number) : sum + number);
+}
+
+function printDurations({ durations, print }: State): void {
+  const longest = durations.toSorted((a, b) => b.durationMs - a.durationMs).slice(0, durationsMax);
+  const seconds = durations.reduce((sum, { durationMs }) => sum + durationMs, 0) / 1000;
+  print(`the ${durations.length} files took ${seconds.toFixed(0)} s, one after the other; the longest:`);
+  for (const { file, durationMs } of longest) print(`${(durationMs / 1000).toFixed(1).padStart(7)} s  ${file}`);
 }
 
 function handleFile(state: State, event: Exclude<TestEvent, { type: 'test:diagnostic' }>): void {
@@ -150,6 +176,7 @@ function endFile(
   const seconds = (durationMs / 1000).toFixed(1);
   const failures = state.failures.get(file) ?? [];
   const isPassed = success && failures.length === 0;
+  if (file.endsWith('.test.ts')) state.durations.push({ file: relative(state.root, file), durationMs });
   state.print(`${isPassed ? '✔' : '✖'} ${relative(state.root, file)} (${notes.join(', ')}, ${seconds} s)`);
   for (const failure of failures) state.print(failure);
   state.failures.delete(file);

@@ -1,6 +1,7 @@
 /**
  * Guessing the passwords of administrators is slowed per account and per address, and the owner is not locked out by it:
  * neither where the owner has signed in before, nor elsewhere unless very many guess.
+ * Slow: hashes many passwords, which is costly by design.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

@@ -2,6 +2,7 @@
  * A transaction of updates-as-create = the same updates sent one by one, over the official examples and a synthetic
  * practice: the same answers, the same resources and versions, and as a whole refused for what one of them is refused for
  * (https://hl7.org/fhir/R4/http.html#trules).
+ * Slow: writes all official examples twice.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

@@ -1,6 +1,7 @@
 /**
  * Every official R4 example instance goes through the import and comes back semantically equal, decimals digit by digit;
  * those that are refused are exactly those with a listed defect (packages/fhir/test/rejected-examples.ts).
+ * Slow: loads all official examples.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

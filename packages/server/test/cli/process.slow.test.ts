@@ -1,4 +1,7 @@
-/** Import, export, backup and restore as people run them: exit status, standard output and standard error. */
+/**
+ * Import, export, backup and restore as people run them: exit status, standard output and standard error.
+ * Slow: starts a process for each command.
+ */
 import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import path from 'node:path';

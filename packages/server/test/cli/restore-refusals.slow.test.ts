@@ -1,4 +1,7 @@
-/** `praxis restore`: what is refused, or fails, leaves everything as it was. */
+/**
+ * `praxis restore`: what is refused, or fails, leaves everything as it was.
+ * Slow: starts a process for each refusal, and makes backups.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

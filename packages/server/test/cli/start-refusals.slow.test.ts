@@ -1,4 +1,5 @@
 // What keeps the service from starting: one line that says what it is and how it is mended, exit status 1, no stack.
+// Slow: starts the service once for each thing that keeps it from starting.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';

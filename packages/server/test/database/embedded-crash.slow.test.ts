@@ -1,3 +1,4 @@
+/** Slow: kills and starts a database of its own several times. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,5 @@
 // Recovery of the embedded database after the crash of one of its processes is waited for, however long it takes.
+// Slow: waits for a database of its own to recover from a crash.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';

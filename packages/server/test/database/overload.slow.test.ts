@@ -1,3 +1,4 @@
+/** Slow: more requests than the database can take, for some seconds. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';

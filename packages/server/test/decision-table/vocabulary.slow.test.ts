@@ -2,6 +2,7 @@
  * Every published access entry, alone, over every interaction and every resource type, by HTTP: the entries are those of
  * the registry, what each allows is the published table (`../access/published-entries.ts`), written down apart from it.
  * All types come as entries of a batch, which pass where requests do; the types of the vocabulary as requests of their own.
+ * Slow: asks every interaction of every type under every access entry.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

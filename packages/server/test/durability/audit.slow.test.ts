@@ -1,6 +1,7 @@
 /**
  * kill -9 of the service under load: no write is without its row in the audit ledger, and of the
  * rows of reads only those of the last moments before the kill are missing.
+ * Slow: kills and starts the service and its own database several times.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';

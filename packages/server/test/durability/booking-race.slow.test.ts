@@ -2,6 +2,7 @@
  * 64 bookers for the same slot, on two nodes, one of which is killed by kill -9 in some rounds: as many appointments as there
  * is room for, never more or fewer, and every one who lost was told of slots that were free (decision 0188).
  * `BOOKING_ROUNDS` sets how many rounds there are (with many of them, `TEST_FILE_TIMEOUT_MS` as well).
+ * Slow: two nodes, one of which is killed and started again and again.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

@@ -1,6 +1,7 @@
 /**
  * Followers of the change feed while many write, some in slow transactions: their copies equal the database, or what their
  * searches show; nothing is missing, and no resource goes back to an earlier version (docs/decisions/0170, 0171).
+ * Slow: many writers and followers at once for some seconds.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

@@ -2,6 +2,7 @@
  * kill -9 of service and database while keyed writes are under way: each is repeated with its key until it is answered, and
  * has had one effect (docs/decisions/0173). A follower of the change feed goes on from its place after each start, and has
  * missed nothing (docs/decisions/0171).
+ * Slow: kills and starts the service and its own database several times.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,5 +1,6 @@
 /**
  * kill -9 while applications write: what was acknowledged is there afterwards, whole, and the next start needs no hand.
+ * Slow: kills and starts the service and its own database several times.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,5 +1,6 @@
 /**
  * Stopping as npm, shells and service managers do it, and starting on data that is already there.
+ * Slow: starts and stops the service and its own database several times.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,5 @@
 // Several starts at once on one fresh data directory: each ends up right.
+// Slow: several services start at once, each with its own database.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -1,6 +1,7 @@
 /**
  * kill -9 while files are uploaded: what was acknowledged is there afterwards, whole; of the rest nothing is visible, and the
  * URL takes the file again.
+ * Slow: kills and starts the service and its own database several times.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -2,6 +2,7 @@
  * Twenty appointments of one time are cancelled at once on two nodes, one of which is killed by kill -9 in some rounds, while
  * those who wait accept as fast as they are offered something: each place that was given up goes to exactly one of them, and
  * none is lost (decision 0203). `WAITLIST_ROUNDS` sets how many rounds there are.
+ * Slow: two nodes, one of which is killed and started again and again.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

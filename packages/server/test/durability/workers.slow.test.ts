@@ -1,6 +1,7 @@
 /**
  * Several workers on one port (docs/decisions/0235): connections are spread, what one knows acts at all, and a worker that dies,
  * hangs, is too large or is to run other code is replaced at the cost of its own unanswered requests at most.
+ * Slow: workers that hang or die are waited for.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

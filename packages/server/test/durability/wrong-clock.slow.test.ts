@@ -1,4 +1,7 @@
-/** Two nodes, one of which has a wrong wall clock for a while (docs/decisions/0245): nobody's writes are refused. */
+/**
+ * Two nodes, one of which has a wrong wall clock for a while (docs/decisions/0245): nobody's writes are refused.
+ * Slow: two nodes run side by side for some seconds.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';

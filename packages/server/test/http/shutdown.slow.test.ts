@@ -1,6 +1,7 @@
 /**
  * SIGTERM drains: `praxis serve` as a process of its own on an embedded database finishes what it has begun, takes nothing
  * new, stops its database and ends with status 0; a silent client does not keep it.
+ * Slow: waits for what the service lets end before it stops.
  */
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';

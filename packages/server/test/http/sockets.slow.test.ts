@@ -1,6 +1,7 @@
 /**
  * Connections that are held and not used: bodies that trickle, answers that are not read, many from one address
  * (docs/decisions/0243).
+ * Slow: waits for the limits of time of connections.
  */
 import assert from 'node:assert/strict';
 import net from 'node:net';

@@ -1,4 +1,5 @@
 // The secret key is changed while the service runs: what was made before goes on working, the key before does not.
+// Slow: starts the service several times, each with its own database.
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,7 @@
 /**
  * Every worst case that the server names of itself, sent one after another: each is answered, or refused for what it is, and none
  * is a fault of the service (docs/decisions/0215).
+ * Slow: sends the costliest request of every kind.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

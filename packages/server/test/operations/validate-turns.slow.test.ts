@@ -1,4 +1,7 @@
-/** $validate is done in turns: no firm waits for all that another has asked for (docs/decisions/0213). */
+/**
+ * $validate is done in turns: no firm waits for all that another has asked for (docs/decisions/0213).
+ * Slow: validates for many firms at once until turns show.
+ */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,6 +1,7 @@
 /**
  * Pages backward: `previous` leads from any page over the same rows as `next`, in the same order, also while others write;
  * `last` begins at the end. https://hl7.org/fhir/R4/http.html#paging
+ * Slow: walks over all pages of many searches while others write.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';

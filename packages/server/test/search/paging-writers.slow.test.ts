@@ -1,6 +1,7 @@
 /**
  * Over the official examples and a synthetic practice: pages of every size, forward and backward, are the unpaged result,
  * while others write at the same time. Rows that nobody writes to appear exactly once and in their order.
+ * Slow: walks over the pages of all official examples while others write.
  */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';

@@ -1,6 +1,7 @@
 /**
  * Pages of every size concatenate to the whole result, in the asked order, with ties and missing values, also while others
  * write. https://hl7.org/fhir/R4/search.html#sort, #count
+ * Slow: walks over all pages of many searches while others write.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';

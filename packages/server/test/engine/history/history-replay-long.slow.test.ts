@@ -1,4 +1,7 @@
-/** The longest official examples (Bundles of definitions, up to 35 MB) are in the history as they are now. */
+/**
+ * The longest official examples (Bundles of definitions, up to 35 MB) are in the history as they are now.
+ * Slow: stores resources of up to 35 MB.
+ */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { officialExamples } from '../../search/official-examples.ts';

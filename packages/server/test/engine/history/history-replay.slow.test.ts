@@ -2,6 +2,7 @@
  * The history is the whole truth: replayed from its oldest version on, that of the firm and that of each type give the
  * current state, over the official examples, a synthetic practice and random series of writes
  * (https://hl7.org/fhir/R4/http.html#history).
+ * Slow: replays the history of all official examples.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

@@ -1,6 +1,7 @@
 /**
  * A page reads 8 MiB of stored content at most, whatever `_count` asks for: it ends early, and `next` goes on there, or where
  * a cut would leave rows out it is refused (docs/decisions/0266).
+ * Slow: stores and reads pages of many megabytes.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
