@@ -5,6 +5,7 @@ import type { FhirCall, FhirResponse, InteractionContext, Preferences } from '..
 import { dispatch, interactions } from '../engine/dispatch.ts';
 import { bytesOf, withoutBody } from '../engine/response-body.ts';
 import { answerOperation, authorizeOperation, type OperationCall } from '../operations/answer-operation.ts';
+import { declaredCost } from '../operations/registry.ts';
 import type { Charging } from './bundle-rate.ts';
 import { type CallOptions, entryCall } from './entry-call.ts';
 import type { EntryRequest } from './entry-request.ts';
@@ -30,11 +31,15 @@ export function answerEntry(
   return interaction === 'operation'
     ? answerOperation(
         inside,
-        opened(entry, charging(operationCall(entry, options), `$${entry.operation}`), responseBudget),
+        opened(entry, charging(operationCall(entry, options), declaredCost(entry)), responseBudget),
       )
     : dispatch(
         inside,
-        opened(entry, charging({ ...entryCall(entry, options), interaction }, interaction), responseBudget),
+        opened(
+          entry,
+          charging({ ...entryCall(entry, options), interaction }, interactions[interaction]),
+          responseBudget,
+        ),
       );
 }
 

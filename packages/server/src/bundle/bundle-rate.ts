@@ -2,10 +2,24 @@
  * What the parts of a Bundle count in the rate of the caller, beside the unit that ten of them cost together. Whoever takes the
  * request hands it down (http/rate-cost.ts): nothing here knows limits.
  */
-import type { FhirRequest } from '../engine/context.ts';
+import type { FhirRequest, RateCost } from '../engine/context.ts';
+import { objectsOf } from '../search/json-values.ts';
 
-/** The same call, which counts what it costs when it is opened: by its interaction, or its operation with the $. */
-export type Charging = <C extends { readonly open: () => Promise<FhirRequest> }>(call: C, name: string) => C;
+/** Parts of a Bundle that cost a unit. */
+const partsPerUnit = 10;
+
+/** What a batch or transaction costs, beside what its entries cost. */
+export const bundleRateCost: RateCost = {
+  rateUnitsOfBody: (bundle) => unitsOfParts(objectsOf(bundle, 'entry').length),
+};
+
+/** What parts of a Bundle cost together. */
+export function unitsOfParts(parts: number): number {
+  return Math.floor(parts / partsPerUnit);
+}
+
+/** The same call, which counts what it costs when it is opened: by what its interaction or operation declares. */
+export type Charging = <C extends { readonly open: () => Promise<FhirRequest> }>(call: C, declared: RateCost) => C;
 
 export interface BundleRate {
   /** Opened, it throws PraxisError `rate-exceeded` if it costs more than a part does and the minute is used up. */

@@ -162,11 +162,25 @@ export interface Preferences {
   readonly waitSeconds?: number;
 }
 
+/** What is known of a request, or of an entry of a Bundle, before its body is read. */
+export type RatedRequest = Pick<FhirRequest, 'type' | 'id' | 'parameters' | 'contentFlags'>;
+
+/**
+ * What a request counts against the rate limits beside the one unit that every request counts (docs/decisions/0168, 0209):
+ * those that make the database read more than one page cost more. Each interaction and operation declares its own; without
+ * it, a few rows are read by their keys, or tables in memory.
+ */
+export interface RateCost {
+  readonly rateUnits?: number | ((asked: RatedRequest) => number);
+  /** Units that only the body tells: nobody has checked it yet. */
+  readonly rateUnitsOfBody?: (body: JsonValue) => number;
+}
+
 /**
  * One interaction. `dispatch` calls `authorize`, then opens the call, then `answer`: so a refusal of access comes before
  * anything is said about media types, parameters or bodies (docs/integrate/contract.md#order-of-checks).
  */
-export interface Interaction {
+export interface Interaction extends RateCost {
   readonly worstCase: WorstCase;
   /** @throws PraxisError `access-denied`, `method-not-allowed` */
   readonly authorize: (context: Pick<InteractionContext, 'policy'>, call: Omit<FhirCall, 'open'>) => void;

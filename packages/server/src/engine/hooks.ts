@@ -90,6 +90,8 @@ export interface ResourceHooks {
   ) => Disclosed<string>;
   /** What a request asks to be added to resources that are read or found; undefined: nothing. */
   readonly decorate?: (context: InteractionContext, request: FhirRequest) => Decorate | undefined;
+  /** What a search costs more against the rate limits for what `decorate` adds. */
+  readonly decorateUnits?: (asked: Pick<FhirRequest, 'contentFlags'>) => number;
   /** Instances that are computed instead of being stored (docs/decisions/0182). */
   readonly computed?: ComputedType;
 }

@@ -3,8 +3,9 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PraxisError } from '../base/errors.ts';
+import { bundleRateCost } from '../bundle/bundle-rate.ts';
 import type { FhirResponse, InteractionContext } from '../engine/context.ts';
-import { dispatch } from '../engine/dispatch.ts';
+import { dispatch, interactions } from '../engine/dispatch.ts';
 import { fhirTarget, requireInteraction } from '../engine/fhir-target.ts';
 import { usableOwnParameters } from '../engine/search/own-parameters.ts';
 import { noteFailedParameters } from '../indexing/note-failed.ts';
@@ -12,6 +13,7 @@ import { requestLimits } from '../limits/budgets.ts';
 import { legacyHeaderNames } from '../oauth/legacy/sunset.ts';
 import type { ApiCredentials, Session } from '../oauth/session/session.ts';
 import { answerOperation } from '../operations/answer-operation.ts';
+import { declaredCost } from '../operations/registry.ts';
 import { CostlyParameters } from '../search/index/costly-parameters.ts';
 import { firmClock } from '../tenancy/firm-time.ts';
 import { abortableDelayOf } from './abortable-delay.ts';
@@ -75,12 +77,12 @@ export async function answerFhir(
     const interaction = asked.interaction ?? requireInteraction(target, request.method);
     const charging = chargingTo((units) => parts.rateLimit.charge(subject, units));
     if (interaction === 'operation') {
-      const charged = charging(call, `$${target.operation}`);
+      const charged = charging(call, declaredCost(target));
       return answerOperation(context, { ...charged, operation: target.operation, method: request.method });
     }
-    const charged = charging(call, interaction);
-    if (interaction !== 'bundle') return dispatch(context, { ...charged, interaction });
-    return answerBundleRequest(parts, context, charged, { subject, request, reply });
+    if (interaction !== 'bundle')
+      return dispatch(context, { ...charging(call, interactions[interaction]), interaction });
+    return answerBundleRequest(parts, context, charging(call, bundleRateCost), { subject, request, reply });
   };
   try {
     const response = await record.settle(withCurrentRights(parts, credentials, attempt)).finally(() => room.close());

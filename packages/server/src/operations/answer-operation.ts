@@ -9,7 +9,7 @@ import { withIdempotency } from '../engine/write/idempotency.ts';
 import { requireUnended } from '../storage/rows.ts';
 import type { Operation, OperationLevel, OperationPlace } from './operation.ts';
 import { readInput } from './read-input.ts';
-import { registeredOperations } from './registry.ts';
+import { isDefinedOn, registeredOperations } from './registry.ts';
 
 /** A request for an operation. */
 export interface OperationCall {
@@ -80,7 +80,7 @@ function placeOf({ type, id, versionId }: OperationCall): OperationPlace {
 function requireOperation(call: OperationCall, place: OperationPlace): Operation {
   const named = registeredOperations()
     .filter(({ name }) => name === call.operation)
-    .filter((each) => isOf(each, call.type));
+    .filter((each) => isDefinedOn(each, call.type));
   if (named.length === 0) return unknown(call, place);
   const operation = named.find((each) => isAt(each, place));
   if (operation === undefined) return wrongLevel(call, named);
@@ -97,11 +97,6 @@ export function methodsOf({ affectsState }: Operation): readonly string[] {
   return affectsState ? ['POST'] : ['GET', 'HEAD', 'POST'];
 }
 
-/** Whether the operation is defined on the type; at system level all are looked at. */
-function isOf({ types }: Operation, type: string): boolean {
-  return type === '' || types === 'all' || types.includes(type);
-}
-
 function isAt({ levels, ofVersions }: Operation, place: OperationPlace): boolean {
   const isOfVersion = place.level === 'instance' && place.versionId !== undefined;
   return levels.includes(place.level) && (!isOfVersion || ofVersions === true);
@@ -109,7 +104,7 @@ function isAt({ levels, ofVersions }: Operation, place: OperationPlace): boolean
 
 function unknown({ operation, type }: OperationCall, place: OperationPlace): never {
   const served = registeredOperations()
-    .filter((each) => isOf(each, type) && isAt(each, place))
+    .filter((each) => isDefinedOn(each, type) && isAt(each, place))
     .map(({ name }) => `$${name}`);
   const list =
     served.length === 0 ? 'none is' : `${[...new Set(served)].join(', ')} ${served.length === 1 ? 'is' : 'are'}`;

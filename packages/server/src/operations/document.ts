@@ -54,6 +54,7 @@ export const document: Operation = {
     stored: () => [...manyOf(partsMax, (number) => largePatient(partOf(number), 100)), costlyComposition()],
     request: () => getting('Composition/siege-document/$document'),
   },
+  rateUnits: 4,
   levels: ['type', 'instance'],
   types: ['Composition'],
   affectsState: false,

@@ -101,6 +101,7 @@ export const effectiveAccessOperation: Operation = {
     because: 'the rights at all types',
     request: () => getting('$effective-access'),
   },
+  rateUnits: ({ parameters: given }) => (given.some(([name]) => name === 'type') ? 0 : 9), // else all types
   levels: ['system'],
   types: 'all',
   affectsState: false,

@@ -36,6 +36,7 @@ export const lastn: Operation = {
         `Observation/$lastn?patient=Patient/${patient}&max=1000&category=vital-signs,laboratory,social-history,exam,survey`,
       ),
   },
+  rateUnits: 9, // up to 5,000 observations
   levels: ['type'],
   types: ['Observation'],
   affectsState: false,

@@ -38,6 +38,7 @@ export const meta: Operation = {
     because: 'the labels of all that is stored',
     request: () => getting('$meta'),
   },
+  rateUnits: ({ type, id }) => (type === '' ? 9 : id === '' ? 4 : 0), // the labels of all that is stored
   levels: ['system', 'type', 'instance'],
   types: 'all',
   ofVersions: true,

@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from '@praxis/fhir';
 import type { WorstCase } from '../base/worst-case.ts';
-import type { FhirRequest, FhirResponse, InteractionContext } from '../engine/context.ts';
+import type { FhirRequest, FhirResponse, InteractionContext, RateCost } from '../engine/context.ts';
 
 /** `/$name`, `/{Type}/$name`, `/{Type}/{id}/$name`. */
 export type OperationLevel = 'system' | 'type' | 'instance';
@@ -28,7 +28,7 @@ export interface OperationParameter {
 /**
  * Where it is asked at fewer levels than all, `Level` names them: `authorize` and `answer` get places of these levels alone.
  */
-export interface Operation<Level extends OperationLevel = OperationLevel> {
+export interface Operation<Level extends OperationLevel = OperationLevel> extends RateCost {
   /** Without the `$`. */
   readonly name: string;
   /** Canonical URL of its OperationDefinition. */

@@ -39,6 +39,7 @@ export const validate: Operation<'type' | 'instance'> = {
     because: 'a large resource, examined with all invariants and profiles',
     request: () => invoking('Patient/$validate', [{ name: 'resource', resource: largePatient('siege', 2_000) }]),
   },
+  rateUnits: 1,
   levels: ['type', 'instance'],
   types: 'all',
   affectsState: false,

@@ -24,6 +24,7 @@ export const historySystem: Interaction = {
     because: 'a page of versions of all types',
     request: () => getting('_history?_count=1000&_since=1900-01-01T00:00:00Z'),
   },
+  rateUnits: 4,
   authorize: (context) => authorize(context, ''),
   answer,
 };

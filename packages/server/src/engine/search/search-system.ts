@@ -30,6 +30,7 @@ import {
 } from './search-system-cursor.ts';
 import { mergedPage } from './search-system-order.ts';
 import { planSystemSearch, type SystemSearch } from './search-system-types.ts';
+import { searchUnits } from './search-units.ts';
 
 const textTypes = 'Patient,Practitioner,Appointment,Encounter,Observation,Condition,Composition,DocumentReference';
 
@@ -38,6 +39,7 @@ export const searchSystem: Interaction = {
     because: 'many types, counted, with words that are everywhere',
     request: () => getting(`?_type=${textTypes}&_content=the&_total=accurate&_count=1000`),
   },
+  rateUnits: (asked) => 4 + searchUnits(asked),
   authorize({ policy }, { compartment }) {
     const types = compartment === undefined ? resourceTypesWithEndpoint : typesOfCompartment(compartment.type);
     if (!types.some((type) => policy.allows(type, 's')))

@@ -20,6 +20,7 @@ import { includedEntries, requireIncludes } from './including.ts';
 import { searchLedger } from './search-ledger.ts';
 import { type LinkedPages, searchLinks } from './search-links.ts';
 import { totalOf } from './search-total.ts';
+import { searchUnits } from './search-units.ts';
 import { planSearch } from './searching.ts';
 
 export const searchType: Interaction = {
@@ -28,6 +29,7 @@ export const searchType: Interaction = {
     request: () =>
       searching('Patient', `_filter=${encodeURIComponent(manyOf(50, (n) => `name co "a${n}"`).join(' or '))}`),
   },
+  rateUnits: searchUnits,
   authorize: (context, request) => requireGrants(context, request.type, 's'),
   answer: tellingCompleteness(answer),
 };

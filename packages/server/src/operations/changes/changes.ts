@@ -48,6 +48,7 @@ export const changes: Operation = {
     because: 'all that there is, in the largest pages, waiting for more',
     request: () => getting('$changes?_count=1000&_wait=30'),
   },
+  rateUnits: 4, // a page over all types, and looks for more while it waits
   levels: ['system'],
   types: 'all',
   affectsState: false,

@@ -40,6 +40,7 @@ export const expand: Operation = {
     because: 'a repetition of repetitions of nothing (F2)',
     request: () => invoking('ValueSet/$expand', [{ name: 'valueSet', resource: costlyValueSet }]),
   },
+  rateUnits: 4,
   levels: ['type', 'instance'],
   types: ['ValueSet'],
   affectsState: false,

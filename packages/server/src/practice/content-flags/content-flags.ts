@@ -34,7 +34,11 @@ const additions: Readonly<Partial<Record<ContentFlag, Readonly<Record<string, Ad
 /** Referring practitioners of one patient, at most. */
 const referrersMax = 5;
 
-export const contentFlagHooks: ResourceHooks = { types: ['Patient', 'Appointment'], decorate: decorateByFlags };
+export const contentFlagHooks: ResourceHooks = {
+  types: ['Patient', 'Appointment'],
+  decorate: decorateByFlags,
+  decorateUnits: ({ contentFlags }) => (contentFlags?.has('Referral') === true ? 1 : 0), // reads others, as an include
+};
 
 /** undefined: the request's flags add nothing to resources of its type. */
 function decorateByFlags(context: InteractionContext, { type, contentFlags }: FhirRequest): Decorate | undefined {

@@ -14,6 +14,7 @@ import { refuseParameter } from '../../../operations/parameter-problem.ts';
 import { requireSlotGrants } from '../../calendars/slot-grants.ts';
 import { claimSlot, ownerOf } from '../holding.ts';
 import { withReservation } from '../reserve.ts';
+import { bodyParameter, seriesUnits } from './body-parameter.ts';
 import { bookSeries, seriesResults } from './book-series.ts';
 import { bookedAppointment } from './booked.ts';
 import { namedSlot, placingContext, requireHold } from './placing-context.ts';
@@ -44,6 +45,7 @@ export const book: Operation = {
         },
       ]),
   },
+  rateUnitsOfBody: (body) => (bodyParameter(body, 'recurrence') === undefined ? 0 : seriesUnits),
   levels: ['type'],
   types: ['Appointment'],
   affectsState: true,

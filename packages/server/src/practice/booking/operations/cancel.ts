@@ -12,6 +12,7 @@ import { changeResource, patchedResponse } from '../../../engine/write/patch.ts'
 import { objectInput, textInput } from '../../../operations/input.ts';
 import type { Operation, OperationRequest } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
+import { bodyParameter, seriesUnits } from './body-parameter.ts';
 import { cancelledSeriesResults, cancelSeries, type SeriesScope, seriesScopes } from './cancel-series.ts';
 
 export const cancel: Operation = {
@@ -25,6 +26,7 @@ export const cancel: Operation = {
         { name: 'scope', valueCode: 'all' },
       ]),
   },
+  rateUnitsOfBody: (body) => ((bodyParameter(body, 'scope')?.['valueCode'] ?? 'one') === 'one' ? 0 : seriesUnits),
   levels: ['instance'],
   types: ['Appointment'],
   affectsState: true,

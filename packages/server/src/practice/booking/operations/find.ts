@@ -56,6 +56,7 @@ export const find: Operation = {
     request: ({ appointmentType }) =>
       getting(`Slot/$find?appointment-type=${appointmentType}&time=00:01-00:02&others=true`),
   },
+  rateUnits: 9, // up to 90 days of every calendar
   levels: ['type'],
   types: ['Slot'],
   affectsState: false,
