@@ -37,9 +37,6 @@ export interface LedgerPlace {
   readonly seq: number;
 }
 
-/** Types that the server alone writes (docs/integrate/contract.md#fhir: never writable, not even with `acl/*`). */
-export const ledgerTypes: ReadonlySet<string> = new Set(['AuditEvent']);
-
 /** The system of numbers of applications in `agent.who.identifier`. */
 export const applicationSystem = 'https://praxis.health/fhir/application';
 

@@ -8,7 +8,7 @@
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { knownEntries } from '../access/registry.ts';
 import { everyType } from '../access/smart-scopes.ts';
-import { ledgerTypes } from '../audit/audit-event.ts';
+import { ledgerTypes } from '../search/resource-types.ts';
 import { assertionAlgorithmNames } from './client-auth/assertion-algorithms.ts';
 import { clientAuthenticationMethods } from './client-auth/client-authentication.ts';
 import { clientGrants } from './grants/list.ts';

@@ -10,9 +10,9 @@ import {
 } from '@praxis/fhir';
 import { isWritable } from '../engine/write/read-only-types.ts';
 import { prefixes } from '../search/kinds/prefixes.ts';
-import { pageRowsMaxOf } from '../search/query/page-limits.ts';
 import { isSearchable } from '../search/query/query.ts';
 import { summaries, totals } from '../search/query/result-parameters.ts';
+import { pageRowsMaxOf } from '../search/resource-types.ts';
 import { componentRef, type Parameter, type Reference, type Schema, schemaRef } from './openapi.ts';
 
 const ordered = `A prefix compares: ${prefixes.join(', ')}; none means eq.`;

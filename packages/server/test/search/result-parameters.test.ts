@@ -3,8 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { pageRowsMaxOf } from '../../src/search/query/page-limits.ts';
 import { parseSearch } from '../../src/search/query/query.ts';
+import { pageRowsMaxOf } from '../../src/search/resource-types.ts';
 import { context, parametersOfQuery } from './world.ts';
 
 const parse = (type: string, query: string) => parseSearch(type, parametersOfQuery(query), context);

@@ -2,10 +2,11 @@
  * The audit ledger is searched by itself (docs/decisions/0156): what would look at the AuditEvents that were imported alone,
  * and say nothing of it, is refused with the way that shows all of them.
  */
-import { ledgerTypes } from '../../audit/audit-event.ts';
+
 import { fail } from '../../base/errors.ts';
 import { isIncludeName } from '../../search/includes/include.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
+import { ledgerTypes } from '../../search/resource-types.ts';
 import type { RightsContext } from '../rights/denials.ts';
 
 /**

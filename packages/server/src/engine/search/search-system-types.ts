@@ -3,13 +3,13 @@
  * (https://hl7.org/fhir/R4/search.html#searching, http.html#search): parameters that all of them have.
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import { ledgerTypes } from '../../audit/audit-event.ts';
 import { fail } from '../../base/errors.ts';
 import { isIncludeName } from '../../search/includes/include.ts';
 import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
 import { resultParameterNames } from '../../search/query/result-parameters.ts';
 import { refuseValue, shownName } from '../../search/query/search-values.ts';
+import { ledgerTypes } from '../../search/resource-types.ts';
 import type { SearchTarget } from '../../search/sql/plan.ts';
 import type { CompartmentOwner, FhirRequest, InteractionContext, Preferences } from '../context.ts';
 import { requireGrants } from '../rights/denials.ts';

@@ -6,6 +6,7 @@ import { toInstant } from '../../base/clock.ts';
 import { newUuid } from '../../base/ids.ts';
 import { manyOf, searching } from '../../base/worst-case.ts';
 import type { SearchQuery } from '../../search/query/query.ts';
+import { ledgerTypes } from '../../search/resource-types.ts';
 import { planCount, planPage, type SearchPage } from '../../search/sql/plan.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { BundleEntry } from '../bundle-text.ts';
@@ -41,7 +42,7 @@ export const searchType: Interaction = {
  *   `page-too-deep`, `statement-timeout`
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
-  if (request.type === 'AuditEvent') return await searchLedger(context, request);
+  if (ledgerTypes.has(request.type)) return await searchLedger(context, request);
   const computed = await hookOf('computed', request.type)?.search(context, request);
   if (computed !== undefined) return computed;
   const target = await planSearch(context, request.type, request.parameters, request.prefer, scopeOf(request));

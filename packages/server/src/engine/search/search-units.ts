@@ -1,7 +1,7 @@
 /**
  * What a search counts against the rate limits for what it wants to be told beside a page (docs/decisions/0168, 0209).
  */
-import { pageRowsMaxOf } from '../../search/query/page-limits.ts';
+import { pageRowsMaxOf } from '../../search/resource-types.ts';
 import type { RatedRequest } from '../context.ts';
 import { hooksOf } from '../hooks.ts';
 

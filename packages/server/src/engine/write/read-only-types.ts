@@ -1,8 +1,9 @@
 /**
  * Types that the API serves but never writes.
  */
-import { ledgerTypes } from '../../audit/audit-event.ts';
+
 import { fail } from '../../base/errors.ts';
+import { ledgerTypes } from '../../search/resource-types.ts';
 
 /** @throws PraxisError `method-not-allowed` for a type that only the server writes. */
 export function requireWritable(type: string): void {

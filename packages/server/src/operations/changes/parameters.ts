@@ -7,6 +7,7 @@ import { type RightsContext, requireGrants } from '../../engine/rights/denials.t
 import { parseDate, rangeOf } from '../../search/kinds/date-range.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
 import { shownName } from '../../search/query/search-values.ts';
+import { ledgerTypes } from '../../search/resource-types.ts';
 import { integerInput, textInput, textInputs } from '../input.ts';
 import type { OperationRequest } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
@@ -32,14 +33,9 @@ export interface ChangesParameters {
   readonly waitMs: number;
 }
 
-/**
- * Types that are no resources of a practice: the service writes them, and they have their own order.
- */
-const untold: ReadonlySet<string> = new Set(['AuditEvent']);
-
-/** The types whose changes the caller may be told. */
+/** The types whose changes the caller may be told; the service's own have their own order. */
 export function searchableTypes({ policy }: RightsContext): readonly string[] {
-  return resourceTypesWithEndpoint.filter((type) => !untold.has(type) && policy.allows(type, 's'));
+  return resourceTypesWithEndpoint.filter((type) => !ledgerTypes.has(type) && policy.allows(type, 's'));
 }
 
 /** @throws PraxisError `operation-parameter-invalid`, `access-denied` (a type that the caller may not search) */
@@ -64,7 +60,7 @@ export function repeated({ types, count }: ChangesParameters): SearchParameters 
 function typesOf(context: InteractionContext, texts: readonly string[]): readonly string[] | undefined {
   const names = [...new Set(texts.flatMap((text) => text.split(',')))].toSorted();
   for (const name of names) {
-    if (untold.has(name))
+    if (ledgerTypes.has(name))
       refuseParameter('_type', `takes no ${name}: what the service notes itself is not in the feed`);
     if (!resourceTypesWithEndpoint.includes(name))
       refuseParameter('_type', `names ${shownName(name)}: it takes names of resource types of R4, separated by commas`);

@@ -7,7 +7,7 @@ import { typesInCompartment } from '../../engine/search/compartment.ts';
 import { usableScope } from '../../engine/search/compartment-types.ts';
 import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
-import { careDates } from './care-dates.ts';
+import { findResourceType } from '../../search/resource-types.ts';
 import type { EverythingParameters } from './parameters.ts';
 
 /** What is searched for in one type. */
@@ -40,7 +40,7 @@ export function sinceParameters({ since }: EverythingParameters): SearchParamete
 }
 
 function dateParameters({ start, end }: EverythingParameters, type: string): SearchParameters {
-  const date = careDates[type];
+  const date = findResourceType(type).careDate;
   if (date === undefined) return [];
   return [
     ...(start === undefined ? [] : [[date, `ge${start}`] as const]),

@@ -13,6 +13,7 @@ import { objectOf, textOf } from '../json-values.ts';
 import { isResourceType, typeNumber } from '../numbers.ts';
 import { type HierarchyModifier, hierarchiesOf, hierarchyKey, hierarchyRoot } from '../query/hierarchies.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
+import { findResourceType } from '../resource-types.ts';
 import {
   type IndexContext,
   type Parameter,
@@ -32,20 +33,9 @@ const elsewhere = 0;
 /** Target of the row that says "there is a value, but none that a reference can name": an identifier or text alone. */
 const presence = '';
 
-/** Types to whose resources very many others refer; one of them selects less than one patient does. */
-const broadTargets: ReadonlySet<string> = new Set([
-  'Practitioner',
-  'PractitionerRole',
-  'Organization',
-  'Location',
-  'HealthcareService',
-  'InsurancePlan',
-  'Medication',
-]);
-
 /** Whether very many resources refer to one of the type. */
 export function isBroadTarget(type: string): boolean {
-  return broadTargets.has(type);
+  return findResourceType(type).isBroadTarget === true;
 }
 
 /** Types of targets up to which each is looked up by itself, in the order of the index. */

@@ -5,6 +5,7 @@
  */
 import { resourceTypes, searchParametersOf } from '@praxis/fhir';
 import type { Parameter } from '../kinds/kind.ts';
+import { findResourceType } from '../resource-types.ts';
 import { type CodeOfSystem, orProblem, type ResolvedCodes } from './codes.ts';
 import { refuseValue, splitUnescaped, unescapeValue } from './search-values.ts';
 
@@ -22,17 +23,6 @@ export interface HierarchySource {
   step(hierarchy: Hierarchy, modifier: HierarchyModifier, ids: readonly string[]): Promise<readonly string[]>;
 }
 
-/**
- * Type → the parameters that R4 says are strict hierarchies and that are references. The first orders the type where
- * another parameter leads to it.
- */
-const strict: ReadonlyMap<string, readonly [string, ...string[]]> = new Map([
-  ['CarePlan', ['part-of', 'based-on', 'replaces']],
-  ['Encounter', ['part-of']],
-  ['Location', ['partof']],
-  ['Organization', ['partof']],
-]);
-
 /** Resources that a value may stand for, at most. */
 const resourcesMax = 500;
 /** Steps of a hierarchy that are followed, at most. */
@@ -48,7 +38,7 @@ export function hierarchiesOf({
 }: Pick<Parameter, 'type' | 'code' | 'definition'>): Hierarchy[] {
   if (definition.type !== 'reference') return [];
   return definition.targets.flatMap((target) => {
-    const codes = strict.get(target);
+    const codes = findResourceType(target).hierarchies;
     if (codes === undefined) return [];
     return [{ type: target, code: target === type && codes.includes(code) ? code : codes[0] }];
   });

@@ -5,7 +5,7 @@ import { elementByJsonName, typeDefinition } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
 import { type Include, parseIncludes } from '../includes/include.ts';
-import { pageRowsMaxOf } from './page-limits.ts';
+import { pageRowsMaxOf } from '../resource-types.ts';
 import { refuseValue, shownName } from './search-values.ts';
 import { parseSort, type SortKey } from './sorting.ts';
 
