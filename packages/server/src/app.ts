@@ -34,7 +34,6 @@ import { readinessProblems } from './http/pages/readiness.ts';
 import { openBodyAdmission } from './http/request/body-admission.ts';
 import { openServer } from './http/server.ts';
 import type { ServerServices } from './http/services.ts';
-import { parameterIndexing } from './indexing/firm-parameters.ts';
 import { type Job, type Jobs, openJobs, runWhile } from './jobs/jobs.ts';
 import { type Keys, openKeys, requireOwningKey } from './keys/data-keys.ts';
 import { readSecretKeys } from './keys/secret-keys.ts';
@@ -51,15 +50,11 @@ import { openSigningKeys } from './oauth/signing/signing-keys.ts';
 import { openTokenScopes } from './oauth/signing/token-scopes.ts';
 import { openTokenEndpoints, type TokenEndpoints } from './oauth/token-endpoint.ts';
 import type { TokenService } from './oauth/token-service.ts';
-import { backfillOccupancyJob } from './practice/booking/backfill-occupancy.ts';
-import { holdExpiry } from './practice/booking/holds.ts';
-import { contentUpkeep } from './practice/documents/upkeep.ts';
+import { jobs as declaredJobs, type JobServices } from './practice/jobs.ts';
 import { registerPractice } from './practice/list.ts';
-import { waitlistJob } from './practice/waiting-list/offering.ts';
-import { completenessSteps } from './storage/completeness.ts';
-import { idempotencyKeyExpiry } from './storage/idempotency.ts';
 import { openStore, type ResourceStore } from './storage/store.ts';
 import { ensureDefaultEnvironments, openEnvironmentDirectory } from './tenancy/environments.ts';
+import type { Firm as TenancyFirm } from './tenancy/firms.ts';
 import { openValidator } from './validation/validation.ts';
 import { releaseDate, version } from './version.ts';
 
@@ -302,23 +297,20 @@ function tokenEndpointsOf(
 }
 
 /** Work beside the requests that one process does for all; several that do it at once waste work and do no harm. */
-function jobsOf(platform: Platform, parts: ServerServices): readonly Job[] {
-  const { config, database, clock, store } = platform;
-  const { openBudget, log, metrics } = parts;
-  const of = { database, clock, log, metrics, baseUrlOf: (firm: Firm) => baseUrlOfFirm(parts.origins, firm) };
-  return [
-    idempotencyKeyExpiry(database, () => clock.now()),
-    holdExpiry(database, () => clock.now()),
-    contentUpkeep(database, platform.content, () => clock.now()),
-    waitlistJob({ ...of, store, openBudget }),
-    backfillOccupancyJob(of),
-    ...(config.completeLagMs === 0 ? [] : [completenessSteps(database, floorTime(clock), config.completeLagMs)]),
-    parameterIndexing({ ...of, openBudget }),
-  ];
-}
-
-function floorTime(clock: ServiceClock) {
-  return { now: () => clock.now(), isSteady: () => clock.state().isSteady };
+function jobsOf({ config, database, clock, store, content }: Platform, parts: ServerServices): readonly Job[] {
+  const services: JobServices = {
+    database,
+    clock,
+    floorTime: { now: () => clock.now(), isSteady: () => clock.state().isSteady },
+    completeLagMs: config.completeLagMs,
+    log: parts.log,
+    metrics: parts.metrics,
+    store,
+    content,
+    openBudget: parts.openBudget,
+    baseUrlOf: (firm: Firm) => baseUrlOfFirm(parts.origins, firm),
+  };
+  return declaredJobs.flatMap(({ open }) => open(services) ?? []);
 }
 
 function openPagesOf(
@@ -365,7 +357,7 @@ function sealing({ config, clock, log, secrets, database }: Platform, ledger: Le
 }
 
 /** What the address of a firm is made of. */
-type Firm = Parameters<Parameters<typeof parameterIndexing>[0]['baseUrlOf']>[0];
+type Firm = Pick<TenancyFirm, 'environment' | 'prefix'>;
 
 /** The firm's base under the product that every firm has, as imports write it. */
 function baseUrlOfFirm(origins: Origins, firm: Firm): string {

@@ -5,7 +5,9 @@
  */
 import type { Budget } from '@praxis/fhir';
 import type { Metrics } from '../base/metrics.ts';
+import { manyOf, sending } from '../base/worst-case.ts';
 import type { Queryable } from '../database/database.ts';
+import type { DeclaredJob } from '../jobs/declared-job.ts';
 import { busier, type FirmWorkContext, workFirmByFirm } from '../jobs/firm-work.ts';
 import type { Job, Progress } from '../jobs/jobs.ts';
 import { jobLimits, type OpenBudget } from '../limits/budgets.ts';
@@ -26,6 +28,12 @@ import {
   takeChange,
 } from './registry.ts';
 import { begin, indexPortion, type WalkedFirm } from './walk.ts';
+
+/** `levels` criteria inside each other, each of which looks at all identifiers of the resource again. */
+function nestedCriteria(levels: number): string {
+  const opening = '%resource.identifier.where('.repeat(levels);
+  return `Flag.identifier.where(${opening}value = 'none'${').exists()'.repeat(levels)}).value`;
+}
 
 /** Firms that one portion looks at. */
 const firmsMax = 16;
@@ -53,6 +61,37 @@ interface FirmWithWork {
   readonly timeZone: string;
 }
 
+export const parameterIndexingJob = {
+  firmJob: 'search-parameters',
+  worstCase: {
+    because: 'an expression that grows with a power of the resource (F1)',
+    stored: () => [
+      {
+        resourceType: 'Flag',
+        id: 'siege-flag',
+        identifier: manyOf(70, (number) => ({ value: `value ${number}` })),
+        status: 'active',
+        code: { text: 'Siege' },
+        subject: { display: 'Nobody' },
+      },
+    ],
+    request: () =>
+      sending('PUT', 'SearchParameter/siege-parameter', {
+        resourceType: 'SearchParameter',
+        id: 'siege-parameter',
+        url: 'http://example.com/SearchParameter/siege',
+        name: 'Siege',
+        status: 'active',
+        description: 'A search parameter that looks at everything again and again',
+        code: 'siege',
+        base: ['Flag'],
+        type: 'string',
+        expression: nestedCriteria(6),
+      }),
+  },
+  open: parameterIndexing,
+} as const satisfies DeclaredJob<ParameterIndexingOptions>;
+
 export function parameterIndexing(options: ParameterIndexingOptions): Job {
   const { database, baseUrlOf } = options;
   let last = 0; // the firm that was looked at last: the next portion begins behind it
@@ -60,7 +99,7 @@ export function parameterIndexing(options: ParameterIndexingOptions): Job {
     name: 'search parameters of firms',
     pauseMs,
     run: workFirmByFirm(options, {
-      job: 'search-parameters',
+      job: parameterIndexingJob.firmJob,
       async firms(paused) {
         const firms = await database.query<FirmWithWork>(firmsWithWork(paused, last, firmsMax));
         last = firms.at(-1)?.id ?? 0;

@@ -9,7 +9,7 @@ import type { Metrics } from '../base/metrics.ts';
 import type { Database } from '../database/database.ts';
 import type { Sql } from '../database/sql.ts';
 import { StatementError } from '../database/sqlstate.ts';
-import { type FailedFirm, type FirmJob, failedFirms, noteJobFailure, pausedFirms, releaseJob } from './job-failures.ts';
+import { type FailedFirm, failedFirms, noteJobFailure, pausedFirms, releaseJob } from './job-failures.ts';
 import type { Progress } from './jobs.ts';
 
 export interface FirmWorkContext {
@@ -21,7 +21,7 @@ export interface FirmWorkContext {
 
 /** What a job does for each firm that has work. */
 export interface FirmWork<F extends { readonly id: number }> {
-  readonly job: FirmJob;
+  readonly job: string;
   /** Firms with work, but for those of `paused`. */
   firms(paused: Sql): Promise<readonly F[]>;
   /** Does one portion; what it had not finished when it failed is done again. */
@@ -90,7 +90,7 @@ export function busier(left: Progress, right: Progress): Progress {
 
 async function noteFailure(
   { database, clock, log, metrics }: FirmWorkContext,
-  job: FirmJob,
+  job: string,
   firm: number,
   error: unknown,
 ): Promise<void> {

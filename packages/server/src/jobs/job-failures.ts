@@ -5,10 +5,6 @@
 import type { Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 
-/** Jobs that work firm by firm, under the names by which operators know them. */
-export const firmJobs = ['search-parameters', 'waiting-list', 'booked-appointments'] as const;
-export type FirmJob = (typeof firmJobs)[number];
-
 /** Failures in a row after which a job is parked. */
 export const failuresMax = 5;
 
@@ -16,7 +12,7 @@ export const failuresMax = 5;
 const pauseMs = 10_000;
 
 export interface JobFailure {
-  readonly job: FirmJob;
+  readonly job: string;
   readonly environment: string;
   readonly prefix: string;
   /** In a row. */
@@ -35,14 +31,14 @@ export interface FailedFirm {
 }
 
 /** Where a job has failed. */
-export async function failedFirms(query: Queryable, job: FirmJob): Promise<readonly FailedFirm[]> {
+export async function failedFirms(query: Queryable, job: string): Promise<readonly FailedFirm[]> {
   return await query.query<FailedFirm>(
     sql`SELECT firm, retry_at AS "retryMs" FROM job_failure WHERE job = ${job} ORDER BY firm`,
   );
 }
 
 /** Numbers of the firms at which the job pauses or is parked, for `NOT IN` of the statement that looks for its work. */
-export function pausedFirms(job: FirmJob, nowMs: number): Sql {
+export function pausedFirms(job: string, nowMs: number): Sql {
   return sql`(SELECT firm FROM job_failure WHERE job = ${job} AND (retry_at IS NULL OR retry_at > ${nowMs}::bigint))`;
 }
 
@@ -52,7 +48,7 @@ export function pausedFirms(job: FirmJob, nowMs: number): Sql {
  */
 export async function noteJobFailure(
   query: Queryable,
-  job: FirmJob,
+  job: string,
   firm: number,
   { reason, nowMs }: { readonly reason: string; readonly nowMs: number },
 ): Promise<'pauses' | 'parked' | 'known'> {
@@ -68,7 +64,7 @@ export async function noteJobFailure(
 }
 
 /** Forgets the failures: the job succeeded, or an operator lets it go on. Whether there were any. */
-export async function releaseJob(query: Queryable, job: FirmJob, firm: number): Promise<boolean> {
+export async function releaseJob(query: Queryable, job: string, firm: number): Promise<boolean> {
   const rows = await query.query(sql`DELETE FROM job_failure WHERE job = ${job} AND firm = ${firm} RETURNING firm`);
   return rows.length > 0;
 }

@@ -5,6 +5,7 @@
  */
 import { type Database, pointRead, type Queryable } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
+import type { DeclaredJob } from '../jobs/declared-job.ts';
 
 /**
  * Pause between two steps: how much later than it could be a floor is settled. As long as transactions keep it from being
@@ -18,6 +19,19 @@ export interface FloorTime {
   now(): number;
   isSteady(): boolean;
 }
+
+export interface CompletenessOptions {
+  readonly database: Database;
+  readonly floorTime: FloorTime;
+  /** 0: searches do not tell up to when they are complete. */
+  readonly completeLagMs: number;
+}
+
+export const completenessJob: DeclaredJob<CompletenessOptions> = {
+  worstCase: { harmless: 'two statements of a few rows, whatever is stored' },
+  open: ({ database, floorTime, completeLagMs }) =>
+    completeLagMs === 0 ? undefined : completenessSteps(database, floorTime, completeLagMs),
+};
 
 /**
  * A job (jobs/jobs.ts), which any number of processes may run. While the time is not steady the floor rises by no more than the

@@ -3,10 +3,12 @@
  * effect, so that there is either both or neither (docs/decisions/0173).
  */
 import { fail } from '../base/errors.ts';
-import type { Database, QueryOptions } from '../database/database.ts';
+import type { QueryOptions } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { isLockTimeout } from '../database/sqlstate.ts';
 import { lockWaitMaxMs } from '../database/transaction.ts';
+import type { DeclaredJob } from '../jobs/declared-job.ts';
+import type { FirmWorkContext } from '../jobs/firm-work.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { forEachFirm } from './for-each-firm.ts';
 import { type EpochRow, requireFresh } from './rows.ts';
@@ -167,17 +169,18 @@ const expiredMax = 1_000;
 const expiryPauseMs = 3_600_000;
 
 /** A job (jobs/jobs.ts): takes keys away whose time is over, firm by firm. */
-export function idempotencyKeyExpiry(database: Database, now: () => number) {
-  return {
+export const idempotencyKeyExpiryJob: DeclaredJob<Pick<FirmWorkContext, 'database' | 'clock'>> = {
+  worstCase: { harmless: 'deletes rows by their index, a bounded number at a time' },
+  open: ({ database, clock }) => ({
     name: 'expiry of idempotency keys',
     pauseMs: expiryPauseMs,
     run: () =>
       forEachFirm(database, async (firm) => {
         const gone = await database.forFirm(firm).query(sql`
           DELETE FROM idempotency_key WHERE firm = ${firm} AND (application, key) IN (
-            SELECT application, key FROM idempotency_key WHERE firm = ${firm} AND at < ${now() - keyKeptMs} ORDER BY at LIMIT ${expiredMax})
+            SELECT application, key FROM idempotency_key WHERE firm = ${firm} AND at < ${clock.now() - keyKeptMs} ORDER BY at LIMIT ${expiredMax})
           RETURNING 1 AS gone`);
         return gone.length === expiredMax;
       }),
-  };
-}
+  }),
+};

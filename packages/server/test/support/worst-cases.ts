@@ -8,7 +8,7 @@ import {
 } from '../../src/base/worst-case.ts';
 import { interactions } from '../../src/engine/dispatch.ts';
 import { bodyFormats } from '../../src/http/request/negotiation.ts';
-import { jobWorstCases } from '../../src/jobs/worst-cases.ts';
+import { jobs } from '../../src/practice/jobs.ts';
 import { operations } from '../../src/practice/operations.ts';
 import { searchKinds } from '../../src/search/kinds/kinds.ts';
 
@@ -27,7 +27,9 @@ export function listAttacks(): readonly Attack[] {
     })),
     ...searchKinds.map(({ name, kind: { worstCase } }) => ({ name: `parameter ${name}`, worstCase })),
     ...Object.entries(bodyFormats).map(([name, { worstCase }]) => ({ name: `body ${name}`, worstCase })),
-    ...Object.entries(jobWorstCases).map(([name, worstCase]) => ({ name: `job ${name}`, worstCase })),
+    ...jobs.flatMap(({ firmJob, worstCase }) =>
+      'harmless' in worstCase ? [] : [{ name: `job ${firmJob}`, worstCase }],
+    ),
   ];
   return named.flatMap(({ name, worstCase }) => [
     { name, worstCase },

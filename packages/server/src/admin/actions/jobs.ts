@@ -4,7 +4,8 @@ import { nothing, type Shape } from '../../actions/schema.ts';
 import { firmOf } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
 import type { Queryable } from '../../database/database.ts';
-import { type FirmJob, firmJobs, listJobFailures, releaseJob } from '../../jobs/job-failures.ts';
+import { listJobFailures, releaseJob } from '../../jobs/job-failures.ts';
+import { firmJobs } from '../../practice/jobs.ts';
 import type { Firm } from '../../tenancy/firms.ts';
 import { defineAdminAction } from '../context.ts';
 
@@ -50,8 +51,7 @@ export const jobActions = [
 
 /** @throws PraxisError `resource-not-found` when the job has not failed for the firm */
 async function releaseFailed(query: Queryable, job: string, { id, prefix }: Firm): Promise<void> {
-  const known = firmJobs.find((each): each is FirmJob => each === job);
-  if (known !== undefined && (await releaseJob(query, known, id))) return;
+  if (firmJobs.includes(job) && (await releaseJob(query, job, id))) return;
   const diagnostics = `${job.slice(0, 64)} is no job that has failed for firm ${prefix}; jobs are ${firmJobs.join(', ')}`;
   fail('resource-not-found', { diagnostics, expression: ['job'] });
 }

@@ -8,7 +8,9 @@
  */
 import { type JsonObject, parseJson } from '@praxis/fhir';
 import { contentOf, type Stored } from '../../access/disclosure.ts';
+import { getting } from '../../base/worst-case.ts';
 import type { Queryable } from '../../database/database.ts';
+import type { DeclaredJob } from '../../jobs/declared-job.ts';
 import { type FirmWorkContext, workFirmByFirm } from '../../jobs/firm-work.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { runnerOver } from '../../storage/statement-runner.ts';
@@ -38,13 +40,22 @@ export interface BackfillOptions extends FirmWorkContext {
 const portionMax = 200;
 const pauseMs = 2_000;
 
-/** A job (jobs/jobs.ts), which any number of processes may run. */
-export function backfillOccupancyJob(options: BackfillOptions): Job {
+export const backfillOccupancyJob = {
+  firmJob: 'booked-appointments',
+  worstCase: {
+    because: 'all appointments of the practice, with all that they refer to',
+    request: () => getting('Appointment?_count=1000&_include=*'),
+  },
+  open: openBackfillJob,
+} as const satisfies DeclaredJob<BackfillOptions>;
+
+/** Any number of processes may run it. */
+function openBackfillJob(options: BackfillOptions): Job {
   return {
     name: 'appointments from before a calendar',
     pauseMs,
     run: workFirmByFirm(options, {
-      job: 'booked-appointments',
+      job: backfillOccupancyJob.firmJob,
       firms: (paused) => firmsToBackfill(options.database, paused),
       work: (firm) => backfillFirm(options, firm),
     }),

@@ -2,8 +2,9 @@
  * Holds: slots that an application keeps for a moment. What they take stands in occupancy under hold/id; here stands whose
  * they are (docs/decisions/0189). An application sees its own holds alone.
  */
-import type { Database } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
+import type { DeclaredJob } from '../../jobs/declared-job.ts';
+import type { FirmWorkContext } from '../../jobs/firm-work.ts';
 import { forEachFirm } from '../../storage/for-each-firm.ts';
 import { textArray } from '../../storage/index-arrays.ts';
 import type { StatementRunner } from '../../storage/statement-runner.ts';
@@ -82,9 +83,10 @@ function countStatement({ firm, application }: TenantScope, nowMs: number): Sql 
 const expiredMax = 1_000;
 const expiryPauseMs = 600_000;
 
-/** A job (jobs/jobs.ts): takes away what is left of holds that have ended. Nothing depends on when it runs. */
-export function holdExpiry(database: Database, now: () => number) {
-  return {
+/** Takes away what is left of holds that have ended. Nothing depends on when it runs. */
+export const holdExpiryJob: DeclaredJob<Pick<FirmWorkContext, 'database' | 'clock'>> = {
+  worstCase: { harmless: 'deletes rows by their index, a bounded number at a time' },
+  open: ({ database, clock }) => ({
     name: 'expiry of slot holds',
     pauseMs: expiryPauseMs,
     run: () =>
@@ -92,12 +94,12 @@ export function holdExpiry(database: Database, now: () => number) {
         const gone = await database.forFirm(firm).query(sql`
           WITH ended AS (
             DELETE FROM slot_hold WHERE firm = ${firm} AND id IN (
-              SELECT id FROM slot_hold WHERE firm = ${firm} AND expires <= ${now()}::bigint ORDER BY expires LIMIT ${expiredMax})
+              SELECT id FROM slot_hold WHERE firm = ${firm} AND expires <= ${clock.now()}::bigint ORDER BY expires LIMIT ${expiredMax})
             RETURNING id)
           DELETE FROM occupancy o USING ended
-            WHERE o.firm = ${firm} AND o.owner = 'hold/' || ended.id AND o.expires <= ${now()}::bigint
+            WHERE o.firm = ${firm} AND o.owner = 'hold/' || ended.id AND o.expires <= ${clock.now()}::bigint
             RETURNING 1 AS gone`);
         return gone.length >= expiredMax;
       }),
-  };
-}
+  }),
+};

@@ -6,6 +6,8 @@ import type { Content } from '../../content/content.ts';
 import { removeAbandoned } from '../../content/receive.ts';
 import type { Database } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
+import type { DeclaredJob } from '../../jobs/declared-job.ts';
+import type { FirmWorkContext } from '../../jobs/firm-work.ts';
 import { forEachFirm } from '../../storage/for-each-firm.ts';
 
 /** How long content waits for a resource that holds it, from when its URL was asked for. */
@@ -18,13 +20,14 @@ const discardAfterMs = 60 * 60 * 1000;
 const rowsMax = 500;
 const pauseMs = 600_000;
 
-/** A job (jobs/jobs.ts). Nothing that a caller sees depends on when it runs. */
-export function contentUpkeep(database: Database, content: Content, now: () => number) {
-  return {
+/** Nothing that a caller sees depends on when it runs. */
+export const contentUpkeepJob: DeclaredJob<ContentUpkeepOptions> = {
+  worstCase: { harmless: 'removes what nothing holds, a bounded number at a time' },
+  open: ({ database, clock, content }) => ({
     name: 'removal of content that nothing holds',
     pauseMs,
     async run(): Promise<'more' | 'done'> {
-      const nowMs = now();
+      const nowMs = clock.now();
       await removeAbandoned(content.incoming, nowMs - discardAfterMs);
       return await forEachFirm(database, async (firm) => {
         const loose = await removeLoose(database, firm, nowMs);
@@ -32,7 +35,11 @@ export function contentUpkeep(database: Database, content: Content, now: () => n
         return loose === rowsMax || discarded === rowsMax;
       });
     },
-  };
+  }),
+};
+
+export interface ContentUpkeepOptions extends Pick<FirmWorkContext, 'database' | 'clock'> {
+  readonly content: Content;
 }
 
 /** Its bytes are named for removal in the same statement. */

@@ -8,6 +8,9 @@ import { contentOf, type Stored } from '../../access/disclosure.ts';
 import { compilePolicy } from '../../access/policy.ts';
 import { allEntry } from '../../access/registry.ts';
 import { newUuid } from '../../base/ids.ts';
+import { sending } from '../../base/worst-case.ts';
+
+import type { DeclaredJob } from '../../jobs/declared-job.ts';
 import { type FirmWorkContext, workFirmByFirm } from '../../jobs/firm-work.ts';
 import type { Job, Progress } from '../../jobs/jobs.ts';
 import { jobLimits, type OpenBudget } from '../../limits/budgets.ts';
@@ -49,13 +52,29 @@ const endedMax = 200;
 const freedMax = 100;
 const pauseMs = 1_000;
 
-/** A job (jobs/jobs.ts). Nothing but how soon an offer is made depends on when it runs. */
-export function waitlistJob(options: WaitlistOptions): Job {
+export const waitlistJob = {
+  firmJob: 'waiting-list',
+  worstCase: {
+    because: 'who waits for anything, at any time',
+    request: ({ next, patient, appointmentType }) =>
+      sending('POST', 'Appointment', {
+        resourceType: 'Appointment',
+        status: 'waitlist',
+        appointmentType: { coding: [{ code: appointmentType }] },
+        description: `Siege ${next()}`,
+        participant: [{ actor: { reference: `Patient/${patient}` }, status: 'accepted' }],
+      }),
+  },
+  open: openWaitlistJob,
+} as const satisfies DeclaredJob<WaitlistOptions>;
+
+/** Nothing but how soon an offer is made depends on when it runs. */
+function openWaitlistJob(options: WaitlistOptions): Job {
   return {
     name: 'offers of the waiting list',
     pauseMs,
     run: workFirmByFirm(options, {
-      job: 'waiting-list',
+      job: waitlistJob.firmJob,
       firms: (paused) => dueFirms(options.database, options.clock.now(), paused),
       work: (due) => lookAt(options, due),
     }),
