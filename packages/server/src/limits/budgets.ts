@@ -13,6 +13,9 @@ export const requestLimits: BudgetLimits = { steps: 2_000_000, bytes: 64 * 1024 
 /** Of one portion of a job. */
 export const jobLimits: BudgetLimits = { steps: 5_000_000, bytes: 64 * 1024 * 1024, ms: 60_000 };
 
+/** Slices after which work is long: it has held the event loop for some 30 ms. */
+const slicesOfShort = 4;
+
 /**
  * Opens the budget of a piece of work.
  * @param of whose turns its slices take
@@ -23,15 +26,18 @@ export type OpenBudget = (of: TurnOf, limits: BudgetLimits, isGone?: () => boole
 
 /** Budgets that share the event loop by `slices`. */
 export function openBudgets(slices: Slices): OpenBudget {
-  return (of, limits, isGone = () => false) =>
-    openBudget(limits, {
+  return (of, limits, isGone = () => false) => {
+    let taken = 0;
+    return openBudget(limits, {
       now: () => performance.now(),
       errorOf: tooCostly,
       async nextSlice() {
-        if (!isGone()) await slices.next(of);
+        taken += 1;
+        if (!isGone()) await (taken > slicesOfShort ? slices.nextOfLong(of) : slices.next(of));
         if (isGone()) fail('request-malformed', { diagnostics: 'The connection ended before the answer was ready' });
       },
     });
+  };
 }
 
 /** The budget of a command that an operator runs in a process of its own: none but the memory of that process. */

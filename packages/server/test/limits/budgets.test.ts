@@ -116,6 +116,42 @@ test('one slice begins in a turn of the event loop, and applications take turns'
   assert.equal(new Set(turns).size, 4, 'each in a turn of its own');
 });
 
+/** Holds the event loop. */
+function holdLoop(ms: number): void {
+  for (const until = performance.now() + ms; performance.now() < until; );
+}
+
+test('before a slice of long work the event loop has as much time for others as it was busy', async () => {
+  const slices = openSlices();
+  const of = { application: 1, firm: 1 };
+  await slices.nextOfLong(of);
+  holdLoop(60);
+  const beganMs = performance.now();
+  const long = slices.nextOfLong(of).then(() => performance.now() - beganMs);
+  const order: string[] = [];
+  await Promise.all([
+    long.then(() => order.push('long')),
+    slices.next({ application: 2, firm: 1 }).then(() => order.push('short')),
+  ]);
+  assert.deepEqual(order, ['short', 'long'], 'short work does not wait for the rest of long work');
+  assert.ok((await long) >= 55, `${await long} ms after a piece of 60 ms`);
+});
+
+test('a budget that has taken many slices is one of long work', async () => {
+  const given: string[] = [];
+  const slices = {
+    next: async () => void given.push('short'),
+    nextOfLong: async () => void given.push('long'),
+    alone: () => assert.fail('nothing asks to be alone'),
+  };
+  const budget = openBudgets(slices)({ application: 1, firm: 1 }, { ...limits, ms: 60_000 });
+  for (let slice = 0; slice < 6; slice += 1) {
+    holdLoop(sliceMs);
+    await budget.breathe(work);
+  }
+  assert.deepEqual(given, ['short', 'short', 'short', 'short', 'long', 'long']);
+});
+
 test('the budgets of a process use its clock', () => {
   const budget = openBudgets(openSlices())({ application: 1, firm: 1 }, limits);
   assert.throws(() => budget.spend(11, work), refusal('10 steps of computing'));

@@ -98,7 +98,7 @@ export function openAnswerWriting(
       return texts.join('');
     });
   };
-  return { represent, nextSlice: () => slices.next(of) };
+  return { represent, nextSlice: () => slices.nextOfLong(of) };
 }
 
 function requireObject(value: JsonValue): JsonObject {

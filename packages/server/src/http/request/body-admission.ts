@@ -112,7 +112,8 @@ export function openBodyAdmission({ bodyBytesMax, bodiesBytesMax }: BodyLimits, 
           await slices.next(caller.of);
         },
         async pause() {
-          if (caller !== undefined && bytes >= slicedBodyBytes) await slices.next(caller.of);
+          if (caller === undefined || bytes < slicedBodyBytes) return;
+          await (bytes < largeBodyBytes ? slices.next(caller.of) : slices.nextOfLong(caller.of));
         },
         close() {
           if (isClosed) return;
