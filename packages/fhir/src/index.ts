@@ -47,12 +47,14 @@ export type { ConvertibleUnit, FindUnit } from './invariants/compare.ts';
 export { type Invariant, invariantPaths, invariantsAt, invariantsOf } from './invariants/declared.ts';
 export {
   decimalText,
+  isJsonObject,
   isRawDecimal,
   JsonError,
   type JsonLimits,
   type JsonObject,
   type JsonValue,
   parseJson,
+  parseJsonObject,
   type RawDecimal,
 } from './json.ts';
 export { parseJsonInParts } from './json-in-parts.ts';

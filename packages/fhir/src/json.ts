@@ -63,6 +63,13 @@ export function parseJson(text: string, limits: JsonLimits = jsonLimitsDefault):
   return readEnd(reader, readValue(reader));
 }
 
+/** The object of a JSON text that holds one. @throws JsonError, TypeError for any other value */
+export function parseJsonObject(text: string): JsonObject {
+  const value = parseJson(text);
+  if (!isJsonObject(value)) throw new TypeError('the JSON text is no object');
+  return value;
+}
+
 /** A reader at the beginning of the value. */
 export function openReader(text: string, limits: JsonLimits): Reader {
   const reader: Reader = { text, limits, at: 0, depth: 0 };
@@ -81,6 +88,11 @@ export function readEnd<T>(reader: Reader, value: T): T {
 /** Whether a value is a number kept as its source text. A plain object `{"rawJSON": …}` is not. */
 export function isRawDecimal(value: unknown): value is RawDecimal {
   return JSON.isRawJSON(value);
+}
+
+/** Whether a value is an object: no array, no number with its source text. */
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawDecimal(value);
 }
 
 /** The digits of a number as it was read, for instance `1.00`. */

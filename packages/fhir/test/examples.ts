@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type JsonObject, parseJson } from '../src/index.ts';
-import { isJsonObject } from './json-object.ts';
+import { isJsonObject } from '../src/json.ts';
 
 const bulkDefinition = /^(StructureDefinition|ValueSet|CodeSystem|ConceptMap|SearchParameter|OperationDefinition)-/;
 const folder = fileURLToPath(new URL('../../../node_modules/hl7.fhir.r4.examples/', import.meta.url));

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { extractor, FhirPathError, type JsonObject, parseJson, referencedType, resultTypes } from '../src/index.ts';
+import { isJsonObject } from '../src/json.ts';
 import { freeSteps, testWork } from './free-steps.ts';
-import { isJsonObject } from './json-object.ts';
 
 test('what is malformed, unsupported or unknown is refused when the expression is compiled', () => {
   const cases: readonly (readonly [string, string, RegExp])[] = [

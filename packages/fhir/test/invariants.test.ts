@@ -13,9 +13,9 @@ import {
   sliceMs,
 } from '../src/index.ts';
 import { compileInvariant } from '../src/invariants/compile.ts';
+import { isJsonObject } from '../src/json.ts';
 import { examples } from './examples.ts';
 import { brokenByHand } from './invariants-broken.ts';
-import { isJsonObject } from './json-object.ts';
 import { enoughSteps, openTestBudget } from './test-budget.ts';
 
 const kilogram = { base: 'g', factor: 1000, offset: 0 };

@@ -10,9 +10,9 @@ import {
   searchParametersOf,
   type TypedValue,
 } from '../src/index.ts';
+import { isJsonObject } from '../src/json.ts';
 import { examples } from './examples.ts';
 import { freeSteps, testWork } from './free-steps.ts';
-import { isJsonObject } from './json-object.ts';
 
 const parameters = new Map(
   resourceTypes.map((type) => [

@@ -6,11 +6,11 @@
  */
 import { type Budget, type BudgetedWork, StepMeter } from '../budget.ts';
 import { FhirPathError } from '../fhirpath/fhirpath-error.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { type Place, pathOf } from '../validation/issue.ts';
 import type { FindUnit } from './compare.ts';
 import type { Evaluation } from './evaluation.ts';
-import { type Item, isObject, resourceItem } from './item.ts';
+import { type Item, resourceItem } from './item.ts';
 import { type CompiledInvariant, type Member, membersOf, type Plan, resourcePlan } from './plan.ts';
 
 /** An invariant that does not hold at an element. */
@@ -112,7 +112,7 @@ function begin(resource: JsonObject, options: InvariantOptions, meter: StepMeter
 
 function checkResource(run: Run, item: Item, place: Place, isContained: boolean): void {
   const plan = resourcePlan(item.type);
-  if (plan === undefined || !isObject(item.value)) return;
+  if (plan === undefined || !isJsonObject(item.value)) return;
   const { evaluation } = run;
   const { resource, rootResource } = evaluation;
   evaluation.resource = item;
@@ -167,8 +167,8 @@ function checkMember(
     const besides = owner[member.siblingName];
     const sibling = Array.isArray(besides) ? besides[index] : besides;
     if (typeof value === 'object' && value !== null) return;
-    judge(run, plan, itemOf(plan, value, isObject(sibling) ? sibling : undefined), place, undefined);
-  } else if (plan !== undefined && isObject(value)) {
+    judge(run, plan, itemOf(plan, value, isJsonObject(sibling) ? sibling : undefined), place, undefined);
+  } else if (plan !== undefined && isJsonObject(value)) {
     judge(run, plan, itemOf(plan, value, undefined), place, undefined);
     checkMembers(run, plan, value, place);
   }
@@ -177,11 +177,11 @@ function checkMember(
 /** Extensions of a primitive. */
 function checkSibling(run: Run, value: JsonValue, place: Place): void {
   const plan = extensionPlan();
-  if (plan === undefined || !isObject(value) || !Array.isArray(value['extension'])) return;
+  if (plan === undefined || !isJsonObject(value) || !Array.isArray(value['extension'])) return;
   const extensions = value['extension'];
   for (let index = extensions.length - 1; index >= 0; index -= 1) {
     const extension = extensions[index];
-    if (isObject(extension)) checkMembers(run, plan, extension, { parent: place, name: 'extension', index });
+    if (isJsonObject(extension)) checkMembers(run, plan, extension, { parent: place, name: 'extension', index });
   }
 }
 

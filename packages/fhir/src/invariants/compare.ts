@@ -5,8 +5,8 @@
  * http://hl7.org/fhirpath/N1/#equality · #comparison
  */
 import { isSubtypeOf } from '../definitions.ts';
-import { decimalText, isRawDecimal, type JsonValue, type RawDecimal } from '../json.ts';
-import { type Item, isObject } from './item.ts';
+import { decimalText, isJsonObject, isRawDecimal, type JsonValue, type RawDecimal } from '../json.ts';
+import type { Item } from './item.ts';
 
 /** A unit in terms of base units: a value means `value × factor + offset` of `base`. */
 export interface ConvertibleUnit {
@@ -63,7 +63,7 @@ function keyOfValue(value: JsonValue | undefined): string {
     return `n${sign}e${pointAt}d${digits}`;
   }
   if (Array.isArray(value)) return `[${value.map(keyOfValue).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value ?? null);
+  if (!isJsonObject(value)) return JSON.stringify(value ?? null);
   const names = Object.keys(value).sort();
   return `{${names.map((name) => `${JSON.stringify(name)}:${keyOfValue(value[name])}`).join()}}`;
 }
@@ -161,7 +161,7 @@ const convertedDigits = 12;
 
 /** In the same unit, or in units of UCUM of the same kind. One with a comparator says less than a value. */
 function compareQuantities(a: JsonValue, b: JsonValue, findUnit: FindUnit | undefined): Order {
-  if (!isObject(a) || !isObject(b) || !isNumber(a['value']) || !isNumber(b['value'])) return undefined;
+  if (!isJsonObject(a) || !isJsonObject(b) || !isNumber(a['value']) || !isNumber(b['value'])) return undefined;
   if (a['comparator'] !== undefined || b['comparator'] !== undefined) return undefined;
   const isSameUnit = (['system', 'code'] as const).every((name) => a[name] === b[name]);
   if (isSameUnit && (a['code'] !== undefined || a['unit'] === b['unit'])) return compareNumbers(a['value'], b['value']);

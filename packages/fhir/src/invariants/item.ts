@@ -10,7 +10,7 @@ import {
   type TypeDefinition,
   typeDefinition,
 } from '../definitions.ts';
-import { isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
 
 /** A value of a collection. */
 export interface Item {
@@ -41,7 +41,7 @@ const systemTypes: Readonly<Record<string, string>> = {
 
 /** The item of a resource; undefined when it has no type of R4. */
 export function resourceItem(value: JsonValue): Item | undefined {
-  if (!isObject(value) || typeof value['resourceType'] !== 'string') return undefined;
+  if (!isJsonObject(value) || typeof value['resourceType'] !== 'string') return undefined;
   const definition = typeDefinition(value['resourceType']);
   return definition?.kind === 'resource' ? { value, sibling: undefined, type: definition.name, definition } : undefined;
 }
@@ -69,7 +69,7 @@ export function childrenNamed(item: Item, name: string): Items {
   const { value, definition } = item;
   if (definition === undefined) return nothing;
   if (definition.kind === 'primitive-type') return name === 'extension' ? extensionsOf(item.sibling) : nothing;
-  if (!isObject(value)) return nothing;
+  if (!isJsonObject(value)) return nothing;
   const children = tableOf(definition).byName.get(name);
   if (children === undefined) return nothing;
   let found: Item[] | undefined;
@@ -87,7 +87,7 @@ export function childrenNamed(item: Item, name: string): Items {
 export function childrenOf({ value, sibling, definition }: Item): Items {
   if (definition === undefined) return nothing;
   if (definition.kind === 'primitive-type') return extensionsOf(sibling);
-  if (!isObject(value)) return nothing;
+  if (!isJsonObject(value)) return nothing;
   const { byJsonName } = tableOf(definition);
   const found: Item[] = [];
   for (const key of Object.keys(value)) {
@@ -106,7 +106,7 @@ function extensionsOf(sibling: JsonObject | undefined): Items {
   const definition = typeDefinition('Extension');
   if (!Array.isArray(extensions)) return nothing;
   return extensions
-    .filter(isObject)
+    .filter(isJsonObject)
     .map((value): Item => ({ value, sibling: undefined, type: 'Extension', definition }));
 }
 
@@ -124,13 +124,13 @@ function addItems(found: Item[], child: Child, value: JsonValue | undefined, sib
 function addItem(found: Item[], child: Child, value: JsonValue, sibling: JsonValue | undefined): void {
   const { type, definition, siblingName } = child;
   if (siblingName !== undefined) {
-    const besides = isObject(sibling) ? sibling : undefined;
+    const besides = isJsonObject(sibling) ? sibling : undefined;
     const fits = (typeof value !== 'object' && value !== undefined) || isRawDecimal(value);
     if (fits || (value === null && besides !== undefined)) found.push({ value, sibling: besides, type, definition });
   } else if (definition === undefined) {
     const resource = resourceItem(value);
     if (resource !== undefined) found.push(resource);
-  } else if (isObject(value)) found.push({ value, sibling: undefined, type, definition });
+  } else if (isJsonObject(value)) found.push({ value, sibling: undefined, type, definition });
 }
 
 function tableOf(definition: TypeDefinition): ChildTable {
@@ -156,9 +156,4 @@ function childrenIn(element: ElementDefinition): readonly Child[] {
       definition: isSubtypeOf(type.code, 'Resource') ? undefined : definition,
     };
   });
-}
-
-/** Whether a value is a JSON object; a decimal kept as text is none. */
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawDecimal(value);
 }

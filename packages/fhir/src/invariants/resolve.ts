@@ -5,13 +5,13 @@
  * https://hl7.org/fhir/R4/references.html · https://hl7.org/fhir/R4/fhirpath.html#functions
  */
 import { referencedType } from '../fhirpath/referenced-type.ts';
-import type { JsonValue } from '../json.ts';
+import { isJsonObject, type JsonValue } from '../json.ts';
 import type { Evaluation } from './evaluation.ts';
-import { childrenNamed, type Item, isObject, resourceItem } from './item.ts';
+import { childrenNamed, type Item, resourceItem } from './item.ts';
 
 /** The resource, or one with nothing but its type when only that can be told; undefined when not even that. */
 export function resolveReference({ value }: Item, evaluation: Evaluation): Item | undefined {
-  const text = isObject(value) ? value['reference'] : value;
+  const text = isJsonObject(value) ? value['reference'] : value;
   if (typeof text !== 'string' || text === '') return undefined;
   if (text === '#') return evaluation.rootResource;
   if (text.startsWith('#')) return containedResource(text.slice(1), evaluation);
@@ -44,5 +44,5 @@ function leadsTo(fullUrl: JsonValue | undefined, text: string): boolean {
 }
 
 function memberOf(value: JsonValue, name: string): JsonValue | undefined {
-  return isObject(value) ? value[name] : undefined;
+  return isJsonObject(value) ? value[name] : undefined;
 }

@@ -9,9 +9,9 @@ import {
 } from '../definitions.ts';
 import { type CompiledExpression, compileFhirPath } from '../fhirpath/compile.ts';
 import { FhirPathError } from '../fhirpath/fhirpath-error.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { patchOperationsMax } from './json-patch.ts';
-import { copyOf, isObject, type Patch, PatchError, type PatchTouch, workOf } from './patch.ts';
+import { copyOf, type Patch, PatchError, type PatchTouch, workOf } from './patch.ts';
 
 interface Operation {
   /** From 1. */
@@ -143,15 +143,15 @@ export function readFhirPathPatch(parameters: JsonObject, budget: StepBudget): P
 }
 
 function isResource(value: JsonValue): value is Resource {
-  return isObject(value) && typeof value.resourceType === 'string';
+  return isJsonObject(value) && typeof value.resourceType === 'string';
 }
 
 function readOperation(item: JsonValue, number: number, budget: StepBudget): Operation {
-  if (!isObject(item) || item.name !== 'operation')
+  if (!isJsonObject(item) || item.name !== 'operation')
     throw new PatchError('malformed', number, 'must be a parameter called operation');
   const parts = new Map<string, JsonObject>();
   for (const part of Array.isArray(item.part) ? item.part : []) {
-    if (!isObject(part) || typeof part.name !== 'string') continue;
+    if (!isJsonObject(part) || typeof part.name !== 'string') continue;
     if (parts.has(part.name)) throw new PatchError('malformed', number, `has ${part.name} twice`);
     parts.set(part.name, part);
   }
@@ -196,7 +196,7 @@ function givenValue(parameter: JsonObject): Value {
   }
   const object: JsonObject = {};
   for (const part of Array.isArray(parameter.part) ? parameter.part : []) {
-    if (!isObject(part) || typeof part.name !== 'string') continue;
+    if (!isJsonObject(part) || typeof part.name !== 'string') continue;
     const { json } = givenValue(part);
     const there = Object.hasOwn(object, part.name) ? object[part.name] : undefined;
     if (there === undefined) object[part.name] = json;
@@ -266,7 +266,7 @@ function locate(resource: Resource, path: string, spend: (members: number) => vo
   let place: Place | undefined;
   for (const step of path.split('.').slice(1)) {
     const [, name = '', index] = /^([A-Za-z]+)(?:\[(\d+)\])?$/.exec(step) ?? [];
-    if (!type || !isObject(value)) return undefined;
+    if (!type || !isJsonObject(value)) return undefined;
     const holder: JsonObject = value;
     const within: TypeDefinition = type;
     const members = Object.keys(holder);
@@ -304,7 +304,7 @@ function targetOf(to: Target, each: Operation): { object: JsonObject; type: Type
   const { holder, key, index, type } = onePlace(to, each);
   const inner = holder[key];
   const object = Array.isArray(inner) ? inner[index ?? 0] : inner;
-  if (!isObject(object) || type === undefined)
+  if (!isJsonObject(object) || type === undefined)
     throw new PatchError('failed', each.number, 'adds to an element that has no elements');
   return { object, type };
 }

@@ -1,7 +1,7 @@
 // JSON Patch: https://www.rfc-editor.org/rfc/rfc6902, pointers: https://www.rfc-editor.org/rfc/rfc6901
 import type { BudgetedWork, StepBudget } from '../budget.ts';
-import { decimalText, isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
-import { copyOf, isObject, type Patch, PatchError, type PatchTouch, workOf } from './patch.ts';
+import { decimalText, isJsonObject, isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
+import { copyOf, type Patch, PatchError, type PatchTouch, workOf } from './patch.ts';
 
 /** Operations of one patch. */
 export const patchOperationsMax = 1000;
@@ -82,7 +82,7 @@ export function readJsonPatch(document: JsonValue): Patch {
 }
 
 function readOperation(item: JsonValue, number: number): Operation {
-  if (!isObject(item)) throw new PatchError('malformed', number, 'must be an object');
+  if (!isJsonObject(item)) throw new PatchError('malformed', number, 'must be an object');
   const { op, path, from, value } = item;
   if (typeof op !== 'string' || !isOperation(op))
     throw new PatchError('malformed', number, `must have op ${Object.keys(operations).join(', ')}`);
@@ -134,7 +134,7 @@ function get(root: Root, each: Operation, path: readonly string[]): JsonValue {
   for (const part of path) {
     const inner: JsonValue | undefined = Array.isArray(value)
       ? value[indexOf(value, each, part, value.length - 1)]
-      : isObject(value) && Object.hasOwn(value, part)
+      : isJsonObject(value) && Object.hasOwn(value, part)
         ? value[part]
         : undefined;
     if (inner === undefined) throw notThere(each, path);
@@ -152,7 +152,7 @@ function add(root: Root, each: Operation, path: readonly string[], value: JsonVa
   const parent = get(root, each, path.slice(0, -1));
   if (Array.isArray(parent))
     parent.splice(last === '-' ? parent.length : indexOf(parent, each, last, parent.length), 0, value);
-  else if (isObject(parent)) parent[last] = value;
+  else if (isJsonObject(parent)) parent[last] = value;
   else throw notThere(each, path);
 }
 
@@ -162,7 +162,7 @@ function remove(root: Root, each: Operation, path: readonly string[]): JsonValue
   if (last === undefined) throw new PatchError('malformed', each.number, 'removes the whole resource');
   const parent = get(root, each, path.slice(0, -1));
   if (Array.isArray(parent)) parent.splice(Number(last), 1);
-  else if (isObject(parent)) delete parent[last];
+  else if (isJsonObject(parent)) delete parent[last];
   return value;
 }
 
@@ -192,8 +192,8 @@ function isEqual(a: JsonValue, b: JsonValue, budget: StepBudget, work: BudgetedW
     return (
       Array.isArray(b) && a.length === b.length && a.every((item, at) => isEqual(item, b[at] ?? null, budget, work))
     );
-  if (!isObject(a)) return a === b;
-  if (!isObject(b)) return false;
+  if (!isJsonObject(a)) return a === b;
+  if (!isJsonObject(b)) return false;
   const names = Object.keys(a);
   budget.spend(names.length, work); // to list them costs as much as to compare them
   const other: JsonObject = b;

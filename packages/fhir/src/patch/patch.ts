@@ -46,7 +46,3 @@ export function copyOf(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null || isRawDecimal(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, copyOf(inner)]));
 }
-
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawDecimal(value);
-}

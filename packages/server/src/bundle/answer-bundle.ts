@@ -4,7 +4,7 @@
  * What is checked, in this order: that the body is such a Bundle, of a size that is taken, each entry a request that exists;
  * then the rights of the whole and of each entry; then the resources in it. So a refusal of access tells nothing of data.
  */
-import type { Budget, JsonObject, JsonValue } from '@praxis/fhir';
+import { type Budget, isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
 import { fail, type PraxisError } from '../base/errors.ts';
 import type { FhirRequest, FhirResponse, InteractionContext, Preferences } from '../engine/context.ts';
 import { requireGrants } from '../engine/rights/denials.ts';
@@ -20,7 +20,6 @@ import { forEntry } from './entry-problem.ts';
 import { type EntryRequest, readEntry } from './entry-request.ts';
 import { answeredEntry, bundleResponse, entryPreferences } from './entry-response.ts';
 import { requireDistinctUrls } from './identities.ts';
-import { isObject } from './links.ts';
 import type { ResponseBudget } from './response-budget.ts';
 import { runTransaction } from './transaction.ts';
 import { requireTransactionRight } from './transaction-right.ts';
@@ -119,7 +118,7 @@ const typesTaken: ReadonlySet<string> = new Set(['batch', 'transaction']);
 
 /** The Bundle; each of its entries has added to the budget. */
 function requireBundle(body: JsonValue, entriesMax: number, budget: Budget): JsonObject {
-  if (!isObject(body) || body.resourceType !== 'Bundle') {
+  if (!isJsonObject(body) || body.resourceType !== 'Bundle') {
     return fail('resource-type-mismatch', {
       diagnostics:
         'resourceType must be Bundle: the base takes a batch or a transaction, other resources go to their type',
@@ -146,5 +145,5 @@ function requireBundle(body: JsonValue, entriesMax: number, budget: Budget): Jso
 }
 
 function entriesOf({ entry }: JsonObject): readonly JsonObject[] {
-  return Array.isArray(entry) ? entry.filter(isObject) : [];
+  return Array.isArray(entry) ? entry.filter(isJsonObject) : [];
 }

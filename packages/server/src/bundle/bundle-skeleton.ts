@@ -2,8 +2,7 @@
  * The Bundle without what it carries (https://hl7.org/fhir/R4/bundle.html): so that it can be checked before its entries
  * are looked at, each for itself.
  */
-import type { JsonObject } from '@praxis/fhir';
-import { isObject } from './links.ts';
+import { isJsonObject, type JsonObject } from '@praxis/fhir';
 
 /** Stands for any entry's resource while the Bundle around them is validated. */
 const placeholder: JsonObject = { resourceType: 'Basic', code: { text: 'entry' } };
@@ -14,6 +13,8 @@ export function withPlaceholders(bundle: JsonObject): JsonObject {
   if (!Array.isArray(entry)) return bundle;
   return {
     ...bundle,
-    entry: entry.map((each) => (isObject(each) && isObject(each.resource) ? { ...each, resource: placeholder } : each)),
+    entry: entry.map((each) =>
+      isJsonObject(each) && isJsonObject(each.resource) ? { ...each, resource: placeholder } : each,
+    ),
   };
 }

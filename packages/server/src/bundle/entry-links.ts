@@ -3,9 +3,9 @@
  * fullUrl they name, absolutely or relative to the fullUrl of their own entry, and for conditional references to what their
  * criteria found. They become `Type/id`, version-specific ones `Type/id/_history/version`; others stay as they are.
  */
-import { type JsonObject, type JsonValue, resourceTypesWithEndpoint } from '@praxis/fhir';
+import { isJsonObject, type JsonObject, type JsonValue, resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { EntryRequest } from './entry-request.ts';
-import { isObject, type LinkKind, withLinks } from './links.ts';
+import { type LinkKind, withLinks } from './links.ts';
 
 /** The resource that an entry stands for on this server. */
 export interface Identity {
@@ -120,12 +120,12 @@ function patchWithLinks(document: JsonValue, target: (link: string, kind: LinkKi
   const linked = (value: JsonValue, isReference: boolean): JsonValue => {
     if (typeof value === 'string') return isReference ? (target(value, 'reference') ?? value) : value;
     if (Array.isArray(value)) return value.map((each) => linked(each, false));
-    if (!isObject(value)) return value;
+    if (!isJsonObject(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, linked(each, key === 'reference')]));
   };
   if (!Array.isArray(document)) return document;
   return document.map((operation) => {
-    if (!isObject(operation) || operation.value === undefined) return operation;
+    if (!isJsonObject(operation) || operation.value === undefined) return operation;
     const isReference = typeof operation.path === 'string' && operation.path.endsWith('/reference');
     return { ...operation, value: linked(operation.value, isReference) };
   });

@@ -2,12 +2,11 @@
  * What an entry of a batch or transaction asks for (https://hl7.org/fhir/R4/bundle.html#transaction): method and URL are
  * read by the table that reads requests, so an entry reaches what a request of its own would reach and nothing else.
  */
-import type { JsonObject } from '@praxis/fhir';
+import { isJsonObject, type JsonObject } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { CompartmentOwner, InteractionContext, InteractionName } from '../engine/context.ts';
 import { type FhirTarget, fhirTarget, requireIds, requireInteraction } from '../engine/fhir-target.ts';
 import { criteriaOf } from '../engine/write/criteria.ts';
-import { isObject } from './links.ts';
 
 export interface EntryRequest {
   /** Position in Bundle.entry. */
@@ -40,12 +39,12 @@ const carrying: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
  */
 export function readEntry(context: InteractionContext, entry: JsonObject, index: number): EntryRequest {
   const { request, resource, fullUrl } = entry;
-  if (!isObject(request)) return fail('bundle-invalid', { diagnostics: 'request is missing: it says what to do' });
+  if (!isJsonObject(request)) return fail('bundle-invalid', { diagnostics: 'request is missing: it says what to do' });
   const method = String(request.method); // the shell is valid, so both are there
   const { target, query } = readUrl(context, String(request.url));
   const interaction = requireInteraction(target, method);
   if (interaction === 'bundle') return refuseUrl('is empty: a batch or transaction cannot stand inside another');
-  if (carrying.has(method) && !isObject(resource) && interaction !== 'operation')
+  if (carrying.has(method) && !isJsonObject(resource) && interaction !== 'operation')
     fail('bundle-invalid', { diagnostics: `resource is missing: ${method} needs one` });
   return {
     index,
@@ -58,7 +57,7 @@ export function readEntry(context: InteractionContext, entry: JsonObject, index:
     versionId: target.versionId,
     compartment: target.compartment,
     query,
-    resource: carrying.has(method) && isObject(resource) ? resource : undefined,
+    resource: carrying.has(method) && isJsonObject(resource) ? resource : undefined,
     ifMatch: text(request.ifMatch),
     ifNoneMatch: text(request.ifNoneMatch),
     ifModifiedSince: text(request.ifModifiedSince),

@@ -8,7 +8,7 @@
  */
 import {
   elementByJsonName,
-  isRawDecimal,
+  isJsonObject,
   type JsonElement,
   type JsonObject,
   type JsonValue,
@@ -68,7 +68,7 @@ function valueWithLinks(
     if (property.type.code === 'xhtml') return narrativeWithLinks(value, rules);
     return kind === undefined ? value : (rules.target(value, kind) ?? value);
   }
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   if (typeof value.resourceType === 'string') return resourceWithLinks(value, rules);
   const definition = property.element.children ?? typeDefinition(property.type.code);
   return definition === undefined ? value : objectWithLinks(value, definition, rules);
@@ -78,7 +78,7 @@ function valueWithLinks(
 function siblingWithLinks(value: JsonValue, rules: LinkRules): JsonValue {
   if (Array.isArray(value)) return value.map((each) => siblingWithLinks(each, rules));
   const element = typeDefinition('Element');
-  return isObject(value) && element !== undefined ? objectWithLinks(value, element, rules) : value;
+  return isJsonObject(value) && element !== undefined ? objectWithLinks(value, element, rules) : value;
 }
 
 function narrativeWithLinks(xhtml: string, rules: LinkRules): string {
@@ -89,9 +89,4 @@ function narrativeWithLinks(xhtml: string, rules: LinkRules): string {
       return target === undefined ? whole : `${attribute}${quote}${target}${quote}`;
     },
   );
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawDecimal(value);
 }

@@ -3,8 +3,7 @@
  * same system and code are equal, the codings of one concept are equal to each other, and so on transitively; concepts
  * without codings are equal by their text.
  */
-import type { JsonObject, JsonValue } from '@praxis/fhir';
-import { isJsonObject } from './input.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
 
 /** For each CodeableConcept the number of its group; equal numbers: the same group. */
 export function groupsOf(concepts: readonly JsonObject[]): readonly number[] {

@@ -1,7 +1,7 @@
 /**
  * Reading checked in-parameters: the declaration says what there can be, so nothing is refused here.
  */
-import type { JsonObject, JsonValue } from '@praxis/fhir';
+import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
 import type { OperationInput } from './operation.ts';
 
 /** The text of the first occurrence of a parameter of a type that is written as text (string, code, uri, date, …). */
@@ -29,11 +29,6 @@ export function objectInput(input: OperationInput, name: string): JsonObject | u
 
 export function objectInputs(input: OperationInput, name: string): readonly JsonObject[] {
   return valuesOf(input, name).flatMap((value) => (isJsonObject(value) ? [value] : []));
-}
-
-/** Whether a value is an object; decimals whose digits are kept are none. */
-export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
 function valuesOf(input: OperationInput, name: string): readonly JsonValue[] {

@@ -4,6 +4,7 @@
  */
 import {
   type BudgetedWork,
+  isJsonObject,
   type JsonObject,
   type JsonValue,
   parseJson,
@@ -22,7 +23,6 @@ import { tooCostly } from '../limits/budgets.ts';
 import { labelCodes, planLabels } from '../search/index/labels.ts';
 import { pageBytesMax } from '../search/sql/page-bytes.ts';
 import { countBytes } from '../storage/store.ts';
-import { isJsonObject } from './input.ts';
 import type { PlaceAt } from './operation.ts';
 
 /** Labels that one answer tells, at most. */

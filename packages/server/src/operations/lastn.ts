@@ -2,7 +2,7 @@
  * $lastn: the most recent observations of each code (https://hl7.org/fhir/R4/observation-operation-lastn.html).
  */
 
-import { parseJson } from '@praxis/fhir';
+import { isJsonObject, parseJson } from '@praxis/fhir';
 import { type Disclosed, textOf } from '../access/disclosure.ts';
 import { toInstant } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
@@ -18,7 +18,7 @@ import { standardParametersOf } from '../search/parameters.ts';
 import { planPage } from '../search/sql/plan.ts';
 import type { StoredResource } from '../storage/store.ts';
 import { groupsOf } from './code-groups.ts';
-import { integerInput, isJsonObject } from './input.ts';
+import { integerInput } from './input.ts';
 import type { Operation, OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
 import { resourceResponse } from './result.ts';

@@ -4,7 +4,7 @@
  * own, as a PATCH of `meta` would be: docs/decisions/0095.
  */
 
-import { type JsonObject, type JsonValue, type Patch, parseJson } from '@praxis/fhir';
+import { isJsonObject, type JsonObject, type JsonValue, type Patch, parseJson } from '@praxis/fhir';
 import { type Disclosed, textOf } from '../access/disclosure.ts';
 import { toInstant } from '../base/clock.ts';
 import { getting, invoking, largePatient, manyOf } from '../base/worst-case.ts';
@@ -16,7 +16,7 @@ import { discloseReadable } from '../engine/rights/disclosing.ts';
 import { requireValidId } from '../engine/write/build-write.ts';
 import { changeResource } from '../engine/write/patch.ts';
 import { requireWritable } from '../engine/write/read-only-types.ts';
-import { isJsonObject, objectInput } from './input.ts';
+import { objectInput } from './input.ts';
 import { authorizeLabels, identityOf, labelMembers, labelsInUse } from './labels.ts';
 import type { Operation, OperationParameter, OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';

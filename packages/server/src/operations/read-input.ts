@@ -2,11 +2,17 @@
  * The in-parameters of an operation (https://hl7.org/fhir/R4/operations.html#request): of a query, of a Parameters
  * resource, or of a bare resource where the operation has one parameter that is a resource.
  */
-import { isPrimitiveType, isSubtypeOf, type JsonObject, type JsonValue, type StepBudget } from '@praxis/fhir';
+import {
+  isJsonObject,
+  isPrimitiveType,
+  isSubtypeOf,
+  type JsonObject,
+  type JsonValue,
+  type StepBudget,
+} from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { FhirRequest } from '../engine/context.ts';
 import { requireResource } from '../engine/write/build-write.ts';
-import { isJsonObject } from './input.ts';
 import type { InputValue, Operation, OperationInput, OperationParameter } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
 import { parsePrimitive, primitiveAs, suchAs } from './primitive-input.ts';

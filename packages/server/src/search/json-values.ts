@@ -1,7 +1,7 @@
 /**
  * Reading parts of JSON values whose shape validation has vouched for, without trusting that it has.
  */
-import type { JsonObject, JsonValue } from '@praxis/fhir';
+import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
 
 /** The property as a non-empty string, or undefined. */
 export function textOf(value: JsonValue | undefined, property: string): string | undefined {
@@ -12,14 +12,14 @@ export function textOf(value: JsonValue | undefined, property: string): string |
 /** The objects in an array property, or the one object of a single property. */
 export function objectsOf(value: JsonValue | undefined, property: string): readonly JsonObject[] {
   const found = propertyOf(value, property);
-  if (Array.isArray(found)) return found.filter(isObject);
-  return isObject(found) ? [found] : [];
+  if (Array.isArray(found)) return found.filter(isJsonObject);
+  return isJsonObject(found) ? [found] : [];
 }
 
 /** The property as an object, or undefined. */
 export function objectOf(value: JsonValue | undefined, property: string): JsonObject | undefined {
   const found = propertyOf(value, property);
-  return isObject(found) ? found : undefined;
+  return isJsonObject(found) ? found : undefined;
 }
 
 /** The strings in an array property, or the one string of a single property. */
@@ -30,9 +30,5 @@ export function textsOf(value: JsonValue | undefined, property: string): readonl
 }
 
 export function propertyOf(value: JsonValue | undefined, property: string): JsonValue | undefined {
-  return isObject(value) && Object.hasOwn(value, property) ? value[property] : undefined;
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !('rawJSON' in value);
+  return isJsonObject(value) && Object.hasOwn(value, property) ? value[property] : undefined;
 }

@@ -5,9 +5,9 @@
  *
  * An import stores resources and executes nothing: entries that ask for something else than storing are refused.
  */
-import { type JsonObject, type JsonValue, validateResource } from '@praxis/fhir';
+import { isJsonObject, type JsonObject, type JsonValue, validateResource } from '@praxis/fhir';
 import { withPlaceholders } from '../../bundle/bundle-skeleton.ts';
-import { isObject, type LinkRules, withLinks } from '../../bundle/links.ts';
+import { type LinkRules, withLinks } from '../../bundle/links.ts';
 
 export interface BundleEntry {
   /** `Bundle.entry[3]` */
@@ -76,7 +76,7 @@ function shellProblems(bundle: JsonObject): string[] {
 }
 
 function entriesOf(bundle: JsonObject): JsonObject[] {
-  return Array.isArray(bundle.entry) ? bundle.entry.filter(isObject) : [];
+  return Array.isArray(bundle.entry) ? bundle.entry.filter(isJsonObject) : [];
 }
 
 interface IdentifiedEntry extends BundleEntry {
@@ -93,12 +93,12 @@ function identifiedEntry(
   refuse: (diagnostics: string) => undefined,
 ): IdentifiedEntry | undefined {
   const { resource, request, fullUrl } = entry;
-  const { method, url } = isObject(request) ? request : {};
+  const { method, url } = isJsonObject(request) ? request : {};
   if (typeof method === 'string' && !storingMethods.has(method))
     return refuse(`${path}.request.method: ${method} is not executed by an import`);
   if (typeof url === 'string' && url.includes('$'))
     return refuse(`${path}.request.url: operations are not executed by an import`);
-  if (!isObject(resource)) return refuse(`${path}.resource: is missing, so there is nothing to store`);
+  if (!isJsonObject(resource)) return refuse(`${path}.resource: is missing, so there is nothing to store`);
   const type = String(resource.resourceType);
   const putId = method === 'PUT' ? idAtEnd(url, type) : undefined;
   const id = resource.id ?? putId ?? idAtEnd(fullUrl, type) ?? newId();

@@ -4,8 +4,7 @@
  */
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { JsonError, type JsonObject, parseJson } from '@praxis/fhir';
-import { isObject } from '../../bundle/links.ts';
+import { isJsonObject, JsonError, type JsonObject, parseJson } from '@praxis/fhir';
 import { readLines } from '../lines.ts';
 import type { LoadItem, LoadProblem } from '../loading.ts';
 import { bundleContent, isUnpacked } from './bundle-entries.ts';
@@ -107,7 +106,7 @@ function parsed(bytes: Buffer, place: Place, options: ReadOptions): JsonObject |
   }
   try {
     const value = parseJson(text);
-    if (isObject(value) && typeof value.resourceType === 'string') return value;
+    if (isJsonObject(value) && typeof value.resourceType === 'string') return value;
     options.onProblem({ origin: place.line, diagnostics: 'must be a JSON object with a resourceType' });
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;

@@ -2,7 +2,7 @@
  * Bodies of creates and PUTs as existing clients send them, made R4 before they are validated, where the application's
  * settings say so (tenancy/application-settings.ts): what is stored and returned is R4 always.
  */
-import { isRawDecimal, type JsonObject, type JsonValue } from '@praxis/fhir';
+import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
 import type { ApplicationSettings, SettingName } from '../../tenancy/application-settings.ts';
 
 type Reading = (resource: JsonObject) => JsonObject;
@@ -16,7 +16,7 @@ const readings: Readonly<Partial<Record<SettingName, Reading>>> = {
 
 /** The body as it is meant; not validated. */
 export function normalizeForR4(settings: ApplicationSettings, body: JsonValue): JsonValue {
-  if (!isObject(body)) return body;
+  if (!isJsonObject(body)) return body;
   return Object.entries(readings).reduce(
     (resource, [name, read]) => (isOn(settings, name) ? read(resource) : resource),
     body,
@@ -44,7 +44,7 @@ function withParticipantStatus(resource: JsonObject): JsonObject {
   return {
     ...resource,
     participant: participant.map((each) =>
-      isObject(each) && each['status'] === undefined ? { ...each, status: implied } : each,
+      isJsonObject(each) && each['status'] === undefined ? { ...each, status: implied } : each,
     ),
   };
 }
@@ -65,13 +65,9 @@ function lowered(code: JsonValue): JsonValue {
 }
 
 function withLoweredCodes(concept: JsonValue): JsonValue {
-  if (!isObject(concept) || !Array.isArray(concept['coding'])) return concept;
+  if (!isJsonObject(concept) || !Array.isArray(concept['coding'])) return concept;
   const coding = concept['coding'].map((each) =>
-    isObject(each) && each['code'] !== undefined ? { ...each, code: lowered(each['code']) } : each,
+    isJsonObject(each) && each['code'] !== undefined ? { ...each, code: lowered(each['code']) } : each,
   );
   return { ...concept, coding };
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawDecimal(value);
 }

@@ -2,14 +2,14 @@
  * $lookup: what a code system says about one code (https://hl7.org/fhir/R4/codesystem-operation-lookup.html).
  */
 
-import type { JsonValue } from '@praxis/fhir';
+import { isJsonObject, type JsonValue } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import { getting } from '../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
 import { requireGrants } from '../../engine/rights/denials.ts';
 import { terminologyOf } from '../../engine/search/own-terminology.ts';
 import { type Concept, conceptOf } from '../../terminology/terminology.ts';
-import { isJsonObject, objectInput, textInput, textInputs } from '../input.ts';
+import { objectInput, textInput, textInputs } from '../input.ts';
 import type { Operation, OperationInput, OperationRequest } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
 import { type OutputParameter, parametersResponse } from '../result.ts';

@@ -2,10 +2,10 @@
  * The parameters of $validate-code that say what is to be judged, and the judgement on its display
  * (https://hl7.org/fhir/R4/valueset-operation-validate-code.html).
  */
-import type { JsonObject, JsonValue } from '@praxis/fhir';
+import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
 import type { FhirResponse } from '../../engine/context.ts';
 import type { SystemCode } from '../../terminology/terminology.ts';
-import { isJsonObject, objectInput, textInput } from '../input.ts';
+import { objectInput, textInput } from '../input.ts';
 import type { OperationInput, OperationParameter } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
 import { type OutputParameter, parametersResponse } from '../result.ts';

@@ -3,7 +3,7 @@
  * whom, by what, and what happens with it. One table per file, all of them in list.ts; judging.ts enforces them and
  * docs/integrate/states.md is printed from them. R4's codes are used as they are; R4 defines no transitions (docs/decisions/0185).
  */
-import type { JsonObject, JsonValue } from '@praxis/fhir';
+import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
 
 /** Who makes a change; what each may do beside what is its own: `includes`. */
 export type Actor = 'application' | 'practice' | 'operator' | 'server';
@@ -109,10 +109,6 @@ export function tableOf(tables: readonly StateTable[], resource: JsonObject): St
 }
 
 function hasCoding(concept: JsonValue | undefined, { system, code }: NonNullable<StateTable['coding']>): boolean {
-  const codings = isObject(concept) && Array.isArray(concept['coding']) ? concept['coding'] : [];
-  return codings.some((each) => isObject(each) && each['system'] === system && each['code'] === code);
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+  const codings = isJsonObject(concept) && Array.isArray(concept['coding']) ? concept['coding'] : [];
+  return codings.some((each) => isJsonObject(each) && each['system'] === system && each['code'] === code);
 }
