@@ -257,6 +257,18 @@ export const makers: readonly Maker[] = [
     reason: 'reads stored content inside the server; what it returns must not be sent',
   },
   {
+    name: 'parseStored',
+    file: disclosure,
+    callers: ['engine', 'practice'],
+    reason: 'reads stored content as a value, which must neither be sent nor changed',
+  },
+  {
+    name: 'forOneLook',
+    file: disclosure,
+    callers: ['engine'],
+    reason: 'a page of rows holds their texts, and not the values of those that were looked at',
+  },
+  {
     name: 'masked',
     file: disclosure,
     callers: ['access/mask.ts'],

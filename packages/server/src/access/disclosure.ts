@@ -1,29 +1,69 @@
 /**
  * Two boxes that keep stored data apart from what may leave the server.
- * `Stored<T>` is what storage returns: nobody can send it. `Disclosed<T>` is what http, bundles and exports send: only
- * the field mask (`mask.ts`) makes it from a `Stored<T>`; `serverWritten` makes it from what the server itself writes.
+ * `Stored` is what storage returns: nobody can send it. `Disclosed<T>` is what http, bundles and exports send: only the
+ * field mask (`mask.ts`) makes it from a `Stored`; `serverWritten` makes it from what the server itself writes.
  * `tools/check-architecture.ts` holds the list of modules that may call each function of this file.
  */
+import { type JsonObject, parseJsonObject } from '@praxis/fhir';
 
 declare const storedBox: unique symbol;
 declare const disclosedBox: unique symbol;
 
-export interface Stored<T> {
-  readonly [storedBox]: T;
+/** A resource as text and as value. */
+export interface Stored {
+  readonly [storedBox]: true;
 }
 
 export interface Disclosed<T> {
   readonly [disclosedBox]: T;
 }
 
-/** Boxes content as it lies in the database. Called by storage, and by interactions for what they are about to store. */
-export function stored<T>(content: T): Stored<T> {
-  return content as unknown as Stored<T>;
+/** What a `Stored` is. The value is left out of comparisons: it follows from the text. */
+class Content {
+  readonly text: string;
+  #value: JsonObject | undefined;
+
+  constructor(text: string, value?: JsonObject) {
+    this.text = text;
+    this.#value = value;
+  }
+
+  get isParsed(): boolean {
+    return this.#value !== undefined;
+  }
+
+  parse(): JsonObject {
+    this.#value ??= parseJsonObject(this.text);
+    return this.#value;
+  }
 }
 
-/** The content of a stored box, for validation, indexing and merging inside the server; never to be sent. */
-export function contentOf<T>(box: Stored<T>): T {
-  return box as unknown as T;
+/**
+ * Boxes content as it lies in the database. Called by storage, and by interactions for what they are about to store.
+ * @param value what `text` says, where it is known
+ */
+export function stored(text: string, value?: JsonObject): Stored {
+  return new Content(text, value) as unknown as Stored;
+}
+
+/** The text of a stored box, for validation, indexing and merging inside the server; never to be sent. */
+export function contentOf(box: Stored): string {
+  return unbox(box).text;
+}
+
+/** The resource in a stored box, parsed at the first question and shared by all: nobody may change it. Never to be sent. */
+export function parseStored(box: Stored): JsonObject {
+  return unbox(box).parse();
+}
+
+/** The same content for one look at it: its value goes when the look is over, and does not wait with a page of rows. */
+export function forOneLook(box: Stored): Stored {
+  const content = unbox(box);
+  return content.isParsed ? box : stored(content.text);
+}
+
+function unbox(box: Stored): Content {
+  return box as unknown as Content;
 }
 
 /** Marks as sendable what passed the field mask. Called by `mask.ts` alone. */

@@ -34,7 +34,7 @@ export function disclose(
   policy: AccessPolicy,
   letter: Permission,
   type: string,
-  content: Stored<string>,
+  content: Stored,
   matches: (criterion: Criterion) => boolean,
   filter: ElementFilter = {},
 ): Disclosed<string> | undefined {

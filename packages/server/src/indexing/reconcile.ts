@@ -4,8 +4,7 @@
  * https://hl7.org/fhir/R4/searchparameter.html
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type JsonObject, parseJson, type StepBudget } from '@praxis/fhir';
-import { contentOf, type Stored } from '../access/disclosure.ts';
+import { parseJsonObject, type StepBudget } from '@praxis/fhir';
 import { PraxisError } from '../base/errors.ts';
 import type { Queryable } from '../database/database.ts';
 import { readFirmParameter } from '../search/index/firm-parameter.ts';
@@ -28,7 +27,7 @@ interface Wanted {
 
 /** Runs in a transaction as the firm. Statements that begin after it has ended know what it has registered. */
 export async function reconcile(tx: Queryable, firm: number, budget: StepBudget): Promise<void> {
-  const resources = await tx.query<{ id: string; version: number; content: Stored<string> }>(activeResources(firm));
+  const resources = await tx.query<{ id: string; version: number; content: string }>(activeResources(firm));
   const rows = await tx.query<RegisteredParameter>(listed(firm));
   const wanted = withoutConflicts(
     resources.map(({ id, version, content }) => wantedBy(id, version, content, budget)),
@@ -45,8 +44,8 @@ export async function reconcile(tx: Queryable, firm: number, budget: StepBudget)
   if (dropped.length > 0 || added.some(({ definition }) => definition !== undefined)) await raiseEpochs(tx, { firm });
 }
 
-function wantedBy(resourceId: string, version: number, content: Stored<string>, budget: StepBudget): Wanted {
-  const resource = parseJson(contentOf(content)) as JsonObject; // storage holds objects only
+function wantedBy(resourceId: string, version: number, content: string, budget: StepBudget): Wanted {
+  const resource = parseJsonObject(content);
   const url = String(resource['url'] ?? '');
   try {
     const definition = readFirmParameter(resource, budget);

@@ -7,8 +7,7 @@
  * then never older than the version it belongs to. What a writer holds is left to a portion of its own, so neither waits
  * for the other in a circle.
  */
-import { type Budget, type BudgetedWork, type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf, type Stored } from '../access/disclosure.ts';
+import { type Budget, type BudgetedWork, parseJsonObject } from '@praxis/fhir';
 import type { Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { type IndexRows, indexByOwn } from '../search/index/index-rows.ts';
@@ -44,7 +43,7 @@ interface Place {
 }
 
 interface Held extends Omit<Place, 'characters'> {
-  readonly content: Stored<string> | null;
+  readonly content: string | null;
 }
 
 /** Notes where the walk ends, and how many resources are before it. */
@@ -124,13 +123,12 @@ function held(firm: number, rids: readonly number[], lock: Sql): Sql {
 async function indexed(
   firm: WalkedFirm,
   parameter: RegisteredParameter,
-  { rid, rtype, content }: Held,
+  { rid, rtype, content: text }: Held,
   budget: Budget,
 ) {
-  if (content === null) return [];
+  if (text === null) return [];
   const { timeZone, baseUrl } = firm;
-  const text = contentOf(content);
-  const resource = parseJson(text) as JsonObject; // storage holds objects only
+  const resource = parseJsonObject(text);
   const context = { timeZone, baseUrl, searchParameters: listOf(parameter), characters: text.length };
   const rows = await indexByOwn(typeName(rtype), resource, context, budget);
   return [{ rid, rows }];

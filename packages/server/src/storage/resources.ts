@@ -16,7 +16,7 @@ export interface StoredResource {
   readonly lastUpdatedMs: number;
   readonly deleted: boolean;
   /** Empty text for a deletion. */
-  readonly content: Stored<string>;
+  readonly content: Stored;
   /** How this version came about; known of versions (`readVersion`, `history`) only. */
   readonly method?: WriteInteraction;
 }
@@ -92,7 +92,7 @@ export interface ResourceWrite {
   readonly expectedVersion: number;
   readonly lastUpdatedMs: number;
   /** null = delete. */
-  readonly content: Stored<string> | null;
+  readonly content: Stored | null;
   /** Every index row of the new version; none for a delete. Repeated rows count once. */
   readonly index: IndexRows;
   readonly audit: AuditRow;

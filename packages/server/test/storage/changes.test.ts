@@ -10,7 +10,7 @@ import { type ChangePlace, firstPlace, openStore } from '../../src/storage/store
 import type { TenantScope } from '../../src/tenancy/scope.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { untilTold } from '../support/follower.ts';
-import { makeFirms, nowMs, resourceDelete, resourceWrite } from './fixture.ts';
+import { makeFirms, nowMs, opened, resourceDelete, resourceWrite } from './fixture.ts';
 
 const { owner, runtime } = await openTestDatabase({ after });
 const { maple, cedar } = await makeFirms(owner);
@@ -78,9 +78,9 @@ test('types that nobody asked for are passed, and what was before is told of com
   assert.deepEqual(none?.end, await endOf(maple));
   const page = { after: start, limit: 5, types: ['Patient'] };
   const [compared] = (await store.changes(maple, { ...page, comparedTypes: ['Patient'] }))?.changes ?? [];
-  assert.match(String(compared?.before?.content), /"versionId":"1"/);
+  assert.match(String(opened(compared?.before)?.['content']), /"versionId":"1"/);
   const [plain] = (await store.changes(maple, { ...page, comparedTypes: [] }))?.changes ?? [];
-  assert.equal(String(plain?.before?.content), '');
+  assert.equal(opened(plain?.before)?.['content'], '');
   assert.equal(plain?.before?.deleted, false);
 });
 

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { stored } from '../../src/access/disclosure.ts';
 import { sql } from '../../src/database/sql.ts';
 import { raiseOrderEpoch } from '../../src/storage/order-epoch.ts';
 import { openStore, type ResourceWrite, type WriteOutcome } from '../../src/storage/store.ts';
@@ -193,8 +194,7 @@ test('content comes back as it was stored', async () => {
   ];
   for (const [index, text] of contents.entries()) {
     const write = resourceWrite(`verbatim-${index}`);
-    const content = text as unknown as typeof write.content;
-    if (text !== '') await store.write(maple, { ...write, content });
+    if (text !== '') await store.write(maple, { ...write, content: stored(text) });
     else await store.write(maple, { ...write, content: null });
     const read = opened(await store.read(maple, 'Patient', `verbatim-${index}`));
     assert.deepEqual([read?.['content'], read?.['deleted']], [text, text === '']);

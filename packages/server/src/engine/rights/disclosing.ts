@@ -2,8 +2,8 @@
  * From a stored row to what this caller may see of it: row criteria, field mask, and the filters the caller asked for
  * (`_elements`, `_summary`: https://hl7.org/fhir/R4/search.html#elements, #summary).
  */
-import { type BudgetedWork, type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf, type Disclosed, type Stored, textOf } from '../../access/disclosure.ts';
+import type { BudgetedWork } from '@praxis/fhir';
+import { contentOf, type Disclosed, forOneLook, parseStored, type Stored, textOf } from '../../access/disclosure.ts';
 import { disclose, type ElementFilter } from '../../access/mask.ts';
 import type { Criterion, Permission } from '../../access/policy.ts';
 import { fail } from '../../base/errors.ts';
@@ -22,7 +22,7 @@ export function discloseRow(
   row: StoredResource,
   filter: ElementFilter,
 ): Disclosed<string> | undefined {
-  const test = criterionTest(context, row.type, row.content);
+  const test = criterionTest(context, row.type, forOneLook(row.content));
   const disclosed = disclose(context.policy, letter, row.type, row.content, test, filter);
   if (disclosed === undefined) return undefined;
   noteShown(context, letter, row, filter, test);
@@ -118,14 +118,12 @@ export function discloseReadable(context: InteractionContext, row: StoredResourc
 export function criterionTest(
   context: Pick<InteractionContext, 'scope' | 'baseUrl' | 'budget'>,
   type: string,
-  content: Stored<string>,
+  content: Stored,
 ): (criterion: Criterion) => boolean {
-  let resource: JsonObject | undefined;
   const rowsBy = new Map<string, IndexRows>();
   const rowsOf = (parameter: string): IndexRows => {
-    resource ??= parseJson(contentOf(content)) as JsonObject; // storage holds objects only
     const place = { timeZone: context.scope.timeZone, baseUrl: context.baseUrl };
-    const rows = indexElements(type, resource, place, context.budget, new Set([parameter]));
+    const rows = indexElements(type, parseStored(content), place, context.budget, new Set([parameter]));
     rowsBy.set(parameter, rows);
     return rows;
   };

@@ -2,8 +2,7 @@
  * A stored resource for the server's own judgement, asked for by someone who may read all of it.
  */
 import type { JsonObject } from '@praxis/fhir';
-import { parseJson } from '@praxis/fhir';
-import { contentOf } from '../../access/disclosure.ts';
+import { parseStored } from '../../access/disclosure.ts';
 import { missingEntries, nextStep } from '../../access/explain.ts';
 import type { InteractionContext } from '../context.ts';
 import { denied, notFound } from './denials.ts';
@@ -27,5 +26,5 @@ export async function readWhole(context: InteractionContext, type: string, id: s
   if (row === undefined || row.deleted) return notFound(type, id);
   const test = criterionTest(context, type, row.content);
   if (!whole.some(({ criteria }) => criteria.every((criterion) => test(criterion)))) return notFound(type, id);
-  return parseJson(contentOf(row.content)) as JsonObject; // what is stored is an object
+  return parseStored(row.content);
 }

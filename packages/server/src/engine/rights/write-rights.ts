@@ -3,8 +3,8 @@
  * elements that these grants name. A refusal names the element (docs/decisions/0158).
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf, type Stored } from '../../access/disclosure.ts';
+import type { JsonObject } from '@praxis/fhir';
+import { parseStored, type Stored } from '../../access/disclosure.ts';
 import { missingEntries, nextStep } from '../../access/explain.ts';
 import { writableMember } from '../../access/mask.ts';
 import type { Criterion } from '../../access/policy.ts';
@@ -25,7 +25,7 @@ const stamped: ReadonlySet<string> = new Set(['versionId', 'lastUpdated']);
  */
 export function requireCreatable(context: InteractionContext, write: ResourceWrite): void {
   const writable = writableAfter(context, 'c', write);
-  if (writable !== undefined) requireOnly(context, 'c', write.type, changedMembers({}, objectOf(write)), writable);
+  if (writable !== undefined) requireOnly(context, 'c', write.type, changedMembers({}, writtenValue(write)), writable);
 }
 
 /**
@@ -35,13 +35,13 @@ export function requireCreatable(context: InteractionContext, write: ResourceWri
  */
 export function requireReplaceable(
   context: InteractionContext,
-  before: Stored<string> | undefined,
+  before: Stored | undefined,
   write: ResourceWrite,
 ): void {
   const after = writableAfter(context, 'u', write);
   if (after === undefined || before === undefined) return;
   const current = writableMember(context.policy, 'u', write.type, criterionTest(context, write.type, before));
-  const changed = changedMembers(parseJson(contentOf(before)) as JsonObject, objectOf(write)); // storage holds objects only
+  const changed = changedMembers(parseStored(before), writtenValue(write));
   requireOnly(context, 'u', write.type, changed, (member) => current?.(member) === true && after(member));
 }
 
@@ -131,6 +131,6 @@ function compared(resource: JsonObject, name: string): unknown {
   return Object.fromEntries(members);
 }
 
-function objectOf({ content }: ResourceWrite): JsonObject {
-  return content === null ? {} : (parseJson(contentOf(content)) as JsonObject); // what is stored is an object
+function writtenValue({ content }: ResourceWrite): JsonObject {
+  return content === null ? {} : parseStored(content);
 }

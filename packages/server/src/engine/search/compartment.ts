@@ -2,8 +2,8 @@
  * Compartments (https://hl7.org/fhir/R4/compartmentdefinition.html): what belongs to one patient, encounter, related person,
  * practitioner or device, by the reference parameters that R4 lists.
  */
-import { compartments, type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf } from '../../access/disclosure.ts';
+import { compartments } from '@praxis/fhir';
+import { parseStored } from '../../access/disclosure.ts';
 import { indexElements } from '../../search/index/index-rows.ts';
 import { parameterNumber, typeNumber } from '../../search/numbers.ts';
 import { isSearchable, standardParametersOf } from '../../search/parameters.ts';
@@ -59,8 +59,7 @@ export function isInCompartment(
   { type, id, codes }: CompartmentScope,
 ): boolean {
   if (row.type === type && row.id === id) return true;
-  const resource = parseJson(contentOf(row.content)) as JsonObject; // storage holds objects only
-  const rows = indexElements(row.type, resource, { timeZone, baseUrl }, budget, new Set(codes));
+  const rows = indexElements(row.type, parseStored(row.content), { timeZone, baseUrl }, budget, new Set(codes));
   const numbers = new Set(codes.map((code) => parameterNumber(row.type, code)));
   const target = typeNumber(type);
   return rows.referenceParam.some(

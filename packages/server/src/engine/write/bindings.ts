@@ -1,6 +1,6 @@
 /** The judgement of a version by the value sets that the firm binds its elements to (docs/decisions/0205). */
-import { type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf } from '../../access/disclosure.ts';
+import type { JsonObject } from '@praxis/fhir';
+import { parseStored } from '../../access/disclosure.ts';
 import { type ErrorIssue, fail } from '../../base/errors.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import { type BindingContext, hooksOf } from '../hooks.ts';
@@ -42,6 +42,5 @@ export async function requireBoundAfter(
   current: StoredResource,
   resource: JsonObject,
 ): Promise<void> {
-  const before = parseJson(contentOf(current.content)) as JsonObject; // storage holds objects only
-  await requireBound(context, current.type, before, resource);
+  await requireBound(context, current.type, parseStored(current.content), resource);
 }

@@ -2,8 +2,8 @@
  * Which stored resources break invariants of R4: imports and the setting lenientInvariants store such, and so did releases that
  * checked structure only (docs/decisions/0256). It tells types, ids, elements and rules, and no value of an element.
  */
-import { type Budget, type BudgetedWork, type InvariantBreach, type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf } from '../../access/disclosure.ts';
+import type { Budget, BudgetedWork, InvariantBreach } from '@praxis/fhir';
+import { forOneLook, parseStored } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
 import type { ResourceStore, StoredResource } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
@@ -81,7 +81,7 @@ async function judged(
 ): Promise<readonly InvariantBreach[] | undefined> {
   if (deleted) return [];
   try {
-    return await breachesOf(parseJson(contentOf(content)) as JsonObject, budget); // storage holds objects only
+    return await breachesOf(parseStored(forOneLook(content)), budget);
   } catch (error) {
     if (error instanceof PraxisError && error.code === 'too-costly' && budget.stepsLeft === 0) return undefined;
     throw error;

@@ -5,7 +5,7 @@ import {
   type BudgetedWork,
   type JsonObject,
   type JsonValue,
-  parseJson,
+  parseJsonObject,
   type StepBudget,
   type ValidationIssue,
   validateResource,
@@ -112,7 +112,7 @@ export async function buildWrite(
   const stamped = stamp(resource, id, expectedVersion + 1, lastUpdatedMs);
   const asSent = JSON.stringify(stamped);
   const text = hooksOf('toStored', type).reduce((made, toStored) => toStored(made, context.baseUrl), asSent);
-  const content = text === asSent ? stamped : (parseJson(text) as JsonObject); // as before, but for URLs of content
+  const content = text === asSent ? stamped : parseJsonObject(text); // as before, but for URLs of content
   await context.budget.turn(buildingWrite);
   const index = await indexResource(
     type,
@@ -126,7 +126,7 @@ export async function buildWrite(
     id,
     expectedVersion,
     lastUpdatedMs,
-    content: stored(text),
+    content: stored(text, content),
     index,
     audit: auditRow(context, interaction, { type, id, text }),
     breaches: await breachesOf(content, context.budget),

@@ -4,8 +4,8 @@
  *
  * https://hl7.org/fhir/R4/conformance-rules.html#constraints
  */
-import { type Budget, checkInvariantsInSlices, type InvariantBreach, type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf } from '../../access/disclosure.ts';
+import { type Budget, checkInvariantsInSlices, type InvariantBreach, type JsonObject } from '@praxis/fhir';
+import { parseStored } from '../../access/disclosure.ts';
 import { type ErrorIssue, fail } from '../../base/errors.ts';
 import { canonicalUnit } from '../../search/kinds/ucum.ts';
 import type { ResourceWrite, StoredResource } from '../../storage/store.ts';
@@ -37,7 +37,7 @@ export async function requireInvariants(
 ): Promise<void> {
   if (breaches.length === 0 || settings?.lenientInvariants === true) return;
   const isLive = current !== undefined && !current.deleted;
-  const before = isLive ? await breachesOf(objectOf(current), budget) : [];
+  const before = isLive ? await breachesOf(parseStored(current.content), budget) : [];
   const [first, ...more] = newBreaches(before, breaches).slice(0, issuesMax).map(issueOf);
   if (first !== undefined) fail('invariant-broken', { ...first, more });
 }
@@ -71,8 +71,4 @@ function keyOf({ key, path }: InvariantBreach): string {
 /** A breach as an issue of an OperationOutcome, without severity. */
 export function issueOf({ key, path, human }: InvariantBreach): ErrorIssue {
   return { issue: 'invariant', diagnostics: `${path}: ${human.trim()} (${key})`, expression: [path] };
-}
-
-function objectOf({ content }: StoredResource): JsonObject {
-  return parseJson(contentOf(content)) as JsonObject; // storage holds objects only
 }

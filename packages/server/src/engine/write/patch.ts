@@ -10,13 +10,12 @@ import {
   openAllotment,
   type Patch,
   PatchError,
-  parseJson,
   readFhirPathPatch,
   readJsonPatch,
   type StepBudget,
   validateResource,
 } from '@praxis/fhir';
-import { contentOf } from '../../access/disclosure.ts';
+import { contentOf, parseStored } from '../../access/disclosure.ts';
 import { canReadAll } from '../../access/policy.ts';
 import { fail } from '../../base/errors.ts';
 import { largeObservation, largePatient, manyOf, sending } from '../../base/worst-case.ts';
@@ -208,7 +207,7 @@ function applied(
   current: StoredResource,
   readable: Readable,
 ): JsonValue {
-  const resource = parseJson(contentOf(current.content)) as JsonObject; // storage holds objects only
+  const resource = parseStored(current.content);
   const patched = refusing(() => change.apply(resource, ofPatch(budget)));
   if (patched === null || typeof patched !== 'object') return patched;
   const safe = withSafeNarrative(resource, patched as JsonObject, readable('text')); // of an array nothing is read
@@ -231,7 +230,7 @@ function refusing<T>(work: () => T): T {
 /** What breaks the invariants of a resource is told to those who may read all of it. */
 async function knownBreaches({ policy, budget }: InteractionContext, { type, content }: StoredResource) {
   if (!canReadAll(policy, type)) return [];
-  return await breachesOf(parseJson(contentOf(content)) as JsonObject, budget); // storage holds objects only
+  return await breachesOf(parseStored(content), budget);
 }
 
 /** The answer to a change: the new version as far as the caller may read it, in the form that Prefer asks for. */

@@ -1,8 +1,7 @@
 /**
  * The one way by which interactions save a version: what the resource type does of its own (resources/) comes with it.
  */
-import { type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf, type Stored } from '../../access/disclosure.ts';
+import { contentOf, parseStored } from '../../access/disclosure.ts';
 import { coversRow } from '../../access/mask.ts';
 import type { ChangeExtras } from '../../resources/behaviour.ts';
 import { isCopy } from '../../resources/states/judging.ts';
@@ -58,8 +57,8 @@ async function saveWithBehaviour(
   const behaviour = hookOf('behaviour', write.type);
   const isBound = boundMembers(write.type).length > 0;
   if (behaviour === undefined && !isBound) return await context.store.write(context.scope, write);
-  const before = current === undefined || current.deleted ? undefined : objectOf(current.content);
-  const after = write.content === null ? undefined : objectOf(write.content);
+  const before = current === undefined || current.deleted ? undefined : parseStored(current.content);
+  const after = write.content === null ? undefined : parseStored(write.content);
   const change = { write, before, after, act, extras };
   behaviour?.judge?.(change);
   if (isBound && after !== undefined && !isCopy(change) && act.by !== 'server')
@@ -89,8 +88,4 @@ async function maySeeNow(context: StoringContext, type: string, id: string): Pro
   if (row === undefined || row.deleted) return false;
   const test = criterionTest(context, type, row.content);
   return coversRow(policy, 'r', type, test) || coversRow(policy, 's', type, test);
-}
-
-function objectOf(content: Stored<string>): JsonObject {
-  return parseJson(contentOf(content)) as JsonObject; // storage holds objects only
 }

@@ -2,8 +2,8 @@
  * update: a new version of a resource, or its creation under a client's id (https://hl7.org/fhir/R4/http.html#update).
  */
 
-import { isRawDecimal, type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
-import { contentOf } from '../../access/disclosure.ts';
+import { isRawDecimal, type JsonObject, type JsonValue } from '@praxis/fhir';
+import { parseStored } from '../../access/disclosure.ts';
 import { missingEntries, nextStep } from '../../access/explain.ts';
 import { coversRow } from '../../access/mask.ts';
 import { canReadAll } from '../../access/policy.ts';
@@ -66,7 +66,7 @@ function partOf(
 ): (current: StoredResource | undefined) => JsonObject {
   return (current) => {
     const isPart = typeof sent === 'object' && sent !== null && !Array.isArray(sent) && !isRawDecimal(sent);
-    const before = current && (parseJson(contentOf(current.content)) as JsonObject); // storage holds objects only
+    const before = current && parseStored(current.content);
     const whole =
       isPart && before !== undefined
         ? withSafeNarrative(before, { ...before, ...sent, id: sent['id'] ?? id }, true)

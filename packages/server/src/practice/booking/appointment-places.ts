@@ -3,8 +3,8 @@
  * of it are written together or not at all (docs/decisions/0188, 0202). Operations that take a slot bring its places along
  * (docs/decisions/0250).
  */
-import { type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf } from '../../access/disclosure.ts';
+import type { JsonObject } from '@praxis/fhir';
+import { parseStored } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import type { BehaviourContext, VersionChange } from '../../resources/behaviour.ts';
 import { commitUnlessConflict } from '../../resources/write-or-rollback.ts';
@@ -127,7 +127,7 @@ async function withRoles(
   for (const role of roles) {
     const found = await store.read(scope, 'PractitionerRole', role.slice('PractitionerRole/'.length));
     if (found === undefined || found.deleted) continue;
-    const reference = textOf(objectOf(parseJson(contentOf(found.content)), 'practitioner'), 'reference');
+    const reference = textOf(objectOf(parseStored(found.content), 'practitioner'), 'reference');
     practitioners.push(...[localOf(reference ?? '', baseUrl) ?? []].flat());
   }
   return { ...booking, actors: [...new Set([...booking.actors, ...practitioners])].sort() };

@@ -6,8 +6,7 @@
  * makes old. So once every transaction that was under way after the change has ended, all know of it, and what was written
  * without can be brought in: each under the lock of its row, so that no change of it comes between.
  */
-import { type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf, type Stored } from '../../access/disclosure.ts';
+import { parseJsonObject } from '@praxis/fhir';
 import { getting } from '../../base/worst-case.ts';
 import type { Queryable } from '../../database/database.ts';
 import type { DeclaredJob } from '../../jobs/declared-job.ts';
@@ -94,7 +93,7 @@ async function backfillAppointment(
   { firm, scope, place }: Agreed,
 ): Promise<void> {
   const content = await heldAppointment(tx, firm.id, place.id);
-  const appointment = content && objectOf(content);
+  const appointment = content === undefined ? undefined : parseJsonObject(content);
   const booking = bookingOf(appointment, baseUrlOf(firm));
   if (appointment?.['status'] === 'proposed' && (await isOffered(tx, firm.id, place.id))) return;
   if (booking === undefined || booking.endMs <= clock.now()) return;
@@ -108,8 +107,4 @@ async function backfillAppointment(
     forced: true,
     choices: agreedClaimOf(booking, bookable),
   });
-}
-
-function objectOf(content: Stored<string>): JsonObject {
-  return parseJson(contentOf(content)) as JsonObject; // storage holds objects only
 }

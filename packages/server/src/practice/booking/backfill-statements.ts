@@ -2,7 +2,6 @@
  * Statements of the job that brings appointments into occupancy which were there before it was kept
  * (practice/booking/backfill-occupancy.ts). All run as the firm.
  */
-import type { Stored } from '../../access/disclosure.ts';
 import type { Queryable } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { parameterNumber, typeNumber } from '../../search/numbers.ts';
@@ -75,8 +74,8 @@ export async function isOffered(tx: Queryable, firm: number, id: string): Promis
 }
 
 /** The appointment as it is, held against writers until the transaction ends. */
-export async function heldAppointment(tx: Queryable, firm: number, id: string): Promise<Stored<string> | undefined> {
-  const [row] = await tx.query<{ content: Stored<string> | null }>(sql`
+export async function heldAppointment(tx: Queryable, firm: number, id: string): Promise<string | undefined> {
+  const [row] = await tx.query<{ content: string | null }>(sql`
     SELECT content FROM resource WHERE firm = ${firm} AND rtype = ${typeNumber('Appointment')} AND id = ${id} FOR UPDATE`);
   return row?.content ?? undefined;
 }

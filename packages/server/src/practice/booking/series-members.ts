@@ -1,6 +1,6 @@
 /** The appointments of a series as far as the caller may change them (docs/decisions/0201). */
-import { type BudgetedWork, type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf } from '../../access/disclosure.ts';
+import type { BudgetedWork, JsonObject } from '@praxis/fhir';
+import { parseStored } from '../../access/disclosure.ts';
 import { missingEntries } from '../../access/explain.ts';
 import { writableMember } from '../../access/mask.ts';
 import { fail } from '../../base/errors.ts';
@@ -93,7 +93,7 @@ function memberOf(context: InteractionContext, row: StoredResource): SeriesMembe
   const covered = criterionTest(context, 'Appointment', row.content);
   if (writableMember(context.policy, 'u', 'Appointment', covered) === undefined) return undefined;
   if (!isDecidable(context, row)) return undefined;
-  const appointment = parseJson(contentOf(row.content)) as JsonObject; // storage holds objects only
+  const appointment = parseStored(row.content);
   const place = seriesPlaceOf(appointment);
   return place && { id: row.id, appointment, place };
 }

@@ -3,7 +3,7 @@
  * answer, never stored, and only what the caller may read anyway: by the same grants, in elements that they open.
  */
 import { hash } from 'node:crypto';
-import { type JsonObject, type JsonValue, parseJson, practiceExtensions } from '@praxis/fhir';
+import { type JsonObject, type JsonValue, parseJsonObject, practiceExtensions } from '@praxis/fhir';
 import { textOf as sentText, serverWritten } from '../../access/disclosure.ts';
 import { memberText, withMember } from '../../access/json-members.ts';
 import type { ElementFilter } from '../../access/mask.ts';
@@ -179,5 +179,5 @@ function withValue(text: string, member: string, value: JsonObject): string {
 }
 
 function objectFrom(text: string): JsonObject {
-  return parseJson(text) as JsonObject; // a resource is an object
+  return parseJsonObject(text);
 }

@@ -2,8 +2,8 @@
  * Resources that refer to content hold it: the version and the note of that are written together or not at all
  * (docs/decisions/0193, 0194). Content is named by who has uploaded it, and by whoever writes what holds it already.
  */
-import { type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
-import { contentOf } from '../../access/disclosure.ts';
+import type { JsonObject, JsonValue } from '@praxis/fhir';
+import { contentOf, parseStored } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import type { ResourceHooks, StoringContext } from '../../engine/hooks.ts';
 import { criterionTest } from '../../engine/rights/disclosing.ts';
@@ -94,7 +94,7 @@ interface Named {
 /** @throws PraxisError `rule-broken` */
 async function requireNamed(context: StoringContext, write: ResourceWrite): Promise<Named> {
   const { store, scope } = context;
-  const resource = parseJson(write.content === null ? '{}' : contentOf(write.content)) as JsonObject; // storage holds objects
+  const resource = write.content === null ? {} : parseStored(write.content);
   const references = contentReferences(resource, write.type);
   const ids = [...new Set(references.map(({ id }) => id))];
   const known = await lockContents(
@@ -199,7 +199,7 @@ async function isSeen(context: StoringContext, holder: string): Promise<boolean>
     context.policy.grants(type, letter).some(({ elements, criteria }) => elements === 'all' && criteria.every(test)),
   );
   if (!whole) return false;
-  const { status } = parseJson(contentOf(row.content)) as JsonObject; // storage holds objects
+  const { status } = parseStored(row.content);
   return status !== 'entered-in-error';
 }
 

@@ -3,7 +3,7 @@
  * the Task change in one transaction, by the way that every write takes.
  */
 import { type Budget, type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
-import { contentOf, type Stored } from '../../access/disclosure.ts';
+import { parseStored } from '../../access/disclosure.ts';
 import { type AccessPolicy, compilePolicy } from '../../access/policy.ts';
 import { allEntry } from '../../access/registry.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -60,7 +60,7 @@ export async function decide(decider: Decider, task: string, decisions: Decision
     const row = await inside.read(scope, 'Task', task);
     const proposal = await requireProposal(inside, scope, task);
     if (row === undefined || row.deleted) return unknownProposal(task);
-    if (proposal.closed) refuseDecided(task, textOf(objectOf(row.content), 'status'));
+    if (proposal.closed) refuseDecided(task, textOf(parseStored(row.content), 'status'));
     const proposed = proposedOf(proposal);
     const decided = decidedNow(proposed, decidedOf(proposal), decisions);
     const status = statusOf(proposed, decided);
@@ -92,7 +92,7 @@ export function decidedOf({ decided }: Pick<Proposal, 'decided'>): Decided {
 export async function baseOf(store: ResourceStore, scope: TenantScope, proposal: Proposal): Promise<JsonObject> {
   const { type, target, base } = proposal;
   const row = target === undefined ? undefined : await store.readVersion(scope, type, target, base);
-  return row === undefined || row.deleted ? {} : objectOf(row.content);
+  return row === undefined || row.deleted ? {} : parseStored(row.content);
 }
 
 /** The live resource that is to be changed. */
@@ -102,10 +102,6 @@ export async function currentOf(
   { type, target }: Proposal,
 ): Promise<StoredResource | undefined> {
   return target === undefined ? undefined : await store.read(scope, type, target);
-}
-
-export function objectOf(content: Stored<string>): JsonObject {
-  return parseJson(contentOf(content)) as JsonObject; // storage holds objects only
 }
 
 function refuseDecided(task: string, status: string | undefined): never {
@@ -178,7 +174,7 @@ async function apply(
   const { store, scope, clock } = decider;
   const { type, task } = proposal;
   const row = await currentOf(store, scope, proposal);
-  const current = row === undefined || row.deleted ? undefined : objectOf(row.content);
+  const current = row === undefined || row.deleted ? undefined : parseStored(row.content);
   const base = await baseOf(store, scope, proposal);
   if (current === undefined && Object.keys(base).length > 0)
     fail('conflict', { diagnostics: `${type}/${proposal.target} was deleted meanwhile: reject the proposal` });
@@ -224,7 +220,7 @@ interface Step {
 
 /** The next version of the Task. @throws PraxisError `rule-broken` by its table of states, `conflict` */
 async function advance(decider: Decider, row: StoredResource, { proposal, ...step }: Step): Promise<void> {
-  const task = decidedTask(objectOf(row.content), { ...step, nowMs: decider.clock.now() });
+  const task = decidedTask(parseStored(row.content), { ...step, nowMs: decider.clock.now() });
   const write = await writeOf(decider, proposal, 'update', ['Task', row.id], task, row.versionId);
   await storeBy(decider, write, row);
 }

@@ -2,8 +2,8 @@
  * Writes that a practice wants to accept first (docs/decisions/0197): checked like any write, they become a Task and change
  * nothing. The answer is 202 with the Task as Location.
  */
-import { type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf } from '../../access/disclosure.ts';
+import type { JsonObject } from '@praxis/fhir';
+import { parseStored } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import { newResourceId } from '../../base/ids.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../../engine/context.ts';
@@ -15,7 +15,7 @@ import { requireBound } from '../../engine/write/bindings.ts';
 import { buildWrite } from '../../engine/write/build-write.ts';
 import { requireInvariants } from '../../engine/write/invariants.ts';
 import { saveVersion } from '../../engine/write/save-version.ts';
-import type { ResourceWrite, StoredResource } from '../../storage/store.ts';
+import type { StoredResource } from '../../storage/store.ts';
 import { attachProposedContent } from '../documents/attach-content.ts';
 import { type Proposed, proposedFields } from './fields.ts';
 import { intakeTask } from './intake-task.ts';
@@ -58,8 +58,9 @@ async function proposedInstead(
     });
   }
   const { current } = checked;
-  const before = current === undefined || current.deleted ? undefined : objectOf(current.content);
-  const after = objectOf(checked.write.content);
+  const before = current === undefined || current.deleted ? undefined : parseStored(current.content);
+  const { content } = checked.write;
+  const after = content === null ? {} : parseStored(content);
   const proposed = proposedFields(before ?? {}, after, checked.touched);
   if (before !== undefined && current !== undefined && Object.keys(proposed).length === 0)
     return unchanged(context, request, current);
@@ -131,8 +132,4 @@ function unchanged(
   const facts = { status: 200, id, versionId, lastUpdatedMs, location };
   const body = request.prefer.return === 'minimal' ? undefined : discloseReadable(context, row);
   return body === undefined ? facts : { ...facts, body };
-}
-
-function objectOf(content: ResourceWrite['content']): JsonObject {
-  return content === null ? {} : (parseJson(contentOf(content)) as JsonObject); // what is stored is an object
 }

@@ -1,10 +1,11 @@
 /** Proposals as staff see them, and what came of one as the application sees it (docs/decisions/0197). */
 import type { JsonValue } from '@praxis/fhir';
+import { parseStored } from '../../access/disclosure.ts';
 import type { InteractionContext } from '../../engine/context.ts';
 import { textOf } from '../../search/json-values.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { baseOf, currentOf, decidedOf, objectOf, proposedOf, requireProposal } from './deciding.ts';
+import { baseOf, currentOf, decidedOf, proposedOf, requireProposal } from './deciding.ts';
 import { currentValue, isOvertaken } from './fields.ts';
 import { findProposal, findWaitingProposals, type Proposal } from './store.ts';
 
@@ -56,7 +57,7 @@ export async function showProposal(store: ResourceStore, scope: TenantScope, tas
   const proposed = proposedOf(proposal);
   const decided = decidedOf(proposal);
   const row = await currentOf(store, scope, proposal);
-  const current = row === undefined || row.deleted ? undefined : objectOf(row.content);
+  const current = row === undefined || row.deleted ? undefined : parseStored(row.content);
   const base = await baseOf(store, scope, proposal);
   const fields = Object.entries(proposed).map(([field, value]): ShownField => {
     const decision = decided[field];
@@ -107,5 +108,5 @@ function listed(proposal: Proposal, status: string): Omit<ListedProposal, 'field
 
 async function statusOf(store: ResourceStore, scope: TenantScope, task: string): Promise<string> {
   const row = await store.read(scope, 'Task', task);
-  return row === undefined || row.deleted ? 'entered-in-error' : (textOf(objectOf(row.content), 'status') ?? '');
+  return row === undefined || row.deleted ? 'entered-in-error' : (textOf(parseStored(row.content), 'status') ?? '');
 }

@@ -1,6 +1,6 @@
 /** The value sets that a firm keeps (docs/decisions/0204), as they are stored: each is the ValueSet of its id. */
-import { type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf } from '../../access/disclosure.ts';
+import type { JsonObject } from '@praxis/fhir';
+import { parseStored } from '../../access/disclosure.ts';
 import type { Rememberable } from '../../storage/statement-runner.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
@@ -37,6 +37,6 @@ export async function storedValueSet(
 ): Promise<StoredValueSet | undefined> {
   const row = await store.read(scope, 'ValueSet', id, options);
   if (row === undefined) return undefined;
-  const resource = row.deleted ? undefined : (parseJson(contentOf(row.content)) as JsonObject); // storage holds objects only
+  const resource = row.deleted ? undefined : parseStored(row.content);
   return { version: row.versionId, resource };
 }

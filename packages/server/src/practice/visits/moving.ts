@@ -2,8 +2,7 @@
  * An appointment's step from one state to the next, with all that goes with it, in one transaction: judged by its table of
  * states, under the rights and preconditions of a PATCH of its status.
  */
-import { type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf } from '../../access/disclosure.ts';
+import { parseStored } from '../../access/disclosure.ts';
 import { missingEntries } from '../../access/explain.ts';
 import type { Criterion } from '../../access/policy.ts';
 import { fail } from '../../base/errors.ts';
@@ -52,7 +51,7 @@ export async function moveAppointment(
 /** @throws Overtaken */
 async function moveOnce(context: InteractionContext, request: FhirRequest, on: Act['on']): Promise<Moved> {
   const current = await requireCurrent(context, request);
-  const before = parseJson(contentOf(current.content)) as JsonObject; // storage holds objects only
+  const before = parseStored(current.content);
   const act: Act = { by: callerAs(context), on };
   const { to, effects } = stepOf(appointmentStates, before, act);
   const after = requireResource({ ...before, status: to }, 'Appointment', context.budget);

@@ -3,8 +3,8 @@
  * doing: whoever may change the appointment brings them about, and sees of them what it may read
  * (docs/decisions/0187). So nothing here refuses: a refusal would tell of Encounters.
  */
-import { type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf, stored } from '../../access/disclosure.ts';
+import type { JsonObject } from '@praxis/fhir';
+import { parseStored, stored } from '../../access/disclosure.ts';
 import type { AuditRow } from '../../audit/audit-row.ts';
 import { toInstant } from '../../base/clock.ts';
 import { newResourceId } from '../../base/ids.ts';
@@ -105,7 +105,7 @@ async function visitsOf(context: InteractionContext, appointment: string): Promi
   const target = { scope, query, mandatory: [[]], cursor: { secrets, policyFingerprint: '' } };
   const page = planPage({ ...target, query: { ...query, count: visitsMax } });
   const { rows } = page.cut(await store.selectPage(scope, page.statement));
-  return rows.map((row) => ({ row, encounter: parseJson(contentOf(row.content)) as JsonObject })); // storage holds objects
+  return rows.map((row) => ({ row, encounter: parseStored(row.content) }));
 }
 
 /** The visit in the state that the table leads to from its own; undefined: it stays as it is. */

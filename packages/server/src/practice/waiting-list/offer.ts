@@ -2,8 +2,8 @@
  * An offer to one who waits, made and taken back: the Appointment's own state, its places and the list change together,
  * as the service's own act.
  */
-import { type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf, type Stored } from '../../access/disclosure.ts';
+import type { JsonObject } from '@praxis/fhir';
+import { parseStored } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
 import type { StoringContext } from '../../engine/hooks.ts';
 import { type BuildWriteContext, buildWrite, requireResource } from '../../engine/write/build-write.ts';
@@ -61,7 +61,7 @@ export async function makeOffer(context: OfferingContext, { row }: Waiting, slot
  */
 async function offerOnce(context: OfferingContext, row: StoredResource, slot: OfferedSlot): Promise<void> {
   const { scope, store, clock, baseUrl, budget } = context;
-  const entry = objectOf(row.content);
+  const entry = parseStored(row.content);
   const judged = await findSlotRules(store, scope, slot.id);
   if (judged === undefined) throw new NotOffered();
   const expiresMs = clock.now() + offerMs;
@@ -84,7 +84,7 @@ export async function withdrawOffer(context: OfferingContext, appointment: strin
   const row = await store.read(scope, 'Appointment', appointment);
   const offer = await findStandingOffer(store, scope, appointment);
   if (offer === undefined || offer.expiresMs > clock.now()) return;
-  const content = row === undefined || row.deleted ? {} : objectOf(row.content);
+  const content = row === undefined || row.deleted ? {} : parseStored(row.content);
   // An import may have changed it: then the offer is over without a trace.
   if (row === undefined || content['status'] !== 'proposed') return await dropWaiting(store, scope, appointment);
   await stored(context, row, withdrawnAppointment(content, offer), {});
@@ -99,8 +99,4 @@ async function stored(
   const write = await buildWrite(context, 'patch', 'Appointment', row.id, appointment, row.versionId);
   const own = { ...write, audit: { ...write.audit, flow } };
   return await saveVersion(context, own, row, { ...options, act });
-}
-
-function objectOf(content: Stored<string>): JsonObject {
-  return parseJson(contentOf(content)) as JsonObject; // storage holds objects only
 }

@@ -3,8 +3,7 @@
  * and then of their waiting, each for a short time (docs/decisions/0203). What is still to be offered stands in a table since
  * the transaction that gave it up, so that nothing is lost when a process dies; the job may run in any number of processes.
  */
-import { type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf, type Stored } from '../../access/disclosure.ts';
+import { parseStored } from '../../access/disclosure.ts';
 import { compilePolicy } from '../../access/policy.ts';
 import { allEntry } from '../../access/registry.ts';
 import { newUuid } from '../../base/ids.ts';
@@ -127,7 +126,7 @@ async function listUnlisted({ store, scope }: OfferingContext): Promise<void> {
     for (const { id, content, lastUpdatedMs } of rows)
       await keepWaiting(store, scope, {
         appointment: id,
-        priority: priorityOf(objectOf(content)),
+        priority: priorityOf(parseStored(content)),
         sinceMs: lastUpdatedMs,
       });
     if (rows.length < endedMax) return;
@@ -183,7 +182,7 @@ async function* inRank(context: OfferingContext): AsyncGenerator<{ readonly wait
   for (;;) {
     const portion = await findWaiting(context.store, context.scope, after, portionMax);
     for (const waiting of portion) {
-      const wish = wishOf(objectOf(waiting.row.content), context.baseUrl);
+      const wish = wishOf(parseStored(waiting.row.content), context.baseUrl);
       if (wish !== undefined && wish.types.length > 0) yield { waiting, wish };
       // An import has changed it since.
       if (wish === undefined) await dropWaiting(context.store, context.scope, waiting.appointment);
@@ -199,8 +198,4 @@ async function roomsAmong({ store, scope }: OfferingContext, { actors }: Wish): 
   if (locations.length === 0) return () => false;
   const rooms = new Set((await findBookableActors(store, scope, locations)).map(({ actor }) => actor));
   return (location) => rooms.has(location);
-}
-
-function objectOf(content: Stored<string>): JsonObject {
-  return parseJson(contentOf(content)) as JsonObject; // storage holds objects only
 }
