@@ -1,7 +1,7 @@
 /**
  * Searches as a caller with all rights asks them: from parameters to the text of the Bundle, without HTTP.
  */
-import { textOf } from '../../packages/server/src/access/disclosure.ts';
+import { disclosedText } from '../../packages/server/src/access/disclosure.ts';
 import { compilePolicy } from '../../packages/server/src/access/policy.ts';
 import { newUuid } from '../../packages/server/src/base/ids.ts';
 import type { FhirRequest, InteractionContext } from '../../packages/server/src/engine/context.ts';
@@ -55,7 +55,7 @@ export async function ask({ context, type, query }: Asked): Promise<Answer> {
   const request = requestOf(type, query);
   const startMs = performance.now();
   const { body } = await dispatch(context, { ...request, interaction: 'search-type', open: async () => request });
-  return { ms: performance.now() - startMs, text: body === undefined ? '' : textOf(body) };
+  return { ms: performance.now() - startMs, text: body === undefined ? '' : disclosedText(body) };
 }
 
 function requestOf(type: string, query: string): FhirRequest {

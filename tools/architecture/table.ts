@@ -288,7 +288,7 @@ export const makers: readonly Maker[] = [
     reason: 'answers that hold nothing of a tenant, or only what was disclosed before',
   },
   {
-    name: 'textOf',
+    name: 'disclosedText',
     file: disclosure,
     callers: [
       'engine',

@@ -77,6 +77,6 @@ export function serverWritten<T>(content: T): Disclosed<T> {
 }
 
 /** The sendable content. Called where answers are assembled and sent. */
-export function textOf<T>(box: Disclosed<T>): T {
+export function disclosedText<T>(box: Disclosed<T>): T {
   return box as unknown as T;
 }

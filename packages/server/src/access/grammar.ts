@@ -11,7 +11,7 @@
  * or a SMART v2 scope of a system (`smart-scopes.ts`). Codes, letters, fields and kinds are rows of the registry
  * (`registry.ts`). What is not understood grants nothing.
  */
-import type { BundleEntry, FilterEntry, OpaqueEntry, ResourceEntry } from './entries/definition.ts';
+import type { FilterEntry, OpaqueEntry, ResourceEntry, TransactionEntry } from './entries/definition.ts';
 import { type EntryRefusal, refusal } from './refusal.ts';
 import { allEntry, bundleEntries, filterEntries, opaqueEntries, resourceEntries } from './registry.ts';
 import { isSmartLike, parseSmartScope, type SmartScope } from './smart-scopes.ts';
@@ -43,7 +43,7 @@ export type Entry =
       readonly fields: readonly string[];
       readonly row: ResourceEntry;
     }
-  | { readonly kind: 'bundle'; readonly text: string; readonly row: BundleEntry }
+  | { readonly kind: 'bundle'; readonly text: string; readonly row: TransactionEntry }
   | { readonly kind: 'filter'; readonly text: string; readonly row: FilterEntry }
   | { readonly kind: 'opaque'; readonly text: string; readonly row: OpaqueEntry }
   | SmartScope;

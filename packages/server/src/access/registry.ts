@@ -6,12 +6,12 @@ import { bundles } from './entries/bundles.ts';
 import { calendar } from './entries/calendar.ts';
 import { clinical } from './entries/clinical.ts';
 import type {
-  BundleEntry,
   EntryArea,
   EntryDefinition,
   FilterEntry,
   OpaqueEntry,
   ResourceEntry,
+  TransactionEntry,
 } from './entries/definition.ts';
 import { documents } from './entries/documents.ts';
 import { finance } from './entries/finance.ts';
@@ -45,8 +45,8 @@ export const resourceEntries: readonly ResourceEntry[] = definitions
 export const filterEntries: readonly FilterEntry[] = definitions.filter(
   (row): row is FilterEntry => row.kind === 'filter',
 );
-export const bundleEntries: readonly BundleEntry[] = definitions.filter(
-  (row): row is BundleEntry => row.kind === 'bundle',
+export const bundleEntries: readonly TransactionEntry[] = definitions.filter(
+  (row): row is TransactionEntry => row.kind === 'bundle',
 );
 export const opaqueEntries: readonly OpaqueEntry[] = definitions.filter(
   (row): row is OpaqueEntry => row.kind === 'opaque',

@@ -8,12 +8,12 @@ import { meaningOf } from './rights.ts';
 import { scopePerPermission } from './smart-scopes.ts';
 
 /** Who has written an entry down. */
-export type EntrySide = 'token' | 'application' | 'firm';
+export type EntryHolder = 'token' | 'application' | 'firm';
 
 export interface EntryTrace {
   readonly entry: string;
   /** In this order: token, application, firm. */
-  readonly heldBy: readonly EntrySide[];
+  readonly heldBy: readonly EntryHolder[];
   /** What the call may do rests on it. */
   readonly effective: boolean;
   /** Why it grants nothing; absent where it grants what it says. */
@@ -24,7 +24,7 @@ export interface EntryTrace {
 export function traceEntries(policy: AccessPolicy): readonly EntryTrace[] {
   const { tokenEntries, firmEntries, origin } = policy.source;
   const application = origin?.applicationEntries ?? tokenEntries;
-  const sides: readonly (readonly [EntrySide, readonly string[]])[] = [
+  const sides: readonly (readonly [EntryHolder, readonly string[]])[] = [
     ['token', origin === undefined ? tokenEntries : (origin.carried ?? application)],
     ['application', application],
     ['firm', firmEntries],
@@ -55,7 +55,7 @@ function withoutMeaning(policy: AccessPolicy, text: string): string | undefined 
 function droppedBecause(
   policy: AccessPolicy,
   text: string,
-  sides: readonly (readonly [EntrySide, readonly string[]])[],
+  sides: readonly (readonly [EntryHolder, readonly string[]])[],
 ): string {
   const entry = parseEntry(text);
   if (entry.kind === 'refused') return entry.diagnostics;

@@ -7,7 +7,7 @@
 import type { Action } from '../actions/action.ts';
 import type { Role } from '../actions/schema.ts';
 import { fail } from '../base/errors.ts';
-import type { Caller } from './sessions.ts';
+import type { SignedInCaller } from './sessions.ts';
 
 /** The segments of the path that was asked for, by name. */
 export type Segments = Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export type Segments = Readonly<Record<string, string>>;
  * @throws PraxisError `role-missing` when the caller's role may not do this anywhere, or not by an API token;
  *   `resource-not-found` when it may, but not there
  */
-export function requireAccess(action: Action, caller: Caller, segments: Segments): void {
+export function requireAccess(action: Action, caller: SignedInCaller, segments: Segments): void {
   if (!action.roles.includes(caller.role)) {
     fail('role-missing', {
       diagnostics: `${action.name} is for the role ${action.roles.join(' or ')}, not ${caller.role}`,
@@ -28,7 +28,11 @@ export function requireAccess(action: Action, caller: Caller, segments: Segments
 }
 
 /** @throws PraxisError `role-missing` naming a field of `body` that the caller's role may not give */
-export function requireFieldRoles({ fields }: Action, { role }: Caller, body: Readonly<Record<string, unknown>>): void {
+export function requireFieldRoles(
+  { fields }: Action,
+  { role }: SignedInCaller,
+  body: Readonly<Record<string, unknown>>,
+): void {
   for (const [name, { roles }] of Object.entries(fields)) {
     if (roles === undefined || roles.includes(role) || body[name] === undefined) continue;
     fail('role-missing', {
@@ -38,7 +42,7 @@ export function requireFieldRoles({ fields }: Action, { role }: Caller, body: Re
   }
 }
 
-function requireOwn({ role, environment, firm, application }: Caller, segments: Segments): void {
+function requireOwn({ role, environment, firm, application }: SignedInCaller, segments: Segments): void {
   const what = role === 'practice' ? 'firm' : 'application';
   const own = role === 'practice' ? firm : application;
   if (own !== null && segments[what] === own && segments['environment'] === environment) return;

@@ -18,7 +18,7 @@ import { answerOf } from './output.ts';
 import { passwordLengthMax } from './password-rules.ts';
 import { openRoutes } from './routes.ts';
 import { concernedBy, runAction } from './run-action.ts';
-import { type Caller, findCaller } from './sessions.ts';
+import { findSignedInCaller, type SignedInCaller } from './sessions.ts';
 import { type SignInContext, signIn } from './sign-in.ts';
 
 /** A request as it was received: every value of each header, in order. */
@@ -101,7 +101,7 @@ async function act(
   action: Action<string, Fields, SessionContext>,
   segments: Segments,
   request: AdminRequest,
-  caller: Caller,
+  caller: SignedInCaller,
 ): Promise<AdminReply> {
   const about = { action: action.name, segments, requestId: request.id, caller };
   const context: SessionContext = { ...options, rowsMax: itemsMax, address: request.address, caller };
@@ -150,7 +150,7 @@ async function runNoted(
   return result;
 }
 
-async function authenticate(options: AdministrationOptions, { authorization }: AdminRequest): Promise<Caller> {
+async function authenticate(options: AdministrationOptions, { authorization }: AdminRequest): Promise<SignedInCaller> {
   const [header, ...others] = authorization;
   if (header === undefined) {
     return fail('credentials-missing', {
@@ -160,7 +160,7 @@ async function authenticate(options: AdministrationOptions, { authorization }: A
     });
   }
   const token = others.length === 0 ? /^Bearer +(\S+)$/i.exec(header)?.[1] : undefined;
-  const caller = token === undefined ? undefined : await findCaller(options, token);
+  const caller = token === undefined ? undefined : await findSignedInCaller(options, token);
   return (
     caller ??
     fail('credentials-invalid', {
@@ -170,7 +170,7 @@ async function authenticate(options: AdministrationOptions, { authorization }: A
   );
 }
 
-function count({ counters, clock }: AdministrationOptions, { administrator }: Caller): void {
+function count({ counters, clock }: AdministrationOptions, { administrator }: SignedInCaller): void {
   if (counters.add(`administrator:${administrator}`, 1) <= requestsPerMinuteMax) return;
   const seconds = Math.max(1, Math.ceil((counters.endMs() - clock.now()) / 1000));
   fail('rate-exceeded', {

@@ -4,7 +4,12 @@
  */
 
 import type { Actor } from '../actions/action.ts';
-import { type Administration, firmsOfApplication, noteAdministration, noteAtFirms } from '../audit/administration.ts';
+import {
+  type AdministrativeAct,
+  firmsOfApplication,
+  noteAdministration,
+  noteAtFirms,
+} from '../audit/administration.ts';
 import { serviceLedger } from '../audit/audit-row.ts';
 import type { Ledger } from '../audit/ledger.ts';
 import type { Prover } from '../audit/proof.ts';
@@ -87,7 +92,7 @@ async function firmNumbers(
   return rows.map(({ id }) => id);
 }
 
-function doneBy(act: AdminAct & Required<Pick<AdminAct, 'caller'>>): Administration {
+function doneBy(act: AdminAct & Required<Pick<AdminAct, 'caller'>>): AdministrativeAct {
   const { caller, requestId } = act;
   return {
     subject: caller.username,

@@ -4,7 +4,7 @@ import type { Fields } from '../actions/schema.ts';
 import type { Secrets } from '../base/secrets.ts';
 import type { RemoteKeys } from '../oauth/client-auth/remote-keys.ts';
 import type { Passwords } from './passwords.ts';
-import type { Caller } from './sessions.ts';
+import type { SignedInCaller } from './sessions.ts';
 import type { SignInContext } from './sign-in.ts';
 
 export interface AdminContext extends ActionContext {
@@ -18,7 +18,7 @@ export interface AdminContext extends ActionContext {
 
 /** Of actions on what is the caller's own. */
 export interface SessionContext extends AdminContext, Pick<SignInContext, 'guessLimit' | 'address'> {
-  readonly caller: Caller;
+  readonly caller: SignedInCaller;
 }
 
 type Define<C> = <const P extends string, const F extends Fields, R>(

@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import type { Database } from '../database/database.ts';
 import type { InteractionName } from '../engine/context.ts';
-import { effectiveAccess, refusalOf } from '../engine/rights/effective-access.ts';
+import { effectiveAccess, findRefusal } from '../engine/rights/effective-access.ts';
 import { OAuthError } from '../oauth/errors.ts';
 import { grantedEntries } from '../oauth/grants/granted-entries.ts';
 import { openPolicies } from '../oauth/session/policies.ts';
@@ -75,7 +75,7 @@ export function verdictsOn(policy: AccessPolicy, own: FirmSearchParameters, ques
 
 function onInteraction(policy: AccessPolicy, type: string, interaction: InteractionName): Verdict {
   const what = `${type} ${interaction}`;
-  const refusal = refusalOf(policy, interaction, type);
+  const refusal = findRefusal(policy, interaction, type);
   const entries = effectiveAccess(policy, [], [type]).types.flatMap(({ grants }) =>
     grants.flatMap((each) => each.entries),
   );

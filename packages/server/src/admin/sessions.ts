@@ -33,7 +33,7 @@ const tokenPrefix = 'pxa_';
 const tokenPattern = /^pxa_[A-Za-z0-9_-]{43}$/;
 
 /** Who asks, by a live session or API token of a live administrator. */
-export interface Caller {
+export interface SignedInCaller {
   readonly administrator: number;
   readonly username: string;
   readonly role: Role;
@@ -111,7 +111,7 @@ export async function beginSession(store: SessionStore, signIn: SignIn): Promise
  */
 export async function issueToken(
   store: SessionStore,
-  { administrator, session }: Caller,
+  { administrator, session }: SignedInCaller,
   label: string,
   expiresAtMs: number,
 ): Promise<IssuedSession> {
@@ -137,7 +137,10 @@ export async function issueToken(
 }
 
 /** The live API tokens of the caller, newest first; never the tokens themselves. */
-export async function listTokens({ database, clock }: SessionStore, { administrator }: Caller): Promise<ApiToken[]> {
+export async function listTokens(
+  { database, clock }: SessionStore,
+  { administrator }: SignedInCaller,
+): Promise<ApiToken[]> {
   return await database.query<ApiToken>(sql`
     SELECT id, label, created_at AS "createdAtMs", last_used_at AS "lastUsedAtMs", expires_at AS "expiresAtMs"
     FROM admin_session WHERE administrator = ${administrator} AND ${liveTokens(clock.now())} ORDER BY id DESC`);
@@ -147,7 +150,7 @@ export async function listTokens({ database, clock }: SessionStore, { administra
  * Refuses an API token of the caller from the next request on.
  * @throws PraxisError `resource-not-found` when the caller has no live one of this id
  */
-export async function revokeToken(store: SessionStore, caller: Caller, id: number): Promise<void> {
+export async function revokeToken(store: SessionStore, caller: SignedInCaller, id: number): Promise<void> {
   const revoked = await store.database.query(sql`
     UPDATE admin_session SET state = 'revoked'
     WHERE id = ${id} AND administrator = ${caller.administrator} AND ${liveTokens(store.clock.now())} RETURNING id`);
@@ -156,16 +159,16 @@ export async function revokeToken(store: SessionStore, caller: Caller, id: numbe
 }
 
 /** Ends the session or API token that the caller asks by. */
-export async function endSession({ database }: SessionStore, { session }: Caller): Promise<void> {
+export async function endSession({ database }: SessionStore, { session }: SignedInCaller): Promise<void> {
   await database.query(sql`UPDATE admin_session SET state = 'revoked' WHERE id = ${session}`);
 }
 
 /** Whose token this is; undefined for one that is unknown, over or ended. Notes that it was used. */
-export async function findCaller(store: SessionStore, token: string): Promise<Caller | undefined> {
+export async function findSignedInCaller(store: SessionStore, token: string): Promise<SignedInCaller | undefined> {
   if (!tokenPattern.test(token)) return undefined;
   const { database, secrets, clock } = store;
   const nowMs = clock.now();
-  const [row] = await database.query<Caller & { readonly lastUsedAtMs: number | null }>(
+  const [row] = await database.query<SignedInCaller & { readonly lastUsedAtMs: number | null }>(
     sql`
     SELECT a.id AS administrator, a.username, a.role, e.name AS environment, f.prefix AS firm, p.name AS application,
            s.id AS session, s.kind, s.last_used_at AS "lastUsedAtMs"
@@ -179,7 +182,7 @@ export async function findCaller(store: SessionStore, token: string): Promise<Ca
   return caller;
 }
 
-async function noteUse(database: Database, { session, kind }: Caller, nowMs: number): Promise<void> {
+async function noteUse(database: Database, { session, kind }: SignedInCaller, nowMs: number): Promise<void> {
   const expiry =
     kind === 'token' ? sql.empty : sql`, expires_at = LEAST(ends_at, ${sql.timestamp(nowMs + sessionIdleMs)})`;
   await database.query(

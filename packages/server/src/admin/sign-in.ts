@@ -7,10 +7,10 @@ import { fail } from '../base/errors.ts';
 import type { Attempt, BruteForceLimit } from '../limits/brute-force-limit.ts';
 import { isKnownAddress, rememberAddress } from './addresses.ts';
 import type { Passwords } from './passwords.ts';
-import type { Caller } from './sessions.ts';
+import type { SignedInCaller } from './sessions.ts';
 import {
   beginSession,
-  findCaller,
+  findSignedInCaller,
   findSignIn,
   type IssuedSession,
   type SessionStore,
@@ -33,10 +33,10 @@ export async function signIn(
   context: SignInContext,
   username: string,
   password: string,
-): Promise<IssuedSession & Caller> {
+): Promise<IssuedSession & SignedInCaller> {
   const found = await checkPassword(context, username, password);
   const issued = found && (await beginSession(context, found));
-  const caller = issued && (await findCaller(context, issued.token));
+  const caller = issued && (await findSignedInCaller(context, issued.token));
   if (issued === undefined || caller === undefined) return wrong();
   await rememberAddress(context, caller.administrator, username, context.address);
   return { ...caller, ...issued };

@@ -11,7 +11,7 @@ import type { Ledger } from './ledger.ts';
 import { addRows } from './ledger-statements.ts';
 import type { Prover } from './proof.ts';
 
-export interface Administration {
+export interface AdministrativeAct {
   /** Whose name it is done in. */
   readonly subject: string;
   /** How they came in: `command`, `session`, `token`. */
@@ -30,7 +30,7 @@ const actionLengthMax = 300;
 /** Adds the row to the service's ledger and to those of the firms that are concerned; durable when it resolves. */
 export async function noteAdministration(
   { database, clock, prove }: { readonly database: Database; readonly clock: Clock; readonly prove: Prover },
-  administration: Administration,
+  administration: AdministrativeAct,
   firms: readonly number[],
 ): Promise<void> {
   const row = rowOf(administration, clock.now());
@@ -53,7 +53,7 @@ export async function firmsOfApplication(
 /** Adds a row of a change that was made to the ledgers of these firms; written when it resolves. */
 export async function noteAtFirms(
   { ledger, clock }: { readonly ledger: Ledger; readonly clock: Clock },
-  administration: Administration,
+  administration: AdministrativeAct,
   firms: readonly number[],
 ): Promise<void> {
   if (firms.length === 0) return;
@@ -62,7 +62,7 @@ export async function noteAtFirms(
   await ledger.flush();
 }
 
-function rowOf({ action, reason, ...who }: Administration, atMs: number): AccessRow {
+function rowOf({ action, reason, ...who }: AdministrativeAct, atMs: number): AccessRow {
   return {
     ...who,
     atMs,

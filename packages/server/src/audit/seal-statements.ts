@@ -4,7 +4,7 @@
  */
 import { type Sql, sql } from '../database/sql.ts';
 import { nonceBytes, proofBytes } from './proof.ts';
-import { noDigest, type Place, type Seal } from './seal.ts';
+import { type CommitPosition, noDigest, type Seal } from './seal.ts';
 
 /** A row of audit_seal. */
 export interface SealRow {
@@ -30,7 +30,7 @@ const read = (column: string): Sql =>
 const sealColumns = sql`number, ${read('at')} AS at, row_epoch AS epoch, row_xid::text AS xid, ${read('row_seq')} AS seq, rows, marks, head, signature`;
 
 /** What the next seal needs of the last one: all but its marks and signature. */
-export interface LastSeal extends Place {
+export interface LastSeal extends CommitPosition {
   readonly number: number;
   readonly head: Buffer;
 }
@@ -69,7 +69,7 @@ export function copiedRows(firm: number, limit: number): Sql {
 }
 
 /** The rows after a place and before another, in order: by the function, whose plan can only walk the index of that order. */
-const rowsOf = (firm: number, after: Place, before: Sql, limit: number): Sql => sql`
+const rowsOf = (firm: number, after: CommitPosition, before: Sql, limit: number): Sql => sql`
     praxis_ledger_rows(in_firm => ${firm}, after_epoch => ${after.epoch}, after_xid => ${after.xid}::xid8, after_seq => ${after.seq},
       ${before}, in_limit => ${limit})`;
 
@@ -78,9 +78,9 @@ const settled = sql`before_epoch => (SELECT o.epoch FROM order_epoch o), before_
       before_seq => 0`;
 
 /** Beyond every place of a row that can be read. */
-const end: Place = { epoch: 2 ** 31 - 1, xid: String(2n ** 64n - 1n), seq: 2 ** 53 };
+const end: CommitPosition = { epoch: 2 ** 31 - 1, xid: String(2n ** 64n - 1n), seq: 2 ** 53 };
 
-const beforePlace = ({ epoch, xid, seq }: Place): Sql =>
+const beforePlace = ({ epoch, xid, seq }: CommitPosition): Sql =>
   sql`before_epoch => ${epoch}, before_xid => ${xid}::xid8, before_seq => ${seq}`;
 
 /** Rows without a proof that are named at most. */
@@ -90,7 +90,7 @@ const unprovenMax = 100;
 const isFormed = sql`COALESCE(length(a.proof) = ${proofBytes}, false)`;
 
 /** What `rowsToSeal` finds; no marks: nothing. */
-export interface ToSeal extends Place {
+export interface ToSeal extends CommitPosition {
   readonly rows: number;
   /** Rows among them, 100 at most, that have nothing of the form of a proof: no server has written them. */
   readonly unproven: readonly number[];
@@ -98,7 +98,7 @@ export interface ToSeal extends Place {
 }
 
 /** The marks (seal.ts, markOf) of the next rows after a place that can be sealed, and the place of the last of them. */
-export function rowsToSeal(firm: number, after: Place, limit: number): Sql {
+export function rowsToSeal(firm: number, after: CommitPosition, limit: number): Sql {
   return sql`
     WITH next AS (
     SELECT epoch, a.xid, seq, ${isFormed} AS formed,
@@ -111,14 +111,14 @@ export function rowsToSeal(firm: number, after: Place, limit: number): Sql {
 }
 
 /** The rows after one place, up to and including another; absent: to the end. */
-export function rowsBetween(firm: number, after: Place, upTo: Place | undefined, limit: number): Sql {
+export function rowsBetween(firm: number, after: CommitPosition, upTo: CommitPosition | undefined, limit: number): Sql {
   const before = upTo === undefined ? end : { ...upTo, seq: upTo.seq + 1 };
   return sql`
     SELECT ${rowColumns} FROM ${rowsOf(firm, after, beforePlace(before), limit)} a ORDER BY a.epoch, a.xid, a.seq`;
 }
 
 /** The first row after a place, and when it was made; no row: there is none. */
-export function firstRowAfter(firm: number, after: Place): Sql {
+export function firstRowAfter(firm: number, after: CommitPosition): Sql {
   return sql`SELECT at FROM ${rowsOf(firm, after, beforePlace(end), 1)} a`;
 }
 
@@ -154,7 +154,7 @@ export function elementLists(firm: number): Sql {
 }
 
 /** Versions after a place that have no row in the ledger: each write leaves both with one number. */
-export function unwitnessedVersions(firm: number, after: Place, limit: number): Sql {
+export function unwitnessedVersions(firm: number, after: CommitPosition, limit: number): Sql {
   return sql`
     SELECT v.seq::text FROM resource_version v
     WHERE v.firm = ${firm} AND (v.epoch, v.xid, v.seq) > (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint)

@@ -21,7 +21,7 @@ export interface SealedRow {
 export interface LedgerRow extends SealedRow, ProvenColumns {}
 
 /** A place in the order of commits: after all rows up to this one. */
-export interface Place {
+export interface CommitPosition {
   readonly epoch: number;
   readonly xid: string;
   readonly seq: number;
@@ -32,14 +32,14 @@ export interface Seal {
   readonly number: number;
   readonly atMs: number;
   /** Of the last row that it covers. */
-  readonly place: Place;
+  readonly place: CommitPosition;
   readonly rows: number;
   readonly marks: Buffer;
   readonly head: Buffer;
   readonly signature: Buffer;
 }
 
-export const beginning: Place = { epoch: 0, xid: '0', seq: 0 };
+export const beginning: CommitPosition = { epoch: 0, xid: '0', seq: 0 };
 
 /** How old a row may become before it is sealed; one that is older says that sealing is held up. */
 export const unsealedMaxMs = 600_000;

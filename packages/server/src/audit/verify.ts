@@ -10,13 +10,13 @@ import { fingerprintOf } from './ledger-statements.ts';
 import { openProofCheck, type ProofCheck } from './proof.ts';
 import {
   beginning,
+  type CommitPosition,
   headOf,
   type LedgerRow,
   markBytes,
   markOf,
   noHead,
   openSealingKey,
-  type Place,
   type Seal,
   type SealingKey,
   seqOf,
@@ -126,7 +126,7 @@ async function checkSeal(run: Run, before: Seal | undefined, seal: Seal): Promis
   if (from !== undefined) await checkSealedRows(run, seal, from, sealed);
 }
 
-async function checkSealedRows(run: Run, seal: Seal, from: Place, sealed: Map<number, Buffer>): Promise<void> {
+async function checkSealedRows(run: Run, seal: Seal, from: CommitPosition, sealed: Map<number, Buffer>): Promise<void> {
   for await (const row of rowsOf(run, from, seal.place)) {
     const mark = sealed.get(row.seq);
     sealed.delete(row.seq);
@@ -142,7 +142,7 @@ async function checkSealedRows(run: Run, seal: Seal, from: Place, sealed: Map<nu
 }
 
 /** What no seal covers yet has proofs, and is not old; each version that was written has its row. */
-async function checkOpenRows(run: Run, from: Place): Promise<void> {
+async function checkOpenRows(run: Run, from: CommitPosition): Promise<void> {
   let oldest: LedgerRow | undefined;
   for await (const row of rowsOf(run, from, undefined)) {
     run.openRows += 1;
@@ -161,7 +161,7 @@ async function checkOpenRows(run: Run, from: Place): Promise<void> {
   for (const { seqs } of copies) run.findings.push(`rows ${seqs.join(', ')} are copies of one row`);
 }
 
-async function* rowsOf(run: Run, from: Place, upTo: Place | undefined): AsyncGenerator<LedgerRow> {
+async function* rowsOf(run: Run, from: CommitPosition, upTo: CommitPosition | undefined): AsyncGenerator<LedgerRow> {
   for (let after = from; ; ) {
     const page = await run.ledger.query<LedgerRow>(rowsBetween(run.firm, after, upTo, rowsOfPage));
     yield* page;

@@ -21,7 +21,7 @@ import { type EntryRequest, readEntry } from './entry-request.ts';
 import { answeredEntry, bundleResponse, entryPreferences } from './entry-response.ts';
 import { requireDistinctUrls } from './identities.ts';
 import type { ResponseBudget } from './response-budget.ts';
-import { runTransaction } from './transaction.ts';
+import { runTransactionBundle } from './transaction.ts';
 import { requireTransactionRight } from './transaction-right.ts';
 
 export interface BundleOptions {
@@ -96,7 +96,7 @@ async function answerTransaction(
   requireDistinctUrls(requests);
   requireResource(bundle, 'Bundle', context.budget);
   rate.searches(references.map(({ criteria }) => criteria));
-  return await runTransaction(context, requests, {
+  return await runTransactionBundle(context, requests, {
     prefer,
     charging: rate.ofTransaction,
     responseBudget,

@@ -36,7 +36,7 @@ export interface AnsweredRequest {
   readonly response: FhirResponse;
 }
 
-export interface TransactionOptions {
+export interface BundleTransactionOptions {
   readonly prefer: Preferences;
   readonly charging: Charging;
   readonly responseBudget: ResponseBudget;
@@ -46,7 +46,7 @@ export interface TransactionOptions {
   readonly answer: (answered: readonly AnsweredRequest[]) => FhirResponse;
 }
 
-interface Plan extends TransactionOptions {
+interface Plan extends BundleTransactionOptions {
   readonly entries: readonly EntryRequest[];
   readonly references: readonly ConditionalReference[];
   /** By index, for what an entry may create. */
@@ -78,10 +78,10 @@ class Mistaken extends Error {
  * @throws PraxisError of the entry that failed, `bundle-invalid` (a resource occurs twice), `precondition-failed` (a
  *   conditional reference), `conflict`, `answer-too-large`, `unavailable`
  */
-export async function runTransaction(
+export async function runTransactionBundle(
   context: InteractionContext,
   entries: readonly EntryRequest[],
-  options: TransactionOptions,
+  options: BundleTransactionOptions,
 ): Promise<FhirResponse> {
   const newIds = entries.map(() => newResourceId(context.clock));
   const references = conditionalReferences(entries);

@@ -16,7 +16,7 @@ export const firmsOption = {
 } as const satisfies Record<string, OptionSpec>;
 
 /** The firm called `prefix` in the environment that the command line names. */
-export function firmOf(platform: Platform, input: CommandInput, prefix: string): Promise<Firm> {
+export function findNamedFirm(platform: Platform, input: CommandInput, prefix: string): Promise<Firm> {
   return getFirm(platform.database, input.required('environment'), prefix);
 }
 
@@ -25,5 +25,5 @@ export async function firmsOf(platform: Platform, input: CommandInput): Promise<
   const prefix = input.option('firm');
   return prefix === undefined
     ? await listFirms(platform.database, input.required('environment'))
-    : [await firmOf(platform, input, prefix)];
+    : [await findNamedFirm(platform, input, prefix)];
 }

@@ -13,7 +13,7 @@ export interface ProgressOptions {
   readonly nowMs?: () => number;
 }
 
-export interface Progress {
+export interface ProgressBar {
   /** `count` are done; `share` (0 to 1) of the whole where the whole is known. */
   update(count: number, share?: number): void;
   /** Writes a line of its own. */
@@ -29,7 +29,7 @@ const barWidth = 24;
 const clearLine = '\r\u001b[K';
 
 /** An account of progress that begins now. */
-export function openProgress(options: ProgressOptions): Progress {
+export function openProgress(options: ProgressOptions): ProgressBar {
   const { write, terminal, noun, nowMs = () => performance.now() } = options;
   const startMs = nowMs();
   let shownMs = startMs;
@@ -39,12 +39,12 @@ export function openProgress(options: ProgressOptions): Progress {
     drawn = false;
   };
   const elapsedMs = (): number => Math.max(1, nowMs() - startMs);
-  const rate = (count: number): string => `${number(Math.round((count * 1000) / elapsedMs()))}/s`;
+  const rate = (count: number): string => `${formatCount(Math.round((count * 1000) / elapsedMs()))}/s`;
   return {
     update(count, share) {
       if (nowMs() - shownMs < (terminal ? redrawMs : sparseMs)) return;
       shownMs = nowMs();
-      const text = `${number(count)} ${noun}, ${rate(count)}`;
+      const text = `${formatCount(count)} ${noun}, ${rate(count)}`;
       if (terminal) write(`${clearLine}${share === undefined ? '' : `${bar(share)} `}${text}`);
       else write(`${share === undefined ? '' : `${percent(share)} `}${text}\n`);
       drawn = terminal;
@@ -61,7 +61,7 @@ export function openProgress(options: ProgressOptions): Progress {
 }
 
 /** `12,345` */
-export function number(count: number): string {
+export function formatCount(count: number): string {
   return count.toLocaleString('en-US');
 }
 

@@ -24,7 +24,7 @@ import { mayRunAgain, pauseMs, runsMax } from './retry.ts';
 import { requireRowSecurity } from './roles.ts';
 import { warnOfServer } from './session-settings.ts';
 import { type Sql, sql } from './sql.ts';
-import { conditionOf, isConfigurationFault, throwable } from './sqlstate.ts';
+import { classifyFailure, isConfigurationFault, throwable } from './sqlstate.ts';
 import { type Queryable, runTransaction, type TransactionOptions } from './transaction.ts';
 
 export type { ConnectionParts, DatabaseConnection } from './connection-settings.ts';
@@ -226,11 +226,11 @@ function runStatement(lane: ConnectionPool, asker: Asker, statement: Sql, idempo
     };
     const settle = (error: unknown, rows: Row[]): void => {
       if (error === undefined) return resolve(rows);
-      if (conditionOf(error) === 'timeout') lane.patience.timedOut(asker, timeoutMs);
+      if (classifyFailure(error) === 'timeout') lane.patience.timedOut(asker, timeoutMs);
       if (error === rolledBack) {
         mayShare = false;
         lane.use(asker, send, reject);
-      } else if (run < runsMax && mayRunAgain(conditionOf(error), idempotent))
+      } else if (run < runsMax && mayRunAgain(classifyFailure(error), idempotent))
         setTimeout(() => lane.use(asker, send, reject), pauseMs(run++));
       else reject(throwable(error, statement.text, lane.patience.isTooCostly(asker, timeoutMs, sentOn?.lastMs ?? 0)));
     };

@@ -1,5 +1,5 @@
 /** When and how often something runs again after the database could not carry it out. */
-import type { Condition } from './sqlstate.ts';
+import type { FailureKind } from './sqlstate.ts';
 
 /** Runs in all, the first included. */
 export const runsMax = 4;
@@ -10,7 +10,7 @@ const pauseUnitMs = 15;
  * Whether a single statement may run again. After `serialization` and `stale-plan` it has certainly had no effect; after
  * `lost` it may have, so only what is idempotent is repeated.
  */
-export function mayRunAgain(condition: Condition, idempotent: boolean): boolean {
+export function mayRunAgain(condition: FailureKind, idempotent: boolean): boolean {
   return condition === 'serialization' || condition === 'stale-plan' || (condition === 'lost' && idempotent);
 }
 

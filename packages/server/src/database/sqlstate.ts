@@ -13,13 +13,13 @@ import { PraxisError } from '../base/errors.ts';
  * - `exhausted`: the database server lacks connections, locks, memory, disk space or write access.
  * - `refused`: the statement itself was refused (constraint, syntax, privilege, raised exception).
  */
-export type Condition = 'serialization' | 'stale-plan' | 'lost' | 'timeout' | 'exhausted' | 'refused';
+export type FailureKind = 'serialization' | 'stale-plan' | 'lost' | 'timeout' | 'exhausted' | 'refused';
 
 /** Whole codes first, then classes (the first two characters). What is in neither is `refused`. */
-const conditions: Readonly<Record<string, Condition>> = {
+const conditions: Readonly<Record<string, FailureKind>> = {
   '40001': 'serialization', // serialization_failure
   '40P01': 'serialization', // deadlock_detected
-  '0A000': 'stale-plan', // only when the plan cache raised it, see conditionOf
+  '0A000': 'stale-plan', // only when the plan cache raised it, see classifyFailure
   '26000': 'stale-plan', // invalid_sql_statement_name
   '57014': 'timeout', // query_canceled
   '57P01': 'lost', // admin_shutdown
@@ -71,7 +71,7 @@ export class ColumnValueError extends RangeError {
 }
 
 /** What `error`, as pg threw it, means. Anything that is no message of the database server is a lost connection. */
-export function conditionOf(error: unknown): Condition {
+export function classifyFailure(error: unknown): FailureKind {
   if (error instanceof ColumnValueError) return 'refused';
   const server = serverMessageOf(error);
   if (server === undefined) return 'lost';
@@ -113,7 +113,7 @@ export function isStartingUp(error: unknown): boolean {
 export function throwable(error: unknown, statementText: string, isTooCostly = false): Error {
   if (error instanceof PraxisError || error instanceof StatementError || error instanceof ColumnValueError)
     return error;
-  const condition = conditionOf(error);
+  const condition = classifyFailure(error);
   const server = serverMessageOf(error);
   if (server?.code === locked) return praxisError('conflict', lockedText, error, statementText, { 'retry-after': '1' });
   if (condition === 'timeout' && isTooCostly) return praxisError('too-costly', tooCostlyText, error, statementText);
@@ -135,7 +135,7 @@ const lockedText = 'Others are changing the same data: try again';
 const tooCostlyText =
   'The request asks more of the database than one request may: a statement of it reached the time limit. Nothing was changed. To make it cheaper: narrow it, or ask for it in parts';
 
-const unavailableTexts: Readonly<Record<Condition, string>> = {
+const unavailableTexts: Readonly<Record<FailureKind, string>> = {
   serialization: 'Too many concurrent changes of the same data: try again',
   'stale-plan': 'Database schema is changing: try again',
   lost: 'Database connection was lost: try again',

@@ -9,7 +9,7 @@ import { answerGraceMs, type ConnectionPool } from './pool/connection-pool.ts';
 import { type Asker, serviceApplication } from './pool/shares.ts';
 import { pauseMs, runsMax } from './retry.ts';
 import type { Sql } from './sql.ts';
-import { type Condition, conditionOf, throwable } from './sqlstate.ts';
+import { classifyFailure, type FailureKind, throwable } from './sqlstate.ts';
 
 export interface Queryable {
   /** Rows of the statement; columns as in column-values.ts. */
@@ -26,7 +26,7 @@ export interface TransactionOptions {
 /** How one run ended: with a value, or with the error to throw and what it was. */
 type Ending<T> =
   | { readonly value: T }
-  | { readonly error: unknown; readonly condition: Condition; readonly committing: boolean };
+  | { readonly error: unknown; readonly condition: FailureKind; readonly committing: boolean };
 
 /**
  * Runs `work` in a transaction and commits; rolls back and rethrows when it throws. After a serialization failure, a
@@ -131,14 +131,14 @@ async function runOnce<T>(connection: Connection, run: Run, work: (tx: Queryable
     await connection.control(run.begin);
   } catch (error) {
     connection.retire();
-    return { error: throwable(error, 'BEGIN'), condition: conditionOf(error), committing: false };
+    return { error: throwable(error, 'BEGIN'), condition: classifyFailure(error), committing: false };
   }
   let value: T;
   try {
     value = await work(tx);
   } catch (error) {
     await rollBack(connection, tx);
-    return { error, condition: tx.failure === undefined ? 'refused' : conditionOf(tx.failure), committing: false };
+    return { error, condition: tx.failure === undefined ? 'refused' : classifyFailure(tx.failure), committing: false };
   }
   return await commit(connection, tx, value);
 }
@@ -181,14 +181,14 @@ async function commit<T>(connection: Connection, tx: OpenTransaction, value: T):
     const tag = await connection.control('COMMIT');
     if (tag === 'COMMIT') return { value };
   } catch (error) {
-    const condition = conditionOf(error);
+    const condition = classifyFailure(error);
     if (condition !== 'lost') return { error: throwable(error, 'COMMIT'), condition, committing: true };
     const diagnostics = 'Database connection was lost while committing: the change may or may not have been made';
     return { error: new PraxisError('unavailable', { diagnostics, cause: error }), condition, committing: true };
   }
   // A statement had failed and `work` went on regardless: PostgreSQL answers COMMIT with ROLLBACK.
   const failure = tx.failure ?? new Error('transaction was rolled back by the database');
-  return { error: throwable(failure, 'COMMIT'), condition: conditionOf(failure), committing: false };
+  return { error: throwable(failure, 'COMMIT'), condition: classifyFailure(failure), committing: false };
 }
 
 /**

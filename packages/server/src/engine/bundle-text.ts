@@ -2,7 +2,7 @@
  * Bundles as text, joined from texts that are already disclosed: what a Bundle carries is never parsed again
  * (https://hl7.org/fhir/R4/bundle.html).
  */
-import { type Disclosed, serverWritten, textOf } from '../access/disclosure.ts';
+import { type Disclosed, disclosedText, serverWritten } from '../access/disclosure.ts';
 
 export interface BundleLink {
   readonly relation: 'self' | 'first' | 'previous' | 'next' | 'last';
@@ -63,7 +63,7 @@ function entryText(entry: BundleEntry): string {
   const { fullUrl, resource, search, request, response } = entry;
   const members = [
     fullUrl === undefined ? '' : `"fullUrl":${JSON.stringify(fullUrl)}`,
-    resource === undefined ? '' : `"resource":${textOf(resource)}`,
+    resource === undefined ? '' : `"resource":${disclosedText(resource)}`,
     search === undefined ? '' : `"search":${JSON.stringify(search)}`,
     request === undefined ? '' : `"request":${JSON.stringify(request)}`,
     response === undefined ? '' : `"response":${responseText(response)}`,
@@ -73,5 +73,5 @@ function entryText(entry: BundleEntry): string {
 
 function responseText({ outcome, ...facts }: EntryResponse): string {
   const text = JSON.stringify(facts);
-  return outcome === undefined ? text : `${text.slice(0, -1)},"outcome":${textOf(outcome)}}`;
+  return outcome === undefined ? text : `${text.slice(0, -1)},"outcome":${disclosedText(outcome)}}`;
 }

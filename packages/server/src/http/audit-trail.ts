@@ -11,7 +11,7 @@ import type { TokenReply } from '../oauth/token-endpoint.ts';
 import type { ServerServices } from './services.ts';
 
 /** The attempt under way. */
-export interface Attempt {
+export interface AnswerAttempt {
   readonly context: InteractionContext;
   /** What is asked for, for a refusal that comes before any interaction has begun. */
   readonly asked: { readonly interaction: string; readonly type: string; readonly id: string };
@@ -20,7 +20,7 @@ export interface Attempt {
 /** What one request leaves in the ledger, over all attempts to answer it. */
 export interface RequestRecord {
   /** An attempt starts: the rows of the one before are forgotten. */
-  begin(attempt: Attempt): void;
+  begin(attempt: AnswerAttempt): void;
   /**
    * Waits for the answer, then hands the rows of the last attempt to the ledger of the firm, or says in the service's own that
    * the caller was turned away at the door.
@@ -33,7 +33,7 @@ export function openRequestRecord(
   request: FastifyRequest,
   credentials: ApiCredentials,
 ): RequestRecord {
-  let last: Attempt | undefined;
+  let last: AnswerAttempt | undefined;
   return {
     begin(attempt) {
       last = attempt;
@@ -59,7 +59,7 @@ export function openRequestRecord(
 }
 
 /** Of what was refused before an interaction began, such as a request beyond the limit. */
-function noteRefusal({ context, asked }: Attempt, error: unknown): void {
+function noteRefusal({ context, asked }: AnswerAttempt, error: unknown): void {
   const row = refusedRow(context, { ...asked, versionId: '' }, error);
   const { application, subject, interaction, reason } = row;
   context.trail.push({ ...row, repeats: JSON.stringify([application, subject, interaction, reason]) });

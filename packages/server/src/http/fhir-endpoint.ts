@@ -21,7 +21,7 @@ import { sendAnswer } from './answer/fhir-answer.ts';
 import { openAnswerWriting, writingAtOnce } from './answer/representation.ts';
 import { openRequestRecord } from './audit-trail.ts';
 import { answerBundleRequest } from './bundle-request.ts';
-import type { Place } from './connections/request-places.ts';
+import type { RequestPlace } from './connections/request-places.ts';
 import { baseUrlOf, resourceMetadataUrlOf } from './origins.ts';
 import type { OwnParameters } from './pages/public-routes.ts';
 import { chargingTo } from './rate-cost.ts';
@@ -58,7 +58,7 @@ export async function answerFhir(
   }
   const record = openRequestRecord(parts, request, credentials);
   const room = parts.bodies.open();
-  let place: Place | undefined;
+  let place: RequestPlace | undefined;
   let writing = writingAtOnce;
   const whileWaiting = (reading: () => Promise<Buffer>): Promise<Buffer> => place?.during(reading) ?? reading();
   const call = fhirCall(parts, asked, request, baseUrlOf(parts.origins, route), { room, whileWaiting });
@@ -196,7 +196,7 @@ function interactionContext(
   route: FhirRoute,
   session: Session,
   request: FastifyRequest,
-  place: Place,
+  place: RequestPlace,
 ): InteractionContext {
   const { principal, scope, policy, settings } = session;
   const pause = abortableDelayOf(request.raw, parts.stopping);

@@ -7,7 +7,7 @@ import { PraxisError } from '../base/errors.ts';
 import { type BundleRate, type Charging, unitsOfParts } from '../bundle/bundle-rate.ts';
 import type { FhirRequest, RateCost } from '../engine/context.ts';
 import type { RateLimit, RateSubject } from '../limits/rate-limit.ts';
-import { type Parameter, parseParameters } from '../search/query/query-string.ts';
+import { parseParameters, type QueryParameter } from '../search/query/query-string.ts';
 
 /** Names of search parameters that each cost a unit, wherever they stand. */
 const costly: readonly RegExp[] = [/^_(?:rev)?include(?::|$)/, /^_has:/, /\./, /^_(?:filter|text|content)$/];
@@ -52,12 +52,12 @@ function unitsOf({ rateUnits = 0 }: RateCost, request: FhirRequest): number {
   return own + costlyOf([...request.parameters, ...parametersIn(request.ifNoneExist ?? '')]);
 }
 
-function costlyOf(parameters: readonly Parameter[]): number {
+function costlyOf(parameters: readonly QueryParameter[]): number {
   return parameters.filter(([name]) => costly.some((pattern) => pattern.test(name))).length;
 }
 
 /** Criteria inside of a request; what cannot be read is refused where it is used. */
-function parametersIn(criteria: string): readonly Parameter[] {
+function parametersIn(criteria: string): readonly QueryParameter[] {
   try {
     return parseParameters(criteria);
   } catch (error) {

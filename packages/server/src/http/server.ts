@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { textOf } from '../access/disclosure.ts';
+import { disclosedText } from '../access/disclosure.ts';
 import type { Config } from '../base/config.ts';
 import { type ErrorCode, PraxisError } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
@@ -107,7 +107,7 @@ function refuseAtTheDoor(
   { metrics }: ServerServices,
 ): void {
   metrics.requestDurationSeconds.observe({ route: 'fhir', method: request.method ?? '', status: error.status }, 0);
-  const body = textOf(outcomeOf(error));
+  const body = disclosedText(outcomeOf(error));
   response.writeHead(error.status, {
     'x-request-id': newUuid(),
     ...security,
@@ -236,7 +236,7 @@ function answerBrokenRequest({ log, config }: ServerServices, error: ParserError
   const { status, code, diagnostics, headers = {} } = brokenRequestOf(error);
   const requestId = newUuid();
   log.debug({ requestId, status, code: error.code }, 'request not understood');
-  const body = textOf(outcomeOf(new PraxisError(code, { diagnostics })));
+  const body = disclosedText(outcomeOf(new PraxisError(code, { diagnostics })));
   const all = {
     'x-request-id': requestId,
     ...securityHeaders(config),

@@ -8,7 +8,7 @@ import { type SecretAttempt, withBruteForceProtection } from './brute-force-guar
 import { type ApiKeyHeader, readApiKeyHeader } from './client-auth/api-key-header.ts';
 import { OAuthError, type OAuthErrorCode, refuse } from './errors.ts';
 import { type Form, parseForm } from './form.ts';
-import type { ClientRequest, Grant, Issued, LegacyRequest } from './grants/grant.ts';
+import type { ClientRequest, Issued, LegacyRequest, TokenGrant } from './grants/grant.ts';
 import { clientGrants, legacyGrants } from './grants/list.ts';
 import { introspect } from './introspection.ts';
 import { exchangeHeaders, type LegacyExchange } from './legacy/exchange.ts';
@@ -178,13 +178,13 @@ export function refusedReply(code: OAuthErrorCode, description: string): TokenRe
 
 async function answer<R>(
   service: TokenService,
-  grants: readonly Grant<R>[],
+  grants: readonly TokenGrant<R>[],
   challenge: string,
   at: Pick<SecretAttempt, 'names' | 'place'>,
   received: TokenRequest,
   request: R,
 ): Promise<TokenReply> {
-  let grant: Grant<R> | undefined;
+  let grant: TokenGrant<R> | undefined;
   try {
     const form = parseForm(received.contentType, received.body);
     const grantType = form.get('grant_type');

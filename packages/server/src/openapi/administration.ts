@@ -12,7 +12,7 @@ import {
   type Answer,
   camelCase,
   componentRef,
-  type Operation,
+  type OperationObject,
   type PathItem,
   type Paths,
   type Reference,
@@ -119,7 +119,7 @@ function tagOf({ name }: Pick<Action, 'name'>): string {
   return name.split(' ')[0] ?? name;
 }
 
-function signIn(): Operation {
+function signIn(): OperationObject {
   return {
     operationId: 'signIn',
     summary: 'Sign in with username and password: a session',
@@ -147,7 +147,7 @@ function actionPaths(): Paths {
   return Object.fromEntries(paths);
 }
 
-function operationOf(action: Action): Operation {
+function operationOf(action: Action): OperationObject {
   const { name, summary, fields, output, creates, sessionOnly } = action;
   const who = action.roles.length === roles.length ? 'everybody who is signed in' : action.roles.join(', ');
   const own = sessionOnly === true ? ' Not by an API token.' : '';

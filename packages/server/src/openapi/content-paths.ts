@@ -5,7 +5,7 @@ import { mediaTypes } from '../content/media-types.ts';
 import { linkParameter } from '../practice/documents/content-links.ts';
 import { headerRefs, refusalRefs } from './error-answers.ts';
 import { limitHeaders } from './headers.ts';
-import type { Content, Operation, Parameter, Paths } from './openapi.ts';
+import type { ContentMap, OperationObject, ParameterObject, Paths } from './openapi.ts';
 import { pathPart } from './token-paths.ts';
 
 export const contentTag = 'Content';
@@ -14,7 +14,7 @@ const bytes = { type: 'string', contentEncoding: 'binary' };
 
 /** @param root the server of paths that do not begin with a FHIR base */
 export function contentPaths(root: readonly { readonly url: string }[]): Paths {
-  const link: Parameter = {
+  const link: ParameterObject = {
     name: linkParameter,
     in: 'query',
     description: 'What the URL allows, sealed. Good for 300 seconds.',
@@ -33,9 +33,9 @@ export function contentPaths(root: readonly { readonly url: string }[]): Paths {
   };
 }
 
-const anyContent: Content = { '*/*': { schema: bytes } };
+const anyContent: ContentMap = { '*/*': { schema: bytes } };
 
-const download: Operation = {
+const download: OperationObject = {
   operationId: 'downloadContent',
   summary: 'Download content',
   description:
@@ -50,7 +50,7 @@ const download: Operation = {
   },
 };
 
-const upload: Operation = {
+const upload: OperationObject = {
   operationId: 'uploadContent',
   summary: 'Upload content',
   description:

@@ -1,12 +1,12 @@
 /**
  * Bodies of requests and answers by media type (https://hl7.org/fhir/R4/http.html#mime-type).
  */
-import { type Content, componentRef, type Schema } from './openapi.ts';
+import { type ContentMap, componentRef, type Schema } from './openapi.ts';
 
 export const formType = 'application/x-www-form-urlencoded';
 
 /** A resource in both formats; `examples` are names of components. */
-export function resourceContent(schema: Schema, examples: readonly string[] = []): Content {
+export function resourceContent(schema: Schema, examples: readonly string[] = []): ContentMap {
   const named = Object.fromEntries(examples.map((name) => [name, componentRef('examples', name)]));
   return {
     'application/fhir+json': { schema, ...(examples.length > 0 ? { examples: named } : {}) },
@@ -15,9 +15,11 @@ export function resourceContent(schema: Schema, examples: readonly string[] = []
 }
 
 /** Content of a Binary as it is: https://hl7.org/fhir/R4/binary.html#rest */
-export const nativeContent: Content = { '*/*': { schema: { description: 'The content itself, of any media type.' } } };
+export const unspecifiedContent: ContentMap = {
+  '*/*': { schema: { description: 'The content itself, of any media type.' } },
+};
 
 /** Lists as lines: docs/decisions/0139. */
-export const linesContent: Content = {
+export const linesContent: ContentMap = {
   'application/fhir+ndjson': { schema: { type: 'string', description: 'Resources, one a line.' } },
 };

@@ -9,14 +9,21 @@ import {
   smartConfiguration,
 } from '../oauth/discovery.ts';
 import { headerRefs, refusalRefs } from './error-answers.ts';
-import { componentRef, type Operation, type Parameter, type Paths, type Schema, schemaRef } from './openapi.ts';
+import {
+  componentRef,
+  type OperationObject,
+  type ParameterObject,
+  type Paths,
+  type Schema,
+  schemaRef,
+} from './openapi.ts';
 import { pathPart, tokenTag } from './token-paths.ts';
 
 interface Document {
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly ParameterObject[];
   /** Whose origin it is below: FHIR bases are below the servers of the document itself. */
   readonly below: 'realm' | 'root' | 'base';
   /** Name of schema and example. */
@@ -102,7 +109,7 @@ export function discoveryPaths(
   );
 }
 
-function operationOf({ operationId, summary, name }: Document): Operation {
+function operationOf({ operationId, summary, name }: Document): OperationObject {
   return {
     operationId,
     summary,

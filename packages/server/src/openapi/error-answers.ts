@@ -2,7 +2,7 @@
  * Refusals of the data API as answers of an OpenAPI document: one for each status of the errors table, with an
  * OperationOutcome for each row (https://hl7.org/fhir/R4/operationoutcome.html).
  */
-import { textOf } from '../access/disclosure.ts';
+import { disclosedText } from '../access/disclosure.ts';
 import { errorTable } from '../base/errors.ts';
 import { outcomeOf } from '../engine/outcome.ts';
 import { answeredByStatus, exampleError } from './error-examples.ts';
@@ -24,7 +24,7 @@ export function errorExampleComponents(): Readonly<Record<string, object>> {
   return Object.fromEntries(
     codes.map((code) => [
       code,
-      { summary: errorTable[code].meaning, value: JSON.parse(textOf(outcomeOf(exampleError(code)))) },
+      { summary: errorTable[code].meaning, value: JSON.parse(disclosedText(outcomeOf(exampleError(code)))) },
     ]),
   );
 }

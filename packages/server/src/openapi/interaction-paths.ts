@@ -12,15 +12,15 @@ import { type DescribedInteraction, interactionTexts } from './interaction-texts
 import {
   type DescribedMethod,
   describedMethods,
-  type Operation,
-  type Parameter,
+  type OperationObject,
+  type ParameterObject,
   type PathItem,
   type Paths,
   type Reference,
   type RequestBody,
 } from './openapi.ts';
 import { formBody, requestBodyRef } from './request-bodies.ts';
-import { headerRefs, historyRefs, pathParameterRefs } from './request-parameters.ts';
+import { headerParameterRefs, historyRefs, pathParameterRefs } from './request-parameters.ts';
 import {
   criteriaRef,
   openSearchForm,
@@ -124,7 +124,7 @@ function pathItem(place: Place): PathItem {
 }
 
 /** The types that can be in the compartment, where the path names one. */
-function compartmentTypes({ shape, type }: Place): readonly Parameter[] {
+function compartmentTypes({ shape, type }: Place): readonly ParameterObject[] {
   if (!shapes[shape].path.includes('{type}')) return [];
   const schema = { type: 'string', enum: [...new Set([type, ...typesInCompartment(type)])].sort() };
   return [{ name: 'type', in: 'path', description: 'The type to search.', required: true, schema }];
@@ -139,7 +139,7 @@ function changes(interaction: DescribedInteraction): boolean {
   return takes !== undefined || /delete$/i.test(verb);
 }
 
-function operationOf(place: Place, method: DescribedMethod, interaction: DescribedInteraction): Operation {
+function operationOf(place: Place, method: DescribedMethod, interaction: DescribedInteraction): OperationObject {
   const {
     verb,
     summary,
@@ -177,9 +177,9 @@ function parametersOf(
   place: Place,
   method: DescribedMethod,
   interaction: DescribedInteraction,
-): readonly (Parameter | Reference)[] {
+): readonly (ParameterObject | Reference)[] {
   const { headers, history = [], shown } = interactionTexts[interaction];
-  const refs = [...resultParameterRefs(shown), ...historyRefs(history), ...headerRefs(headers)];
+  const refs = [...resultParameterRefs(shown), ...historyRefs(history), ...headerParameterRefs(headers)];
   if (interaction.startsWith('conditional-')) return [criteriaRef(place.type), ...refs];
   if (!interaction.startsWith('search-') || method !== 'get') return refs;
   const search =

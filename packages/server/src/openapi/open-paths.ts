@@ -4,7 +4,7 @@
 import { resourceContent } from './content.ts';
 import { headerRefs, refusalRefs } from './error-answers.ts';
 import { systemTag } from './interaction-paths.ts';
-import { type Answer, type Content, type Operation, type PathItem, type Paths, schemaRef } from './openapi.ts';
+import { type Answer, type ContentMap, type OperationObject, type PathItem, type Paths, schemaRef } from './openapi.ts';
 import { resultParameterRefs } from './search-parameters.ts';
 
 export const serviceTag = 'Service';
@@ -58,7 +58,7 @@ export function openPaths(root: readonly { readonly url: string }[]): Paths {
   return { ...Object.fromEntries(own), '/metadata': { get: capabilities } };
 }
 
-const capabilities: Operation = {
+const capabilities: OperationObject = {
   operationId: 'capabilities',
   summary: 'What is served: the CapabilityStatement',
   description:
@@ -76,7 +76,7 @@ const capabilities: Operation = {
   },
 };
 
-function operationOf({ operationId, summary, tag, media, headers = [], else: other }: OpenText): Operation {
+function operationOf({ operationId, summary, tag, media, headers = [], else: other }: OpenText): OperationObject {
   return {
     operationId,
     summary,
@@ -89,7 +89,7 @@ function operationOf({ operationId, summary, tag, media, headers = [], else: oth
   };
 }
 
-function contentOf(media: string): Content {
+function contentOf(media: string): ContentMap {
   return { [media]: { schema: { type: media === 'text/html' ? 'string' : 'object' } } };
 }
 

@@ -9,7 +9,7 @@ export interface Reference {
 /** JSON Schema 2020-12. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-export interface Parameter {
+export interface ParameterObject {
   readonly name: string;
   readonly in: 'query' | 'path' | 'header';
   readonly description: string;
@@ -24,27 +24,27 @@ export interface MediaType {
   readonly examples?: Readonly<Record<string, Reference>>;
 }
 
-export type Content = Readonly<Record<string, MediaType>>;
+export type ContentMap = Readonly<Record<string, MediaType>>;
 
 export interface RequestBody {
   readonly description?: string;
   readonly required?: boolean;
-  readonly content: Content;
+  readonly content: ContentMap;
 }
 
 export interface Answer {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Reference>>;
-  readonly content?: Content;
+  readonly content?: ContentMap;
 }
 
-export interface Operation {
+export interface OperationObject {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly string[];
   readonly deprecated?: true;
-  readonly parameters?: readonly (Parameter | Reference)[];
+  readonly parameters?: readonly (ParameterObject | Reference)[];
   readonly requestBody?: RequestBody | Reference;
   /** By status. */
   readonly responses: Readonly<Record<string, Answer | Reference>>;
@@ -54,12 +54,12 @@ export interface Operation {
 /** Operations by method, lower case; `servers` and `parameters` of all of them. */
 export interface PathItem {
   readonly servers?: readonly { readonly url: string }[];
-  readonly parameters?: readonly (Parameter | Reference)[];
-  readonly get?: Operation;
-  readonly post?: Operation;
-  readonly put?: Operation;
-  readonly patch?: Operation;
-  readonly delete?: Operation;
+  readonly parameters?: readonly (ParameterObject | Reference)[];
+  readonly get?: OperationObject;
+  readonly post?: OperationObject;
+  readonly put?: OperationObject;
+  readonly patch?: OperationObject;
+  readonly delete?: OperationObject;
 }
 
 /** Paths by template. */

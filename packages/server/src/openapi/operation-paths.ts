@@ -14,8 +14,8 @@ import {
   camelCase,
   type DescribedMethod,
   describedMethods,
-  type Operation,
-  type Parameter,
+  type OperationObject,
+  type ParameterObject,
   type PathItem,
   type Paths,
   type Reference,
@@ -23,7 +23,7 @@ import {
   type Schema,
   schemaRef,
 } from './openapi.ts';
-import { headerRefs as headerParameterRefs, pathParameterRefs } from './request-parameters.ts';
+import { headerParameterRefs, pathParameterRefs } from './request-parameters.ts';
 import { criterionRefs, resultParameterRefs } from './search-parameters.ts';
 
 /** A level, or a version of an instance. */
@@ -44,7 +44,7 @@ const everyType = '{type}';
 export const everyTypeTag = 'Every type';
 
 /** The parameter of those paths. */
-export const typeParameter: Readonly<Record<string, Parameter>> = {
+export const typeParameter: Readonly<Record<string, ParameterObject>> = {
   type: {
     name: 'type',
     in: 'path',
@@ -97,7 +97,7 @@ function pathItem(declaration: Declaration, level: Level, type: string, path: st
   };
 }
 
-function operationOf(declaration: Declaration, level: Level, type: string, method: DescribedMethod): Operation {
+function operationOf(declaration: Declaration, level: Level, type: string, method: DescribedMethod): OperationObject {
   const { name, url } = declaration;
   const isOfEvery = type === everyType;
   const tag = type === '' ? systemTag : isOfEvery ? everyTypeTag : type;
@@ -142,8 +142,8 @@ function parameterTable({ parameters }: Declaration): string {
 }
 
 /** In-parameters that are primitive values; others are sent in a body. */
-function queryParameters(declaration: Declaration, type: string): readonly (Parameter | Reference)[] {
-  const own = inParameters(declaration).flatMap(({ name, type: datatype, max, documentation }): Parameter[] => {
+function queryParameters(declaration: Declaration, type: string): readonly (ParameterObject | Reference)[] {
+  const own = inParameters(declaration).flatMap(({ name, type: datatype, max, documentation }): ParameterObject[] => {
     if (datatype === undefined || !isPrimitiveType(datatype)) return [];
     const schema = schemaRef(datatype);
     return [

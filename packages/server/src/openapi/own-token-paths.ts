@@ -5,7 +5,7 @@
 import { formType } from './content.ts';
 import { headerRefs, refusalRefs } from './error-answers.ts';
 import { limitHeaders } from './headers.ts';
-import { type Answer, componentRef, type Operation, type Paths, type Schema, schemaRef } from './openapi.ts';
+import { type Answer, componentRef, type OperationObject, type Paths, type Schema, schemaRef } from './openapi.ts';
 import {
   clientForm,
   failures,
@@ -18,7 +18,7 @@ import {
 
 interface Endpoint {
   readonly path: string;
-  readonly operation: Pick<Operation, 'operationId' | 'summary' | 'description'>;
+  readonly operation: Pick<OperationObject, 'operationId' | 'summary' | 'description'>;
   readonly answer: Answer;
   readonly refusals: Refusals;
 }
@@ -81,7 +81,7 @@ export function ownTokenPaths(servers: readonly { readonly url: string }[]): Pat
   );
 }
 
-function operationOf(name: string, { operation, answer, refusals: refused }: Endpoint): Operation {
+function operationOf(name: string, { operation, answer, refusals: refused }: Endpoint): OperationObject {
   const schema: Schema = {
     type: 'object',
     required: ['token'],

@@ -3,7 +3,7 @@
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { isWritable } from '../engine/write/read-only-types.ts';
-import { formType, nativeContent, resourceContent } from './content.ts';
+import { formType, resourceContent, unspecifiedContent } from './content.ts';
 import { resourceExamples } from './examples.ts';
 import { componentRef, type Reference, type RequestBody, type Schema, schemaRef } from './openapi.ts';
 
@@ -48,7 +48,7 @@ export function requestBodyComponents(): Readonly<Record<string, RequestBody>> {
 
 function resourceBody(type: string): RequestBody {
   const content = resourceContent(schemaRef(type), resourceExamples(type, 'sent'));
-  return { required: true, content: type === 'Binary' ? { ...content, ...nativeContent } : content };
+  return { required: true, content: type === 'Binary' ? { ...content, ...unspecifiedContent } : content };
 }
 
 /** A reference to what an interaction takes. */

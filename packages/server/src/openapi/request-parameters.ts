@@ -2,10 +2,10 @@
  * Parameters of paths and headers (https://hl7.org/fhir/R4/http.html#general), and those of a history (#history).
  */
 import { contentFlagMeanings, contentFlags } from '../engine/context.ts';
-import { componentRef, type Parameter, type Reference, schemaRef } from './openapi.ts';
+import { componentRef, type ParameterObject, type Reference, schemaRef } from './openapi.ts';
 
 /** Parts of paths, by the name in the template. */
-const pathParameters: Readonly<Record<string, Parameter>> = {
+const pathParameters: Readonly<Record<string, ParameterObject>> = {
   id: { name: 'id', in: 'path', description: 'Id of the resource.', required: true, schema: schemaRef('id') },
   versionId: {
     name: 'versionId',
@@ -75,7 +75,7 @@ const headerParameters = {
       .join(' ')}`,
     schema: { type: 'string', examples: contentFlags },
   },
-} as const satisfies Readonly<Record<string, Parameter>>;
+} as const satisfies Readonly<Record<string, ParameterObject>>;
 
 const historyParameters = {
   _since: {
@@ -96,18 +96,18 @@ const historyParameters = {
     description: 'Versions below this one; comes with the links of an answer.',
     schema: { type: 'integer', minimum: 1 },
   },
-} as const satisfies Readonly<Record<string, Parameter>>;
+} as const satisfies Readonly<Record<string, ParameterObject>>;
 
 export type HeaderName = keyof typeof headerParameters;
 export type HistoryParameterName = keyof typeof historyParameters;
 
 /** The parameters above as components; those of headers by names that no parameter of a query has. */
-export function requestParameterComponents(): Readonly<Record<string, Parameter>> {
+export function requestParameterComponents(): Readonly<Record<string, ParameterObject>> {
   const headers = Object.entries(headerParameters).map(([name, parameter]) => [`header.${name}`, parameter]);
   return { ...pathParameters, ...Object.fromEntries(headers), ...historyParameters };
 }
 
-export function headerRefs(names: readonly HeaderName[]): readonly Reference[] {
+export function headerParameterRefs(names: readonly HeaderName[]): readonly Reference[] {
   return names.map((name) => componentRef('parameters', `header.${name}`));
 }
 

@@ -13,7 +13,7 @@ import { prefixes } from '../search/kinds/prefixes.ts';
 import { isSearchable } from '../search/query/query.ts';
 import { summaries, totals } from '../search/query/result-parameters.ts';
 import { pageRowsMaxOf } from '../search/resource-types.ts';
-import { componentRef, type Parameter, type Reference, type Schema, schemaRef } from './openapi.ts';
+import { componentRef, type ParameterObject, type Reference, type Schema, schemaRef } from './openapi.ts';
 
 const ordered = `A prefix compares: ${prefixes.join(', ')}; none means eq.`;
 
@@ -135,7 +135,7 @@ export function criteriaRef(type: string): Reference {
 }
 
 /** The criteria in the query of a conditional interaction (https://hl7.org/fhir/R4/http.html#cond-update). */
-function criteriaParameter(type: string): Parameter {
+function criteriaParameter(type: string): ParameterObject {
   return {
     name: 'criteria',
     in: 'query',
@@ -172,8 +172,8 @@ function everyParameter(): readonly OfType[] {
 }
 
 /** Every search parameter of the registry, those that several types share once. */
-function registryParameters(): readonly [string, Parameter][] {
-  const named = everyParameter().map((each): [string, Parameter] => {
+function registryParameters(): readonly [string, ParameterObject][] {
+  const named = everyParameter().map((each): [string, ParameterObject] => {
     const { code, description, type } = each.parameter;
     return [componentName(each), { name: code, in: 'query', description, schema: schemaRef(kindSchema(type)) }];
   });
@@ -243,13 +243,13 @@ export function resultParameterRefs(names: readonly (keyof typeof resultParamete
 }
 
 /** The parameters above as components. */
-export function searchParameterComponents(): Readonly<Record<string, Parameter>> {
+export function searchParameterComponents(): Readonly<Record<string, ParameterObject>> {
   const general = Object.entries({ ...ofSystem, ...generalParameters, ...resultParameters }).map(
-    ([name, { text, schema }]): [string, Parameter] => [name, { name, in: 'query', description: text, schema }],
+    ([name, { text, schema }]): [string, ParameterObject] => [name, { name, in: 'query', description: text, schema }],
   );
   const criteria = resourceTypesWithEndpoint
     .filter(isWritable)
-    .map((type): [string, Parameter] => [`criteria.${type}`, criteriaParameter(type)]);
+    .map((type): [string, ParameterObject] => [`criteria.${type}`, criteriaParameter(type)]);
   return Object.fromEntries([...general, ...criteria, ...registryParameters()]);
 }
 

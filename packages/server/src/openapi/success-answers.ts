@@ -2,7 +2,7 @@
  * Answers of success (https://hl7.org/fhir/R4/http.html): those with a resource once for each type, the others once.
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import { linesContent, nativeContent, resourceContent } from './content.ts';
+import { linesContent, resourceContent, unspecifiedContent } from './content.ts';
 import { headerRefs } from './error-answers.ts';
 import { resourceExamples } from './examples.ts';
 import { limitHeaders, listHeaders } from './headers.ts';
@@ -56,7 +56,7 @@ function answerWith(type: string, text: string, headers: readonly string[], isCo
   return {
     description: text,
     headers: headerRefs([...headers, ...limitHeaders]),
-    content: isContent ? { ...content, ...nativeContent } : content,
+    content: isContent ? { ...content, ...unspecifiedContent } : content,
   };
 }
 

@@ -12,8 +12,8 @@ import { limitHeaders } from './headers.ts';
 import {
   type Answer,
   componentRef,
-  type Operation,
-  type Parameter,
+  type OperationObject,
+  type ParameterObject,
   type Paths,
   type Reference,
   type Schema,
@@ -45,8 +45,8 @@ const grantForms: Readonly<Record<string, { readonly required: readonly string[]
 
 interface Endpoint {
   readonly path: string;
-  readonly operation: Pick<Operation, 'operationId' | 'summary' | 'description' | 'security' | 'deprecated'>;
-  readonly parameters: readonly Parameter[];
+  readonly operation: Pick<OperationObject, 'operationId' | 'summary' | 'description' | 'security' | 'deprecated'>;
+  readonly parameters: readonly ParameterObject[];
   readonly grants: readonly { readonly grantType: string }[];
   readonly answer: string;
   readonly refusals: Refusals;
@@ -110,7 +110,7 @@ const endpoints: Readonly<Record<'client' | 'legacy', Endpoint>> = {
   },
 };
 
-export function pathPart(name: string, description: string, example: string): Parameter {
+export function pathPart(name: string, description: string, example: string): ParameterObject {
   return { name, in: 'path', description, required: true, schema: { type: 'string', examples: [example] } };
 }
 
@@ -126,7 +126,7 @@ export function tokenPaths(servers: readonly { readonly url: string }[]): Paths 
   );
 }
 
-function operationOf(name: string, { operation, grants, answer, refusals }: Endpoint): Operation {
+function operationOf(name: string, { operation, grants, answer, refusals }: Endpoint): OperationObject {
   const forms = grants.map(({ grantType }) => formOf(grantType));
   const schema = forms.length === 1 && forms[0] !== undefined ? forms[0] : { oneOf: forms };
   return {

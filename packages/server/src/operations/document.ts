@@ -4,7 +4,7 @@
  */
 
 import { type JsonObject, parseJson } from '@praxis/fhir';
-import { type Disclosed, textOf } from '../access/disclosure.ts';
+import { type Disclosed, disclosedText } from '../access/disclosure.ts';
 import { toInstant } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
@@ -181,7 +181,7 @@ async function stored(
   request: OperationRequest,
   body: Disclosed<string>,
 ): Promise<FhirResponse> {
-  const bundle = parseJson(textOf(body));
+  const bundle = parseJson(disclosedText(body));
   const created = await dispatch(context, {
     interaction: 'create',
     type: 'Bundle',

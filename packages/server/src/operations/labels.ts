@@ -11,7 +11,7 @@ import {
   resourceTypesWithEndpoint,
   searchParametersOf,
 } from '@praxis/fhir';
-import { textOf } from '../access/disclosure.ts';
+import { disclosedText } from '../access/disclosure.ts';
 import { searchEntriesOf } from '../access/explain.ts';
 import { searchGrants } from '../access/policy.ts';
 import { fail } from '../base/errors.ts';
@@ -93,7 +93,7 @@ async function addLabelsOf(
   for (const row of rows) {
     await pauseBetweenRows(context);
     const shown = discloseRow(context, 's', row, {});
-    const resource = shown === undefined ? {} : parseJson(textOf(shown));
+    const resource = shown === undefined ? {} : parseJson(disclosedText(shown));
     if (isJsonObject(resource) && isJsonObject(resource.meta)) addLabels(resource.meta, labels);
   }
   return countBytes(rows);

@@ -3,7 +3,7 @@
  */
 
 import { isJsonObject, parseJson } from '@praxis/fhir';
-import { type Disclosed, textOf } from '../access/disclosure.ts';
+import { type Disclosed, disclosedText } from '../access/disclosure.ts';
 import { toInstant } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import { newUuid } from '../base/ids.ts';
@@ -148,7 +148,7 @@ function tooMany(): never {
 
 /** What the caller sees of the code; the groups go by that, so they tell nothing of what is hidden. */
 function codeOf(resource: Disclosed<string>) {
-  const observation = parseJson(textOf(resource));
+  const observation = parseJson(disclosedText(resource));
   return isJsonObject(observation) && isJsonObject(observation.code) ? observation.code : {};
 }
 

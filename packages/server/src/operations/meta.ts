@@ -5,7 +5,7 @@
  */
 
 import { isJsonObject, type JsonObject, type JsonValue, type Patch, parseJson } from '@praxis/fhir';
-import { type Disclosed, textOf } from '../access/disclosure.ts';
+import { type Disclosed, disclosedText } from '../access/disclosure.ts';
 import { toInstant } from '../base/clock.ts';
 import { getting, invoking, largePatient, manyOf } from '../base/worst-case.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../engine/context.ts';
@@ -150,7 +150,7 @@ function listOf(value: JsonValue | undefined): readonly JsonValue[] {
 }
 
 function metaOf(body: Disclosed<string> | undefined): JsonObject {
-  const resource = body === undefined ? {} : parseJson(textOf(body));
+  const resource = body === undefined ? {} : parseJson(disclosedText(body));
   return isJsonObject(resource) && isJsonObject(resource.meta) ? resource.meta : {};
 }
 

@@ -3,7 +3,7 @@
  * where the only out-parameter is one named `return`.
  */
 import type { JsonValue } from '@praxis/fhir';
-import { type Disclosed, serverWritten, textOf } from '../access/disclosure.ts';
+import { type Disclosed, disclosedText, serverWritten } from '../access/disclosure.ts';
 import type { FhirResponse } from '../engine/context.ts';
 
 /** One occurrence of an out-parameter. */
@@ -33,7 +33,7 @@ export function ownResourceResponse(resource: {
 
 function parameterText(parameter: OutputParameter): string {
   const name = JSON.stringify(parameter.name);
-  if ('resource' in parameter) return `{"name":${name},"resource":${textOf(parameter.resource)}}`;
+  if ('resource' in parameter) return `{"name":${name},"resource":${disclosedText(parameter.resource)}}`;
   if ('parts' in parameter) return `{"name":${name},"part":[${parameter.parts.map(parameterText).join(',')}]}`;
   const { type, value } = parameter;
   return `{"name":${name},"value${type.charAt(0).toUpperCase()}${type.slice(1)}":${JSON.stringify(value)}}`;

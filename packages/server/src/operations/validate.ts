@@ -32,7 +32,7 @@ type Mode = (typeof modes)[number];
 
 const ruleSystem = 'https://praxis.health/fhir/CodeSystem/validation-rule';
 
-export const validate: Operation<'type' | 'instance'> = {
+export const validateOperation: Operation<'type' | 'instance'> = {
   name: 'validate',
   url: 'http://hl7.org/fhir/OperationDefinition/Resource-validate',
   worstCase: {

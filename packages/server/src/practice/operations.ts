@@ -12,7 +12,7 @@ import { searchParameterStatus } from '../operations/search-parameter-status.ts'
 import { expand } from '../operations/terminology/expand.ts';
 import { lookup } from '../operations/terminology/lookup.ts';
 import { validateCodeInCodeSystem, validateCodeInValueSet } from '../operations/terminology/validate-code.ts';
-import { validate } from '../operations/validate.ts';
+import { validateOperation } from '../operations/validate.ts';
 import { writeOutcome } from '../operations/write-outcome.ts';
 import { book } from './booking/operations/book.ts';
 import { cancel } from './booking/operations/cancel.ts';
@@ -52,6 +52,6 @@ export const operations: readonly Operation[] = [
   searchParameterStatus,
   validateCodeInCodeSystem,
   validateCodeInValueSet,
-  validate,
+  validateOperation,
   writeOutcome,
 ];

@@ -132,7 +132,7 @@ export function typeName(rtype: number): string {
 }
 
 /** @throws PraxisError `stale-access` when the write function found other rights than the caller's */
-export function outcomeOf(row: OutcomeRow | undefined): WriteOutcome {
+export function readOutcome(row: OutcomeRow | undefined): WriteOutcome {
   if (row?.outcome === 'written' && row.vid !== null) return { outcome: 'written', versionId: row.vid };
   if (row?.outcome === 'conflict') return { outcome: 'conflict', currentVersion: row.vid ?? undefined };
   return stale();

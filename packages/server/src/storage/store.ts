@@ -39,9 +39,9 @@ import {
   type EpochRow,
   isFound,
   type OutcomeRow,
-  outcomeOf,
   pageRowOf,
   type ResourceRow,
+  readOutcome,
   requireFresh,
   requireUnended,
   takeWithin,
@@ -338,14 +338,14 @@ function storeOver(
 
     async write(scope, write) {
       const [row] = await send<OutcomeRow>(scope, statements.write(scope, [write], prove), writing);
-      return outcomeOf(row);
+      return readOutcome(row);
     },
 
     async writeMany(scope, writes) {
       requireBatch(writes);
       if (writes.length === 0) return [];
       const rows = await send<OutcomeRow>(scope, statements.write(scope, writes, prove), writing);
-      return rows.map(outcomeOf);
+      return rows.map(readOutcome);
     },
 
     async parameterStandings(scope) {

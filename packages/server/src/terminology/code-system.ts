@@ -5,7 +5,7 @@
 import type { JsonObject, JsonValue, PublishedCodeSystem } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { Effort } from './effort.ts';
-import { elements, flagOf, objectOf, textOfElement } from './elements.ts';
+import { asObject, elements, flagOf, textOfElement } from './elements.ts';
 
 /** A code; without `system` it is known by its code alone. */
 export interface SystemCode {
@@ -166,7 +166,7 @@ function propertyOf(property: JsonObject): [string, string][] {
   const name = textOfElement(property['code']);
   const value = Object.entries(property).find(([member]) => member.startsWith('value'))?.[1];
   if (name === undefined || value === undefined) return [];
-  const coded = objectOf(value)?.['code'];
+  const coded = asObject(value)?.['code'];
   return [[name, textOfElement(coded ?? value) ?? '']];
 }
 

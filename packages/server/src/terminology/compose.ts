@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import { nameOf } from './definitions.ts';
 import type { Effort } from './effort.ts';
-import { elements, flagOf, objectOf, textOfElement, texts } from './elements.ts';
+import { asObject, elements, flagOf, textOfElement, texts } from './elements.ts';
 
 /** `include` and `exclude` of one definition, at most. */
 export const partsMax = 500;
@@ -50,7 +50,7 @@ export interface Compose {
  * @throws PraxisError `value-set-invalid`, `too-costly`
  */
 export function composeOf(valueSet: JsonObject, effort: Effort): Compose {
-  const compose = objectOf(valueSet['compose']);
+  const compose = asObject(valueSet['compose']);
   if (compose === undefined) return { include: expansionParts(valueSet, effort), exclude: [], inactive: true };
   const include = partsOf(valueSet, compose['include'], 'ValueSet.compose.include', effort);
   const exclude = partsOf(valueSet, compose['exclude'], 'ValueSet.compose.exclude', effort);
@@ -102,7 +102,7 @@ function listedConcept(concept: JsonObject): ListedConcept[] {
 }
 
 function expansionParts(valueSet: JsonObject, effort: Effort): readonly ComposePart[] {
-  const expansion = objectOf(valueSet['expansion']);
+  const expansion = asObject(valueSet['expansion']);
   if (expansion === undefined) invalid(valueSet, 'has no definition (compose) to go by', 'ValueSet.compose');
   const bySystem = new Map<string, ListedConcept[]>();
   const visit = (entry: JsonObject) => {

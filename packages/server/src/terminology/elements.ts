@@ -5,14 +5,14 @@
 import { decimalText, isRawDecimal, type JsonObject, type JsonValue } from '@praxis/fhir';
 
 /** The value when it is a JSON object; else undefined. */
-export function objectOf(value: JsonValue | undefined): JsonObject | undefined {
+export function asObject(value: JsonValue | undefined): JsonObject | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || isRawDecimal(value)) return undefined;
   return value;
 }
 
 /** The objects of a repeating element. */
 export function elements(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.map(objectOf).filter((entry) => entry !== undefined) : [];
+  return Array.isArray(value) ? value.map(asObject).filter((entry) => entry !== undefined) : [];
 }
 
 /** The text of a primitive; undefined for anything else. */

@@ -76,7 +76,7 @@ export function namedNodes(node: ElementNode, name: string): ElementNode[] {
 }
 
 /** The value when it is an object. */
-export function objectOf(node: ElementNode): PlainObject | undefined {
+export function asPlainObject(node: ElementNode): PlainObject | undefined {
   return isPlainObject(node.value) ? node.value : undefined;
 }
 
@@ -99,7 +99,7 @@ function nodesOf(node: ElementNode, element: ElementDefinition): ElementNode[] {
 }
 
 function nodesOfType(node: ElementNode, element: ElementDefinition, type: ElementType): ElementNode[] {
-  const object = objectOf(node);
+  const object = asPlainObject(node);
   if (object === undefined) return [];
   const name = jsonNameOf(element, type);
   const value = object[name];

@@ -1,7 +1,7 @@
 /** The field mask: what is not readable does not leave, and nothing tells that it is there. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { contentOf, stored, textOf } from '../../src/access/disclosure.ts';
+import { contentOf, disclosedText, stored } from '../../src/access/disclosure.ts';
 import { coversRow, disclose, type ElementFilter } from '../../src/access/mask.ts';
 import { type AccessPolicy, type Criterion, canReadAll, compilePolicy } from '../../src/access/policy.ts';
 import { PraxisError } from '../../src/base/errors.ts';
@@ -23,7 +23,7 @@ function disclosed(
   const type: unknown = JSON.parse(text).resourceType;
   assert.ok(typeof type === 'string');
   const box = disclose(policy, letter, type, stored(text), never, filter);
-  return box && textOf(box);
+  return box && disclosedText(box);
 }
 
 const patient = JSON.stringify({
@@ -162,7 +162,7 @@ test('a row under two grants shows the elements of both, under one of them its o
   const meta = { tag: [subsetted] };
   const shownUnder = (...parameters: string[]): unknown => {
     const box = disclose(policy, 'r', 'Observation', row, ({ parameter }) => parameters.includes(parameter));
-    return box && JSON.parse(textOf(box));
+    return box && JSON.parse(disclosedText(box));
   };
   assert.equal(shownUnder(), undefined);
   assert.deepEqual(shownUnder('category'), { resourceType: 'Observation', id: '1', status: 'final', meta });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type JsonValue, parseJson, resourceTypesWithEndpoint, typeDefinition, validateResource } from '@praxis/fhir';
-import { stored, textOf } from '../../src/access/disclosure.ts';
+import { disclosedText, stored } from '../../src/access/disclosure.ts';
 import { disclose, type ElementFilter } from '../../src/access/mask.ts';
 import { compilePolicy } from '../../src/access/policy.ts';
 import { examplesOf } from './official-examples.ts';
@@ -13,7 +13,7 @@ const meta = { tag: [tag] };
 function filtered(type: string, text: string, filter: ElementFilter, entries: readonly string[] = ['acl/*']): string {
   const box = disclose(compilePolicy(entries, ['acl/*']), 's', type, stored(text), () => true, filter);
   assert.ok(box !== undefined);
-  return textOf(box);
+  return disclosedText(box);
 }
 
 const observation = `{"resourceType":"Observation","id":"o","text":{"status":"generated","div":"<div/>"},"contained":[{"resourceType":"Patient","id":"c"}],

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import type { Place } from '../../src/audit/seal.ts';
+import type { CommitPosition } from '../../src/audit/seal.ts';
 import { firstRowAfter, lastSeal, rowsBetween, rowsToSeal, sealsAfter } from '../../src/audit/seal-statements.ts';
 import type { Queryable } from '../../src/database/database.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
@@ -17,7 +17,7 @@ const rows = 120_000;
 const rowsOfSeal = 5_000;
 /** Ids of transactions that have long ended, whatever else runs in the server. */
 const xidOf = (seq: number): string => String(3 + Math.floor(seq / 1000));
-const placeOf = (seq: number): Place => ({ epoch: 1, xid: xidOf(seq), seq });
+const placeOf = (seq: number): CommitPosition => ({ epoch: 1, xid: xidOf(seq), seq });
 
 /** Rows of the ledger, and a seal for every tenth of them, from one number to another. */
 async function fill(from: number, to: number): Promise<void> {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openProgress, type Progress } from '../../src/cli/progress.ts';
+import { openProgress, type ProgressBar } from '../../src/cli/progress.ts';
 
 interface Watched {
-  readonly progress: Progress;
+  readonly progress: ProgressBar;
   readonly written: string[];
   advance(ms: number): void;
 }

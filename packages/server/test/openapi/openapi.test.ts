@@ -9,7 +9,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { methods } from '../../src/engine/fhir-target.ts';
 import { isWritable } from '../../src/engine/write/read-only-types.ts';
 import { limitHeaders, listHeaders } from '../../src/openapi/headers.ts';
-import { describedMethods, type Operation, type PathItem } from '../../src/openapi/openapi.ts';
+import { describedMethods, type OperationObject, type PathItem } from '../../src/openapi/openapi.ts';
 import { methodsOf } from '../../src/operations/answer-operation.ts';
 import { operations as declaredOperations } from '../../src/practice/operations.ts';
 import { isSearchable } from '../../src/search/query/query.ts';
@@ -41,7 +41,7 @@ interface Described {
   readonly template: string;
   readonly method: string;
   readonly item: PathItem;
-  readonly operation: Operation;
+  readonly operation: OperationObject;
 }
 
 const described: readonly Described[] = Object.entries(paths).flatMap(([template, item]) =>

@@ -56,7 +56,7 @@ export interface FilterEntry {
 }
 
 /** Posting a transaction Bundle; every entry of it needs its own access entry too. */
-export interface BundleEntry {
+export interface TransactionEntry {
   readonly kind: 'bundle';
   readonly code: string;
   /** Resource type that the Bundle carries; absent: any. */
@@ -73,7 +73,7 @@ export interface OpaqueEntry {
   readonly sample: boolean;
 }
 
-export type EntryDefinition = ResourceEntry | FilterEntry | BundleEntry | OpaqueEntry;
+export type EntryDefinition = ResourceEntry | FilterEntry | TransactionEntry | OpaqueEntry;
 
 /** The entries of one subject of a practice. */
 export interface EntryArea {

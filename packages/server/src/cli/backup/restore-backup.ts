@@ -11,7 +11,7 @@ import { lockKeys, replaceDataKeys } from '../../keys/data-keys.ts';
 import { raiseOrderEpoch } from '../../storage/order-epoch.ts';
 import { type BackupTrailer, currentSchema, keysOfBackup } from './format.ts';
 import { type BackupReader, openBackup } from './read-backup.ts';
-import { type Table, tablesOf, useWholeTables } from './tables.ts';
+import { type BackupTable, tablesOf, useWholeTables } from './tables.ts';
 
 /** Rows inserted by one statement, at most, and characters of their texts, at most (a longer row goes alone). */
 const insertRowsMax = 2000;
@@ -148,7 +148,7 @@ async function setSequences(tx: Queryable, { sequences }: BackupTrailer): Promis
 /** While one batch is being inserted the next is read. */
 async function insertAll(
   tx: Queryable,
-  tables: readonly Table[],
+  tables: readonly BackupTable[],
   reader: BackupReader,
   onProgress: (rows: number) => void,
 ): Promise<{ rows: number; trailer: BackupTrailer }> {
@@ -198,7 +198,7 @@ async function* batchesOf(rows: BackupReader['rows']): AsyncGenerator<RowBatch, 
 }
 
 /** OFFSET 0 keeps the text of a row from being read once per column. */
-async function insert(tx: Queryable, { name, columns }: Table, rows: readonly string[]): Promise<void> {
+async function insert(tx: Queryable, { name, columns }: BackupTable, rows: readonly string[]): Promise<void> {
   const table = sql.identifier(name);
   const list = sql.join(
     columns.map((column) => sql.identifier(column)),

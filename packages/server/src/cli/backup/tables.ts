@@ -5,7 +5,7 @@
 import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 
-export interface Table {
+export interface BackupTable {
   readonly name: string;
   /** Those that are stored, not computed. */
   readonly columns: readonly string[];
@@ -15,8 +15,8 @@ export interface Table {
 const tablesApart = ['migration', 'data_key'];
 
 /** Every table with data that is to last, each after those that its foreign keys point to. */
-export async function tablesOf(owner: Queryable): Promise<Table[]> {
-  const tables = await owner.query<Table & { readonly needs: readonly string[] }>(sql`
+export async function tablesOf(owner: Queryable): Promise<BackupTable[]> {
+  const tables = await owner.query<BackupTable & { readonly needs: readonly string[] }>(sql`
     SELECT c.relname::text AS name,
       (SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute a
        WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '') AS columns,
@@ -27,7 +27,7 @@ export async function tablesOf(owner: Queryable): Promise<Table[]> {
       AND c.relname <> ALL (${tablesApart}::text[])
       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
     ORDER BY c.relname`);
-  const ordered: Table[] = [];
+  const ordered: BackupTable[] = [];
   const placed = new Set<string>();
   while (ordered.length < tables.length) {
     const next = tables.filter(({ name, needs }) => !placed.has(name) && needs.every((table) => placed.has(table)));

@@ -21,7 +21,7 @@ import {
   headerOfKeys,
   openDigest,
 } from './format.ts';
-import { sequencesOf, type Table, tablesOf, useWholeTables } from './tables.ts';
+import { type BackupTable, sequencesOf, tablesOf, useWholeTables } from './tables.ts';
 
 /** Statements that fetch so many rows at once; FETCH takes no parameter. */
 const fetches: readonly { readonly rows: number; readonly from: (cursor: Sql) => Sql }[] = [
@@ -123,7 +123,7 @@ async function* backupLines(
 }
 
 /** The rows of a table as texts of its composite type, some at a time. */
-async function* rowsOf(tx: Queryable, { name }: Table): AsyncGenerator<string[]> {
+async function* rowsOf(tx: Queryable, { name }: BackupTable): AsyncGenerator<string[]> {
   const cursor = sql.identifier(`backup_of_${name}`);
   await tx.query(
     sql`DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT whole_row::text AS text FROM ${sql.identifier(name)} AS whole_row`,

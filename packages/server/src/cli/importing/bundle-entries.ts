@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, type JsonValue, validateResource } from 
 import { withPlaceholders } from '../../bundle/bundle-skeleton.ts';
 import { type LinkRules, withLinks } from '../../bundle/links.ts';
 
-export interface BundleEntry {
+export interface ImportedEntry {
   /** `Bundle.entry[3]` */
   readonly path: string;
   /** With an id, and with links to other entries rewritten. */
@@ -24,7 +24,7 @@ export interface BundleProblem {
 }
 
 export interface BundleContent {
-  readonly entries: readonly BundleEntry[];
+  readonly entries: readonly ImportedEntry[];
   readonly problems: readonly BundleProblem[];
 }
 
@@ -79,7 +79,7 @@ function entriesOf(bundle: JsonObject): JsonObject[] {
   return Array.isArray(bundle.entry) ? bundle.entry.filter(isJsonObject) : [];
 }
 
-interface IdentifiedEntry extends BundleEntry {
+interface IdentifiedEntry extends ImportedEntry {
   readonly fullUrl: JsonValue | undefined;
   /** `Patient/123` */
   readonly link: string;

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import path from 'node:path';
 import { StartError } from '../../base/start-error.ts';
 
-export interface ClientCredentials {
+export interface SandboxCredentials {
   readonly apiKey: string;
   readonly clientId: string;
   readonly clientSecret: string;
@@ -23,7 +23,7 @@ export interface SandboxApplication {
   /** Prefixes of the firms that authorised it. */
   readonly firms: readonly string[];
   readonly acl: readonly string[];
-  readonly client: ClientCredentials;
+  readonly client: SandboxCredentials;
   /** By firm prefix. */
   readonly legacy: Readonly<Record<string, LegacyCredentials>>;
 }

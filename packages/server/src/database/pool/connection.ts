@@ -9,7 +9,7 @@
 import pg from 'pg';
 import type { Log } from '../../base/log.ts';
 import { type Sql, sql } from '../sql.ts';
-import { conditionOf, isFatal } from '../sqlstate.ts';
+import { classifyFailure, isFatal } from '../sqlstate.ts';
 import { type BatchOutcome, executionsMax, MultiTenantBatch, rolledBack } from './multi-tenant-batch.ts';
 import {
   type FirmPlan,
@@ -24,7 +24,7 @@ import {
 import { openNames, type PreparedNames } from './prepared-names.ts';
 import type { SharedTime } from './shared-time.ts';
 import type { Asker } from './shares.ts';
-import { areTexts, type FirmValue, firmByFirm, type Queued, textsOf } from './statement-queue.ts';
+import { areTexts, type FirmValue, firmByFirm, type Queued, toParameterTexts } from './statement-queue.ts';
 
 export type { FirmValue } from './statement-queue.ts';
 
@@ -274,7 +274,7 @@ export class Connection {
     this.#prepared.use(name);
     const executions = run.map(({ firm, statement }) => ({
       firm: { value: firm, once: this.#settingOnce },
-      values: textsOf(statement.values),
+      values: toParameterTexts(statement.values),
     }));
     this.#query(new MultiTenantBatch({ name, text: last.statement.text, executions, settle }));
   }
@@ -339,7 +339,7 @@ export class Connection {
 
   #failed(error: unknown): void {
     this.#setting = undefined;
-    if (isFatal(error) || conditionOf(error) === 'stale-plan') this.retire();
+    if (isFatal(error) || classifyFailure(error) === 'stale-plan') this.retire();
   }
 
   #end(): void {

@@ -9,7 +9,7 @@
  * one are to be sent again, each by itself. So none is answered before the unit has ended.
  */
 
-import { conditionOf } from '../sqlstate.ts';
+import { classifyFailure } from '../sqlstate.ts';
 import { BaseQuery, type FirmPlan, type Row, sendFirm, type Wire } from './pipelined-query.ts';
 
 /** Tells that an execution had no effect because of another one of its run: to be sent again by itself. */
@@ -91,7 +91,7 @@ export class MultiTenantBatch extends BaseQuery {
 
   /** The error is that of the execution at hand, or of its setting; of all when the session has ended. */
   override handleError(error: unknown): void {
-    const isLost = conditionOf(error) === 'lost';
+    const isLost = classifyFailure(error) === 'lost';
     const failed = this.#steps[this.#done];
     this.#end((at) => ({ error: isLost || at === failed ? error : rolledBack, rows: [] }));
   }

@@ -33,6 +33,6 @@ export function areTexts(values: readonly unknown[]): boolean {
 }
 
 /** Parameters of which `areTexts` holds. */
-export function textsOf(values: readonly unknown[]): readonly (string | null)[] {
+export function toParameterTexts(values: readonly unknown[]): readonly (string | null)[] {
   return values.map((value) => (value === null ? null : String(value)));
 }

@@ -3,7 +3,7 @@
  * caller may search them. Only what the caller sees is followed: a hidden reference leads nowhere.
  */
 import { type BudgetedWork, type JsonValue, parseJson, resourceTypesWithEndpoint } from '@praxis/fhir';
-import { type Disclosed, textOf } from '../../access/disclosure.ts';
+import { type Disclosed, disclosedText } from '../../access/disclosure.ts';
 import { tooCostly } from '../../limits/budgets.ts';
 import { includedBytesMax } from '../../search/includes/include-limits.ts';
 import { planPage } from '../../search/sql/plan.ts';
@@ -22,7 +22,7 @@ export function localReferences(
   text: Disclosed<string>,
 ): readonly string[] {
   const found = new Set<string>();
-  visit(parseJson(textOf(text)), (member, value) => {
+  visit(parseJson(disclosedText(text)), (member, value) => {
     const path = value.startsWith(`${baseUrl}/`) ? value.slice(baseUrl.length + 1) : value;
     const [, name, type = ''] = /^(([A-Z][A-Za-z]+)\/[A-Za-z0-9\-.]{1,64})(?:\/_history\/[^/]+)?$/.exec(path) ?? [];
     const isLink = member === 'reference' || (member === 'url' && type === 'Binary');

@@ -3,7 +3,14 @@
  * (`_elements`, `_summary`: https://hl7.org/fhir/R4/search.html#elements, #summary).
  */
 import type { BudgetedWork } from '@praxis/fhir';
-import { contentOf, type Disclosed, forOneLook, parseStored, type Stored, textOf } from '../../access/disclosure.ts';
+import {
+  contentOf,
+  type Disclosed,
+  disclosedText,
+  forOneLook,
+  parseStored,
+  type Stored,
+} from '../../access/disclosure.ts';
 import { disclose, type ElementFilter } from '../../access/mask.ts';
 import type { Criterion, Permission } from '../../access/policy.ts';
 import { fail } from '../../base/errors.ts';
@@ -47,7 +54,7 @@ export function pauseBetweenRows({ budget }: Pick<InteractionContext, 'budget'>)
 
 /** Counts a resource as bytes of the answer. @throws PraxisError `too-costly` */
 export function takeBytes({ budget }: Pick<InteractionContext, 'budget'>, resource: Disclosed<string>): void {
-  budget.take(textOf(resource).length, showingRows);
+  budget.take(disclosedText(resource).length, showingRows);
 }
 
 /**

@@ -62,7 +62,7 @@ export function accessBesideTypes(policy: AccessPolicy): Omit<EffectiveAccess, '
   return {
     entries: traceEntries(policy),
     bundles: [...policy.bundles].toSorted(),
-    systemInteractions: ofSystem.filter((name) => refusalOf(policy, name, '') === undefined),
+    systemInteractions: ofSystem.filter((name) => findRefusal(policy, name, '') === undefined),
   };
 }
 
@@ -89,7 +89,7 @@ export const interactionNames: readonly InteractionName[] = names;
  * Why an interaction on a type is refused, in the words of the refusal; undefined when its holder may do it on some
  * rows.
  */
-export function refusalOf(policy: AccessPolicy, interaction: InteractionName, type: string): string | undefined {
+export function findRefusal(policy: AccessPolicy, interaction: InteractionName, type: string): string | undefined {
   return refusedWith(() =>
     interactions[interaction].authorize({ policy }, { interaction, type, id: 'id', versionId: '1' }),
   );
@@ -112,7 +112,7 @@ function typeAccess(policy: AccessPolicy, own: FirmSearchParameters, links: read
   const searchable = policy.allows(type, 's');
   return {
     type,
-    interactions: ofType.filter((name) => refusalOf(policy, name, type) === undefined),
+    interactions: ofType.filter((name) => findRefusal(policy, name, type) === undefined),
     grants: (['r', 's', 'c', 'u'] as const).flatMap((letter) =>
       policy.grants(type, letter).map((grant) => letterGrant(letter, grant)),
     ),

@@ -3,7 +3,7 @@
  * request. https://hl7.org/fhir/R4/terminology-service.html
  */
 import { type JsonObject, parseJson } from '@praxis/fhir';
-import { textOf } from '../../access/disclosure.ts';
+import { disclosedText } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
 import { planPage, type SearchTarget } from '../../search/sql/plan.ts';
 import type { TerminologyLookup } from '../../terminology/terminology.ts';
@@ -33,7 +33,7 @@ export function firmTerminology(context: InteractionContext, plan: Plan): Termin
     const page = planPage(target);
     const [row] = page.cut(await context.store.selectPage(context.scope, page.statement)).rows;
     const disclosed = row && discloseRow(context, 's', row, {});
-    return disclosed && objectOf(parseJson(textOf(disclosed)));
+    return disclosed && objectOf(parseJson(disclosedText(disclosed)));
   };
 }
 

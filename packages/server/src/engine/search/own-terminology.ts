@@ -3,7 +3,7 @@
  * with the elements that it may see. What it may not see does not exist for it, so expansions tell nothing of it.
  */
 import { isRawDecimal, type JsonObject, parseJson } from '@praxis/fhir';
-import { textOf } from '../../access/disclosure.ts';
+import { disclosedText } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import { openTerminology, type Terminology, type TerminologyKind } from '../../terminology/terminology.ts';
 import type { InteractionContext, Preferences } from '../context.ts';
@@ -33,7 +33,7 @@ export async function readOwn(context: InteractionContext, type: TerminologyKind
   if (row.deleted) return deleted(context, row);
   const body = discloseRow(context, 'r', row, {});
   if (body === undefined) return notFound(type, id);
-  const value = parseJson(textOf(body));
+  const value = parseJson(disclosedText(body));
   if (typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawDecimal(value)) return value;
   return fail('internal', { diagnostics: 'A stored resource is not a JSON object' });
 }

@@ -3,7 +3,7 @@
  * (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/): whoever repeats one gets the first answer,
  * under the rights of now. How, and what a failed one leaves: docs/decisions/0173.
  */
-import { type Disclosed, serverWritten, textOf } from '../../access/disclosure.ts';
+import { type Disclosed, disclosedText, serverWritten } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import type { AnswerToKeep, KeptAnswer, KeyClaim } from '../../storage/store.ts';
 import { openAudit } from '../audit-recorder.ts';
@@ -48,7 +48,7 @@ export async function withIdempotency(
 
 function answerToKeep(context: InteractionContext, claim: KeyClaim, response: FhirResponse): AnswerToKeep {
   const { status, id, versionId, lastUpdatedMs, location, body } = response;
-  const bytes = body === undefined ? undefined : Buffer.from(textOf(body));
+  const bytes = body === undefined ? undefined : Buffer.from(disclosedText(body));
   const isKept = bytes !== undefined && bytes.length <= bodyBytesMax;
   return {
     status,
@@ -86,7 +86,7 @@ async function replayAnswer(
     const body = bodyOf(context, claim, answer);
     if (body !== undefined) {
       inside.note.shown += 1;
-      inside.note.patients.addOf(accessed.type, accessed.id, textOf(body), context.baseUrl);
+      inside.note.patients.addOf(accessed.type, accessed.id, disclosedText(body), context.baseUrl);
     }
     return answered({ ...response, body: body ?? withheld() });
   } catch (error) {

@@ -2,7 +2,7 @@
  * Errors to HTTP answers, in one place. What the caller may read comes from the error's details; causes go to the log.
  */
 import type { FastifyReply } from 'fastify';
-import { textOf } from '../../access/disclosure.ts';
+import { disclosedText } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { outcomeOf } from '../../engine/outcome.ts';
@@ -26,7 +26,7 @@ export function sendOutcome(reply: FastifyReply, error: PraxisError, log: Log): 
   return reply
     .code(error.status)
     .header('content-type', format.contentType)
-    .send(representationOf(textOf(outcomeOf(error)), format));
+    .send(representationOf(disclosedText(outcomeOf(error)), format));
 }
 
 /** What an error says in headers: its own, and when to come again for every 503 (RFC 9110 §15.6.4), where it does not say. */

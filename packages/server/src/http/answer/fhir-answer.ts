@@ -4,7 +4,7 @@
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { textOf } from '../../access/disclosure.ts';
+import { disclosedText } from '../../access/disclosure.ts';
 import type { FhirList, FhirResponse } from '../../engine/context.ts';
 import { nativeContent } from '../binary.ts';
 import { type AnswerFormat, type FormatWishes, requireFormat, requireListFormat } from './answer-format.ts';
@@ -29,7 +29,7 @@ export async function sendAnswer(
   isBinaryRead: boolean,
 ): Promise<FastifyReply> {
   const wishes = reply.request.parsed.formats;
-  const json = response.body === undefined ? undefined : textOf(response.body);
+  const json = response.body === undefined ? undefined : disclosedText(response.body);
   const content = isBinaryRead && json !== undefined ? nativeContent(json, wishes) : undefined;
   const answer =
     json === undefined || content !== undefined

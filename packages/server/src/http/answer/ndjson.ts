@@ -2,7 +2,7 @@
  * Lists as lines (https://github.com/ndjson/ndjson-spec): a resource a line in the order of the Bundle's entries, its links
  * in the header Link (RFC 8288), its total in X-Total-Count: docs/decisions/0139.
  */
-import { textOf } from '../../access/disclosure.ts';
+import { disclosedText } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import type { FhirList } from '../../engine/context.ts';
 
@@ -11,7 +11,7 @@ const linkLengthMax = 12_000;
 
 /** Each resource on a line of its own. */
 export function linesOf({ resources }: FhirList): string {
-  return resources.map((resource) => `${textOf(resource)}\n`).join('');
+  return resources.map((resource) => `${disclosedText(resource)}\n`).join('');
 }
 
 /**

@@ -25,7 +25,7 @@ const timesTheFree = 2;
 const keysMax = 10_000;
 
 /** The place of one request. */
-export interface Place {
+export interface RequestPlace {
   /** Gives it back while `waiting`: whoever waits for a change, or for the bytes of a body, costs nothing. */
   during<T>(waiting: () => Promise<T>): Promise<T>;
   /** Gives it back for good. */
@@ -47,7 +47,7 @@ export interface RequestPlaces {
    */
   enter(request: PlacedRequest, response: Pick<ServerResponse, 'once'>, then: AtTheDoor): void;
   /** A place for an application that has proven its credentials. @throws PraxisError `rate-exceeded`, `unavailable` */
-  take(application: number, request: PlacedRequest): Place;
+  take(application: number, request: PlacedRequest): RequestPlace;
   /** Ends the waiting; nobody is told. */
   close(): void;
 }

@@ -10,7 +10,7 @@ import type { ByteRange } from '../../content/content-store.ts';
 import { extensionOf } from '../../content/media-types.ts';
 import { findShownContent, type ShownContent } from '../../practice/documents/store.ts';
 import { type ContentRequest, ended } from './content-request.ts';
-import { etagOf } from './content-upload.ts';
+import { formatContentTag } from './content-upload.ts';
 
 /**
  * 200, 206 or 304.
@@ -23,7 +23,7 @@ export async function sendContent(asked: ContentRequest): Promise<FastifyReply> 
   if (content === undefined) return ended('download', 'The content is no longer open to the application');
   if (content.patient?.startsWith('Patient/'))
     noted.patients = { ids: [content.patient.slice('Patient/'.length)], more: false };
-  const etag = etagOf(content.sha256);
+  const etag = formatContentTag(content.sha256);
   const headers = { ...headersOf(content), etag };
   if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).headers(headers).send();
   const range = rangeOf(request.headers.range, request.headers['if-range'], etag, content.size);

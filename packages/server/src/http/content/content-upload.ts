@@ -37,14 +37,14 @@ export async function takeContent(asked: ContentRequest): Promise<FastifyReply> 
     if (!isKept) ended('upload', 'This URL was used, or has expired, while the file came in');
     return reply
       .code(200)
-      .headers({ etag: etagOf(sha256), 'cache-control': 'private, no-store' })
+      .headers({ etag: formatContentTag(sha256), 'cache-control': 'private, no-store' })
       .send();
   } finally {
     await rm(file.path, { force: true });
   }
 }
 
-export function etagOf(sha256: Buffer): string {
+export function formatContentTag(sha256: Buffer): string {
   return `"${sha256.toString('base64url')}"`;
 }
 

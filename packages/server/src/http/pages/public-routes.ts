@@ -3,7 +3,7 @@
  * documentation, metadata.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { textOf } from '../../access/disclosure.ts';
+import { disclosedText } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import { type CapabilityFacts, capabilities } from '../../engine/capabilities.ts';
 import { operations } from '../../practice/operations.ts';
@@ -104,7 +104,7 @@ async function metadata(
     ...(own === undefined ? {} : { own }),
   };
   const statement = capabilities(facts, operations);
-  const text = textOf(statement);
+  const text = disclosedText(statement);
   // An ETag that changes with the text: https://hl7.org/fhir/R4/http.html#capabilities
   reply
     .header('cache-control', own === undefined ? 'public, max-age=300' : 'private, no-cache')

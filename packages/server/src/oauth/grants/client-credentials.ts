@@ -5,10 +5,10 @@
  */
 import { authenticateClient } from '../client-auth/authenticated-client.ts';
 import { makeClientToken, realmPath } from '../signing/client-tokens.ts';
-import type { ClientRequest, Grant } from './grant.ts';
+import type { ClientRequest, TokenGrant } from './grant.ts';
 import { grantedEntries } from './granted-entries.ts';
 
-export const clientCredentialsGrant: Grant<ClientRequest> = {
+export const clientCredentialsGrant: TokenGrant<ClientRequest> = {
   grantType: 'client_credentials',
 
   async issue(service, request, form) {

@@ -10,7 +10,7 @@ import type { LegacyExchange } from '../legacy/exchange.ts';
 import type { TokenService } from '../token-service.ts';
 
 /** A grant of an endpoint whose requests arrive as `Request`. */
-export interface Grant<Request> {
+export interface TokenGrant<Request> {
   /** The `grant_type` it answers to. */
   readonly grantType: string;
   /**

@@ -9,12 +9,12 @@ import { refuse } from '../errors.ts';
 import { requireParameter } from '../form.ts';
 import { legacyAnswer } from '../legacy/answer.ts';
 import { findLegacyCaller, requireLegacyKey, requireLiveHolder } from '../legacy/caller.ts';
-import type { Grant, LegacyRequest } from './grant.ts';
+import type { LegacyRequest, TokenGrant } from './grant.ts';
 
 /** Stands for the stored hash where there is no account; no password has it. */
 const noPasswordHash = new Uint8Array(32);
 
-export const passwordGrant: Grant<LegacyRequest> = {
+export const passwordGrant: TokenGrant<LegacyRequest> = {
   grantType: 'password',
 
   async issue(service, request, form) {

@@ -11,9 +11,9 @@ import { credentialOf, type LegacyToken, readLegacyToken } from '../legacy/token
 import { decodeJwt } from '../signing/jwt.ts';
 import { isProblem, type TokenProblem } from '../signing/token-problem.ts';
 import type { TokenService } from '../token-service.ts';
-import type { Grant, LegacyRequest } from './grant.ts';
+import type { LegacyRequest, TokenGrant } from './grant.ts';
 
-export const refreshTokenGrant: Grant<LegacyRequest> = {
+export const refreshTokenGrant: TokenGrant<LegacyRequest> = {
   grantType: 'refresh_token',
 
   async issue(service, request, form) {

@@ -11,7 +11,7 @@ import type { Application } from '../../tenancy/applications.ts';
 import { insertApiKey, listApiKeys, lockApplication } from '../client-auth/api-keys.ts';
 import { insertClientWithSecret, listClients } from '../client-auth/clients.ts';
 
-export interface Migration {
+export interface LegacyMigration {
   /** What was made; absent where the application had it already. They cannot be shown again. */
   readonly apiKey?: string;
   readonly clientId?: string;
@@ -28,7 +28,7 @@ export async function migrateToClientCredentials(
   database: Database,
   secrets: Secrets,
   application: Application,
-): Promise<Migration> {
+): Promise<LegacyMigration> {
   return await database.transaction(undefined, async (tx) => {
     await lockApplication(tx, application); // two at once: the second finds what the first made
     const keys = await listApiKeys(tx, application);

@@ -4,7 +4,7 @@
  * (https://hl7.org/fhir/R4/bundle.html#history).
  */
 
-import { type Disclosed, textOf } from '../../access/disclosure.ts';
+import { type Disclosed, disclosedText } from '../../access/disclosure.ts';
 import { toInstant } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
 import { newUuid } from '../../base/ids.ts';
@@ -22,7 +22,7 @@ import { changeEntry, comparedTypes } from './entries.ts';
 import {
   type ChangesParameters,
   changesMax,
-  readParameters,
+  readChangesParameters,
   repeated,
   searchableTypes,
   waitSecondsMax,
@@ -113,7 +113,7 @@ interface Page {
  * @throws PraxisError `operation-parameter-invalid`, `access-denied`, `cursor-invalid`, `feed-ended`
  */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
-  const asked = readParameters(context, request);
+  const asked = readChangesParameters(context, request);
   const start = await startOf(context, asked);
   // Read before the changes are: what is told was complete at an earlier moment, never at a later one.
   const completeUntilMs = await context.store.completeUntil(context.scope);
@@ -154,7 +154,10 @@ async function pageAfter(context: InteractionContext, asked: ChangesParameters, 
       await pauseBetweenRows(context);
       const told = changeEntry(context, follower, change);
       entries.push(...told);
-      bytesShown += told.reduce((sum, { resource }) => sum + (resource === undefined ? 0 : textOf(resource).length), 0);
+      bytesShown += told.reduce(
+        (sum, { resource }) => sum + (resource === undefined ? 0 : disclosedText(resource).length),
+        0,
+      );
       if (entries.length === asked.count || bytesShown >= pageBytesMax)
         return { entries, follower: { ...follower, after: change.place }, hasMore: true };
     }

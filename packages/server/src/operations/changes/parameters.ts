@@ -39,7 +39,10 @@ export function searchableTypes({ policy }: RightsContext): readonly string[] {
 }
 
 /** @throws PraxisError `operation-parameter-invalid`, `access-denied` (a type that the caller may not search) */
-export function readParameters(context: InteractionContext, { input, prefer }: OperationRequest): ChangesParameters {
+export function readChangesParameters(
+  context: InteractionContext,
+  { input, prefer }: OperationRequest,
+): ChangesParameters {
   const wait = integerInput(input, '_wait') ?? prefer.waitSeconds ?? 0;
   if (wait < 0) refuseParameter('_wait', `takes seconds from 0 to ${waitSecondsMax}`);
   const count = integerInput(input, '_count') ?? changesDefault;

@@ -14,8 +14,8 @@ import { discloseRows, type ShownRow } from '../../engine/rights/disclosing.ts';
 import { encodeQuery } from '../../engine/search/search-links.ts';
 import type { Operation, OperationParameter, OperationRequest } from '../operation.ts';
 import { resourceResponse } from '../result.ts';
-import { appliedParameters, type EverythingParameters, readParameters } from './parameters.ts';
-import { openPosition, type Position, sealPosition } from './position.ts';
+import { appliedParameters, type EverythingParameters, readEverythingParameters } from './parameters.ts';
+import { openEverythingPosition, type Position, sealEverythingPosition } from './position.ts';
 import { supportingRows } from './supporting.ts';
 import { firstPosition, walk } from './walk.ts';
 
@@ -70,10 +70,10 @@ export const encounterEverything: Operation = {
  *   `operation-parameter-invalid`
  */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
-  const asked = readParameters(request);
+  const asked = readEverythingParameters(request);
   const first = await firstPosition(context, asked);
   if (first === undefined && asked.id !== '') return notFound(asked.type, asked.id);
-  const position = asked.cursor === undefined ? first : openPosition(context, asked, asked.cursor);
+  const position = asked.cursor === undefined ? first : openEverythingPosition(context, asked, asked.cursor);
   const page = position === undefined ? { rows: [], next: undefined } : await walk(context, asked, position);
   const matches = await discloseRows(
     context,
@@ -109,5 +109,7 @@ function linksOf(context: InteractionContext, asked: EverythingParameters, next:
     return `${context.baseUrl}/${path}/$everything?${encodeQuery(all)}`;
   };
   const self: BundleLink = { relation: 'self', url: linkTo(asked.cursor) };
-  return next === undefined ? [self] : [self, { relation: 'next', url: linkTo(sealPosition(context, asked, next)) }];
+  return next === undefined
+    ? [self]
+    : [self, { relation: 'next', url: linkTo(sealEverythingPosition(context, asked, next)) }];
 }

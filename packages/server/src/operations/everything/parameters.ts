@@ -27,7 +27,7 @@ export interface EverythingParameters {
 }
 
 /** @throws PraxisError `operation-parameter-invalid` */
-export function readParameters({ type, id, input }: OperationRequest): EverythingParameters {
+export function readEverythingParameters({ type, id, input }: OperationRequest): EverythingParameters {
   return {
     type,
     id,

@@ -23,7 +23,11 @@ const cursorPattern = /^[A-Za-z0-9_-]+$/;
 const cursorLengthMax = 40_000;
 
 /** The sealed position, in characters that need no percent-encoding. */
-export function sealPosition(context: InteractionContext, asked: EverythingParameters, position: Position): string {
+export function sealEverythingPosition(
+  context: InteractionContext,
+  asked: EverythingParameters,
+  position: Position,
+): string {
   const { of, following, type, within } = position;
   const plain = Buffer.from(JSON.stringify([of, following ?? null, type, within ?? null]));
   return context.secrets.seal('page-link', plain, bindingOf(context, asked)).toString('base64url');
@@ -33,7 +37,11 @@ export function sealPosition(context: InteractionContext, asked: EverythingParam
  * What was sealed.
  * @throws PraxisError `cursor-invalid`: altered, or made for another caller, firm, policy or request
  */
-export function openPosition(context: InteractionContext, asked: EverythingParameters, cursor: string): Position {
+export function openEverythingPosition(
+  context: InteractionContext,
+  asked: EverythingParameters,
+  cursor: string,
+): Position {
   const isCursor = cursor.length <= cursorLengthMax && cursorPattern.test(cursor);
   const plain = isCursor
     ? context.secrets.open('page-link', Buffer.from(cursor, 'base64url'), bindingOf(context, asked))

@@ -3,6 +3,7 @@ import type { CalendarContent, DayExceptions, LocalPeriod, Opening, WeeklyRule }
 import { readCode } from './calendar-types.ts';
 import {
   clockText,
+  type DocumentPlace,
   dayOfPlace,
   integerOf,
   listOf,
@@ -10,8 +11,7 @@ import {
   memberOf,
   minutesOf,
   note,
-  objectOf,
-  type Place,
+  readObject,
 } from './document.ts';
 import type { Day } from './zone.ts';
 
@@ -28,7 +28,10 @@ const openingNames = ['from', 'to', 'appointmentTypes', 'capacity', 'stepMinutes
 const weeklyNames = ['days', 'validFrom', 'validTo', ...openingNames];
 const exceptionNames = ['date', 'closed', ...openingNames];
 
-export function readRules(weekly: Place, exceptions: Place): Pick<CalendarContent, 'weekly' | 'exceptions'> {
+export function readRules(
+  weekly: DocumentPlace,
+  exceptions: DocumentPlace,
+): Pick<CalendarContent, 'weekly' | 'exceptions'> {
   return {
     weekly: weekly.value === undefined ? [] : listOf(weekly, { min: 0, max: weeklyMax }, readWeekly),
     exceptions: exceptions.value === undefined ? new Map() : readExceptions(exceptions),
@@ -36,7 +39,7 @@ export function readRules(weekly: Place, exceptions: Place): Pick<CalendarConten
 }
 
 /** `from` and `to` of a document's element. */
-export function readPeriod(place: Place, members: Members): LocalPeriod | undefined {
+export function readPeriod(place: DocumentPlace, members: Members): LocalPeriod | undefined {
   const fromMinutes = minutesOf(memberOf(place, members, 'from'), 'from');
   const toMinutes = minutesOf(memberOf(place, members, 'to'), 'to');
   if (fromMinutes === undefined || toMinutes === undefined) return undefined;
@@ -48,8 +51,8 @@ export function readPeriod(place: Place, members: Members): LocalPeriod | undefi
 /** The whole day, for what is closed without `from` and `to`. */
 export const wholeDay: LocalPeriod = { fromMinutes: 0, toMinutes: 24 * 60 };
 
-function readWeekly(place: Place): WeeklyRule | undefined {
-  const members = objectOf(place, weeklyNames);
+function readWeekly(place: DocumentPlace): WeeklyRule | undefined {
+  const members = readObject(place, weeklyNames);
   if (members === undefined) return undefined;
   const opening = readOpening(place, members);
   const days = readDays(memberOf(place, members, 'days'));
@@ -60,7 +63,7 @@ function readWeekly(place: Place): WeeklyRule | undefined {
   return opening === undefined ? undefined : { ...opening, days, validFrom, validTo };
 }
 
-function readDays(place: Place): readonly number[] {
+function readDays(place: DocumentPlace): readonly number[] {
   const days = listOf(place, { min: 1, max: 7 }, (item) => {
     const index = typeof item.value === 'string' ? dayNames.indexOf(item.value) : -1;
     return index < 0 ? note(item, item.path, `must be one of ${dayNames.join(', ')}`) : index;
@@ -69,13 +72,13 @@ function readDays(place: Place): readonly number[] {
   return days;
 }
 
-function optionalDay(place: Place, members: Members, name: string): Day | undefined {
+function optionalDay(place: DocumentPlace, members: Members, name: string): Day | undefined {
   return members[name] === undefined ? undefined : dayOfPlace(memberOf(place, members, name));
 }
 
-function readOpening(place: Place, members: Members): Opening | undefined {
+function readOpening(place: DocumentPlace, members: Members): Opening | undefined {
   const period = readPeriod(place, members);
-  const member = (name: string): Place => memberOf(place, members, name);
+  const member = (name: string): DocumentPlace => memberOf(place, members, name);
   const { appointmentTypes: types, capacity: places, stepMinutes } = members;
   const opening = {
     appointmentTypes:
@@ -86,10 +89,10 @@ function readOpening(place: Place, members: Members): Opening | undefined {
   return period === undefined ? undefined : { ...period, ...opening };
 }
 
-function readExceptions(place: Place): ReadonlyMap<Day, DayExceptions> {
+function readExceptions(place: DocumentPlace): ReadonlyMap<Day, DayExceptions> {
   const days = new Map<Day, { closures: LocalPeriod[]; openings: Opening[] }>();
   listOf(place, { min: 0, max: exceptionsMax }, (item) => {
-    const members = objectOf(item, exceptionNames);
+    const members = readObject(item, exceptionNames);
     if (members === undefined) return undefined;
     const day = dayOfPlace(memberOf(item, members, 'date'));
     if (day === undefined) return undefined;
@@ -106,7 +109,7 @@ function present<T>(value: T | undefined): readonly T[] {
   return value === undefined ? [] : [value];
 }
 
-function readClosure(place: Place, members: Members): LocalPeriod | undefined {
+function readClosure(place: DocumentPlace, members: Members): LocalPeriod | undefined {
   if (members['closed'] !== true)
     return note(place, memberOf(place, members, 'closed').path, 'must be true; leave it out of what is open');
   for (const name of ['appointmentTypes', 'capacity', 'stepMinutes'])

@@ -1,6 +1,6 @@
 /** The appointment types of a calendar's document, and what they need. */
 import type { AppointmentTypeRule, Need } from './calendar.ts';
-import { integerOf, listOf, memberOf, objectOf, type Place, patternOf, textOfPlace } from './document.ts';
+import { type DocumentPlace, integerOf, listOf, memberOf, patternOf, readObject, textOfPlace } from './document.ts';
 
 const names = ['code', 'system', 'display', 'minutes', 'bufferBeforeMinutes', 'bufferAfterMinutes', 'needs'] as const;
 
@@ -14,15 +14,15 @@ const codeLengthMax = 64;
 const systemLengthMax = 255;
 const displayLengthMax = 120;
 
-export function readTypes(place: Place): readonly AppointmentTypeRule[] {
+export function readTypes(place: DocumentPlace): readonly AppointmentTypeRule[] {
   return listOf(place, { min: 1, max: typesMax }, readType);
 }
 
-function readType(place: Place): AppointmentTypeRule | undefined {
-  const members = objectOf(place, names);
+function readType(place: DocumentPlace): AppointmentTypeRule | undefined {
+  const members = readObject(place, names);
   if (members === undefined) return undefined;
-  const member = (name: (typeof names)[number]): Place => memberOf(place, members, name);
-  const given = <T>(name: (typeof names)[number], read: (at: Place) => T | undefined): T | undefined =>
+  const member = (name: (typeof names)[number]): DocumentPlace => memberOf(place, members, name);
+  const given = <T>(name: (typeof names)[number], read: (at: DocumentPlace) => T | undefined): T | undefined =>
     members[name] === undefined ? undefined : read(member(name));
   const code = readCode(member('code'));
   const system = given('system', (at) => patternOf(at, systemPattern, 'a URI without spaces'));
@@ -39,7 +39,7 @@ function readType(place: Place): AppointmentTypeRule | undefined {
 }
 
 /** A code of FHIR (https://hl7.org/fhir/R4/datatypes.html#code): no spaces at its ends, none twice. */
-export function readCode(place: Place): string | undefined {
+export function readCode(place: DocumentPlace): string | undefined {
   const code = textOfPlace(place, codeLengthMax);
   if (code === undefined || /^\S+(?: \S+)*$/.test(code)) return code;
   return patternOf(place, /^\S+(?: \S+)*$/, 'a code: no spaces at its ends, and no two together');
@@ -47,8 +47,8 @@ export function readCode(place: Place): string | undefined {
 
 const systemPattern = new RegExp(`^[!-~]{1,${systemLengthMax}}$`);
 
-function readNeed(place: Place): Need | undefined {
-  const members = objectOf(place, ['anyOf']);
+function readNeed(place: DocumentPlace): Need | undefined {
+  const members = readObject(place, ['anyOf']);
   if (members === undefined) return undefined;
   const anyOf = listOf(memberOf(place, members, 'anyOf'), { min: 1, max: alternativesMax }, (item) =>
     patternOf(

@@ -1,12 +1,15 @@
 /** Rules of one calendar that cannot all hold: each is told by its element, with what would work. */
 import type { AppointmentTypeRule, CalendarContent, LocalPeriod, Opening, WeeklyRule } from './calendar.ts';
 import { dayNames } from './calendar-rules.ts';
-import { clockText, note, type Reading } from './document.ts';
+import { clockText, type DocumentReading, note } from './document.ts';
 import { typeDigits } from './slot-id.ts';
 import { isValid } from './windows.ts';
 import { type Day, dateText } from './zone.ts';
 
-export function findContradictions(reading: Reading, { appointmentTypes, weekly, exceptions }: CalendarContent): void {
+export function findContradictions(
+  reading: DocumentReading,
+  { appointmentTypes, weekly, exceptions }: CalendarContent,
+): void {
   findEqualTypes(reading, appointmentTypes);
   weekly.forEach((rule, index) => {
     findMisfits(reading, `weekly[${index}]`, rule, appointmentTypes);
@@ -24,7 +27,7 @@ export function findContradictions(reading: Reading, { appointmentTypes, weekly,
   }
 }
 
-function findEqualTypes(reading: Reading, types: readonly AppointmentTypeRule[]): void {
+function findEqualTypes(reading: DocumentReading, types: readonly AppointmentTypeRule[]): void {
   types.forEach(({ code }, index) => {
     const other = types.findIndex((each, at) => at < index && typeDigits(each.code) === typeDigits(code));
     if (other < 0) return;
@@ -37,7 +40,12 @@ function findEqualTypes(reading: Reading, types: readonly AppointmentTypeRule[])
 }
 
 /** Types that are unknown, named twice, or take longer than the window. */
-function findMisfits(reading: Reading, path: string, opening: Opening, types: readonly AppointmentTypeRule[]): void {
+function findMisfits(
+  reading: DocumentReading,
+  path: string,
+  opening: Opening,
+  types: readonly AppointmentTypeRule[],
+): void {
   const codes = opening.appointmentTypes ?? types.map(({ code }) => code);
   const known = types.map(({ code }) => code);
   codes.forEach((code, index) => {
@@ -52,7 +60,7 @@ function findMisfits(reading: Reading, path: string, opening: Opening, types: re
 }
 
 function noteTooLong(
-  reading: Reading,
+  reading: DocumentReading,
   path: string,
   { fromMinutes, toMinutes }: LocalPeriod,
   type: AppointmentTypeRule,
@@ -62,7 +70,13 @@ function noteTooLong(
   note({ reading }, path, rule);
 }
 
-function noteOverlap(reading: Reading, index: number, earlier: number, other: WeeklyRule, rule: WeeklyRule): void {
+function noteOverlap(
+  reading: DocumentReading,
+  index: number,
+  earlier: number,
+  other: WeeklyRule,
+  rule: WeeklyRule,
+): void {
   const day = commonDay(other, rule);
   const name = day === undefined ? '' : dayNames[day];
   const window = `${clockText(Math.max(other.fromMinutes, rule.fromMinutes))}-${clockText(Math.min(other.toMinutes, rule.toMinutes))}`;

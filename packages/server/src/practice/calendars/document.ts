@@ -6,13 +6,13 @@ import { type ErrorCode, type ErrorIssue, fail } from '../../base/errors.ts';
 import { type Day, dateText, dayMs } from './zone.ts';
 
 /** Where one document is read: what is wrong with it so far. */
-export interface Reading {
+export interface DocumentReading {
   readonly problems: ErrorIssue[];
 }
 
 /** An element of a document, by its path, e.g. `weekly[2].from`. */
-export interface Place {
-  readonly reading: Reading;
+export interface DocumentPlace {
+  readonly reading: DocumentReading;
   readonly path: string;
   readonly value: unknown;
 }
@@ -26,18 +26,18 @@ const problemsMax = 10;
 const days = { first: Date.UTC(2000, 0, 1) / dayMs, last: Date.UTC(2499, 11, 31) / dayMs } as const;
 
 /** @throws PraxisError `code` with one issue for each problem, if there are any */
-export function requireNoProblems({ problems }: Reading, code: ErrorCode): void {
+export function requireNoProblems({ problems }: DocumentReading, code: ErrorCode): void {
   const [first, ...more] = problems.slice(0, problemsMax);
   if (first !== undefined) fail(code, { ...first, more });
 }
 
-export function note({ reading }: Pick<Place, 'reading'>, path: string, rule: string): undefined {
+export function note({ reading }: Pick<DocumentPlace, 'reading'>, path: string, rule: string): undefined {
   reading.problems.push({ diagnostics: `${path === '' ? 'The document' : path} ${rule}`, expression: [path] });
   return undefined;
 }
 
 /** The members of an object that has no others than `names`. */
-export function objectOf({ reading, path, value }: Place, names: readonly string[]): Members | undefined {
+export function readObject({ reading, path, value }: DocumentPlace, names: readonly string[]): Members | undefined {
   if (!isObject(value)) return note({ reading }, path, 'must be a JSON object');
   for (const name of Object.keys(value).filter((each) => !names.includes(each))) {
     const shown = /^[A-Za-z]{1,40}$/.test(name) ? name : 'a member';
@@ -47,7 +47,7 @@ export function objectOf({ reading, path, value }: Place, names: readonly string
 }
 
 /** The member of an object as a place. */
-export function memberOf({ reading, path }: Place, members: Members, name: string): Place {
+export function memberOf({ reading, path }: DocumentPlace, members: Members, name: string): DocumentPlace {
   return { reading, path: path === '' ? name : `${path}.${name}`, value: members[name] };
 }
 
@@ -57,7 +57,11 @@ export interface Lengths {
 }
 
 /** What `read` makes of each item of a list; items that are wrong are left out, and noted by `read`. */
-export function listOf<T>(place: Place, lengths: Lengths, read: (item: Place) => T | undefined): readonly T[] {
+export function listOf<T>(
+  place: DocumentPlace,
+  lengths: Lengths,
+  read: (item: DocumentPlace) => T | undefined,
+): readonly T[] {
   const { reading, path, value } = place;
   if (!Array.isArray(value) || value.length < lengths.min || value.length > lengths.max) {
     note(place, path, `must be a list of ${lengths.min} to ${lengths.max} items`);
@@ -69,31 +73,31 @@ export function listOf<T>(place: Place, lengths: Lengths, read: (item: Place) =>
   });
 }
 
-export function textOfPlace(place: Place, lengthMax: number): string | undefined {
+export function textOfPlace(place: DocumentPlace, lengthMax: number): string | undefined {
   const { path, value } = place;
   if (typeof value === 'string' && value !== '' && [...value].length <= lengthMax && !/[\p{Cc}\p{Cs}]/u.test(value))
     return value;
   return note(place, path, `must be a text of 1 to ${lengthMax} characters without control characters`);
 }
 
-export function patternOf(place: Place, pattern: RegExp, rule: string): string | undefined {
+export function patternOf(place: DocumentPlace, pattern: RegExp, rule: string): string | undefined {
   const { path, value } = place;
   return typeof value === 'string' && pattern.test(value) ? value : note(place, path, `must be ${rule}`);
 }
 
-export function integerOf(place: Place, { min, max }: Lengths): number | undefined {
+export function integerOf(place: DocumentPlace, { min, max }: Lengths): number | undefined {
   const { path, value } = place;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max) return value;
   return note(place, path, `must be a whole number from ${min} to ${max}`);
 }
 
-export function flagOf(place: Place): boolean | undefined {
+export function flagOf(place: DocumentPlace): boolean | undefined {
   const { path, value } = place;
   return typeof value === 'boolean' ? value : note(place, path, 'must be true or false');
 }
 
 /** Minutes after midnight of `HH:MM`; 24:00 only where it ends something. */
-export function minutesOf(place: Place, end: 'from' | 'to'): number | undefined {
+export function minutesOf(place: DocumentPlace, end: 'from' | 'to'): number | undefined {
   const { path, value } = place;
   const [, hours, minutes] = typeof value === 'string' ? (/^([01]\d|2[0-3]):([0-5]\d)$/.exec(value) ?? []) : [];
   if (hours !== undefined) return Number(hours) * 60 + Number(minutes);
@@ -102,7 +106,7 @@ export function minutesOf(place: Place, end: 'from' | 'to'): number | undefined 
 }
 
 /** The day of `YYYY-MM-DD`. */
-export function dayOfPlace(place: Place): Day | undefined {
+export function dayOfPlace(place: DocumentPlace): Day | undefined {
   const { path, value } = place;
   const ms = typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(value) : Number.NaN;
   const day = ms / dayMs;

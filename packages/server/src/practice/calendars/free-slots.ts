@@ -25,7 +25,7 @@ export interface OfferedSlot extends CandidateSlot {
 }
 
 /** What is wanted: slots that start in [fromMs, toMs). */
-export interface Wanted extends SlotRange {
+export interface WantedSlots extends SlotRange {
   /** The last slot that was seen: only later ones. */
   readonly after?: SlotPlace;
   /** Whether no more slots of a calendar, by its number, are wanted. */
@@ -86,7 +86,7 @@ export function practitionerOf({ practitioner }: Calendar): string {
 export async function* freeSlots(
   { scope, store, nowMs, budget }: FreeSlotsContext,
   calendars: readonly ScheduledCalendar[],
-  wanted: Wanted,
+  wanted: WantedSlots,
 ): AsyncGenerator<OfferedSlot> {
   const actors = actorsOf(calendars);
   const bookable = byActor(await findBookableActors(store, scope, actors));
@@ -117,7 +117,7 @@ export async function* freeSlots(
 /** All slots of the calendars in order, free or not. @throws PraxisError `too-costly` */
 async function candidates(
   calendars: readonly ScheduledCalendar[],
-  wanted: Wanted,
+  wanted: WantedSlots,
   budget: Budget,
 ): Promise<readonly OfferedSlot[]> {
   const slots: OfferedSlot[] = [];

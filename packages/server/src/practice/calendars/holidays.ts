@@ -6,14 +6,14 @@
 import type { Holiday } from './calendar.ts';
 import { readPeriod, wholeDay } from './calendar-rules.ts';
 import {
+  type DocumentPlace,
+  type DocumentReading,
   dayOfPlace,
   listOf,
   memberOf,
   note,
-  objectOf,
-  type Place,
   patternOf,
-  type Reading,
+  readObject,
   requireNoProblems,
   textOfPlace,
 } from './document.ts';
@@ -27,18 +27,18 @@ const nameLengthMax = 120;
  * @throws PraxisError `input-invalid` with one issue for each element of another form, by its path
  */
 export function parseHolidays(document: unknown): readonly Holiday[] {
-  const reading: Reading = { problems: [] };
+  const reading: DocumentReading = { problems: [] };
   const place = { reading, path: '', value: document };
-  const members = objectOf(place, ['holidays']) ?? {};
+  const members = readObject(place, ['holidays']) ?? {};
   const holidays = listOf(memberOf(place, members, 'holidays'), { min: 0, max: holidaysMax }, readHoliday);
   requireNoProblems(reading, 'input-invalid');
   return holidays;
 }
 
-function readHoliday(place: Place): Holiday | undefined {
-  const members = objectOf(place, ['date', 'yearly', 'name', 'from', 'to']);
+function readHoliday(place: DocumentPlace): Holiday | undefined {
+  const members = readObject(place, ['date', 'yearly', 'name', 'from', 'to']);
   if (members === undefined) return undefined;
-  const member = (name: string): Place => memberOf(place, members, name);
+  const member = (name: string): DocumentPlace => memberOf(place, members, name);
   if ((members['date'] === undefined) === (members['yearly'] === undefined))
     return note(place, place.path, 'must have either date (YYYY-MM-DD) or yearly (MM-DD)');
   const on = members['date'] === undefined ? yearly(member('yearly')) : once(member('date'));
@@ -48,12 +48,12 @@ function readHoliday(place: Place): Holiday | undefined {
   return on === undefined || period === undefined ? undefined : { on, name, ...period };
 }
 
-function once(place: Place): Holiday['on'] | undefined {
+function once(place: DocumentPlace): Holiday['on'] | undefined {
   const day = dayOfPlace(place);
   return day === undefined ? undefined : { day };
 }
 
-function yearly(place: Place): Holiday['on'] | undefined {
+function yearly(place: DocumentPlace): Holiday['on'] | undefined {
   const rule = 'a day MM-DD that exists, such as 12-25';
   const text = patternOf(place, /^\d\d-\d\d$/, rule);
   if (text === undefined) return undefined;

@@ -6,7 +6,15 @@ import type { CalendarContent } from './calendar.ts';
 import { readRules } from './calendar-rules.ts';
 import { readTypes } from './calendar-types.ts';
 import { findContradictions } from './contradictions.ts';
-import { flagOf, memberOf, objectOf, type Place, patternOf, type Reading, requireNoProblems } from './document.ts';
+import {
+  type DocumentPlace,
+  type DocumentReading,
+  flagOf,
+  memberOf,
+  patternOf,
+  readObject,
+  requireNoProblems,
+} from './document.ts';
 
 const names = ['practitioner', 'location', 'schedule', 'active', 'appointmentTypes', 'weekly', 'exceptions'];
 
@@ -16,18 +24,18 @@ const names = ['practitioner', 'location', 'schedule', 'active', 'appointmentTyp
  *   with one issue for each problem, by the path of its element
  */
 export function parseCalendar(document: unknown): CalendarContent {
-  const reading: Reading = { problems: [] };
+  const reading: DocumentReading = { problems: [] };
   const content = readCalendar({ reading, path: '', value: document });
   requireNoProblems(reading, 'input-invalid');
-  const contradictions: Reading = { problems: [] };
+  const contradictions: DocumentReading = { problems: [] };
   findContradictions(contradictions, content);
   requireNoProblems(contradictions, 'rule-broken');
   return content;
 }
 
-function readCalendar(place: Place): CalendarContent {
-  const members = objectOf(place, names) ?? {};
-  const member = (name: string): Place => memberOf(place, members, name);
+function readCalendar(place: DocumentPlace): CalendarContent {
+  const members = readObject(place, names) ?? {};
+  const member = (name: string): DocumentPlace => memberOf(place, members, name);
   const appointmentTypes = readTypes(member('appointmentTypes'));
   const schedule = members['schedule'] === undefined ? undefined : idOf(member('schedule'), 'Schedule');
   return {
@@ -41,6 +49,6 @@ function readCalendar(place: Place): CalendarContent {
 }
 
 /** The id of a resource (https://hl7.org/fhir/R4/datatypes.html#id). */
-function idOf(place: Place, type: string): string | undefined {
+function idOf(place: DocumentPlace, type: string): string | undefined {
   return patternOf(place, /^[A-Za-z0-9.-]{1,64}$/, `the id of a ${type}, without the type`);
 }

@@ -69,7 +69,7 @@ export interface DocumentVersion {
 }
 
 /** Who changes a document, and when. */
-export interface Change {
+export interface CalendarChange {
   readonly changedAtMs: number;
   readonly changedBy: string;
 }
@@ -129,7 +129,7 @@ export async function findCalendarVersions(
 export async function putCalendar(
   store: StatementRunner,
   scope: TenantScope,
-  calendar: StoredCalendar & Change,
+  calendar: StoredCalendar & CalendarChange,
   actors: readonly string[],
 ): Promise<void> {
   await store.run(scope, putCalendarStatement(scope, calendar, actors));
@@ -154,7 +154,7 @@ export async function findHolidayVersions(
 export async function putHolidays(
   store: StatementRunner,
   scope: TenantScope,
-  holidays: StoredHolidays & Change,
+  holidays: StoredHolidays & CalendarChange,
   actors: readonly string[],
 ): Promise<void> {
   await store.run(scope, putHolidaysStatement(scope, holidays, actors));
@@ -249,7 +249,11 @@ function holidayVersionsStatement({ firm, application }: TenantScope, location: 
     ORDER BY v.version DESC`;
 }
 
-function putCalendarStatement(scope: TenantScope, calendar: StoredCalendar & Change, actors: readonly string[]): Sql {
+function putCalendarStatement(
+  scope: TenantScope,
+  calendar: StoredCalendar & CalendarChange,
+  actors: readonly string[],
+): Sql {
   const { firm } = scope;
   const { number, version, active, practitioner, location, content, changedAtMs, changedBy } = calendar;
   return sql`
@@ -265,7 +269,11 @@ function putCalendarStatement(scope: TenantScope, calendar: StoredCalendar & Cha
     ${epochOf(scope)}`;
 }
 
-function putHolidaysStatement(scope: TenantScope, holidays: StoredHolidays & Change, actors: readonly string[]): Sql {
+function putHolidaysStatement(
+  scope: TenantScope,
+  holidays: StoredHolidays & CalendarChange,
+  actors: readonly string[],
+): Sql {
   const { firm } = scope;
   const { version, location, content, changedAtMs, changedBy } = holidays;
   return sql`

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { type JsonObject, type JsonValue, parseJsonObject, practiceExtensions } from '@praxis/fhir';
-import { textOf as sentText, serverWritten } from '../../access/disclosure.ts';
+import { disclosedText, serverWritten } from '../../access/disclosure.ts';
 import { memberText, withMember } from '../../access/json-members.ts';
 import type { ElementFilter } from '../../access/mask.ts';
 import type { Permission } from '../../access/policy.ts';
@@ -47,7 +47,7 @@ function decorateByFlags(context: InteractionContext, { type, contentFlags }: Fh
   const look = lookFrom(context);
   return async (letter, row, shown, filter) => {
     const isOpen = opened(context, letter, row);
-    let text = sentText(shown);
+    let text = disclosedText(shown);
     const resource = objectFrom(text);
     for (const add of adding)
       for (const [member, values] of await add(look, row, resource))
@@ -134,7 +134,7 @@ function lookFrom(context: InteractionContext): Look {
   const read = async (type: string, id: string): Promise<JsonObject | undefined> => {
     const row = await context.store.read(context.scope, type, id);
     const shown = row === undefined || row.deleted ? undefined : discloseReadable(context, row);
-    return shown && objectFrom(sentText(shown));
+    return shown && objectFrom(disclosedText(shown));
   };
   return {
     context,

@@ -2,7 +2,7 @@
  * URLs of content that need no header (docs/decisions/0192): what they allow is sealed into them, with the access epoch of
  * the application at the firm. They end by time, and at once with any change of the rights that they were made under.
  */
-import { type Disclosed, serverWritten, textOf } from '../../access/disclosure.ts';
+import { type Disclosed, disclosedText, serverWritten } from '../../access/disclosure.ts';
 import { withoutMember } from '../../access/json-members.ts';
 import { tagSubsetted } from '../../access/mask.ts';
 import type { Permission } from '../../access/policy.ts';
@@ -97,7 +97,7 @@ export function withContentLinksFor(
   id: string,
   disclosed: Disclosed<string>,
 ): Disclosed<string> {
-  const text = textOf(disclosed);
+  const text = disclosedText(disclosed);
   if (!holdsContent(text)) return disclosed;
   if (letter === 's' && type === 'DocumentReference')
     return serverWritten(tagSubsetted(withoutMember(text, 'content')));

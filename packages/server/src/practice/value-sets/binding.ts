@@ -40,7 +40,7 @@ const byType: ReadonlyMap<string, readonly Governed[]> = Map.groupBy(
 );
 
 /** Top-level members of the type that the firm's codes govern: a verdict on a change of one tells what it said before. */
-export function boundMembers(type: string): readonly string[] {
+export function listBoundMembers(type: string): readonly string[] {
   return [...new Set((byType.get(type) ?? []).map(({ member }) => member))];
 }
 

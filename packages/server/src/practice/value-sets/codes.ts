@@ -6,7 +6,7 @@
  * https://hl7.org/fhir/R4/valueset.html#compositions
  */
 import type { JsonObject, JsonValue } from '@praxis/fhir';
-import { elements, objectOf, textOfElement } from '../../terminology/elements.ts';
+import { asObject, elements, textOfElement } from '../../terminology/elements.ts';
 import { codeSystemUrl, type FirmCode, type FirmValueSet, valueSetUrl } from './table.ts';
 
 /** A code with its system, as it is compared. */
@@ -29,7 +29,7 @@ export interface SaidCoding {
 
 /** Undefined: the definition is not a list of codes, as an import may have brought, so nothing can be judged by it. */
 export function codesOf(valueSet: JsonObject): FirmSetCodes | undefined {
-  const compose = objectOf(valueSet['compose']);
+  const compose = asObject(valueSet['compose']);
   const inUse = listed(compose?.['include']);
   const retired = listed(compose?.['exclude']);
   if (inUse === undefined || retired === undefined || inUse.length === 0) return undefined;

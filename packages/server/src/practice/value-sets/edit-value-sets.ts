@@ -9,13 +9,13 @@ import { buildWrite } from '../../engine/write/build-write.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import { readCode } from '../calendars/calendar-types.ts';
 import {
+  type DocumentPlace,
+  type DocumentReading,
   flagOf,
   listOf,
   memberOf,
-  objectOf,
-  type Place,
   patternOf,
-  type Reading,
+  readObject,
   requireNoProblems,
   textOfPlace,
 } from '../calendars/document.ts';
@@ -171,9 +171,9 @@ async function requireCalendarsFit(
 }
 
 function parseDocument(set: FirmValueSet, document: unknown): FirmSetCodes {
-  const reading: Reading = { problems: [] };
-  const place: Place = { reading, path: '', value: document };
-  const members = objectOf(place, ['codes', 'active']) ?? {};
+  const reading: DocumentReading = { problems: [] };
+  const place: DocumentPlace = { reading, path: '', value: document };
+  const members = readObject(place, ['codes', 'active']) ?? {};
   const isGiven = members['codes'] !== undefined || set.defaults.length === 0;
   const codes = isGiven
     ? listOf(memberOf(place, members, 'codes'), { min: 1, max: codesMax }, readFirmCode)
@@ -189,10 +189,10 @@ function parseDocument(set: FirmValueSet, document: unknown): FirmSetCodes {
   return { active, inUse, retired: [] };
 }
 
-function readFirmCode(place: Place): FirmCode | undefined {
-  const members = objectOf(place, ['code', 'display', 'system']);
+function readFirmCode(place: DocumentPlace): FirmCode | undefined {
+  const members = readObject(place, ['code', 'display', 'system']);
   if (members === undefined) return undefined;
-  const member = (name: string): Place => memberOf(place, members, name);
+  const member = (name: string): DocumentPlace => memberOf(place, members, name);
   const code = readCode(member('code'));
   const display = textOfPlace(member('display'), displayLengthMax);
   const system =

@@ -2,7 +2,7 @@
 
 import type { InteractionContext } from '../../engine/context.ts';
 import type { ResourceHooks } from '../../engine/hooks.ts';
-import { boundMembers, codesOutsideBinding, type FirmCodesContext } from './binding.ts';
+import { codesOutsideBinding, type FirmCodesContext, listBoundMembers } from './binding.ts';
 import { keptCodes } from './store.ts';
 
 type CodesContext = Pick<InteractionContext, 'scope' | 'store' | 'policy' | 'budget'>;
@@ -16,7 +16,7 @@ export function firmCodesContext({ scope, store, policy, budget }: CodesContext)
 
 export const valueSetHooks: ResourceHooks = {
   bindings: {
-    membersOf: boundMembers,
+    membersOf: listBoundMembers,
     find: (context, type, before, after) => codesOutsideBinding(firmCodesContext(context), type, before, after),
   },
 };

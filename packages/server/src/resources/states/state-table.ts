@@ -48,7 +48,7 @@ export const conditions = {
   'offer-stands': 'The service has offered the slot to one who waits, and the time of the offer is not over.',
 } as const;
 
-export type Condition = keyof typeof conditions;
+export type StateCondition = keyof typeof conditions;
 
 export interface State {
   readonly code: string;
@@ -64,7 +64,7 @@ export interface Transition {
   readonly by: Actor;
   readonly on: Event;
   readonly effects?: readonly Effect[];
-  readonly condition?: Condition;
+  readonly condition?: StateCondition;
   readonly note?: string;
 }
 

@@ -5,7 +5,7 @@
  */
 import { fail } from '../../base/errors.ts';
 
-export type Parameter = readonly [name: string, value: string];
+export type QueryParameter = readonly [name: string, value: string];
 
 /** Parts between `&` that a text is split into, at most, empty ones counted: more than any search takes parameters. */
 const partsMax = 10_000;
@@ -30,9 +30,9 @@ export function requireFewParts(text: string): void {
  * some clients send the `&` of `name=Smith & Sons` as it is, and no search parameter is without a value.
  * @throws PraxisError `search-invalid` for a broken percent-escape or bytes that are not UTF-8, `too-costly`
  */
-export function parseParameters(text: string): Parameter[] {
+export function parseParameters(text: string): QueryParameter[] {
   requireFewParts(text);
-  const parameters: Parameter[] = [];
+  const parameters: QueryParameter[] = [];
   for (const part of text.split('&')) {
     if (part === '') continue;
     const at = part.indexOf('=');

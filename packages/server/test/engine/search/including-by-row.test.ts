@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { textOf } from '../../../src/access/disclosure.ts';
+import { disclosedText } from '../../../src/access/disclosure.ts';
 import { compilePolicy } from '../../../src/access/policy.ts';
 import { fixedClock } from '../../../src/base/clock.ts';
 import type { InteractionContext } from '../../../src/engine/context.ts';
@@ -59,7 +59,7 @@ async function search(type: string, query: string): Promise<[matches: string[], 
   const page = planPage(target);
   const matches = page.cut(await world.store.selectPage(world.scope, page.statement)).rows;
   const entries = await includedEntries(context, target.query, matches, parameters);
-  const ids = entries.map(({ resource }) => String(resource && JSON.parse(textOf(resource)).id));
+  const ids = entries.map(({ resource }) => String(resource && JSON.parse(disclosedText(resource)).id));
   return [matches.map(({ id }) => id).toSorted(), ids];
 }
 

@@ -94,17 +94,17 @@ export const pagingGuards: readonly Guard[] = [
     replaced: [
       {
         file: 'operations/everything/position.ts',
-        name: 'sealPosition',
+        name: 'sealEverythingPosition',
         replace:
-          (original: typeof positions.sealPosition, isOff: Off): typeof positions.sealPosition =>
+          (original: typeof positions.sealEverythingPosition, isOff: Off): typeof positions.sealEverythingPosition =>
           (context, asked, position) =>
             isOff() ? original(unbound(context), anything, position) : original(context, asked, position),
       },
       {
         file: 'operations/everything/position.ts',
-        name: 'openPosition',
+        name: 'openEverythingPosition',
         replace:
-          (original: typeof positions.openPosition, isOff: Off): typeof positions.openPosition =>
+          (original: typeof positions.openEverythingPosition, isOff: Off): typeof positions.openEverythingPosition =>
           (context, asked, cursor) =>
             isOff() ? original(unbound(context), anything, cursor) : original(context, asked, cursor),
       },

@@ -6,7 +6,7 @@ import { issueApiKey, listApiKeys } from '../../../src/oauth/client-auth/api-key
 import { setClientKeys } from '../../../src/oauth/client-auth/client-keys.ts';
 import { endClientSecret, listClientSecrets } from '../../../src/oauth/client-auth/client-secrets.ts';
 import { listClients } from '../../../src/oauth/client-auth/clients.ts';
-import { type Migration, migrateToClientCredentials } from '../../../src/oauth/legacy/migration.ts';
+import { type LegacyMigration, migrateToClientCredentials } from '../../../src/oauth/legacy/migration.ts';
 import { type Application, createApplication } from '../../../src/tenancy/applications.ts';
 import { openTestDatabase } from '../../support/database.ts';
 import { keySetOf, makeKeyPair } from '../assertions.ts';
@@ -14,7 +14,7 @@ import { entryProblem, makeVendor, openWorld, requestClientToken } from '../worl
 
 const { runtime: database } = await openTestDatabase({ after });
 const world = await openWorld(database);
-const migrate = (application: Application, secrets = world.secrets): Promise<Migration> =>
+const migrate = (application: Application, secrets = world.secrets): Promise<LegacyMigration> =>
   migrateToClientCredentials(database, secrets, application);
 
 /** An application with a legacy key and nothing else. */

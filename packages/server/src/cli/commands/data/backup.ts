@@ -3,7 +3,7 @@
 import { restoreBackup } from '../../backup/restore-backup.ts';
 import { writeBackup } from '../../backup/write-backup.ts';
 import type { Command, CommandContext } from '../../command.ts';
-import { number, openProgress, type Progress } from '../../progress.ts';
+import { formatCount, openProgress, type ProgressBar } from '../../progress.ts';
 
 const fileArgument = { label: 'FILE', description: 'The backup', isFile: true } as const;
 
@@ -18,7 +18,7 @@ export const backupCommands: readonly Command[] = [
       const file = input.argument(0);
       const progress = openRowProgress(context);
       const rows = await writeBackup(platform, file, progress.update);
-      context.print(`${number(rows)} rows in ${file} (${progress.end(rows)})`);
+      context.print(`${formatCount(rows)} rows in ${file} (${progress.end(rows)})`);
       context.progress(
         `The secret key is not in it, and nobody can restore it without: keep ${platform.keys.given.place} elsewhere.\n`,
       );
@@ -39,11 +39,11 @@ export const backupCommands: readonly Command[] = [
         replace: input.flag('replace'),
         onProgress: progress.update,
       });
-      context.print(`${number(rows)} rows restored from ${input.argument(0)} (${progress.end(rows)})`);
+      context.print(`${formatCount(rows)} rows restored from ${input.argument(0)} (${progress.end(rows)})`);
     },
   },
 ];
 
-function openRowProgress(context: CommandContext): Progress {
+function openRowProgress(context: CommandContext): ProgressBar {
   return openProgress({ write: context.progress, terminal: process.stderr.isTTY === true, noun: 'rows' });
 }

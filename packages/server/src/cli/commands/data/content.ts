@@ -5,7 +5,7 @@ import type { ContentStore } from '../../../content/content-store.ts';
 import { contentsOfFirm, type StoredContent } from '../../../practice/documents/upkeep.ts';
 import type { Command, CommandContext, CommandInput } from '../../command.ts';
 import { environmentOption, firmsOf, firmsOption } from '../../options.ts';
-import { number } from '../../progress.ts';
+import { formatCount } from '../../progress.ts';
 
 export const contentCommands: readonly Command[] = [
   {
@@ -30,8 +30,8 @@ async function verify(context: CommandContext, input: CommandInput): Promise<voi
       wrong += 1;
       context.print(`firm ${firm.prefix}: content ${each.id} (${each.name}) ${problem}`);
     }
-    const verdict = wrong === 0 ? 'all as they were uploaded' : `${number(wrong)} of them missing or altered`;
-    context.print(`firm ${firm.prefix}: ${number(files)} files, ${number(bytes)} bytes, ${verdict}`);
+    const verdict = wrong === 0 ? 'all as they were uploaded' : `${formatCount(wrong)} of them missing or altered`;
+    context.print(`firm ${firm.prefix}: ${formatCount(files)} files, ${formatCount(bytes)} bytes, ${verdict}`);
     if (wrong > 0) process.exitCode = 1;
   }
 }
@@ -50,6 +50,6 @@ async function problemOf(store: ContentStore, { name, size, sha256 }: StoredCont
   } catch (error) {
     return `cannot be read: ${error instanceof Error ? error.message : 'unknown'}`;
   }
-  if (found !== size) return `has ${number(found)} bytes instead of ${number(size)}`;
+  if (found !== size) return `has ${formatCount(found)} bytes instead of ${formatCount(size)}`;
   return hash.digest().equals(sha256) ? undefined : 'has another hash';
 }

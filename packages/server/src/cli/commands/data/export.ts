@@ -3,8 +3,8 @@ import { resourceTypes } from '@praxis/fhir';
 import { openOperatorScope } from '../../../tenancy/operator.ts';
 import { type Command, UsageError } from '../../command.ts';
 import { directorySink, type ResourceSink, streamSink } from '../../exporting/export-files.ts';
-import { environmentOption, firmOf, firmOption } from '../../options.ts';
-import { number, openProgress } from '../../progress.ts';
+import { environmentOption, findNamedFirm, firmOption } from '../../options.ts';
+import { formatCount, openProgress } from '../../progress.ts';
 
 export const exportCommands: readonly Command[] = [
   {
@@ -20,7 +20,7 @@ export const exportCommands: readonly Command[] = [
     async run(context, input) {
       const types = requireTypes(input.list('type'));
       const platform = await context.platform();
-      const firm = await firmOf(platform, input, input.required('firm'));
+      const firm = await findNamedFirm(platform, input, input.required('firm'));
       const scope = await openOperatorScope(platform.database, platform.clock, firm);
       const out = input.option('out');
       const sink = out === undefined ? streamSink(process.stdout) : await directorySink(out);
@@ -41,7 +41,7 @@ export const exportCommands: readonly Command[] = [
         return;
       }
       const pace = progress.end(count);
-      progress.line(`${number(count)} resources of ${firm.prefix} exported (${pace})`);
+      progress.line(`${formatCount(count)} resources of ${firm.prefix} exported (${pace})`);
     },
   },
 ];

@@ -8,8 +8,8 @@ import type { Command } from '../../command.ts';
 import { importFiles } from '../../importing/files.ts';
 import { readItems } from '../../importing/items.ts';
 import { type LoadProblem, loadResources } from '../../loading.ts';
-import { environmentOption, firmOf, firmOption } from '../../options.ts';
-import { number, openProgress } from '../../progress.ts';
+import { environmentOption, findNamedFirm, firmOption } from '../../options.ts';
+import { formatCount, openProgress } from '../../progress.ts';
 
 export const importCommands: readonly Command[] = [
   {
@@ -30,7 +30,7 @@ export const importCommands: readonly Command[] = [
     async run(context, input) {
       const files = await importFiles(input.positionals);
       const platform = await context.platform();
-      const firm = await firmOf(platform, input, input.required('firm'));
+      const firm = await findNamedFirm(platform, input, input.required('firm'));
       const progress = openProgress({
         write: context.progress,
         terminal: process.stderr.isTTY === true,
@@ -67,9 +67,9 @@ export const importCommands: readonly Command[] = [
       } finally {
         const pace = progress.end(done.stored);
         for (const [words, times] of nevertheless)
-          context.print(`stored nevertheless, ${number(times)} times: ${words}`);
+          context.print(`stored nevertheless, ${formatCount(times)} times: ${words}`);
         context.print(
-          `${number(done.stored)} resources stored at ${firm.prefix}, ${number(done.refused)} refused (${pace})`,
+          `${formatCount(done.stored)} resources stored at ${firm.prefix}, ${formatCount(done.refused)} refused (${pace})`,
         );
       }
       if (done.refused > 0) process.exitCode = 1;

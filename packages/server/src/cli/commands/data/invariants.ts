@@ -4,9 +4,9 @@ import { type ExaminedPlace, listBrokenInvariants } from '../../../engine/write/
 import { openOperatorBudget } from '../../../limits/budgets.ts';
 import { openOperatorScope } from '../../../tenancy/operator.ts';
 import { type Command, type CommandContext, type CommandInput, UsageError } from '../../command.ts';
-import { firmOf } from '../../options.ts';
+import { findNamedFirm } from '../../options.ts';
 import { printTable } from '../../printing.ts';
-import { number } from '../../progress.ts';
+import { formatCount } from '../../progress.ts';
 
 /** The command walks all pages by itself. */
 export function walkPages(derived: Command): Command {
@@ -20,7 +20,7 @@ async function listAll(context: CommandContext, input: CommandInput): Promise<vo
     throw new UsageError(`--type ${type} is not a resource type of R4`);
   const platform = await context.platform();
   const { database, clock, store } = platform;
-  const scope = await openOperatorScope(database, clock, await firmOf(platform, input, input.argument(0)));
+  const scope = await openOperatorScope(database, clock, await findNamedFirm(platform, input, input.argument(0)));
   const budget = openOperatorBudget();
   let heading: readonly string[] | undefined = ['TYPE', 'ID', 'KEY', 'ELEMENT', 'WORDS'];
   let examined = 0;
@@ -38,5 +38,5 @@ async function listAll(context: CommandContext, input: CommandInput): Promise<vo
     if (page.next === undefined) break;
     after = page.next;
   }
-  context.progress(`${number(broken)} of ${number(examined)} resources break invariants\n`);
+  context.progress(`${formatCount(broken)} of ${formatCount(examined)} resources break invariants\n`);
 }

@@ -1,7 +1,7 @@
 /** `praxis synthetic`: fill a firm with a made-up practice of any size. */
 import { dayStartMs } from '../../../synthetic/zoned-time.ts';
 import { type Command, UsageError } from '../../command.ts';
-import { environmentOption, firmOf } from '../../options.ts';
+import { environmentOption, findNamedFirm } from '../../options.ts';
 import { loadPractice } from '../../sandbox/practice.ts';
 
 const patientsMax = 5_000_000;
@@ -21,7 +21,7 @@ export const syntheticCommands: readonly Command[] = [
       const patients = Number(input.required('patients'));
       if (!Number.isSafeInteger(patients) || patients < 1 || patients > patientsMax)
         throw new UsageError(`--patients must be a number from 1 to ${patientsMax}`);
-      const firm = await firmOf(platform, input, input.argument(0));
+      const firm = await findNamedFirm(platform, input, input.argument(0));
       const options = { seed: input.required('seed'), patients, todayMs: dayStartMs(platform.clock.now()) };
       const stored = await loadPractice(platform, firm, options, (count) => context.progress(`\r${count} resources`));
       context.progress('\n');
