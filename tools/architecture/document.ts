@@ -73,6 +73,7 @@ function fileRules(): string {
     `- A folder holds ${filesOfFolderMax} source files at most, tests and migrations aside.`,
     `- No file or directory is named ${words}.`,
     '- Files do not import each other in a circle; type imports count.',
+    '- No name is exported with two meanings by one module of the server, or by two of which one imports the other.',
     `- Features of the practice do not import each other, but for these: ${features.join('; ')}.`,
     '- Regular expressions are literals; those of a sender are matched by re2js, under the budget. Composed ones are in these files alone:',
     ...composers.map((composer) => `  - ${composer}`),

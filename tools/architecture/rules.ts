@@ -1,6 +1,7 @@
 /** The rules of the architecture over a tree of files. Each returns what breaks it; none stops at the first. */
 import { posix } from 'node:path';
 import { cyclesOf } from './cycles.ts';
+import { homonymsOf } from './homonyms.ts';
 import { exportedNamesOf, type Import, importsOf } from './imports.ts';
 import { isModule, type Place, placeOf, refusalOf, type Target, targetOf } from './place.ts';
 import {
@@ -36,9 +37,18 @@ export function violationsOf(tree: Tree): Violation[] {
     line: 1,
     message: `imports itself in a circle: ${cycle.join(' → ')}`,
   }));
-  return [...found, ...cycles, ...missingMakers(tree), ...crowds(tree)].sort(
+  return [...found, ...cycles, ...homonyms(tree, links), ...missingMakers(tree), ...crowds(tree)].sort(
     (a, b) => a.path.localeCompare(b.path) || a.line - b.line,
   );
+}
+
+/** Names that two files export which a reader may have before him together. */
+function homonyms(tree: Tree, links: ReadonlyMap<string, readonly string[]>): Violation[] {
+  return homonymsOf(tree.files.filter(isRead), links).map(({ name, paths: [path = '', ...others] }) => ({
+    path,
+    line: 1,
+    message: `"${name}" has another meaning in ${others.join(', ')}: give one of them its own name`,
+  }));
 }
 
 function isRead(file: SourceFile): boolean {

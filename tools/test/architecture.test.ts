@@ -295,6 +295,31 @@ test('architecture refuses circles, also of type imports', () => {
   assert.deepEqual(lines, [`${a}:1 imports itself in a circle: ${a} → ${b} → ${a}`]);
 });
 
+test('architecture refuses a name with two meanings in one module, and in modules of which one imports the other', () => {
+  const inHttp = {
+    [`${server}/http/routes.ts`]: "import { jwt } from '../oauth/jwt.ts';\nexport type Grant = typeof jwt;\n",
+  };
+  const inOauth = { [`${server}/oauth/grant.ts`]: 'export async function* Grant() {}\n' };
+  const inBase = { [`${server}/base/grant.ts`]: 'export const Grant = 1;\n' };
+  assert.deepEqual(linesOf({ ...inHttp, ...inOauth }), [
+    `${server}/http/routes.ts:1 "Grant" has another meaning in ${server}/oauth/grant.ts: give one of them its own name`,
+  ]);
+  assert.deepEqual(linesOf({ ...inBase, [`${server}/base/other.ts`]: 'export interface Grant {}\n' }), [
+    `${server}/base/grant.ts:1 "Grant" has another meaning in ${server}/base/other.ts: give one of them its own name`,
+  ]);
+  const apart = {
+    ...inHttp,
+    ...inBase,
+    [`${server}/http/answers.ts`]: 'type Grant = 1;\nexport type Granted = Grant;\n',
+  };
+  assert.deepEqual(linesOf(apart), []);
+  const features = ['visits', 'charges'].map((name) => [
+    `${server}/practice/${name}/grant.ts`,
+    'export const Grant = 1;\n',
+  ]);
+  assert.deepEqual(linesOf(Object.fromEntries(features)), []);
+});
+
 test('architecture refuses a row of the table that names nothing', () => {
   const path = `${server}/access/disclosure.ts`;
   const text = sound[path]?.replace('function masked', 'function veiled') ?? '';
