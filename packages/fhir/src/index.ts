@@ -33,8 +33,7 @@ export type { Erratum, ErratumChange } from './erratum.ts';
 export { FhirPathError } from './fhirpath/fhirpath-error.ts';
 export type { TypedValue } from './fhirpath/focus.ts';
 export { referencedType } from './fhirpath/referenced-type.ts';
-// The interfaces of R4's types by name. Those of ElementDefinition and SearchParameter give way to the types of this
-// package; as resources they are ResourceTypes['SearchParameter'] and so on.
+// The types of the resources that somebody reads or makes element by element, and of the datatypes in them.
 export type * from './generated/types.ts';
 export { membersAskedTogether } from './invariants/asked-members.ts';
 export {
@@ -88,6 +87,7 @@ export {
   type PublishedTerminology,
   type PublishedValueSet,
 } from './terminology.ts';
+export type { TypedResource } from './typed-resource.ts';
 export { unusedContained, type ValidationIssue, validateResource } from './validate.ts';
 export { parseXml } from './xml/parse-xml.ts';
 export { toXml, type XmlOptions, xmlParts } from './xml/to-xml.ts';
