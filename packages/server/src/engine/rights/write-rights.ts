@@ -3,7 +3,7 @@
  * elements that these grants name. A refusal names the element (docs/decisions/0158).
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '@praxis/fhir';
+import { isJsonObject, type JsonObject } from '@praxis/fhir';
 import { parseStored, type Stored } from '../../access/disclosure.ts';
 import { missingEntries, nextStep } from '../../access/explain.ts';
 import { writableMember } from '../../access/mask.ts';
@@ -127,7 +127,7 @@ function isOwn(name: string): boolean {
 function compared(resource: JsonObject, name: string): unknown {
   const value = resource[name];
   if (name !== 'meta') return value;
-  const members = Object.entries((value ?? {}) as JsonObject).filter(([member]) => !stamped.has(member)); // valid: an object
+  const members = Object.entries(isJsonObject(value) ? value : {}).filter(([member]) => !stamped.has(member));
   return Object.fromEntries(members);
 }
 

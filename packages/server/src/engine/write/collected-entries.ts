@@ -4,14 +4,10 @@
  */
 import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
+import { objectOf, objectsOf, textOf } from '../../search/json-values.ts';
 
 /** Types of Bundles of which every entry is a resource. */
 const collecting: ReadonlySet<unknown> = new Set(['document', 'message', 'searchset', 'collection']);
-
-interface Entry {
-  readonly fullUrl?: string;
-  readonly resource?: { readonly meta?: { readonly versionId?: string } };
-}
 
 /**
  * Checks a valid Bundle: an entry without a resource, or a version of a resource that stands in it twice (bdl-7), is
@@ -21,11 +17,12 @@ interface Entry {
 export function requireCollectedEntries(bundle: JsonObject): void {
   if (!collecting.has(bundle['type'])) return;
   const seen = new Set<string>();
-  for (const [index, entry] of ((bundle['entry'] ?? []) as readonly Entry[]).entries()) {
+  for (const [index, entry] of objectsOf(bundle, 'entry').entries()) {
     const path = `Bundle.entry[${index}]`;
     if (entry.resource === undefined) refuse(`${path}.resource`, 'is missing: every entry has one (bdl-5)');
-    const version = `${entry.fullUrl} ${entry.resource?.meta?.versionId ?? ''}`;
-    if (entry.fullUrl !== undefined && seen.has(version))
+    const fullUrl = textOf(entry, 'fullUrl');
+    const version = `${fullUrl} ${textOf(objectOf(objectOf(entry, 'resource'), 'meta'), 'versionId') ?? ''}`;
+    if (fullUrl !== undefined && seen.has(version))
       refuse(`${path}.fullUrl`, 'stands in the Bundle already, with the same versionId (bdl-7)');
     seen.add(version);
   }

@@ -5,6 +5,7 @@
 
 import {
   type Budget,
+  isJsonObject,
   type JsonObject,
   type JsonValue,
   openAllotment,
@@ -197,7 +198,8 @@ function readPatch({ kind, document }: PatchDocument, budget: Budget): Patch {
 function requireParameters(document: JsonValue, budget: Budget): JsonObject {
   const [first] = validateResource(document, { type: 'Parameters', budget });
   if (first) fail('patch-invalid', { diagnostics: first.diagnostics, expression: [first.path] });
-  return document as JsonObject; // a valid resource is an object
+  if (!isJsonObject(document)) throw new TypeError('a valid resource is an object');
+  return document;
 }
 
 /** The patched resource. @throws PraxisError `patch-failed`, `too-costly` */
@@ -209,8 +211,8 @@ function applied(
 ): JsonValue {
   const resource = parseStored(current.content);
   const patched = refusing(() => change.apply(resource, ofPatch(budget)));
-  if (patched === null || typeof patched !== 'object') return patched;
-  const safe = withSafeNarrative(resource, patched as JsonObject, readable('text')); // of an array nothing is read
+  if (!isJsonObject(patched)) return patched;
+  const safe = withSafeNarrative(resource, patched, readable('text'));
   return readable('contained') ? safe : withoutUnusedContained(safe, current.type);
 }
 

@@ -3,7 +3,7 @@
  * (https://hl7.org/fhir/R4/http.html#patch, "clinically unsafe").
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '@praxis/fhir';
+import { isJsonObject, type JsonObject } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 
 /** Members that no narrative tells. */
@@ -18,7 +18,7 @@ const untold: ReadonlySet<string> = new Set(['resourceType', 'id', 'meta', 'impl
 export function withSafeNarrative(before: JsonObject, after: JsonObject, mayRead: boolean): JsonObject {
   const { text, ...data } = after;
   if (text === undefined || !isDeepStrictEqual(text, before['text'])) return after;
-  const status = (text as JsonObject)['status']; // valid when it was stored
+  const status = isJsonObject(text) ? text['status'] : undefined;
   if (status === 'empty' || isDeepStrictEqual(told(after), told(before))) return after;
   if (status !== 'additional' || !mayRead) return data;
   return fail('patch-failed', {

@@ -3,7 +3,7 @@
  * reached, `urn:praxis:content:{id}`; written and shown is a URL below the firm's path. Who reads a resource gets URLs that
  * open without any header for a while; who finds it by a search, or has just written it, gets them without that.
  */
-import type { JsonObject, JsonValue } from '@praxis/fhir';
+import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
 
 /** The segment of the path that content lies below, beside `fhir/v2`. */
 export const contentSegment = 'content';
@@ -70,6 +70,5 @@ function visitValue(value: JsonValue, path: string, parent: JsonObject, visitor:
   if (typeof value === 'string') visitor(value, path, parent);
   else if (Array.isArray(value))
     for (const [at, each] of value.entries()) visitValue(each, `${path}[${at}]`, parent, visitor);
-  else if (typeof value === 'object' && value !== null && !('rawJSON' in value))
-    visit(value as JsonObject, path, visitor); // neither array nor number
+  else if (isJsonObject(value)) visit(value, path, visitor);
 }

@@ -5,6 +5,7 @@
 import {
   type BudgetedWork,
   FhirPathError,
+  isJsonObject,
   type JsonObject,
   type JsonValue,
   resourceTypesWithEndpoint,
@@ -101,7 +102,7 @@ function componentsOf(value: JsonValue | undefined): readonly { definition: stri
   const components = Array.isArray(value) ? value : [];
   if (components.length < 2) refuse('component', 'must be there twice at least: a composite joins values');
   return components.map((component) => {
-    const part = typeof component === 'object' && component !== null ? (component as JsonObject) : {};
+    const part = isJsonObject(component) ? component : {};
     return { definition: textOf(part['definition']), expression: textOf(part['expression']) };
   });
 }
