@@ -243,8 +243,10 @@ export const makers: readonly Maker[] = [
     callers: [
       'storage',
       'engine',
+      'practice/booking/backfill-statements.ts',
       'practice/calendars/derived-slots.ts',
       'practice/calendars/offered-slot.ts',
+      'practice/charges/store.ts',
       'practice/visits/visits.ts',
       'practice/waiting-list/store.ts',
     ],

@@ -4,14 +4,14 @@
  * field mask (`mask.ts`) makes it from a `Stored`; `serverWritten` makes it from what the server itself writes.
  * `tools/check-architecture.ts` holds the list of modules that may call each function of this file.
  */
-import { type JsonObject, parseJsonObject } from '@praxis/fhir';
+import { type JsonObject, parseJsonObject, type TypedResource } from '@praxis/fhir';
 
 declare const storedBox: unique symbol;
 declare const disclosedBox: unique symbol;
 
-/** A resource as text and as value. */
-export interface Stored {
-  readonly [storedBox]: true;
+/** A resource of type `T` as text and as value. */
+export interface Stored<T extends string = string> {
+  readonly [storedBox]: T;
 }
 
 export interface Disclosed<T> {
@@ -40,10 +40,11 @@ class Content {
 
 /**
  * Boxes content as it lies in the database. Called by storage, and by interactions for what they are about to store.
+ * @param text a resource of type `T`, which was valid when it was written
  * @param value what `text` says, where it is known
  */
-export function stored(text: string, value?: JsonObject): Stored {
-  return new Content(text, value) as unknown as Stored;
+export function stored<T extends string = string>(text: string, value?: JsonObject): Stored<T> {
+  return new Content(text, value) as unknown as Stored<T>;
 }
 
 /** The text of a stored box, for validation, indexing and merging inside the server; never to be sent. */
@@ -52,12 +53,12 @@ export function contentOf(box: Stored): string {
 }
 
 /** The resource in a stored box, parsed at the first question and shared by all: nobody may change it. Never to be sent. */
-export function parseStored(box: Stored): JsonObject {
-  return unbox(box).parse();
+export function parseStored<T extends string>(box: Stored<T>): TypedResource<T> {
+  return unbox(box).parse() as TypedResource<T>; // `stored` vouches for it
 }
 
 /** The same content for one look at it: its value goes when the look is over, and does not wait with a page of rows. */
-export function forOneLook(box: Stored): Stored {
+export function forOneLook<T extends string>(box: Stored<T>): Stored<T> {
   const content = unbox(box);
   return content.isParsed ? box : stored(content.text);
 }

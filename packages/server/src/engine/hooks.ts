@@ -47,8 +47,8 @@ export interface ResourceHooks {
     /** undefined: it is a create. @throws PraxisError */
     readonly answer: (context: InteractionContext, request: FhirRequest) => Promise<FhirResponse | undefined>;
   };
-  /** The new resource with what the service adds to it; the same object where it adds nothing. */
-  readonly complete?: (context: InteractionContext, resource: JsonObject) => Promise<JsonObject>;
+  /** The new resource, of a type that the hooks are for, with what the service adds to it; the same object where it adds nothing. */
+  complete?(context: InteractionContext, resource: JsonObject): Promise<JsonObject>;
   /** A write that is not stored now. */
   readonly intercept?: {
     /** Whether writes of the type are, at this firm. */

@@ -2,7 +2,7 @@
  * What a resource type does beyond being stored: one file per type, all of them in list.ts. Types without one are stored as
  * they are. Every interaction that writes goes through here (engine/write/save-version.ts); nothing here knows HTTP.
  */
-import type { Budget, JsonObject } from '@praxis/fhir';
+import type { Budget, TypedResource } from '@praxis/fhir';
 import type { Clock } from '../base/clock.ts';
 import type { ResourceStore, ResourceWrite, WriteOutcome } from '../storage/store.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
@@ -13,12 +13,12 @@ import type { Act } from './states/state-table.ts';
 export interface ChangeExtras {}
 
 /** A version that is about to be stored. */
-export interface VersionChange {
-  readonly write: ResourceWrite;
+export interface VersionChange<T extends string = string> {
+  readonly write: ResourceWrite<T>;
   /** The live version before; undefined: the resource comes into being. */
-  readonly before: JsonObject | undefined;
+  readonly before: TypedResource<T> | undefined;
   /** undefined: it is deleted. */
-  readonly after: JsonObject | undefined;
+  readonly after: TypedResource<T> | undefined;
   /** Who makes it, and by what; absent: an application by a plain write. */
   readonly act?: Act;
   readonly extras: ChangeExtras;
@@ -38,13 +38,14 @@ export interface BehaviourContext {
   readonly maySee: (type: string, id: string) => Promise<boolean>;
 }
 
-export interface Behaviour {
-  readonly type: string;
+/** Its functions are called with changes of its own type alone. */
+export interface Behaviour<T extends string = string> {
+  readonly type: T;
   /**
    * Judges a change by itself, before anything is written: states and their transitions.
    * @throws PraxisError `rule-broken`
    */
-  readonly judge?: (change: VersionChange) => void;
+  judge?(change: VersionChange<T>): void;
   /** Top-level members that `judge` and `store` go by: the verdict tells of them, so who changes one must read them all. */
   readonly judged?: readonly string[];
   /**
@@ -52,5 +53,5 @@ export interface Behaviour {
    * @returns as `ResourceStore.write`; after `conflict` nothing is changed
    * @throws PraxisError of the rule that the change breaks; nothing is changed then
    */
-  readonly store?: (context: BehaviourContext, change: VersionChange) => Promise<WriteOutcome>;
+  store?(context: BehaviourContext, change: VersionChange<T>): Promise<WriteOutcome>;
 }

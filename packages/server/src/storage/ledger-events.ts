@@ -4,15 +4,21 @@ import { pointRead } from '../database/database.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { asVersion, ledgerResource } from './ledger-rows.ts';
 import { ledgerRow } from './ledger-search.ts';
-import type { StoredResource } from './resources.ts';
+import { requireType, type StoredResource } from './resources.ts';
 import { isFound, pageRowOf, type ResourceRow, requireFresh } from './rows.ts';
 import type { HistoryPage } from './statements.ts';
 import type { Send } from './walks.ts';
 
-/** The event of the ledger at a place, if there is one. */
-export async function ledgerEvents(send: Send, scope: TenantScope, place: LedgerPlace): Promise<StoredResource[]> {
+/** The event of the ledger at a place, if there is one. @param type that was asked for, AuditEvent */
+export async function ledgerEvents<T extends string>(
+  send: Send,
+  scope: TenantScope,
+  place: LedgerPlace,
+  type: T,
+): Promise<StoredResource<T>[]> {
   const rows = await send<ResourceRow>(scope, ledgerRow(scope, place), pointRead);
-  return requireFresh(rows, scope).filter(isFound).map(pageRowOf).map(ledgerResource).map(asVersion);
+  const events = requireFresh(rows, scope).filter(isFound).map(pageRowOf).map(ledgerResource).map(asVersion);
+  return events.map((event) => requireType(event, type));
 }
 
 /** Whether the one version of an event belongs to a page of its history. */

@@ -8,17 +8,25 @@ import type { AuditRow, WriteInteraction } from '../audit/audit-row.ts';
 import type { IndexRows } from '../search/index/index-rows.ts';
 
 /** A version of a resource: the current one, or the one that was asked for. */
-export interface StoredResource {
-  readonly type: string;
+export interface StoredResource<T extends string = string> {
+  readonly type: T;
   readonly id: string;
   /** meta.versionId: 1, 2, … without gaps, through deletion and revival. */
   readonly versionId: number;
   readonly lastUpdatedMs: number;
   readonly deleted: boolean;
   /** Empty text for a deletion. */
-  readonly content: Stored;
+  readonly content: Stored<T>;
   /** How this version came about; known of versions (`readVersion`, `history`) only. */
   readonly method?: WriteInteraction;
+}
+
+/** What is known to be of the type, so that its elements can be named. @throws TypeError for another type */
+export function requireType<T extends string>(resource: StoredResource, type: T): StoredResource<T>;
+export function requireType<T extends string>(resource: ResourceWrite, type: T): ResourceWrite<T>;
+export function requireType(resource: StoredResource | ResourceWrite, type: string): StoredResource | ResourceWrite {
+  if (resource.type !== type) throw new TypeError(`${resource.type} is not ${type}`);
+  return resource;
 }
 
 /** Bytes of the contents together, as they are stored. */
@@ -74,7 +82,7 @@ export interface HistoryVersions {
 }
 
 /** A row of a search page. */
-export interface PageRow extends StoredResource {
+export interface PageRow<T extends string = string> extends StoredResource<T> {
   /** Number of the resource in its firm, the last sort key. */
   readonly rid: number;
   /** Sort keys as text, in the order of the statement's columns k0, k1, …; null where the resource lacks the value. */
@@ -82,8 +90,8 @@ export interface PageRow extends StoredResource {
 }
 
 /** A new version of a resource. */
-export interface ResourceWrite {
-  readonly type: string;
+export interface ResourceWrite<T extends string = string> {
+  readonly type: T;
   readonly id: string;
   /**
    * The version that must be the current one, deleted or not; 0 = there must be none, not even a deleted one. The new
@@ -92,7 +100,7 @@ export interface ResourceWrite {
   readonly expectedVersion: number;
   readonly lastUpdatedMs: number;
   /** null = delete. */
-  readonly content: Stored | null;
+  readonly content: Stored<T> | null;
   /** Every index row of the new version; none for a delete. Repeated rows count once. */
   readonly index: IndexRows;
   readonly audit: AuditRow;

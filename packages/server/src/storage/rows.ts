@@ -81,7 +81,11 @@ export function takeWithin<R extends { readonly within?: boolean }>(rows: readon
 }
 
 /** The version that the row holds, undefined when it holds none. */
-export function versionOf(type: string, id: string, row: VersionRow | undefined): StoredResource | undefined {
+export function versionOf<T extends string>(
+  type: T,
+  id: string,
+  row: VersionRow | undefined,
+): StoredResource<T> | undefined {
   if (row === undefined || row.vid === null) return undefined;
   const method = row.method === undefined ? undefined : methods[row.method];
   return {

@@ -70,7 +70,7 @@ export type {
   VersionsPage,
   WriteOutcome,
 } from './resources.ts';
-export { countBytes } from './resources.ts';
+export { countBytes, requireType } from './resources.ts';
 export type { HistoryPage } from './statements.ts';
 
 /** Resources that one `writeMany` or `currentVersions` takes. */
@@ -87,13 +87,23 @@ export interface Estimate {
 
 export interface ResourceStore extends ChangeFeed, PortionReader, IdempotencyStore<ResourceStore>, StatementRunner {
   /** The current version, also of a deleted resource; undefined when there never was one. */
-  read(scope: TenantScope, type: string, id: string, options?: Rememberable): Promise<StoredResource | undefined>;
+  read<T extends string>(
+    scope: TenantScope,
+    type: T,
+    id: string,
+    options?: Rememberable,
+  ): Promise<StoredResource<T> | undefined>;
 
   /** Whether a live resource exists; content is not read. */
   exists(scope: TenantScope, type: string, id: string): Promise<boolean>;
 
   /** The version `versionId`, with its method; undefined when there is none. */
-  readVersion(scope: TenantScope, type: string, id: string, versionId: number): Promise<StoredResource | undefined>;
+  readVersion<T extends string>(
+    scope: TenantScope,
+    type: T,
+    id: string,
+    versionId: number,
+  ): Promise<StoredResource<T> | undefined>;
 
   /**
    * Versions newest first, deletions included, with their methods; none when there are none (below `beforeVersion`). A page
@@ -286,14 +296,14 @@ function storeOver(
     keptAnswer: (scope, key, nowMs) => readKeptAnswer(send, scope, key, nowMs),
     async read(scope, type, id) {
       const place = ledgerPlace(type, id);
-      if (place !== undefined) return (await ledgerEvents(send, scope, place))[0];
+      if (place !== undefined) return (await ledgerEvents(send, scope, place, type))[0];
       const rows = await send<VersionRow>(scope, statements.read(scope, type, id), pointRead);
       return versionOf(type, id, requireFresh(rows, scope)[0]);
     },
 
     async exists(scope, type, id) {
       const place = ledgerPlace(type, id);
-      if (place !== undefined) return (await ledgerEvents(send, scope, place)).length > 0;
+      if (place !== undefined) return (await ledgerEvents(send, scope, place, type)).length > 0;
       const rows = await send<VersionRow>(scope, statements.exists(scope, type, id), pointRead);
       return requireFresh(rows, scope)[0]?.vid !== null;
     },
@@ -301,7 +311,7 @@ function storeOver(
     async readVersion(scope, type, id, versionId) {
       const place = ledgerPlace(type, id);
       if (place !== undefined)
-        return (await ledgerEvents(send, scope, place)).find((event) => event.versionId === versionId);
+        return (await ledgerEvents(send, scope, place, type)).find((event) => event.versionId === versionId);
       if (!Number.isInteger(versionId) || versionId < 1 || versionId > versionIdMax) return undefined;
       const rows = await send<VersionRow>(scope, statements.readVersion(scope, type, id, versionId), pointRead);
       return versionOf(type, id, requireFresh(rows, scope)[0]);
@@ -310,7 +320,7 @@ function storeOver(
     async history(scope, type, id, page) {
       const place = ledgerPlace(type, id);
       if (place !== undefined) {
-        const events = await ledgerEvents(send, scope, place);
+        const events = await ledgerEvents(send, scope, place, type);
         return { versions: events.filter((event) => isIn(page, event)), hasMore: false };
       }
       const statement = statements.history(scope, type, id, { ...page, limit: page.limit + 1 });

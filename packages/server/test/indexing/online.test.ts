@@ -28,6 +28,7 @@ const shade = (index: number) => ['red', 'green', 'blue'][index % 3] ?? '';
 const colourUrl = 'https://example.org/fhir/StructureDefinition/colour';
 const coloured = (id: string, colour: string) => ({
   ...patient('Stone', { extension: [{ url: colourUrl, valueCode: colour }] }),
+  resourceType: 'Patient' as const,
   id,
 });
 

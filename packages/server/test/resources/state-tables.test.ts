@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { TypedResource } from '@praxis/fhir';
 import { PraxisError } from '../../src/base/errors.ts';
 import { behaviours } from '../../src/practice/behaviours.ts';
 import { appointment } from '../../src/practice/booking/appointment.ts';
@@ -13,6 +14,7 @@ import { stateTables } from '../../src/practice/states.ts';
 import type { VersionChange } from '../../src/resources/behaviour.ts';
 import { type Act, type Actor, actors, effects, type StateTable } from '../../src/resources/states/state-table.ts';
 import { emptyIndexRows } from '../../src/search/index/index-rows.ts';
+import { requireType } from '../../src/storage/store.ts';
 import { beginnings, inState, leadsTo, operationEvents, r4States, stateCodes } from './state-events.ts';
 
 const whoever = Object.keys(actors) as readonly Actor[]; // of an object literal
@@ -106,7 +108,7 @@ function passes(table: StateTable, change: VersionChange): boolean {
   }
 }
 
-function stored(table: StateTable, status: string): NonNullable<VersionChange['after']> {
+function stored<T extends string>(table: StateTable<string>, status: string, _type?: T): TypedResource<T> {
   return JSON.parse(JSON.stringify(inState(table, status, 'one')));
 }
 
@@ -135,10 +137,10 @@ test('what was stored without a state, as an import may, can take any; a deletio
 test('who says nothing of the act is an application that writes', () => {
   const [table] = stateTables;
   assert.ok(table !== undefined);
-  const change = (to: string): VersionChange => ({
-    write: writeOf(table, 'update'),
-    before: stored(table, 'cancelled'),
-    after: stored(table, to),
+  const change = (to: string): VersionChange<'Appointment'> => ({
+    write: requireType(writeOf(table, 'update'), 'Appointment'),
+    before: stored(table, 'cancelled', 'Appointment'),
+    after: stored(table, to, 'Appointment'),
     extras: {},
   });
   assert.throws(() => appointment.judge?.(change('booked')), {
@@ -151,7 +153,9 @@ test('who says nothing of the act is an application that writes', () => {
 test('appointments that are over without having taken place take no time', () => {
   const [table] = stateTables;
   assert.ok(table !== undefined);
-  const taking = stateCodes(table).filter((state) => bookingOf(stored(table, state), 'http://x') !== undefined);
+  const taking = stateCodes(table).filter(
+    (state) => bookingOf(stored(table, state, 'Appointment'), 'http://x') !== undefined,
+  );
   assert.deepEqual(
     stateCodes(table).filter((state) => !taking.includes(state)),
     ['waitlist', 'cancelled', 'noshow', 'entered-in-error'],

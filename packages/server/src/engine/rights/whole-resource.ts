@@ -1,7 +1,7 @@
 /**
  * A stored resource for the server's own judgement, asked for by someone who may read all of it.
  */
-import type { JsonObject } from '@praxis/fhir';
+import type { TypedResource } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
 import { missingEntries, nextStep } from '../../access/explain.ts';
 import type { InteractionContext } from '../context.ts';
@@ -12,7 +12,11 @@ import { criterionTest } from './disclosing.ts';
  * The current version. What is said about it may tell of every element, so a caller who reads some only is refused.
  * @throws PraxisError `access-denied`, `resource-not-found` (also outside of the rows that the caller reads in full)
  */
-export async function readWhole(context: InteractionContext, type: string, id: string): Promise<JsonObject> {
+export async function readWhole<T extends string>(
+  context: InteractionContext,
+  type: T,
+  id: string,
+): Promise<TypedResource<T>> {
   const { policy } = context;
   const grants = [...policy.grants(type, 'r'), ...policy.grants(type, 's')];
   const whole = grants.filter(({ elements }) => elements === 'all');

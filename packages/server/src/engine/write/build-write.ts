@@ -3,10 +3,12 @@
  */
 import {
   type BudgetedWork,
+  isJsonObject,
   type JsonObject,
   type JsonValue,
   parseJsonObject,
   type StepBudget,
+  type TypedResource,
   type ValidationIssue,
   validateResource,
 } from '@praxis/fhir';
@@ -46,7 +48,12 @@ export function requireValidId(id: string): void {
  * @throws PraxisError `resource-type-mismatch`, `resource-invalid`, `invariant-broken` (all issues, each with path and rule),
  *   `search-parameter-unservable`, `too-costly`
  */
-export function requireResource(body: JsonValue, type: string, budget: StepBudget, advice?: string): JsonObject {
+export function requireResource<T extends string>(
+  body: JsonValue,
+  type: T,
+  budget: StepBudget,
+  advice?: string,
+): TypedResource<T> {
   const named = typeof body === 'object' && body !== null && 'resourceType' in body ? body.resourceType : undefined;
   if (typeof named === 'string' && named !== type) {
     fail('resource-type-mismatch', {
@@ -66,10 +73,10 @@ export function requireResource(body: JsonValue, type: string, budget: StepBudge
       more: more.map(toErrorIssue),
     });
   }
-  const resource = body as JsonObject; // a valid resource is an object
-  if (type === 'Bundle') requireCollectedEntries(resource);
-  if (type === 'SearchParameter') requireServable(resource, budget);
-  return resource;
+  if (!isJsonObject(body)) throw new TypeError('a valid resource is an object');
+  if (type === 'Bundle') requireCollectedEntries(body);
+  if (type === 'SearchParameter') requireServable(body, budget);
+  return body as TypedResource<T>; // it is valid
 }
 
 function toErrorIssue(issue: ValidationIssue) {
@@ -79,9 +86,9 @@ function toErrorIssue(issue: ValidationIssue) {
 /** The resource with server-managed id and meta; the caller's other meta elements are kept. */
 function stamp(resource: JsonObject, id: string, versionId: number, lastUpdatedMs: number): JsonObject {
   const { resourceType, id: _id, meta, ...rest } = resource;
-  const given = (meta ?? {}) as JsonObject;
+  const given = isJsonObject(meta) ? meta : {};
   return {
-    resourceType: resourceType as string,
+    ...(resourceType === undefined ? {} : { resourceType }),
     id,
     meta: { ...given, versionId: String(versionId), lastUpdated: toInstant(lastUpdatedMs) },
     ...rest,
@@ -99,14 +106,14 @@ export type BuildWriteContext = Pick<InteractionContext, 'scope' | 'clock' | 'ca
  * The write of `resource` as version `expectedVersion + 1` of `type`/`id`. Others go on while that of a large one is made.
  * @throws PraxisError `too-costly`, CostlyParameters
  */
-export async function buildWrite(
+export async function buildWrite<T extends string>(
   context: BuildWriteContext,
   interaction: AuditRow['interaction'],
-  type: string,
+  type: T,
   id: string,
-  resource: JsonObject,
+  resource: TypedResource<T>,
   expectedVersion: number,
-): Promise<ResourceWrite> {
+): Promise<ResourceWrite<T>> {
   const lastUpdatedMs = context.clock.now();
   const { timeZone, searchParameters } = context.scope;
   const stamped = stamp(resource, id, expectedVersion + 1, lastUpdatedMs);

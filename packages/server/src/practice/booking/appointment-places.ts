@@ -3,12 +3,11 @@
  * of it are written together or not at all (docs/decisions/0188, 0202). Operations that take a slot bring its places along
  * (docs/decisions/0250).
  */
-import type { JsonObject } from '@praxis/fhir';
+import type { Appointment } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import type { BehaviourContext, VersionChange } from '../../resources/behaviour.ts';
 import { commitUnlessConflict } from '../../resources/write-or-rollback.ts';
-import { objectOf, textOf } from '../../search/json-values.ts';
 import type { ResourceStore, WriteOutcome } from '../../storage/store.ts';
 import { readCalendars } from '../calendars/store.ts';
 import { freedBy, leftOffer, type WaitlistChange, waitlistChange } from '../waiting-list/appointment-waitlist.ts';
@@ -35,7 +34,10 @@ class Overtaken extends Error {
 }
 
 /** As `Behaviour.store`. @throws PraxisError `slot-missing`, `slot-taken`, `conflict` */
-export async function storeAppointment(context: BehaviourContext, change: VersionChange): Promise<WriteOutcome> {
+export async function storeAppointment(
+  context: BehaviourContext,
+  change: VersionChange<'Appointment'>,
+): Promise<WriteOutcome> {
   const { scope, store, clock, maySeeSlots, baseUrl, budget } = context;
   const { write, extras } = change;
   const before = await withRoles(context, bookingOf(change.before, baseUrl));
@@ -83,7 +85,7 @@ interface Placed {
 /** Its places are its own already, and of the same transaction: after a conflict there is nothing to give back. */
 async function storePlaced(
   context: BehaviourContext,
-  { write }: VersionChange,
+  { write }: VersionChange<'Appointment'>,
   { before, booking, places, listed }: Placed,
 ): Promise<WriteOutcome> {
   const { scope, store, clock } = context;
@@ -105,7 +107,7 @@ function practitionersOf({ actors }: Booking): readonly string[] {
 /** Nobody's time is concerned. */
 async function storeListed(
   { scope, store }: BehaviourContext,
-  { write }: VersionChange,
+  { write }: VersionChange<'Appointment'>,
   listed: WaitlistChange | undefined,
 ): Promise<WriteOutcome> {
   if (listed === undefined) return await store.write(scope, write);
@@ -127,7 +129,7 @@ async function withRoles(
   for (const role of roles) {
     const found = await store.read(scope, 'PractitionerRole', role.slice('PractitionerRole/'.length));
     if (found === undefined || found.deleted) continue;
-    const reference = textOf(objectOf(parseStored(found.content), 'practitioner'), 'reference');
+    const reference = parseStored(found.content).practitioner?.reference;
     practitioners.push(...[localOf(reference ?? '', baseUrl) ?? []].flat());
   }
   return { ...booking, actors: [...new Set([...booking.actors, ...practitioners])].sort() };
@@ -137,23 +139,23 @@ async function withRoles(
  * Whose time is kept is booked from when until when, or not at all.
  * @throws PraxisError `slot-missing`
  */
-async function requireTimes(context: BehaviourContext, { before, after }: VersionChange): Promise<void> {
-  if (after === undefined || !takesTime(after) || after['status'] === 'proposed') return;
-  if (Date.parse(String(after['start'])) < Date.parse(String(after['end']))) return;
+async function requireTimes(context: BehaviourContext, { before, after }: VersionChange<'Appointment'>): Promise<void> {
+  if (after === undefined || !takesTime(after) || after.status === 'proposed') return;
+  if (Date.parse(after.start ?? '') < Date.parse(after.end ?? '')) return;
   const actors = actorsIn(after, context.baseUrl);
   if (actors.length === 0 || (before !== undefined && isSameText(before, after))) return;
   const [kept] = await findBookableActors(context.store, context.scope, actors);
   if (kept === undefined) return;
-  const isMissing = after['start'] === undefined || after['end'] === undefined;
+  const isMissing = after.start === undefined || after.end === undefined;
   fail('slot-missing', {
     diagnostics: `${isMissing ? 'start or end is missing' : 'end is not after start'}: ${kept.actor} is booked by slots, which have both`,
-    expression: [after['start'] === undefined ? 'Appointment.start' : 'Appointment.end'],
+    expression: [after.start === undefined ? 'Appointment.start' : 'Appointment.end'],
   });
 }
 
 /** Whether nothing that times depend on was changed. */
-function isSameText(before: JsonObject, after: JsonObject): boolean {
-  return ['status', 'start', 'end', 'participant'].every(
+function isSameText(before: Appointment, after: Appointment): boolean {
+  return (['status', 'start', 'end', 'participant'] as const).every(
     (member) => JSON.stringify(before[member]) === JSON.stringify(after[member]),
   );
 }

@@ -1,7 +1,8 @@
 /** Appointment (https://hl7.org/fhir/R4/valueset-appointmentstatus.html). */
+import type { AppointmentstatusCode } from '@praxis/fhir';
 import type { StateTable } from '../../resources/states/state-table.ts';
 
-export const appointmentStates: StateTable = {
+export const appointmentStates: StateTable<AppointmentstatusCode> = {
   name: 'Appointment',
   type: 'Appointment',
   introduction:

@@ -7,7 +7,7 @@ import { appointmentStates } from './appointment-states.ts';
 
 const { judge, judged = [] } = judgedBy([appointmentStates]);
 
-export const appointment: Behaviour = {
+export const appointment: Behaviour<'Appointment'> = {
   type: 'Appointment',
   ...(judge && { judge }),
   // What its places in calendars depend on (practice/booking/booking.ts).

@@ -6,7 +6,6 @@
  * makes old. So once every transaction that was under way after the change has ended, all know of it, and what was written
  * without can be brought in: each under the lock of its row, so that no change of it comes between.
  */
-import { parseJsonObject } from '@praxis/fhir';
 import { getting } from '../../base/worst-case.ts';
 import type { Queryable } from '../../database/database.ts';
 import type { DeclaredJob } from '../../jobs/declared-job.ts';
@@ -92,10 +91,9 @@ async function backfillAppointment(
   tx: Queryable,
   { firm, scope, place }: Agreed,
 ): Promise<void> {
-  const content = await heldAppointment(tx, firm.id, place.id);
-  const appointment = content === undefined ? undefined : parseJsonObject(content);
+  const appointment = await heldAppointment(tx, firm.id, place.id);
   const booking = bookingOf(appointment, baseUrlOf(firm));
-  if (appointment?.['status'] === 'proposed' && (await isOffered(tx, firm.id, place.id))) return;
+  if (appointment?.status === 'proposed' && (await isOffered(tx, firm.id, place.id))) return;
   if (booking === undefined || booking.endMs <= clock.now()) return;
   const runner = runnerOver((_scope, statement) => tx.query(statement));
   const bookable = byActor(await findBookableActors(runner, scope, booking.actors));

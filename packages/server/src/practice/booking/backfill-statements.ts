@@ -2,6 +2,8 @@
  * Statements of the job that brings appointments into occupancy which were there before it was kept
  * (practice/booking/backfill-occupancy.ts). All run as the firm.
  */
+import type { Appointment } from '@praxis/fhir';
+import { parseStored, stored } from '../../access/disclosure.ts';
 import type { Queryable } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { parameterNumber, typeNumber } from '../../search/numbers.ts';
@@ -74,10 +76,11 @@ export async function isOffered(tx: Queryable, firm: number, id: string): Promis
 }
 
 /** The appointment as it is, held against writers until the transaction ends. */
-export async function heldAppointment(tx: Queryable, firm: number, id: string): Promise<string | undefined> {
+export async function heldAppointment(tx: Queryable, firm: number, id: string): Promise<Appointment | undefined> {
   const [row] = await tx.query<{ content: string | null }>(sql`
     SELECT content FROM resource WHERE firm = ${firm} AND rtype = ${typeNumber('Appointment')} AND id = ${id} FOR UPDATE`);
-  return row?.content ?? undefined;
+  const content = row?.content ?? undefined;
+  return content === undefined ? undefined : parseStored(stored<'Appointment'>(content));
 }
 
 /** A firm whose appointments are to be looked at. */

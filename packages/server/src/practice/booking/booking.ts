@@ -2,9 +2,8 @@
  * What an Appointment takes of whose time (https://hl7.org/fhir/R4/appointment.html): the slot it stands on in each
  * practitioner's calendar, rooms and equipment. Who has no calendar can be booked at any time, as R4 leaves it.
  */
-import type { JsonObject, JsonValue } from '@praxis/fhir';
+import type { Appointment } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
-import { objectOf, objectsOf, textOf } from '../../search/json-values.ts';
 import { practitionerOf, type ScheduledCalendar } from '../calendars/free-slots.ts';
 import { readSlotId } from '../calendars/slot-id.ts';
 import { type CandidateSlot, slotAt } from '../calendars/slots.ts';
@@ -29,7 +28,7 @@ export interface BookingClaim {
 }
 
 /** Statuses in which an appointment takes time (http://hl7.org/fhir/R4/valueset-appointmentstatus.html). */
-const taking: ReadonlySet<JsonValue | undefined> = new Set([
+const taking: ReadonlySet<Appointment['status']> = new Set([
   'proposed',
   'pending',
   'booked',
@@ -43,29 +42,34 @@ const localReference = /^([A-Z][A-Za-z]+\/[A-Za-z0-9\-.]{1,64})(?:\/_history\/[A
 const absoluteReference = /^(https?:\/\/[^/]+)(\/.*)$/i;
 
 /** What the appointment takes; undefined: nothing, by its status or since it has no time or is there no more. */
-export function bookingOf(appointment: JsonObject | undefined, baseUrl: string): Booking | undefined {
+export function bookingOf(appointment: Appointment | undefined, baseUrl: string): Booking | undefined {
   if (appointment === undefined || !takesTime(appointment)) return undefined;
-  const startMs = Date.parse(String(appointment['start']));
-  const endMs = Date.parse(String(appointment['end']));
+  const startMs = Date.parse(appointment.start ?? '');
+  const endMs = Date.parse(appointment.end ?? '');
   if (!(startMs < endMs)) return undefined;
-  const types = objectsOf(appointment['appointmentType'], 'coding').flatMap((coding) => textOf(coding, 'code') ?? []);
-  const slots = objectsOf(appointment, 'slot')
-    .flatMap((each) => localOf(textOf(each, 'reference') ?? '', baseUrl) ?? [])
+  const types = typeCodesOf(appointment);
+  const slots = (appointment.slot ?? [])
+    .flatMap(({ reference = '' }) => localOf(reference, baseUrl) ?? [])
     .flatMap((reference) => (reference.startsWith('Slot/') ? [reference.slice('Slot/'.length)] : []))
     .filter((id) => readSlotId(id) !== undefined);
   const taken = { startMs, endMs, types, actors: actorsIn(appointment, baseUrl) };
   return slots.length === 0 ? taken : { ...taken, slots };
 }
 
+/** Codes of appointmentType, of whatever system. */
+export function typeCodesOf({ appointmentType }: Appointment): readonly string[] {
+  return (appointmentType?.coding ?? []).flatMap(({ code }) => code ?? []);
+}
+
 /** Whether an appointment of this status takes time. */
-export function takesTime(appointment: JsonObject): boolean {
-  return taking.has(appointment['status']);
+export function takesTime({ status }: Appointment): boolean {
+  return taking.has(status);
 }
 
 /** The participants of this server, as Type/id, without patients; in order, each once, whichever version was meant. */
-export function actorsIn(appointment: JsonObject, baseUrl: string): readonly string[] {
-  const actors = objectsOf(appointment, 'participant')
-    .flatMap((each) => localOf(textOf(objectOf(each, 'actor'), 'reference') ?? '', baseUrl) ?? [])
+export function actorsIn({ participant }: Appointment, baseUrl: string): readonly string[] {
+  const actors = participant
+    .flatMap(({ actor }) => localOf(actor?.reference ?? '', baseUrl) ?? [])
     .filter((reference) => actorTypes.test(reference));
   return [...new Set(actors)].sort();
 }

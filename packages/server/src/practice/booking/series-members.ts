@@ -1,5 +1,5 @@
 /** The appointments of a series as far as the caller may change them (docs/decisions/0201). */
-import type { BudgetedWork, JsonObject } from '@praxis/fhir';
+import type { Appointment, BudgetedWork } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
 import { missingEntries } from '../../access/explain.ts';
 import { writableMember } from '../../access/mask.ts';
@@ -16,7 +16,7 @@ import { tooCostly } from '../../limits/budgets.ts';
 import { parseSearch } from '../../search/query/query.ts';
 import { pageBytesMax } from '../../search/sql/page-bytes.ts';
 import { planPage } from '../../search/sql/plan.ts';
-import type { StoredResource } from '../../storage/store.ts';
+import { requireType, type StoredResource } from '../../storage/store.ts';
 import { type SeriesPlace, seriesPlaceOf, seriesSystem } from './series.ts';
 
 /** Appointments of one series that are looked at: more than $book makes. */
@@ -27,7 +27,7 @@ const decisive = ['identifier', 'start', 'status'];
 
 export interface SeriesMember {
   readonly id: string;
-  readonly appointment: JsonObject;
+  readonly appointment: Appointment;
   readonly place: SeriesPlace;
 }
 
@@ -83,13 +83,13 @@ export async function seriesMembers(context: InteractionContext, series: string)
   const { rows, leftOut } = page.cut(await store.selectPage(scope, page.statement));
   if (leftOut !== undefined) throw tooCostly({ ...readingSeries, limit: 'bytes', max: pageBytesMax });
   return rows
-    .flatMap((row) => memberOf(context, row) ?? [])
+    .flatMap((row) => memberOf(context, requireType(row, 'Appointment')) ?? [])
     .filter(({ place }) => place.series === series)
     .toSorted((one, other) => one.place.startMs - other.place.startMs || (one.id < other.id ? -1 : 1));
 }
 
 /** undefined: not part of a series, or not one that the caller may change, which is as if it did not exist. */
-function memberOf(context: InteractionContext, row: StoredResource): SeriesMember | undefined {
+function memberOf(context: InteractionContext, row: StoredResource<'Appointment'>): SeriesMember | undefined {
   const covered = criterionTest(context, 'Appointment', row.content);
   if (writableMember(context.policy, 'u', 'Appointment', covered) === undefined) return undefined;
   if (!isDecidable(context, row)) return undefined;

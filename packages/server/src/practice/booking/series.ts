@@ -1,9 +1,8 @@
+import type { Appointment, Identifier } from '@praxis/fhir';
 /**
  * What makes appointments a series: an identifier that all of them share, which also says when each was to begin at first, so
  * that one that was moved keeps its place (docs/decisions/0201).
  */
-import type { JsonObject } from '@praxis/fhir';
-import { objectsOf, textOf } from '../../search/json-values.ts';
 
 export const seriesSystem = 'https://praxis.health/fhir/sid/appointment-series';
 
@@ -18,17 +17,17 @@ export interface SeriesPlace {
 }
 
 /** @param start a FHIR instant */
-export function seriesIdentifier(series: string, start: string): JsonObject {
+export function seriesIdentifier(series: string, start: string): Identifier {
   return { extension: [{ url: seriesStartUrl, valueInstant: start }], system: seriesSystem, value: series };
 }
 
 /** Where the appointment stands in its series; undefined: it is part of none. */
-export function seriesPlaceOf(appointment: JsonObject): SeriesPlace | undefined {
-  const identifier = objectsOf(appointment, 'identifier').find((each) => textOf(each, 'system') === seriesSystem);
-  const series = textOf(identifier, 'value');
+export function seriesPlaceOf({ identifier = [], start }: Appointment): SeriesPlace | undefined {
+  const own = identifier.find(({ system }) => system === seriesSystem);
+  const series = own?.value;
   if (series === undefined) return undefined;
-  const extension = objectsOf(identifier, 'extension').find((each) => textOf(each, 'url') === seriesStartUrl);
+  const extension = own?.extension?.find(({ url }) => url === seriesStartUrl);
   // Without the extension, which a client may have dropped, it is where it stands now.
-  const startMs = Date.parse(textOf(extension, 'valueInstant') ?? textOf(appointment, 'start') ?? '');
+  const startMs = Date.parse(extension?.valueInstant ?? start ?? '');
   return Number.isNaN(startMs) ? undefined : { series, startMs };
 }

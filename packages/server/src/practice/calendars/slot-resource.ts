@@ -2,7 +2,7 @@
  * A derived slot as the resource that it is to callers (https://hl7.org/fhir/R4/slot.html): what it is for, where and with
  * whom stands in its identifiers, as existing clients ask for it.
  */
-import type { JsonObject } from '@praxis/fhir';
+import type { CodeableConcept, Identifier, Reference, Slot } from '@praxis/fhir';
 import type { AppointmentTypeRule, Calendar } from './calendar.ts';
 import type { CandidateSlot } from './slots.ts';
 import { instantText } from './zone.ts';
@@ -37,7 +37,7 @@ export const calendarIdentifierSystem = 'https://praxis.health/fhir/sid/calendar
 const identifierTypes = 'http://terminology.hl7.org/CodeSystem/v2-0203';
 
 /** @param timeZone IANA name, of the calendar's location: start and end are told in its time */
-export function slotResource(slot: CandidateSlot, timeZone: string, status: SlotStatus): JsonObject {
+export function slotResource(slot: CandidateSlot, timeZone: string, status: SlotStatus): Slot {
   const { id, calendar, type, startMs, endMs } = slot;
   return {
     resourceType: 'Slot',
@@ -56,7 +56,7 @@ export function slotResource(slot: CandidateSlot, timeZone: string, status: Slot
 }
 
 /** The Schedule that the practice has named; else the calendar, which is no resource of its own (docs/decisions/0182). */
-function scheduleOf({ number, practitioner, location, schedule }: Calendar): JsonObject {
+function scheduleOf({ number, practitioner, location, schedule }: Calendar): Reference {
   return {
     ...(schedule === undefined ? {} : { reference: `Schedule/${schedule}` }),
     identifier: { system: calendarIdentifierSystem, value: String(number) },
@@ -64,11 +64,11 @@ function scheduleOf({ number, practitioner, location, schedule }: Calendar): Jso
   };
 }
 
-function identifier(code: string, system: string, value: string): JsonObject {
+function identifier(code: string, system: string, value: string): Identifier {
   return { type: { coding: [{ system: identifierTypes, code }] }, system, value };
 }
 
-function appointmentType({ system, code, display }: AppointmentTypeRule): JsonObject {
+function appointmentType({ system, code, display }: AppointmentTypeRule): CodeableConcept {
   const coding = { ...(system === undefined ? {} : { system }), code, ...(display === undefined ? {} : { display }) };
   return { coding: [coding], ...(display === undefined ? {} : { text: display }) };
 }

@@ -1,7 +1,8 @@
 /** Slot (https://hl7.org/fhir/R4/valueset-slotstatus.html). */
+import type { SlotstatusCode } from '@praxis/fhir';
 import type { StateTable } from '../../resources/states/state-table.ts';
 
-export const slotStates: StateTable = {
+export const slotStates: StateTable<SlotstatusCode> = {
   name: 'Slot',
   type: 'Slot',
   introduction:

@@ -3,4 +3,4 @@ import type { Behaviour } from '../../resources/behaviour.ts';
 import { judgedBy } from '../../resources/states/judging.ts';
 import { slotStates } from './slot-states.ts';
 
-export const slot: Behaviour = { type: 'Slot', ...judgedBy([slotStates]) };
+export const slot: Behaviour<'Slot'> = { type: 'Slot', ...judgedBy([slotStates]) };

@@ -1,7 +1,8 @@
 /** ChargeItem (https://hl7.org/fhir/R4/valueset-chargeitem-status.html). */
+import type { ChargeitemStatusCode } from '@praxis/fhir';
 import type { StateTable } from '../../resources/states/state-table.ts';
 
-export const chargeItemStates: StateTable = {
+export const chargeItemStates: StateTable<ChargeitemStatusCode> = {
   name: 'ChargeItem',
   type: 'ChargeItem',
   introduction:

@@ -6,7 +6,7 @@ import { chargeMembers, judgeCharge, storeCharge } from './inbound-charge.ts';
 
 const { judge, judged } = judgedBy([chargeItemStates]);
 
-export const chargeItem: Behaviour = {
+export const chargeItem: Behaviour<'ChargeItem'> = {
   type: 'ChargeItem',
   judge(change) {
     judge?.(change);

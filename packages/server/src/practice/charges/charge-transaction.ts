@@ -2,9 +2,8 @@
  * What a ChargeItem says as a transaction (https://hl7.org/fhir/R4/chargeitem.html): the id that its application gave it, and
  * what it comes to (docs/decisions/0196).
  */
-import { type JsonObject, type JsonValue, practiceIdentifierSystems } from '@praxis/fhir';
+import { type ChargeItem, type Decimal as FhirDecimal, type Money, practiceIdentifierSystems } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
-import { objectOf, objectsOf, propertyOf, textOf } from '../../search/json-values.ts';
 import { type Decimal, parseDecimal } from '../../search/kinds/decimal.ts';
 
 /** Extension of a ChargeItem: the price of one unit, a Money, in place of that of the fee schedule. */
@@ -29,7 +28,7 @@ export interface ChargeFacts {
 }
 
 /** The id that the application gave the transaction; undefined: none. */
-export function transactionOf(charge: JsonObject | undefined): string | undefined {
+export function transactionOf(charge: ChargeItem | undefined): string | undefined {
   return transactionsOf(charge)[0];
 }
 
@@ -37,7 +36,7 @@ export function transactionOf(charge: JsonObject | undefined): string | undefine
  * Passes when the charge has one id of a transaction at most, and its price says what its unit cost and quantity come to.
  * @throws PraxisError `rule-broken`
  */
-export function requireTransaction(charge: JsonObject): void {
+export function requireTransaction(charge: ChargeItem): void {
   const transactions = transactionsOf(charge);
   if (transactions.length > 1)
     refuse(
@@ -47,12 +46,12 @@ export function requireTransaction(charge: JsonObject): void {
   const [transaction = ''] = transactions;
   if (transaction.length > transactionLengthMax)
     refuse('identifier', `has an id of a transaction that is longer than ${transactionLengthMax} characters`);
-  const price = objectOf(charge, 'priceOverride');
+  const { priceOverride: price } = charge;
   const cost = unitCostOf(charge);
   if (price === undefined || cost === undefined) return;
   const amount = productOf(charge, cost);
-  const priced = decimalOf(propertyOf(price, 'value'));
-  const isOtherCurrency = textOf(price, 'currency') !== textOf(cost, 'currency');
+  const priced = decimalOf(price.value);
+  const isOtherCurrency = price.currency !== cost.currency;
   if (isOtherCurrency || (amount !== undefined && priced !== undefined && !isEqual(amount, priced)))
     refuse(
       'priceOverride',
@@ -61,50 +60,47 @@ export function requireTransaction(charge: JsonObject): void {
 }
 
 /** @param charge valid */
-export function chargeFacts(charge: JsonObject): ChargeFacts {
+export function chargeFacts(charge: ChargeItem): ChargeFacts {
   const cost = unitCostOf(charge);
-  const price = objectOf(charge, 'priceOverride');
-  const amount = cost === undefined ? decimalOf(propertyOf(price, 'value')) : productOf(charge, cost);
-  const code = objectOf(charge, 'code');
+  const { priceOverride: price, code } = charge;
+  const amount = cost === undefined ? decimalOf(price?.value) : productOf(charge, cost);
   return {
-    status: textOf(charge, 'status') ?? '',
-    patient: textOf(objectOf(charge, 'subject'), 'reference'),
-    code: textOf(objectsOf(code, 'coding')[0], 'code') ?? textOf(code, 'text'),
-    quantity: numberText(propertyOf(objectOf(charge, 'quantity'), 'value')),
-    unitCost: numberText(propertyOf(cost, 'value')),
+    status: charge.status ?? '',
+    patient: charge.subject.reference,
+    code: code.coding?.[0]?.code ?? code.text,
+    quantity: numberText(charge.quantity?.value),
+    unitCost: numberText(cost?.value),
     amount: amount && plainText(amount),
-    currency: textOf(cost ?? price, 'currency'),
+    currency: (cost ?? price)?.currency,
   };
 }
 
-function transactionsOf(charge: JsonObject | undefined): readonly string[] {
-  return objectsOf(charge, 'identifier')
-    .filter((each) => textOf(each, 'system') === practiceIdentifierSystems.transaction)
-    .flatMap((each) => textOf(each, 'value') ?? []);
+function transactionsOf({ identifier = [] }: Pick<ChargeItem, 'identifier'> = {}): readonly string[] {
+  return identifier
+    .filter(({ system }) => system === practiceIdentifierSystems.transaction)
+    .flatMap(({ value }) => value ?? []);
 }
 
-function unitCostOf(charge: JsonObject): JsonObject | undefined {
-  const extension = objectsOf(charge, 'extension').find((each) => textOf(each, 'url') === unitCostUrl);
-  return objectOf(extension, 'valueMoney');
+function unitCostOf({ extension }: ChargeItem): Money | undefined {
+  return extension?.find(({ url }) => url === unitCostUrl)?.valueMoney;
 }
 
 /** Without a quantity it is one. */
-function productOf(charge: JsonObject, cost: JsonObject): Decimal | undefined {
-  const unit = decimalOf(propertyOf(cost, 'value'));
-  const quantity = objectOf(charge, 'quantity');
+function productOf({ quantity }: ChargeItem, cost: Money): Decimal | undefined {
+  const unit = decimalOf(cost.value);
   if (quantity === undefined) return unit;
-  const times = decimalOf(propertyOf(quantity, 'value'));
+  const times = decimalOf(quantity.value);
   if (unit === undefined || times === undefined) return undefined;
   return { digits: unit.digits * times.digits, exponent: unit.exponent + times.exponent, bareExponent: false };
 }
 
-function decimalOf(value: JsonValue | undefined): Decimal | undefined {
+function decimalOf(value: FhirDecimal | undefined): Decimal | undefined {
   const text = numberText(value);
   return text === undefined ? undefined : parseDecimal(text);
 }
 
 /** A number as it was written. */
-function numberText(value: JsonValue | undefined): string | undefined {
+function numberText(value: FhirDecimal | undefined): string | undefined {
   if (typeof value === 'number') return String(value);
   const text = value === undefined ? undefined : JSON.stringify(value);
   return text !== undefined && /^[-+\d.eE]+$/.test(text) ? text : undefined;

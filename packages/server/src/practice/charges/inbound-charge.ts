@@ -19,7 +19,7 @@ class Repeated extends Error {
 }
 
 /** As `Behaviour.judge`. @throws PraxisError `rule-broken` */
-export function judgeCharge({ after }: VersionChange): void {
+export function judgeCharge({ after }: VersionChange<'ChargeItem'>): void {
   if (after !== undefined) requireTransaction(after);
 }
 
@@ -27,7 +27,10 @@ export function judgeCharge({ after }: VersionChange): void {
 export const chargeMembers = ['extension', 'identifier', 'priceOverride', 'quantity'] as const;
 
 /** As `Behaviour.store`. @throws PraxisError `duplicate` naming the first charge to those who may see it */
-export async function storeCharge(context: BehaviourContext, change: VersionChange): Promise<WriteOutcome> {
+export async function storeCharge(
+  context: BehaviourContext,
+  change: VersionChange<'ChargeItem'>,
+): Promise<WriteOutcome> {
   const { scope, store } = context;
   const { before, after, write } = change;
   if (before !== undefined && after !== undefined && transactionOf(before) === transactionOf(after))
@@ -47,7 +50,7 @@ export async function storeCharge(context: BehaviourContext, change: VersionChan
 async function note(
   { scope, clock }: BehaviourContext,
   inside: ResourceStore,
-  { write, after }: VersionChange,
+  { write, after }: VersionChange<'ChargeItem'>,
 ): Promise<void> {
   const known = write.expectedVersion === 0 ? undefined : await releaseCharge(inside, scope, write.id);
   if (after === undefined) return;

@@ -1,5 +1,5 @@
 /** The charges that applications have recorded, as those who do the billing see them (docs/decisions/0196). */
-import { parseJsonObject } from '@praxis/fhir';
+import { parseStored } from '../../access/disclosure.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { type ChargeFacts, chargeFacts } from './charge-transaction.ts';
@@ -24,6 +24,6 @@ export async function listCharges(
   const found = await findInboundCharges(store, scope, filter, limit);
   return found.map(({ charge, application, transaction, receivedMs, content }) => ({
     ...{ id: charge, application, transaction, receivedMs },
-    ...chargeFacts(parseJsonObject(content)),
+    ...chargeFacts(parseStored(content)),
   }));
 }

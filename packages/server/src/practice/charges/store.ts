@@ -2,6 +2,7 @@
  * Where ChargeItems came from: the application that recorded one, when, and its id of the transaction, which it gives to one
  * charge only (docs/decisions/0196).
  */
+import { type Stored, stored } from '../../access/disclosure.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { typeNumber } from '../../search/numbers.ts';
 import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
@@ -39,8 +40,7 @@ export interface InboundCharge {
   readonly application: string;
   readonly transaction: string | undefined;
   readonly receivedMs: number;
-  /** The ChargeItem as JSON text. */
-  readonly content: string;
+  readonly content: Stored<'ChargeItem'>;
 }
 
 /** Notes of charges are read by no statement of the writes that wait. */
@@ -100,7 +100,15 @@ export async function findInboundCharges(
   return rows.flatMap(({ charge, application, transaction, received, content }) =>
     charge === null
       ? []
-      : [{ charge, application, transaction: transaction ?? undefined, receivedMs: received, content }],
+      : [
+          {
+            charge,
+            application,
+            transaction: transaction ?? undefined,
+            receivedMs: received,
+            content: stored(content),
+          },
+        ],
   );
 }
 

@@ -3,7 +3,7 @@
  * answer, never stored, and only what the caller may read anyway: by the same grants, in elements that they open.
  */
 import { hash } from 'node:crypto';
-import { type JsonObject, type JsonValue, parseJsonObject, practiceExtensions } from '@praxis/fhir';
+import { type JsonObject, parseJsonObject, practiceExtensions, type ResourceTypes } from '@praxis/fhir';
 import { disclosedText, serverWritten } from '../../access/disclosure.ts';
 import { memberText, withMember } from '../../access/json-members.ts';
 import type { ElementFilter } from '../../access/mask.ts';
@@ -11,18 +11,21 @@ import type { Permission } from '../../access/policy.ts';
 import type { ContentFlag, FhirRequest, InteractionContext } from '../../engine/context.ts';
 import type { Decorate, ResourceHooks } from '../../engine/hooks.ts';
 import { criterionTest, discloseReadable } from '../../engine/rights/disclosing.ts';
-import { objectOf, objectsOf, textOf } from '../../search/json-values.ts';
 import type { StoredResource } from '../../storage/store.ts';
 
 /** A member that repeats, and what is added to it. */
 type Addition = readonly [member: string, values: readonly JsonObject[]];
 
-type Adding = (look: Look, row: StoredResource, shown: JsonObject) => Promise<readonly Addition[]>;
+/** @param shown the JSON text of the resource as the caller sees it */
+type Adding = (look: Look, row: StoredResource, shown: string) => Promise<readonly Addition[]>;
+
+/** A resource as the caller sees it: the field mask may have left out any element. */
+type Shown<T extends keyof ResourceTypes> = Partial<ResourceTypes[T]>;
 
 /** What the caller sees of another resource: `Practitioner`, id or reference. Remembered for one request. */
 type Look = {
   readonly context: InteractionContext;
-  readonly see: (type: string, at: JsonValue | undefined) => Promise<JsonObject | undefined>;
+  readonly see: <T extends keyof ResourceTypes>(type: T, at: string | undefined) => Promise<Shown<T> | undefined>;
 };
 
 /** Flag → type → what it adds. */
@@ -48,9 +51,8 @@ function decorateByFlags(context: InteractionContext, { type, contentFlags }: Fh
   return async (letter, row, shown, filter) => {
     const isOpen = opened(context, letter, row);
     let text = disclosedText(shown);
-    const resource = objectFrom(text);
     for (const add of adding)
-      for (const [member, values] of await add(look, row, resource))
+      for (const [member, values] of await add(look, row, disclosedText(shown)))
         if (isOpen(member) && isWanted(filter, member))
           text = values.reduce((all, value) => withValue(all, member, value), text);
     return serverWritten(text); // what is added was disclosed to the caller, or is made of the id
@@ -78,10 +80,9 @@ function uuidOf(name: string): string {
 }
 
 /** Those of the patient's practitioners who refer patients to the practice, as contacts. */
-async function referralContact(look: Look, _row: StoredResource, patient: JsonObject): Promise<readonly Addition[]> {
-  const contacts = (await referrersOf(look, patient)).flatMap(({ practitioner }) => {
-    const [name] = objectsOf(practitioner, 'name');
-    const telecom = [...objectsOf(practitioner, 'telecom')];
+async function referralContact(look: Look, _row: StoredResource, shown: string): Promise<readonly Addition[]> {
+  const contacts = (await referrersOf(look, parseShown(shown, 'Patient'))).flatMap(({ practitioner }) => {
+    const { name: [name] = [], telecom = [] } = practitioner;
     if (name === undefined && telecom.length === 0) return [];
     return [{ relationship: [{ text: 'Referral' }], ...(name && { name }), ...(telecom.length > 0 && { telecom }) }];
   });
@@ -89,18 +90,12 @@ async function referralContact(look: Look, _row: StoredResource, patient: JsonOb
 }
 
 /** The referral source of the appointment's patient, and the practitioners who refer the patient. */
-async function referralOfPatient(
-  look: Look,
-  _row: StoredResource,
-  appointment: JsonObject,
-): Promise<readonly Addition[]> {
-  const actors = objectsOf(appointment, 'participant').map((each) => objectOf(each, 'actor'));
-  const seen = await Promise.all(actors.map((actor) => look.see('Patient', actor?.['reference'])));
+async function referralOfPatient(look: Look, _row: StoredResource, shown: string): Promise<readonly Addition[]> {
+  const { participant = [] } = parseShown(shown, 'Appointment');
+  const seen = await Promise.all(participant.map(({ actor }) => look.see('Patient', actor?.reference)));
   const patient = seen.find((each) => each !== undefined);
   if (patient === undefined) return [];
-  const sources = objectsOf(patient, 'extension').filter(
-    (each) => textOf(each, 'url') === practiceExtensions.referralSource,
-  );
+  const sources = (patient.extension ?? []).filter(({ url }) => url === practiceExtensions.referralSource);
   const referrers = (await referrersOf(look, patient)).map(({ reference }) => reference);
   return [
     ['extension', sources],
@@ -108,12 +103,12 @@ async function referralOfPatient(
   ];
 }
 
-async function referrersOf(look: Look, patient: JsonObject) {
-  const references = objectsOf(patient, 'generalPractitioner').slice(0, referrersMax);
+async function referrersOf(look: Look, { generalPractitioner = [] }: Shown<'Patient'>) {
+  const references = generalPractitioner.slice(0, referrersMax);
   const seen = await Promise.all(
     references.map(async (reference) => ({
       reference,
-      practitioner: await look.see('Practitioner', reference['reference']),
+      practitioner: await look.see('Practitioner', reference.reference),
     })),
   );
   return seen.flatMap(({ reference, practitioner }) =>
@@ -122,19 +117,19 @@ async function referrersOf(look: Look, patient: JsonObject) {
 }
 
 /** Whether the practice lists the practitioner as one who refers patients. */
-function refers(practitioner: JsonObject): boolean {
-  return objectsOf(practitioner, 'extension')
-    .filter((each) => textOf(each, 'url') === practiceExtensions.practitionerType)
-    .flatMap((each) => objectsOf(objectOf(each, 'valueCodeableConcept'), 'coding'))
-    .some((coding) => textOf(coding, 'code') === 'ref');
+function refers({ extension = [] }: Shown<'Practitioner'>): boolean {
+  return extension
+    .filter(({ url }) => url === practiceExtensions.practitionerType)
+    .flatMap(({ valueCodeableConcept }) => valueCodeableConcept?.coding ?? [])
+    .some(({ code }) => code === 'ref');
 }
 
 function lookFrom(context: InteractionContext): Look {
-  const known = new Map<string, Promise<JsonObject | undefined>>();
-  const read = async (type: string, id: string): Promise<JsonObject | undefined> => {
+  const known = new Map<string, Promise<string | undefined>>();
+  const read = async (type: string, id: string): Promise<string | undefined> => {
     const row = await context.store.read(context.scope, type, id);
     const shown = row === undefined || row.deleted ? undefined : discloseReadable(context, row);
-    return shown && objectFrom(disclosedText(shown));
+    return shown && disclosedText(shown);
   };
   return {
     context,
@@ -147,7 +142,8 @@ function lookFrom(context: InteractionContext): Look {
       const key = `${type}/${id}`;
       const found = known.get(key) ?? read(type, id);
       known.set(key, found);
-      return await found;
+      const shown = await found;
+      return shown === undefined ? undefined : parseShown(shown, type);
     },
   };
 }
@@ -178,6 +174,7 @@ function withValue(text: string, member: string, value: JsonObject): string {
   return withMember(text, member, inner === '' ? `[${added}]` : `[${inner},${added}]`);
 }
 
-function objectFrom(text: string): JsonObject {
-  return parseJsonObject(text);
+/** The disclosed text of a resource of the type, which was valid when it was written. */
+function parseShown<T extends keyof ResourceTypes>(text: string, _type: T): Shown<T> {
+  return parseJsonObject(text) as Shown<T>;
 }

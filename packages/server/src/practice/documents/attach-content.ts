@@ -7,7 +7,7 @@ import { contentOf, parseStored } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import type { ResourceHooks, StoringContext } from '../../engine/hooks.ts';
 import { criterionTest } from '../../engine/rights/disclosing.ts';
-import type { ResourceWrite, WriteOutcome } from '../../storage/store.ts';
+import { type ResourceWrite, requireType, type WriteOutcome } from '../../storage/store.ts';
 import { withContentLinksFor } from './content-links.ts';
 import {
   type ContentReference,
@@ -53,7 +53,8 @@ async function attachContent(
     return await context.store.transaction(scope, async (store) => {
       const inside = { ...context, store };
       const named = await requireNamed(inside, write);
-      if (write.type === 'DocumentReference') await requireNoCopies(inside, holder, named);
+      if (write.type === 'DocumentReference')
+        await requireNoCopies(inside, requireType(write, 'DocumentReference'), named);
       const outcome = await work(inside);
       if (outcome.outcome === 'conflict') throw new Overtaken(outcome);
       await holdContents(store, scope, named.ids, holder, patientOf(named.resource, context.baseUrl));
@@ -164,14 +165,20 @@ const copiesMax = 20;
  * Others are not told of; nor are those that were entered in error, or that the new one replaces or otherwise relates to.
  * @throws PraxisError `duplicate`
  */
-async function requireNoCopies(context: StoringContext, holder: string, named: Named): Promise<void> {
+async function requireNoCopies(
+  context: StoringContext,
+  write: ResourceWrite<'DocumentReference'>,
+  named: Named,
+): Promise<void> {
+  if (write.content === null) return;
+  const { relatesTo = [] } = parseStored(write.content);
   const { resource, references, known, holders, own } = named;
   const patient = patientOf(resource, context.baseUrl);
-  const related = JSON.stringify(resource['relatesTo'] ?? []);
+  const related = JSON.stringify(relatesTo);
   const documents = holders.filter(
     (each) =>
       each.holder.startsWith('DocumentReference/') &&
-      each.holder !== holder &&
+      each.holder !== `DocumentReference/${write.id}` &&
       each.patient === patient &&
       !related.includes(`${each.holder}"`),
   );
@@ -189,18 +196,17 @@ async function requireNoCopies(context: StoringContext, holder: string, named: N
   }
 }
 
-/** Whether the document is live and valid, and the caller may read or find all of it. */
+/** Whether the document is live and valid, and the caller may read or find all of it. @param holder DocumentReference/id */
 async function isSeen(context: StoringContext, holder: string): Promise<boolean> {
-  const [type = '', id = ''] = holder.split('/');
-  const row = await context.store.read(context.scope, type, id);
+  const type = 'DocumentReference';
+  const row = await context.store.read(context.scope, type, holder.slice(`${type}/`.length));
   if (row === undefined || row.deleted) return false;
   const test = criterionTest(context, type, row.content);
   const whole = (['r', 's'] as const).some((letter) =>
     context.policy.grants(type, letter).some(({ elements, criteria }) => elements === 'all' && criteria.every(test)),
   );
   if (!whole) return false;
-  const { status } = parseStored(row.content);
-  return status !== 'entered-in-error';
+  return parseStored(row.content).status !== 'entered-in-error';
 }
 
 /** The reference of its subject as Type/id; undefined: it has none, or elsewhere. */

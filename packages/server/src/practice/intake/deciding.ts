@@ -2,7 +2,14 @@
  * What staff decide about proposals (docs/decisions/0197): field by field, until every one is decided; then the resource and
  * the Task change in one transaction, by the way that every write takes.
  */
-import { type Budget, type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
+import {
+  type Budget,
+  type JsonObject,
+  type JsonValue,
+  parseJsonObject,
+  type TaskStatusCode,
+  type TypedResource,
+} from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
 import { type AccessPolicy, compilePolicy } from '../../access/policy.ts';
 import { allEntry } from '../../access/registry.ts';
@@ -12,10 +19,16 @@ import { newResourceId, newUuid } from '../../base/ids.ts';
 import { buildWrite, requireResource } from '../../engine/write/build-write.ts';
 import { withSafeNarrative } from '../../engine/write/patched-narrative.ts';
 import { saveVersion } from '../../engine/write/save-version.ts';
-import { textOf } from '../../search/json-values.ts';
 import type { ResourceStore, ResourceWrite, StoredResource } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { type Decided, decidedResource, type FieldDecision, isOvertaken, type Proposed } from './fields.ts';
+import {
+  type Decided,
+  decidedResource,
+  type FieldDecision,
+  isOvertaken,
+  type Proposed,
+  readDecision,
+} from './fields.ts';
 import { decidedTask } from './intake-task.ts';
 import { decideProposal, findProposal, type Proposal } from './store.ts';
 
@@ -60,7 +73,7 @@ export async function decide(decider: Decider, task: string, decisions: Decision
     const row = await inside.read(scope, 'Task', task);
     const proposal = await requireProposal(inside, scope, task);
     if (row === undefined || row.deleted) return unknownProposal(task);
-    if (proposal.closed) refuseDecided(task, textOf(parseStored(row.content), 'status'));
+    if (proposal.closed) refuseDecided(task, parseStored(row.content).status);
     const proposed = proposedOf(proposal);
     const decided = decidedNow(proposed, decidedOf(proposal), decisions);
     const status = statusOf(proposed, decided);
@@ -81,11 +94,13 @@ export async function requireProposal(store: ResourceStore, scope: TenantScope, 
 }
 
 export function proposedOf({ proposed }: Pick<Proposal, 'proposed'>): Proposed {
-  return parseJson(proposed) as Proposed; // as it was kept
+  return parseJsonObject(proposed);
 }
 
 export function decidedOf({ decided }: Pick<Proposal, 'decided'>): Decided {
-  return parseJson(decided) as unknown as Decided; // as it was kept
+  return Object.fromEntries(
+    Object.entries(parseJsonObject(decided)).map(([field, kept]) => [field, readDecision(kept)]),
+  );
 }
 
 /** The version that the application changed; nothing where there was none. */
@@ -152,7 +167,7 @@ function requireKnown(proposed: Proposed, fields: readonly string[]): void {
     fail('input-invalid', { diagnostics: `${twice} is decided twice`, expression: ['accept', 'reject', 'edit'] });
 }
 
-function statusOf(proposed: Proposed, decided: Decided): string {
+function statusOf(proposed: Proposed, decided: Decided): TaskStatusCode {
   const decisions = Object.keys(proposed).map((field) => decided[field]?.decision);
   if (decisions.includes(undefined)) return 'in-progress';
   if (decisions.every((each) => each === 'rejected')) return 'rejected';
@@ -211,7 +226,7 @@ function requireNotOvertaken(
 }
 
 interface Step {
-  readonly status: string;
+  readonly status: TaskStatusCode;
   readonly type: string;
   readonly decided: Decided;
   readonly target: string | undefined;
@@ -219,21 +234,21 @@ interface Step {
 }
 
 /** The next version of the Task. @throws PraxisError `rule-broken` by its table of states, `conflict` */
-async function advance(decider: Decider, row: StoredResource, { proposal, ...step }: Step): Promise<void> {
+async function advance(decider: Decider, row: StoredResource<'Task'>, { proposal, ...step }: Step): Promise<void> {
   const task = decidedTask(parseStored(row.content), { ...step, nowMs: decider.clock.now() });
   const write = await writeOf(decider, proposal, 'update', ['Task', row.id], task, row.versionId);
   await storeBy(decider, write, row);
 }
 
 /** A write in the name of staff, at the request of the application that proposed it. */
-async function writeOf(
+async function writeOf<T extends string>(
   { scope, clock, baseUrl, username, flow, budget }: Decider,
   { applicationName, task }: Proposal,
   interaction: 'create' | 'update',
-  [type, id]: readonly [string, string],
-  resource: JsonObject,
+  [type, id]: readonly [T, string],
+  resource: TypedResource<T>,
   version: number,
-): Promise<ResourceWrite> {
+): Promise<ResourceWrite<T>> {
   const subject = `${username} on behalf of ${applicationName}`;
   const caller = { flow: 'client', tokenId: task, subject, requestId: newUuid() } as const;
   const write = await buildWrite({ scope, clock, caller, baseUrl, budget }, interaction, type, id, resource, version);

@@ -3,7 +3,7 @@
  * have decided (docs/decisions/0197). An element is a top-level member.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type JsonObject, type JsonValue, practiceIdentifierSystems } from '@praxis/fhir';
+import { isJsonObject, type JsonObject, type JsonValue, practiceIdentifierSystems } from '@praxis/fhir';
 import { changedMembers } from '../../engine/rights/write-rights.ts';
 import { objectsOf, textOf } from '../../search/json-values.ts';
 
@@ -13,6 +13,15 @@ export type Proposed = Readonly<Record<string, JsonValue>>;
 export type FieldDecision =
   | { readonly decision: 'accepted' | 'rejected' }
   | { readonly decision: 'edited'; readonly value: JsonValue };
+
+/** The decision as it was kept. */
+export function readDecision(kept: JsonValue): FieldDecision {
+  if (!isJsonObject(kept)) throw new TypeError('a decision is kept as an object');
+  const { decision, value = null } = kept;
+  if (decision === 'edited') return { decision, value };
+  if (decision === 'accepted' || decision === 'rejected') return { decision };
+  throw new TypeError('a decision is accepted, rejected or edited');
+}
 
 /** Element → what was decided. */
 export type Decided = Readonly<Record<string, FieldDecision>>;
@@ -96,7 +105,7 @@ function isReconciliation(identifier: JsonObject): boolean {
 /** Members of meta that the server writes are no part of it. */
 function memberOf(resource: JsonObject, member: string): JsonValue | undefined {
   const value = Object.hasOwn(resource, member) ? resource[member] : undefined;
-  if (member !== 'meta' || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const { versionId, lastUpdated, ...given } = value as JsonObject; // meta is an object
+  if (member !== 'meta' || !isJsonObject(value)) return value;
+  const { versionId, lastUpdated, ...given } = value;
   return Object.keys(given).length === 0 ? undefined : given;
 }

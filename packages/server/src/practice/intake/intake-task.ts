@@ -2,7 +2,13 @@
  * The Task of a proposal (https://hl7.org/fhir/R4/task.html): which elements are to change and what was decided about them.
  * It holds no values: whoever may read Tasks need not be allowed to read what they are about (docs/decisions/0197).
  */
-import { type JsonObject, type JsonValue, practiceIdentifierSystems } from '@praxis/fhir';
+import {
+  practiceIdentifierSystems,
+  type Reference,
+  type Task,
+  type TaskOutput,
+  type TaskStatusCode,
+} from '@praxis/fhir';
 import { toInstant } from '../../base/clock.ts';
 import type { Decided, Proposed } from './fields.ts';
 import { intakeCoding } from './task-states.ts';
@@ -18,13 +24,13 @@ export interface TaskDraft {
   readonly type: string;
   /** Id of the resource that is to be changed. */
   readonly target: string | undefined;
-  readonly patient: JsonValue | undefined;
+  readonly patient: Reference | undefined;
   readonly proposed: Proposed;
   readonly nowMs: number;
 }
 
 /** The Task as it begins. */
-export function intakeTask({ id, type, target, patient, proposed, nowMs }: TaskDraft): JsonObject {
+export function intakeTask({ id, type, target, patient, proposed, nowMs }: TaskDraft): Task {
   const now = toInstant(nowMs);
   return {
     resourceType: 'Task',
@@ -44,7 +50,7 @@ export function intakeTask({ id, type, target, patient, proposed, nowMs }: TaskD
 }
 
 export interface TaskStep {
-  readonly status: string;
+  readonly status: TaskStatusCode;
   readonly type: string;
   readonly decided: Decided;
   /** Id of the resource that was made or changed. */
@@ -53,12 +59,12 @@ export interface TaskStep {
 }
 
 /** The Task after staff have decided about some or all of it. */
-export function decidedTask(task: JsonObject, { status, type, decided, target, nowMs }: TaskStep): JsonObject {
-  const outputs: JsonObject[] = Object.entries(decided).map(([field, { decision }]) => ({
+export function decidedTask(task: Task, { status, type, decided, target, nowMs }: TaskStep): Task {
+  const outputs: TaskOutput[] = Object.entries(decided).map(([field, { decision }]) => ({
     type: { coding: [{ system: outcomeSystem, code: decision }] },
     valueString: `${type}.${field}`,
   }));
-  const made: JsonObject[] =
+  const made: TaskOutput[] =
     target === undefined
       ? []
       : [

@@ -2,7 +2,7 @@
  * Writes that a practice wants to accept first (docs/decisions/0197): checked like any write, they become a Task and change
  * nothing. The answer is 202 with the Task as Location.
  */
-import type { JsonObject } from '@praxis/fhir';
+import type { Reference, TypedResource } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import { newResourceId } from '../../base/ids.ts';
@@ -15,7 +15,7 @@ import { requireBound } from '../../engine/write/bindings.ts';
 import { buildWrite } from '../../engine/write/build-write.ts';
 import { requireInvariants } from '../../engine/write/invariants.ts';
 import { saveVersion } from '../../engine/write/save-version.ts';
-import type { StoredResource } from '../../storage/store.ts';
+import { requireType, type StoredResource } from '../../storage/store.ts';
 import { attachProposedContent } from '../documents/attach-content.ts';
 import { type Proposed, proposedFields } from './fields.ts';
 import { intakeTask } from './intake-task.ts';
@@ -57,10 +57,11 @@ async function proposedInstead(
       expression: [type],
     });
   }
-  const { current } = checked;
+  const { current, write } = checked;
   const before = current === undefined || current.deleted ? undefined : parseStored(current.content);
-  const { content } = checked.write;
-  const after = content === null ? {} : parseStored(content);
+  const { content } = requireType(write, type);
+  if (content === null) return undefined;
+  const after = parseStored(content);
   const proposed = proposedFields(before ?? {}, after, checked.touched);
   if (before !== undefined && current !== undefined && Object.keys(proposed).length === 0)
     return unchanged(context, request, current);
@@ -72,7 +73,7 @@ async function proposedInstead(
 
 interface NewProposal extends CheckedWrite {
   readonly type: IntakeType;
-  readonly after: JsonObject;
+  readonly after: TypedResource<IntakeType>;
   readonly proposed: Proposed;
 }
 
@@ -108,11 +109,15 @@ async function propose(
 const byServer = { by: 'server', on: 'write' } as const;
 
 /** Whoever patches some elements may not be allowed to read whose they are. */
-function patientOf(context: InteractionContext, { type, write, current, touched, after }: NewProposal) {
+function patientOf(
+  context: InteractionContext,
+  { type, write, current, touched, after }: NewProposal,
+): Reference | undefined {
   const member = intakeTypes[type];
-  if (touched === undefined || touched.includes(member) || current === undefined) return after[member];
+  const patient = after.resourceType === 'Coverage' ? after.beneficiary : after.subject;
+  if (touched === undefined || touched.includes(member) || current === undefined) return patient;
   const readable = readableMember(context.policy, type, criterionTest(context, write.type, current.content));
-  return readable(member) ? after[member] : undefined;
+  return readable(member) ? patient : undefined;
 }
 
 function tooMany(): never {

@@ -2,7 +2,6 @@
 import type { JsonValue } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
 import type { InteractionContext } from '../../engine/context.ts';
-import { textOf } from '../../search/json-values.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { baseOf, currentOf, decidedOf, proposedOf, requireProposal } from './deciding.ts';
@@ -108,5 +107,5 @@ function listed(proposal: Proposal, status: string): Omit<ListedProposal, 'field
 
 async function statusOf(store: ResourceStore, scope: TenantScope, task: string): Promise<string> {
   const row = await store.read(scope, 'Task', task);
-  return row === undefined || row.deleted ? 'entered-in-error' : (textOf(parseStored(row.content), 'status') ?? '');
+  return row === undefined || row.deleted ? 'entered-in-error' : (parseStored(row.content).status ?? '');
 }

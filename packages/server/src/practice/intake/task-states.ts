@@ -2,12 +2,13 @@
  * The Task of a proposed change that the practice wants to accept first: coverage above all
  * (https://hl7.org/fhir/R4/valueset-task-status.html).
  */
+import type { TaskStatusCode } from '@praxis/fhir';
 import type { StateTable } from '../../resources/states/state-table.ts';
 
 /** The coding in `Task.code` of such a Task. */
 export const intakeCoding = { system: 'https://praxis.health/fhir/CodeSystem/task-type', code: 'intake' };
 
-export const intakeStates: StateTable = {
+export const intakeStates: StateTable<TaskStatusCode> = {
   name: 'Coverage intake',
   type: 'Task',
   coding: intakeCoding,

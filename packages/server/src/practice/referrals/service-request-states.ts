@@ -1,7 +1,8 @@
 /** ServiceRequest (https://hl7.org/fhir/R4/valueset-request-status.html, https://hl7.org/fhir/R4/request.html#statemachine). */
+import type { RequestStatusCode } from '@praxis/fhir';
 import type { StateTable } from '../../resources/states/state-table.ts';
 
-export const serviceRequestStates: StateTable = {
+export const serviceRequestStates: StateTable<RequestStatusCode> = {
   name: 'ServiceRequest',
   type: 'ServiceRequest',
   introduction:

@@ -3,4 +3,7 @@ import type { Behaviour } from '../../resources/behaviour.ts';
 import { judgedBy } from '../../resources/states/judging.ts';
 import { serviceRequestStates } from './service-request-states.ts';
 
-export const serviceRequest: Behaviour = { type: 'ServiceRequest', ...judgedBy([serviceRequestStates]) };
+export const serviceRequest: Behaviour<'ServiceRequest'> = {
+  type: 'ServiceRequest',
+  ...judgedBy([serviceRequestStates]),
+};

@@ -1,7 +1,8 @@
 /** Task, recalls among them (https://hl7.org/fhir/R4/valueset-task-status.html, https://hl7.org/fhir/R4/task.html#statemachine). */
+import type { TaskStatusCode } from '@praxis/fhir';
 import type { StateTable } from '../../resources/states/state-table.ts';
 
-export const taskStates: StateTable = {
+export const taskStates: StateTable<TaskStatusCode> = {
   name: 'Task',
   type: 'Task',
   introduction:

@@ -5,8 +5,7 @@
  *
  * https://hl7.org/fhir/R4/valueset.html#compositions
  */
-import type { JsonObject, JsonValue } from '@praxis/fhir';
-import { asObject, elements, textOfElement } from '../../terminology/elements.ts';
+import type { ValueSet, ValueSetComposeInclude } from '@praxis/fhir';
 import { codeSystemUrl, type FirmCode, type FirmValueSet, valueSetUrl } from './table.ts';
 
 /** A code with its system, as it is compared. */
@@ -28,19 +27,20 @@ export interface SaidCoding {
 }
 
 /** Undefined: the definition is not a list of codes, as an import may have brought, so nothing can be judged by it. */
-export function codesOf(valueSet: JsonObject): FirmSetCodes | undefined {
-  const compose = asObject(valueSet['compose']);
-  const inUse = listed(compose?.['include']);
-  const retired = listed(compose?.['exclude']);
+export function codesOf({ compose, status }: ValueSet): FirmSetCodes | undefined {
+  const inUse = listCodes(compose?.include);
+  const retired = listCodes(compose?.exclude);
   if (inUse === undefined || retired === undefined || inUse.length === 0) return undefined;
-  return { active: valueSet['status'] === 'active', inUse, retired };
+  return { active: status === 'active', inUse, retired };
 }
 
+const none: ValueSet = { resourceType: 'ValueSet' };
+
 /** The ValueSet with these codes; whatever else `before` says stays. */
-export function withCodes(set: FirmValueSet, codes: FirmSetCodes, before: JsonObject | undefined): JsonObject {
-  const { resourceType: _type, id: _id, compose: _compose, expansion: _expansion, ...rest } = before ?? {};
+export function withCodes(set: FirmValueSet, codes: FirmSetCodes, before: ValueSet | undefined): ValueSet {
+  const { resourceType, id: _id, compose: _compose, expansion: _expansion, ...rest } = before ?? none;
   return {
-    resourceType: 'ValueSet',
+    resourceType,
     id: set.id,
     name: nameOf(set.id),
     title: set.title,
@@ -75,7 +75,7 @@ function nameOf(id: string): string {
     .join('');
 }
 
-function bySystem(codes: readonly FirmSetCode[]): JsonValue[] {
+function bySystem(codes: readonly FirmSetCode[]): ValueSetComposeInclude[] {
   const groups = Map.groupBy(codes, ({ system }) => system);
   return [...groups].map(([system, group]) => ({
     system,
@@ -84,16 +84,13 @@ function bySystem(codes: readonly FirmSetCode[]): JsonValue[] {
 }
 
 /** Undefined where a part is anything but a list of codes of one system. */
-function listed(parts: JsonValue | undefined): readonly FirmSetCode[] | undefined {
+function listCodes(parts: readonly ValueSetComposeInclude[] = []): readonly FirmSetCode[] | undefined {
   const codes: FirmSetCode[] = [];
-  for (const { system, concept, filter, valueSet } of elements(parts)) {
-    const from = textOfElement(system);
-    const concepts = elements(concept);
-    if (from === undefined || concepts.length === 0 || filter !== undefined || valueSet !== undefined) return undefined;
-    for (const { code, display } of concepts) {
-      const text = textOfElement(code);
-      if (text !== undefined) codes.push({ system: from, code: text, display: textOfElement(display) ?? text });
-    }
+  for (const { system, concept = [], filter, valueSet } of parts) {
+    if (system === undefined || concept.length === 0 || filter !== undefined || valueSet !== undefined)
+      return undefined;
+    for (const { code, display } of concept)
+      if (code !== undefined) codes.push({ system, code, display: display ?? code });
   }
   return codes;
 }

@@ -2,7 +2,6 @@
  * Changing the value sets that a firm keeps: each change is the next version of a ValueSet, by whoever has seen the version
  * before. A code that is left out is retired, never forgotten (docs/decisions/0204).
  */
-import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import { newUuid } from '../../base/ids.ts';
 import { buildWrite } from '../../engine/write/build-write.ts';
@@ -147,7 +146,7 @@ async function put(
   const caller = { flow: 'client', tokenId: newUuid(), subject: changedBy, requestId: newUuid() } as const;
   // No element of a ValueSet refers to a resource of the firm, so the address of the firm's resources is of no use.
   const context = { scope, clock, caller, budget, baseUrl: '' };
-  const resource: JsonObject = withCodes(set, codes, stored?.resource);
+  const resource = withCodes(set, codes, stored?.resource);
   const interaction = stored === undefined ? 'create' : 'update';
   const write = await buildWrite(context, interaction, 'ValueSet', set.id, resource, stored?.version ?? 0);
   const outcome = await store.write(scope, write);

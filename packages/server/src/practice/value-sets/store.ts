@@ -1,5 +1,5 @@
 /** The value sets that a firm keeps (docs/decisions/0204), as they are stored: each is the ValueSet of its id. */
-import type { JsonObject } from '@praxis/fhir';
+import type { ValueSet } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
 import type { Rememberable } from '../../storage/statement-runner.ts';
 import type { ResourceStore } from '../../storage/store.ts';
@@ -25,7 +25,7 @@ export async function keptCodes(
 export interface StoredValueSet {
   readonly version: number;
   /** undefined: it was deleted. */
-  readonly resource: JsonObject | undefined;
+  readonly resource: ValueSet | undefined;
 }
 
 /** The current version; undefined: there never was one. */

@@ -2,20 +2,20 @@
  * ValueSet (https://hl7.org/fhir/R4/valueset.html): those that a firm keeps never lose a code, whoever writes them
  * (docs/decisions/0204).
  */
-import type { JsonObject } from '@praxis/fhir';
+import type { ValueSet } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import type { Behaviour, VersionChange } from '../../resources/behaviour.ts';
 import { codesOf, type FirmSetCode, isSameCode } from './codes.ts';
 import { firmValueSet, valueSetUrl } from './table.ts';
 
-export const valueSet: Behaviour = { type: 'ValueSet', judge, judged: ['compose'] };
+export const valueSet: Behaviour<'ValueSet'> = { type: 'ValueSet', judge, judged: ['compose'] };
 
 /** @throws PraxisError `rule-broken` */
-function judge({ write, before, after }: VersionChange): void {
+function judge({ write, before, after }: VersionChange<'ValueSet'>): void {
   if (firmValueSet(write.id) === undefined) return;
   if (after === undefined)
     return refuse(write.id, 'is never deleted: with status retired nothing is judged by it any more', 'ValueSet');
-  if (after['url'] !== valueSetUrl(write.id))
+  if (after.url !== valueSetUrl(write.id))
     return refuse(write.id, `has the URL ${valueSetUrl(write.id)}`, 'ValueSet.url');
   const codes = codesOf(after);
   if (codes === undefined)
@@ -26,7 +26,7 @@ function judge({ write, before, after }: VersionChange): void {
     refuse(write.id, 'never loses a code: list what is retired in compose.exclude', 'ValueSet.compose.exclude');
 }
 
-function codesBefore(before: JsonObject | undefined): readonly FirmSetCode[] {
+function codesBefore(before: ValueSet | undefined): readonly FirmSetCode[] {
   const codes = before && codesOf(before);
   return codes === undefined ? [] : [...codes.inUse, ...codes.retired];
 }

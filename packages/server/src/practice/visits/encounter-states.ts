@@ -1,7 +1,8 @@
 /** Encounter (https://hl7.org/fhir/R4/valueset-encounter-status.html). */
+import type { EncounterStatusCode } from '@praxis/fhir';
 import type { StateTable } from '../../resources/states/state-table.ts';
 
-export const encounterStates: StateTable = {
+export const encounterStates: StateTable<EncounterStatusCode> = {
   name: 'Encounter',
   type: 'Encounter',
   introduction:

@@ -3,4 +3,4 @@ import type { Behaviour } from '../../resources/behaviour.ts';
 import { judgedBy } from '../../resources/states/judging.ts';
 import { encounterStates } from './encounter-states.ts';
 
-export const encounter: Behaviour = { type: 'Encounter', ...judgedBy([encounterStates]) };
+export const encounter: Behaviour<'Encounter'> = { type: 'Encounter', ...judgedBy([encounterStates]) };

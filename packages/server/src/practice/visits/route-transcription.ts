@@ -3,12 +3,11 @@
  * goes into the open visit of its patient, where there is exactly one that the caller may find; else it is a chart
  * note. The answer shows which: `encounter`, or the category.
  */
-import type { JsonObject, JsonValue } from '@praxis/fhir';
+import type { CodeableConcept, Composition } from '@praxis/fhir';
 import { PraxisError } from '../../base/errors.ts';
 import type { InteractionContext } from '../../engine/context.ts';
 import type { ResourceHooks } from '../../engine/hooks.ts';
 import { matchesOf } from '../../engine/write/conditional.ts';
-import { objectOf, objectsOf, textOf } from '../../search/json-values.ts';
 
 /** https://loinc.org/11488-4: what transcriptions are sent as. */
 const noteType = { system: 'http://loinc.org', code: '11488-4' };
@@ -26,11 +25,11 @@ const openStates = 'arrived,triaged,in-progress';
 export const transcriptionHooks: ResourceHooks = { types: ['Composition'], complete: routeTranscription };
 
 /** The resource as it is stored: that which was sent, unless it is a note without a place. */
-async function routeTranscription(context: InteractionContext, resource: JsonObject): Promise<JsonObject> {
-  if (resource['encounter'] !== undefined) return resource;
-  if (!hasCoding(resource['type'], noteType) || isChartNote(resource)) return resource;
+async function routeTranscription(context: InteractionContext, resource: Composition): Promise<Composition> {
+  if (resource.encounter !== undefined) return resource;
+  if (!hasCoding(resource.type, noteType) || isChartNote(resource)) return resource;
   const visit = await openVisit(context, patientOf(context, resource));
-  if (visit === undefined) return { ...resource, category: [...objectsOf(resource, 'category'), chartNote] };
+  if (visit === undefined) return { ...resource, category: [...(resource.category ?? []), chartNote] };
   return { ...resource, encounter: { reference: `Encounter/${visit}`, display: 'Open visit of the patient' } };
 }
 
@@ -51,19 +50,17 @@ async function openVisit(context: InteractionContext, patient: string | undefine
 }
 
 /** `Patient/id` where the note is about a patient of the firm. */
-function patientOf({ baseUrl }: InteractionContext, resource: JsonObject): string | undefined {
-  const reference = textOf(objectOf(resource, 'subject'), 'reference') ?? '';
+function patientOf({ baseUrl }: InteractionContext, { subject }: Composition): string | undefined {
+  const reference = subject?.reference ?? '';
   const local = reference.startsWith(`${baseUrl}/`) ? reference.slice(baseUrl.length + 1) : reference;
   return /^Patient\/[A-Za-z0-9\-.]{1,64}(?=\/_history\/|$)/.exec(local)?.[0];
 }
 
-function isChartNote(resource: JsonObject): boolean {
+function isChartNote({ category }: Composition): boolean {
   const [coding] = chartNote.coding;
-  return coding !== undefined && objectsOf(resource, 'category').some((category) => hasCoding(category, coding));
+  return coding !== undefined && category?.some((concept) => hasCoding(concept, coding)) === true;
 }
 
-function hasCoding(concept: JsonValue | undefined, { system, code }: { system: string; code: string }): boolean {
-  return objectsOf(concept, 'coding').some(
-    (each) => textOf(each, 'system') === system && textOf(each, 'code') === code,
-  );
+function hasCoding({ coding = [] }: CodeableConcept, { system, code }: { system: string; code: string }): boolean {
+  return coding.some((each) => each.system === system && each.code === code);
 }

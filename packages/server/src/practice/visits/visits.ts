@@ -3,7 +3,7 @@
  * doing: whoever may change the appointment brings them about, and sees of them what it may read
  * (docs/decisions/0187). So nothing here refuses: a refusal would tell of Encounters.
  */
-import type { JsonObject } from '@praxis/fhir';
+import type { Appointment, Encounter, EncounterStatusCode, Period } from '@praxis/fhir';
 import { parseStored, stored } from '../../access/disclosure.ts';
 import type { AuditRow } from '../../audit/audit-row.ts';
 import { toInstant } from '../../base/clock.ts';
@@ -13,10 +13,9 @@ import { rightsOf } from '../../engine/search/searching.ts';
 import { buildWrite } from '../../engine/write/build-write.ts';
 import { saveVersion } from '../../engine/write/save-version.ts';
 import { type Act, type Effect, stepsFrom } from '../../resources/states/state-table.ts';
-import { objectOf, textOf } from '../../search/json-values.ts';
 import { parseSearch } from '../../search/query/query.ts';
 import { planPage } from '../../search/sql/plan.ts';
-import type { StoredResource } from '../../storage/store.ts';
+import { requireType, type StoredResource } from '../../storage/store.ts';
 import { visitOf } from './appointment-visit.ts';
 import { encounterStates } from './encounter-states.ts';
 import { Overtaken } from './overtaken.ts';
@@ -27,28 +26,27 @@ const visitsMax = 20;
 /** The appointment whose visits change. */
 export interface Visited {
   readonly id: string;
-  readonly resource: JsonObject;
+  readonly resource: Appointment;
   readonly on: Act['on'];
   /** The access entries under which the appointment was changed. */
   readonly granted: Pick<AuditRow, 'entries'>;
 }
 
-interface Visit {
-  readonly row: StoredResource;
-  readonly encounter: JsonObject;
-}
+type Visit = StoredResource<'Encounter'>;
 
 /** What an effect makes where the appointment has no Encounter that counts; undefined: nothing. */
-type Making = { readonly status: string; readonly period: (visited: Visited, now: string) => JsonObject } | undefined;
+type Making =
+  | { readonly status: EncounterStatusCode; readonly period: (visited: Visited, now: string) => Period }
+  | undefined;
 
 interface EffectRule {
   /** States of Encounters that count: while there is one, none is made. */
-  readonly counting: readonly string[];
+  readonly counting: readonly EncounterStatusCode[];
   readonly making: Making;
 }
 
-const underWay = ['arrived', 'triaged', 'in-progress', 'onleave'];
-const notBegun: readonly string[] = ['planned'];
+const underWay: readonly EncounterStatusCode[] = ['arrived', 'triaged', 'in-progress', 'onleave'];
+const notBegun: readonly EncounterStatusCode[] = ['planned'];
 
 const rules: Readonly<Record<Effect, EffectRule>> = {
   'opens-visit': {
@@ -83,7 +81,7 @@ export async function moveVisits(
       const moved = await moveVisit(context, visited, visit);
       if (moved !== undefined) changed.push(moved);
     }
-    const counts = visits.some(({ encounter }) => counting.includes(String(encounter['status'])));
+    const counts = visits.some(({ content }) => counting.some((status) => status === parseStored(content).status));
     if (making === undefined || counts) continue;
     const now = toInstant(context.clock.now());
     changed.push(await made(context, visited, visitOf(visited, making.status, making.period(visited, now))));
@@ -105,22 +103,23 @@ async function visitsOf(context: InteractionContext, appointment: string): Promi
   const target = { scope, query, mandatory: [[]], cursor: { secrets, policyFingerprint: '' } };
   const page = planPage({ ...target, query: { ...query, count: visitsMax } });
   const { rows } = page.cut(await store.selectPage(scope, page.statement));
-  return rows.map((row) => ({ row, encounter: parseStored(row.content) }));
+  return rows.map((row) => requireType(row, 'Encounter'));
 }
 
 /** The visit in the state that the table leads to from its own; undefined: it stays as it is. */
 async function moveVisit(
   context: InteractionContext,
   visited: Visited,
-  { row, encounter }: Visit,
+  row: Visit,
 ): Promise<StoredResource | undefined> {
-  const [step] = stepsFrom(encounterStates, String(encounter['status']), { by: 'server', on: visited.on });
+  const encounter = parseStored(row.content);
+  const [step] = stepsFrom(encounterStates, encounter.status ?? '', { by: 'server', on: visited.on });
   if (step === undefined) return undefined;
   const after = inState(encounter, step.to, context.clock.now());
   return await written(context, visited, row.id, after, row);
 }
 
-async function made(context: InteractionContext, visited: Visited, visit: JsonObject): Promise<StoredResource> {
+async function made(context: InteractionContext, visited: Visited, visit: Encounter): Promise<StoredResource> {
   return await written(context, visited, newResourceId(context.clock), visit, undefined);
 }
 
@@ -129,7 +128,7 @@ async function written(
   context: InteractionContext,
   { on, granted: { entries } }: Visited,
   id: string,
-  resource: JsonObject,
+  resource: Encounter,
   current: StoredResource | undefined,
 ): Promise<StoredResource> {
   const interaction = current === undefined ? 'create' : 'patch';
@@ -149,14 +148,13 @@ async function written(
 }
 
 /** The visit in its new state, the old one in its history (Encounter.statusHistory), and its end once it is finished. */
-function inState(encounter: JsonObject, status: string, nowMs: number): JsonObject {
+function inState(encounter: Encounter, status: EncounterStatusCode, nowMs: number): Encounter {
   const now = toInstant(nowMs);
-  const history = Array.isArray(encounter['statusHistory']) ? encounter['statusHistory'] : [];
-  const period = objectOf(encounter, 'period') ?? {};
-  const since = textOf(objectOf(history.at(-1), 'period'), 'end') ?? period['start'];
-  const isBefore = typeof since === 'string' && Date.parse(since) <= nowMs;
+  const { statusHistory: history = [], period = {} } = encounter;
+  const since = history.at(-1)?.period.end ?? period.start;
+  const isBefore = since !== undefined && Date.parse(since) <= nowMs;
   const passed = {
-    status: encounter['status'] ?? 'unknown',
+    status: encounter.status ?? 'unknown',
     period: { ...(isBefore ? { start: since } : {}), end: now },
   };
   return {
@@ -168,14 +166,18 @@ function inState(encounter: JsonObject, status: string, nowMs: number): JsonObje
 }
 
 /** It begins when the patient arrives and ends when it is finished; a beginning still to come would be after the end. */
-function periodIn(status: string, period: JsonObject, now: string, nowMs: number): JsonObject {
-  const { start } = period;
-  const isToCome = typeof start === 'string' && Date.parse(start) > nowMs;
+function periodIn(
+  status: EncounterStatusCode,
+  { start }: Period,
+  now: string,
+  nowMs: number,
+): Pick<Encounter, 'period'> {
+  const isToCome = start !== undefined && Date.parse(start) > nowMs;
   if (status === 'arrived') return { period: { start: now } };
   if (status !== 'finished') return {};
   return { period: { ...(start === undefined || isToCome ? {} : { start }), end: now } };
 }
 
-function timesOf({ start, end }: JsonObject): JsonObject {
+function timesOf({ start, end }: Appointment): Period {
   return { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
 }

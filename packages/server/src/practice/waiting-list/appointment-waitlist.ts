@@ -30,11 +30,11 @@ export type WaitlistChange = (inside: ResourceStore) => Promise<void>;
 /** The offer that the change ends, by taking it or leaving it; undefined: none stood, or it stands on. */
 export async function leftOffer(
   { scope, store }: BehaviourContext,
-  { before, after, write, extras: { answered } }: VersionChange,
+  { before, after, write, extras: { answered } }: VersionChange<'Appointment'>,
   isSameTime: boolean,
 ): Promise<WaitlistOffer | undefined> {
-  if (before?.['status'] !== 'proposed') return undefined;
-  if (after?.['status'] === 'proposed' && isSameTime) return undefined;
+  if (before?.status !== 'proposed') return undefined;
+  if (after?.status === 'proposed' && isSameTime) return undefined;
   return answered ?? (await findStandingOffer(store, scope, write.id));
 }
 
@@ -44,19 +44,19 @@ export async function leftOffer(
  */
 export function waitlistChange(
   { scope, clock }: BehaviourContext,
-  { before, after, write, extras: { offer } }: VersionChange,
+  { before, after, write, extras: { offer } }: VersionChange<'Appointment'>,
   left: WaitlistOffer | undefined,
 ): WaitlistChange | undefined {
   const { id } = write;
   if (offer !== undefined) return (inside) => keepOffer(inside, scope, id, offer);
-  if (after?.['status'] === 'waitlist') {
+  if (after?.status === 'waitlist') {
     const entry = { appointment: id, priority: priorityOf(after), sinceMs: clock.now() };
     return async (inside) => {
       if (left !== undefined) await endOffer(inside, scope, id);
       await keepWaiting(inside, scope, entry);
     };
   }
-  const wasListed = before?.['status'] === 'waitlist' || left !== undefined;
+  const wasListed = before?.status === 'waitlist' || left !== undefined;
   return wasListed ? (inside) => dropWaiting(inside, scope, id) : undefined;
 }
 

@@ -2,7 +2,7 @@
  * An offer to one who waits, made and taken back: the Appointment's own state, its places and the list change together,
  * as the service's own act.
  */
-import type { JsonObject } from '@praxis/fhir';
+import type { Appointment } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
 import type { StoringContext } from '../../engine/hooks.ts';
@@ -59,7 +59,11 @@ export async function makeOffer(context: OfferingContext, { row }: Waiting, slot
 /**
  * @throws NotOffered where the Appointment has changed meanwhile: then it waits no longer, or for something else; NotReserved
  */
-async function offerOnce(context: OfferingContext, row: StoredResource, slot: OfferedSlot): Promise<void> {
+async function offerOnce(
+  context: OfferingContext,
+  row: StoredResource<'Appointment'>,
+  slot: OfferedSlot,
+): Promise<void> {
   const { scope, store, clock, baseUrl, budget } = context;
   const entry = parseStored(row.content);
   const judged = await findSlotRules(store, scope, slot.id);
@@ -84,16 +88,16 @@ export async function withdrawOffer(context: OfferingContext, appointment: strin
   const row = await store.read(scope, 'Appointment', appointment);
   const offer = await findStandingOffer(store, scope, appointment);
   if (offer === undefined || offer.expiresMs > clock.now()) return;
-  const content = row === undefined || row.deleted ? {} : parseStored(row.content);
+  const content = row === undefined || row.deleted ? undefined : parseStored(row.content);
   // An import may have changed it: then the offer is over without a trace.
-  if (row === undefined || content['status'] !== 'proposed') return await dropWaiting(store, scope, appointment);
+  if (row === undefined || content?.status !== 'proposed') return await dropWaiting(store, scope, appointment);
   await stored(context, row, withdrawnAppointment(content, offer), {});
 }
 
 async function stored(
   context: OfferingContext,
-  row: StoredResource,
-  appointment: JsonObject,
+  row: StoredResource<'Appointment'>,
+  appointment: Appointment,
   options: Pick<SaveOptions, 'extras'>,
 ): Promise<WriteOutcome> {
   const write = await buildWrite(context, 'patch', 'Appointment', row.id, appointment, row.versionId);

@@ -3,7 +3,7 @@
  * operations for this: a proposed appointment is answered by a change of its status, which does not know of offers that end.
  */
 
-import type { JsonObject } from '@praxis/fhir';
+import type { Appointment } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import { invoking } from '../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
@@ -20,7 +20,7 @@ import { findStandingOffer, type WaitlistOffer } from './store.ts';
 import { settledAppointment, withdrawnAppointment } from './waitlist.ts';
 
 /** Changes the Appointment as the answer to the offer does, but for its status. */
-type Answering = (appointment: JsonObject, offer: WaitlistOffer) => JsonObject;
+type Answering = (appointment: Appointment, offer: WaitlistOffer) => Appointment;
 
 export const acceptOffer = offerOperation('accept-offer', settledAppointment);
 export const declineOffer = offerOperation('decline-offer', withdrawnAppointment);
@@ -67,7 +67,7 @@ async function answer(
   requireValidId(request.id);
   const act: Act = { by: callerAs(context), on };
   const offer = await findStandingOffer(context.store, context.scope, request.id);
-  const apply = (appointment: JsonObject): JsonObject => {
+  const apply = (appointment: Appointment): Appointment => {
     const { to } = stepOf(appointmentStates, appointment, act);
     return { ...answering(appointment, requireOffer(context, offer)), status: to };
   };

@@ -45,7 +45,7 @@ export interface Waiting extends WaitlistEntry {
   /** Ids of the slots that it was offered before. */
   readonly offered: readonly string[];
   /** The Appointment as it is now. */
-  readonly row: StoredResource;
+  readonly row: StoredResource<'Appointment'>;
 }
 
 interface OfferRow {
@@ -165,12 +165,12 @@ export async function findUnlisted(
   store: StatementRunner,
   scope: TenantScope,
   limit: number,
-): Promise<readonly StoredResource[]> {
+): Promise<readonly StoredResource<'Appointment'>[]> {
   const rows = await store.run<WaitingRow>(scope, unlistedStatement(scope, limit), readingResources);
   return rows.flatMap((row) => (row.id === null ? [] : [appointmentOf(row, row.id)]));
 }
 
-function appointmentOf({ vid, lu, content }: WaitingRow, id: string): StoredResource {
+function appointmentOf({ vid, lu, content }: WaitingRow, id: string): StoredResource<'Appointment'> {
   return { type: 'Appointment', id, versionId: vid, lastUpdatedMs: lu, deleted: false, content: stored(content) };
 }
 

@@ -3,9 +3,9 @@
  * appointmentType, requestedPeriod, participants, priority). A slot is offered by making it proposed, for a short time
  * (docs/decisions/0202, 0203).
  */
-import type { JsonObject } from '@praxis/fhir';
-import { objectOf, objectsOf, textOf } from '../../search/json-values.ts';
+import type { Appointment, Extension, Period } from '@praxis/fhir';
 import { parseDate, rangeOf } from '../../search/kinds/date-range.ts';
+import { typeCodesOf } from '../booking/booking.ts';
 import type { OfferedSlot } from '../calendars/free-slots.ts';
 import { instantText, minuteMs } from '../calendars/zone.ts';
 import { lowestPriority, type WaitlistOffer } from './store.ts';
@@ -21,27 +21,27 @@ export interface Wish {
   /** Codes of appointmentType: any of them. */
   readonly types: readonly string[];
   /** Within any of these; none: at any time. */
-  readonly periods: readonly JsonObject[];
+  readonly periods: readonly Period[];
   /** As Type/id, without patients: all of them have to be there. */
   readonly actors: readonly string[];
   readonly minutes: number | undefined;
 }
 
 /** undefined: it waits for nothing. */
-export function wishOf(appointment: JsonObject, baseUrl: string): Wish | undefined {
-  if (appointment['status'] !== 'waitlist') return undefined;
-  const { minutesDuration } = appointment;
+export function wishOf(appointment: Appointment, baseUrl: string): Wish | undefined {
+  const { status, minutesDuration, requestedPeriod = [] } = appointment;
+  if (status !== 'waitlist') return undefined;
   return {
-    types: objectsOf(appointment['appointmentType'], 'coding').flatMap((coding) => textOf(coding, 'code') ?? []),
-    periods: objectsOf(appointment, 'requestedPeriod'),
+    types: typeCodesOf(appointment),
+    periods: requestedPeriod,
     actors: referencesOf(appointment, baseUrl).filter((reference) => /^(?:Practitioner|Location)\//.test(reference)),
-    minutes: typeof minutesDuration === 'number' ? minutesDuration : undefined,
+    minutes: minutesDuration,
   };
 }
 
 /** 1 is the highest, as in iCalendar; 0 says nothing, as none does. */
-export function priorityOf({ priority }: JsonObject): number {
-  return typeof priority === 'number' && priority > 0 ? Math.min(priority, lowestPriority) : lowestPriority;
+export function priorityOf({ priority = 0 }: Appointment): number {
+  return priority > 0 ? Math.min(priority, lowestPriority) : lowestPriority;
 }
 
 /**
@@ -61,10 +61,10 @@ export function fitsWish(slot: OfferedSlot, wish: Wish, rooms: (location: string
 
 /** @param added participants that come with it, as Type/id */
 export function offeredAppointment(
-  entry: JsonObject,
+  entry: Appointment,
   { id, startMs, endMs, timeZone }: OfferedSlot,
   { added, expiresMs }: Pick<WaitlistOffer, 'added' | 'expiresMs'>,
-): JsonObject {
+): Appointment {
   const expires = { url: offerExpiresUrl, valueInstant: instantText(timeZone, expiresMs) };
   return {
     ...entry,
@@ -74,49 +74,47 @@ export function offeredAppointment(
     end: instantText(timeZone, endMs),
     slot: [{ reference: `Slot/${id}` }],
     participant: [
-      ...objectsOf(entry, 'participant'),
-      ...added.map((reference) => ({ actor: { reference }, status: 'accepted' })),
+      ...entry.participant,
+      ...added.map((reference) => ({ actor: { reference }, status: 'accepted' as const })),
     ],
   };
 }
 
 /** It waits again, without what the offer had brought. */
-export function withdrawnAppointment(offered: JsonObject, { added }: Pick<WaitlistOffer, 'added'>): JsonObject {
-  const { start: _start, end: _end, slot: _slot, participant: _participant, ...rest } = settledAppointment(offered);
+export function withdrawnAppointment(offered: Appointment, { added }: Pick<WaitlistOffer, 'added'>): Appointment {
+  const { start: _start, end: _end, slot: _slot, participant, ...rest } = settledAppointment(offered);
   const gone = new Set(added);
-  const participant = objectsOf(offered, 'participant').filter(
-    (each) => !gone.has(textOf(objectOf(each, 'actor'), 'reference') ?? ''),
-  );
-  return { ...rest, status: 'waitlist', participant: [...participant] };
+  const stay = participant.filter(({ actor }) => !gone.has(actor?.reference ?? ''));
+  return { ...rest, status: 'waitlist', participant: stay };
 }
 
 /** It is an offer no longer. */
-export function settledAppointment(offered: JsonObject): JsonObject {
+export function settledAppointment(offered: Appointment): Appointment {
   const { extension: _extension, ...rest } = offered;
   const others = otherExtensions(offered);
-  return others.length === 0 ? rest : { ...rest, extension: [...others] };
+  return others.length === 0 ? rest : { ...rest, extension: others };
 }
 
 /** Those of `actors` that are not participants yet. */
-export function missingParticipants(entry: JsonObject, actors: readonly string[], baseUrl: string): readonly string[] {
+export function missingParticipants(entry: Appointment, actors: readonly string[], baseUrl: string): readonly string[] {
   const known = new Set(referencesOf(entry, baseUrl));
   return actors.filter((actor) => !known.has(actor));
 }
 
-function otherExtensions(appointment: JsonObject): readonly JsonObject[] {
-  return objectsOf(appointment, 'extension').filter(({ url }) => url !== offerExpiresUrl);
+function otherExtensions({ extension = [] }: Appointment): Extension[] {
+  return extension.filter(({ url }) => url !== offerExpiresUrl);
 }
 
-function referencesOf(appointment: JsonObject, baseUrl: string): readonly string[] {
-  return objectsOf(appointment, 'participant')
-    .flatMap((each) => textOf(objectOf(each, 'actor'), 'reference') ?? [])
+function referencesOf({ participant }: Appointment, baseUrl: string): readonly string[] {
+  return participant
+    .flatMap(({ actor }) => actor?.reference ?? [])
     .map((reference) => (reference.startsWith(`${baseUrl}/`) ? reference.slice(baseUrl.length + 1) : reference));
 }
 
 /** Days and times without an offset are those of the location. */
-function isWithin({ startMs, endMs, timeZone }: OfferedSlot, period: JsonObject): boolean {
+function isWithin({ startMs, endMs, timeZone }: OfferedSlot, period: Period): boolean {
   const edge = (member: 'start' | 'end'): number | undefined => {
-    const parts = parseDate(textOf(period, member) ?? '');
+    const parts = parseDate(period[member] ?? '');
     return parts && Number(rangeOf(parts, timeZone)[member === 'start' ? 'lo' : 'hi']) / 1000;
   };
   const from = edge('start') ?? Number.NEGATIVE_INFINITY;

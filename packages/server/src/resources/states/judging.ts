@@ -5,7 +5,16 @@
 import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import type { Behaviour, VersionChange } from '../behaviour.ts';
-import { type Act, type Actor, actors, mayBegin, type StateTable, stepsFrom, tableOf } from './state-table.ts';
+import {
+  type Act,
+  type Actor,
+  actors,
+  mayBegin,
+  type StateTable,
+  type Step,
+  stepsFrom,
+  tableOf,
+} from './state-table.ts';
 
 /** What a behaviour needs to be judged by `tables`, all of one type; the last of them is for all resources of the type. */
 export function judgedBy(tables: readonly StateTable[]): Pick<Behaviour, 'judge' | 'judged'> {
@@ -34,7 +43,7 @@ function judge(tables: readonly StateTable[], { before, after, write, act = plai
  * Where `act`, an operation, leads to from the state of the resource.
  * @throws PraxisError `rule-broken` naming the state, those that the operation is for, and those that may follow
  */
-export function stepOf(table: StateTable, resource: JsonObject, act: Act): ReturnType<typeof stepsFrom>[number] {
+export function stepOf<Code extends string>(table: StateTable<Code>, resource: JsonObject, act: Act): Step<Code> {
   const from = stateOf(resource) ?? '';
   const [step] = stepsFrom(table, from, act);
   if (step !== undefined) return step;

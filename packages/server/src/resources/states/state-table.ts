@@ -50,17 +50,17 @@ export const conditions = {
 
 export type StateCondition = keyof typeof conditions;
 
-export interface State {
-  readonly code: string;
+export interface State<Code extends string = string> {
+  readonly code: Code;
   readonly meaning: string;
   /** Who may bring a resource into being in this state; absent: nobody but by a copy. */
   readonly begins?: readonly Actor[];
 }
 
 /** From each of some states to each of others; never to the state itself. */
-export interface Transition {
-  readonly from: readonly string[];
-  readonly to: readonly string[];
+export interface Transition<Code extends string = string> {
+  readonly from: readonly Code[];
+  readonly to: readonly Code[];
   readonly by: Actor;
   readonly on: Event;
   readonly effects?: readonly Effect[];
@@ -68,15 +68,16 @@ export interface Transition {
   readonly note?: string;
 }
 
-export interface StateTable {
+/** @template Code the codes of the status */
+export interface StateTable<Code extends string = string> {
   /** What it is about, as a heading. */
   readonly name: string;
   readonly type: string;
   /** Only resources with this coding in `code`; absent: all of the type that no table before it is for. */
   readonly coding?: { readonly system: string; readonly code: string };
   readonly introduction: string;
-  readonly states: readonly State[];
-  readonly transitions: readonly Transition[];
+  readonly states: readonly State<Code>[];
+  readonly transitions: readonly Transition<Code>[];
 }
 
 /** Who does what. */
@@ -86,15 +87,21 @@ export interface Act {
 }
 
 /** Where an event leads to. */
-export interface Step {
-  readonly to: string;
+export interface Step<Code extends string = string> {
+  readonly to: Code;
   readonly effects: readonly Effect[];
 }
 
 /** The steps that the act may make from a state: to several states by `write`, to one by an operation. */
-export function stepsFrom({ transitions }: StateTable, from: string, { by, on }: Act): readonly Step[] {
+export function stepsFrom<Code extends string>(
+  { transitions }: StateTable<Code>,
+  from: string,
+  { by, on }: Act,
+): readonly Step<Code>[] {
   return transitions
-    .filter((each) => each.on === on && each.from.includes(from) && actors[by].includes.includes(each.by))
+    .filter(
+      (each) => each.on === on && each.from.some((code) => code === from) && actors[by].includes.includes(each.by),
+    )
     .flatMap((each) => each.to.map((to) => ({ to, effects: each.effects ?? [] })));
 }
 

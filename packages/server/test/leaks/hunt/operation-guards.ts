@@ -1,7 +1,6 @@
 /**
  * Guards inside operations and writes, behind the check that lets a caller in.
  */
-import type { JsonObject } from '@praxis/fhir';
 import type * as mask from '../../../src/access/mask.ts';
 import type * as policies from '../../../src/access/policy.ts';
 import type * as wholes from '../../../src/engine/rights/whole-resource.ts';
@@ -76,7 +75,7 @@ export const operationGuards: readonly Guard[] = [
         name: 'readWhole',
         replace:
           (original: typeof wholes.readWhole, isOff: Off): typeof wholes.readWhole =>
-          (context, ...asked): Promise<JsonObject> =>
+          (context, ...asked) =>
             original(isOff() ? { ...context, policy: wholeGrants(context.policy) } : context, ...asked),
       },
     ],

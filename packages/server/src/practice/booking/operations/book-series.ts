@@ -2,7 +2,7 @@
  * A series of appointments, booked by one $book (docs/decisions/0200, 0201): each stands on a slot of its own, takes its
  * places and is stored like any other; all of that happens in one transaction.
  */
-import type { JsonObject } from '@praxis/fhir';
+import type { Identifier, JsonObject } from '@praxis/fhir';
 import { type ErrorIssue, fail, PraxisError } from '../../../base/errors.ts';
 import { newResourceId, newUuid } from '../../../base/ids.ts';
 import { gatherWrites } from '../../../bundle/gathered-writes.ts';
@@ -178,7 +178,7 @@ function noSlot({ calendar, type, timeZone }: OfferedSlot, startMs: number): nev
   });
 }
 
-function withIdentifier(given: JsonObject, identifier: JsonObject): JsonObject {
+function withIdentifier(given: JsonObject, identifier: Identifier): JsonObject {
   const others = objectsOf({ identifier: given['identifier'] ?? [] }, 'identifier');
   return { ...given, identifier: [...others.filter(({ system }) => system !== seriesSystem), identifier] };
 }

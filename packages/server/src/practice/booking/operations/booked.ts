@@ -1,5 +1,5 @@
 /** The Appointment that a slot becomes: what the slot says of it is filled in, and must not be contradicted. */
-import type { JsonObject, JsonValue } from '@praxis/fhir';
+import type { Appointment, Coding, JsonObject, JsonValue } from '@praxis/fhir';
 import { fail } from '../../../base/errors.ts';
 import { objectOf, objectsOf, textOf } from '../../../search/json-values.ts';
 import type { OfferedSlot } from '../../calendars/free-slots.ts';
@@ -9,7 +9,7 @@ import { instantText } from '../../calendars/zone.ts';
 export const slotMembers = ['appointmentType', 'start', 'end', 'minutesDuration', 'slot', 'participant'] as const;
 
 /**
- * @param given the appointment as the caller wants it
+ * @param given the appointment as the caller wants it, which nobody has checked: only what comes of it has to be valid
  * @param actors whose time it takes, as Type/id: those that are missing become participants
  * @throws PraxisError `rule-broken` where the appointment says something else than the slot
  */
@@ -59,20 +59,18 @@ function requireStart(given: JsonObject): void {
  * @param before whose time it took until now: those are participants no longer, unless they stay
  */
 export function movedAppointment(
-  appointment: JsonObject,
+  appointment: Appointment,
   slot: OfferedSlot,
   before: readonly string[],
   actors: readonly string[],
 ): JsonObject {
   const { start: _start, end: _end, minutesDuration: _minutes, participant, ...rest } = appointment;
   const gone = new Set(before.filter((actor) => !actors.includes(actor)));
-  const stay = objectsOf({ participant: participant ?? [] }, 'participant').filter(
-    (each) => !gone.has(textOf(objectOf(each, 'actor'), 'reference') ?? ''),
-  );
+  const stay = participant.filter(({ actor }) => !gone.has(actor?.reference ?? ''));
   return bookedAppointment({ ...rest, participant: stay }, slot, actors);
 }
 
-function codingOf({ system, code, display }: OfferedSlot['type']): JsonObject {
+function codingOf({ system, code, display }: OfferedSlot['type']): Coding {
   return { ...(system === undefined ? {} : { system }), code, ...(display === undefined ? {} : { display }) };
 }
 

@@ -1,11 +1,10 @@
 /** $cancel of more than one appointment of a series (docs/decisions/0201): in one transaction, all of them or none. */
-import type { JsonObject, Patch } from '@praxis/fhir';
+import type { Appointment, Patch } from '@praxis/fhir';
 import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
 import { discloseReadable } from '../../../engine/rights/disclosing.ts';
 import { changeResource } from '../../../engine/write/patch.ts';
 import type { OperationParameter, OperationRequest } from '../../../operations/operation.ts';
 import { type OutputParameter, parametersResponse } from '../../../operations/result.ts';
-import { textOf } from '../../../search/json-values.ts';
 import { seriesSystem } from '../series.ts';
 import { requireSeriesMember, type SeriesMember, seriesMembers } from '../series-members.ts';
 
@@ -80,7 +79,7 @@ async function cancelMember(
   patch: Patch,
 ): Promise<OutputParameter> {
   const reference = { name: 'reference', type: 'Reference', value: { reference: `Appointment/${id}` } } as const;
-  const status = textOf(appointment, 'status') ?? '';
+  const { status = '' } = appointment;
   if (!isComing(context, appointment, status))
     return { name: 'left', parts: [reference, { name: 'status', type: 'code', value: status }] };
   const row = await changeResource(context, { ...request, id, ifMatch: undefined, ifNoneMatch: undefined }, patch);
@@ -92,7 +91,7 @@ async function cancelMember(
 }
 
 /** Those who wait for a time have none that could be past. */
-function isComing({ clock }: InteractionContext, appointment: JsonObject, status: string): boolean {
-  const startMs = Date.parse(textOf(appointment, 'start') ?? '');
+function isComing({ clock }: InteractionContext, { start = '' }: Appointment, status: string): boolean {
+  const startMs = Date.parse(start);
   return coming.has(status) && (status === 'waitlist' || !(startMs <= clock.now()));
 }

@@ -3,7 +3,7 @@
  * or PATCH of `status` does it, too; this one needs no right to read the appointment.
  */
 
-import type { JsonObject, Patch } from '@praxis/fhir';
+import type { Appointment, Patch } from '@praxis/fhir';
 import { invoking } from '../../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
 import { requireGrants } from '../../../engine/rights/denials.ts';
@@ -78,7 +78,7 @@ async function answer(context: InteractionContext, request: OperationRequest): P
   requireValidId(request.id);
   const reason = objectInput(request.input, 'reason') ?? {};
   const comment = textInput(request.input, 'comment');
-  const set: JsonObject = {
+  const set: Partial<Appointment> = {
     status: 'cancelled',
     cancelationReason: reason,
     ...(comment === undefined ? {} : { comment }),

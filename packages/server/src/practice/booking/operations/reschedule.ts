@@ -3,7 +3,7 @@
  * taken at once: it may move by less than its own length, and it never has none.
  */
 
-import type { JsonObject, Patch } from '@praxis/fhir';
+import type { Appointment, JsonObject, Patch } from '@praxis/fhir';
 import { fail } from '../../../base/errors.ts';
 import { invoking } from '../../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
@@ -13,10 +13,10 @@ import { changeResource, patchedResponse } from '../../../engine/write/patch.ts'
 import { textInput } from '../../../operations/input.ts';
 import type { Operation, OperationRequest } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
-import { objectsOf, textOf } from '../../../search/json-values.ts';
 import type { OfferedSlot } from '../../calendars/free-slots.ts';
 import { requireSlotGrants } from '../../calendars/slot-grants.ts';
 import { settledAppointment } from '../../waiting-list/waitlist.ts';
+import { typeCodesOf } from '../booking.ts';
 import { claimSlot, ownerOf } from '../holding.ts';
 import { findParticipants } from '../occupancy.ts';
 import { withReservation } from '../reserve.ts';
@@ -78,7 +78,7 @@ async function answer(context: InteractionContext, request: OperationRequest): P
     const places = await claimSlot(reserving, judged, { owner, replaces });
     const patch: Patch = {
       touches: slotMembers.map((member) => ({ member, blind: false })),
-      apply: (resource) => moved(resource, judged.slot, before, places.participants),
+      apply: (resource: Appointment) => moved(resource, judged.slot, before, places.participants),
     };
     return await changeResource(inside, request, patch, { extras: { places } });
   });
@@ -86,19 +86,19 @@ async function answer(context: InteractionContext, request: OperationRequest): P
 }
 
 function moved(
-  appointment: JsonObject,
+  appointment: Appointment,
   slot: OfferedSlot,
   before: readonly string[],
   actors: readonly string[],
 ): JsonObject {
-  const status = textOf(appointment, 'status') ?? '';
+  const { status = '' } = appointment;
   if (!movable.has(status)) {
     fail('rule-broken', {
       diagnostics: `An appointment that is ${status} cannot be moved, only one that is ${[...movable].join(', ')}`,
       expression: ['Appointment.status'],
     });
   }
-  const codes = objectsOf(appointment['appointmentType'], 'coding').flatMap((coding) => textOf(coding, 'code') ?? []);
+  const codes = typeCodesOf(appointment);
   if (!codes.includes(slot.type.code)) {
     fail('rule-broken', {
       diagnostics: `The slot is for ${slot.type.code}, the appointment for ${codes.join(', ') || 'no type'}: name a slot of its type`,
