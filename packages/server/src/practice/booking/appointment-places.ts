@@ -15,7 +15,7 @@ import { noteFreed } from '../waiting-list/store.ts';
 import { actorsIn, type Booking, bookingOf, isSameBooking, localOf, takesTime } from './booking.ts';
 import type { ClaimedPlaces } from './holding.ts';
 import { findBookableActors } from './occupancy.ts';
-import { reserve, withReservation } from './reserve.ts';
+import { type Reservation, reserve, withReservation } from './reserve.ts';
 
 declare module '../../resources/behaviour.ts' {
   interface ChangeExtras {
@@ -53,7 +53,7 @@ export async function storeAppointment(
   const kept = isSettled ? [] : await keptActors(context, [before, booking]);
   if (kept.length === 0 && places === undefined && (isSettled || !(await standsOnSlot(context, booking))))
     return await storeListed(context, change, listed);
-  const reservation = {
+  const reservation: Reservation = {
     owner: `Appointment/${write.id}`,
     booking,
     replaces: [],

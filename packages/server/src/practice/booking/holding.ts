@@ -9,7 +9,7 @@ import type { SlotRules } from '../calendars/offered-slot.ts';
 import { instantText } from '../calendars/zone.ts';
 import type { Booking, BookingRules } from './booking.ts';
 import { countHolds, type Hold } from './holds.ts';
-import { occupy } from './occupancy.ts';
+import { occupy, type PlaceOwner } from './occupancy.ts';
 import { type Reservation, type ReservationContext, reserve, withReservation } from './reserve.ts';
 
 /** How long a hold lasts from when it is made or renewed, in milliseconds. */
@@ -70,7 +70,7 @@ export async function releaseHold({ store, scope, nowMs }: ReservationContext, {
   await occupy(store, scope, { ...nothing, owner: ownerOf(id), nowMs });
 }
 
-export function ownerOf(hold: string): string {
+export function ownerOf(hold: string): PlaceOwner {
   return `hold/${hold}`;
 }
 

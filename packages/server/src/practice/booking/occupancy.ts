@@ -13,6 +13,9 @@ import { deleteHolds, type Hold, upsertHold } from './holds.ts';
 /** The longest interval that can be taken, in milliseconds; the table checks it, too. */
 export const occupancyMaxMs = 31 * 24 * 60 * 60 * 1000;
 
+/** Who has a place: never a bare id. */
+export type PlaceOwner = `Appointment/${string}` | `hold/${string}`;
+
 /** [startMs, endMs), in milliseconds since 1970. */
 export interface Interval {
   readonly startMs: number;
@@ -23,7 +26,7 @@ export interface BusyInterval extends Interval {
   /** Reference as Type/id. */
   readonly actor: string;
   /** Appointment/id, or hold/id. */
-  readonly owner: string;
+  readonly owner: PlaceOwner;
 }
 
 /** One of the actors that a place may be taken of. */
@@ -37,9 +40,9 @@ export interface ActorClaim extends Interval {
 
 export interface OccupancyClaim {
   /** Appointment/id, or hold/id; what it had before is given up. */
-  readonly owner: string;
+  readonly owner: PlaceOwner;
   /** Others that give up what they have in the same step; a hold of the application is no more then. */
-  readonly replaces: readonly string[];
+  readonly replaces: readonly PlaceOwner[];
   /** The hold that the places are for, where the owner is one: made or renewed in the same step. */
   readonly hold?: Hold;
   readonly nowMs: number;
@@ -68,7 +71,7 @@ export interface BookableActor {
 
 interface BusyRow {
   readonly actor: string | null;
-  readonly owner: string;
+  readonly owner: PlaceOwner;
   readonly starts: number;
   readonly ends: number;
 }
@@ -110,7 +113,7 @@ export async function findBusyIntervals(
 export async function findParticipants(
   store: StatementRunner,
   scope: TenantScope,
-  owner: string,
+  owner: PlaceOwner,
 ): Promise<readonly string[]> {
   const rows = await store.run<ParticipantRow>(scope, participantsStatement(scope, owner), reading);
   return rows.flatMap(({ participant }) => participant ?? []);
@@ -179,7 +182,7 @@ function busyStatement(
     ORDER BY o.actor, o.starts, o.owner`;
 }
 
-function participantsStatement({ firm, application }: TenantScope, owner: string): Sql {
+function participantsStatement({ firm, application }: TenantScope, owner: PlaceOwner): Sql {
   return sql`
     SELECT e.epoch, p.participant
     FROM access_epoch e LEFT JOIN LATERAL (

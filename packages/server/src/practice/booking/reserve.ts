@@ -13,7 +13,7 @@ import { readCalendars } from '../calendars/store.ts';
 import { type Refused, takenDetails } from './alternatives.ts';
 import { type Booking, type BookingRules, claimOf } from './booking.ts';
 import type { Hold } from './holds.ts';
-import { findBookableActors, occupy } from './occupancy.ts';
+import { findBookableActors, occupy, type PlaceOwner } from './occupancy.ts';
 
 export interface ReservationContext {
   readonly scope: TenantScope;
@@ -27,11 +27,11 @@ export interface ReservationContext {
 
 export interface Reservation {
   /** Appointment/id, or hold/id: what it had before is given up. */
-  readonly owner: string;
+  readonly owner: PlaceOwner;
   /** undefined: it takes nothing any more. */
   readonly booking: Booking | undefined;
   /** Others that give up what they have: Appointment/id, or hold/id of holds that end with that. */
-  readonly replaces: readonly string[];
+  readonly replaces: readonly PlaceOwner[];
   /** When a hold or an offer ends. */
   readonly expiresMs?: number | undefined;
   /** The hold that is made or renewed. */

@@ -13,6 +13,7 @@ import {
   type OccupancyClaim,
   type OccupyOutcome,
   occupy,
+  type PlaceOwner,
 } from '../../../src/practice/booking/occupancy.ts';
 import { openStore } from '../../../src/storage/store.ts';
 import { makeFirms } from '../../storage/fixture.ts';
@@ -26,7 +27,11 @@ await owner.query(sql`
   INSERT INTO bookable_actor (firm, actor, capacity, version)
   SELECT f.id, actor, 1, 1 FROM firm f CROSS JOIN unnest(${[...actors]}::text[]) AS actor`);
 
-const claimOf = (ownerName: string, choices: ActorClaim[][], more: Partial<OccupancyClaim> = {}): OccupancyClaim => ({
+const claimOf = (
+  ownerName: PlaceOwner,
+  choices: ActorClaim[][],
+  more: Partial<OccupancyClaim> = {},
+): OccupancyClaim => ({
   owner: ownerName,
   replaces: [],
   nowMs: 0,
@@ -177,7 +182,7 @@ test('random claims and releases are granted exactly when no instant is full, wh
         await clear();
         const taken = new Map<number, Interval>();
         for (const each of steps) {
-          const name = `Appointment/${each.owner}`;
+          const name: PlaceOwner = `Appointment/${each.owner}`;
           if (each.release) {
             await take(claimOf(name, []));
             taken.delete(each.owner);

@@ -18,7 +18,7 @@ import { slotGrants } from '../../calendars/slot-grants.ts';
 import { slotAt } from '../../calendars/slots.ts';
 import { instantText } from '../../calendars/zone.ts';
 import { claimSlot } from '../holding.ts';
-import { occupy } from '../occupancy.ts';
+import { occupy, type PlaceOwner } from '../occupancy.ts';
 import type { Occurrence } from '../recurrence.ts';
 import { NotReserved, type Reservation, type ReservationContext, toSlotTaken } from '../reserve.ts';
 import { seriesIdentifier, seriesSystem } from '../series.ts';
@@ -67,7 +67,7 @@ export interface SeriesWanted {
   /** The first slot. */
   readonly judged: SlotRules;
   /** The hold that it was kept by: hold/id. */
-  readonly replaces: readonly string[];
+  readonly replaces: readonly PlaceOwner[];
   readonly asked: SeriesParameters;
 }
 
@@ -139,7 +139,10 @@ async function bookOne(
   { series, occurrence: { startMs }, slotFor }: One,
 ): Promise<Booked | Skipped> {
   const [reserving, id] = [placingContext(context), newResourceId(context.clock)];
-  const owner = { owner: `Appointment/${id}`, replaces: startMs === first.startMs ? kept : [] };
+  const owner: Pick<Reservation, 'owner' | 'replaces'> = {
+    owner: `Appointment/${id}`,
+    replaces: startMs === first.startMs ? kept : [],
+  };
   try {
     const slot = slotFor(startMs) ?? noSlot(first, startMs);
     const places = await claimSlot(reserving, { slot, rules }, owner);

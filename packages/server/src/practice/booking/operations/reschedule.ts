@@ -18,7 +18,7 @@ import { requireSlotGrants } from '../../calendars/slot-grants.ts';
 import { settledAppointment } from '../../waiting-list/waitlist.ts';
 import { typeCodesOf } from '../booking.ts';
 import { claimSlot, ownerOf } from '../holding.ts';
-import { findParticipants } from '../occupancy.ts';
+import { findParticipants, type PlaceOwner } from '../occupancy.ts';
 import { withReservation } from '../reserve.ts';
 import { movedAppointment, slotMembers } from './booked.ts';
 import { namedSlot, placingContext, requireHold } from './placing-context.ts';
@@ -72,7 +72,7 @@ async function answer(context: InteractionContext, request: OperationRequest): P
     const inside = { ...context, store: reserving.store };
     const kept = held === undefined ? undefined : await requireHold(inside, held);
     const judged = await namedSlot(inside, kept?.slot ?? named ?? '');
-    const owner = `Appointment/${request.id}`;
+    const owner: PlaceOwner = `Appointment/${request.id}`;
     const before = await findParticipants(inside.store, context.scope, owner);
     const replaces = kept === undefined ? [] : [ownerOf(kept.id)];
     const places = await claimSlot(reserving, judged, { owner, replaces });
