@@ -16,11 +16,9 @@ import { missingEntries } from '../../access/explain.ts';
 import type { InteractionContext } from '../context.ts';
 import { hookOf } from '../hooks.ts';
 import { boundMembers } from '../write/bindings.ts';
+import { wholeRules } from '../write/whole-rules.ts';
 import { refuse } from './denials.ts';
 import type { Readable } from './readable-members.ts';
-
-/** Types of which a version is judged as a whole: build-write.ts. */
-const wholes: ReadonlySet<string> = new Set(['Bundle', 'SearchParameter']);
 
 /** @throws PraxisError `access-denied` naming an element that the verdict on the patch would tell of */
 export function requirePatchable(context: InteractionContext, type: string, change: Patch, readable: Readable): void {
@@ -42,7 +40,7 @@ interface Hidden {
 function hiddenTouched(type: string, change: Patch, readable: Readable): Hidden | undefined {
   return change.touches.find(({ member, blind }) => {
     if (readable(member)) return false;
-    return !blind || member === undefined || wholes.has(type) || !standsAlone(type, member);
+    return !blind || member === undefined || wholeRules.has(type) || !standsAlone(type, member);
   });
 }
 

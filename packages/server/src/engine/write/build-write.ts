@@ -20,15 +20,14 @@ import type { AuditRow } from '../../audit/audit-row.ts';
 import { patientsOf } from '../../audit/patients.ts';
 import { toInstant } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
-import { requireServable } from '../../search/index/firm-parameter.ts';
 import { indexResource } from '../../search/index/index-rows.ts';
 import type { ResourceWrite } from '../../storage/store.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../context.ts';
 import { hooksOf, toSent } from '../hooks.ts';
 import { written } from '../outcome.ts';
 import { withReferencesFor } from '../read/references.ts';
-import { requireCollectedEntries } from './collected-entries.ts';
 import { breachesOf } from './invariants.ts';
+import { wholeRules } from './whole-rules.ts';
 
 const idPattern = /^[A-Za-z0-9\-.]{1,64}$/;
 
@@ -74,8 +73,7 @@ export function requireResource<T extends string>(
     });
   }
   if (!isJsonObject(body)) throw new TypeError('a valid resource is an object');
-  if (type === 'Bundle') requireCollectedEntries(body);
-  if (type === 'SearchParameter') requireServable(body, budget);
+  wholeRules.get(type)?.(body, budget);
   return body as TypedResource<T>; // it is valid
 }
 
