@@ -10,7 +10,9 @@ import path from 'node:path';
 import test, { after } from 'node:test';
 import { commands } from '../../src/cli/commands.ts';
 import { runCommand } from '../cli/platform.ts';
+import { keepCalendar, plainCalendar, putPlaces } from '../practice/calendars/world.ts';
 import {
+  type Caller,
   clientToken,
   makeApplication,
   makeFirm,
@@ -19,9 +21,26 @@ import {
   type TestFirm,
 } from '../support/service.ts';
 
-const pages = ['first-call', 'tokens', 'move-from-legacy', 'search-and-page', 'follow-changes', 'retries', 'limits'];
+const pages = [
+  'first-call',
+  'tokens',
+  'move-from-legacy',
+  'search-and-page',
+  'follow-changes',
+  'retries',
+  'limits',
+  'booking',
+  'documents',
+  'intake',
+];
 /** What a vendor holds who reads and writes patients. */
 const entries = ['acl/pat_c', 'acl/pat_r', 'acl/pat_s', 'acl/pat_u'];
+/** What the vendor of a page holds beside them. */
+const entriesOfPage: Readonly<Record<string, readonly string[]>> = {
+  booking: ['acl/slot_s', 'acl/appmt_c', 'acl/appmt_r', 'acl/appmt_u'],
+  documents: ['acl/bnry_c_url', 'acl/doc_ref_c', 'acl/doc_ref_r'],
+  intake: ['acl/cov_c', 'acl/cov_r', 'acl/cov_s'],
+};
 const programs = ['bash', 'curl', 'jq'];
 const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
 const skip = missing.length > 0 ? `${missing.join(' and ')} not installed` : false;
@@ -41,7 +60,8 @@ function stepsOf(page: string): readonly Step[] {
   const text = readFileSync(new URL(`../../../../docs/integrate/${page}.md`, import.meta.url), 'utf8');
   const steps: Step[] = [];
   let isAnswered = true;
-  for (const [, language, content = ''] of text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)) {
+  for (const [, indent = '', language, block = ''] of text.matchAll(/^( *)```(\w*)\n([\s\S]*?)^\1```$/gm)) {
+    const content = `\n${block}`.replaceAll(`\n${indent}`, '\n').slice(1);
     if (language === 'sh') steps.push({ script: content, shown: '' });
     else {
       assert.ok(!isAnswered, `a block shows what nothing prints: ${content}`);
@@ -52,17 +72,31 @@ function stepsOf(page: string): readonly Step[] {
   return steps;
 }
 
+/** Gives the firm a practitioner with free slots. @param owner with acl/* */
+async function openCalendar(firm: TestFirm, owner: Caller): Promise<void> {
+  await putPlaces(owner, ['12'], ['3']);
+  await keepCalendar(service.platform, firm, plainCalendar);
+  await service.service.jobs.settle();
+}
+
 /** A firm with five patients, and the values that a reader fills in for `…`. */
 async function prepare(
   page: string,
 ): Promise<{ readonly firm: TestFirm; readonly values: Readonly<Record<string, string>> }> {
   const firm = await makeFirm(service, page);
-  const vendor = await makeApplication(service, `Vendor of ${page}`, entries, [firm]);
+  const vendor = await makeApplication(
+    service,
+    `Vendor of ${page}`,
+    [...entries, ...(entriesOfPage[page] ?? [])],
+    [firm],
+  );
   const owner = await openCaller(service, await makeApplication(service, `Owner of ${page}`, ['acl/*'], [firm]), firm);
   for (const [index, family] of ['Silva', 'Simon', 'Smith', 'Stone', 'Sato'].entries()) {
     const patient = { resourceType: 'Patient', name: [{ family, given: ['Ada'] }], birthDate: `199${index}-12-10` };
     assert.equal((await owner.send('POST', 'Patient', patient)).status, 201);
   }
+  if (page === 'booking') await openCalendar(firm, owner);
+  if (page === 'intake') await runCommand(service.platform, commands, 'intake', 'require', firm.prefix, 'Coverage');
   const values = {
     API_KEY: vendor.clientKey,
     CLIENT_ID: vendor.clientId,
