@@ -324,13 +324,10 @@ export const regExpComposers: Readonly<Record<string, string>> = {
   'packages/server/src/engine/preconditions.ts': 'the grammar of entity tags',
 };
 
-/** Features of the practice (folders of practice/) → the other features that they may import. */
+/** Features of the practice (folders of practice/) → the other features that they may import; those without a row import none. */
 export const featureImports: Readonly<Record<string, readonly string[]>> = {
   booking: ['calendars', 'waiting-list'],
   calendars: ['booking', 'value-sets'],
-  charges: [],
-  'content-flags': [],
-  documents: [],
   intake: ['documents'],
   referrals: ['intake'],
   'value-sets': ['calendars'],

@@ -76,10 +76,10 @@ const refusals: readonly (readonly [name: string, path: string, text: string, ex
     ':1 import of "../list.ts": lists all features: a feature does not import it',
   ],
   [
-    'a feature that is in no table',
+    'another feature in one that is in no table',
     `${server}/practice/refills/rules.ts`,
-    '',
-    ':1 feature "refills" is not in the table of features',
+    "import { book } from '../booking/book.ts';\n",
+    ':1 import of "../booking/book.ts": feature "refills" must not import "booking"',
   ],
   [
     'a type of a higher tier',
