@@ -35,7 +35,7 @@ interface Plan {
 
 /** Longest time without any result, in ms: then a file blocks its process, and the run is given up. */
 const silenceMaxMs = 12 * 60_000;
-const concurrency = Math.max(2, availableParallelism());
+const cores = availableParallelism();
 const root = join(import.meta.dirname, '..');
 const interruptedExitCode = 130;
 
@@ -137,9 +137,10 @@ async function runTests({ apart, together }: Plan): Promise<boolean> {
     if (event.type === 'test:summary' && !event.data.success) isPassed = false;
     if (event.type === 'test:fail') isPassed = false;
   };
-  const options = { root, concurrency, signal: stopping.signal, handle };
-  await runTogether(together, options);
-  await runApart(apart, options);
+  const options = { root, signal: stopping.signal, handle };
+  await runTogether(together, { ...options, concurrency: cores });
+  // One more than cores, for while one waits: for the database, a process that it has started, or a moment.
+  await runApart(apart, { ...options, concurrency: cores + 1 });
   clearTimeout(silence);
   report.end();
   return isPassed;
