@@ -11,6 +11,7 @@ import test, { after } from 'node:test';
 import { commands } from '../../src/cli/commands.ts';
 import { runCommand } from '../cli/platform.ts';
 import { keepCalendar, plainCalendar, putPlaces } from '../practice/calendars/world.ts';
+import { untilTold } from '../support/follower.ts';
 import {
   type Caller,
   clientToken,
@@ -97,6 +98,7 @@ async function prepare(
   }
   if (page === 'booking') await openCalendar(firm, owner);
   if (page === 'intake') await runCommand(service.platform, commands, 'intake', 'require', firm.prefix, 'Coverage');
+  await untilTold(service.database.owner);
   const values = {
     API_KEY: vendor.clientKey,
     CLIENT_ID: vendor.clientId,
