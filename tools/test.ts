@@ -5,7 +5,7 @@
  *     npm test -- FILTER …                  the files whose path contains a filter, slow ones too
  *     npm test -- --changed[=REF] [--list]  those near to what differs from main, or from REF; --list: only names them
  *     npm run test:unit                     those that need no database
- *     npm run test:slow                     the slow ones alone
+ *     npm run test:slow [-- FILTER …]       the slow ones alone
  *
  * With --verbose each test is named, with --durations the files that took longest.
  */
@@ -72,7 +72,7 @@ function planRun(): Plan | string {
   if (all.length === 0) return `there is no test file under ${root}`;
   const files = filterTestFiles(all, positionals);
   if (typeof files === 'string') return files;
-  if (values.slow) return { apart: all.filter(isSlow), together: [] };
+  if (values.slow) return { apart: (positionals.length > 0 ? files : all).filter(isSlow), together: [] };
   if (positionals.length > 0) return { apart: files, together: [] };
   const graph = readImportGraph(root);
   if (values.unit)

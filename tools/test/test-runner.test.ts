@@ -139,3 +139,10 @@ test('runner: slow tests run with --slow alone, --durations names the files that
   assert.equal(slow.status, 1);
   assert.match(slow.lines[0] ?? '', /^✖ packages\/fhir\/test\/kill\.slow\.test\.ts \(1 test, /);
 });
+
+test('runner: --slow takes filters', (context) => {
+  const runner = runnerIn(context, { 'kill.slow.test.ts': failing, 'hunt.slow.test.ts': passing });
+  const hunt = runner('--slow', 'hunt');
+  assert.equal(hunt.status, 0);
+  assert.match(hunt.lines[0] ?? '', /^✔ packages\/fhir\/test\/hunt\.slow\.test\.ts \(1 test, /);
+});
