@@ -1,10 +1,15 @@
 /**
- * Checks the heads of the decision records: title, area, status, and that two records say the same of each other.
+ * Checks the heads of the decision records: title, area, status, that two records say the same of each other, and that
+ * the paths they affect exist.
  *
  *     node tools/check-decisions.ts
  */
+import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { areas, type Decision, decisionsFolder, inverses, readDecisions } from './docs/decisions.ts';
+
+/** The folders that paths of `Affects` start from, below the root. */
+const bases = ['packages/server/src', ''];
 
 /** Lines that say what is wrong with the records under `root`; none if all is well. */
 export function checkDecisions(root: string): string[] {
@@ -12,7 +17,8 @@ export function checkDecisions(root: string): string[] {
   const byNumber = new Map(decisions.map((decision) => [decision.number, decision]));
   return decisions.flatMap((decision) => {
     const path = `${decisionsFolder}/${decision.file}:1`;
-    return [...headFaults(decision), ...relationFaults(decision, byNumber)].map((fault) => `${path} ${fault}`);
+    const faults = [...headFaults(decision), ...relationFaults(decision, byNumber), ...pathFaults(decision, root)];
+    return faults.map((fault) => `${path} ${fault}`);
   });
 }
 
@@ -40,6 +46,18 @@ function relationFaults(decision: Decision, byNumber: ReadonlyMap<string, Decisi
     const isReturned = other.relations.some((one) => one?.number === decision.number && one.verb === back);
     return isReturned ? [] : [`says "${verb} ${number}", which does not say "${back} ${decision.number}"`];
   });
+}
+
+/** Affected paths and globs that match no file. What a superseded record affected may be gone. */
+function pathFaults({ relations, affectedPaths }: Decision, root: string): string[] {
+  if (relations.some((relation) => relation?.verb === 'superseded by')) return [];
+  return affectedPaths
+    .filter((path) => !bases.some((base) => matchesFile(path, join(root, base))))
+    .map((path) => `affects ${path}, which is no file below ${bases[0]} or the root`);
+}
+
+function matchesFile(path: string, folder: string): boolean {
+  return /[*{]/.test(path) ? globSync(path, { cwd: folder }).length > 0 : existsSync(join(folder, path));
 }
 
 if (import.meta.main) {

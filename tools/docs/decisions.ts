@@ -51,6 +51,8 @@ export interface Decision {
   /** What the status says, clause by clause; undefined where a clause has no such form. */
   readonly relations: readonly (Relation | undefined)[];
   readonly isAccepted: boolean;
+  /** The paths and globs in backticks that follow `Affects`. */
+  readonly affectedPaths: readonly string[];
 }
 
 /** The records under `root` in the order of their numbers; the template is none. */
@@ -85,6 +87,7 @@ function parseDecision(file: string, text: string): Decision {
     area: fields.get('Area'),
     relations: clauses.map(parseRelation),
     isAccepted: state === 'accepted',
+    affectedPaths: quotedIn(fields.get('Affects') ?? '').filter(isPath),
   };
 }
 
@@ -97,6 +100,16 @@ function fieldsOf(head: string): ReadonlyMap<string, string> {
       return name === undefined || value === undefined ? [] : [[name, value] as const];
     }),
   );
+}
+
+/** What stands in backticks. */
+function quotedIn(text: string): readonly string[] {
+  return text.split('`').filter((_, index) => index % 2 === 1);
+}
+
+/** Whether a text in backticks is a path or a glob, as opposed to the name of a setting, a table or a command. */
+function isPath(text: string): boolean {
+  return /^[\w.*{][\w.*{},/-]*$/.test(text) && (text.includes('/') || /\.(?:js|json|md|sql|ts)$/.test(text));
 }
 
 function parseRelation(clause: string): Relation | undefined {

@@ -52,6 +52,41 @@ test('decisions: a status that names no record, or that the other record does no
   ]);
 });
 
+test('decisions: an affected path that matches no file is reported, unless the record is superseded', (context) => {
+  const root = rootWith(context, {
+    '0001-a.md': [
+      '# 0001 A',
+      '',
+      '- Status: accepted; superseded by [0002](0002-b.md)',
+      '- Area: search',
+      '- Affects: `search/gone.ts`',
+    ],
+    '0002-b.md': [
+      '# 0002 B',
+      '',
+      '- Status: accepted; supersedes [0001](0001-a.md)',
+      '- Area: search',
+      '- Affects: `search/`, `search/*.ts`, `search/{a,b}.ts` (`walk`), `package.json`, `packages/server/src/search/a.ts`,',
+      '  `PRAXIS_HTTP_PORT`, `npm run check`, `@aws-sdk/client-s3`, `Slot/$find`',
+    ],
+    '0003-c.md': [
+      '# 0003 C',
+      '',
+      '- Status: accepted',
+      '- Area: search',
+      '- Affects: `search/b.ts`, `a.ts`, all tests,',
+      '  `searching/*.ts`, `search/{b,c}.ts`, `sort/`',
+    ],
+  });
+  mkdirSync(join(root, 'packages/server/src/search'), { recursive: true });
+  writeFileSync(join(root, 'packages/server/src/search/a.ts'), '');
+  writeFileSync(join(root, 'package.json'), '{}');
+  const gone = ['search/b.ts', 'a.ts', 'searching/*.ts', 'search/{b,c}.ts', 'sort/'];
+  const fault = 'which is no file below packages/server/src or the root';
+  const lines = gone.map((path) => `docs/decisions/0003-c.md:1 affects ${path}, ${fault}`);
+  assert.deepEqual(checkDecisions(root), lines);
+});
+
 test('decisions: the index lists records by area, and marks those that were superseded or changed', (context) => {
   const root = rootWith(context, {
     '0000-template.md': ['# 0000 Title', '', '- Status: accepted', '- Area: search'],
