@@ -2,6 +2,7 @@
  * Parameters of paths and headers (https://hl7.org/fhir/R4/http.html#general), and those of a history (#history).
  */
 import { contentFlagMeanings, contentFlags } from '../engine/context.ts';
+import { keyKeptMs } from '../storage/idempotency.ts';
 import { componentRef, type ParameterObject, type Reference, schemaRef } from './openapi.ts';
 
 /** Parts of paths, by the name in the template. */
@@ -15,6 +16,8 @@ const pathParameters: Readonly<Record<string, ParameterObject>> = {
     schema: schemaRef('id'),
   },
 };
+
+const dayMs = 24 * 60 * 60 * 1000;
 
 const entityTag = { type: 'string', examples: ['W/"3"'] } as const;
 
@@ -48,8 +51,7 @@ const headerParameters = {
   idempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description:
-      'A string in double quotes, made anew for each request: repeated with it, the request has one effect, and is answered as the first time. Kept for 7 days.',
+    description: `A string, made anew for each request; its double quotes may be left out. Repeated with it, the request has one effect, and is answered as the first time. Kept for ${keyKeptMs / dayMs} days.`,
     schema: { type: 'string', examples: ['"8e03978e-40d5-43dd-bc93-6894a57f9324"'] },
   },
   preferReturn: {
