@@ -160,7 +160,7 @@ export const settings = {
     min: 0,
     max: 1000000,
     description:
-      'Wrong token requests per minute at one account or client, ten times as many from one address; live API keys are counted apart; 0 = no limit.',
+      'Wrong token requests per minute at one account or client, ten times as many from one address; live API keys are counted apart; 0 = no limit. Passwords of administrators have limits of their own.',
   },
   clientTokenSeconds: {
     env: 'PRAXIS_CLIENT_TOKEN_SECONDS',
