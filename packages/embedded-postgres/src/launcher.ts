@@ -14,6 +14,7 @@ import { EnvironmentError, ServerError } from './errors.ts';
 import { type Layout, layoutIn, removeSocketDirectory } from './layout.ts';
 import { findPostmaster, type Postmaster } from './lock-file.ts';
 import { becomePresent, isStartingUp, type Presence, type ServerConnection, serverConnection } from './presence.ts';
+import { keepGroupsLowered } from './priority.ts';
 import { reachableBinaries } from './reachable-binaries.ts';
 import { readServerVersion } from './server-version.ts';
 import { type Durability, settingsMark } from './settings.ts';
@@ -214,9 +215,11 @@ async function replaceServer(ground: Ground, postmaster: Postmaster, presence: P
 
 /** Starts the server again when it dies; `stop` ends the use. */
 function keepUsing(ground: Ground, first: Use): { stop(): Promise<void> } {
-  const state = { stopping: false, use: Promise.resolve(first) };
+  const state = { stopping: false, use: Promise.resolve(first), stopLowering: (): void => undefined };
   const watch = (use: Use): Use => {
+    state.stopLowering = keepGroupsLowered(use.postmaster.pid, ground.niceness);
     use.presence.onLost(() => {
+      state.stopLowering();
       if (state.stopping) return;
       ground.log.error({ pid: use.postmaster.pid }, 'embedded database was lost');
       state.use = restart(use);
@@ -241,6 +244,7 @@ function keepUsing(ground: Ground, first: Use): { stop(): Promise<void> } {
     async stop() {
       if (state.stopping) return;
       state.stopping = true;
+      state.stopLowering();
       await leave(ground, await state.use);
     },
   };

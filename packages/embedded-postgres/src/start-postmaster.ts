@@ -12,6 +12,7 @@ import type { Binaries } from './binaries.ts';
 import { ServerError } from './errors.ts';
 import { type Layout, makeSocketDirectory, socketPort } from './layout.ts';
 import { findPostmaster, type Postmaster, readyPostmaster, releaseSocketLock } from './lock-file.ts';
+import { lowerPriority } from './priority.ts';
 import { programEnvironment } from './processes.ts';
 import { type Durability, markSetting, settingArguments, settingsFor } from './settings.ts';
 
@@ -91,7 +92,7 @@ async function startDirectly(options: StartOptions, args: readonly string[]): Pr
       detached: true,
       stdio: ['ignore', output, output],
     });
-    lowerPriority(child.pid, options.niceness);
+    if (child.pid !== undefined) lowerPriority(child.pid, options.niceness);
     const end = { failure: undefined as string | undefined };
     child.on('error', (error) => {
       end.failure = error.message;
@@ -109,16 +110,6 @@ async function startDirectly(options: StartOptions, args: readonly string[]): Pr
     return found;
   } finally {
     closeSync(output);
-  }
-}
-
-/** Processes that it starts have its priority, too. */
-function lowerPriority(pid: number | undefined, niceness: number): void {
-  if (pid === undefined || niceness === 0) return;
-  try {
-    os.setPriority(pid, Math.min(os.constants.priority.PRIORITY_LOW, os.getPriority() + niceness));
-  } catch {
-    // It has ended, or runs as another account whose priority this one may not change: it works as well.
   }
 }
 

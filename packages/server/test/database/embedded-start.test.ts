@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import test, { after } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigError } from '../../src/base/config.ts';
 import { StartError } from '../../src/base/start-error.ts';
 import { openDatabase } from '../../src/database/database.ts';
@@ -154,3 +156,34 @@ test('the log holds neither statements nor values of failing statements', async 
   assert.match(text, /duplicate key value violates unique constraint/);
   assert.doesNotMatch(text, /Lovelace|INSERT/);
 });
+
+const groupOfThis = '/proc/self/autogroup';
+
+test('a server that is lowered is lowered as a whole, connections that come later included', {
+  skip: !existsSync(groupOfThis) && 'this system does not group processes by session',
+}, async () => {
+  const dataDir = makeDataDir({ after });
+  const server = await startEmbeddedPostgres({ dataDir, log: testLog, niceness: 4 });
+  const database = await openDatabase({
+    connection: server.runtime,
+    poolMax: 2,
+    statementTimeoutMs: 1000,
+    log: testLog,
+  });
+  const [backend] = await database.query<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`);
+  const own = os.getPriority();
+  for (const pid of [server.pid, backend?.pid ?? 0]) {
+    assert.equal(os.getPriority(pid), own + 4);
+    await until(() => /nice (-?\d+)/.exec(readFileSync(`/proc/${pid}/autogroup`, 'utf8'))?.[1] === String(own + 4));
+  }
+  await database.close();
+  await server.stop();
+});
+
+/** Resolves when it holds. */
+async function until(holds: () => boolean): Promise<void> {
+  for (let attempt = 0; !holds(); attempt += 1) {
+    assert.ok(attempt < 200, 'not within 10 s');
+    await delay(50);
+  }
+}

@@ -17,7 +17,7 @@ const ownerConnections = 2;
  * Workers hold a processor for milliseconds, statements for as long as they take: on few cores, statements of some would keep
  * the event loops of all waiting (docs/decisions/0258). A worker gets nine times the processor time of a statement.
  */
-const databaseNiceness = 10;
+const databaseNiceness = 5;
 
 /**
  * Runs the node to its end.
