@@ -181,7 +181,10 @@ function report(name: string, { figures, unitsPerRequest, pulse, ownDelayMs }: P
   console.log(
     `${name}: ${requests} requests of the practice, ${errors} errors, ${round(goodput)}/s, p50 ${round(p50Ms)} ms, p99 ${round(p99Ms)} ms, longest ${round(longestMs)} ms, ${unitsPerRequest.toFixed(2)} units a request`,
   );
-  const silences = pulse.map(({ worker, longestMs: ms, beats }) => `worker ${worker} ${round(ms)} ms (${beats} beats)`);
+  const silences = pulse.map(
+    ({ worker, longestMs: ms, p99Ms: ofMost, beats }) =>
+      `worker ${worker} ${round(ms)} ms (${beats} beats, p99 ${round(ofMost)} ms)`,
+  );
   console.log(`  longest silence of /health/live: ${silences.join(', ')}; own delay at most ${round(ownDelayMs)} ms`);
 }
 

@@ -14,6 +14,8 @@ export interface Beats {
   readonly worker: string;
   /** Longest wait for an answer, in ms, without the time that this process was late itself. */
   readonly longestMs: number;
+  /** Of a hundred waits one is longer, in ms. */
+  readonly p99Ms: number;
   readonly beats: number;
 }
 
@@ -26,7 +28,7 @@ export interface Pulse {
 /** Asks again and again until `stop`, on connections of which each of `expected` workers has one at least. */
 export function openPulse(origin: string, expected: number, own: OwnDelay): Pulse {
   let isOpen = true;
-  let felt = new Map<string, { longestMs: number; beats: number }>();
+  let felt = new Map<string, number[]>();
   /** By connection: the worker that answered last there. */
   const workers: string[] = [];
   const beat = async (connection: number): Promise<void> => {
@@ -37,9 +39,9 @@ export function openPulse(origin: string, expected: number, own: OwnDelay): Puls
       const endMs = performance.now();
       if (status !== 0) workers[connection] = String(headers['x-worker'] ?? '');
       const worker = workers[connection] ?? '';
-      const { longestMs, beats } = felt.get(worker) ?? { longestMs: 0, beats: 0 };
-      const ms = endMs - beganMs - own.within(beganMs, endMs);
-      felt.set(worker, { longestMs: Math.max(longestMs, ms), beats: beats + 1 });
+      const waits = felt.get(worker) ?? [];
+      waits.push(endMs - beganMs - own.within(beganMs, endMs));
+      felt.set(worker, waits);
       await delay(pauseMs);
     }
     agent.destroy();
@@ -52,7 +54,11 @@ export function openPulse(origin: string, expected: number, own: OwnDelay): Puls
   }, reachEveryMs);
   return {
     take() {
-      const taken = [...felt].map(([worker, beats]) => ({ worker, ...beats }));
+      const taken = [...felt].map(([worker, waits]) => {
+        const sorted = waits.sort((left, right) => left - right);
+        const p99Ms = sorted[Math.floor(sorted.length * 0.99)] ?? 0;
+        return { worker, longestMs: sorted.at(-1) ?? 0, p99Ms, beats: sorted.length };
+      });
       felt = new Map();
       return taken.sort((left, right) => left.worker.localeCompare(right.worker));
     },
