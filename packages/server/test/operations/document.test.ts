@@ -104,6 +104,12 @@ test('a reference that leads nowhere makes no document', async () => {
   assert.match(answer.json.issue[0].diagnostics, /^The Composition refers to Organization\/never, which is not known/);
 });
 
+test('a text that reads like a reference is none', async () => {
+  const title = '"reference":"Organization/never" \\"reference\\":\\"Organization/never\\"';
+  await put(composition('quoting', { title }));
+  assert.equal(carried(await full.get('Composition/quoting/$document')).length, 4);
+});
+
 test('persist stores the document as a Bundle and says where', async () => {
   const answer = await full.get('Composition/whole/$document?persist=true');
   assert.equal(carried(answer).length, 4);

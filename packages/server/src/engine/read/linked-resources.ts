@@ -2,7 +2,7 @@
  * The resources of this service that disclosed texts refer to (https://hl7.org/fhir/R4/references.html#literal), as far as the
  * caller may search them. Only what the caller sees is followed: a hidden reference leads nowhere.
  */
-import { type BudgetedWork, type JsonValue, parseJson, resourceTypesWithEndpoint } from '@praxis/fhir';
+import { type BudgetedWork, resourceTypesWithEndpoint } from '@praxis/fhir';
 import { type Disclosed, disclosedText } from '../../access/disclosure.ts';
 import { tooCostly } from '../../limits/budgets.ts';
 import { includedBytesMax } from '../../search/includes/include-limits.ts';
@@ -16,30 +16,25 @@ const served: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
 /** Ids that one search asks for, at most. */
 const idsPerSearch = 20;
 
+/** Members that refer to resources, as JSON writes them. Inside a text their quotes would be escaped. */
+const references = /"(reference|url)":"([^"\\]+)"/g;
+
+/** A literal reference; one to a version refers to its resource. */
+const literal = /^(([A-Z][A-Za-z]+)\/[A-Za-z0-9\-.]{1,64})(?:\/_history\/[^/]+)?$/;
+
 /** `Type/id` of each local resource that the text refers to, in the order of the text; versions are left off. */
 export function localReferences(
   { baseUrl }: Pick<InteractionContext, 'baseUrl'>,
   text: Disclosed<string>,
 ): readonly string[] {
   const found = new Set<string>();
-  visit(parseJson(disclosedText(text)), (member, value) => {
+  for (const [, member, value = ''] of disclosedText(text).matchAll(references)) {
     const path = value.startsWith(`${baseUrl}/`) ? value.slice(baseUrl.length + 1) : value;
-    const [, name, type = ''] = /^(([A-Z][A-Za-z]+)\/[A-Za-z0-9\-.]{1,64})(?:\/_history\/[^/]+)?$/.exec(path) ?? [];
-    const isLink = member === 'reference' || (member === 'url' && type === 'Binary');
+    const [, name, type = ''] = literal.exec(path) ?? [];
+    const isLink = member === 'reference' || type === 'Binary';
     if (isLink && name !== undefined && served.has(type)) found.add(name);
-  });
-  return [...found];
-}
-
-function visit(value: JsonValue, see: (member: string, value: string) => void): void {
-  if (Array.isArray(value)) {
-    for (const each of value) visit(each, see);
-  } else if (typeof value === 'object' && value !== null && !JSON.isRawJSON(value)) {
-    for (const [member, each] of Object.entries(value)) {
-      if (typeof each === 'string') see(member, each);
-      else visit(each, see);
-    }
   }
+  return [...found];
 }
 
 /**
