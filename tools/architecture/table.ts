@@ -265,6 +265,12 @@ export const makers: readonly Maker[] = [
     reason: 'reads stored content as a value, which must neither be sent nor changed',
   },
   {
+    name: 'parseStoredInSlices',
+    file: disclosure,
+    callers: ['engine'],
+    reason: 'reads stored content as a value, which must neither be sent nor changed',
+  },
+  {
     name: 'forOneLook',
     file: disclosure,
     callers: ['engine'],

@@ -41,7 +41,7 @@ export interface BudgetHost {
 const stepsPerLook = 1_024;
 
 /** Time that work may hold the thread before others go on, in ms. */
-export const sliceMs = 8;
+export const sliceMs = 5;
 
 /** Steps after which work is long enough to take turns with other work that is: about a millisecond. */
 export const stepsPerTurn = 8_192;

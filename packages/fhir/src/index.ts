@@ -56,7 +56,7 @@ export {
   parseJsonObject,
   type RawDecimal,
 } from './json.ts';
-export { parseJsonInParts } from './json-in-parts.ts';
+export { isWrittenInParts, parseJsonInParts, writeJsonInParts } from './json-in-parts.ts';
 export { loadOfficialProfiles, type OfficialProfiles } from './official-profiles.ts';
 export { readFhirPathPatch } from './patch/fhirpath-patch.ts';
 export { patchOperationsMax, readJsonPatch } from './patch/json-patch.ts';

@@ -68,3 +68,33 @@ function* readArrayInParts(reader: Reader): Generator<void, JsonValue[]> {
     if (isEnd(reader, closeBracket)) return leave(reader, array);
   }
 }
+
+/** Entries of an array that are written at once: less than a millisecond's work where they are of the usual size. */
+const entriesOfPart = 64;
+
+/** Whether an object has an array that is worth writing in parts. */
+export function isWrittenInParts(object: JsonObject): boolean {
+  return Object.values(object).some(isLong);
+}
+
+function isLong(value: JsonValue): value is JsonValue[] {
+  return Array.isArray(value) && value.length > entriesOfPart;
+}
+
+/** Returns what `JSON.stringify` does, in parts: one ends after some entries of an array that is a member of the object. */
+export function* writeJsonInParts(object: JsonObject): Generator<void, string> {
+  const texts: string[] = [];
+  for (const [name, value] of Object.entries(object)) {
+    texts.push(texts.length === 0 ? '{' : ',', JSON.stringify(name), ':');
+    if (!isLong(value)) texts.push(JSON.stringify(value));
+    else {
+      for (let from = 0; from < value.length; from += entriesOfPart) {
+        const part = JSON.stringify(value.slice(from, from + entriesOfPart));
+        texts.push(from === 0 ? '[' : ',', part.slice(1, -1));
+        yield;
+      }
+      texts.push(']');
+    }
+  }
+  return texts.length === 0 ? '{}' : `${texts.join('')}}`;
+}

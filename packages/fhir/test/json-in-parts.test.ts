@@ -1,7 +1,15 @@
-/** JSON read in parts is what JSON read at once is: the same values, the same faults. */
+/** JSON read and written in parts is what it is at once: the same values and texts, the same faults. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type JsonValue, parseJson, parseJsonInParts } from '../src/index.ts';
+import {
+  isWrittenInParts,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  parseJsonInParts,
+  parseJsonObject,
+  writeJsonInParts,
+} from '../src/index.ts';
 
 function readInParts(text: string): { readonly value: JsonValue; readonly parts: number } {
   const reading = parseJsonInParts(text);
@@ -75,4 +83,30 @@ test('a large text is read in many parts, digits kept', () => {
   const { value, parts } = readInParts(text);
   assert.ok(parts > 10, `${parts} parts`);
   assert.equal(JSON.stringify(value), text);
+});
+
+function writeInParts(object: JsonObject): { readonly text: string; readonly parts: number } {
+  const writing = writeJsonInParts(object);
+  for (let parts = 1; ; parts++) {
+    const { done, value } = writing.next();
+    if (done === true) return { text: value, parts };
+  }
+}
+
+test('objects are written in parts as they are at once, digits kept', () => {
+  const long = Array.from({ length: 200 }, (_, number) => `{"value":${number}.50,"text":"\\"${number}\\""}`).join();
+  const objects = [
+    '{}',
+    '{"a":[],"b":{"c":[1]},"d":null,"e":"\\u0000"}',
+    `{"x":1,"entry":[${long}],"\\"":[2.0]}`,
+    `{"entry":[${long}]}`,
+  ];
+  for (const object of objects.map((text) => parseJsonObject(text)))
+    assert.equal(writeInParts(object).text, JSON.stringify(object));
+  const [, small, large] = objects.map((text) => parseJsonObject(text));
+  assert.deepEqual(
+    [small, large].map((object) => object && isWrittenInParts(object)),
+    [false, true],
+  );
+  assert.ok(large && writeInParts(large).parts > 3);
 });

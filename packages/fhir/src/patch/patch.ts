@@ -44,5 +44,7 @@ export function workOf(number: number): BudgetedWork {
 export function copyOf(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(copyOf);
   if (typeof value !== 'object' || value === null || isRawDecimal(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, copyOf(inner)]));
+  const copy: JsonObject = {};
+  for (const name of Object.keys(value)) copy[name] = copyOf(value[name] ?? null);
+  return copy;
 }

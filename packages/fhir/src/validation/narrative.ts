@@ -78,9 +78,12 @@ function commentProblem(scanner: Scanner): string | undefined {
   return undefined;
 }
 
+const greaterThan = 0x3e; /* > */
+
 const endTag = /<\/([A-Za-z][\w:.-]*)\s*>/y;
 
 function endTagProblem(scanner: Scanner): string | undefined {
+  if (passPlainEndTag(scanner)) return undefined;
   endTag.lastIndex = scanner.at;
   const name = endTag.exec(scanner.text)?.[1];
   if (name === undefined) return `must be well-formed: an end tag is broken at character ${scanner.at + 1}`;
@@ -90,11 +93,23 @@ function endTagProblem(scanner: Scanner): string | undefined {
   return undefined;
 }
 
+/** Moves behind an end tag that has no white space and closes what is open, as almost all do. */
+function passPlainEndTag(scanner: Scanner): boolean {
+  const { text, at, open } = scanner;
+  const expected = open.at(-1) ?? '';
+  const end = at + 2 + expected.length;
+  if (expected === '' || text.charCodeAt(end) !== greaterThan || !text.startsWith(expected, at + 2)) return false;
+  open.pop();
+  scanner.at = end + 1;
+  return true;
+}
+
 const startOfTag = /<([A-Za-z][\w:.-]*)/y;
 const attribute = /\s+([A-Za-z_][\w:.-]*)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y;
 const endOfTag = /\s*(\/?)>/y;
 
 function startTagProblem(scanner: Scanner): string | undefined {
+  if (passPlainStartTag(scanner)) return undefined;
   startOfTag.lastIndex = scanner.at;
   const name = startOfTag.exec(scanner.text)?.[1];
   if (name === undefined) return `must be well-formed: "<" begins no tag at character ${scanner.at + 1}`;
@@ -104,13 +119,48 @@ function startTagProblem(scanner: Scanner): string | undefined {
   scanner.at = startOfTag.lastIndex;
   const problem = attributesProblem(scanner, name, allowed, root);
   if (problem !== undefined) return problem;
+  const isEmpty = passEndOfTag(scanner);
+  if (isEmpty === undefined)
+    return `must be well-formed: the attributes of <${name}> are broken at character ${scanner.at + 1}`;
+  if (name === 'img') scanner.content = true;
+  if (!isEmpty) scanner.open.push(name);
+  return scanner.open.length > nestingMax ? `may nest elements ${nestingMax} deep at most` : undefined;
+}
+
+/** Longer than the name of any element of a narrative. */
+const plainTagMax = 16;
+
+/** Moves behind a start tag that has neither attributes nor white space, as most do. */
+function passPlainStartTag(scanner: Scanner): boolean {
+  const { text, at, open } = scanner;
+  if (open.length === 0 || open.length >= nestingMax) return false;
+  let end = at + 1;
+  while (end - at < plainTagMax && isLetterOrDigit(text.charCodeAt(end))) end += 1;
+  if (text.charCodeAt(end) !== greaterThan) return false;
+  const name = text.slice(at + 1, end);
+  if (!narrativeElements.has(name)) return false;
+  if (name === 'img') scanner.content = true;
+  open.push(name);
+  scanner.at = end + 1;
+  return true;
+}
+
+/** Of ASCII. */
+function isLetterOrDigit(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a);
+}
+
+/** Moves behind the end of a start tag. @returns whether its element has no content; undefined where there is no such end */
+function passEndOfTag(scanner: Scanner): boolean | undefined {
+  if (scanner.text.charCodeAt(scanner.at) === greaterThan) {
+    scanner.at += 1;
+    return false;
+  }
   endOfTag.lastIndex = scanner.at;
   const end = endOfTag.exec(scanner.text);
-  if (end === null) return `must be well-formed: the attributes of <${name}> are broken at character ${scanner.at + 1}`;
+  if (end === null) return undefined;
   scanner.at = endOfTag.lastIndex;
-  if (name === 'img') scanner.content = true;
-  if (end[1] === '') scanner.open.push(name);
-  return scanner.open.length > nestingMax ? `may nest elements ${nestingMax} deep at most` : undefined;
+  return end[1] !== '';
 }
 
 /** Checks the attributes of a start tag and moves behind them. */

@@ -126,9 +126,10 @@ function base64Problem(value: string): string | undefined {
   return 'must be base64: groups of four of A-Z, a-z, 0-9, "+", "/", the last filled up with "="';
 }
 
-const base64Digits = new Set(
-  [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].map((digit) => digit.charCodeAt(0)),
-);
+/** By code of a character, as far as there are any: 1 for a digit. */
+const base64Digits = new Uint8Array(128);
+for (const digit of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/')
+  base64Digits[digit.charCodeAt(0)] = 1;
 const filler = 0x3d; /* = */
 
 /** White space may stand between groups of four. No regular expression over groups: values may have millions of them. */
@@ -137,11 +138,15 @@ function isBase64(value: string): boolean {
   let [digits, fillers] = [0, 0];
   for (let at = 0; at < value.length; at += 1) {
     const code = value.charCodeAt(at);
-    if (fillers === 0 && base64Digits.has(code)) digits += 1;
+    if (fillers === 0 && base64Digits[code] === 1) digits += 1;
     else if (code === filler) fillers += 1;
-    else if ((digits + fillers) % 4 !== 0 || !/\s/.test(value.charAt(at))) return false;
+    else if ((digits + fillers) % 4 !== 0 || !isSpace(code)) return false;
   }
   return digits > 0 && fillers <= 2 && (digits + fillers) % 4 === 0;
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || (code >= 0x9 && code <= 0xd) || (code > 0x7f && /\s/.test(String.fromCharCode(code)));
 }
 
 const emptyText: Problem = { rule: 'empty', text: 'may not be empty: leave the element out' };

@@ -4,7 +4,7 @@
  * field mask (`mask.ts`) makes it from a `Stored`; `serverWritten` makes it from what the server itself writes.
  * `tools/check-architecture.ts` holds the list of modules that may call each function of this file.
  */
-import { type JsonObject, parseJsonObject, type TypedResource } from '@praxis/fhir';
+import { isJsonObject, type JsonObject, parseJsonInParts, parseJsonObject, type TypedResource } from '@praxis/fhir';
 
 declare const storedBox: unique symbol;
 declare const disclosedBox: unique symbol;
@@ -36,7 +36,20 @@ class Content {
     this.#value ??= parseJsonObject(this.text);
     return this.#value;
   }
+
+  async parseInSlices(breathe: () => Promise<void>): Promise<JsonObject> {
+    if (this.isParsed || this.text.length < slicedCharacters) return this.parse();
+    const reading = parseJsonInParts(this.text);
+    let read = reading.next();
+    for (; read.done !== true; read = reading.next()) await breathe();
+    if (!isJsonObject(read.value)) throw new TypeError('the JSON text is no object');
+    this.#value ??= read.value;
+    return this.#value;
+  }
 }
+
+/** Texts of so many characters are parsed in slices: a millisecond's work. */
+const slicedCharacters = 131_072;
 
 /**
  * Boxes content as it lies in the database. Called by storage, and by interactions for what they are about to store.
@@ -55,6 +68,17 @@ export function contentOf(box: Stored): string {
 /** The resource in a stored box, parsed at the first question and shared by all: nobody may change it. Never to be sent. */
 export function parseStored<T extends string>(box: Stored<T>): TypedResource<T> {
   return unbox(box).parse() as TypedResource<T>; // `stored` vouches for it
+}
+
+/**
+ * As `parseStored`. A large resource is parsed in slices.
+ * @param breathe lets others go on where it is time
+ */
+export async function parseStoredInSlices<T extends string>(
+  box: Stored<T>,
+  breathe: () => Promise<void>,
+): Promise<TypedResource<T>> {
+  return (await unbox(box).parseInSlices(breathe)) as TypedResource<T>; // `stored` vouches for it
 }
 
 /** The same content for one look at it: its value goes when the look is over, and does not wait with a page of rows. */

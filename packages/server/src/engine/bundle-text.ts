@@ -56,19 +56,30 @@ export function bundleText(parts: BundleParts): Disclosed<string> {
     ...(links.length === 0 ? {} : { link: links }), // R4 JSON forbids empty arrays
   });
   if (entries.length === 0) return serverWritten(shell);
-  return serverWritten(`${shell.slice(0, -1)},"entry":[${entries.map(entryText).join(',')}]}`);
+  // One joining of all, since each copies what may be megabytes.
+  const texts = [shell.slice(0, -1), ',"entry":['];
+  for (const [index, entry] of entries.entries()) addEntry(texts, entry, index === 0 ? '' : ',');
+  texts.push(']}');
+  return serverWritten(texts.join(''));
 }
 
-function entryText(entry: BundleEntry): string {
-  const { fullUrl, resource, search, request, response } = entry;
-  const members = [
-    fullUrl === undefined ? '' : `"fullUrl":${JSON.stringify(fullUrl)}`,
-    resource === undefined ? '' : `"resource":${disclosedText(resource)}`,
-    search === undefined ? '' : `"search":${JSON.stringify(search)}`,
-    request === undefined ? '' : `"request":${JSON.stringify(request)}`,
-    response === undefined ? '' : `"response":${responseText(response)}`,
-  ];
-  return `{${members.filter((member) => member !== '').join(',')}}`;
+function addEntry(
+  texts: string[],
+  { fullUrl, resource, search, request, response }: BundleEntry,
+  before: string,
+): void {
+  texts.push(before);
+  let separator = '{';
+  const add = (name: string, text: string): void => {
+    texts.push(separator, `"${name}":`, text);
+    separator = ',';
+  };
+  if (fullUrl !== undefined) add('fullUrl', JSON.stringify(fullUrl));
+  if (resource !== undefined) add('resource', disclosedText(resource));
+  if (search !== undefined) add('search', JSON.stringify(search));
+  if (request !== undefined) add('request', JSON.stringify(request));
+  if (response !== undefined) add('response', responseText(response));
+  texts.push(separator === '{' ? '{}' : '}');
 }
 
 function responseText({ outcome, ...facts }: EntryResponse): string {

@@ -70,6 +70,31 @@ export function textArray(items: readonly (string | null)[]): string {
   return `{${items.map((item) => (item === null ? 'NULL' : quoted(item))).join(',')}}`;
 }
 
+/** Characters from which the binary form of an array takes less time: nothing in it is escaped. */
+const longCharacters = 16_384;
+
+const textOid = 25;
+
+/** The value of an array of texts that may be long: its literal, or its binary form (what array_send makes). */
+export function contentArray(items: readonly (string | null)[]): string | Buffer {
+  if (items.reduce((sum, item) => sum + (item?.length ?? 0), 0) < longCharacters) return textArray(items);
+  const hasNull = items.includes(null);
+  const parts = [integers(1, Number(hasNull), textOid, items.length, 1)];
+  for (const item of items) {
+    const bytes = item === null ? undefined : Buffer.from(item);
+    parts.push(integers(bytes?.length ?? -1));
+    if (bytes !== undefined) parts.push(bytes);
+  }
+  return Buffer.concat(parts);
+}
+
+/** Of 32 bits, in network byte order. */
+function integers(...values: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(values.length * 4);
+  for (const [index, value] of values.entries()) bytes.writeInt32BE(value, index * 4);
+  return bytes;
+}
+
 function kindArrays(columns: readonly Column[], resources: readonly IndexRows[]): KindArrays {
   const positions: number[] = [];
   const rows: (readonly string[])[] = [];
@@ -101,11 +126,14 @@ function literalOf(value: number | string | undefined, form: Form): string {
   return String(form === 'double' ? Number(value) : value);
 }
 
+/** Those of \p{Cc}, in less time. */
+const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
+
 /**
  * Texts differ in the database as their UTF-8 forms do, where unpaired surrogates are all the same character. JSON escapes
  * quotes and backslashes as arrays do, in a quarter of the time, and control characters as they do not.
  */
 function quoted(text: string): string {
   const sound = text.toWellFormed();
-  return /\p{Cc}/u.test(sound) ? `"${sound.replace(/["\\]/g, '\\$&')}"` : JSON.stringify(sound);
+  return controlCharacter.test(sound) ? `"${sound.replace(/["\\]/g, '\\$&')}"` : JSON.stringify(sound);
 }

@@ -16,7 +16,7 @@ import { typeNumber } from '../search/numbers.ts';
 import { isWithinBytes, pageBytesMax } from '../search/sql/page-bytes.ts';
 import { toServiceTime } from '../tenancy/firm-time.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
-import { indexArrays, integerArray, textArray } from './index-arrays.ts';
+import { contentArray, indexArrays, integerArray, textArray } from './index-arrays.ts';
 import type { HistoryPeriod, HistoryWalk, ResourceKey, ResourceWrite } from './resources.ts';
 
 /** Largest version id that the column can hold. */
@@ -147,7 +147,7 @@ export const statements = {
         in_id => ${textArray(writes.map(({ id }) => id))},
         in_expected => ${integerArray(writes.map(({ expectedVersion }) => expectedVersion))},
         in_lu => ${integerArray(writes.map(({ lastUpdatedMs }) => lastUpdatedMs))},
-        in_content => ${textArray(writes.map(({ content }) => (content === null ? null : contentOf(content))))},
+        in_content => ${contentArray(writes.map(({ content }) => (content === null ? null : contentOf(content))))},
         audit_at => ${integerArray(writes.map(({ audit }) => audit.atMs))},
         audit_interaction => ${textArray(writes.map(({ audit }) => audit.interaction))},
         audit_subject => ${textArray(writes.map(({ audit }) => audit.subject))},

@@ -147,3 +147,15 @@ test('folded text keeps letters and digits alone', () => {
   };
   for (const [text, expected] of Object.entries(folded)) assert.equal(foldText(text), expected, text);
 });
+
+test('a long text is folded piece by piece as it is as a whole: its words, whatever they are', () => {
+  const words = ["O'Brien", 'Łódź,', 'ß', '`', '\u0301e', 'Ὀδυσσεύς', '王小明', '—', 'ΣΊΣΥΦΟΣ', 'a\tb', 'Zoë\u0308'];
+  const text = Array.from({ length: 6_000 }, (_, at) => words[(at * 7 + Math.trunc(at / 11)) % words.length]).join(' ');
+  const folded = text
+    .split(' ')
+    .map(foldText)
+    .filter((word) => word !== '');
+  assert.ok(text.length > 20_000);
+  assert.equal(foldText(text), folded.join(' '));
+  assert.equal(foldText(` ${'x'.repeat(30_000)} y `), `${'x'.repeat(30_000)} y`);
+});

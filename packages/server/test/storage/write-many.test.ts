@@ -3,10 +3,11 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { contentOf } from '../../src/access/disclosure.ts';
 import { sql } from '../../src/database/sql.ts';
 import { batchMax, openStore, type WriteOutcome } from '../../src/storage/store.ts';
 import { openTestDatabase } from '../support/database.ts';
-import { everything, indexRows, makeFirms, opened, resourceDelete, resourceWrite } from './fixture.ts';
+import { contentText, everything, indexRows, makeFirms, opened, resourceDelete, resourceWrite } from './fixture.ts';
 
 const { owner, runtime } = await openTestDatabase({ after });
 const { maple } = await makeFirms(owner);
@@ -148,4 +149,20 @@ test('batches that create the same ids at once create each once', async () => {
     new Set([JSON.stringify(conflict(1))]),
   );
   for (const id of ids) assert.equal((await codesOf(id)).length, 1, id);
+});
+
+test('long contents are stored as they are, beside short ones and deletions', async () => {
+  const notes = ['"\\{},NULL\n\t\u0007', 'ä 王 😀', ''].map((note) => note.repeat(20_000));
+  await store.writeMany(maple, [resourceWrite('long-deleted')]);
+  const outcomes = await store.writeMany(maple, [
+    ...notes.map((note, index) => resourceWrite(`long-${index}`, 0, { note })),
+    resourceDelete('long-deleted', 1),
+  ]);
+  assert.deepEqual(outcomes, [written(1), written(1), written(1), written(2)]);
+  for (const [index, note] of notes.entries()) {
+    const found = await store.read(maple, 'Patient', `long-${index}`);
+    assert.ok(found !== undefined && !found.deleted);
+    assert.equal(contentOf(found.content), contentText('Patient', `long-${index}`, 1, note));
+  }
+  assert.equal((await store.read(maple, 'Patient', 'long-deleted'))?.deleted, true);
 });

@@ -2,8 +2,10 @@
  * What create and update share: from a received body to a stored version, and the answer to the writer.
  */
 import {
+  type Budget,
   type BudgetedWork,
   isJsonObject,
+  isWrittenInParts,
   type JsonObject,
   type JsonValue,
   parseJsonObject,
@@ -11,6 +13,7 @@ import {
   type TypedResource,
   type ValidationIssue,
   validateResource,
+  writeJsonInParts,
 } from '@praxis/fhir';
 import { type Disclosed, stored } from '../../access/disclosure.ts';
 import { disclose } from '../../access/mask.ts';
@@ -115,7 +118,7 @@ export async function buildWrite<T extends string>(
   const lastUpdatedMs = context.clock.now();
   const { timeZone, searchParameters } = context.scope;
   const stamped = stamp(resource, id, expectedVersion + 1, lastUpdatedMs);
-  const asSent = JSON.stringify(stamped);
+  const asSent = await textOf(stamped, context.budget);
   const text = hooksOf('toStored', type).reduce((made, toStored) => toStored(made, context.baseUrl), asSent);
   const content = text === asSent ? stamped : parseJsonObject(text); // as before, but for URLs of content
   await context.budget.turn(buildingWrite);
@@ -136,6 +139,15 @@ export async function buildWrite<T extends string>(
     audit: auditRow(context, interaction, { type, id, text }),
     breaches: await breachesOf(content, context.budget),
   };
+}
+
+/** The JSON text of a resource; of a large one in slices. */
+async function textOf(resource: JsonObject, budget: Budget): Promise<string> {
+  if (!isWrittenInParts(resource)) return JSON.stringify(resource);
+  const writing = writeJsonInParts(resource);
+  let written = writing.next();
+  for (; written.done !== true; written = writing.next()) await budget.breathe(buildingWrite);
+  return written.value;
 }
 
 /** The audit row of a write by this caller. @param written the new version, or the one that is deleted */

@@ -16,7 +16,7 @@ import {
   type StepBudget,
   validateResource,
 } from '@praxis/fhir';
-import { contentOf, parseStored } from '../../access/disclosure.ts';
+import { contentOf, parseStored, parseStoredInSlices } from '../../access/disclosure.ts';
 import { canReadAll } from '../../access/policy.ts';
 import { fail } from '../../base/errors.ts';
 import { largeObservation, largePatient, manyOf, sending } from '../../base/worst-case.ts';
@@ -46,6 +46,9 @@ const attemptsMax = 5;
  * (docs/decisions/0258).
  */
 const patchStepsMax = 500_000;
+
+/** Resources of so many characters take some milliseconds to copy. */
+const largeCharacters = 131_072;
 
 export const patch: Interaction = {
   worstCase: {
@@ -158,7 +161,11 @@ async function nextVersion(context: InteractionContext, request: FhirRequest, ch
   requireMatch(request.ifMatch, current.versionId);
   requireNoneMatch(request.ifNoneMatch, current.versionId);
   await context.budget.turn(buildingWrite);
-  const resource = requireResource(applied(context, change, current, readable), request.type, context.budget);
+  const breathe = () => context.budget.breathe(buildingWrite);
+  await parseStoredInSlices(current.content, breathe);
+  const patched = applied(context, change, current, readable);
+  if (contentOf(current.content).length >= largeCharacters) await breathe();
+  const resource = requireResource(patched, request.type, context.budget);
   if (resource.id !== request.id)
     fail('patch-failed', { diagnostics: 'The patch changes the id, which stays as it is', expression: ['id'] });
   return { current, resource, touched };

@@ -31,7 +31,7 @@ export function boundedPrefix(prefix: string): string {
 
 /** The longest beginning of `text` of at most `bytesMax` bytes that ends between two characters. */
 function firstBytes(text: string, bytesMax: number): string {
-  const bytes = Buffer.from(text);
+  const bytes = Buffer.from(text.slice(0, bytesMax + 1)); // a character takes a byte at least
   if (bytes.length <= bytesMax) return text;
   let end = bytesMax;
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;

@@ -19,7 +19,7 @@ import {
   type ValueContext,
 } from './kind.ts';
 import { soundOf } from './sound.ts';
-import { foldText } from './text-folding.ts';
+import { foldInParts, foldText } from './text-folding.ts';
 
 /** Words of one value, in a query and in a name, at most. */
 const wordsMax = 20;
@@ -63,10 +63,12 @@ function alsoSounds(sound: string, number: number): Sql {
 }
 
 function soundsOf(text: string): readonly string[] {
-  const words = foldText(text)
-    .split(' ')
-    .filter((word) => word !== '');
-  return [...new Set(words.slice(0, wordsMax).map((word) => boundedKey(soundOf(word))))];
+  return soundsOfFolded(foldText(text));
+}
+
+function soundsOfFolded(folded: string): readonly string[] {
+  const words = folded.split(' ', wordsMax).filter((word) => word !== '');
+  return [...new Set(words.map((word) => boundedKey(soundOf(word))))];
 }
 
 function* indexSounds(
@@ -76,8 +78,7 @@ function* indexSounds(
   rows: IndexRowBuilder,
 ): RowParts {
   for (const text of namesOf(value)) {
-    for (const sound of soundsOf(text)) rows.string(number, sound, '');
-    yield text.length;
+    for (const sound of soundsOfFolded(yield* foldInParts(text))) rows.string(number, sound, '');
   }
 }
 

@@ -20,7 +20,7 @@ import {
   type Test,
   type ValueContext,
 } from './kind.ts';
-import { foldText } from './text-folding.ts';
+import { foldInParts, foldText } from './text-folding.ts';
 
 /** No folded text sorts after its own beginning followed by this, the last character of Unicode. */
 const lastCharacter = '\u{10ffff}';
@@ -113,16 +113,14 @@ function* indexStringInParts(
   if (type === 'HumanName') return yield* indexName(value, number, rows);
   if (type === 'Address') return yield* addParts(value, addressParts, number, rows);
   const text = typeof value === 'object' ? (textOf(value, 'text') ?? textOf(value, 'display') ?? '') : String(value);
-  indexText(text, number, rows);
+  yield* indexTextInParts(text, number, rows);
   if (typeof value !== 'object' && path.endsWith('.family')) addWords(text, number, rows);
-  yield text.length;
 }
 
 function* addParts(value: JsonValue, parts: readonly string[], number: number, rows: IndexRowBuilder): RowParts {
   for (const part of parts) {
     for (const text of textsOf(value, part)) {
-      indexText(text, number, rows);
-      yield text.length;
+      yield* indexTextInParts(text, number, rows);
     }
   }
 }
@@ -137,8 +135,11 @@ function* indexName(name: JsonValue, number: number, rows: IndexRowBuilder): Row
   const given = textsOf(name, 'given');
   if (given.length === 0) return;
   const whole = [...given, family].join(' ');
-  rows.string(number, foldText(whole), '');
-  yield whole.length;
+  rows.string(number, yield* foldInParts(whole), '');
+}
+
+function* indexTextInParts(text: string, number: number, rows: IndexRowBuilder): RowParts {
+  rows.string(number, yield* foldInParts(text), text.normalize('NFC'));
 }
 
 /** Adds the row of a text. */
