@@ -30,7 +30,7 @@ const unlimited = {
 };
 
 /** Long work makes progress however busy the event loop is with other work. */
-const restMaxMs = 100;
+const restMaxMs = 200;
 
 /** Rests below the resolution of timers are none. */
 const restMinMs = 1;
@@ -64,7 +64,7 @@ function openRest(): () => Promise<void> {
   let began = performance.eventLoopUtilization();
   return async () => {
     const { active } = performance.eventLoopUtilization(began);
-    const restMs = Math.min(restMaxMs, 2 * active - (performance.now() - beganMs));
+    const restMs = Math.min(restMaxMs, 4 * active - (performance.now() - beganMs));
     if (restMs >= restMinMs) await delay(restMs);
     beganMs = performance.now();
     began = performance.eventLoopUtilization();

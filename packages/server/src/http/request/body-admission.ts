@@ -20,7 +20,7 @@ export const slicedBodyBytes = 16 * 1024;
  * Who was given a turn keeps the next from beginning so long at most, in ms: what waits for others does not hold them
  * up.
  */
-const turnMaxMs = 2_000;
+const turnMaxMs = 5_000;
 
 /** An API key gets this part of what all may take, or one whole body if that is more. */
 const partOfOneKey = 1 / 4;
