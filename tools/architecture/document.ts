@@ -74,7 +74,8 @@ function fileRules(): string {
     `- No file or directory is named ${words}.`,
     '- Files do not import each other in a circle; type imports count.',
     '- No name is exported with two meanings by one module of the server, or by two of which one imports the other.',
-    `- Features of the practice do not import each other, but for these: ${features.join('; ')}.`,
+    '- Features of the practice do not import each other, except in these cases:',
+    ...features.map((feature) => `  - ${feature}`),
     '- Regular expressions are literals; those of a sender are matched by re2js, under the budget. Composed ones are in these files alone:',
     ...composers.map((composer) => `  - ${composer}`),
   ].join('\n');

@@ -147,8 +147,8 @@ function limitsSection({ leftOutTests, testsNotAsked }: Run): string[] {
       : [
           `- Not asked in this run, as they failed on a busy machine or are newer: ${testsNotAsked.map(code).join(', ')}.`,
         ]),
-    '- A mutant is asked about by test files that run its line, the likeliest first and a few at a time; the table of survivors says ' +
-      'how many of them were asked. A later run goes on with the others, so the score can only be too low.',
+    '- Test files that run the line of a mutant try it, the likeliest first and a few at a time. The table of survivors says ' +
+      'how many of them did. A later run goes on with the others, so the score can only be too low.',
     '- "By time": noticed because a test did not end in six times its usual time.',
     '',
   ];

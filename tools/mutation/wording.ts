@@ -23,9 +23,9 @@ import {
 
 /** The rule as the report states it. */
 export const leftOutRule =
-  'types, imports and exports; texts with a blank in them (sentences); texts given to `fail(…)`, `refuse…(…)` or an error’s ' +
-  'constructor, except the code; the properties `diagnostics`, `details`, `log`, `message`, `says`, `title` and `description`; ' +
-  'what is thrown as a fault of the program (`throw new TypeError(…)`)';
+  'types, imports and exports. Neither are sentences (texts with a blank), texts given to `fail(…)`, `refuse…(…)` or an error’s ' +
+  'constructor, except the code. Neither are the properties `diagnostics`, `details`, `log`, `message`, `says`, `title` and ' +
+  '`description`, and faults of the program (`throw new TypeError(…)`)';
 
 const wordingProperties: ReadonlySet<string> = new Set([
   'diagnostics',

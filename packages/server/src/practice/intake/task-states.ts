@@ -12,7 +12,7 @@ export const intakeStates: StateTable<TaskStatusCode> = {
   name: 'Coverage intake',
   type: 'Task',
   coding: intakeCoding,
-  introduction: `A Task with the code \`${intakeCoding.code}\` of \`${intakeCoding.system}\`: what an application has proposed about a coverage (or a condition, or a medication) waits until staff have decided about all of it or about each field. The application may take it back; it learns the outcome from the state.`,
+  introduction: `A Task with the code \`${intakeCoding.code}\` of \`${intakeCoding.system}\` is a proposal of an application: a coverage, a condition or a medication. It waits until staff decide on all of it or on each field. The application may withdraw it. The state shows the outcome.`,
   states: [
     { code: 'requested', meaning: 'waits for the practice', begins: ['server'] },
     { code: 'in-progress', meaning: 'some fields are decided' },

@@ -6,7 +6,7 @@ export const taskStates: StateTable<TaskStatusCode> = {
   name: 'Task',
   type: 'Task',
   introduction:
-    "R4's own example of a machine for Tasks, with what recalls need: ready is open (also when overdue), in-progress is scheduled, completed is closed; a recall whose appointment falls through is open again. What was done elsewhere may be recorded when it is over.",
+    'The state machine that R4 shows for Tasks. For a recall, ready means open (also when overdue), in-progress means scheduled, completed means closed. A recall whose appointment is cancelled is open again. What was done elsewhere may be recorded afterwards.',
   states: [
     { code: 'draft', meaning: 'not yet asked for', begins: ['application'] },
     { code: 'requested', meaning: 'asked for', begins: ['application'] },
