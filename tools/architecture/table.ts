@@ -67,7 +67,10 @@ export const tiers: readonly Tier[] = [
         { name: 'jobs', purpose: 'work that outlives a request' },
         { name: 'limits', purpose: 'how much a caller may ask for: rates, the budget of one request, turns' },
         { name: 'terminology', purpose: 'code systems and value sets: expansion, membership, subsumption' },
-        { name: 'content', purpose: 'where the bytes of documents lie: a directory, or a bucket of S3' },
+        {
+          name: 'content',
+          purpose: 'where the bytes of documents lie, a directory or a bucket of S3, and which media types are taken',
+        },
       ],
       [{ name: 'validation', purpose: 'profiles, invariants, slicing, terminology bindings' }],
     ],
