@@ -9,7 +9,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startService } from '../../src/app.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
-import { typeNumber } from '../../src/search/numbers.ts';
+import { getTypeNumber } from '../../src/search/numbers.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
 import { blocksOf, prepared } from '../support/prepared-plans.ts';
@@ -230,8 +230,8 @@ async function foundBy(statement: Sql, firm: number | undefined): Promise<readon
   const of = firm === undefined ? plain.database.owner : plain.platform.database;
   const work = of.transaction(firm, async (tx) => {
     const found = await tx.query<Readonly<Record<string, unknown>>>(statement);
-    // `horizon` is a transaction of the whole server, on which other test files work meanwhile.
-    rows = found.map(({ horizon: _, ...row }) => row);
+    // Both are transactions of the whole server, on which other test files work meanwhile.
+    rows = found.map(({ horizon: _, xid: __, ...row }) => row);
     throw undone;
   });
   await work.catch((error: unknown) => {
@@ -301,10 +301,10 @@ async function grow(): Promise<void> {
   const numbers = sql`generate_series(1, ${gained}::int) AS n`;
   await owner.query(sql`
     INSERT INTO audit_event (at, xid, seq, firm, epoch, application, shown, rtype, outcome, interaction, id, elements, patients)
-    SELECT 1500000000000 + n, '3', 9000000000 + n, ${maple.id}, 1, ${operator.application.id}, 1, ${typeNumber('Patient')}, 0, 'read', 'g' || n, 'all', 'g' || n % 100 FROM ${numbers}`);
+    SELECT 1500000000000 + n, '3', 9000000000 + n, ${maple.id}, 1, ${operator.application.id}, 1, ${getTypeNumber('Patient')}, 0, 'read', 'g' || n, 'all', 'g' || n % 100 FROM ${numbers}`);
   await owner.query(sql`
     INSERT INTO audit_patient (at, seq, firm, patient) SELECT 1500000000000 + n, 9000000000 + n, ${maple.id}, 'g' || n % 100 FROM ${numbers}`);
-  const resource = sql`9000000000 + n, 1500000000000 + n, ${maple.id}, 1, ${typeNumber('Media')}, 'g' || n, '{"resourceType":"Media"}'`;
+  const resource = sql`9000000000 + n, 1500000000000 + n, ${maple.id}, 1, ${getTypeNumber('Media')}, 'g' || n, '{"resourceType":"Media"}'`;
   await owner.query(
     sql`INSERT INTO resource (rid, lu, firm, vid, rtype, id, content) SELECT ${resource} FROM ${numbers}`,
   );
