@@ -11,13 +11,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { stored } from '../packages/server/src/access/disclosure.ts';
+import { boxStored } from '../packages/server/src/access/disclosure.ts';
 import { disclose } from '../packages/server/src/access/mask.ts';
 import { type AccessPolicy, compilePolicy, searchGrants } from '../packages/server/src/access/policy.ts';
 import { openPlatform, type Platform } from '../packages/server/src/app.ts';
 import { systemClock } from '../packages/server/src/base/clock.ts';
 import { readConfig } from '../packages/server/src/base/config.ts';
-import { newSecret } from '../packages/server/src/base/ids.ts';
+import { makeSecret } from '../packages/server/src/base/ids.ts';
 import { openLog } from '../packages/server/src/base/log.ts';
 import { loadPractice } from '../packages/server/src/cli/sandbox/practice.ts';
 import { type Database, openDatabase } from '../packages/server/src/database/database.ts';
@@ -26,7 +26,7 @@ import { type Sql, sql } from '../packages/server/src/database/sql.ts';
 import { parseSearch } from '../packages/server/src/search/query/query.ts';
 import { planPage } from '../packages/server/src/search/sql/plan.ts';
 import { statements } from '../packages/server/src/storage/statements.ts';
-import { dayStartMs } from '../packages/server/src/synthetic/zoned-time.ts';
+import { toDayStart } from '../packages/server/src/synthetic/zoned-time.ts';
 import { createFirm } from '../packages/server/src/tenancy/firms.ts';
 import { openOperatorScope } from '../packages/server/src/tenancy/operator.ts';
 import type { TenantScope } from '../packages/server/src/tenancy/scope.ts';
@@ -198,7 +198,7 @@ async function measureMask(rounds: number, platform: Platform, scope: TenantScop
   const text = JSON.stringify({ ...patient, telecom: filling, birthDate: '1970-01-31' });
   const calls = 20_000;
   const mask = (by: AccessPolicy) => (): void => {
-    for (let at = 0; at < calls; at += 1) disclose(by, 's', 'Patient', stored(text), () => true);
+    for (let at = 0; at < calls; at += 1) disclose(by, 's', 'Patient', boxStored(text), () => true);
   };
   const parsed = (): void => {
     for (let at = 0; at < calls; at += 1) JSON.stringify(JSON.parse(text));
@@ -260,7 +260,7 @@ export async function benchAccess(args: readonly string[]): Promise<number> {
   const log = openLog('error');
   const dataDir = await mkdtemp(path.join(tmpdir(), 'praxis-bench-'));
   const embedded = await startEmbeddedPostgres({ dataDir, log });
-  const config = readConfig({ PRAXIS_DATA_DIR: dataDir, PRAXIS_SECRET_KEY: newSecret() });
+  const config = readConfig({ PRAXIS_DATA_DIR: dataDir, PRAXIS_SECRET_KEY: makeSecret() });
   const platform = await openPlatform({ config, clock: systemClock, log, connections: embedded });
   const pool = { poolMax: 8, statementTimeoutMs: 10_000, log };
   const owner = await openDatabase({ connection: embedded.owner, rowSecurity: 'bypassed', ...pool });
@@ -273,7 +273,7 @@ export async function benchAccess(args: readonly string[]): Promise<number> {
       const plan = {
         seed: `bench-${index}`,
         patients: index === 0 ? size.patients : 20,
-        todayMs: dayStartMs(Date.now()),
+        todayMs: toDayStart(Date.now()),
       };
       await loadPractice(platform, firm, plan);
       scopes.push(await openOperatorScope(platform.database, platform.clock, firm));

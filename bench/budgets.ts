@@ -45,8 +45,8 @@ interface Work {
 const work = { what: 'Extracting', cheaper: '' };
 
 function extraction(type: string): Work {
-  const extractors = [...fhir.searchParametersOf(type).values()].flatMap(({ expression }) =>
-    expression === undefined ? [] : [fhir.extractor(type, expression)],
+  const extractors = [...fhir.getSearchParameters(type).values()].flatMap(({ expression }) =>
+    expression === undefined ? [] : [fhir.compileExtractor(type, expression)],
   );
   return {
     name: 'search values',

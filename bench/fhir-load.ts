@@ -18,10 +18,10 @@ const afterImport = used(before);
 
 let parameters = 0;
 for (const type of fhir.resourceTypes) {
-  for (const parameter of fhir.searchParametersOf(type).values()) {
+  for (const parameter of fhir.getSearchParameters(type).values()) {
     parameters += 1;
-    if (parameter.components !== undefined) fhir.compositeExtractor(type, parameter);
-    else if (parameter.expression !== undefined) fhir.extractor(type, parameter.expression);
+    if (parameter.components !== undefined) fhir.compileCompositeExtractor(type, parameter);
+    else if (parameter.expression !== undefined) fhir.compileExtractor(type, parameter.expression);
   }
 }
 const compiledMs = performance.now();
@@ -45,8 +45,8 @@ for (const example of ['Patient-example', 'Appointment-example', 'Observation-bl
   const file = new URL(`../node_modules/hl7.fhir.r4.examples/${example}.json`, import.meta.url);
   const resource: import('@praxis/fhir').JsonObject = JSON.parse(readFileSync(file, 'utf8'));
   const type = example.replace(/-.*/, '');
-  const extractors = [...fhir.searchParametersOf(type).values()].flatMap(({ expression }) =>
-    expression === undefined ? [] : [fhir.extractor(type, expression)],
+  const extractors = [...fhir.getSearchParameters(type).values()].flatMap(({ expression }) =>
+    expression === undefined ? [] : [fhir.compileExtractor(type, expression)],
   );
   const extractAll = () => extractors.reduce((sum, extract) => sum + extract(resource, steps, work).length, 0);
   for (let round = 0; round < extractionRounds; round += 1) extractAll();

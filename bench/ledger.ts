@@ -15,7 +15,7 @@ import { openSealingKey } from '../packages/server/src/audit/seal.ts';
 import { sealNext } from '../packages/server/src/audit/sealing.ts';
 import { systemClock } from '../packages/server/src/base/clock.ts';
 import { readConfig } from '../packages/server/src/base/config.ts';
-import { newSecret } from '../packages/server/src/base/ids.ts';
+import { makeSecret } from '../packages/server/src/base/ids.ts';
 import { openLog } from '../packages/server/src/base/log.ts';
 import { openDatabase } from '../packages/server/src/database/database.ts';
 import { startEmbeddedPostgres } from '../packages/server/src/database/embedded-postgres.ts';
@@ -27,7 +27,7 @@ const firm = 5;
 const log = openLog('error');
 const dataDir = mkdtempSync(path.join(tmpdir(), 'praxis-bench-'));
 const embedded = await startEmbeddedPostgres({ dataDir, log });
-const config = readConfig({ PRAXIS_DATA_DIR: dataDir, PRAXIS_SECRET_KEY: newSecret() });
+const config = readConfig({ PRAXIS_DATA_DIR: dataDir, PRAXIS_SECRET_KEY: makeSecret() });
 const platform = await openPlatform({ config, clock: systemClock, log, connections: embedded });
 // Two connections, of which one serves what is not short: all is done by one process of the database.
 const database = await openDatabase({ connection: embedded.runtime, poolMax: 2, statementTimeoutMs: 0, log });

@@ -3,7 +3,7 @@
  * of the same text in the same run. Limit: 30 µs. Run: node bench/mask.ts
  */
 import { parseJson } from '@praxis/fhir';
-import { stored } from '../packages/server/src/access/disclosure.ts';
+import { boxStored } from '../packages/server/src/access/disclosure.ts';
 import { disclose, type ElementFilter } from '../packages/server/src/access/mask.ts';
 import { type AccessPolicy, compilePolicy } from '../packages/server/src/access/policy.ts';
 
@@ -86,7 +86,7 @@ function micros(call: () => unknown): number {
 }
 
 function masking(policy: AccessPolicy, filter?: ElementFilter): () => unknown {
-  const content = stored(text);
+  const content = boxStored(text);
   return () => disclose(policy, 's', 'Patient', content, () => true, filter);
 }
 

@@ -13,7 +13,7 @@ import { entryProblem } from '../packages/server/src/admin/entry-problem.ts';
 import { openPlatform, type Platform, startService } from '../packages/server/src/app.ts';
 import { systemClock } from '../packages/server/src/base/clock.ts';
 import { readConfig } from '../packages/server/src/base/config.ts';
-import { newSecret } from '../packages/server/src/base/ids.ts';
+import { makeSecret } from '../packages/server/src/base/ids.ts';
 import { openLog } from '../packages/server/src/base/log.ts';
 import { loadPractice } from '../packages/server/src/cli/sandbox/practice.ts';
 import { type Database, openDatabase } from '../packages/server/src/database/database.ts';
@@ -22,7 +22,7 @@ import { sql } from '../packages/server/src/database/sql.ts';
 import { issueApiKey } from '../packages/server/src/oauth/client-auth/api-keys.ts';
 import { issueClient } from '../packages/server/src/oauth/client-auth/clients.ts';
 import { openStore } from '../packages/server/src/storage/store.ts';
-import { dayStartMs } from '../packages/server/src/synthetic/zoned-time.ts';
+import { toDayStart } from '../packages/server/src/synthetic/zoned-time.ts';
 import { createApplication } from '../packages/server/src/tenancy/applications.ts';
 import { authorise } from '../packages/server/src/tenancy/authorisations.ts';
 import { createFirm, type Firm } from '../packages/server/src/tenancy/firms.ts';
@@ -140,7 +140,7 @@ async function measure(platform: Platform, firm: Firm, owner: Database, rounds: 
       if (answer.status !== 200) throw new Error(`${query}: ${answer.status} ${JSON.stringify(body)}`);
       return body.entry ?? [];
     };
-    const { query, code, rows } = await chooseWeek(get, dayStartMs(nowMs));
+    const { query, code, rows } = await chooseWeek(get, toDayStart(nowMs));
     const plain = `Observation?_count=${rows}`;
     const find = `Slot/$find?appointment-type=${code}&start=${new Date(nowMs).toISOString()}&end=${new Date(nowMs + 30 * dayMs).toISOString()}&_count=${pageMax}`;
     const times: Record<'slots' | 'plain' | 'find' | 'findDatabase', number[]> = {
@@ -214,7 +214,7 @@ export async function benchScheduling(args: readonly string[]): Promise<number> 
   const embedded = await startEmbeddedPostgres({ dataDir, log });
   const config = readConfig({
     PRAXIS_DATA_DIR: dataDir,
-    PRAXIS_SECRET_KEY: newSecret(),
+    PRAXIS_SECRET_KEY: makeSecret(),
     PRAXIS_PORT: '0',
     PRAXIS_RATE_LIMIT: '0',
     PRAXIS_LOG_LEVEL: 'error',
@@ -230,7 +230,7 @@ export async function benchScheduling(args: readonly string[]): Promise<number> 
   try {
     const draft = { environment: 'sandbox', prefix: 'bench', name: 'Bench', timeZone: 'UTC' };
     const firm = await createFirm(platform.database, draft);
-    const resources = await loadPractice(platform, firm, { seed: 'bench', patients, todayMs: dayStartMs(Date.now()) });
+    const resources = await loadPractice(platform, firm, { seed: 'bench', patients, todayMs: toDayStart(Date.now()) });
     console.log(`${resources} resources`);
     return (await measure(platform, firm, owner, Number(values.rounds))) ? 0 : 1;
   } finally {

@@ -7,7 +7,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { contentOf, stored } from '../packages/server/src/access/disclosure.ts';
+import { boxStored, getStoredText } from '../packages/server/src/access/disclosure.ts';
 import { openLog } from '../packages/server/src/base/log.ts';
 import { type Database, openDatabase } from '../packages/server/src/database/database.ts';
 import { startEmbeddedPostgres } from '../packages/server/src/database/embedded-postgres.ts';
@@ -90,7 +90,7 @@ function appointment(status: string, expectedVersion = 0, number = ++serial): Re
     id,
     expectedVersion,
     lastUpdatedMs: 1_767_225_600_000 + number,
-    content: stored(JSON.stringify(content)),
+    content: boxStored(JSON.stringify(content)),
     index: {
       tokenParam: [201, 202, 203, 204, 205, 206, 207, 208],
       tokenSystem: ['0', '777', '778', '779', '777', '777', '777', '777'],
@@ -141,7 +141,7 @@ async function write(store: ResourceStore, scope: TenantScope, one: ResourceWrit
 }
 
 function workloads(store: ResourceStore, scope: TenantScope, runtime: Database, owner: Database): Workload[] {
-  const content = contentOf(appointment('booked', 0, 0).content ?? stored(''));
+  const content = getStoredText(appointment('booked', 0, 0).content ?? boxStored(''));
   const versions = new Map<number, number>();
   let place = 0;
   const next = (): number => (place++ % serial) + 1;

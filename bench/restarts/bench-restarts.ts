@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { getting } from '../../packages/server/src/base/worst-case.ts';
+import { buildGetRequest } from '../../packages/server/src/base/worst-case.ts';
 import { type Caller, openCaller } from '../siege/caller.ts';
 import { freePort, type Installation, startInstallation } from '../siege/installation.ts';
 import { peerPortsOf } from './connections.ts';
@@ -101,7 +101,7 @@ async function restartAndKill(options: Options, installation: Installation, call
 
 /** What is asked in turn: 12 reads, 5 searches and 3 creates of 20. */
 async function mixOf({ origin, sandbox }: Installation, caller: Caller, creates: string[]): Promise<() => Asked> {
-  const found = await caller.send(getting('Patient?_count=50&_elements=id'));
+  const found = await caller.send(buildGetRequest('Patient?_count=50&_elements=id'));
   const patients: string[] = JSON.parse(found.body).entry.map(
     (entry: { resource: { id: string } }) => entry.resource.id,
   );
@@ -208,7 +208,7 @@ async function brokenCreates(caller: Caller, creates: readonly string[]): Promis
   const broken: string[] = [];
   for (const value of creates) {
     const { status, body } = await caller.send(
-      getting(`Patient?identifier=${identifierSystem}|${value}&_summary=count`),
+      buildGetRequest(`Patient?identifier=${identifierSystem}|${value}&_summary=count`),
     );
     const found = status === 200 ? JSON.parse(body).total : `not looked up (${status})`;
     if (found !== 1) broken.push(`a create that was answered is there ${found} times`);

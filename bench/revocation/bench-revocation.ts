@@ -12,7 +12,7 @@
  * Ends with 1 when a request succeeded or failed that must not, or when less than nine tenths of the rate was reached.
  */
 import { parseArgs } from 'node:util';
-import { newSecret } from '../../packages/server/src/base/ids.ts';
+import { makeSecret } from '../../packages/server/src/base/ids.ts';
 import { openAdministrator } from '../../packages/server/test/admin/world.ts';
 import { startTestCluster } from '../../packages/server/test/support/cluster.ts';
 import { startNode } from '../../packages/server/test/support/nodes.ts';
@@ -53,7 +53,7 @@ export async function benchRevocation(args: readonly string[]): Promise<number> 
 }
 
 async function openNodes(after: (work: () => Promise<void> | void) => void): Promise<Nodes> {
-  const secretKey = newSecret();
+  const secretKey = makeSecret();
   const service = await openTestService({ after }, { PRAXIS_SECRET_KEY: secretKey });
   const nodes = await Promise.all([1, 2].map(() => startNode(service.database, secretKey)));
   for (const node of nodes) after(() => node.stop());

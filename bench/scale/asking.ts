@@ -1,9 +1,9 @@
 /**
  * Searches as a caller with all rights asks them: from parameters to the text of the Bundle, without HTTP.
  */
-import { disclosedText } from '../../packages/server/src/access/disclosure.ts';
+import { unwrapDisclosed } from '../../packages/server/src/access/disclosure.ts';
 import { compilePolicy } from '../../packages/server/src/access/policy.ts';
-import { newUuid } from '../../packages/server/src/base/ids.ts';
+import { makeUuid } from '../../packages/server/src/base/ids.ts';
 import type { FhirRequest, InteractionContext } from '../../packages/server/src/engine/context.ts';
 import { dispatch } from '../../packages/server/src/engine/dispatch.ts';
 import { openOperatorBudget } from '../../packages/server/src/limits/budgets.ts';
@@ -36,7 +36,7 @@ export async function contextsOf(set: DataSet, validator: Validator): Promise<re
     set.members.map(async (firm) => ({
       scope: await openOperatorScope(database, clock, firm),
       policy: compilePolicy(['acl/*'], ['acl/*']),
-      caller: { flow: 'client', tokenId: newUuid(), subject: 'bench', requestId: newUuid() } as const,
+      caller: { flow: 'client', tokenId: makeUuid(), subject: 'bench', requestId: makeUuid() } as const,
       settings: readSettings({}),
       store,
       clock,
@@ -55,7 +55,7 @@ export async function ask({ context, type, query }: Asked): Promise<Answer> {
   const request = requestOf(type, query);
   const startMs = performance.now();
   const { body } = await dispatch(context, { ...request, interaction: 'search-type', open: async () => request });
-  return { ms: performance.now() - startMs, text: body === undefined ? '' : disclosedText(body) };
+  return { ms: performance.now() - startMs, text: body === undefined ? '' : unwrapDisclosed(body) };
 }
 
 function requestOf(type: string, query: string): FhirRequest {

@@ -8,13 +8,13 @@ import { openPlatform, type Platform } from '../../packages/server/src/app.ts';
 import { type Clock, systemClock } from '../../packages/server/src/base/clock.ts';
 import { readConfig } from '../../packages/server/src/base/config.ts';
 import { openLog } from '../../packages/server/src/base/log.ts';
-import { trustedClock } from '../../packages/server/src/base/service-clock.ts';
+import { makeTrustedClock } from '../../packages/server/src/base/service-clock.ts';
 import { loadPractice } from '../../packages/server/src/cli/sandbox/practice.ts';
 import type { Database } from '../../packages/server/src/database/database.ts';
 import { startEmbeddedPostgres } from '../../packages/server/src/database/embedded-postgres.ts';
 import { sql } from '../../packages/server/src/database/sql.ts';
 import { readSecretKeys } from '../../packages/server/src/keys/secret-keys.ts';
-import { dayStartMs } from '../../packages/server/src/synthetic/zoned-time.ts';
+import { toDayStart } from '../../packages/server/src/synthetic/zoned-time.ts';
 import { createFirm, type Firm, getFirm } from '../../packages/server/src/tenancy/firms.ts';
 import { openOperatorScope } from '../../packages/server/src/tenancy/operator.ts';
 
@@ -87,7 +87,7 @@ function prefixesOf({ firms }: DataSetSize): readonly string[] {
 
 async function load(platform: Platform, size: DataSetSize, tell: (text: string) => void): Promise<Mark> {
   const startMs = performance.now();
-  const todayMs = dayStartMs(platform.clock.now());
+  const todayMs = toDayStart(platform.clock.now());
   const changesFromMs = todayMs - changesBeginDays * dayMs;
   const waiting = [...prefixesOf(size)];
   let resources = 0;
@@ -95,7 +95,7 @@ async function load(platform: Platform, size: DataSetSize, tell: (text: string) 
     for (let prefix = waiting.shift(); prefix !== undefined; prefix = waiting.shift()) {
       const firm = await createFirm(platform.database, { environment, prefix, name: `Practice ${prefix}`, timeZone });
       await openOperatorScope(platform.database, platform.clock, firm);
-      const ticking = { ...platform, clock: trustedClock(tickingClock(changesFromMs)) };
+      const ticking = { ...platform, clock: makeTrustedClock(tickingClock(changesFromMs)) };
       const stored = await loadPractice(ticking, firm, { seed, patients: size.patientsPerFirm, todayMs });
       resources += stored;
       tell(`${size.name}: ${resources} resources, ${Math.round((performance.now() - startMs) / 1000)} s`);

@@ -3,7 +3,7 @@
  * type some are kept, evenly drawn.
  */
 import type { JsonValue } from '../../packages/fhir/src/json.ts';
-import { type SyntheticResource, syntheticPractice } from '../../packages/server/src/synthetic/practice.ts';
+import { generatePractice, type SyntheticResource } from '../../packages/server/src/synthetic/practice.ts';
 import { openRandom } from '../../packages/server/src/synthetic/random.ts';
 import { changedMs, type DataSet, seed } from './data-set.ts';
 
@@ -23,7 +23,7 @@ const keptMax = 40;
 export function samplesOf(set: DataSet): readonly Samples[] {
   return set.members.map(({ prefix, name, timeZone }) => {
     const options = { seed, firm: prefix, name, timeZone, patients: set.patientsPerFirm, todayMs: set.todayMs };
-    return draw(syntheticPractice(options), set, prefix);
+    return draw(generatePractice(options), set, prefix);
   });
 }
 

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { openPlatform } from '../../packages/server/src/app.ts';
-import { auditHeadsDirectory, openHeadFiles } from '../../packages/server/src/audit/head-files.ts';
+import { openHeadFiles, resolveAuditHeadsDirectory } from '../../packages/server/src/audit/head-files.ts';
 import { addRows } from '../../packages/server/src/audit/ledger-statements.ts';
 import { openProver } from '../../packages/server/src/audit/proof.ts';
 import { openSealingKey } from '../../packages/server/src/audit/seal.ts';
@@ -47,7 +47,7 @@ export async function fillLedger({ connections, settings, prepared }: Ground, ev
       }
     };
     await Promise.all(Array.from({ length: writers }, write));
-    const heads = openHeadFiles(auditHeadsDirectory(config));
+    const heads = openHeadFiles(resolveAuditHeadsDirectory(config));
     const options = { database, clock: systemClock, log, key: openSealingKey(secrets), heads };
     let seals = 1;
     while ((await sealNext(options, firm.id)) === 'more') seals += 1;

@@ -2,7 +2,7 @@
  * Databases that a bench runs, and nodes of the service (`praxis serve`, with its supervisor) on them.
  */
 import path from 'node:path';
-import { newSecret } from '../../packages/server/src/base/ids.ts';
+import { makeSecret } from '../../packages/server/src/base/ids.ts';
 import { openLog } from '../../packages/server/src/base/log.ts';
 import type { ConnectionParts } from '../../packages/server/src/database/database.ts';
 import { startEmbeddedPostgres } from '../../packages/server/src/database/embedded-postgres.ts';
@@ -44,7 +44,7 @@ async function fillGround(
   const connections = { owner, runtime, stop: async () => undefined };
   const settings = {
     PRAXIS_DATA_DIR: path.join(dataDir, 'node'),
-    PRAXIS_SECRET_KEY: newSecret(),
+    PRAXIS_SECRET_KEY: makeSecret(),
     DATABASE_URL: urlOf(owner),
     PRAXIS_RUNTIME_DATABASE_URL: urlOf(runtime),
   };

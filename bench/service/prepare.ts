@@ -15,7 +15,7 @@ import { readSecretKeys } from '../../packages/server/src/keys/secret-keys.ts';
 import { issueApiKey } from '../../packages/server/src/oauth/client-auth/api-keys.ts';
 import { issueClient } from '../../packages/server/src/oauth/client-auth/clients.ts';
 import { issueLegacyAccount } from '../../packages/server/src/oauth/legacy/accounts.ts';
-import { dayStartMs } from '../../packages/server/src/synthetic/zoned-time.ts';
+import { toDayStart } from '../../packages/server/src/synthetic/zoned-time.ts';
 import { createApplication } from '../../packages/server/src/tenancy/applications.ts';
 import { authorise } from '../../packages/server/src/tenancy/authorisations.ts';
 import { createFirm } from '../../packages/server/src/tenancy/firms.ts';
@@ -93,7 +93,7 @@ async function fill(platform: Platform, patients: number): Promise<Pick<Prepared
     name: 'Bench',
     timeZone: 'America/New_York',
   });
-  const resources = await loadPractice(platform, firm, { seed: 'bench', patients, todayMs: dayStartMs(clock.now()) });
+  const resources = await loadPractice(platform, firm, { seed: 'bench', patients, todayMs: toDayStart(clock.now()) });
   const application = await createApplication(
     database,
     { environment: 'sandbox', name: 'Bench', acl: ['acl/*'] },

@@ -1,6 +1,6 @@
 /** A follower of the practice's feed of changes, who goes on from its last place after whatever happens. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { getting } from '../../packages/server/src/base/worst-case.ts';
+import { buildGetRequest } from '../../packages/server/src/base/worst-case.ts';
 import type { Caller } from './caller.ts';
 
 export interface Follower {
@@ -27,7 +27,7 @@ export async function openFollower(caller: Caller): Promise<Follower> {
   let isOpen = true;
   /** How many are told on the next page; undefined: no answer. */
   const step = async (): Promise<number | undefined> => {
-    const { status, body } = await caller.send(getting(place));
+    const { status, body } = await caller.send(buildGetRequest(place));
     if (status !== 200) return undefined;
     const page: Page = JSON.parse(body);
     const next = page.link.find(({ relation }) => relation === 'next')?.url;

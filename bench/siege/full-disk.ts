@@ -1,6 +1,6 @@
 /** Before the bursts: a disk that stays full is told by readiness in words, and when there is room again writes succeed by themselves. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { sending } from '../../packages/server/src/base/worst-case.ts';
+import { buildJsonRequest } from '../../packages/server/src/base/worst-case.ts';
 import type { Caller } from './caller.ts';
 import type { Installation } from './installation.ts';
 
@@ -36,7 +36,7 @@ export async function tryFullDisk({ hazards, origin }: Installation, caller: Cal
 
 async function isWritten(caller: Caller): Promise<boolean> {
   const patient = { resourceType: 'Patient', name: [{ family: 'Room' }] };
-  return (await caller.send(sending('POST', 'Patient', patient))).status === 201;
+  return (await caller.send(buildJsonRequest('POST', 'Patient', patient))).status === 201;
 }
 
 /** What it says to be wrong; empty: nothing. */

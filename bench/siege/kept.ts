@@ -1,5 +1,5 @@
 /** Whether the service has kept what it promised: nothing is lost, and nothing took effect twice. */
-import { getting } from '../../packages/server/src/base/worst-case.ts';
+import { buildGetRequest } from '../../packages/server/src/base/worst-case.ts';
 import type { Caller } from './caller.ts';
 import type { Follower } from './follower.ts';
 import { countOf, judgeCreate } from './judgement.ts';
@@ -14,7 +14,7 @@ export async function brokenPromises(caller: Caller, account: Account, follower:
     broken.push(...judgeCreate(value, await countOf(caller, witnessSystem, value), 1));
   broken.push(...(await brokenBookings(caller, account)));
   for (const token of revoked) {
-    const { status } = await caller.sendAs(token, getting('Patient?_count=1'));
+    const { status } = await caller.sendAs(token, buildGetRequest('Patient?_count=1'));
     if (status !== 401) broken.push(`a token that was revoked is answered ${status} at the end`);
   }
   for (const version of versions) if (!follower.told.has(version)) broken.push(`$changes did not tell ${version}`);

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { getting, invoking, sending } from '../../packages/server/src/base/worst-case.ts';
+import { buildGetRequest, buildJsonRequest, buildOperationRequest } from '../../packages/server/src/base/worst-case.ts';
 import type { Answer, Caller } from './caller.ts';
 
 /** One request of the practice. */
@@ -40,8 +40,8 @@ export interface Practice {
 
 /** Learns of a practice what its work needs. */
 export async function learnPractice(caller: Caller): Promise<Practice> {
-  const found = await caller.send(getting('Patient?_count=50&_elements=id'));
-  const codes = await caller.send(getting('ValueSet/appointment-type/$expand'));
+  const found = await caller.send(buildGetRequest('Patient?_count=50&_elements=id'));
+  const codes = await caller.send(buildGetRequest('ValueSet/appointment-type/$expand'));
   if (found.status !== 200 || codes.status !== 200) throw new Error(`${found.status} ${codes.status}: ${codes.body}`);
   return {
     patients: JSON.parse(found.body).entry.map((entry: { resource: { id: string } }) => entry.resource.id),
@@ -71,11 +71,11 @@ export function openVictim(caller: Caller, practice: Practice, perSecond: number
   const steps: Readonly<Record<(typeof round)[number], (number: number, dueMs: number) => Promise<void>>> = {
     async read(number, dueMs) {
       const id = practice.patients[number % practice.patients.length];
-      note('read', dueMs, await caller.send(getting(`Patient/${id}`)));
+      note('read', dueMs, await caller.send(buildGetRequest(`Patient/${id}`)));
     },
     async search(number, dueMs) {
       const criteria = number % 2 === 0 ? 'Patient?family=s&_count=10' : 'Appointment?_sort=-date&_count=10';
-      note('search', dueMs, await caller.send(getting(criteria)));
+      note('search', dueMs, await caller.send(buildGetRequest(criteria)));
     },
     async token(_number, dueMs) {
       note('token', dueMs, await caller.token());
@@ -87,7 +87,7 @@ export function openVictim(caller: Caller, practice: Practice, perSecond: number
         identifier: [{ system: identifierSystem, value }],
         name: [{ family: 'Victim' }],
       };
-      const asked = sending('POST', 'Patient', patient);
+      const asked = buildJsonRequest('POST', 'Patient', patient);
       const headers = { 'idempotency-key': `"${value}"` };
       const { status } = note('create', dueMs, await caller.send({ ...asked, headers }));
       if (status === 201) acknowledged.push(value);
@@ -132,12 +132,12 @@ async function book(
 ): Promise<void> {
   const day = new Date(Date.now() + ((number % 20) + 1) * 86_400_000).toISOString().slice(0, 10);
   const path = `Slot/$find?appointment-type=${appointmentType}&start=${day}&_count=20`;
-  const found = note('find', dueMs, await caller.send(getting(path)));
+  const found = note('find', dueMs, await caller.send(buildGetRequest(path)));
   if (found.status !== 200) return;
   const slots: { resource: { id: string } }[] = JSON.parse(found.body).entry ?? [];
   const slot = slots[number % Math.max(1, slots.length)]?.resource.id;
   if (slot === undefined) return;
-  const held = note('hold', performance.now(), await caller.send(invoking(`Slot/${slot}/$hold`, [])));
+  const held = note('hold', performance.now(), await caller.send(buildOperationRequest(`Slot/${slot}/$hold`, [])));
   if (held.status !== 200) return;
   const hold: string = JSON.parse(held.body).parameter.find(
     (parameter: { name: string }) => parameter.name === 'hold',
@@ -148,11 +148,15 @@ async function book(
     { name: 'appointment', resource },
     { name: 'hold', valueId: hold },
   ];
-  const booked = note('book', performance.now(), await caller.send(invoking('Appointment/$book', parameters)));
+  const booked = note(
+    'book',
+    performance.now(),
+    await caller.send(buildOperationRequest('Appointment/$book', parameters)),
+  );
   if (booked.status !== 201) return;
   const { id } = JSON.parse(booked.body);
   const cancelled = [{ op: 'replace', path: '/status', value: 'cancelled' }];
-  const asked = sending('PATCH', `Appointment/${id}`, cancelled, 'application/json-patch+json');
+  const asked = buildJsonRequest('PATCH', `Appointment/${id}`, cancelled, 'application/json-patch+json');
   note('cancel', performance.now(), await caller.send(asked));
 }
 

@@ -4,7 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { getting, invoking, sending, type WorstRequest } from '../../packages/server/src/base/worst-case.ts';
+import {
+  buildGetRequest,
+  buildJsonRequest,
+  buildOperationRequest,
+  type WorstRequest,
+} from '../../packages/server/src/base/worst-case.ts';
 import type { Answer, Caller } from './caller.ts';
 import type { Deed, Practice } from './victim.ts';
 
@@ -112,7 +117,7 @@ function noting(caller: Caller, deeds: Deed[]): Caller {
 
 /** Sends a read until it is answered. */
 export async function ask(caller: Caller, path: string): Promise<Answer> {
-  return await untilAnswered(caller, getting(path));
+  return await untilAnswered(caller, buildGetRequest(path));
 }
 
 async function untilAnswered(caller: Caller, request: WorstRequest): Promise<Answer> {
@@ -135,7 +140,10 @@ function versionOf({ headers }: Answer): number {
 const patient = (more: object) => ({ resourceType: 'Patient', name: [{ family: 'Witness' }], ...more });
 
 async function beginChain(caller: Caller): Promise<Chain> {
-  const answer = await untilAnswered(caller, sending('POST', 'Patient', patient({ identifier: [marked('0')] })));
+  const answer = await untilAnswered(
+    caller,
+    buildJsonRequest('POST', 'Patient', patient({ identifier: [marked('0')] })),
+  );
   if (answer.status !== 201) throw new Error(`a witness cannot begin: ${answer.status} ${answer.body}`);
   return { id: JSON.parse(answer.body).id, acknowledged: new Map([[1, '0']]), uncertain: [] };
 }
@@ -150,7 +158,7 @@ async function prolong(caller: Caller, account: Account, chain: Chain): Promise<
   const marker = randomUUID();
   const resource = patient({ id: chain.id, identifier: [marked(marker)] });
   const headers = { 'if-match': `W/"${version}"` };
-  const answer = await caller.send({ ...sending('PUT', `Patient/${chain.id}`, resource), headers });
+  const answer = await caller.send({ ...buildJsonRequest('PUT', `Patient/${chain.id}`, resource), headers });
   if (isOpenEnded(answer)) return void chain.uncertain.push(marker);
   if (answer.status === 429) return;
   // A write whose answer was lost may have arrived late.
@@ -181,7 +189,7 @@ async function currentVersion(caller: Caller, account: Account, chain: Chain): P
 async function createWithKey(caller: Caller, account: Account): Promise<void> {
   const value = randomUUID();
   const request = {
-    ...sending('POST', 'Patient', patient({ identifier: [marked(value)] })),
+    ...buildJsonRequest('POST', 'Patient', patient({ identifier: [marked(value)] })),
     headers: { 'idempotency-key': `"${value}"` },
   };
   for (;;) {
@@ -211,7 +219,7 @@ async function race(caller: Caller, practice: Practice, account: Account, round:
   const book = async (racer: number): Promise<void> => {
     const actor = { reference: `Patient/${patients[(round + racer) % patients.length]}` };
     const resource = { resourceType: 'Appointment', participant: [{ actor, status: 'accepted' }] };
-    const asked = invoking('Appointment/$book', [
+    const asked = buildOperationRequest('Appointment/$book', [
       { name: 'slot', valueString: `Slot/${slot}` },
       { name: 'appointment', resource },
     ]);
@@ -231,7 +239,7 @@ async function race(caller: Caller, practice: Practice, account: Account, round:
 async function cancel(caller: Caller, account: Account, booking: Booking): Promise<void> {
   const cancelled = [{ op: 'replace', path: '/status', value: 'cancelled' }];
   const path = `Appointment/${booking.id}`;
-  const answer = await caller.send(sending('PATCH', path, cancelled, 'application/json-patch+json'));
+  const answer = await caller.send(buildJsonRequest('PATCH', path, cancelled, 'application/json-patch+json'));
   if (answer.status === 200) {
     booking.status = 'cancelled';
     account.versions.add(`${path}/${versionOf(answer)}`);
@@ -245,13 +253,13 @@ async function revoke(caller: Caller, account: Account): Promise<void> {
   const issued = await caller.token();
   if (issued.status !== 200) return;
   const token: string = JSON.parse(issued.body).access_token;
-  await caller.sendAs(token, getting('Patient?_count=1'));
+  await caller.sendAs(token, buildGetRequest('Patient?_count=1'));
   const answer = await caller.revoke(token);
   if (answer.status === 200) account.revoked.push(token);
   else if (!isOpenEnded(answer) && answer.status !== 429)
     account.broken.push(`a revocation was answered ${answer.status}: ${answer.body.slice(0, 300)}`);
   for (const ended of account.revoked.slice(-revokedMax)) {
-    const { status } = await caller.sendAs(ended, getting('Patient?_count=1'));
+    const { status } = await caller.sendAs(ended, buildGetRequest('Patient?_count=1'));
     if (status !== 401 && status !== 0 && status < 500 && status !== 429)
       account.broken.push(`a token was answered ${status} after its revocation`);
     await delay(20);

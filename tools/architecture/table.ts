@@ -235,13 +235,13 @@ export const makers: readonly Maker[] = [
     reason: 'only what an operator runs in a process of its own may cost what it likes',
   },
   {
-    name: 'stepsOfServer',
+    name: 'makeUnlimitedSteps',
     file: 'limits/budgets.ts',
     callers: ['storage/ledger-search.ts'],
     reason: 'what the server makes of values of its own costs what nobody chooses',
   },
   {
-    name: 'stored',
+    name: 'boxStored',
     file: disclosure,
     callers: [
       'storage',
@@ -256,7 +256,7 @@ export const makers: readonly Maker[] = [
     reason: 'content as it lies in the database, or is about to',
   },
   {
-    name: 'contentOf',
+    name: 'getStoredText',
     file: disclosure,
     callers: ['access', 'storage', 'indexing', 'resources', 'engine', 'practice', 'cli'],
     reason: 'reads stored content inside the server; what it returns must not be sent',
@@ -274,19 +274,19 @@ export const makers: readonly Maker[] = [
     reason: 'reads stored content as a value, which must neither be sent nor changed',
   },
   {
-    name: 'forOneLook',
+    name: 'copyUnparsed',
     file: disclosure,
     callers: ['engine'],
     reason: 'a page of rows holds their texts, and not the values of those that were looked at',
   },
   {
-    name: 'masked',
+    name: 'markMasked',
     file: disclosure,
     callers: ['access/mask.ts'],
     reason: 'the field mask alone decides what of a resource may be sent',
   },
   {
-    name: 'serverWritten',
+    name: 'markServerWritten',
     file: disclosure,
     callers: [
       'engine',
@@ -299,7 +299,7 @@ export const makers: readonly Maker[] = [
     reason: 'answers that hold nothing of a tenant, or only what was disclosed before',
   },
   {
-    name: 'disclosedText',
+    name: 'unwrapDisclosed',
     file: disclosure,
     callers: [
       'engine',

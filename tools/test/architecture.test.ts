@@ -267,8 +267,8 @@ for (const [name, path, text, expected] of refusals) {
 
 test('architecture refuses a maker to a stranger under any name', () => {
   const path = `${server}/oauth/load.ts`;
-  const expected = `${path}:1 import of "../access/disclosure.ts": "masked" is for access/mask.ts (the field mask alone decides what of a resource may be sent)`;
-  for (const clause of ['{ masked }', '{ masked as innocent }', '{ type Stored, masked as x, }', '* as boxes']) {
+  const expected = `${path}:1 import of "../access/disclosure.ts": "markMasked" is for access/mask.ts (the field mask alone decides what of a resource may be sent)`;
+  for (const clause of ['{ markMasked }', '{ markMasked as innocent }', '{ type Stored, markMasked as x, }', '* as boxes']) {
     const lines = linesOf({ [path]: `import ${clause} from '../access/disclosure.ts';\n` });
     assert.ok(lines.includes(expected), `${clause}: ${lines.join('\n')}`);
   }
@@ -276,12 +276,12 @@ test('architecture refuses a maker to a stranger under any name', () => {
 
 test('architecture refuses that a permitted caller hands a maker on', () => {
   const path = `${server}/storage/load.ts`;
-  const handedOn = '"stored" must not be handed on: its callers are listed';
-  assert.deepEqual(linesOf({ [path]: "export { stored } from '../access/disclosure.ts';\n" }), [
+  const handedOn = '"boxStored" must not be handed on: its callers are listed';
+  assert.deepEqual(linesOf({ [path]: "export { boxStored } from '../access/disclosure.ts';\n" }), [
     `${path}:1 import of "../access/disclosure.ts": ${handedOn}`,
   ]);
   assert.deepEqual(
-    linesOf({ [path]: "import { stored } from '../access/disclosure.ts';\nexport { stored as box };\n" }),
+    linesOf({ [path]: "import { boxStored } from '../access/disclosure.ts';\nexport { boxStored as box };\n" }),
     [`${path}:1 ${handedOn}`],
   );
 });
@@ -322,9 +322,9 @@ test('architecture refuses a name with two meanings in one module, and in module
 
 test('architecture refuses a row of the table that names nothing', () => {
   const path = `${server}/access/disclosure.ts`;
-  const text = sound[path]?.replace('function masked', 'function veiled') ?? '';
+  const text = sound[path]?.replace('function markMasked', 'function veiled') ?? '';
   assert.deepEqual(linesOf({ [path]: text }), [
-    `${path}:1 the table of makers names "masked", which this file does not export`,
+    `${path}:1 the table of makers names "markMasked", which this file does not export`,
   ]);
 });
 
@@ -347,8 +347,8 @@ test('architecture admits what the table allows', () => {
     linesOf({
       [`${server}/http/routes.ts`]:
         "import { store } from '../storage/rows.ts';\nimport { jwt } from '../oauth/jwt.ts';\n",
-      [`${server}/access/mask.ts`]: "import { masked } from './disclosure.ts';\nexport const mask = masked;\n",
-      [`${server}/storage/load.ts`]: "import { stored } from '../access/disclosure.ts';\nexport const load = stored;\n",
+      [`${server}/access/mask.ts`]: "import { markMasked } from './disclosure.ts';\nexport const mask = markMasked;\n",
+      [`${server}/storage/load.ts`]: "import { boxStored } from '../access/disclosure.ts';\nexport const load = boxStored;\n",
       [`${server}/practice/visits/visits.ts`]:
         "import { book } from '../booking/book.ts';\nexport const visit = book;\n",
       [`${server}/synthetic/people.ts`]: "import { resourceTypes } from '@praxis/fhir';\n",

@@ -11,6 +11,6 @@ export interface Application {
 /** `superuser` only makes the other two; `owner` owns the database; `runtime` owns nothing. */
 export type Role = 'superuser' | 'owner' | 'runtime';
 
-export function roleName({ name }: Application, role: Role): string {
+export function buildRoleName({ name }: Application, role: Role): string {
   return `${name}_${role}`;
 }

@@ -25,11 +25,11 @@ const platformNames: Readonly<Record<string, string>> = { linux: 'linux', darwin
 export function findBinaries(application: Application): Binaries {
   const native = findPackage(application);
   completeSymlinks(native);
-  return binariesIn(native);
+  return resolveBinaries(native);
 }
 
 /** The programs in a directory that is like that of the package. */
-export function binariesIn(native: string): Binaries {
+export function resolveBinaries(native: string): Binaries {
   const program = (name: string): string =>
     path.join(native, 'bin', process.platform === 'win32' ? `${name}.exe` : name);
   return { root: native, initdb: program('initdb'), postgres: program('postgres'), pgCtl: program('pg_ctl') };

@@ -21,11 +21,11 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import type { Account } from './account.ts';
-import { type Application, type Role, roleName } from './application.ts';
+import { type Application, buildRoleName, type Role } from './application.ts';
 import type { Binaries } from './binaries.ts';
 import { ServerError } from './errors.ts';
-import { type Layout, layoutIn } from './layout.ts';
-import { isAlive, programEnvironment } from './processes.ts';
+import { type Layout, resolveLayout } from './layout.ts';
+import { buildProgramEnvironment, isAlive } from './processes.ts';
 import type { Durability } from './settings.ts';
 
 /** Role → password; the file has the names of the roles. */
@@ -49,7 +49,7 @@ export async function createCluster(
   const target = path.join(dataDir, 'postgres');
   removeAbandoned(dataDir);
   if (existsSync(target)) return false;
-  const made = layoutIn(path.join(dataDir, `${unfinishedPrefix}${process.pid}`));
+  const made = resolveLayout(path.join(dataDir, `${unfinishedPrefix}${process.pid}`));
   try {
     await fill(made, binaries, account, application, durability);
     return moveInto(target, made.root);
@@ -63,7 +63,7 @@ export function readCredentials(layout: Layout, application: Application): Crede
   const file = layout.credentials;
   try {
     const stored: Readonly<Record<string, string>> = JSON.parse(readFileSync(file, 'utf8')); // as `fill` wrote it
-    return forRoles((role) => stored[roleName(application, role)] ?? '');
+    return forRoles((role) => stored[buildRoleName(application, role)] ?? '');
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     const fault =
@@ -109,7 +109,7 @@ async function fill(
     binaries.initdb,
     [
       ...initdbArguments,
-      `--username=${roleName(application, 'superuser')}`,
+      `--username=${buildRoleName(application, 'superuser')}`,
       ...sync,
       `--pgdata=${layout.cluster}`,
       `--pwfile=${passwordFile}`,
@@ -130,7 +130,7 @@ async function fill(
     'postgres',
   ];
   await runToEnd(account, binaries.postgres, singleUser, roleStatements(credentials, application));
-  const stored = Object.fromEntries(roles.map((role) => [roleName(application, role), credentials[role]]));
+  const stored = Object.fromEntries(roles.map((role) => [buildRoleName(application, role), credentials[role]]));
   writeSynced(layout.credentials, JSON.stringify(stored, undefined, 2));
 }
 
@@ -146,8 +146,8 @@ const initdbArguments = [
 
 /** One statement a line, as single-user mode wants them. The passwords are base64url, which needs no quoting. */
 function roleStatements(credentials: Credentials, application: Application): string {
-  const owner = roleName(application, 'owner');
-  const runtime = roleName(application, 'runtime');
+  const owner = buildRoleName(application, 'owner');
+  const runtime = buildRoleName(application, 'runtime');
   return [
     `CREATE ROLE ${owner} LOGIN CREATEDB PASSWORD '${credentials.owner}'`,
     `CREATE ROLE ${runtime} LOGIN PASSWORD '${credentials.runtime}'`,
@@ -166,7 +166,7 @@ function forRoles(password: (role: Role) => string): Credentials {
 async function runToEnd(account: Account, program: string, args: readonly string[], input: string): Promise<void> {
   const child = account.spawn(program, args, {
     cwd: path.parse(program).root,
-    env: programEnvironment(),
+    env: buildProgramEnvironment(),
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const output = collectOutput(child);

@@ -11,13 +11,19 @@ import type { Application } from './application.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { type Credentials, createCluster, readCredentials } from './create.ts';
 import { EnvironmentError, ServerError } from './errors.ts';
-import { type Layout, layoutIn, removeSocketDirectory } from './layout.ts';
+import { type Layout, removeSocketDirectory, resolveLayout } from './layout.ts';
 import { findPostmaster, type Postmaster } from './lock-file.ts';
-import { becomePresent, isStartingUp, type Presence, type ServerConnection, serverConnection } from './presence.ts';
+import {
+  becomePresent,
+  buildServerConnection,
+  isStartingUp,
+  type Presence,
+  type ServerConnection,
+} from './presence.ts';
 import { keepGroupsLowered } from './priority.ts';
-import { reachableBinaries } from './reachable-binaries.ts';
+import { ensureReachableBinaries } from './reachable-binaries.ts';
 import { readServerVersion } from './server-version.ts';
-import { type Durability, settingsMark } from './settings.ts';
+import { computeSettingsMark, type Durability } from './settings.ts';
 import { StartFailure, startPostmaster } from './start-postmaster.ts';
 import { stopPostmaster } from './stop-postmaster.ts';
 
@@ -95,8 +101,8 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   const use = await useServer(ground);
   const keeper = keepUsing(ground, use);
   return {
-    owner: serverConnection(use.postmaster, ground.credentials, options.application, 'owner'),
-    runtime: serverConnection(use.postmaster, ground.credentials, options.application, 'runtime'),
+    owner: buildServerConnection(use.postmaster, ground.credentials, options.application, 'owner'),
+    runtime: buildServerConnection(use.postmaster, ground.credentials, options.application, 'runtime'),
     pid: use.postmaster.pid,
     started: use.started,
     stop: () => keeper.stop(),
@@ -105,9 +111,9 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
 
 async function prepare(options: EmbeddedOptions): Promise<Ground> {
   const { application, log, durability = 'full' } = options;
-  const layout = layoutIn(path.join(options.dataDir, 'postgres'));
+  const layout = resolveLayout(path.join(options.dataDir, 'postgres'));
   const account = chooseAccount(layout.root, [layout.root], application);
-  const binaries = reachableBinaries(findBinaries(application), account, application);
+  const binaries = ensureReachableBinaries(findBinaries(application), account, application);
   const serverVersion = await readServerVersion(account, binaries, application);
   if (await createCluster(options.dataDir, binaries, account, application, durability))
     log.info({ dataDir: options.dataDir }, 'embedded database created');
@@ -121,7 +127,7 @@ async function prepare(options: EmbeddedOptions): Promise<Ground> {
     unreachableMaxMs: options.unreachableMaxMs ?? unreachableDefaultMs,
     niceness: options.niceness ?? 0,
     log,
-    mark: settingsMark(durability, serverVersion),
+    mark: computeSettingsMark(durability, serverVersion),
     credentials: readCredentials(layout, application),
   };
 }

@@ -19,7 +19,7 @@ export interface Layout {
 }
 
 /** The layout in `root`, which is `<data dir>/postgres` once it is complete. */
-export function layoutIn(root: string): Layout {
+export function resolveLayout(root: string): Layout {
   return {
     root,
     cluster: path.join(root, 'cluster'),

@@ -6,7 +6,7 @@
 import { closeSync, existsSync, openSync, readFileSync, realpathSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { type Layout, socketPort } from './layout.ts';
-import { commandLine, isAlive } from './processes.ts';
+import { isAlive, readCommandLine } from './processes.ts';
 
 /** A server process and where it takes connections. */
 export interface Postmaster {
@@ -40,7 +40,7 @@ export function findPostmaster(layout: Layout): Postmaster | undefined {
  * The server `pid` once it takes connections. Reads only: before that server has written the file, an older one's may still
  * be there.
  */
-export function readyPostmaster(layout: Layout, pid: number): Postmaster | undefined {
+export function findReadyPostmaster(layout: Layout, pid: number): Postmaster | undefined {
   try {
     const lines = readFileSync(path.join(layout.cluster, 'postmaster.pid'), 'utf8').split('\n');
     const found = describePostmaster(Number(lines[0]), lines);
@@ -64,7 +64,7 @@ function describePostmaster(pid: number, lines: readonly string[]): Postmaster {
 function isServerOf(layout: Layout, pid: number): boolean {
   if (!isAlive(pid)) return false;
   if (process.platform === 'win32') return true; // PostgreSQL checks with a lock that ends with its process there
-  const command = commandLine(pid);
+  const command = readCommandLine(pid);
   if (!/^postgres(:|$)/.test(path.basename(command[0] ?? ''))) return false;
   const directory = command[command.indexOf('-D') + 1];
   // A directory that is gone was moved with the server running: that server may still be ours.

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { type Application, type Role, roleName } from './application.ts';
+import { type Application, buildRoleName, type Role } from './application.ts';
 import type { Credentials } from './create.ts';
 import type { Postmaster } from './lock-file.ts';
 import { isAlive } from './processes.ts';
@@ -38,7 +38,7 @@ export async function becomePresent(
     port: postmaster.port,
     // Not the service's own database, which can then be dropped and restored with processes present.
     database: 'postgres',
-    user: roleName(application, 'owner'),
+    user: buildRoleName(application, 'owner'),
     password: credentials.owner,
     application_name: `${presenceName} ${process.pid}`,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -115,11 +115,17 @@ export interface ServerConnection {
 }
 
 /** Where and as whom the application's own database is reached. */
-export function serverConnection(
+export function buildServerConnection(
   { host, port }: Postmaster,
   credentials: Credentials,
   application: Application,
   role: Role,
 ): ServerConnection {
-  return { host, port, database: application.name, user: roleName(application, role), password: credentials[role] };
+  return {
+    host,
+    port,
+    database: application.name,
+    user: buildRoleName(application, role),
+    password: credentials[role],
+  };
 }

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** What PostgreSQL's programs need of the environment: none of the PG variables that would change what they do. */
-export function programEnvironment(): NodeJS.ProcessEnv {
+export function buildProgramEnvironment(): NodeJS.ProcessEnv {
   const { PATH, SystemRoot } = process.env;
   return {
     ...(PATH === undefined ? {} : { PATH }),
@@ -25,7 +25,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** The command line of `pid`, one element per argument where the system tells; empty when it cannot be read. */
-export function commandLine(pid: number): string[] {
+export function readCommandLine(pid: number): string[] {
   if (process.platform === 'linux')
     return readProcFile(pid, 'cmdline')
       .split('\0')
@@ -46,7 +46,7 @@ function readProcFile(pid: number, name: string): string {
 }
 
 /** The program files of all processes; undefined where the system does not tell. */
-export function runningPrograms(): string[] | undefined {
+export function listRunningPrograms(): string[] | undefined {
   if (process.platform !== 'linux') return undefined;
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

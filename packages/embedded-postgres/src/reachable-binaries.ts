@@ -19,9 +19,9 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Account } from './account.ts';
 import type { Application } from './application.ts';
-import { type Binaries, binariesIn } from './binaries.ts';
+import { type Binaries, resolveBinaries } from './binaries.ts';
 import { ServerError } from './errors.ts';
-import { isAlive, runningPrograms } from './processes.ts';
+import { isAlive, listRunningPrograms } from './processes.ts';
 
 /** Where copies may lie, the best place first: what a cache of the system is for, else where everybody may write. */
 const places = ['/var/cache', os.tmpdir(), '/tmp'];
@@ -30,7 +30,7 @@ const places = ['/var/cache', os.tmpdir(), '/tmp'];
  * `binaries`, or a copy of them that `account` can run.
  * @throws ServerError when there is no place for a copy
  */
-export function reachableBinaries(
+export function ensureReachableBinaries(
   binaries: Binaries,
   account: Account,
   { name }: Application,
@@ -46,7 +46,7 @@ export function reachableBinaries(
       const target = path.join(directory, `postgres-${digestOf(files)}`);
       if (!isWhole(target, files)) makeCopy(binaries.root, target, files);
       removeOthers(directory, target);
-      return binariesIn(target);
+      return resolveBinaries(target);
     } catch (error) {
       reasons.push(`${place} (${error instanceof Error ? error.message : String(error)})`);
     }
@@ -152,7 +152,7 @@ function moveInto(target: string, draft: string, files: readonly CopiedFile[]): 
 
 /** Removes copies of other versions that no server runs from, and what processes left that were killed while copying. */
 function removeOthers(directory: string, target: string): void {
-  const programs = runningPrograms();
+  const programs = listRunningPrograms();
   if (programs === undefined) return;
   for (const name of readdirSync(directory)) {
     const other = path.join(directory, name);

@@ -4,7 +4,7 @@ import type { Account } from './account.ts';
 import type { Application } from './application.ts';
 import type { Binaries } from './binaries.ts';
 import { ServerError } from './errors.ts';
-import { programEnvironment } from './processes.ts';
+import { buildProgramEnvironment } from './processes.ts';
 
 /**
  * Resolves with e.g. `18.4`.
@@ -17,7 +17,7 @@ export async function readServerVersion(
 ): Promise<string> {
   const child = account.spawn(binaries.postgres, ['--version'], {
     cwd: '/',
-    env: programEnvironment(),
+    env: buildProgramEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -46,25 +46,25 @@ const fixedSettings: Readonly<Record<string, string>> = {
   log_checkpoints: 'off',
 };
 
-/** Name under which the server says what it was started with; see `settingsMark`. */
+/** Name under which the server says what it was started with; see `computeSettingsMark`. */
 export function markSetting({ name }: Application): string {
   return `${name}.settings`;
 }
 
 /** The settings that do not depend on the place. */
-export function settingsFor(durability: Durability): Readonly<Record<string, string>> {
+export function buildSettings(durability: Durability): Readonly<Record<string, string>> {
   return { ...fixedSettings, ...(durability === 'full' ? durableSettings : volatileSettings) };
 }
 
 /** Tells whether a running server has the settings, and the version, that this program would start it with. */
-export function settingsMark(durability: Durability, serverVersion: string): string {
+export function computeSettingsMark(durability: Durability, serverVersion: string): string {
   return createHash('sha256')
-    .update(JSON.stringify([serverVersion, settingsFor(durability)]))
+    .update(JSON.stringify([serverVersion, buildSettings(durability)]))
     .digest('hex')
     .slice(0, 16);
 }
 
 /** `-c name=value` for each. */
-export function settingArguments(settings: Readonly<Record<string, string>>): string[] {
+export function toSettingArguments(settings: Readonly<Record<string, string>>): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }

@@ -11,10 +11,10 @@ import type { Application } from './application.ts';
 import type { Binaries } from './binaries.ts';
 import { ServerError } from './errors.ts';
 import { type Layout, makeSocketDirectory, socketPort } from './layout.ts';
-import { findPostmaster, type Postmaster, readyPostmaster, releaseSocketLock } from './lock-file.ts';
+import { findPostmaster, findReadyPostmaster, type Postmaster, releaseSocketLock } from './lock-file.ts';
 import { lowerPriority } from './priority.ts';
-import { programEnvironment } from './processes.ts';
-import { type Durability, markSetting, settingArguments, settingsFor } from './settings.ts';
+import { buildProgramEnvironment } from './processes.ts';
+import { buildSettings, type Durability, markSetting, toSettingArguments } from './settings.ts';
 
 /** The server did not get ready; `output` is what it wrote to standard error. */
 export class StartFailure extends ServerError {
@@ -54,7 +54,7 @@ const pollIntervalMs = 4;
  * @throws StartFailure when it ends before
  */
 export async function startPostmaster(options: StartOptions): Promise<Postmaster> {
-  const args = ['-D', options.layout.cluster, ...settingArguments(await serverSettings(options))];
+  const args = ['-D', options.layout.cluster, ...toSettingArguments(await serverSettings(options))];
   return process.platform === 'win32' ? startThroughPgCtl(options, args) : await startDirectly(options, args);
 }
 
@@ -64,7 +64,7 @@ async function serverSettings(options: StartOptions): Promise<Record<string, str
       ? { listen_addresses: '127.0.0.1', port: String(await freePort()) }
       : socketSettings(options);
   return {
-    ...settingsFor(options.durability),
+    ...buildSettings(options.durability),
     ...place,
     log_directory: options.layout.log,
     [markSetting(options.application)]: options.mark,
@@ -88,7 +88,7 @@ async function startDirectly(options: StartOptions, args: readonly string[]): Pr
   try {
     const child = options.account.spawn(options.binaries.postgres, args, {
       cwd: '/',
-      env: programEnvironment(),
+      env: buildProgramEnvironment(),
       detached: true,
       stdio: ['ignore', output, output],
     });
@@ -121,7 +121,7 @@ async function untilReady(
 ): Promise<Postmaster | undefined> {
   const deadlineMs = performance.now() + options.readyMaxMs;
   while (end.failure === undefined && performance.now() < deadlineMs) {
-    const found = child.pid === undefined ? undefined : readyPostmaster(options.layout, child.pid);
+    const found = child.pid === undefined ? undefined : findReadyPostmaster(options.layout, child.pid);
     if (found !== undefined) return found;
     await delay(pollIntervalMs);
   }
@@ -162,7 +162,7 @@ function startThroughPgCtl(options: StartOptions, args: readonly string[]): Post
       '-o',
       quoted,
     ],
-    { encoding: 'utf8', env: programEnvironment(), stdio: ['ignore', 'ignore', 'pipe'] },
+    { encoding: 'utf8', env: buildProgramEnvironment(), stdio: ['ignore', 'ignore', 'pipe'] },
   );
   const found = status === 0 ? findPostmaster(options.layout) : undefined;
   if (found === undefined) throw new StartFailure(stderr, options.layout);

@@ -65,7 +65,7 @@ export interface JsonElement {
 }
 
 /** The definition of a resource type, datatype or abstract type of R4; undefined for any other name. */
-export function typeDefinition(name: string): TypeDefinition | undefined {
+export function findTypeDefinition(name: string): TypeDefinition | undefined {
   if (types.has(name)) return types.get(name);
   const definition = Object.hasOwn(typeTexts, name) ? parseType(name, typeTexts[name] ?? '') : undefined;
   if (definition !== undefined) types.set(name, definition);
@@ -77,7 +77,7 @@ export function typeDefinition(name: string): TypeDefinition | undefined {
  * value[x] as Quantity. Undefined for other names, also for 'value' and for the '_' siblings of primitive elements.
  * https://hl7.org/fhir/R4/formats.html#choice
  */
-export function elementByJsonName(type: TypeDefinition, jsonName: string): JsonElement | undefined {
+export function findElementByJsonName(type: TypeDefinition, jsonName: string): JsonElement | undefined {
   let names = jsonNames.get(type);
   if (names === undefined) {
     names = new Map([...type.elements.values()].flatMap(jsonNamesOf));
@@ -87,13 +87,13 @@ export function elementByJsonName(type: TypeDefinition, jsonName: string): JsonE
 }
 
 /** 'valueQuantity' for value[x] as Quantity; the plain name for an element that is no choice. */
-export function jsonNameOf(element: ElementDefinition, type: ElementType): string {
+export function buildJsonName(element: ElementDefinition, type: ElementType): string {
   return element.choice ? element.name + type.code.charAt(0).toUpperCase() + type.code.slice(1) : element.name;
 }
 
 /** Whether a type is another one or specialises it: Age is a Quantity, id is a string, Patient is a Resource. */
 export function isSubtypeOf(name: string, ancestor: string): boolean {
-  for (let type: string | undefined = name; type !== undefined; type = typeDefinition(type)?.base) {
+  for (let type: string | undefined = name; type !== undefined; type = findTypeDefinition(type)?.base) {
     if (type === ancestor) return true;
   }
   return false;
@@ -101,14 +101,14 @@ export function isSubtypeOf(name: string, ancestor: string): boolean {
 
 /** Whether the name is that of a primitive type. https://hl7.org/fhir/R4/datatypes.html#primitive */
 export function isPrimitiveType(name: string): boolean {
-  return typeDefinition(name)?.kind === 'primitive-type';
+  return findTypeDefinition(name)?.kind === 'primitive-type';
 }
 
 /**
  * The regular expression that R4 publishes for the values of a primitive type, not anchored; undefined for xhtml and
  * names of other types. Those of base64Binary and markdown are slow on long values.
  */
-export function primitivePattern(name: string): string | undefined {
+export function findPrimitivePattern(name: string): string | undefined {
   return Object.hasOwn(primitivePatterns, name) ? primitivePatterns[name] : undefined;
 }
 
@@ -116,12 +116,12 @@ export function primitivePattern(name: string): string | undefined {
  * The codes of a value set that some element is bound to as *required*, of all its code systems. Undefined for other
  * value sets and for those whose codes cannot be listed (media types, UCUM units).
  */
-export function valueSetCodes(url: string): ReadonlySet<string> | undefined {
+export function findValueSetCodes(url: string): ReadonlySet<string> | undefined {
   return valueSet(url)?.codes;
 }
 
 /** As valueSetCodes, by code system: system → codes. */
-export function valueSetCodings(url: string): ReadonlyMap<string, ReadonlySet<string>> | undefined {
+export function findValueSetCodings(url: string): ReadonlyMap<string, ReadonlySet<string>> | undefined {
   return valueSet(url)?.codings;
 }
 
@@ -189,7 +189,7 @@ function parseType(name: string, text: string): TypeDefinition {
 }
 
 function newType(name: string, kind: TypeKind, base: string | undefined): TypeBuilder {
-  const inherited = kind === 'primitive-type' || base === undefined ? [] : (typeDefinition(base)?.elements ?? []);
+  const inherited = kind === 'primitive-type' || base === undefined ? [] : (findTypeDefinition(base)?.elements ?? []);
   return { name, kind, elements: new Map(inherited), ...(base === undefined ? {} : { base }) };
 }
 
@@ -236,5 +236,5 @@ function typeKind(text: string): TypeKind {
 }
 
 function jsonNamesOf(element: ElementDefinition): [string, JsonElement][] {
-  return element.types.map((type) => [jsonNameOf(element, type), { element, type }]);
+  return element.types.map((type) => [buildJsonName(element, type), { element, type }]);
 }

@@ -11,31 +11,31 @@ export {
   stepsPerTurn,
 } from './budget.ts';
 export {
+  buildJsonName,
   type ElementDefinition,
   type ElementType,
-  elementByJsonName,
+  findElementByJsonName,
+  findPrimitivePattern,
+  findTypeDefinition,
+  findValueSetCodes,
+  findValueSetCodings,
   isPrimitiveType,
   isSubtypeOf,
   type JsonElement,
-  jsonNameOf,
-  primitivePattern,
   r4Version,
   resourceTypes,
   resourceTypesWithEndpoint,
   type TypeDefinition,
   type TypeKind,
-  typeDefinition,
-  valueSetCodes,
-  valueSetCodings,
 } from './definitions.ts';
 export { errata } from './errata.ts';
 export type { Erratum, ErratumChange } from './erratum.ts';
 export { FhirPathError } from './fhirpath/fhirpath-error.ts';
 export type { TypedValue } from './fhirpath/focus.ts';
-export { referencedType } from './fhirpath/referenced-type.ts';
+export { findReferencedType } from './fhirpath/referenced-type.ts';
 // The types of the resources that somebody reads or makes element by element, and of the datatypes in them.
 export type * from './generated/types.ts';
-export { membersAskedTogether } from './invariants/asked-members.ts';
+export { listMembersAskedTogether } from './invariants/asked-members.ts';
 export {
   checkInvariants,
   checkInvariantsInSlices,
@@ -43,9 +43,9 @@ export {
   type InvariantOptions,
 } from './invariants/check.ts';
 export type { ConvertibleUnit, FindUnit } from './invariants/compare.ts';
-export { type Invariant, invariantPaths, invariantsAt, invariantsOf } from './invariants/declared.ts';
+export { type Invariant, invariantPaths, listInvariants, listInvariantsAt } from './invariants/declared.ts';
 export {
-  decimalText,
+  formatDecimal,
   isJsonObject,
   isRawDecimal,
   JsonError,
@@ -65,19 +65,19 @@ export { practiceExtensions, practiceIdentifierSystems } from './practice-search
 export type { SearchParameterRow } from './search-parameter-rows.ts';
 export {
   compartments,
-  compositeExtractor,
+  compileCompositeExtractor,
+  compileExtractor,
+  countCompileSteps,
   type Extract,
-  elementsOfParameter,
-  extractor,
+  getSearchParameters,
+  listExpressionElements,
+  listParameterElements,
+  listResultTypes,
   patientCompartment,
-  resultTypes,
   type SearchParameter,
   type SearchParameterKind,
   searchParameterFrom,
   searchParameterKinds,
-  searchParametersOf,
-  stepsOfCompiling,
-  touchedElements,
 } from './search-parameters.ts';
 export {
   loadTerminology,
@@ -88,7 +88,7 @@ export {
   type PublishedValueSet,
 } from './terminology.ts';
 export type { TypedResource } from './typed-resource.ts';
-export { unusedContained, type ValidationIssue, validateResource } from './validate.ts';
+export { findUnusedContained, type ValidationIssue, validateResource } from './validate.ts';
 export { parseXml } from './xml/parse-xml.ts';
-export { toXml, type XmlOptions, xmlParts } from './xml/to-xml.ts';
+export { toXml, toXmlParts, type XmlOptions } from './xml/to-xml.ts';
 export { XmlError, type XmlRule } from './xml/xml-error.ts';

@@ -95,11 +95,11 @@ function changeLevel(levels: Level[], character: string): void {
 function appendLevel(path: string, level: Level): string {
   if (level.array) return `${path}[${level.index}]`;
   if (level.key === undefined) return path;
-  return path === '' ? pathStep(level.key) : `${path}.${pathStep(level.key)}`;
+  return path === '' ? formatPathStep(level.key) : `${path}.${formatPathStep(level.key)}`;
 }
 
 /** A key as a step of a path: shortened, and delimited as in FHIRPath when it is not an identifier. */
-export function pathStep(key: string): string {
+export function formatPathStep(key: string): string {
   const short = key.length > 64 ? `${key.slice(0, 64)}…` : key;
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(short) ? short : `\`${JSON.stringify(short).slice(1, -1)}\``;
 }

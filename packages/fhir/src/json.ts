@@ -96,7 +96,7 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
 }
 
 /** The digits of a number as it was read, for instance `1.00`. */
-export function decimalText(value: number | RawDecimal): string {
+export function formatDecimal(value: number | RawDecimal): string {
   return typeof value === 'number' ? String(value) : value.rawJSON;
 }
 

@@ -1,7 +1,7 @@
 // The search parameters of each type and the extractors of their values.
 // https://hl7.org/fhir/R4/searchparameter-registry.html and https://hl7.org/fhir/R4/search.html
 import type { BudgetedWork, StepBudget } from './budget.ts';
-import { resourceTypesWithEndpoint, typeDefinition } from './definitions.ts';
+import { findTypeDefinition, resourceTypesWithEndpoint } from './definitions.ts';
 import { type CompiledExpression, compileFhirPath } from './fhirpath/compile.ts';
 import type { TypedValue } from './fhirpath/focus.ts';
 import { type Expression, parseFhirPath } from './fhirpath/parse.ts';
@@ -68,10 +68,10 @@ let rowsByBase: ReadonlyMap<string, readonly LoadedRow[]> | undefined;
  * The search parameters of a resource type by code, in this order: those of all resources (_id, _lastUpdated, …), of
  * the type, of our practices. Empty for names that are no resource type.
  */
-export function searchParametersOf(type: string): ReadonlyMap<string, SearchParameter> {
+export function getSearchParameters(type: string): ReadonlyMap<string, SearchParameter> {
   const known = parametersByType.get(type);
   if (known !== undefined) return known;
-  const definition = typeDefinition(type);
+  const definition = findTypeDefinition(type);
   if (definition?.kind !== 'resource') return new Map();
   rowsByBase ??= loadRows();
   const parameters = new Map<string, SearchParameter>();
@@ -100,7 +100,7 @@ export function searchParameterFrom(url: string, row: SearchParameterRow, type: 
  * `type` may also be the type of a TypedValue, to evaluate the component of a composite over that value.
  * Throws FhirPathError for unknown elements and unsupported syntax. The extractor itself throws only what its budget throws.
  */
-export function extractor(type: string, expression: string): Extract<TypedValue[]> {
+export function compileExtractor(type: string, expression: string): Extract<TypedValue[]> {
   return compiled(type, expression).extract;
 }
 
@@ -109,30 +109,30 @@ export function extractor(type: string, expression: string): Extract<TypedValue[
  * everything below it, so ['Patient.telecom'] for `Patient.telecom.where(system='email')`. A choice element is
  * written as in the definitions: 'Observation.value[x]'. Sorted.
  */
-export function touchedElements(type: string, expression: string): readonly string[] {
+export function listExpressionElements(type: string, expression: string): readonly string[] {
   return compiled(type, expression).touched;
 }
 
 /** Steps that compiling an expression for a type takes: what who chose the expression has to pay. @throws FhirPathError */
-export function stepsOfCompiling(type: string, expression: string): number {
+export function countCompileSteps(type: string, expression: string): number {
   return compiled(type, expression).steps;
 }
 
 /** As touchedElements, for a search parameter and, if it is a composite, its components. Empty without expression. */
-export function elementsOfParameter(type: string, parameter: SearchParameter): readonly string[] {
+export function listParameterElements(type: string, parameter: SearchParameter): readonly string[] {
   const { expression, components } = parameter;
   if (expression === undefined) return [];
-  if (components === undefined) return touchedElements(type, expression);
+  if (components === undefined) return listExpressionElements(type, expression);
   const paths = compiled(type, expression).results.flatMap(({ typeName, elementPath = type }) =>
     components
-      .flatMap((component) => touchedElements(typeName, component.expression))
+      .flatMap((component) => listExpressionElements(typeName, component.expression))
       .map((path) => (path.startsWith(`${typeName}.`) ? elementPath + path.slice(typeName.length) : path)),
   );
   return [...new Set(paths)].sort();
 }
 
 /** The FHIR types of the values that an expression can select on a type, without duplicates. */
-export function resultTypes(type: string, expression: string): readonly string[] {
+export function listResultTypes(type: string, expression: string): readonly string[] {
   return [...new Set(compiled(type, expression).results.map((result) => result.typeName))];
 }
 
@@ -141,7 +141,7 @@ export function resultTypes(type: string, expression: string): readonly string[]
  * per component, in the order of the components. Throws when the parameter has no expression or no components.
  * https://hl7.org/fhir/R4/search.html#composite
  */
-export function compositeExtractor(
+export function compileCompositeExtractor(
   type: string,
   parameter: SearchParameter,
 ): Extract<readonly (readonly TypedValue[])[][]> {
@@ -218,7 +218,7 @@ function targetsOf(row: SearchParameterRow, type: string, expression: string): r
   const selectable = new Set<string>();
   for (const { targets, typeName } of compiled(type, expression).results) {
     // A resource that stands in the element itself is its own target: Bundle.entry.resource.
-    const own = typeDefinition(typeName)?.kind === 'resource' ? [typeName] : undefined;
+    const own = findTypeDefinition(typeName)?.kind === 'resource' ? [typeName] : undefined;
     for (const target of own ?? targets ?? resourceTypesWithEndpoint) selectable.add(target);
   }
   return published.filter((target) => selectable.has(target));
@@ -263,6 +263,6 @@ function kindOf(text: string): SearchParameterKind {
 
 /** Abstract types above a type, the most general first. */
 function ancestorsOf(type: string): readonly string[] {
-  const base = typeDefinition(type)?.base;
+  const base = findTypeDefinition(type)?.base;
   return base === undefined ? [] : [...ancestorsOf(base), base];
 }

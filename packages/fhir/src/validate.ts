@@ -7,10 +7,10 @@
  */
 import { type StepBudget, StepMeter } from './budget.ts';
 import type { JsonObject, JsonValue } from './json.ts';
-import { unusedIn } from './validation/contained.ts';
+import { findUnreferenced } from './validation/contained.ts';
 import { type Place, type Run, report, type ValidationIssue } from './validation/issue.ts';
 import { isResourceType } from './validation/resource-types.ts';
-import { isObject, type ResourceScope, scopeOf } from './validation/scope.ts';
+import { buildResourceScope, isObject, type ResourceScope } from './validation/scope.ts';
 import { checkResource, validating } from './validation/walk.ts';
 
 export type { ValidationIssue, ValidationRule } from './validation/issue.ts';
@@ -37,7 +37,7 @@ export function validateResource(resource: JsonValue, options: ValidationOptions
     issues: [],
     issuesMax: options.issuesMax ?? issuesMaxDefault,
     full: false,
-    scope: scopeOf({}, undefined),
+    scope: buildResourceScope({}, undefined),
     meter: options.budget === undefined ? undefined : new StepMeter(options.budget, validating),
   };
   check(run, resource, options);
@@ -49,17 +49,17 @@ export function validateResource(resource: JsonValue, options: ValidationOptions
  * Places in `contained` of what nothing refers to (dom-3), and of what only such resources refer to; none where so much else is
  * wrong with the resource that its validation ends early. In linear time.
  */
-export function unusedContained(resource: JsonObject, type: string): ReadonlySet<number> {
+export function findUnusedContained(resource: JsonObject, type: string): ReadonlySet<number> {
   const contained = Array.isArray(resource.contained) ? resource.contained : [];
   let unused: ReadonlySet<number> = new Set();
   const onRead = (scope: ResourceScope): void => {
-    unused = unusedIn(contained, scope);
+    unused = findUnreferenced(contained, scope);
   };
   const run: Run = {
     issues: [],
     issuesMax: issuesMaxDefault,
     full: false,
-    scope: scopeOf({}, undefined),
+    scope: buildResourceScope({}, undefined),
     meter: undefined,
     onRead,
   };

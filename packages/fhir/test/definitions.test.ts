@@ -2,23 +2,23 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
-  elementByJsonName,
+  findElementByJsonName,
+  findPrimitivePattern,
+  findTypeDefinition,
+  findValueSetCodes,
+  findValueSetCodings,
   isSubtypeOf,
-  primitivePattern,
   r4Version,
   resourceTypes,
   resourceTypesWithEndpoint,
   type TypeDefinition,
-  typeDefinition,
-  valueSetCodes,
-  valueSetCodings,
 } from '../src/index.ts';
 
 const valueSet = 'http://hl7.org/fhir/ValueSet/';
 
 test('names that are no type of R4 have no definition', () => {
   for (const name of ['', 'patient', 'Nothing', 'Patient.name', 'SimpleQuantity', 'toString', '__proto__', 'FiveWs']) {
-    assert.equal(typeDefinition(name), undefined, name);
+    assert.equal(findTypeDefinition(name), undefined, name);
   }
 });
 
@@ -34,15 +34,15 @@ test('JSON names that stand for no element are refused', () => {
     'toString',
     '',
   ]) {
-    assert.equal(elementByJsonName(patient, name), undefined, name);
+    assert.equal(findElementByJsonName(patient, name), undefined, name);
   }
 });
 
 test('value sets that no element requires, or that cannot be listed, have no codes', () => {
   for (const url of ['mimetypes', 'ucum-units', 'observation-codes', 'administrative-gender|4.0.1', 'toString']) {
-    assert.equal(valueSetCodes(valueSet + url), undefined, url);
+    assert.equal(findValueSetCodes(valueSet + url), undefined, url);
   }
-  assert.equal(valueSetCodes('toString'), undefined);
+  assert.equal(findValueSetCodes('toString'), undefined);
 });
 
 test('R4 4.0.1 has 146 resource types, 145 of them with an endpoint, in alphabetical order', () => {
@@ -56,7 +56,7 @@ test('R4 4.0.1 has 146 resource types, 145 of them with an endpoint, in alphabet
   );
   for (const abstract of ['Resource', 'DomainResource']) {
     assert.ok(!resourceTypes.includes(abstract));
-    assert.equal(typeDefinition(abstract)?.kind, 'resource');
+    assert.equal(findTypeDefinition(abstract)?.kind, 'resource');
   }
 });
 
@@ -95,7 +95,7 @@ test('a JSON name leads to its element and type', () => {
     ['Extension', 'valueCodeableConcept', 'Extension.value[x]', 'CodeableConcept'],
   ];
   for (const [type, jsonName, path, code] of cases) {
-    const found = elementByJsonName(definitionOf(type), jsonName);
+    const found = findElementByJsonName(definitionOf(type), jsonName);
     assert.deepEqual([found?.element.path, found?.type.code], [path, code]);
   }
 });
@@ -123,7 +123,7 @@ test('every type code and reference target in the definitions exists', () => {
       assert.ok(element.types.length > 0, element.path);
       assert.ok(element.choice || element.types.length === 1, element.path);
       for (const { code, targets } of element.types) {
-        assert.ok(typeDefinition(code) !== undefined, `${element.path}: ${code}`);
+        assert.ok(findTypeDefinition(code) !== undefined, `${element.path}: ${code}`);
         for (const target of targets ?? []) assert.ok(resourceTypes.includes(target), `${element.path}: ${target}`);
       }
       if (element.children !== undefined) visit(element.children);
@@ -148,9 +148,12 @@ test('types know what they specialise', () => {
 });
 
 test('required value sets list their codes by system', () => {
-  assert.deepEqual(valueSetCodes(`${valueSet}administrative-gender`), new Set(['male', 'female', 'other', 'unknown']));
   assert.deepEqual(
-    [...(valueSetCodings(`${valueSet}condition-clinical`) ?? [])],
+    findValueSetCodes(`${valueSet}administrative-gender`),
+    new Set(['male', 'female', 'other', 'unknown']),
+  );
+  assert.deepEqual(
+    [...(findValueSetCodings(`${valueSet}condition-clinical`) ?? [])],
     [
       [
         'http://terminology.hl7.org/CodeSystem/condition-clinical',
@@ -159,23 +162,23 @@ test('required value sets list their codes by system', () => {
     ],
   );
   assert.deepEqual(
-    [...(valueSetCodings(`${valueSet}task-intent`)?.keys() ?? [])],
+    [...(findValueSetCodings(`${valueSet}task-intent`)?.keys() ?? [])],
     ['http://hl7.org/fhir/request-intent', 'http://hl7.org/fhir/task-intent'],
   );
 });
 
 test('primitive types have the pattern that R4 publishes', () => {
-  assert.equal(primitivePattern('xhtml'), undefined);
-  assert.equal(primitivePattern('Patient'), undefined);
-  assert.equal(primitivePattern('toString'), undefined);
-  assert.equal(primitivePattern('id'), '[A-Za-z0-9\\-\\.]{1,64}');
+  assert.equal(findPrimitivePattern('xhtml'), undefined);
+  assert.equal(findPrimitivePattern('Patient'), undefined);
+  assert.equal(findPrimitivePattern('toString'), undefined);
+  assert.equal(findPrimitivePattern('id'), '[A-Za-z0-9\\-\\.]{1,64}');
   for (const name of ['boolean', 'date', 'dateTime', 'instant', 'oid', 'uuid', 'positiveInt']) {
-    assert.doesNotThrow(() => new RegExp(`^(?:${primitivePattern(name)})$`), name);
+    assert.doesNotThrow(() => new RegExp(`^(?:${findPrimitivePattern(name)})$`), name);
   }
 });
 
 function definitionOf(name: string): TypeDefinition {
-  const definition = typeDefinition(name);
+  const definition = findTypeDefinition(name);
   assert.ok(definition !== undefined, name);
   return definition;
 }

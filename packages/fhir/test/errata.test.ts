@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
-  compositeExtractor,
+  compileCompositeExtractor,
+  compileExtractor,
   errata,
-  extractor,
   FhirPathError,
+  findTypeDefinition,
+  getSearchParameters,
   type JsonObject,
   type SearchParameter,
-  searchParametersOf,
-  typeDefinition,
 } from '../src/index.ts';
 import { freeSteps, testWork } from './free-steps.ts';
 
@@ -190,9 +190,9 @@ test('names are unique, and every erratum says why and where to read it', () => 
 
 test('resource-id-type: the id of a resource is an id', () => {
   for (const type of ['Resource', 'DomainResource', 'Patient', 'Bundle']) {
-    assert.deepEqual(typeDefinition(type)?.elements.get('id')?.types, [{ code: 'id' }]);
+    assert.deepEqual(findTypeDefinition(type)?.elements.get('id')?.types, [{ code: 'id' }]);
   }
-  assert.deepEqual(typeDefinition('HumanName')?.elements.get('id')?.types, [{ code: 'string' }]);
+  assert.deepEqual(findTypeDefinition('HumanName')?.elements.get('id')?.types, [{ code: 'string' }]);
 });
 
 test('every erratum of a search parameter has a case below', () => {
@@ -203,7 +203,7 @@ test('every erratum of a search parameter has a case below', () => {
 for (const [name, { resource, code, corrected, published }] of Object.entries(cases)) {
   test(`${name}: ${String(resource['resourceType'])}.${code} fails as published and works as corrected`, () => {
     const type = String(resource['resourceType']);
-    const parameter = searchParametersOf(type).get(code);
+    const parameter = getSearchParameters(type).get(code);
     assert.ok(parameter !== undefined);
     assert.deepEqual(selected(parameter, resource), corrected);
     const asPublished = { ...parameter, ...publishedParts(name, parameter) };
@@ -229,9 +229,9 @@ function selected(parameter: SearchParameter, resource: JsonObject): unknown {
   const type = String(resource['resourceType']);
   if (parameter.expression === undefined) return undefined;
   if (parameter.components === undefined) {
-    return extractor(type, parameter.expression)(resource, freeSteps, testWork).map(({ value }) => value);
+    return compileExtractor(type, parameter.expression)(resource, freeSteps, testWork).map(({ value }) => value);
   }
-  return compositeExtractor(type, parameter)(resource, freeSteps, testWork).map((tuple) =>
+  return compileCompositeExtractor(type, parameter)(resource, freeSteps, testWork).map((tuple) =>
     tuple.map((values) => values.map(({ value }) => value)),
   );
 }

@@ -2,7 +2,14 @@
 // http://hl7.org/fhirpath/N1/ and https://hl7.org/fhir/R4/fhirpath.html
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { extractor, FhirPathError, type JsonObject, parseJson, referencedType, resultTypes } from '../src/index.ts';
+import {
+  compileExtractor,
+  FhirPathError,
+  findReferencedType,
+  type JsonObject,
+  listResultTypes,
+  parseJson,
+} from '../src/index.ts';
 import { isJsonObject } from '../src/json.ts';
 import { freeSteps, testWork } from './free-steps.ts';
 
@@ -43,7 +50,7 @@ test('what is malformed, unsupported or unknown is refused when the expression i
   ];
   for (const [type, expression, message] of cases) {
     assert.throws(
-      () => extractor(type, expression),
+      () => compileExtractor(type, expression),
       (error) => error instanceof FhirPathError && message.test(error.message) && error.expression === expression,
       expression,
     );
@@ -54,12 +61,16 @@ test('data that does not fit the definitions selects nothing and throws nothing'
   const odd = ['x', 1, null, [], [[]], [null], {}, { given: {} }, { family: [[1]] }];
   for (const name of odd) {
     const resource = parse(JSON.stringify({ resourceType: 'Patient', name, telecom: name, contained: name }));
-    assert.doesNotThrow(() => extractor('Patient', 'Patient.name.given')(resource, freeSteps, testWork));
+    assert.doesNotThrow(() => compileExtractor('Patient', 'Patient.name.given')(resource, freeSteps, testWork));
     assert.doesNotThrow(() =>
-      extractor('Patient', "Patient.telecom.where(system='email')")(resource, freeSteps, testWork),
+      compileExtractor('Patient', "Patient.telecom.where(system='email')")(resource, freeSteps, testWork),
     );
     assert.doesNotThrow(() =>
-      extractor('Patient', 'Patient.generalPractitioner.where(resolve() is Patient)')(resource, freeSteps, testWork),
+      compileExtractor('Patient', 'Patient.generalPractitioner.where(resolve() is Patient)')(
+        resource,
+        freeSteps,
+        testWork,
+      ),
     );
   }
 });
@@ -199,7 +210,7 @@ test('an expression selects values with type and place', () => {
     [observation, '%resource.status', [['Observation.status', 'code', 'final']]],
   ];
   for (const [resource, expression, expected] of cases) {
-    const found = extractor(String(resource['resourceType']), expression)(resource, freeSteps, testWork);
+    const found = compileExtractor(String(resource['resourceType']), expression)(resource, freeSteps, testWork);
     assert.deepEqual(
       found.map(({ path, type, value }) => [path, type, value]),
       expected,
@@ -209,15 +220,20 @@ test('an expression selects values with type and place', () => {
 });
 
 test('elements with elements of their own have their path as type; polymorphic resources what they say they are', () => {
-  const [component] = extractor('Observation', 'Observation.component')(observation, freeSteps, testWork);
+  const [component] = compileExtractor('Observation', 'Observation.component')(observation, freeSteps, testWork);
   assert.equal(component?.type, 'Observation.component');
-  const [contained] = extractor('Observation', 'Observation.contained')(observation, freeSteps, testWork);
+  const [contained] = compileExtractor('Observation', 'Observation.contained')(observation, freeSteps, testWork);
   assert.equal(contained?.type, 'Patient');
-  assert.deepEqual(resultTypes('Observation', 'Observation.effective'), ['dateTime', 'Period', 'Timing', 'instant']);
+  assert.deepEqual(listResultTypes('Observation', 'Observation.effective'), [
+    'dateTime',
+    'Period',
+    'Timing',
+    'instant',
+  ]);
 });
 
 test('decimals keep their text', () => {
-  const [quantity] = extractor('Observation', '(Observation.value as Quantity).value')(
+  const [quantity] = compileExtractor('Observation', '(Observation.value as Quantity).value')(
     observation,
     freeSteps,
     testWork,
@@ -245,7 +261,7 @@ test('the type of a reference is read from the reference alone', () => {
     ['"https://a.example/Questionnaire/1"', 'Questionnaire'],
   ];
   for (const [reference, expected] of cases) {
-    assert.equal(referencedType(parseJson(reference), observation), expected, reference);
+    assert.equal(findReferencedType(parseJson(reference), observation), expected, reference);
   }
 });
 

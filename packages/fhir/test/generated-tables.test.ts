@@ -5,7 +5,7 @@ import test from 'node:test';
 import { typeText } from '../../../tools/generate-fhir/definitions.ts';
 import { baseStructureDefinitions, type PublishedElement } from '../../../tools/generate-fhir/packages.ts';
 import { generatedFiles } from '../../../tools/generate-fhir.ts';
-import { type ElementDefinition, errata, typeDefinition } from '../src/index.ts';
+import { type ElementDefinition, errata, findTypeDefinition } from '../src/index.ts';
 
 const tablesBytesMax = 1_500_000;
 /** Loaded on first use: by validation against rules and profiles, and by terminology. */
@@ -38,7 +38,7 @@ test('the tables that a server loads are small, and those that it may load later
 test('the view gives back every element of every snapshot, inherited ones included', () => {
   let compared = 0;
   for (const definition of baseStructureDefinitions()) {
-    const view = typeDefinition(definition.type);
+    const view = findTypeDefinition(definition.type);
     assert.equal(view?.name, definition.type);
     assert.equal(view?.kind, definition.kind);
     assert.equal(view?.base, definition.baseDefinition?.replace(/.*\//, ''));
@@ -60,7 +60,7 @@ test('the view gives back every element of every snapshot, inherited ones includ
 
 function elementAt(path: string): ElementDefinition | undefined {
   const [typeName = '', ...names] = path.split('.');
-  let type = typeDefinition(typeName);
+  let type = findTypeDefinition(typeName);
   let element: ElementDefinition | undefined;
   for (const name of names) {
     element = type?.elements.get(name.replace('[x]', ''));

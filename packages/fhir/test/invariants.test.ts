@@ -6,8 +6,8 @@ import {
   checkInvariantsInSlices,
   errata,
   invariantPaths,
-  invariantsAt,
   type JsonObject,
+  listInvariantsAt,
   openBudget,
   parseJson,
   sliceMs,
@@ -37,7 +37,7 @@ function found(resource: JsonObject, breachesMax = 100): readonly string[] {
 }
 
 test('every invariant of R4 is compiled, but for two that stand for a check of the narrative', () => {
-  const all = invariantPaths.flatMap((path) => invariantsAt(path));
+  const all = invariantPaths.flatMap((path) => listInvariantsAt(path));
   assert.equal(all.length, 239);
   const refused = all.filter(({ expression }) => expression !== '' && !isCompiled(expression)).map(({ key }) => key);
   assert.deepEqual(refused, ['txt-1', 'txt-2']);
@@ -73,7 +73,7 @@ test('an erratum is what the table holds, and what R4 publishes is not', () => {
   const changes = errata.flatMap(({ change }) => (change.kind === 'invariant' ? [change] : []));
   assert.equal(changes.length, 6);
   for (const { path, key, from, to } of changes) {
-    const expressions = invariantsAt(path).map(({ expression }) => expression);
+    const expressions = listInvariantsAt(path).map(({ expression }) => expression);
     assert.deepEqual([expressions.includes(to), expressions.includes(from)], [true, false], key);
   }
 });

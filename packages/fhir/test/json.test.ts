@@ -3,8 +3,8 @@ import test from 'node:test';
 import fc from 'fast-check';
 import {
   arrayLengthMaxDefault,
-  decimalText,
   depthMaxDefault,
+  formatDecimal,
   isRawDecimal,
   JsonError,
   type JsonRule,
@@ -172,7 +172,7 @@ test('a number that JavaScript would write differently keeps its text', () => {
   for (const text of kept) {
     const value = parseJson(text);
     assert.ok(isRawDecimal(value), text);
-    assert.equal(decimalText(value), text);
+    assert.equal(formatDecimal(value), text);
     assert.equal(JSON.stringify(value), text);
     assert.equal(JSON.stringify(parseJson(`{"a":[${text}]}`)), `{"a":[${text}]}`);
   }
@@ -194,7 +194,7 @@ test('a number that JavaScript writes the same is a number', () => {
   ]) {
     const value = parseJson(text);
     assert.equal(value, Number(text));
-    assert.equal(decimalText(Number(text)), text);
+    assert.equal(formatDecimal(Number(text)), text);
   }
 });
 

@@ -3,14 +3,14 @@
  * https://hl7.org/fhir/R4/json.html · https://hl7.org/fhir/R4/datatypes.html
  */
 import {
+  buildJsonName,
   type ElementDefinition,
-  elementByJsonName,
+  findElementByJsonName,
+  findTypeDefinition,
+  findValueSetCodes,
   isPrimitiveType,
-  jsonNameOf,
   resourceTypes,
   type TypeDefinition,
-  typeDefinition,
-  valueSetCodes,
 } from '../src/definitions.ts';
 import { isRawDecimal, type JsonObject, type JsonValue } from '../src/json.ts';
 import type { ValidationRule } from '../src/validate.ts';
@@ -36,14 +36,14 @@ export type Operator = (place: Place) => readonly Mutation[];
 
 /** All objects of a resource, in its order. */
 export function placesOf(resource: JsonObject, path = String(resource['resourceType'])): Place[] {
-  const definition = typeDefinition(String(resource['resourceType']));
+  const definition = findTypeDefinition(String(resource['resourceType']));
   return definition === undefined ? [] : placesIn({ object: resource, definition, path });
 }
 
 function placesIn(place: Place): Place[] {
   const places = [place];
   for (const { element, typeCode, key, path } of membersOf(place)) {
-    const definition = element.children ?? typeDefinition(typeCode);
+    const definition = element.children ?? findTypeDefinition(typeCode);
     for (const [index, value] of listOf(place.object[key]).entries()) {
       if (!isObject(value) || definition === undefined) continue;
       const at = element.max > 1 ? `${path}[${index}]` : path;
@@ -64,7 +64,7 @@ interface Member {
 
 function membersOf({ object, definition, path }: Place): Member[] {
   return Object.keys(object).flatMap((key) => {
-    const found = elementByJsonName(definition, key);
+    const found = findElementByJsonName(definition, key);
     const value = object[key];
     if (found === undefined || value === undefined) return [];
     const { element, type } = found;
@@ -128,7 +128,7 @@ export const operators: Readonly<Record<string, Operator>> = {
   'give a code outside of the required value set': (place) =>
     eachMember(place, (member) => {
       const { element, typeCode } = member;
-      if (element.binding === undefined || valueSetCodes(element.binding) === undefined) return undefined;
+      if (element.binding === undefined || findValueSetCodes(element.binding) === undefined) return undefined;
       const coding = { system: 'http://example.org/nowhere', code: 'nonsense' };
       if (isPrimitiveType(typeCode)) return { ...first(member, 'nonsense'), rules: ['required-binding'] };
       if (typeCode === 'CodeableConcept')
@@ -175,9 +175,9 @@ export const operators: Readonly<Record<string, Operator>> = {
     ),
   'choose twice': (place) =>
     eachMember(place, ({ element, key, path }) => {
-      const other = element.types.find((type) => jsonNameOf(element, type) !== key);
+      const other = element.types.find((type) => buildJsonName(element, type) !== key);
       if (!element.choice || other === undefined) return undefined;
-      return { key: jsonNameOf(element, other), value: 'x', path, rules: ['choice'] };
+      return { key: buildJsonName(element, other), value: 'x', path, rules: ['choice'] };
     }),
 };
 

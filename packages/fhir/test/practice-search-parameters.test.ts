@@ -1,7 +1,7 @@
 // The parameters that practices' applications use: R4's where it has them, rows of our own where not.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { extractor, type JsonObject, practiceExtensions, searchParametersOf } from '../src/index.ts';
+import { compileExtractor, getSearchParameters, type JsonObject, practiceExtensions } from '../src/index.ts';
 import { freeSteps, testWork } from './free-steps.ts';
 
 const prefix = 'https://praxis.health/fhir/SearchParameter/';
@@ -150,7 +150,7 @@ const cases: readonly (readonly [string, JsonObject, readonly unknown[]])[] = [
 test('every parameter that applications use exists; R4 defines it or a row of ours does', () => {
   const found: string[] = [];
   for (const [type, codes] of Object.entries(used)) {
-    const parameters = searchParametersOf(type);
+    const parameters = getSearchParameters(type);
     assert.ok(parameters.has('_lastUpdated'));
     for (const code of codes) {
       const url = parameters.get(code)?.url ?? '';
@@ -165,10 +165,12 @@ test('each row of ours finds its values', () => {
   assert.equal(cases.length, ours.length);
   for (const [code, resource, expected] of cases) {
     const type = String(resource['resourceType']);
-    const parameter = searchParametersOf(type).get(code);
+    const parameter = getSearchParameters(type).get(code);
     assert.ok(parameter !== undefined, `${type}.${code}`);
     assert.ok(parameter.url.startsWith(prefix), `${type}.${code}`);
-    const values = extractor(type, parameter.expression ?? '')(resource, freeSteps, testWork).map(({ value }) => value);
+    const values = compileExtractor(type, parameter.expression ?? '')(resource, freeSteps, testWork).map(
+      ({ value }) => value,
+    );
     assert.deepEqual(values, expected, `${type}.${code}`);
   }
 });

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
-  extractor,
+  compileExtractor,
+  getSearchParameters,
   isRawDecimal,
   type JsonObject,
   type JsonValue,
   resourceTypes,
-  searchParametersOf,
   type TypedValue,
 } from '../src/index.ts';
 import { isJsonObject } from '../src/json.ts';
@@ -17,8 +17,8 @@ import { freeSteps, testWork } from './free-steps.ts';
 const parameters = new Map(
   resourceTypes.map((type) => [
     type,
-    [...searchParametersOf(type).values()].flatMap(({ code, type: kind, expression }) =>
-      kind === 'composite' || expression === undefined ? [] : [{ code, extract: extractor(type, expression) }],
+    [...getSearchParameters(type).values()].flatMap(({ code, type: kind, expression }) =>
+      kind === 'composite' || expression === undefined ? [] : [{ code, extract: compileExtractor(type, expression) }],
     ),
   ]),
 );

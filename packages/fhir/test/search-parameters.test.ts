@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
-  compositeExtractor,
-  extractor,
+  compileCompositeExtractor,
+  compileExtractor,
+  getSearchParameters,
   isSubtypeOf,
+  listResultTypes,
   patientCompartment,
   resourceTypes,
-  resultTypes,
   type SearchParameter,
-  searchParametersOf,
 } from '../src/index.ts';
 import { freeSteps, testWork } from './free-steps.ts';
 
@@ -38,7 +38,7 @@ const withoutExpression = ['_content', '_filter', '_query', '_text', 'age'];
 
 test('names that are no resource type have no search parameters', () => {
   for (const name of ['', 'patient', 'HumanName', 'Patient.contact', 'toString', '__proto__']) {
-    assert.equal(searchParametersOf(name).size, 0, name);
+    assert.equal(getSearchParameters(name).size, 0, name);
   }
 });
 
@@ -49,7 +49,7 @@ test('every search parameter of every type compiles and selects only elements th
       assert.ok(withoutExpression.includes(parameter.code), `${type}.${parameter.code} has no expression`);
       continue;
     }
-    assert.notDeepEqual(resultTypes(type, parameter.expression), [], `${type}.${parameter.code} can never match`);
+    assert.notDeepEqual(listResultTypes(type, parameter.expression), [], `${type}.${parameter.code} can never match`);
     compiled += 1;
   }
   assert.equal(compiled, 2_596);
@@ -59,7 +59,7 @@ test('what a parameter selects is what its kind can find, but for the listed alt
   for (const [type, parameter] of allParameters()) {
     if (parameter.expression === undefined || parameter.type === 'composite') continue;
     const known = searchableTypes[parameter.type] ?? [];
-    const others = resultTypes(type, parameter.expression).filter(
+    const others = listResultTypes(type, parameter.expression).filter(
       (name) => !known.some((ancestor) => isSubtypeOf(name, ancestor)),
     );
     assert.deepEqual(others, unsearchable[`${type}.${parameter.code}`] ?? [], `${type}.${parameter.code}`);
@@ -70,13 +70,13 @@ test('each component of a composite selects what the parameter that defines it s
   let components = 0;
   for (const [type, parameter] of allParameters()) {
     if (parameter.type !== 'composite') continue;
-    assert.doesNotThrow(() => compositeExtractor(type, parameter));
+    assert.doesNotThrow(() => compileCompositeExtractor(type, parameter));
     for (const { definition, expression } of parameter.components ?? []) {
-      const defining = [...searchParametersOf(type).values()].find(({ url }) => url === definition);
+      const defining = [...getSearchParameters(type).values()].find(({ url }) => url === definition);
       assert.ok(defining?.expression !== undefined, `${type}.${parameter.code}: ${definition}`);
-      const whole = resultTypes(type, defining.expression);
-      for (const base of resultTypes(type, parameter.expression ?? '')) {
-        const selected = resultTypes(base, expression);
+      const whole = listResultTypes(type, defining.expression);
+      for (const base of listResultTypes(type, parameter.expression ?? '')) {
+        const selected = listResultTypes(base, expression);
         assert.notDeepEqual(selected, []);
         for (const name of selected) assert.ok(whole.includes(name), `${type}.${parameter.code}: ${name}`);
       }
@@ -129,7 +129,7 @@ test('a parameter tells kind, URL, types and what it is for on this type', () =>
 });
 
 test('the parameters of all resources come first, those of DomainResource only where it applies', () => {
-  assert.deepEqual([...searchParametersOf('Patient').keys()].slice(0, 10), [
+  assert.deepEqual([...getSearchParameters('Patient').keys()].slice(0, 10), [
     '_content',
     '_id',
     '_lastUpdated',
@@ -141,17 +141,17 @@ test('the parameters of all resources come first, those of DomainResource only w
     '_filter',
     '_text',
   ]);
-  assert.ok(!searchParametersOf('Bundle').has('_text'));
-  assert.ok(searchParametersOf('Bundle').has('_id'));
+  assert.ok(!getSearchParameters('Bundle').has('_text'));
+  assert.ok(getSearchParameters('Bundle').has('_id'));
 });
 
 test('an extractor is compiled once for a type and expression', () => {
-  assert.equal(extractor('Patient', 'Patient.name'), extractor('Patient', 'Patient.name'));
-  assert.notEqual(extractor('Patient', 'name'), extractor('Person', 'name'));
+  assert.equal(compileExtractor('Patient', 'Patient.name'), compileExtractor('Patient', 'Patient.name'));
+  assert.notEqual(compileExtractor('Patient', 'name'), compileExtractor('Person', 'name'));
 });
 
 test('a composite gives one list of values per component for each value of its expression', () => {
-  const tuples = compositeExtractor('Observation', parameterOf('Observation', 'combo-code-value-quantity'))(
+  const tuples = compileCompositeExtractor('Observation', parameterOf('Observation', 'combo-code-value-quantity'))(
     {
       resourceType: 'Observation',
       code: { text: 'all' },
@@ -167,7 +167,7 @@ test('a composite gives one list of values per component for each value of its e
       [{ type: 'Quantity', value: { value: 1 }, path: 'Observation.component[0].value' }],
     ],
   ]);
-  const [coordinate] = compositeExtractor(
+  const [coordinate] = compileCompositeExtractor(
     'MolecularSequence',
     parameterOf('MolecularSequence', 'chromosome-variant-coordinate'),
   )(
@@ -187,7 +187,7 @@ test('a composite gives one list of values per component for each value of its e
       [['MolecularSequence.variant[0].end', 23]],
     ],
   );
-  assert.throws(() => compositeExtractor('Patient', parameterOf('Patient', 'name')), /is not a composite/);
+  assert.throws(() => compileCompositeExtractor('Patient', parameterOf('Patient', 'name')), /is not a composite/);
 });
 
 test('the patient compartment names reference parameters that may point to a patient', () => {
@@ -203,12 +203,12 @@ test('the patient compartment names reference parameters that may point to a pat
 
 function* allParameters(): Generator<readonly [string, SearchParameter]> {
   for (const type of resourceTypes) {
-    for (const parameter of searchParametersOf(type).values()) yield [type, parameter];
+    for (const parameter of getSearchParameters(type).values()) yield [type, parameter];
   }
 }
 
 function parameterOf(type: string, code: string): SearchParameter {
-  const parameter = searchParametersOf(type).get(code);
+  const parameter = getSearchParameters(type).get(code);
   assert.ok(parameter !== undefined, `${type}.${code}`);
   return parameter;
 }

@@ -1,7 +1,7 @@
 // Which elements a search parameter reads: what a caller has to be allowed to read before it may search by it.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { elementsOfParameter, resourceTypes, searchParametersOf, touchedElements } from '../src/index.ts';
+import { getSearchParameters, listExpressionElements, listParameterElements, resourceTypes } from '../src/index.ts';
 
 const cases: readonly (readonly [string, string, readonly string[]])[] = [
   ['Patient', 'name', ['Patient.name']],
@@ -50,28 +50,28 @@ const cases: readonly (readonly [string, string, readonly string[]])[] = [
 
 test('the elements that a parameter reads, criteria included', () => {
   for (const [type, code, expected] of cases) {
-    const parameter = searchParametersOf(type).get(code);
+    const parameter = getSearchParameters(type).get(code);
     assert.ok(parameter !== undefined, `${type}.${code}`);
-    assert.deepEqual(elementsOfParameter(type, parameter), expected, `${type}.${code}`);
+    assert.deepEqual(listParameterElements(type, parameter), expected, `${type}.${code}`);
   }
 });
 
 test('criteria alone are read too', () => {
-  assert.deepEqual(touchedElements('Patient', "Patient.telecom.where(use='home').value"), [
+  assert.deepEqual(listExpressionElements('Patient', "Patient.telecom.where(use='home').value"), [
     'Patient.telecom.use',
     'Patient.telecom.value',
   ]);
-  assert.deepEqual(touchedElements('Patient', "Patient.name.exists(use='old') and Patient.active"), [
+  assert.deepEqual(listExpressionElements('Patient', "Patient.name.exists(use='old') and Patient.active"), [
     'Patient.active',
     'Patient.name',
   ]);
-  assert.deepEqual(touchedElements('Patient', 'Person.name | Patient.birthDate'), ['Patient.birthDate']);
+  assert.deepEqual(listExpressionElements('Patient', 'Person.name | Patient.birthDate'), ['Patient.birthDate']);
 });
 
 test('every parameter with an expression reads elements of its own type only', () => {
   for (const type of resourceTypes) {
-    for (const parameter of searchParametersOf(type).values()) {
-      const paths = elementsOfParameter(type, parameter);
+    for (const parameter of getSearchParameters(type).values()) {
+      const paths = listParameterElements(type, parameter);
       assert.equal(paths.length > 0, parameter.expression !== undefined, `${type}.${parameter.code}`);
       for (const path of paths) assert.ok(path.startsWith(`${type}.`), `${type}.${parameter.code}: ${path}`);
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { primitivePattern } from '../src/definitions.ts';
+import { findPrimitivePattern } from '../src/definitions.ts';
 import { parseJson } from '../src/json.ts';
 import { validateResource } from '../src/validate.ts';
 import { assertDecisions } from './decision-table.ts';
@@ -207,7 +207,7 @@ test('property: short values are accepted as the patterns of R4 have it, real da
     '.',
   );
   for (const type of ['date', 'dateTime', 'instant', 'time', 'id', 'oid']) {
-    const published = new RegExp(`^(?:${primitivePattern(type)})$`);
+    const published = new RegExp(`^(?:${findPrimitivePattern(type)})$`);
     fc.assert(
       fc.property(fc.array(pieces, { minLength: 1, maxLength: 8 }), (parts) => {
         const value = parts.join('');

@@ -5,32 +5,32 @@
 import { verifyEntries } from './access/verify-entries.ts';
 import { type Administration, type AdministrationOptions, openAdministration } from './admin/administration.ts';
 import { openPasswords } from './admin/passwords.ts';
-import { auditHeadsDirectory, openHeadFiles } from './audit/head-files.ts';
+import { openHeadFiles, resolveAuditHeadsDirectory } from './audit/head-files.ts';
 import { type Ledger, openLedger } from './audit/ledger.ts';
 import { openProver } from './audit/proof.ts';
 import { openSealingKey } from './audit/seal.ts';
-import { auditSealing } from './audit/sealing.ts';
+import { openSealingJob } from './audit/sealing.ts';
 import type { Clock } from './base/clock.ts';
 import type { Config } from './base/config.ts';
 import type { Log } from './base/log.ts';
 import { openMetrics } from './base/metrics.ts';
 import { openSecrets, type Secrets } from './base/secrets.ts';
-import { openServiceClock, type ServiceClock, trustedClock } from './base/service-clock.ts';
+import { makeTrustedClock, openServiceClock, type ServiceClock } from './base/service-clock.ts';
 import { openResponseBudgets } from './bundle/response-budget.ts';
 import { type Content, openContent } from './content/content.ts';
-import { clockReadings, readClock } from './database/clock-reading.ts';
+import { openClockJob, readClock } from './database/clock-reading.ts';
 import { type Connections, openConnections } from './database/connections.ts';
 import { type Database, type DatabaseConnection, openDatabase } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
-import { holdingLock, type sessionLocks } from './database/session-lock.ts';
+import { runWithLock, type sessionLocks } from './database/session-lock.ts';
 import { openWriteProbe } from './database/write-probe.ts';
 import { openCompressor } from './http/answer/compression.ts';
 import { openRequestPlaces } from './http/connections/request-places.ts';
 import { type TakenConnections, takeConnections } from './http/connections/taken-connections.ts';
-import { baseUrlOf, type Origins, openOrigins } from './http/origins.ts';
+import { buildBaseUrl, type Origins, openOrigins } from './http/origins.ts';
 import { openDocumentation } from './http/pages/documentation.ts';
 import { createPublicRoutes, type PublicRoutesOptions } from './http/pages/public-routes.ts';
-import { readinessProblems } from './http/pages/readiness.ts';
+import { checkReadiness } from './http/pages/readiness.ts';
 import { openBodyAdmission } from './http/request/body-admission.ts';
 import { openServer } from './http/server.ts';
 import type { ServerServices } from './http/services.ts';
@@ -107,7 +107,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       transactionTimeoutMs: config.transactionTimeoutMs,
       log,
     });
-    const clock = options.clock === undefined ? openServiceClock() : trustedClock(options.clock);
+    const clock = options.clock === undefined ? openServiceClock() : makeTrustedClock(options.clock);
     clock.learn(await readClock(database));
     await ensureDefaultEnvironments(database);
     return {
@@ -120,7 +120,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       store: openStore(database, openProver(secrets), clock),
       content: openContent(config),
       asOwner: (work) => withOwner(connections.owner, log, work),
-      holding: (lock, onWait, work) => holdingLock({ connection: connections.owner, lock, log, onWait }, work),
+      holding: (lock, onWait, work) => runWithLock({ connection: connections.owner, lock, log, onWait }, work),
       async close() {
         await database.close();
         await connections.stop();
@@ -213,7 +213,7 @@ export async function startService(platform: Platform, options: ServiceOptions =
   const slices = openSlices();
   const openBudget = openBudgets(slices);
   const writeProbe = openWriteProbe(database, log);
-  const problems = () => readinessProblems({ database, clock, writeProbe, clockOffMaxMs: config.clockOffMaxMs });
+  const problems = () => checkReadiness({ database, clock, writeProbe, clockOffMaxMs: config.clockOffMaxMs });
   const parts: ServerServices = {
     config,
     clock,
@@ -248,7 +248,7 @@ export async function startService(platform: Platform, options: ServiceOptions =
   const connections = options.acceptedAt === undefined ? undefined : takeConnections(server.server);
   listening = options.acceptedAt ?? (await server.listen({ host: config.host, port: config.port }));
   const seals = config.auditSealMs === 0 ? undefined : sealing(platform, ledger);
-  const ownJobs = [counters.exchange, clockReadings(database, clock), writeProbe.job];
+  const ownJobs = [counters.exchange, openClockJob(database, clock), writeProbe.job];
   const shared = jobsOf(platform, parts).map((job) => runWhile(options.runsJobs ?? (() => true), job));
   const jobs = openJobs([...shared, ...(seals === undefined ? [] : [seals]), ...ownJobs], log);
   return {
@@ -351,9 +351,9 @@ function administrationOf(
 }
 
 function sealing({ config, clock, log, secrets, database }: Platform, ledger: Ledger) {
-  const heads = openHeadFiles(auditHeadsDirectory(config));
+  const heads = openHeadFiles(resolveAuditHeadsDirectory(config));
   const key = openSealingKey(secrets);
-  return auditSealing({ database, clock, log, key, heads, ledger, pauseMs: config.auditSealMs });
+  return openSealingJob({ database, clock, log, key, heads, ledger, pauseMs: config.auditSealMs });
 }
 
 /** What the address of a firm is made of. */
@@ -361,7 +361,7 @@ type Firm = Pick<TenancyFirm, 'environment' | 'prefix'>;
 
 /** The firm's base under the product that every firm has, as imports write it. */
 function baseUrlOfFirm(origins: Origins, firm: Firm): string {
-  return baseUrlOf(origins, { environment: firm.environment, firm: firm.prefix, product: 'pm' });
+  return buildBaseUrl(origins, { environment: firm.environment, firm: firm.prefix, product: 'pm' });
 }
 
 /** Connections that are still open after `drainMs` are cut, so that a silent client does not keep the process alive. */

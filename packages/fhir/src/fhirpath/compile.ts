@@ -3,9 +3,9 @@
 // begin with another type, and casts that cannot hold, leave nothing behind.
 // http://hl7.org/fhirpath/N1/ and https://hl7.org/fhir/R4/fhirpath.html
 import { type BudgetedWork, type StepBudget, StepMeter } from '../budget.ts';
-import { isSubtypeOf, typeDefinition } from '../definitions.ts';
+import { findTypeDefinition, isSubtypeOf } from '../definitions.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { both, compileElement, compileExtension } from './elements.ts';
+import { combineSteps, compileElement, compileExtension } from './elements.ts';
 import { FhirPathError } from './fhirpath-error.ts';
 import {
   booleanFocus,
@@ -13,19 +13,19 @@ import {
   type Continuation,
   countStep,
   type Focus,
-  focusOfType,
+  focusOnType,
   isPolymorphic,
-  narrowed,
+  narrowFocus,
   type Run,
   requireFewSteps,
-  runtimeType,
+  resolveRuntimeType,
   type Step,
   type TypedValue,
   touch,
   type Visit,
 } from './focus.ts';
 import { type Expression, parseFhirPath } from './parse.ts';
-import { compilePredicate, isBoolean, referenceTypeTest } from './predicates.ts';
+import { compilePredicate, isBoolean, parseReferenceTypeTest } from './predicates.ts';
 
 export interface CompiledExpression {
   /**
@@ -58,11 +58,11 @@ export function compileFhirPath(
   expression: string,
   tree: Expression = parseFhirPath(expression),
 ): CompiledExpression {
-  const input = focusOfType(typeName);
+  const input = focusOnType(typeName);
   if (input === undefined) throw new FhirPathError(`Unknown type ${typeName}`, expression);
   const compilation: Compilation = {
     expression,
-    root: focusOfType(typeName.replace(/\..*/, '')),
+    root: focusOnType(typeName.replace(/\..*/, '')),
     steps: 0,
     touched: new Set(),
     compile: (part, focus, then) => compile(part, focus, compilation, then),
@@ -114,7 +114,7 @@ function compile(expression: Expression, input: Focus, compilation: Compilation,
     case 'binary':
       if (expression.operator !== '|')
         throw new FhirPathError(`Unsupported operator ${expression.operator}`, compilation.expression);
-      return both(
+      return combineSteps(
         compile(expression.left, input, compilation, then),
         compile(expression.right, input, compilation, then),
       );
@@ -161,7 +161,7 @@ function compileCall(
 // http://hl7.org/fhirpath/N1/#path-selection: a path may begin with the name of the type that the focus has.
 function compileFirstName(name: string, input: Focus, compilation: Compilation, then: Continuation): Step | undefined {
   if (!/^[A-Z]/.test(name)) return compileElement(name, input, compilation, then);
-  if (typeDefinition(name) === undefined) throw new FhirPathError(`Unknown type ${name}`, compilation.expression);
+  if (findTypeDefinition(name) === undefined) throw new FhirPathError(`Unknown type ${name}`, compilation.expression);
   return isSubtypeOf(input.typeName, name) ? then(input) : undefined;
 }
 
@@ -171,7 +171,7 @@ function compileWhere(
   compilation: Compilation,
   then: Continuation,
 ): Step | undefined {
-  const test = referenceTypeTest(criteria);
+  const test = parseReferenceTypeTest(criteria);
   const next = then(test === undefined ? focus : { ...focus, targets: [test] });
   if (next === undefined) return undefined;
   const predicate = compilePredicate(criteria, focus, compilation);
@@ -185,15 +185,15 @@ function compileWhere(
 // http://hl7.org/fhirpath/N1/#as-type-specifier. The operator refuses several items there; R4's own parameters use it on
 // lists all the same (Observation.component.value as Quantity), so it takes each item for itself, as ofType() does.
 function compileCast(typeName: string, focus: Focus, compilation: Compilation, then: Continuation): Step | undefined {
-  if (typeDefinition(typeName) === undefined) {
+  if (findTypeDefinition(typeName) === undefined) {
     throw new FhirPathError(`Unknown type ${typeName}`, compilation.expression);
   }
   if (isSubtypeOf(focus.typeName, typeName)) return then(focus);
   if (!isPolymorphic(focus) || !isSubtypeOf(typeName, focus.typeName)) return undefined;
-  const next = then(narrowed(focus, typeName));
+  const next = then(narrowFocus(focus, typeName));
   if (next === undefined) return undefined;
   const visit: Visit = (value, path, run) => {
-    if (isSubtypeOf(runtimeType(focus, value), typeName)) next.visit(value, path, run, undefined);
+    if (isSubtypeOf(resolveRuntimeType(focus, value), typeName)) next.visit(value, path, run, undefined);
   };
   return { visit, usesSibling: false };
 }
@@ -243,7 +243,7 @@ function foundVisit(focus: Focus): Visit {
   if (isPolymorphic(focus)) {
     return (value, path, run) => {
       run.meter.spend(1);
-      run.found.push({ type: runtimeType(focus, value), value, path });
+      run.found.push({ type: resolveRuntimeType(focus, value), value, path });
     };
   }
   return (value, path, run) => {

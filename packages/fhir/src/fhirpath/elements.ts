@@ -1,14 +1,14 @@
 // Path steps: from a value to its elements, through the JSON properties that stand for them.
 // https://hl7.org/fhir/R4/json.html and http://hl7.org/fhirpath/N1/#path-selection
-import { jsonNameOf } from '../definitions.ts';
+import { buildJsonName } from '../definitions.ts';
 import { FhirPathError } from './fhirpath-error.ts';
 import {
   type Compilation,
   type Continuation,
   countStep,
   type Focus,
-  focusOfElement,
-  property,
+  focusOnElement,
+  readProperty,
   type Step,
   type Visit,
 } from './focus.ts';
@@ -30,8 +30,8 @@ export function compileElement(
   let step: Step | undefined;
   for (const type of element.types) {
     countStep(compilation);
-    const next = continued(focusOfElement(type, element.children, elementPath), then, failures);
-    if (next !== undefined) step = both(step, elementStep(jsonNameOf(element, type), `.${name}`, next));
+    const next = continued(focusOnElement(type, element.children, elementPath), then, failures);
+    if (next !== undefined) step = combineSteps(step, elementStep(buildJsonName(element, type), `.${name}`, next));
   }
   // `value.code` is right as long as one of the types of value[x] has a code.
   const [failure] = failures;
@@ -54,7 +54,7 @@ function elementStep(jsonName: string, pathSuffix: string, next: Step): Step {
   const visitNext = next.visit;
   const visit: Visit = (value, path, run) => {
     run.meter.spend(1);
-    const child = property(value, jsonName);
+    const child = readProperty(value, jsonName);
     if (child === undefined || child === null) return;
     const childPath = path + pathSuffix;
     if (!Array.isArray(child)) return visitNext(child, childPath, run, undefined);
@@ -72,8 +72,8 @@ function siblingAwareStep(jsonName: string, pathSuffix: string, next: Step): Ste
   const siblingName = `_${jsonName}`;
   const visit: Visit = (value, path, run) => {
     run.meter.spend(1);
-    const child = property(value, jsonName);
-    const sibling = property(value, siblingName);
+    const child = readProperty(value, jsonName);
+    const sibling = readProperty(value, siblingName);
     const childPath = path + pathSuffix;
     if (!Array.isArray(child) && !Array.isArray(sibling)) {
       if ((child ?? sibling ?? null) !== null) next.visit(child ?? null, childPath, run, sibling);
@@ -93,7 +93,7 @@ function siblingAwareStep(jsonName: string, pathSuffix: string, next: Step): Ste
 }
 
 function compilePrimitiveExtensions(focus: Focus, then: Continuation): Step | undefined {
-  const next = then(focusOfElement({ code: 'Extension' }, undefined, `${focus.elementPath}.extension`));
+  const next = then(focusOnElement({ code: 'Extension' }, undefined, `${focus.elementPath}.extension`));
   if (next === undefined) return undefined;
   const inner = elementStep('extension', '.extension', next);
   const visit: Visit = (_, path, run, sibling) => {
@@ -114,14 +114,14 @@ export function compileExtension(
     if (next === undefined) return undefined;
     compilation.touched.add(`${extension.elementPath}.url`);
     const visit: Visit = (value, path, run) => {
-      if (property(value, 'url') === url) next.visit(value, path, run, undefined);
+      if (readProperty(value, 'url') === url) next.visit(value, path, run, undefined);
     };
     return { visit, usesSibling: false };
   });
 }
 
 /** Both steps one after the other; a missing one is left out. */
-export function both(left: Step | undefined, right: Step | undefined): Step | undefined {
+export function combineSteps(left: Step | undefined, right: Step | undefined): Step | undefined {
   if (left === undefined || right === undefined) return left ?? right;
   const visit: Visit = (value, path, run, sibling) => {
     left.visit(value, path, run, sibling);

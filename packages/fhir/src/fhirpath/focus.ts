@@ -1,7 +1,7 @@
 // What the compiler knows about the values that a part of an expression selects, and what runs over them.
 import type { StepMeter } from '../budget.ts';
 import type { ElementType, TypeDefinition } from '../definitions.ts';
-import { isPrimitiveType, isSubtypeOf, typeDefinition } from '../definitions.ts';
+import { findTypeDefinition, isPrimitiveType, isSubtypeOf } from '../definitions.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { FhirPathError } from './fhirpath-error.ts';
 import type { Expression } from './parse.ts';
@@ -57,18 +57,18 @@ export type Predicate = (
 ) => boolean | undefined;
 
 /** The focus for a type by name; a path such as 'Observation.component' names the inline type of an element. */
-export function focusOfType(name: string): Focus | undefined {
+export function focusOnType(name: string): Focus | undefined {
   const [rootName = '', ...names] = name.split('.');
-  let definition = typeDefinition(rootName);
+  let definition = findTypeDefinition(rootName);
   for (const step of names) definition = definition?.elements.get(step)?.children;
   if (definition === undefined) return undefined;
   return { typeName: definition.name, definition, primitive: false, elementPath: name, targets: undefined };
 }
 
-export function focusOfElement(type: ElementType, children: TypeDefinition | undefined, elementPath: string): Focus {
+export function focusOnElement(type: ElementType, children: TypeDefinition | undefined, elementPath: string): Focus {
   return {
     typeName: children?.name ?? type.code,
-    definition: children ?? typeDefinition(type.code),
+    definition: children ?? findTypeDefinition(type.code),
     primitive: children === undefined && isPrimitiveType(type.code),
     elementPath,
     targets: type.targets,
@@ -76,13 +76,13 @@ export function focusOfElement(type: ElementType, children: TypeDefinition | und
 }
 
 /** The same values, known to be of a narrower type. */
-export function narrowed(focus: Focus, typeName: string): Focus {
-  return { ...focus, typeName, definition: typeDefinition(typeName), primitive: isPrimitiveType(typeName) };
+export function narrowFocus(focus: Focus, typeName: string): Focus {
+  return { ...focus, typeName, definition: findTypeDefinition(typeName), primitive: isPrimitiveType(typeName) };
 }
 
 export const booleanFocus: Focus = {
   typeName: 'boolean',
-  definition: typeDefinition('boolean'),
+  definition: findTypeDefinition('boolean'),
   primitive: true,
   elementPath: undefined,
   targets: undefined,
@@ -94,14 +94,14 @@ export function isPolymorphic(focus: Focus): boolean {
 }
 
 /** The type of a value: for a polymorphic focus what the resource says about itself. */
-export function runtimeType(focus: Focus, value: JsonValue): string {
+export function resolveRuntimeType(focus: Focus, value: JsonValue): string {
   if (!isPolymorphic(focus)) return focus.typeName;
-  const type = property(value, 'resourceType');
+  const type = readProperty(value, 'resourceType');
   return typeof type === 'string' && isSubtypeOf(type, focus.typeName) ? type : focus.typeName;
 }
 
 /** A property of a JSON object; undefined when it is absent or the value is no object. */
-export function property(value: JsonValue | undefined, name: string): JsonValue | undefined {
+export function readProperty(value: JsonValue | undefined, name: string): JsonValue | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   // What remains is an object or a raw decimal, which has none of the properties of FHIR.
   return (value as JsonObject)[name];

@@ -1,12 +1,20 @@
 // Compiles the criteria of where() and other expressions whose value is a boolean.
 // http://hl7.org/fhirpath/N1/#boolean-logic and #equality
 
-import { isSubtypeOf, typeDefinition } from '../definitions.ts';
-import { decimalText, isRawDecimal, type JsonValue } from '../json.ts';
+import { findTypeDefinition, isSubtypeOf } from '../definitions.ts';
+import { formatDecimal, isRawDecimal, type JsonValue } from '../json.ts';
 import { FhirPathError } from './fhirpath-error.ts';
-import { type Compilation, type Focus, type Predicate, type Run, runtimeType, type Step, touch } from './focus.ts';
+import {
+  type Compilation,
+  type Focus,
+  type Predicate,
+  type Run,
+  resolveRuntimeType,
+  type Step,
+  touch,
+} from './focus.ts';
 import type { BinaryOperator, Expression } from './parse.ts';
-import { referencedType, stepsToReferencedType } from './referenced-type.ts';
+import { countReferenceSteps, findReferencedType } from './referenced-type.ts';
 
 export interface CompiledPredicate {
   readonly test: Predicate;
@@ -24,7 +32,7 @@ export function isBoolean(expression: Expression): boolean {
 }
 
 /** The type name of criteria of the form `resolve() is Patient`; undefined for other criteria. */
-export function referenceTypeTest(criteria: Expression): string | undefined {
+export function parseReferenceTypeTest(criteria: Expression): string | undefined {
   return criteria.kind === 'type' && criteria.operation === 'is' && isResolve(criteria.operand)
     ? criteria.typeName
     : undefined;
@@ -114,7 +122,7 @@ function compileOperand(expression: Expression, input: Focus, compilation: Compi
 }
 
 function comparable(value: JsonValue): readonly (string | number | boolean)[] {
-  if (isRawDecimal(value)) return [Number(decimalText(value))];
+  if (isRawDecimal(value)) return [Number(formatDecimal(value))];
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [value] : [];
 }
 
@@ -154,7 +162,7 @@ function compileTypeTest(
   input: Focus,
   compilation: Compilation,
 ): CompiledPredicate {
-  if (typeDefinition(typeName) === undefined) {
+  if (findTypeDefinition(typeName) === undefined) {
     throw new FhirPathError(`Unknown type ${typeName}`, compilation.expression);
   }
   if (isResolve(operand)) return compileReferenceTypeTest(operand.operand, typeName, input, compilation);
@@ -179,8 +187,8 @@ function compileReferenceTypeTest(
   const test: Predicate = (value, path, run, sibling) => {
     const [reference] = collect.values(value, path, run, sibling);
     if (reference === undefined) return false;
-    run.meter.spend(stepsToReferencedType(reference, run.root));
-    const type = referencedType(reference, run.root);
+    run.meter.spend(countReferenceSteps(reference, run.root));
+    const type = findReferencedType(reference, run.root);
     return type !== undefined && isSubtypeOf(type, typeName);
   };
   return { test, usesSibling: false };
@@ -217,7 +225,7 @@ function compileCollection(
     touch(compilation, focus);
     const visit: Step['visit'] = (value, path, run) => {
       run.meter.spend(1);
-      run.found.push({ type: runtimeType(focus, value), value, path });
+      run.found.push({ type: resolveRuntimeType(focus, value), value, path });
     };
     return { visit, usesSibling: withSiblings && focus.primitive };
   });

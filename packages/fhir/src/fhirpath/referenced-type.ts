@@ -2,7 +2,7 @@
 // https://hl7.org/fhir/R4/references.html#literal
 import { resourceTypes } from '../definitions.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { property } from './focus.ts';
+import { readProperty } from './focus.ts';
 
 const knownTypes: ReadonlySet<string> = new Set(resourceTypes);
 
@@ -13,16 +13,16 @@ const restfulPattern = /(?:^|\/)([A-Z][A-Za-z]+)\/[A-Za-z0-9\-.]{1,64}(?:\/_hist
  * The type of what a Reference, canonical or uri points to: read from a relative or absolute RESTful URL, from the
  * contained resource for '#id' (the resource itself for '#'), else from Reference.type. Undefined when none tells.
  */
-export function referencedType(reference: JsonValue, root: JsonObject): string | undefined {
-  const text = typeof reference === 'string' ? reference : property(reference, 'reference');
-  const stated = property(reference, 'type');
+export function findReferencedType(reference: JsonValue, root: JsonObject): string | undefined {
+  const text = typeof reference === 'string' ? reference : readProperty(reference, 'reference');
+  const stated = readProperty(reference, 'type');
   const type = (typeof text === 'string' ? typeOfText(text, root) : undefined) ?? stated;
   return typeof type === 'string' && knownTypes.has(type) ? type : undefined;
 }
 
-/** Steps that `referencedType` takes: contained resources are looked at one by one. */
-export function stepsToReferencedType(reference: JsonValue, { contained }: JsonObject): number {
-  const text = typeof reference === 'string' ? reference : property(reference, 'reference');
+/** Steps that `findReferencedType` takes: contained resources are looked at one by one. */
+export function countReferenceSteps(reference: JsonValue, { contained }: JsonObject): number {
+  const text = typeof reference === 'string' ? reference : readProperty(reference, 'reference');
   return typeof text === 'string' && text.startsWith('#') && Array.isArray(contained) ? 1 + contained.length : 1;
 }
 
@@ -37,7 +37,7 @@ function containedType(id: string, root: JsonObject): JsonValue | undefined {
   const contained = root['contained'];
   if (!Array.isArray(contained)) return undefined;
   for (const resource of contained) {
-    if (property(resource, 'id') === id) return property(resource, 'resourceType');
+    if (readProperty(resource, 'id') === id) return readProperty(resource, 'resourceType');
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 /** Which members of a resource an invariant goes by together: its verdict on a change of one tells of the others. */
-import { type ElementDefinition, jsonNameOf, typeDefinition } from '../definitions.ts';
-import { type Invariant, invariantPaths, invariantsAt, invariantsOf } from './declared.ts';
+import { buildJsonName, type ElementDefinition, findTypeDefinition } from '../definitions.ts';
+import { type Invariant, invariantPaths, listInvariants, listInvariantsAt } from './declared.ts';
 import { checkedWithStructure } from './plan.ts';
 
 const known = new Map<string, readonly (readonly string[])[]>();
@@ -9,7 +9,7 @@ const known = new Map<string, readonly (readonly string[])[]>();
  * The JSON names that each invariant of severity error reads beside each other, for those that read several: of the resource, and
  * of elements inside that look at the resource around them. [] for unknown types.
  */
-export function membersAskedTogether(type: string): readonly (readonly string[])[] {
+export function listMembersAskedTogether(type: string): readonly (readonly string[])[] {
   let found = known.get(type);
   if (found === undefined) {
     found = compute(type);
@@ -19,12 +19,12 @@ export function membersAskedTogether(type: string): readonly (readonly string[])
 }
 
 function compute(type: string): readonly (readonly string[])[] {
-  const definition = typeDefinition(type);
+  const definition = findTypeDefinition(type);
   if (definition?.kind !== 'resource') return [];
-  const own = invariantsOf(undefined, type, definition).map((invariant) => wordsOf(invariant));
+  const own = listInvariants(undefined, type, definition).map((invariant) => wordsOf(invariant));
   const inside = invariantPaths
     .filter((path) => path.startsWith(`${type}.`))
-    .flatMap((path) => invariantsAt(path).map((invariant) => ({ path, invariant })))
+    .flatMap((path) => listInvariantsAt(path).map((invariant) => ({ path, invariant })))
     .filter(({ invariant }) => /%(root)?resource/i.test(invariant.expression))
     .map(({ path, invariant }) => wordsOf(invariant)?.add(path.split('.')[1] ?? ''));
   return [...own, ...inside].flatMap((words) => {
@@ -42,5 +42,5 @@ function wordsOf({ key, severity, expression }: Invariant): Set<string> | undefi
 }
 
 function jsonNames(element: ElementDefinition): string[] {
-  return element.types.map((type) => jsonNameOf(element, type));
+  return element.types.map((type) => buildJsonName(element, type));
 }

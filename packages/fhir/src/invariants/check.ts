@@ -7,11 +7,11 @@
 import { type Budget, type BudgetedWork, StepMeter } from '../budget.ts';
 import { FhirPathError } from '../fhirpath/fhirpath-error.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { type Place, pathOf } from '../validation/issue.ts';
+import { buildElementPath, type Place } from '../validation/issue.ts';
 import type { FindUnit } from './compare.ts';
 import type { Evaluation } from './evaluation.ts';
-import { type Item, resourceItem } from './item.ts';
-import { type CompiledInvariant, type Member, membersOf, type Plan, resourcePlan } from './plan.ts';
+import { type Item, makeResourceItem } from './item.ts';
+import { type CompiledInvariant, type Member, type Plan, planMembers, planResource } from './plan.ts';
 
 /** An invariant that does not hold at an element. */
 export interface InvariantBreach {
@@ -92,7 +92,7 @@ const tasksPerBreath = 64;
 
 function begin(resource: JsonObject, options: InvariantOptions, meter: StepMeter): Run {
   const { severity, breachesMax, findUnit } = options;
-  const item = resourceItem(resource);
+  const item = makeResourceItem(resource);
   const tasks: Task[] = [];
   // Without a known type there is nothing to judge by.
   const root: Item = item ?? { value: resource, sibling: undefined, type: '', definition: undefined };
@@ -111,7 +111,7 @@ function begin(resource: JsonObject, options: InvariantOptions, meter: StepMeter
 }
 
 function checkResource(run: Run, item: Item, place: Place, isContained: boolean): void {
-  const plan = resourcePlan(item.type);
+  const plan = planResource(item.type);
   if (plan === undefined || !isJsonObject(item.value)) return;
   const { evaluation } = run;
   const { resource, rootResource } = evaluation;
@@ -131,7 +131,7 @@ function checkResource(run: Run, item: Item, place: Place, isContained: boolean)
 }
 
 function checkMembers(run: Run, { definition }: Plan, object: JsonObject, parent: Place): void {
-  const members = membersOf(definition);
+  const members = planMembers(definition);
   const keys = Object.keys(object);
   run.evaluation.spend(keys.length);
   // The last first, so that the first is done first.
@@ -160,7 +160,7 @@ function checkMember(
   const { kind, plan, name, repeats } = member;
   const place: Place = { parent, name, index: repeats ? index : -1 };
   if (kind === 'resource' || kind === 'contained') {
-    const item = resourceItem(value);
+    const item = makeResourceItem(value);
     if (item !== undefined) checkResource(run, item, place, kind === 'contained');
   } else if (kind === 'sibling') checkSibling(run, value, place);
   else if (plan !== undefined && kind === 'primitive') {
@@ -187,8 +187,8 @@ function checkSibling(run: Run, value: JsonValue, place: Place): void {
 
 /** That of the extensions of any element. */
 function extensionPlan(): Plan | undefined {
-  const definition = resourcePlan('Basic')?.definition;
-  return definition === undefined ? undefined : membersOf(definition).get('extension')?.plan;
+  const definition = planResource('Basic')?.definition;
+  return definition === undefined ? undefined : planMembers(definition).get('extension')?.plan;
 }
 
 function itemOf({ type, definition }: Plan, value: JsonValue, sibling: JsonObject | undefined): Item {
@@ -203,9 +203,9 @@ function judge(run: Run, plan: Plan, item: Item, place: Place, except: string | 
     if (invariant.key === except || run.breaches.length >= run.breachesMax) continue;
     const { key, human, severity } = invariant;
     const result = evaluate(run, invariant, item);
-    if (result === false) run.breaches.push({ key, severity, human, path: pathOf(place) });
+    if (result === false) run.breaches.push({ key, severity, human, path: buildElementPath(place) });
     else if (typeof result === 'string' && run.severity === 'all')
-      run.breaches.push({ key, severity: 'warning', human, path: pathOf(place), unevaluated: result });
+      run.breaches.push({ key, severity: 'warning', human, path: buildElementPath(place), unevaluated: result });
   }
 }
 

@@ -5,7 +5,7 @@
  * http://hl7.org/fhirpath/N1/#equality · #comparison
  */
 import { isSubtypeOf } from '../definitions.ts';
-import { decimalText, isJsonObject, isRawDecimal, type JsonValue, type RawDecimal } from '../json.ts';
+import { formatDecimal, isJsonObject, isRawDecimal, type JsonValue, type RawDecimal } from '../json.ts';
 import type { Item } from './item.ts';
 
 /** A unit in terms of base units: a value means `value × factor + offset` of `base`. */
@@ -48,18 +48,18 @@ export function equalItems(left: Item, right: Item): boolean | undefined {
   if (plain && typeof a !== 'object' && typeof b !== 'object') return a === b;
   // A computed value has no id and no extensions that it could differ in.
   const isComputed = left.definition === undefined || right.definition === undefined;
-  return isComputed ? keyOfValue(a) === keyOfValue(b) : keyOf(left) === keyOf(right);
+  return isComputed ? keyOfValue(a) === keyOfValue(b) : computeItemKey(left) === computeItemKey(right);
 }
 
 /** A text that equal items share. Of primitives with id or extensions these count, too. */
-export function keyOf({ value, sibling }: Item): string {
+export function computeItemKey({ value, sibling }: Item): string {
   const key = keyOfValue(value);
   return sibling === undefined ? key : `${key}${keyOfValue(sibling)}`;
 }
 
 function keyOfValue(value: JsonValue | undefined): string {
   if (isNumber(value)) {
-    const { sign, pointAt, digits } = partsOf(decimalText(value));
+    const { sign, pointAt, digits } = partsOf(formatDecimal(value));
     return `n${sign}e${pointAt}d${digits}`;
   }
   if (Array.isArray(value)) return `[${value.map(keyOfValue).join()}]`;
@@ -79,8 +79,8 @@ function compareTexts(a: string, b: string): number {
 
 function compareNumbers(a: number | RawDecimal, b: number | RawDecimal): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
-  const left = partsOf(decimalText(a));
-  const right = partsOf(decimalText(b));
+  const left = partsOf(formatDecimal(a));
+  const right = partsOf(formatDecimal(b));
   if (left.sign !== right.sign) return left.sign - right.sign;
   const size = left.pointAt - right.pointAt || compareTexts(left.digits, right.digits);
   return size * left.sign;
@@ -180,6 +180,6 @@ function inBaseUnits(
   if (system !== ucum || typeof code !== 'string') return undefined;
   const unit = findUnit?.(code);
   if (unit === undefined) return undefined;
-  const converted = Number(decimalText(value)) * unit.factor + unit.offset;
+  const converted = Number(formatDecimal(value)) * unit.factor + unit.offset;
   return { base: unit.base, value: Number(converted.toPrecision(convertedDigits)) };
 }

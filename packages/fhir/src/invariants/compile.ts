@@ -5,22 +5,22 @@
  *
  * http://hl7.org/fhirpath/N1/ · https://hl7.org/fhir/R4/fhirpath.html
  */
-import { isSubtypeOf, typeDefinition } from '../definitions.ts';
+import { findTypeDefinition, isSubtypeOf } from '../definitions.ts';
 import { FhirPathError } from '../fhirpath/fhirpath-error.ts';
 import { type BinaryOperator, type Expression, parseFhirPath } from '../fhirpath/parse.ts';
-import { compareItems, equalItems, keyOf } from './compare.ts';
+import { compareItems, computeItemKey, equalItems } from './compare.ts';
 import {
   type Collect,
   type Compiler,
   type Evaluation,
   flatMap,
-  singleton,
+  requireSingleton,
   type Test,
-  textOf,
-  truthOf,
+  toSingletonBoolean,
+  toSingletonString,
 } from './evaluation.ts';
 import { collectingFunctions, testingFunctions } from './functions.ts';
-import { childrenNamed, computed, type Item, type Items, nothing } from './item.ts';
+import { type Item, type Items, listChildrenNamed, makeComputedItem, nothing } from './item.ts';
 
 /** Compiles an invariant. @throws FhirPathError for what R4's invariants do not use */
 export function compileInvariant(expression: string): Test {
@@ -33,8 +33,8 @@ export function compileInvariant(expression: string): Test {
   return compiler.test(tree);
 }
 
-const trueItems: Items = [computed(true)];
-const falseItems: Items = [computed(false)];
+const trueItems: Items = [makeComputedItem(true)];
+const falseItems: Items = [makeComputedItem(false)];
 
 function asItems(test: Test): Collect {
   return (focus, evaluation) => {
@@ -66,7 +66,7 @@ function compileCollect(tree: Expression, compiler: Compiler): Collect {
     case 'variable':
       return compileVariable(tree.name);
     case 'literal': {
-      const items: Items = [computed(tree.value)];
+      const items: Items = [makeComputedItem(tree.value)];
       return () => items;
     }
     case 'member':
@@ -90,7 +90,7 @@ function compileCollect(tree: Expression, compiler: Compiler): Collect {
 function compileVariable(name: '%rootResource' | '%context' | '%ucum'): Collect {
   if (name === '%rootResource') return (_, { rootResource }) => [rootResource];
   if (name === '%context') return (_, { context }) => [context];
-  const items: Items = [computed('http://unitsofmeasure.org')];
+  const items: Items = [makeComputedItem('http://unitsofmeasure.org')];
   return () => items;
 }
 
@@ -108,13 +108,13 @@ function compileMember(operand: Expression | undefined, name: string, compiler: 
 }
 
 function childrenPaid(item: Item, name: string, { spend }: Evaluation): Items {
-  const children = childrenNamed(item, name);
+  const children = listChildrenNamed(item, name);
   spend(1 + children.length);
   return children;
 }
 
 function typeTest(name: string, { expression }: Compiler): (item: Item) => boolean {
-  if (typeDefinition(name) === undefined) throw new FhirPathError(`Unknown type ${name}`, expression);
+  if (findTypeDefinition(name) === undefined) throw new FhirPathError(`Unknown type ${name}`, expression);
   return ({ type }) => isSubtypeOf(type, name);
 }
 
@@ -127,20 +127,20 @@ function compileCollecting(operator: BinaryOperator, left: Expression, right: Ex
   }
   if (operator === '&') {
     return (focus, evaluation) => {
-      const first = textOf(a(focus, evaluation), expression) ?? '';
-      return [computed(first + (textOf(b(focus, evaluation), expression) ?? ''))];
+      const first = toSingletonString(a(focus, evaluation), expression) ?? '';
+      return [makeComputedItem(first + (toSingletonString(b(focus, evaluation), expression) ?? ''))];
     };
   }
   return (focus, evaluation) => {
     const first = integerOf(a(focus, evaluation), expression);
     const second = integerOf(b(focus, evaluation), expression);
-    return first === undefined || second === undefined ? nothing : [computed(first + second)];
+    return first === undefined || second === undefined ? nothing : [makeComputedItem(first + second)];
   };
 }
 
 /** R4's invariants add counts only. */
 function integerOf(items: Items, expression: string): number | undefined {
-  const only = singleton(items, expression);
+  const only = requireSingleton(items, expression);
   if (only === undefined) return undefined;
   if (!Number.isInteger(only.value)) throw new FhirPathError('Only whole numbers are added', expression);
   return Number(only.value);
@@ -150,7 +150,7 @@ function integerOf(items: Items, expression: string): number | undefined {
 function distinct(items: Items, { spend }: Evaluation): Items {
   spend(items.length);
   if (items.length < 2) return items;
-  return [...new Map(items.toReversed().map((item) => [keyOf(item), item])).values()].toReversed();
+  return [...new Map(items.toReversed().map((item) => [computeItemKey(item), item])).values()].toReversed();
 }
 
 function compileTest(tree: Expression, compiler: Compiler): Test {
@@ -164,14 +164,14 @@ function compileTest(tree: Expression, compiler: Compiler): Test {
     const operand = compiler.collect(tree.operand);
     const fits = typeTest(tree.typeName, compiler);
     return (focus, evaluation) => {
-      const only = singleton(operand(focus, evaluation), compiler.expression);
+      const only = requireSingleton(operand(focus, evaluation), compiler.expression);
       return only === undefined ? undefined : fits(only);
     };
   }
   if (tree.kind === 'binary' && booleanOperators.has(tree.operator))
     return compileOperator(tree.operator, tree.left, tree.right, compiler);
   const collect = compiler.collect(tree);
-  return (focus, evaluation) => truthOf(collect(focus, evaluation), compiler.expression);
+  return (focus, evaluation) => toSingletonBoolean(collect(focus, evaluation), compiler.expression);
 }
 
 function compileOperator(operator: BinaryOperator, left: Expression, right: Expression, compiler: Compiler): Test {
@@ -216,7 +216,7 @@ function compileLogic(operator: 'and' | 'or' | 'xor' | 'implies', a: Test, b: Te
 /** http://hl7.org/fhirpath/N1/#collections-2 */
 function compileMembership(one: Collect, all: Collect, expression: string): Test {
   return (focus, evaluation) => {
-    const item = singleton(one(focus, evaluation), expression);
+    const item = requireSingleton(one(focus, evaluation), expression);
     if (item === undefined) return undefined;
     const items = all(focus, evaluation);
     evaluation.spend(items.length);
@@ -268,8 +268,8 @@ const fitsOrder: Readonly<Record<string, (order: number) => boolean>> = {
 function compileComparison(operator: BinaryOperator, a: Collect, b: Collect, expression: string): Test {
   const fits = fitsOrder[operator];
   return (focus, evaluation) => {
-    const left = singleton(a(focus, evaluation), expression);
-    const right = singleton(b(focus, evaluation), expression);
+    const left = requireSingleton(a(focus, evaluation), expression);
+    const right = requireSingleton(b(focus, evaluation), expression);
     if (left === undefined || right === undefined || left.value === null || right.value === null) return undefined;
     const order = compareItems(left, right, evaluation.findUnit);
     if (order === 'incomparable')

@@ -4,7 +4,7 @@
  *
  * https://hl7.org/fhir/R4/conformance-rules.html#constraints
  */
-import { type ElementDefinition, type TypeDefinition, typeDefinition } from '../definitions.ts';
+import { type ElementDefinition, findTypeDefinition, type TypeDefinition } from '../definitions.ts';
 import { constraintTexts } from '../generated/constraints.js';
 
 /** https://hl7.org/fhir/R4/elementdefinition-definitions.html#ElementDefinition.constraint */
@@ -23,7 +23,7 @@ export const invariantPaths: readonly string[] = Object.keys(constraintTexts);
 const known = new Map<string, readonly Invariant[]>();
 
 /** The invariants that are declared at a type or an element, in the order of R4. Those of a base stand at the base. */
-export function invariantsAt(path: string): readonly Invariant[] {
+export function listInvariantsAt(path: string): readonly Invariant[] {
   let found = known.get(path);
   if (found === undefined && Object.hasOwn(constraintTexts, path)) {
     found = (constraintTexts[path] ?? '').split('\n').map(parseInvariant);
@@ -36,14 +36,14 @@ export function invariantsAt(path: string): readonly Invariant[] {
  * All that are asked of an element of a type: those of the element, of the declaration that it shares ("see
  * Questionnaire.item"), of its type and the bases of that.
  */
-export function invariantsOf(
+export function listInvariants(
   element: ElementDefinition | undefined,
   type: string,
   definition: TypeDefinition,
 ): readonly Invariant[] {
   const paths = new Set(element === undefined ? [definition.name] : [element.path, definition.name]);
-  for (let at: string | undefined = type; at !== undefined; at = typeDefinition(at)?.base) paths.add(at);
-  return [...paths].flatMap(invariantsAt);
+  for (let at: string | undefined = type; at !== undefined; at = findTypeDefinition(at)?.base) paths.add(at);
+  return [...paths].flatMap(listInvariantsAt);
 }
 
 // The format is described in tools/generate-fhir/constraints.ts.

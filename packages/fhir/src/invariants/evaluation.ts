@@ -43,21 +43,21 @@ export interface Compiler {
 export type Call = Expression & { readonly kind: 'call' };
 
 /** The only item of a collection; undefined of an empty one. @throws FhirPathError when there are several */
-export function singleton(items: Items, expression: string): Item | undefined {
+export function requireSingleton(items: Items, expression: string): Item | undefined {
   if (items.length > 1) throw new FhirPathError('One value is expected, there are several', expression);
   return items[0];
 }
 
 /** http://hl7.org/fhirpath/N1/#singleton-evaluation-of-collections @throws FhirPathError when there are several */
-export function truthOf(items: Items, expression: string): boolean | undefined {
-  const only = singleton(items, expression);
+export function toSingletonBoolean(items: Items, expression: string): boolean | undefined {
+  const only = requireSingleton(items, expression);
   if (only === undefined) return undefined;
   return typeof only.value === 'boolean' ? only.value : true;
 }
 
 /** The text of the only item; undefined where there is none. @throws FhirPathError for several, and what is no text */
-export function textOf(items: Items, expression: string): string | undefined {
-  const only = singleton(items, expression);
+export function toSingletonString(items: Items, expression: string): string | undefined {
+  const only = requireSingleton(items, expression);
   if (only === undefined || only.value === null) return undefined;
   if (typeof only.value !== 'string') throw new FhirPathError(`A text is expected, not ${only.type}`, expression);
   return only.value;

@@ -6,19 +6,19 @@
  */
 import { FhirPathError } from '../fhirpath/fhirpath-error.ts';
 import type { Expression } from '../fhirpath/parse.ts';
-import { decimalText, isRawDecimal } from '../json.ts';
-import { keyOf } from './compare.ts';
+import { formatDecimal, isRawDecimal } from '../json.ts';
+import { computeItemKey } from './compare.ts';
 import {
   type Call,
   type Collect,
   type Compiler,
   type Evaluation,
   flatMap,
-  singleton,
+  requireSingleton,
   type Test,
-  textOf,
+  toSingletonString,
 } from './evaluation.ts';
-import { childrenOf, computed, type Item, type Items, nothing } from './item.ts';
+import { type Item, type Items, listChildren, makeComputedItem, nothing } from './item.ts';
 import { resolveReference } from './resolve.ts';
 
 export const testingFunctions: Readonly<Record<string, (call: Call, compiler: Compiler) => Test>> = {
@@ -41,7 +41,7 @@ export const testingFunctions: Readonly<Record<string, (call: Call, compiler: Co
     return (focus, evaluation) => {
       const items = collect(focus, evaluation);
       evaluation.spend(items.length);
-      return items.length < 2 || new Set(items.map(keyOf)).size === items.length;
+      return items.length < 2 || new Set(items.map(computeItemKey)).size === items.length;
     };
   },
   hasValue: ({ operand }, compiler) => {
@@ -58,7 +58,7 @@ export const testingFunctions: Readonly<Record<string, (call: Call, compiler: Co
     const pattern = patternOf(call, compiler, 'su');
     const collect = compiler.collect(call.operand);
     return (focus, evaluation) => {
-      const text = textOf(collect(focus, evaluation), compiler.expression);
+      const text = toSingletonString(collect(focus, evaluation), compiler.expression);
       evaluation.spend(1 + ((text?.length ?? 0) >> 6));
       return text === undefined ? undefined : pattern.test(text);
     };
@@ -78,7 +78,7 @@ export const collectingFunctions: Readonly<Record<string, (call: Call, compiler:
   },
   first: onItems((items) => items.slice(0, 1)),
   tail: onItems((items) => items.slice(1)),
-  count: onItems((items) => [computed(items.length)]),
+  count: onItems((items) => [makeComputedItem(items.length)]),
   trace: onItems((items) => items),
   children: onItems((items, evaluation) => flatMap(items, (item) => childrenPaid(item, evaluation))),
   descendants: onItems(descendants),
@@ -91,14 +91,14 @@ export const collectingFunctions: Readonly<Record<string, (call: Call, compiler:
     }),
   ),
   iif: compileChoice,
-  toString: onItems((items, _, expression) => asText(singleton(items, expression))),
-  toInteger: onItems((items, _, expression) => asInteger(singleton(items, expression))),
+  toString: onItems((items, _, expression) => asText(requireSingleton(items, expression))),
+  toInteger: onItems((items, _, expression) => asInteger(requireSingleton(items, expression))),
   substring: (call, compiler) => {
     const collect = compiler.collect(call.operand);
     const start = literalOf(call, 0, 'number', compiler);
     return (focus, evaluation) => {
-      const text = textOf(collect(focus, evaluation), compiler.expression);
-      return text === undefined || start >= text.length ? nothing : [computed(text.slice(start))];
+      const text = toSingletonString(collect(focus, evaluation), compiler.expression);
+      return text === undefined || start >= text.length ? nothing : [makeComputedItem(text.slice(start))];
     };
   },
   replaceMatches: (call, compiler) => {
@@ -106,9 +106,9 @@ export const collectingFunctions: Readonly<Record<string, (call: Call, compiler:
     const substitution = literalOf(call, 1, 'string', compiler);
     const collect = compiler.collect(call.operand);
     return (focus, evaluation) => {
-      const text = textOf(collect(focus, evaluation), compiler.expression);
+      const text = toSingletonString(collect(focus, evaluation), compiler.expression);
       evaluation.spend(1 + ((text?.length ?? 0) >> 6));
-      return text === undefined ? nothing : [computed(text.replace(pattern, substitution))];
+      return text === undefined ? nothing : [makeComputedItem(text.replace(pattern, substitution))];
     };
   },
 };
@@ -129,13 +129,13 @@ function compileChoice(call: Call, compiler: Compiler): Collect {
   const [, , otherwise] = call.arguments;
   const whenFalse = otherwise === undefined ? () => nothing : compiler.collect(otherwise);
   return (focus, evaluation) => {
-    const only = singleton(collect(focus, evaluation), compiler.expression);
+    const only = requireSingleton(collect(focus, evaluation), compiler.expression);
     return test(only, evaluation) === true ? whenTrue(only, evaluation) : whenFalse(only, evaluation);
   };
 }
 
 function childrenPaid(item: Item, { spend }: Evaluation): Items {
-  const children = childrenOf(item);
+  const children = listChildren(item);
   spend(1 + children.length);
   return children;
 }
@@ -156,23 +156,23 @@ function descendants(items: Items, evaluation: Evaluation): Items {
 function intersection(items: Items, others: Items, { spend }: Evaluation): Items {
   spend(items.length + others.length);
   if (items.length === 0 || others.length === 0) return nothing;
-  const keys = new Set(others.map(keyOf));
-  return items.filter((item) => keys.has(keyOf(item)));
+  const keys = new Set(others.map(computeItemKey));
+  return items.filter((item) => keys.has(computeItemKey(item)));
 }
 
 function asText(item: Item | undefined): Items {
   if (item === undefined || item.value === null) return nothing;
   const { value } = item;
-  if (typeof value === 'number' || isRawDecimal(value)) return [computed(decimalText(value))];
-  return typeof value === 'object' ? nothing : [computed(String(value))];
+  if (typeof value === 'number' || isRawDecimal(value)) return [makeComputedItem(formatDecimal(value))];
+  return typeof value === 'object' ? nothing : [makeComputedItem(String(value))];
 }
 
 /** http://hl7.org/fhirpath/N1/#tointeger-integer */
 function asInteger(item: Item | undefined): Items {
   const value = item?.value;
-  if (typeof value === 'boolean') return [computed(value ? 1 : 0)];
-  if (typeof value === 'number') return Number.isInteger(value) ? [computed(value)] : nothing;
-  return typeof value === 'string' && /^[+-]?\d{1,15}$/.test(value) ? [computed(Number(value))] : nothing;
+  if (typeof value === 'boolean') return [makeComputedItem(value ? 1 : 0)];
+  if (typeof value === 'number') return Number.isInteger(value) ? [makeComputedItem(value)] : nothing;
+  return typeof value === 'string' && /^[+-]?\d{1,15}$/.test(value) ? [makeComputedItem(Number(value))] : nothing;
 }
 
 function onItems(
@@ -199,8 +199,8 @@ function textTest(holds: (text: string, part: string) => boolean): (call: Call, 
     const collect = compiler.collect(call.operand);
     const argument = compiler.collect(argumentOf(call, 0, compiler));
     return (focus, evaluation) => {
-      const text = textOf(collect(focus, evaluation), compiler.expression);
-      const part = textOf(argument(focus, evaluation), compiler.expression);
+      const text = toSingletonString(collect(focus, evaluation), compiler.expression);
+      const part = toSingletonString(argument(focus, evaluation), compiler.expression);
       return text === undefined || part === undefined ? undefined : holds(text, part);
     };
   };

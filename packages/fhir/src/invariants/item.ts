@@ -4,11 +4,11 @@
  * http://hl7.org/fhirpath/N1/#object-model · https://hl7.org/fhir/R4/json.html
  */
 import {
+  buildJsonName,
   type ElementDefinition,
+  findTypeDefinition,
   isSubtypeOf,
-  jsonNameOf,
   type TypeDefinition,
-  typeDefinition,
 } from '../definitions.ts';
 import { isJsonObject, isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
 
@@ -29,7 +29,7 @@ export type Items = readonly Item[];
 export const nothing: Items = [];
 
 /** A computed value. http://hl7.org/fhirpath/N1/#literals */
-export function computed(value: string | number | boolean): Item {
+export function makeComputedItem(value: string | number | boolean): Item {
   return { value, sibling: undefined, type: systemTypes[typeof value] ?? 'System.Any', definition: undefined };
 }
 
@@ -40,9 +40,9 @@ const systemTypes: Readonly<Record<string, string>> = {
 };
 
 /** The item of a resource; undefined when it has no type of R4. */
-export function resourceItem(value: JsonValue): Item | undefined {
+export function makeResourceItem(value: JsonValue): Item | undefined {
   if (!isJsonObject(value) || typeof value['resourceType'] !== 'string') return undefined;
-  const definition = typeDefinition(value['resourceType']);
+  const definition = findTypeDefinition(value['resourceType']);
   return definition?.kind === 'resource' ? { value, sibling: undefined, type: definition.name, definition } : undefined;
 }
 
@@ -65,7 +65,7 @@ interface ChildTable {
 const tables = new WeakMap<TypeDefinition, ChildTable>();
 
 /** The elements of a name in an item, in their order. What does not fit the definition is not there. */
-export function childrenNamed(item: Item, name: string): Items {
+export function listChildrenNamed(item: Item, name: string): Items {
   const { value, definition } = item;
   if (definition === undefined) return nothing;
   if (definition.kind === 'primitive-type') return name === 'extension' ? extensionsOf(item.sibling) : nothing;
@@ -84,7 +84,7 @@ export function childrenNamed(item: Item, name: string): Items {
 }
 
 /** All elements inside an item. http://hl7.org/fhirpath/N1/#children-collection */
-export function childrenOf({ value, sibling, definition }: Item): Items {
+export function listChildren({ value, sibling, definition }: Item): Items {
   if (definition === undefined) return nothing;
   if (definition.kind === 'primitive-type') return extensionsOf(sibling);
   if (!isJsonObject(value)) return nothing;
@@ -103,7 +103,7 @@ export function childrenOf({ value, sibling, definition }: Item): Items {
 
 function extensionsOf(sibling: JsonObject | undefined): Items {
   const extensions = sibling?.['extension'];
-  const definition = typeDefinition('Extension');
+  const definition = findTypeDefinition('Extension');
   if (!Array.isArray(extensions)) return nothing;
   return extensions
     .filter(isJsonObject)
@@ -128,7 +128,7 @@ function addItem(found: Item[], child: Child, value: JsonValue, sibling: JsonVal
     const fits = (typeof value !== 'object' && value !== undefined) || isRawDecimal(value);
     if (fits || (value === null && besides !== undefined)) found.push({ value, sibling: besides, type, definition });
   } else if (definition === undefined) {
-    const resource = resourceItem(value);
+    const resource = makeResourceItem(value);
     if (resource !== undefined) found.push(resource);
   } else if (isJsonObject(value)) found.push({ value, sibling: undefined, type, definition });
 }
@@ -146,8 +146,8 @@ function tableOf(definition: TypeDefinition): ChildTable {
 
 function childrenIn(element: ElementDefinition): readonly Child[] {
   return element.types.map((type) => {
-    const jsonName = jsonNameOf(element, type);
-    const definition = element.children ?? typeDefinition(type.code);
+    const jsonName = buildJsonName(element, type);
+    const definition = element.children ?? findTypeDefinition(type.code);
     const isPrimitive = definition?.kind === 'primitive-type';
     return {
       jsonName,

@@ -2,15 +2,15 @@
  * What is asked of the elements of a type, compiled on first use: the invariants, and which of its members lead to more.
  */
 import {
+  buildJsonName,
   type ElementDefinition,
   type ElementType,
+  findTypeDefinition,
   isSubtypeOf,
-  jsonNameOf,
   type TypeDefinition,
-  typeDefinition,
 } from '../definitions.ts';
 import { compileInvariant } from './compile.ts';
-import { type Invariant, invariantsOf } from './declared.ts';
+import { type Invariant, listInvariants } from './declared.ts';
 import type { Test } from './evaluation.ts';
 
 export interface CompiledInvariant extends Invariant {
@@ -57,10 +57,10 @@ const ofElements = new Map<string, Plan>();
 const members = new WeakMap<TypeDefinition, ReadonlyMap<string, Member>>();
 
 /** The plan of a resource that stands alone; undefined for what is no resource type. */
-export function resourcePlan(type: string): Plan | undefined {
+export function planResource(type: string): Plan | undefined {
   const known = ofResources.get(type);
   if (known !== undefined) return known;
-  const definition = typeDefinition(type);
+  const definition = findTypeDefinition(type);
   if (definition?.kind !== 'resource') return undefined;
   const plan = planOf(undefined, type, definition);
   ofResources.set(type, plan);
@@ -68,7 +68,7 @@ export function resourcePlan(type: string): Plan | undefined {
 }
 
 /** The members of a type that have invariants, or may have some inside, by JSON name. */
-export function membersOf(definition: TypeDefinition): ReadonlyMap<string, Member> {
+export function planMembers(definition: TypeDefinition): ReadonlyMap<string, Member> {
   let found = members.get(definition);
   if (found === undefined) {
     found = new Map([...definition.elements.values()].flatMap((element) => membersIn(definition, element)));
@@ -79,8 +79,8 @@ export function membersOf(definition: TypeDefinition): ReadonlyMap<string, Membe
 
 function membersIn(owner: TypeDefinition, element: ElementDefinition): (readonly [string, Member])[] {
   return element.types.flatMap((type): (readonly [string, Member])[] => {
-    const jsonName = jsonNameOf(element, type);
-    const definition = element.children ?? typeDefinition(type.code);
+    const jsonName = buildJsonName(element, type);
+    const definition = element.children ?? findTypeDefinition(type.code);
     if (definition === undefined) throw new Error(`${element.path} has the unknown type ${type.code}`);
     const shared = { name: element.name, siblingName: `_${jsonName}`, repeats: element.max > 1 };
     if (isSubtypeOf(type.code, 'Resource')) {
@@ -108,7 +108,7 @@ function elementPlan(element: ElementDefinition, type: ElementType, definition: 
 }
 
 function planOf(element: ElementDefinition | undefined, type: string, definition: TypeDefinition): Plan {
-  const all = invariantsOf(element, type, definition)
+  const all = listInvariants(element, type, definition)
     .filter(({ key, expression }) => !checkedWithStructure.has(key) && expression !== '')
     .map((invariant) => ({ ...invariant, test: compileOnUse(invariant.expression) }));
   return { type, definition, all, errors: all.filter(({ severity }) => severity === 'error') };

@@ -4,10 +4,10 @@
  *
  * https://hl7.org/fhir/R4/references.html · https://hl7.org/fhir/R4/fhirpath.html#functions
  */
-import { referencedType } from '../fhirpath/referenced-type.ts';
+import { findReferencedType } from '../fhirpath/referenced-type.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { Evaluation } from './evaluation.ts';
-import { childrenNamed, type Item, resourceItem } from './item.ts';
+import { type Item, listChildrenNamed, makeResourceItem } from './item.ts';
 
 /** The resource, or one with nothing but its type when only that can be told; undefined when not even that. */
 export function resolveReference({ value }: Item, evaluation: Evaluation): Item | undefined {
@@ -17,12 +17,12 @@ export function resolveReference({ value }: Item, evaluation: Evaluation): Item 
   if (text.startsWith('#')) return containedResource(text.slice(1), evaluation);
   const bundled = bundledResource(text, evaluation);
   if (bundled !== undefined) return bundled.resource;
-  const type = referencedType(text, {});
-  return type === undefined ? undefined : resourceItem({ resourceType: type });
+  const type = findReferencedType(text, {});
+  return type === undefined ? undefined : makeResourceItem({ resourceType: type });
 }
 
 function containedResource(id: string, { rootResource, spend }: Evaluation): Item | undefined {
-  const contained = childrenNamed(rootResource, 'contained');
+  const contained = listChildrenNamed(rootResource, 'contained');
   spend(contained.length);
   return contained.find(({ value }) => memberOf(value, 'id') === id);
 }
@@ -30,10 +30,10 @@ function containedResource(id: string, { rootResource, spend }: Evaluation): Ite
 /** Undefined: no Bundle has such an entry. */
 function bundledResource(text: string, { bundles, spend }: Evaluation): { resource: Item | undefined } | undefined {
   for (const bundle of bundles.toReversed()) {
-    const entries = childrenNamed(bundle, 'entry');
+    const entries = listChildrenNamed(bundle, 'entry');
     spend(entries.length);
     const entry = entries.find(({ value }) => leadsTo(memberOf(value, 'fullUrl'), text));
-    if (entry !== undefined) return { resource: childrenNamed(entry, 'resource')[0] };
+    if (entry !== undefined) return { resource: listChildrenNamed(entry, 'resource')[0] };
   }
   return undefined;
 }

@@ -1,17 +1,17 @@
 // FHIRPath Patch: https://hl7.org/fhir/R4/fhirpatch.html. A Parameters resource with one `operation` parameter per change.
 import type { StepBudget } from '../budget.ts';
 import {
+  buildJsonName,
   type ElementDefinition,
-  elementByJsonName,
-  jsonNameOf,
+  findElementByJsonName,
+  findTypeDefinition,
   type TypeDefinition,
-  typeDefinition,
 } from '../definitions.ts';
 import { type CompiledExpression, compileFhirPath } from '../fhirpath/compile.ts';
 import { FhirPathError } from '../fhirpath/fhirpath-error.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { patchOperationsMax } from './json-patch.ts';
-import { copyOf, type Patch, PatchError, type PatchTouch, workOf } from './patch.ts';
+import { copyJson, describePatchWork, type Patch, PatchError, type PatchTouch } from './patch.ts';
 
 interface Operation {
   /** From 1. */
@@ -62,7 +62,7 @@ const operations = {
   add(to: Target, each: Operation) {
     const target = targetOf(to, each);
     const element =
-      target.type.elements.get(each.name ?? '') ?? elementByJsonName(target.type, each.name ?? '')?.element;
+      target.type.elements.get(each.name ?? '') ?? findElementByJsonName(target.type, each.name ?? '')?.element;
     if (element === undefined)
       throw new PatchError(
         'failed',
@@ -131,10 +131,10 @@ export function readFhirPathPatch(parameters: JsonObject, budget: StepBudget): P
   return {
     touches: parsed.flatMap(touchesOf),
     apply(resource, budget) {
-      const copy = copyOf(resource);
+      const copy = copyJson(resource);
       if (!isResource(copy)) throw new PatchError('failed', 1, 'has no resource to work on');
       for (const each of parsed) {
-        budget.spend(1, workOf(each.number));
+        budget.spend(1, describePatchWork(each.number));
         operations[each.kind]({ resource: copy, budget }, each);
       }
       return copy;
@@ -192,7 +192,7 @@ function givenValue(parameter: JsonObject): Value {
     if (!key.startsWith('value')) continue;
     const suffix = key.slice('value'.length);
     const primitive = suffix.charAt(0).toLowerCase() + suffix.slice(1);
-    return { type: typeDefinition(primitive)?.kind === 'primitive-type' ? primitive : suffix, json };
+    return { type: findTypeDefinition(primitive)?.kind === 'primitive-type' ? primitive : suffix, json };
   }
   const object: JsonObject = {};
   for (const part of Array.isArray(parameter.part) ? parameter.part : []) {
@@ -238,7 +238,7 @@ function typeOfPath(path: string): string | undefined {
 function compile(number: number, type: string, path: string, budget: StepBudget): CompiledExpression {
   try {
     const compiled = compileFhirPath(type, path);
-    budget.spend(stepsPerCompiled * compiled.steps, workOf(number));
+    budget.spend(stepsPerCompiled * compiled.steps, describePatchWork(number));
     return compiled;
   } catch (error) {
     if (!(error instanceof FhirPathError)) throw error;
@@ -250,7 +250,7 @@ function placesOf({ resource, budget }: Target, { number, path, compiled }: Oper
   const type = resource.resourceType;
   const expression =
     compiled !== undefined && typeOfPath(path) === type ? compiled : compile(number, type, path, budget);
-  const work = workOf(number);
+  const work = describePatchWork(number);
   const found = expression.select(resource, resource, type, budget, work);
   const spend = (members: number) => budget.spend(members, work);
   return found.flatMap((each) => locate(resource, each.path, spend) ?? []);
@@ -261,7 +261,7 @@ function placesOf({ resource, budget }: Target, { number, path, compiled }: Oper
  * @param spend told how many members are looked through at each step
  */
 function locate(resource: Resource, path: string, spend: (members: number) => void): Place | undefined {
-  let type = typeDefinition(resource.resourceType);
+  let type = findTypeDefinition(resource.resourceType);
   let value: JsonValue = resource;
   let place: Place | undefined;
   for (const step of path.split('.').slice(1)) {
@@ -272,12 +272,12 @@ function locate(resource: Resource, path: string, spend: (members: number) => vo
     const members = Object.keys(holder);
     spend(1 + members.length);
     const key: string | undefined = members.find(
-      (candidate) => elementByJsonName(within, candidate)?.element.name === name && !candidate.startsWith('_'),
+      (candidate) => findElementByJsonName(within, candidate)?.element.name === name && !candidate.startsWith('_'),
     );
-    const known = key === undefined ? undefined : elementByJsonName(within, key);
+    const known = key === undefined ? undefined : findElementByJsonName(within, key);
     if (key === undefined || known === undefined) return undefined;
     const inner: JsonValue | undefined = holder[key];
-    type = known.element.children ?? typeDefinition(known.type.code);
+    type = known.element.children ?? findTypeDefinition(known.type.code);
     place = { holder, key, index: index === undefined ? undefined : Number(index), element: known.element, type };
     value = (Array.isArray(inner) ? inner[Number(index ?? 0)] : inner) ?? null;
   }
@@ -299,7 +299,7 @@ function onePlace(to: Target, each: Operation): Place {
 /** The object that an `add` adds to: the resource, or the one element of the path. */
 function targetOf(to: Target, each: Operation): { object: JsonObject; type: TypeDefinition } {
   const { resource } = to;
-  const own = typeDefinition(resource.resourceType);
+  const own = findTypeDefinition(resource.resourceType);
   if (each.path.trim() === resource.resourceType && own) return { object: resource, type: own };
   const { holder, key, index, type } = onePlace(to, each);
   const inner = holder[key];
@@ -350,5 +350,5 @@ function keyOf(element: ElementDefinition, { type }: Value, each: Operation): st
   const match = element.types.find(({ code }) => code === type);
   if (match === undefined)
     throw new PatchError('failed', each.number, `gives ${element.path} a ${type ?? 'structure'}, which it cannot be`);
-  return jsonNameOf(element, match);
+  return buildJsonName(element, match);
 }

@@ -1,7 +1,7 @@
 // JSON Patch: https://www.rfc-editor.org/rfc/rfc6902, pointers: https://www.rfc-editor.org/rfc/rfc6901
 import type { BudgetedWork, StepBudget } from '../budget.ts';
-import { decimalText, isJsonObject, isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
-import { copyOf, type Patch, PatchError, type PatchTouch, workOf } from './patch.ts';
+import { formatDecimal, isJsonObject, isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
+import { copyJson, describePatchWork, type Patch, PatchError, type PatchTouch } from './patch.ts';
 
 /** Operations of one patch. */
 export const patchOperationsMax = 1000;
@@ -28,12 +28,12 @@ interface Root {
 
 /** Op → what it does. RFC 6902 §4. */
 const operations = {
-  add: (root: Root, each: Operation) => add(root, each, each.path, copyOf(each.value)),
+  add: (root: Root, each: Operation) => add(root, each, each.path, copyJson(each.value)),
   remove: (root: Root, each: Operation) => void remove(root, each, each.path),
   replace(root: Root, each: Operation) {
     get(root, each, each.path);
     if (each.path.length > 0) remove(root, each, each.path);
-    add(root, each, each.path, copyOf(each.value));
+    add(root, each, each.path, copyJson(each.value));
   },
   move(root: Root, each: Operation) {
     if (each.path.length > each.from.length && each.from.every((part, at) => part === each.path[at])) {
@@ -46,10 +46,10 @@ const operations = {
     root.copied += JSON.stringify(value).length;
     if (root.copied > copiedMax)
       throw new PatchError('failed', each.number, `copies more than ${copiedMax} characters in all`);
-    add(root, each, each.path, copyOf(value));
+    add(root, each, each.path, copyJson(value));
   },
   test(root: Root, each: Operation) {
-    if (!isEqual(get(root, each, each.path), each.value, root.budget, workOf(each.number)))
+    if (!isEqual(get(root, each, each.path), each.value, root.budget, describePatchWork(each.number)))
       throw new PatchError('failed', each.number, 'tests for another value than there is');
   },
 } as const;
@@ -71,9 +71,9 @@ export function readJsonPatch(document: JsonValue): Patch {
   return {
     touches: parsed.flatMap(touchesOf),
     apply(resource, budget) {
-      const root: Root = { document: copyOf(resource), copied: 0, budget };
+      const root: Root = { document: copyJson(resource), copied: 0, budget };
       for (const each of parsed) {
-        budget.spend(1 + each.path.length + each.from.length, workOf(each.number));
+        budget.spend(1 + each.path.length + each.from.length, describePatchWork(each.number));
         operations[each.op](root, each);
       }
       return root.document;
@@ -187,7 +187,7 @@ function notThere(each: Operation, path: readonly string[]): PatchError {
 function isEqual(a: JsonValue, b: JsonValue, budget: StepBudget, work: BudgetedWork): boolean {
   budget.spend(1, work);
   if (isNumber(a) || isNumber(b))
-    return isNumber(a) && isNumber(b) && Number(decimalText(a)) === Number(decimalText(b));
+    return isNumber(a) && isNumber(b) && Number(formatDecimal(a)) === Number(formatDecimal(b));
   if (Array.isArray(a))
     return (
       Array.isArray(b) && a.length === b.length && a.every((item, at) => isEqual(item, b[at] ?? null, budget, work))

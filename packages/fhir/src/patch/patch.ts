@@ -33,7 +33,7 @@ export interface Patch {
 }
 
 /** What an operation of a patch is, for who pays for it. @param number from 1 */
-export function workOf(number: number): BudgetedWork {
+export function describePatchWork(number: number): BudgetedWork {
   return {
     what: `Operation ${number} of the patch`,
     cheaper: 'select elements by their place, or send several patches',
@@ -41,10 +41,10 @@ export function workOf(number: number): BudgetedWork {
 }
 
 /** A deep copy; decimals that keep their text are shared, since they are immutable. */
-export function copyOf(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(copyOf);
+export function copyJson(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(copyJson);
   if (typeof value !== 'object' || value === null || isRawDecimal(value)) return value;
   const copy: JsonObject = {};
-  for (const name of Object.keys(value)) copy[name] = copyOf(value[name] ?? null);
+  for (const name of Object.keys(value)) copy[name] = copyJson(value[name] ?? null);
   return copy;
 }

@@ -3,29 +3,29 @@
  *
  * https://hl7.org/fhir/R4/terminologies.html#required
  */
-import { valueSetCodes, valueSetCodings } from '../definitions.ts';
+import { findValueSetCodes, findValueSetCodings } from '../definitions.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { type Place, quoted, type Run, report } from './issue.ts';
+import { type Place, quoteText, type Run, report } from './issue.ts';
 import { isObject } from './scope.ts';
-import { nearestName } from './suggestion.ts';
+import { findNearestName } from './suggestion.ts';
 
 /** Codes named in a diagnostic, at most. */
 const codesNamedMax = 12;
 
 /** Reports a code that is not in the value set. */
 export function reportCode(run: Run, code: string, valueSet: string, place: Place): void {
-  const codes = [...(valueSetCodes(valueSet) ?? [])];
+  const codes = [...(findValueSetCodes(valueSet) ?? [])];
   report(
     run,
     'required-binding',
     place,
-    `${quoted(code)} is not in the required value set ${valueSet}: ${hint(code, codes)}`,
+    `${quoteText(code)} is not in the required value set ${valueSet}: ${hint(code, codes)}`,
   );
 }
 
 function hint(code: string, codes: readonly string[]): string {
   if (codes.length <= codesNamedMax) return `allowed is ${codes.join(', ')}`;
-  const nearest = nearestName(code, codes);
+  const nearest = findNearestName(code, codes);
   return nearest === undefined ? `it has ${codes.length} other codes` : `did you mean ${nearest}?`;
 }
 
@@ -41,7 +41,7 @@ export function checkCodingBinding(run: Run, value: JsonObject, place: Place, va
 }
 
 function isCodingIn(coding: JsonObject, valueSet: string): boolean {
-  const codings = valueSetCodings(valueSet);
+  const codings = findValueSetCodings(valueSet);
   const { system, code } = coding;
   return (
     codings === undefined ||
@@ -50,7 +50,7 @@ function isCodingIn(coding: JsonObject, valueSet: string): boolean {
 }
 
 function reportCodings(run: Run, codings: readonly JsonObject[], place: Place, valueSet: string): void {
-  const given = codings.map(({ system, code }) => quoted(`${textOf(system)}|${textOf(code)}`));
+  const given = codings.map(({ system, code }) => quoteText(`${textOf(system)}|${textOf(code)}`));
   const problem =
     given.length === 0
       ? 'must have a coding of'
@@ -61,7 +61,7 @@ function reportCodings(run: Run, codings: readonly JsonObject[], place: Place, v
 }
 
 function allowedCodings(valueSet: string): string {
-  const systems = [...(valueSetCodings(valueSet) ?? [])];
+  const systems = [...(findValueSetCodings(valueSet) ?? [])];
   if (systems.reduce((sum, [, codes]) => sum + codes.size, 0) > codesNamedMax) return '';
   return `: allowed is ${systems.map(([system, codes]) => `${[...codes].join(', ')} of ${system}`).join('; ')}`;
 }

@@ -15,23 +15,23 @@ const dateTimePattern = new RegExp(`^${year}(?:-${month}(?:-${day}(?:T${clock}${
 const instantPattern = new RegExp(`^${year}-${month}-${day}T${clock}${zone}$`);
 const timePattern = new RegExp(`^${clock}$`);
 
-export function dateProblem(text: string): string | undefined {
+export function findDateProblem(text: string): string | undefined {
   if (!datePattern.test(text)) return 'must be a date as YYYY, YYYY-MM or YYYY-MM-DD';
   return dayProblem(text);
 }
 
-export function dateTimeProblem(text: string): string | undefined {
+export function findDateTimeProblem(text: string): string | undefined {
   if (dateTimePattern.test(text)) return dayProblem(text);
   if (/^[\d-]+T[\d:.]+$/.test(text)) return 'must be a dateTime with a time zone (Z or ±hh:mm) after the time';
   return 'must be a dateTime as YYYY, YYYY-MM, YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with Z or ±hh:mm';
 }
 
-export function instantProblem(text: string): string | undefined {
+export function findInstantProblem(text: string): string | undefined {
   if (!instantPattern.test(text)) return 'must be an instant as YYYY-MM-DDThh:mm:ss with Z or ±hh:mm';
   return dayProblem(text);
 }
 
-export function timeProblem(text: string): string | undefined {
+export function findTimeProblem(text: string): string | undefined {
   return timePattern.test(text) ? undefined : 'must be a time of day as hh:mm:ss, without time zone';
 }
 

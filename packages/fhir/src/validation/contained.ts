@@ -4,7 +4,7 @@
  * https://hl7.org/fhir/R4/references.html#contained
  */
 import type { JsonObject, JsonValue } from '../json.ts';
-import { type Place, quoted, type Run, report } from './issue.ts';
+import { type Place, quoteText, type Run, report } from './issue.ts';
 import { isObject, type ResourceScope, useFragment } from './scope.ts';
 
 /** Elements of meta that a contained resource may not have. */
@@ -52,7 +52,7 @@ export function checkContainedUse(
           run,
           'contained',
           { parent: place, name: 'id', index: -1 },
-          `${quoted(id)} is the id of another contained resource, too`,
+          `${quoteText(id)} is the id of another contained resource, too`,
         );
       ids.add(id);
     }
@@ -63,7 +63,7 @@ export function checkContainedUse(
 }
 
 function unused(id: JsonValue | undefined): string {
-  const why = typeof id === 'string' ? `nothing refers to ${quoted(`#${id}`)}` : 'without an id nothing can';
+  const why = typeof id === 'string' ? `nothing refers to ${quoteText(`#${id}`)}` : 'without an id nothing can';
   return `must be referred to, or refer to its container by "#": ${why} (dom-3)`;
 }
 
@@ -78,7 +78,7 @@ export function useNarrativeLinks({ text }: JsonObject, scope: ResourceScope): v
  * Places of contained resources that nothing refers to, and of those that only such ones refer to. Each resource and each
  * reference is looked at once.
  */
-export function unusedIn(contained: readonly JsonValue[], scope: ResourceScope): ReadonlySet<number> {
+export function findUnreferenced(contained: readonly JsonValue[], scope: ResourceScope): ReadonlySet<number> {
   const places = Map.groupBy(contained.keys(), (index) => idOf(contained[index]));
   const refersTo = referencesOf(scope);
   const referrers = new Map([...scope.referred].map(([id, all]) => [id, all.size]));

@@ -4,7 +4,7 @@
  * https://hl7.org/fhir/R4/extensibility.html#Extension
  */
 import type { JsonObject } from '../json.ts';
-import { type Place, quoted, type Run, report } from './issue.ts';
+import { type Place, quoteText, type Run, report } from './issue.ts';
 
 /** Checks an Extension whose structure is right. */
 export function checkExtension(run: Run, value: JsonObject, place: Place): void {
@@ -19,7 +19,7 @@ export function checkExtension(run: Run, value: JsonObject, place: Place): void 
       run,
       'extension',
       { parent: place, name: 'url', index: -1 },
-      `${quoted(url)} must be an absolute URL: only extensions inside extensions have short ones`,
+      `${quoteText(url)} must be an absolute URL: only extensions inside extensions have short ones`,
     );
   }
 }

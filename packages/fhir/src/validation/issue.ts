@@ -61,20 +61,20 @@ export interface Place {
   readonly index: number;
 }
 
-export function pathOf(place: Place): string {
+export function buildElementPath(place: Place): string {
   const step = place.index < 0 ? place.name : `${place.name}[${place.index}]`;
-  return place.parent === undefined ? step : `${pathOf(place.parent)}.${step}`;
+  return place.parent === undefined ? step : `${buildElementPath(place.parent)}.${step}`;
 }
 
 /** Adds an issue; the problem is a sentence without the path. */
 export function report(run: Run, rule: ValidationRule, place: Place, problem: string): void {
   if (run.full) return;
-  const path = pathOf(place);
+  const path = buildElementPath(place);
   run.issues.push({ code: issueCodes[rule], severity: 'error', path, rule, diagnostics: `${path}: ${problem}` });
   run.full = run.issues.length >= run.issuesMax;
 }
 
 /** A value as it may be quoted in a diagnostic: as JSON, shortened. */
-export function quoted(value: string): string {
+export function quoteText(value: string): string {
   return JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value);
 }

@@ -5,7 +5,7 @@
  *
  * https://hl7.org/fhir/R4/narrative.html#xhtml (txt-1, txt-2)
  */
-import { notXmlCharacter, referenceProblem, withoutReferences } from '../xml/characters.ts';
+import { findReferenceProblem, notXmlCharacter, withoutReferences } from '../xml/characters.ts';
 import { xhtmlNamespace } from '../xml/namespaces.ts';
 import { narrativeElements, narrativeUrlSchemes } from './narrative-vocabulary.ts';
 
@@ -26,7 +26,7 @@ interface Scanner {
 }
 
 /** What is wrong with the value of Narrative.div, beginning with "must" or "may"; undefined if nothing is. */
-export function narrativeProblem(text: string): string | undefined {
+export function findNarrativeProblem(text: string): string | undefined {
   const scanner: Scanner = { text, at: 0, open: [], content: false, brackets: text.includes(']]>'), ampersand: -1 };
   if (!/^\s*<div[\s>/]/.test(text)) return 'must be a <div> element';
   if (notXmlCharacter.test(text)) return 'must be well-formed: a control character is no character of XML';
@@ -224,7 +224,7 @@ function styleProblem(element: string, value: string): string | undefined {
 }
 
 function entityProblem(text: string): string | undefined {
-  const problem = referenceProblem(text);
+  const problem = findReferenceProblem(text);
   return problem === undefined ? undefined : `must be well-formed: ${problem.text}`;
 }
 

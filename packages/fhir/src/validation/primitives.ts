@@ -3,10 +3,10 @@
  *
  * https://hl7.org/fhir/R4/datatypes.html#primitive
  */
-import { decimalText, isRawDecimal, type JsonValue } from '../json.ts';
-import { dateProblem, dateTimeProblem, instantProblem, timeProblem } from './calendar.ts';
+import { formatDecimal, isRawDecimal, type JsonValue } from '../json.ts';
+import { findDateProblem, findDateTimeProblem, findInstantProblem, findTimeProblem } from './calendar.ts';
 import type { ValidationRule } from './issue.ts';
-import { narrativeProblem } from './narrative.ts';
+import { findNarrativeProblem } from './narrative.ts';
 
 /** What is wrong with a value, as a sentence part that begins with "must" or "may". */
 export interface Problem {
@@ -39,26 +39,26 @@ const primitiveChecks: Readonly<Record<string, PrimitiveCheck>> = {
   boolean: (value) => (typeof value === 'boolean' ? undefined : wrongType('must be a JSON boolean: true or false')),
   canonical: uri,
   code: text(pattern(codePattern, 'must be a code: no white space but single spaces between characters')),
-  date: text(dateProblem),
-  dateTime: text(dateTimeProblem),
+  date: text(findDateProblem),
+  dateTime: text(findDateTimeProblem),
   decimal,
   id: text(pattern(idPattern, 'must be an id: 1 to 64 of A-Z, a-z, 0-9, "-" and "."'), 'id'),
-  instant: text(instantProblem),
+  instant: text(findInstantProblem),
   integer: integer(integerMin),
   markdown: string,
   oid: text(pattern(oidPattern, 'must be an OID as urn:oid:1.2.3')),
   positiveInt: integer(1),
   string,
-  time: text(timeProblem),
+  time: text(findTimeProblem),
   unsignedInt: integer(0),
   uri,
   url: uri,
   uuid: text(pattern(uuidPattern, 'must be a UUID as urn:uuid: and 8-4-4-4-12 lower-case hexadecimal digits')),
-  xhtml: text(narrativeProblem, 'narrative'),
+  xhtml: text(findNarrativeProblem, 'narrative'),
 };
 
 /** The check of a primitive type. Throws for a name that is none: the definitions then disagree with this table. */
-export function primitiveCheck(type: string): PrimitiveCheck {
+export function getPrimitiveCheck(type: string): PrimitiveCheck {
   const check = Object.hasOwn(primitiveChecks, type) ? primitiveChecks[type] : undefined;
   if (check === undefined) throw new Error(`No format is known for the primitive type ${type}`);
   return check;
@@ -102,7 +102,7 @@ function string(value: JsonValue): Problem | undefined {
 function decimal(value: JsonValue): Problem | undefined {
   if (typeof value === 'number') return undefined;
   if (!isRawDecimal(value)) return wrongType('must be a JSON number');
-  if (Number.isFinite(Number(decimalText(value)))) return undefined;
+  if (Number.isFinite(Number(formatDecimal(value)))) return undefined;
   return { rule: 'format', text: 'must be a decimal within ±1.79e308' };
 }
 
@@ -110,7 +110,7 @@ function integer(min: number): PrimitiveCheck {
   return (value) => {
     if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= integerMax) return undefined;
     if (typeof value !== 'number' && !isRawDecimal(value)) return wrongType('must be a JSON number');
-    const digits = decimalText(value);
+    const digits = formatDecimal(value);
     const plain = /^(?:0|-?[1-9][0-9]*)$/.test(digits);
     return {
       rule: 'format',

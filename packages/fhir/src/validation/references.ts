@@ -4,9 +4,9 @@
  * https://hl7.org/fhir/R4/references.html#literal
  */
 import type { JsonObject } from '../json.ts';
-import { type Place, quoted, type Run, report } from './issue.ts';
+import { type Place, quoteText, type Run, report } from './issue.ts';
 import { isId } from './primitives.ts';
-import { isResourceType, unknownTypeProblem } from './resource-types.ts';
+import { explainUnknownType, isResourceType } from './resource-types.ts';
 import { type ResourceScope, useFragment } from './scope.ts';
 
 const relative = /^([^/?#]*)\/([^/?#]*)(?:\/_history\/([^/?#]*))?$/;
@@ -53,7 +53,7 @@ function checkType(
 ): void {
   const typePlace = { parent: place, name: 'type', index: -1 };
   if (type.includes(':')) return; // the canonical URL of a logical model
-  if (!isResourceType(type)) report(run, 'reference-target', typePlace, unknownTypeProblem(type));
+  if (!isResourceType(type)) report(run, 'reference-target', typePlace, explainUnknownType(type));
   else if (target !== undefined && target !== type) {
     report(run, 'reference-target', typePlace, `must agree with the reference: ${type} is not ${target}`);
   } else if (target === undefined) checkTarget(run, type, targets, place, 'type');
@@ -87,7 +87,7 @@ function readLiteral(reference: string, scope: ResourceScope): Literal {
 function readFragment(id: string, scope: ResourceScope): Literal {
   if (!useFragment(scope, id)) {
     if (id === '') return { problem: 'may be "#" only inside a contained resource (ref-1)' };
-    return { problem: `${quoted(`#${id}`)} must be the id of a contained resource (ref-1)` };
+    return { problem: `${quoteText(`#${id}`)} must be the id of a contained resource (ref-1)` };
   }
   const type = scope.contained.get(id);
   return type === undefined || type === '' ? {} : { type };
@@ -95,9 +95,9 @@ function readFragment(id: string, scope: ResourceScope): Literal {
 
 function readAbsolute(reference: string): Literal {
   if (reference.startsWith('urn:uuid:') && !urnUuid.test(reference))
-    return { problem: `${quoted(reference)} is not a UUID after urn:uuid:` };
+    return { problem: `${quoteText(reference)} is not a UUID after urn:uuid:` };
   if (reference.startsWith('urn:oid:') && !urnOid.test(reference))
-    return { problem: `${quoted(reference)} is not an OID after urn:oid:` };
+    return { problem: `${quoteText(reference)} is not an OID after urn:oid:` };
   const type = /^https?:/i.test(reference) ? restfulEnd.exec(reference)?.[1] : undefined;
   return type !== undefined && isResourceType(type) ? { type } : {};
 }
@@ -105,14 +105,14 @@ function readAbsolute(reference: string): Literal {
 function readConditional(reference: string, scope: ResourceScope): Literal {
   const type = conditional.exec(reference)?.[1] ?? '';
   if (!scope.conditionalReferences)
-    return { problem: `${quoted(reference)} is a conditional reference: in a transaction only` };
-  return isResourceType(type) ? { type } : { problem: unknownTypeProblem(type) };
+    return { problem: `${quoteText(reference)} is a conditional reference: in a transaction only` };
+  return isResourceType(type) ? { type } : { problem: explainUnknownType(type) };
 }
 
 function relativeProblem(reference: string): string {
   const [, type = '', id = '', version] = relative.exec(reference) ?? [];
-  if (/^[A-Za-z]+$/.test(type) && !isResourceType(type)) return unknownTypeProblem(type);
-  if (isResourceType(type) && !isId(id)) return `${quoted(id)} is not an id: 1 to 64 of A-Z, a-z, 0-9, "-" and "."`;
-  if (isResourceType(type) && version !== undefined) return `${quoted(version)} is not an id of a version`;
-  return `${quoted(reference)} is not a reference: Type/id, Type/id/_history/version, #id or an absolute URL is expected`;
+  if (/^[A-Za-z]+$/.test(type) && !isResourceType(type)) return explainUnknownType(type);
+  if (isResourceType(type) && !isId(id)) return `${quoteText(id)} is not an id: 1 to 64 of A-Z, a-z, 0-9, "-" and "."`;
+  if (isResourceType(type) && version !== undefined) return `${quoteText(version)} is not an id of a version`;
+  return `${quoteText(reference)} is not a reference: Type/id, Type/id/_history/version, #id or an absolute URL is expected`;
 }

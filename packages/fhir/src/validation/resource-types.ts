@@ -1,7 +1,7 @@
 /** The resource types that a resource or a reference may name. */
 import { resourceTypes } from '../definitions.ts';
-import { quoted } from './issue.ts';
-import { nearestName } from './suggestion.ts';
+import { quoteText } from './issue.ts';
+import { findNearestName } from './suggestion.ts';
 
 const knownTypes: ReadonlySet<string> = new Set(resourceTypes);
 
@@ -11,7 +11,7 @@ export function isResourceType(name: string): boolean {
 }
 
 /** What is wrong with a name that is no resource type. */
-export function unknownTypeProblem(name: string): string {
-  const nearest = nearestName(name, resourceTypes);
-  return `${quoted(name)} is not a resource type${nearest === undefined ? '' : `: did you mean ${nearest}?`}`;
+export function explainUnknownType(name: string): string {
+  const nearest = findNearestName(name, resourceTypes);
+  return `${quoteText(name)} is not a resource type${nearest === undefined ? '' : `: did you mean ${nearest}?`}`;
 }

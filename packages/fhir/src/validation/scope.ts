@@ -21,7 +21,7 @@ export interface ResourceScope {
 const nothingContained: ReadonlyMap<string, string> = new Map();
 
 /** The scope of a resource that is not contained in another one. */
-export function scopeOf(resource: JsonObject, outer: ResourceScope | undefined): ResourceScope {
+export function buildResourceScope(resource: JsonObject, outer: ResourceScope | undefined): ResourceScope {
   const transaction = resource.resourceType === 'Bundle' && resource.type === 'transaction';
   return {
     contained: Array.isArray(resource.contained) ? containedTypes(resource.contained) : nothingContained,

@@ -4,18 +4,18 @@
  * https://hl7.org/fhir/R4/json.html
  */
 import {
+  buildJsonName,
   type ElementDefinition,
   type ElementType,
-  jsonNameOf,
+  findTypeDefinition,
+  findValueSetCodes,
   type TypeDefinition,
-  typeDefinition,
-  valueSetCodes,
 } from '../definitions.ts';
 import type { JsonObject } from '../json.ts';
 import { checkCodingBinding, checkConceptBinding } from './bindings.ts';
 import { checkExtension } from './extensions.ts';
 import type { Place, Run } from './issue.ts';
-import { elementIdCheck, type PrimitiveCheck, primitiveCheck } from './primitives.ts';
+import { elementIdCheck, getPrimitiveCheck, type PrimitiveCheck } from './primitives.ts';
 import { checkReference } from './references.ts';
 
 /** A check of a whole object, made after the checks of its elements. */
@@ -59,7 +59,7 @@ export interface Shape {
 const shapes = new WeakMap<TypeDefinition, Shape>();
 
 /** The compiled form of a type, made once per definition. */
-export function shapeOf(definition: TypeDefinition): Shape {
+export function getShape(definition: TypeDefinition): Shape {
   let shape = shapes.get(definition);
   if (shape === undefined) {
     shape = compile(definition);
@@ -69,10 +69,10 @@ export function shapeOf(definition: TypeDefinition): Shape {
 }
 
 /** The compiled form of a type that R4 has for certain. */
-export function shapeOfType(name: string): Shape {
-  const definition = typeDefinition(name);
+export function requireShape(name: string): Shape {
+  const definition = findTypeDefinition(name);
   if (definition === undefined) throw new Error(`R4 defines no type ${name}`);
-  return shapeOf(definition);
+  return getShape(definition);
 }
 
 function compile(definition: TypeDefinition): Shape {
@@ -114,9 +114,9 @@ function addProperties(
   bit: number,
   choice: number,
 ): void {
-  const jsonName = jsonNameOf(element, type);
+  const jsonName = buildJsonName(element, type);
   const property = { ...blank, jsonName, name: element.name, repeats: element.max > 1, bit, choice };
-  const definition = element.children ?? typeDefinition(type.code);
+  const definition = element.children ?? findTypeDefinition(type.code);
   if (definition === undefined) throw new Error(`${element.path} has the unknown type ${type.code}`);
   if (definition.kind === 'resource') properties.set(jsonName, { ...property, kind: 'resource' });
   else if (definition.kind !== 'primitive-type') {
@@ -130,8 +130,8 @@ function addProperties(
 function primitive(owner: TypeDefinition, element: ElementDefinition, type: ElementType): Partial<Property> {
   const elementId = element.name === 'id' && owner.kind !== 'resource';
   return {
-    check: elementId ? elementIdCheck : primitiveCheck(type.code),
-    codes: element.binding === undefined ? undefined : valueSetCodes(element.binding),
+    check: elementId ? elementIdCheck : getPrimitiveCheck(type.code),
+    codes: element.binding === undefined ? undefined : findValueSetCodes(element.binding),
     valueSet: element.binding ?? '',
     linking: type.code === 'uri' || type.code === 'url' || type.code === 'canonical',
   };

@@ -1,7 +1,7 @@
 /** The known name that is nearest to an unknown one, for "did you mean". */
 
 /** The nearest of the names; undefined when none is close: more than a third of the letters would have to change. */
-export function nearestName(name: string, names: Iterable<string>): string | undefined {
+export function findNearestName(name: string, names: Iterable<string>): string | undefined {
   if (name.length > 64) return undefined;
   const wanted = name.toLowerCase();
   let nearest: string | undefined;

@@ -1,12 +1,12 @@
 /**
  * Reports of what stands where the definitions have nothing, in words that name the likely mistake.
  */
-import { type ElementDefinition, jsonNameOf } from '../definitions.ts';
+import { buildJsonName, type ElementDefinition } from '../definitions.ts';
 import { isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
-import { pathStep } from '../json-error.ts';
+import { formatPathStep } from '../json-error.ts';
 import { type Place, type Run, report } from './issue.ts';
 import type { Shape } from './shape.ts';
-import { nearestName } from './suggestion.ts';
+import { findNearestName } from './suggestion.ts';
 
 /** Findings with a suggestion at most: to look for the nearest name costs more than all else. */
 const suggestionsMax = 10;
@@ -31,7 +31,7 @@ export function reportUnknown(
     report(run, 'choice', { parent, name: choice.name, index: -1 }, choiceProblem(key, choice));
     return choice;
   }
-  const place = { parent, name: pathStep(key), index: -1 };
+  const place = { parent, name: formatPathStep(key), index: -1 };
   const base = key.startsWith('_') ? shape.properties.get(key.slice(1)) : undefined;
   if (base === undefined || base.kind === 'resourceType') {
     report(
@@ -58,7 +58,7 @@ export function reportNotObject(run: Run, value: JsonValue, place: Place, expect
 }
 
 function suggestion(key: string, shape: Shape): string {
-  const nearest = nearestName(
+  const nearest = findNearestName(
     key,
     [...shape.properties.keys()].filter((name) => !name.startsWith('_')),
   );
@@ -71,9 +71,9 @@ function isWrongSuffix(key: string, name: string): boolean {
 
 function choiceProblem(key: string, choice: ElementDefinition): string {
   const problem = key === choice.name ? `${key} needs the suffix of its type` : `${key} has a type that is not allowed`;
-  const names = choice.types.map((type) => jsonNameOf(choice, type));
+  const names = choice.types.map((type) => buildJsonName(choice, type));
   if (names.length <= namesListedMax) return `${problem}: allowed is ${names.join(', ')}`;
-  const nearest = key === choice.name ? undefined : nearestName(key, names);
+  const nearest = key === choice.name ? undefined : findNearestName(key, names);
   return nearest === undefined
     ? `${problem}: ${names.length} are, ${names[0]} for instance`
     : `${problem}: did you mean ${nearest}?`;

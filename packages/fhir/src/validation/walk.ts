@@ -7,10 +7,10 @@ import type { BudgetedWork } from '../budget.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { reportCode } from './bindings.ts';
 import { checkContained, checkContainedUse, useNarrativeLinks } from './contained.ts';
-import { type Place, quoted, type Run, report } from './issue.ts';
-import { isResourceType, unknownTypeProblem } from './resource-types.ts';
-import { isObject, scopeOf, useFragment } from './scope.ts';
-import { type Property, type Shape, shapeOf, shapeOfType } from './shape.ts';
+import { type Place, quoteText, type Run, report } from './issue.ts';
+import { explainUnknownType, isResourceType } from './resource-types.ts';
+import { buildResourceScope, isObject, useFragment } from './scope.ts';
+import { getShape, type Property, requireShape, type Shape } from './shape.ts';
 import { checkSiblings, hasSibling } from './siblings.ts';
 import { reportNotObject, reportUnknown } from './unknown.ts';
 
@@ -19,7 +19,7 @@ export function checkResource(run: Run, value: JsonValue, place: Place): void {
   const shape = resourceShape(run, value, place);
   if (shape === undefined || !isObject(value)) return;
   const outer = run.scope;
-  const scope = scopeOf(value, outer);
+  const scope = buildResourceScope(value, outer);
   run.scope = scope;
   checkObject(run, value, shape, place);
   if (Array.isArray(value.contained) && !run.full) {
@@ -47,9 +47,9 @@ function resourceShape(run: Run, value: JsonValue, place: Place): Shape | undefi
     return undefined;
   }
   const type = value.resourceType;
-  if (typeof type === 'string' && isResourceType(type)) return shapeOfType(type);
+  if (typeof type === 'string' && isResourceType(type)) return requireShape(type);
   let problem = 'must be a resource: resourceType is missing';
-  if (typeof type === 'string') problem = unknownTypeProblem(type);
+  if (typeof type === 'string') problem = explainUnknownType(type);
   else if (type !== undefined) problem = 'must be a resource: resourceType is not a JSON string';
   report(run, 'resource-type', place, problem);
   return undefined;
@@ -149,7 +149,7 @@ function checkObjectValue(run: Run, value: JsonValue, property: Property, place:
     reportNotObject(run, value, place, definition.name);
     return;
   }
-  checkObject(run, value, shapeOf(definition), place);
+  checkObject(run, value, getShape(definition), place);
   if (value.id !== undefined && Object.keys(value).length === 1) {
     report(run, 'empty', place, 'may not have an id only (ele-1)');
   }
@@ -167,7 +167,7 @@ function checkPrimitive(run: Run, value: JsonValue, property: Property, parent: 
     const place = { parent, name: property.name, index };
     if (value === null || (Array.isArray(value) && !property.repeats)) reportNotObject(run, value, place, '');
     else if (typeof value === 'string' && problem.rule === 'format')
-      report(run, problem.rule, place, `${quoted(value)} ${problem.text}`);
+      report(run, problem.rule, place, `${quoteText(value)} ${problem.text}`);
     else report(run, problem.rule, place, problem.text);
   } else if (typeof value === 'string') {
     if (property.codes !== undefined && !property.codes.has(value)) {
@@ -178,7 +178,7 @@ function checkPrimitive(run: Run, value: JsonValue, property: Property, parent: 
 
 /** Checks id and extensions of a primitive element. */
 function checkElement(run: Run, value: JsonObject, place: Place): void {
-  checkObject(run, value, shapeOfType('Element'), place);
+  checkObject(run, value, requireShape('Element'), place);
 }
 
 function reportMissing(run: Run, shape: Shape, present: number, place: Place): void {

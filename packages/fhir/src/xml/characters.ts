@@ -28,7 +28,7 @@ export interface ReferenceProblem {
  * What is wrong with the first broken reference of a text; undefined if none is. Only the five entities of XML itself
  * are known: &nbsp; and the other names of HTML are not, and none can be declared.
  */
-export function referenceProblem(text: string): ReferenceProblem | undefined {
+export function findReferenceProblem(text: string): ReferenceProblem | undefined {
   for (let offset = text.indexOf('&'); offset >= 0; offset = text.indexOf('&', offset + 1)) {
     // Narratives have thousands of these, and an expression takes several times as long.
     if (commonReferences.some((common) => text.startsWith(common, offset))) continue;
@@ -64,7 +64,7 @@ const special = /[&<"\t\n\r\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
  * The text as it stands between double quotes. What is no character of XML becomes U+FFFD; white space other than single
  * spaces would be read as spaces: https://www.w3.org/TR/xml/#AVNormalize
  */
-export function attributeText(text: string): string {
+export function escapeAttribute(text: string): string {
   if (!special.test(text)) return text;
   // One character after another, by a text: a function that is asked about each takes several times as long.
   return text

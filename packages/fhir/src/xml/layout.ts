@@ -5,12 +5,12 @@
  * https://hl7.org/fhir/R4/xml.html
  */
 import {
+  buildJsonName,
   type ElementDefinition,
   type ElementType,
+  findTypeDefinition,
   isSubtypeOf,
-  jsonNameOf,
   type TypeDefinition,
-  typeDefinition,
 } from '../definitions.ts';
 import type { ScalarKind } from './scalars.ts';
 
@@ -44,7 +44,7 @@ export interface Layout {
 const layouts = new WeakMap<TypeDefinition, Layout>();
 
 /** The compiled form of a type, made once per definition. */
-export function layoutOf(definition: TypeDefinition): Layout {
+export function getLayout(definition: TypeDefinition): Layout {
   let layout = layouts.get(definition);
   if (layout === undefined) {
     layout = { definition, members: membersOf(definition), isResource: definition.kind === 'resource' };
@@ -54,16 +54,16 @@ export function layoutOf(definition: TypeDefinition): Layout {
 }
 
 /** The layout of a resource type that can stand in a text; undefined for other names. */
-export function resourceLayout(name: string): Layout | undefined {
-  const definition = typeDefinition(name);
-  return definition?.kind === 'resource' ? layoutOf(definition) : undefined;
+export function findResourceLayout(name: string): Layout | undefined {
+  const definition = findTypeDefinition(name);
+  return definition?.kind === 'resource' ? getLayout(definition) : undefined;
 }
 
 /** The layout of what a primitive element may have beside its value: id and extensions. */
-export function primitiveLayout(): Layout {
-  const definition = typeDefinition('Element');
+export function getPrimitiveLayout(): Layout {
+  const definition = findTypeDefinition('Element');
   if (definition === undefined) throw new Error('R4 defines no type Element');
-  return layoutOf(definition);
+  return getLayout(definition);
 }
 
 function membersOf(definition: TypeDefinition): ReadonlyMap<string, Member> {
@@ -80,8 +80,8 @@ function membersOf(definition: TypeDefinition): ReadonlyMap<string, Member> {
 }
 
 function memberOf(owner: TypeDefinition, element: ElementDefinition, type: ElementType, order: number): Member {
-  const name = jsonNameOf(element, type);
-  const definition = element.children ?? typeDefinition(type.code);
+  const name = buildJsonName(element, type);
+  const definition = element.children ?? findTypeDefinition(type.code);
   if (definition === undefined) throw new Error(`${element.path} has the unknown type ${type.code}`);
   return {
     kind: kindOf(owner, element, definition),

@@ -16,7 +16,7 @@ for (let code = 0; code < 128; code++) {
 }
 
 /** The length of the name at an offset, colons included; 0 if there is none. */
-export function nameLength(text: string, offset: number): number {
+export function measureName(text: string, offset: number): number {
   let at = offset;
   for (; at < text.length; at++) {
     const code = text.charCodeAt(at);

@@ -3,7 +3,7 @@
  *
  * https://www.w3.org/TR/xml-names/ · https://hl7.org/fhir/R4/xml.html
  */
-import { type Attribute, fail, type Scanner, type StartTag, shown } from './scanner.ts';
+import { type Attribute, fail, type Scanner, type StartTag, shortenName } from './scanner.ts';
 
 export const fhirNamespace = 'http://hl7.org/fhir';
 export const xhtmlNamespace = 'http://www.w3.org/1999/xhtml';
@@ -20,10 +20,10 @@ export const outermost: Namespaces = new Map([
 ]);
 
 /** The namespaces inside an element: those around it and those that its tag declares. */
-export function namespacesOf(scanner: Scanner, tag: StartTag, around: Namespaces): Namespaces {
+export function collectNamespaces(scanner: Scanner, tag: StartTag, around: Namespaces): Namespaces {
   let inside: Map<string, string> | undefined;
   for (const attribute of tag.attributes) {
-    const prefix = declaredPrefix(attribute.name);
+    const prefix = parseDeclaredPrefix(attribute.name);
     if (prefix === undefined) continue;
     requireDeclarable(scanner, prefix, attribute);
     inside ??= new Map(around);
@@ -33,7 +33,7 @@ export function namespacesOf(scanner: Scanner, tag: StartTag, around: Namespaces
 }
 
 /** The prefix that an attribute declares: 'f' for `xmlns:f`, '' for `xmlns`, undefined for other attributes. */
-export function declaredPrefix(name: string): string | undefined {
+export function parseDeclaredPrefix(name: string): string | undefined {
   if (!name.startsWith('xmlns')) return undefined;
   if (name.length === 5) return '';
   return name.startsWith('xmlns:') ? name.slice(6) : undefined;
@@ -45,48 +45,53 @@ function requireDeclarable(scanner: Scanner, prefix: string, { value, start }: A
     prefix === 'xmlns' || value === declarationNamespace || (prefix === 'xml') !== (value === xmlNamespace);
   if (reserved) fail(scanner, 'namespace', start, 'the prefixes and namespaces of xml and xmlns are reserved');
   if (prefix !== '' && value === '')
-    fail(scanner, 'namespace', start, `the prefix ${shown(prefix)} must have a namespace`);
+    fail(scanner, 'namespace', start, `the prefix ${shortenName(prefix)} must have a namespace`);
 }
 
 /** The namespace of an element or, with a prefix, of an attribute. */
-export function namespaceOf(scanner: Scanner, name: string, offset: number, namespaces: Namespaces): string {
-  const prefix = prefixOf(name);
+export function resolveNamespace(scanner: Scanner, name: string, offset: number, namespaces: Namespaces): string {
+  const prefix = parseNamePrefix(name);
   const namespace = namespaces.get(prefix);
-  if (namespace === undefined) fail(scanner, 'namespace', offset, `the prefix ${shown(prefix)} is not declared`);
+  if (namespace === undefined) fail(scanner, 'namespace', offset, `the prefix ${shortenName(prefix)} is not declared`);
   return namespace;
 }
 
-export function prefixOf(name: string): string {
+export function parseNamePrefix(name: string): string {
   const colon = name.indexOf(':');
   return colon < 0 ? '' : name.slice(0, colon);
 }
 
-export function localNameOf(name: string): string {
+export function parseLocalName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }
 
 /** The name without prefix of an element that must be one of FHIR. */
-export function fhirNameOf(scanner: Scanner, tag: StartTag, namespaces: Namespaces): string {
+export function requireFhirName(scanner: Scanner, tag: StartTag, namespaces: Namespaces): string {
   const { name, start } = tag;
-  const namespace = namespaceOf(scanner, name, start, namespaces);
+  const namespace = resolveNamespace(scanner, name, start, namespaces);
   if (namespace !== fhirNamespace) {
-    const actual = namespace === '' ? 'none' : `"${shown(namespace)}"`;
-    fail(scanner, 'namespace', start, `<${shown(name)}> must be in the namespace "${fhirNamespace}", not ${actual}`);
+    const actual = namespace === '' ? 'none' : `"${shortenName(namespace)}"`;
+    fail(
+      scanner,
+      'namespace',
+      start,
+      `<${shortenName(name)}> must be in the namespace "${fhirNamespace}", not ${actual}`,
+    );
   }
-  return localNameOf(name);
+  return parseLocalName(name);
 }
 
 /**
  * The attributes of an element that are neither declarations of namespaces nor hints to a schema, which are skipped and
  * never followed.
  */
-export function ownAttributes(scanner: Scanner, tag: StartTag, namespaces: Namespaces): readonly Attribute[] {
+export function listOwnAttributes(scanner: Scanner, tag: StartTag, namespaces: Namespaces): readonly Attribute[] {
   const { attributes } = tag;
   if (attributes.length === 0 || attributes.every(({ name }) => !name.includes(':') && name !== 'xmlns'))
     return attributes;
   const hints = new Set<string>();
   return attributes.filter((attribute) => {
-    if (declaredPrefix(attribute.name) !== undefined) return false;
+    if (parseDeclaredPrefix(attribute.name) !== undefined) return false;
     return !isSchemaHint(scanner, attribute, namespaces, hints);
   });
 }
@@ -97,8 +102,9 @@ function isSchemaHint(
   namespaces: Namespaces,
   hints: Set<string>,
 ): boolean {
-  if (!name.includes(':') || namespaceOf(scanner, name, start, namespaces) !== schemaInstanceNamespace) return false;
-  const local = localNameOf(name);
+  if (!name.includes(':') || resolveNamespace(scanner, name, start, namespaces) !== schemaInstanceNamespace)
+    return false;
+  const local = parseLocalName(name);
   if (local !== 'schemaLocation' && local !== 'noNamespaceSchemaLocation') return false;
   if (hints.has(local)) fail(scanner, 'syntax', start, `the attribute ${local} stands twice under different prefixes`);
   hints.add(local);

@@ -5,7 +5,7 @@
  *
  * Only what makes the text well-formed is checked here; what may stand in a narrative is for the validator to judge.
  */
-import { type Namespaces, namespaceOf, namespacesOf, prefixOf, xhtmlNamespace } from './namespaces.ts';
+import { collectNamespaces, type Namespaces, parseNamePrefix, resolveNamespace, xhtmlNamespace } from './namespaces.ts';
 import {
   fail,
   readEndTag,
@@ -13,7 +13,7 @@ import {
   requireReferences,
   type Scanner,
   type StartTag,
-  shown,
+  shortenName,
   skipComment,
   skipInstruction,
 } from './scanner.ts';
@@ -27,14 +27,14 @@ interface Edit {
 
 /** Reads the content and end of the div whose start tag was read. Returns it with its tags, in the xhtml namespace by default. */
 export function readDiv(scanner: Scanner, div: StartTag, around: Namespaces): string {
-  const inside = namespacesOf(scanner, div, around);
-  if (namespaceOf(scanner, div.name, div.start, inside) !== xhtmlNamespace) {
+  const inside = collectNamespaces(scanner, div, around);
+  if (resolveNamespace(scanner, div.name, div.start, inside) !== xhtmlNamespace) {
     fail(scanner, 'namespace', div.start, `must be in the namespace of xhtml: <div xmlns="${xhtmlNamespace}">`);
   }
   const edits = divEdits(scanner, div);
   const open: string[] = [];
   if (!div.empty) open.push(div.name);
-  while (open.length > 0) readNode(scanner, open, prefixOf(div.name), edits);
+  while (open.length > 0) readNode(scanner, open, parseNamePrefix(div.name), edits);
   const length = scanner.at - div.start;
   if (length > scanner.limits.stringLengthMax) {
     fail(scanner, 'too-long', div.start, `a narrative may have ${scanner.limits.stringLengthMax} characters at most`);
@@ -44,7 +44,7 @@ export function readDiv(scanner: Scanner, div: StartTag, around: Namespaces): st
 
 /** What a div without a default namespace of its own needs to be one that stands alone. */
 function divEdits(scanner: Scanner, div: StartTag): Edit[] {
-  const prefix = prefixOf(div.name);
+  const prefix = parseNamePrefix(div.name);
   const edits: Edit[] = prefix === '' ? [] : [prefixEdit(div.start + 1, prefix)];
   const own = div.attributes.find(({ name }) => name === 'xmlns');
   if (own === undefined) {
@@ -78,8 +78,8 @@ function readNode(scanner: Scanner, open: string[], prefix: string, edits: Edit[
 
 function readInnerTag(scanner: Scanner, open: string[], prefix: string, edits: Edit[]): void {
   const tag = readStartTag(scanner);
-  if (prefixOf(tag.name) !== prefix) {
-    fail(scanner, 'namespace', tag.start, `<${shown(tag.name)}> must have the namespace prefix of its div`);
+  if (parseNamePrefix(tag.name) !== prefix) {
+    fail(scanner, 'namespace', tag.start, `<${shortenName(tag.name)}> must have the namespace prefix of its div`);
   }
   if (prefix !== '') edits.push(prefixEdit(tag.start + 1, prefix));
   if (!tag.empty) open.push(tag.name);
@@ -88,7 +88,8 @@ function readInnerTag(scanner: Scanner, open: string[], prefix: string, edits: E
 function readText(scanner: Scanner, element: string): void {
   const { text, at } = scanner;
   const end = text.indexOf('<', at);
-  if (end < 0) fail(scanner, 'syntax', text.length, `<${shown(element)}> is not closed: found the end of the text`);
+  if (end < 0)
+    fail(scanner, 'syntax', text.length, `<${shortenName(element)}> is not closed: found the end of the text`);
   const part = text.slice(at, end);
   if (part.includes('&')) requireReferences(scanner, part, at);
   if (part.includes(']]>')) fail(scanner, 'syntax', at + part.indexOf(']]>'), '"]]>" must be written "]]&gt;"');

@@ -6,13 +6,20 @@
  * https://hl7.org/fhir/R4/xml.html
  */
 import { type JsonLimits, type JsonObject, type JsonValue, jsonLimitsDefault } from '../json.ts';
-import { pathStep } from '../json-error.ts';
+import { formatPathStep } from '../json-error.ts';
 import type { Place } from '../validation/issue.ts';
-import { type Layout, layoutOf, type Member, primitiveLayout, resourceLayout } from './layout.ts';
-import { fhirNameOf, localNameOf, type Namespaces, namespacesOf, outermost, ownAttributes } from './namespaces.ts';
+import { findResourceLayout, getLayout, getPrimitiveLayout, type Layout, type Member } from './layout.ts';
+import {
+  collectNamespaces,
+  listOwnAttributes,
+  type Namespaces,
+  outermost,
+  parseLocalName,
+  requireFhirName,
+} from './namespaces.ts';
 import { readDiv } from './narrative-div.ts';
 import { openScanner, requireEnd } from './prolog.ts';
-import { scalarValue } from './scalars.ts';
+import { parseScalar } from './scalars.ts';
 import {
   type Attribute,
   fail,
@@ -21,7 +28,7 @@ import {
   requireReferences,
   type Scanner,
   type StartTag,
-  shown,
+  shortenName,
   skipMiscellany,
 } from './scanner.ts';
 
@@ -60,12 +67,16 @@ interface Element {
 /** Reads a resource: at `place`, or the one that the text is. */
 function readResource(reader: Reader, tag: StartTag, around: Namespaces, place: Place | undefined): JsonObject {
   const { scanner } = reader;
-  const namespaces = namespacesOf(scanner, tag, around);
-  const type = fhirNameOf(scanner, tag, namespaces);
-  const element: Element = { tag, namespaces, place: place ?? { parent: undefined, name: pathStep(type), index: -1 } };
+  const namespaces = collectNamespaces(scanner, tag, around);
+  const type = requireFhirName(scanner, tag, namespaces);
+  const element: Element = {
+    tag,
+    namespaces,
+    place: place ?? { parent: undefined, name: formatPathStep(type), index: -1 },
+  };
   scanner.place = element.place;
   const resource: JsonObject = { resourceType: type };
-  const layout = resourceLayout(type);
+  const layout = findResourceLayout(type);
   if (layout === undefined) {
     skipContent(reader, tag); // the validator says what is wrong with the type
   } else {
@@ -84,9 +95,9 @@ function readChildren(reader: Reader, parent: Element, layout: Layout, object: J
   let uneven: Member[] | undefined;
   while (nextIsTag(scanner, parent.tag)) {
     const tag = readStartTag(scanner);
-    const namespaces = namespacesOf(scanner, tag, parent.namespaces);
-    const member = layout.members.get(localNameOf(tag.name));
-    if (member?.kind !== 'xhtml') fhirNameOf(scanner, tag, namespaces);
+    const namespaces = collectNamespaces(scanner, tag, parent.namespaces);
+    const member = layout.members.get(parseLocalName(tag.name));
+    if (member?.kind !== 'xhtml') requireFhirName(scanner, tag, namespaces);
     if (member === undefined || member.kind === 'attribute') {
       readUnknown(reader, tag, object, parent, member);
     } else {
@@ -116,7 +127,8 @@ function nextIsTag(scanner: Scanner, parent: StartTag): boolean {
   if (next === 'start-tag') return true;
   if (next === 'end-tag') return false;
   const { text, at } = scanner;
-  if (next === 'end') fail(scanner, 'syntax', at, `<${shown(parent.name)}> is not closed: found the end of the text`);
+  if (next === 'end')
+    fail(scanner, 'syntax', at, `<${shortenName(parent.name)}> is not closed: found the end of the text`);
   const end = text.indexOf('<', at);
   requireReferences(scanner, text.slice(at, end < 0 ? text.length : end), at);
   return fail(scanner, 'structure', at, 'text is not allowed here: a value stands in the attribute "value"');
@@ -165,7 +177,7 @@ function readMember(reader: Reader, element: Element, member: Member, object: Js
   else {
     const value: JsonObject = {};
     if (member.definition === undefined) throw new Error(`${member.name} has no definition`);
-    const layout = layoutOf(member.definition);
+    const layout = getLayout(member.definition);
     readAttributes(scanner, element, layout, value);
     readChildren(reader, element, layout, value);
     put(object, member, value);
@@ -187,15 +199,15 @@ function put(object: JsonObject, member: Member, value: JsonValue): void {
 /** Reads the id of an element and the url of an extension. */
 function readAttributes(scanner: Scanner, { tag, namespaces }: Element, layout: Layout, object: JsonObject): void {
   if (tag.attributes.length === 0) return;
-  for (const { name, value, start } of ownAttributes(scanner, tag, namespaces)) {
+  for (const { name, value, start } of listOwnAttributes(scanner, tag, namespaces)) {
     const member = layout.members.get(name);
     if (member?.kind !== 'attribute') refuseAttribute(scanner, { name, value, start }, layout.definition.name);
-    object[name] = scalarValue(scanner, value, member.scalar, member.typeName, start);
+    object[name] = parseScalar(scanner, value, member.scalar, member.typeName, start);
   }
 }
 
 function refuseAttribute(scanner: Scanner, { name, start }: Attribute, type: string): never {
-  return fail(scanner, 'structure', start, `the attribute ${shown(name)} is not one of ${type}`);
+  return fail(scanner, 'structure', start, `the attribute ${shortenName(name)} is not one of ${type}`);
 }
 
 /** Reads a primitive element: its value into the object, its id and extensions into the sibling. */
@@ -204,16 +216,16 @@ function readScalar(reader: Reader, element: Element, member: Member, object: Js
   const { tag, namespaces } = element;
   let value: JsonValue | undefined;
   let sibling: JsonObject | undefined;
-  for (const attribute of ownAttributes(scanner, tag, namespaces)) {
+  for (const attribute of listOwnAttributes(scanner, tag, namespaces)) {
     if (attribute.name === 'value') {
-      value = scalarValue(scanner, attribute.value, member.scalar, member.typeName, attribute.start);
+      value = parseScalar(scanner, attribute.value, member.scalar, member.typeName, attribute.start);
     } else if (attribute.name === 'id') {
-      sibling = { id: scalarValue(scanner, attribute.value, 'token', 'string', attribute.start) };
+      sibling = { id: parseScalar(scanner, attribute.value, 'token', 'string', attribute.start) };
     } else refuseAttribute(scanner, attribute, member.typeName);
   }
   if (!tag.empty) {
     const inside: JsonObject = sibling ?? {};
-    readChildren(reader, element, primitiveLayout(), inside);
+    readChildren(reader, element, getPrimitiveLayout(), inside);
     if (Object.keys(inside).length > 0) sibling = inside;
   }
   if (value === undefined && sibling === undefined) {
@@ -260,7 +272,7 @@ function alignSiblings(object: JsonObject, { name, siblingName }: Member): void 
 /** Reads the one resource inside of contained, entry.resource, … */
 function readWrapper(reader: Reader, { tag, namespaces, place }: Element): JsonObject {
   const { scanner } = reader;
-  const [attribute] = ownAttributes(scanner, tag, namespaces);
+  const [attribute] = listOwnAttributes(scanner, tag, namespaces);
   if (attribute !== undefined) refuseAttribute(scanner, attribute, 'an element that holds a resource');
   if (tag.empty) fail(scanner, 'structure', tag.start, 'must hold a resource');
   descend(reader, tag);
@@ -282,8 +294,8 @@ function readUnknown(
   member: Member | undefined,
 ): void {
   const { scanner } = reader;
-  const name = localNameOf(tag.name);
-  const place = { parent: parent.place, name: pathStep(name), index: -1 };
+  const name = parseLocalName(tag.name);
+  const place = { parent: parent.place, name: formatPathStep(name), index: -1 };
   scanner.place = place;
   if (member !== undefined) fail(scanner, 'structure', tag.start, `${name} is an attribute of <${parent.tag.name}>`);
   // Names with a meaning of their own in JSON.

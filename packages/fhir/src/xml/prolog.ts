@@ -5,7 +5,7 @@
  */
 import type { JsonLimits } from '../json.ts';
 import { notXmlCharacter } from './characters.ts';
-import { fail, type Scanner, shown, skipMiscellany } from './scanner.ts';
+import { fail, type Scanner, shortenName, skipMiscellany } from './scanner.ts';
 
 const declaration =
   /<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(?:"([^"<]*)"|'([^'<]*)')(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(?:"([A-Za-z][\w.-]*)"|'([A-Za-z][\w.-]*)'))?(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\r\n]*\?>/y;
@@ -34,10 +34,11 @@ function readDeclaration(scanner: Scanner): void {
   const match = declaration.exec(scanner.text);
   if (match === null) fail(scanner, 'syntax', scanner.at, 'the XML declaration is broken');
   const version = match[1] ?? match[2] ?? '';
-  if (version !== '1.0') fail(scanner, 'syntax', scanner.at, `the version of XML must be 1.0, not ${shown(version)}`);
+  if (version !== '1.0')
+    fail(scanner, 'syntax', scanner.at, `the version of XML must be 1.0, not ${shortenName(version)}`);
   const encoding = match[3] ?? match[4] ?? 'UTF-8';
   if (!/^utf-8$/i.test(encoding)) {
-    fail(scanner, 'encoding', scanner.at, `the encoding must be UTF-8, not ${shown(encoding)}`);
+    fail(scanner, 'encoding', scanner.at, `the encoding must be UTF-8, not ${shortenName(encoding)}`);
   }
   scanner.at = declaration.lastIndex;
 }

@@ -4,7 +4,7 @@
  * https://hl7.org/fhir/R4/datatypes.html#primitive
  */
 import type { JsonValue } from '../json.ts';
-import { quoted } from '../validation/issue.ts';
+import { quoteText } from '../validation/issue.ts';
 import { fail, type Scanner } from './scanner.ts';
 
 /**
@@ -20,13 +20,13 @@ const outerSpace = /^[ \t\r\n]+|[ \t\r\n]+$/g;
  * The JSON value of an attribute. Only what JSON could not hold as the type is an error here; the rest is for the
  * validator to judge.
  */
-export function scalarValue(scanner: Scanner, text: string, kind: ScalarKind, type: string, offset: number): JsonValue {
+export function parseScalar(scanner: Scanner, text: string, kind: ScalarKind, type: string, offset: number): JsonValue {
   if (kind === 'text') return text;
   const token = /^[ \t\r\n]|[ \t\r\n]$/.test(text) ? text.replace(outerSpace, '') : text;
   if (kind === 'token') return token;
   if (kind === 'boolean') return booleanValue(scanner, token, offset);
   const digits = kind === 'integer' && /^\+[1-9]/.test(token) ? token.slice(1) : token;
-  if (!decimal.test(digits)) fail(scanner, 'value', offset, `${quoted(token)} is no ${type}`);
+  if (!decimal.test(digits)) fail(scanner, 'value', offset, `${quoteText(token)} is no ${type}`);
   const value = Number(digits);
   return String(value) === digits ? value : JSON.rawJSON(digits);
 }
@@ -34,5 +34,5 @@ export function scalarValue(scanner: Scanner, text: string, kind: ScalarKind, ty
 function booleanValue(scanner: Scanner, token: string, offset: number): boolean {
   if (token === 'true') return true;
   if (token === 'false') return false;
-  return fail(scanner, 'value', offset, `${quoted(token)} is no boolean: true or false`);
+  return fail(scanner, 'value', offset, `${quoteText(token)} is no boolean: true or false`);
 }

@@ -5,9 +5,9 @@
  * https://www.w3.org/TR/xml/ · https://www.w3.org/TR/xml-names/
  */
 import type { JsonLimits } from '../json.ts';
-import { type Place, pathOf } from '../validation/issue.ts';
-import { referenceProblem, withoutReferences } from './characters.ts';
-import { nameLength } from './names.ts';
+import { buildElementPath, type Place } from '../validation/issue.ts';
+import { findReferenceProblem, withoutReferences } from './characters.ts';
+import { measureName } from './names.ts';
 import { XmlError, type XmlRule } from './xml-error.ts';
 
 /** Attributes and namespace declarations of one element, at most. FHIR has three attributes. */
@@ -44,7 +44,7 @@ export interface StartTag {
 /** Throws the error for a fault at an offset; the path is that of the element which is being read. */
 export function fail(scanner: Scanner, rule: XmlRule, offset: number, problem: string): never {
   const lines = scanner.text.slice(0, offset).split(/\r\n|\n|\r/);
-  const path = scanner.place === undefined ? '' : pathOf(scanner.place);
+  const path = scanner.place === undefined ? '' : buildElementPath(scanner.place);
   throw new XmlError(rule, path, lines.length, (lines.at(-1)?.length ?? 0) + 1, problem);
 }
 
@@ -87,7 +87,7 @@ export function readStartTag(scanner: Scanner): StartTag {
       scanner.at += 2;
       return { start, name, attributes, empty: true };
     }
-    if (!spaced) fail(scanner, 'syntax', scanner.at, `">" or white space is expected in <${shown(name)}>`);
+    if (!spaced) fail(scanner, 'syntax', scanner.at, `">" or white space is expected in <${shortenName(name)}>`);
     attributes = withAttribute(scanner, attributes, name);
   }
 }
@@ -96,7 +96,12 @@ function withAttribute(scanner: Scanner, attributes: readonly Attribute[], eleme
   const attribute = readAttribute(scanner);
   if (attributes === noAttributes) return [attribute];
   if (attributes.some(({ name }) => name === attribute.name)) {
-    fail(scanner, 'syntax', attribute.start, `<${shown(element)}> has the attribute ${shown(attribute.name)} twice`);
+    fail(
+      scanner,
+      'syntax',
+      attribute.start,
+      `<${shortenName(element)}> has the attribute ${shortenName(attribute.name)} twice`,
+    );
   }
   if (attributes.length === attributesMax) {
     fail(scanner, 'too-long', attribute.start, `an element may have ${attributesMax} attributes at most`);
@@ -110,12 +115,12 @@ function readAttribute(scanner: Scanner): Attribute {
   const name = readName(scanner, 'an attribute name, ">" or "/>"');
   skipSpace(scanner);
   if (text.charCodeAt(scanner.at) !== equals)
-    fail(scanner, 'syntax', scanner.at, `"=" is expected after ${shown(name)}`);
+    fail(scanner, 'syntax', scanner.at, `"=" is expected after ${shortenName(name)}`);
   scanner.at++;
   skipSpace(scanner);
   const quote = text.charCodeAt(scanner.at);
   if (quote !== doubleQuote && quote !== singleQuote) {
-    fail(scanner, 'syntax', scanner.at, `the value of ${shown(name)} must stand in quotes`);
+    fail(scanner, 'syntax', scanner.at, `the value of ${shortenName(name)} must stand in quotes`);
   }
   return { name, value: readAttributeValue(scanner, quote), start };
 }
@@ -143,11 +148,11 @@ function resolvedValue(scanner: Scanner, raw: string, start: number): string {
 
 /** Checks the references of a part of the text that begins at an offset. */
 export function requireReferences(scanner: Scanner, part: string, start: number): void {
-  const problem = referenceProblem(part);
+  const problem = findReferenceProblem(part);
   if (problem === undefined) return;
   const named = /^&[A-Za-z_][\w.-]*;/.exec(part.slice(problem.offset))?.[0];
   if (named === undefined) fail(scanner, 'syntax', start + problem.offset, problem.text);
-  fail(scanner, 'entity', start + problem.offset, `the entity ${shown(named)} is not accepted: ${problem.text}`);
+  fail(scanner, 'entity', start + problem.offset, `the entity ${shortenName(named)} is not accepted: ${problem.text}`);
 }
 
 /** Reads the end tag at "</", which must be that of `name`. */
@@ -155,7 +160,7 @@ export function readEndTag(scanner: Scanner, name: string): void {
   const start = scanner.at;
   scanner.at += 2;
   const found = readName(scanner, 'an element name');
-  if (found !== name) fail(scanner, 'syntax', start, `</${shown(found)}> does not close <${shown(name)}>`);
+  if (found !== name) fail(scanner, 'syntax', start, `</${shortenName(found)}> does not close <${shortenName(name)}>`);
   skipSpace(scanner);
   if (scanner.text.charCodeAt(scanner.at) !== greaterThan) fail(scanner, 'syntax', scanner.at, '">" is expected');
   scanner.at++;
@@ -164,17 +169,17 @@ export function readEndTag(scanner: Scanner, name: string): void {
 /** Reads a name with at most one prefix. */
 function readName(scanner: Scanner, expected: string): string {
   const { text, at } = scanner;
-  const length = nameLength(text, at);
+  const length = measureName(text, at);
   const name = text.slice(at, at + length);
   const colon = name.indexOf(':');
   if (length === 0 || colon === 0) fail(scanner, 'syntax', at, `${expected} is expected`);
   if (
     colon > 0 &&
     (colon === length - 1 ||
-      nameLength(name.slice(colon + 1), 0) !== length - colon - 1 ||
+      measureName(name.slice(colon + 1), 0) !== length - colon - 1 ||
       name.includes(':', colon + 1))
   ) {
-    fail(scanner, 'namespace', at, `${shown(name)} is no name with a prefix`);
+    fail(scanner, 'namespace', at, `${shortenName(name)} is no name with a prefix`);
   }
   scanner.at = at + length;
   return name;
@@ -221,7 +226,7 @@ function refuseDeclaration(scanner: Scanner): never {
 /** Moves behind the processing instruction at "<?". */
 export function skipInstruction(scanner: Scanner): void {
   const { text, at } = scanner;
-  const target = text.slice(at + 2, at + 2 + nameLength(text, at + 2));
+  const target = text.slice(at + 2, at + 2 + measureName(text, at + 2));
   const end = text.indexOf('?>', at + 2 + target.length);
   if (target === '' || end < 0 || (end > at + 2 + target.length && !/\s/.test(text.charAt(at + 2 + target.length)))) {
     fail(scanner, 'syntax', at, 'a processing instruction must have a target and end with "?>"');
@@ -234,6 +239,6 @@ export function skipInstruction(scanner: Scanner): void {
 }
 
 /** A name as a message may quote it. */
-export function shown(name: string): string {
+export function shortenName(name: string): string {
   return name.length > 64 ? `${name.slice(0, 64)}…` : name;
 }

@@ -4,10 +4,10 @@
  *
  * https://hl7.org/fhir/R4/xml.html
  */
-import { decimalText, isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
+import { formatDecimal, isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
 import { isObject } from '../validation/scope.ts';
-import { attributeText } from './characters.ts';
-import { type Layout, layoutOf, type Member, primitiveLayout, resourceLayout } from './layout.ts';
+import { escapeAttribute } from './characters.ts';
+import { findResourceLayout, getLayout, getPrimitiveLayout, type Layout, type Member } from './layout.ts';
 import { fhirNamespace } from './namespaces.ts';
 
 export interface XmlOptions {
@@ -25,11 +25,11 @@ const partLength = 32_768;
  * @throws Error naming the element for what the definitions do not have, so that nothing is lost in silence
  */
 export function toXml(resource: JsonObject, options: XmlOptions = {}): string {
-  return [...xmlParts(resource, options)].join('');
+  return [...toXmlParts(resource, options)].join('');
 }
 
 /** The text of `toXml` in parts of some ten thousand characters; more where one value has more. @throws as `toXml` */
-export function* xmlParts(resource: JsonObject, { pretty = false }: XmlOptions = {}): Generator<string, void> {
+export function* toXmlParts(resource: JsonObject, { pretty = false }: XmlOptions = {}): Generator<string, void> {
   const writer = new XmlWriter();
   writer.beginResource(resource, pretty ? '\n' : '', ` xmlns="${fhirNamespace}"`);
   while (writer.writeNext()) {
@@ -80,7 +80,7 @@ class XmlWriter {
   /** `lineStart` is what stands before the element. */
   beginResource(resource: JsonValue, lineStart: string, attributes = '', wrapperEnd = ''): void {
     const type = isObject(resource) && typeof resource.resourceType === 'string' ? resource.resourceType : '';
-    const layout = resourceLayout(type);
+    const layout = findResourceLayout(type);
     if (layout === undefined || !isObject(resource)) throw new Error(`${type} is no resource type of R4`);
     this.#begin(type, attributes, resource, layout, lineStart, wrapperEnd);
   }
@@ -152,7 +152,7 @@ class XmlWriter {
     }
     const attribute = value === null ? '' : ` value="${scalarAttribute(value, name)}"`;
     if (!isObject(sibling)) throw new Error(`_${name} must be an object`);
-    const layout = primitiveLayout();
+    const layout = getPrimitiveLayout();
     this.#begin(name, attributesText(sibling, layout) + attribute, sibling, layout, begun.innerStart);
   }
 
@@ -183,7 +183,7 @@ class XmlWriter {
       return this.beginResource(value, inside(innerStart), '', `${innerStart}</${name}>`);
     }
     if (definition === undefined) throw new Error(`${name} has no definition`);
-    const layout = layoutOf(definition);
+    const layout = getLayout(definition);
     this.#begin(name, attributesText(value, layout), value, layout, innerStart);
   }
 }
@@ -232,16 +232,16 @@ function memberOf(object: JsonObject, key: string, layout: Layout): Member | und
 /** The id of an element and the url of an extension. */
 function attributesText(object: JsonObject, layout: Layout): string {
   let text = '';
-  if (typeof object.id === 'string') text += ` id="${attributeText(object.id)}"`;
+  if (typeof object.id === 'string') text += ` id="${escapeAttribute(object.id)}"`;
   if (layout.definition.name === 'Extension' && typeof object.url === 'string') {
-    text += ` url="${attributeText(object.url)}"`;
+    text += ` url="${escapeAttribute(object.url)}"`;
   }
   return text;
 }
 
 function scalarAttribute(value: JsonValue, name: string): string {
-  if (typeof value === 'string') return attributeText(value);
+  if (typeof value === 'string') return escapeAttribute(value);
   if (typeof value === 'boolean') return String(value);
-  if (typeof value === 'number' || isRawDecimal(value)) return decimalText(value);
+  if (typeof value === 'number' || isRawDecimal(value)) return formatDecimal(value);
   throw new Error(`${name} must be a primitive value`);
 }

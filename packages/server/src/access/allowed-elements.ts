@@ -2,7 +2,7 @@
  * Which members of a resource's JSON object stay: by the elements of grants, and by the `_elements` and `_summary` that
  * the caller asked for (https://hl7.org/fhir/R4/search.html#elements, https://hl7.org/fhir/R4/search.html#summary).
  */
-import { type ElementDefinition, jsonNameOf, type TypeDefinition, typeDefinition } from '@praxis/fhir';
+import { buildJsonName, type ElementDefinition, findTypeDefinition, type TypeDefinition } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import { memoize } from './memoize.ts';
 
@@ -87,7 +87,7 @@ function allowInSummary(
 }
 
 function allowMembers(type: string, meta: true | ElementAllowList, rule: Rule): ElementAllowList {
-  const definition = typeDefinition(type);
+  const definition = findTypeDefinition(type);
   if (!definition) return fail('internal', { diagnostics: `${type} has no definition` });
   const kept = new Map<string, true | ElementAllowList>([
     ['resourceType', true],
@@ -107,7 +107,7 @@ function addMembers(
   rule: true | ElementAllowList | undefined,
 ): void {
   if (rule === undefined) return;
-  const names = element.types.map((type) => jsonNameOf(element, type));
+  const names = element.types.map((type) => buildJsonName(element, type));
   for (const name of names) {
     kept.set(name, rule);
     if (rule === true) kept.set(`_${name}`, true);

@@ -1,7 +1,7 @@
 /**
  * Two boxes that keep stored data apart from what may leave the server.
  * `Stored` is what storage returns: nobody can send it. `Disclosed<T>` is what http, bundles and exports send: only the
- * field mask (`mask.ts`) makes it from a `Stored`; `serverWritten` makes it from what the server itself writes.
+ * field mask (`mask.ts`) makes it from a `Stored`; `markServerWritten` makes it from what the server itself writes.
  * `tools/check-architecture.ts` holds the list of modules that may call each function of this file.
  */
 import { isJsonObject, type JsonObject, parseJsonInParts, parseJsonObject, type TypedResource } from '@praxis/fhir';
@@ -56,12 +56,12 @@ const slicedCharacters = 131_072;
  * @param text a resource of type `T`, which was valid when it was written
  * @param value what `text` says, where it is known
  */
-export function stored<T extends string = string>(text: string, value?: JsonObject): Stored<T> {
+export function boxStored<T extends string = string>(text: string, value?: JsonObject): Stored<T> {
   return new Content(text, value) as unknown as Stored<T>;
 }
 
 /** The text of a stored box, for validation, indexing and merging inside the server; never to be sent. */
-export function contentOf(box: Stored): string {
+export function getStoredText(box: Stored): string {
   return unbox(box).text;
 }
 
@@ -82,9 +82,9 @@ export async function parseStoredInSlices<T extends string>(
 }
 
 /** The same content for one look at it: its value goes when the look is over, and does not wait with a page of rows. */
-export function forOneLook<T extends string>(box: Stored<T>): Stored<T> {
+export function copyUnparsed<T extends string>(box: Stored<T>): Stored<T> {
   const content = unbox(box);
-  return content.isParsed ? box : stored(content.text);
+  return content.isParsed ? box : boxStored(content.text);
 }
 
 function unbox(box: Stored): Content {
@@ -92,16 +92,16 @@ function unbox(box: Stored): Content {
 }
 
 /** Marks as sendable what passed the field mask. Called by `mask.ts` alone. */
-export function masked<T>(content: T): Disclosed<T> {
+export function markMasked<T>(content: T): Disclosed<T> {
   return content as unknown as Disclosed<T>;
 }
 
 /** Marks as sendable what the server itself wrote: OperationOutcome, CapabilityStatement, Bundle shells, counts. */
-export function serverWritten<T>(content: T): Disclosed<T> {
+export function markServerWritten<T>(content: T): Disclosed<T> {
   return content as unknown as Disclosed<T>;
 }
 
 /** The sendable content. Called where answers are assembled and sent. */
-export function disclosedText<T>(box: Disclosed<T>): T {
+export function unwrapDisclosed<T>(box: Disclosed<T>): T {
   return box as unknown as T;
 }

@@ -9,8 +9,8 @@ import { noOperatorRows, type OperatorRows } from './operator-rows.ts';
 import type { AccessPolicy, Permission } from './policy.ts';
 import { searchGrants } from './policy.ts';
 import { allEntry, knownEntries } from './registry.ts';
-import { covers, type Meaning, meaningOf, type Right } from './rights.ts';
-import { elementsReadBy, isUsable } from './usable-parameters.ts';
+import { covers, interpretEntry, type Meaning, type Right } from './rights.ts';
+import { findReadElements, isUsable } from './usable-parameters.ts';
 
 export interface Denial {
   /** Entries of which one would grant it, the widest first. */
@@ -33,7 +33,7 @@ export function explainDenial(
   need: Permission | SearchParameter | readonly SearchParameter[],
 ): Denial {
   if (typeof need === 'string')
-    return describe(policy, `${type} ${letterNames[need]}`, [], missingEntries(policy, type, need));
+    return describe(policy, `${type} ${letterNames[need]}`, [], listGrantingEntries(policy, type, need));
   const parameters = isList(need) ? need : [need];
   const elements = [...new Set(parameters.flatMap((parameter) => hiddenElements(policy, type, parameter)))].toSorted();
   const reads = elements.length === 0 ? '' : `, which reads ${elements.join(', ')},`;
@@ -53,7 +53,7 @@ function isList(need: SearchParameter | readonly SearchParameter[]): need is rea
 }
 
 /** The entries of which one would grant the letter on the type, the widest first. */
-export function missingEntries(policy: AccessPolicy, type: string, letter: Permission): readonly string[] {
+export function listGrantingEntries(policy: AccessPolicy, type: string, letter: Permission): readonly string[] {
   return entriesGranting(policy.source.operatorRows, type, letter, []);
 }
 
@@ -61,7 +61,7 @@ export function missingEntries(policy: AccessPolicy, type: string, letter: Permi
 const namedMax = 3;
 
 /** The first published entries that grant a search of one of the types, and how the others end. */
-export function searchEntriesOf(types: readonly string[]): readonly string[] {
+export function listSearchEntries(types: readonly string[]): readonly string[] {
   const granting = types.flatMap((type) =>
     entriesGranting(noOperatorRows, type, 's', []).filter((text) => text !== allEntry && !text.startsWith('system/')),
   );
@@ -112,20 +112,20 @@ function width(right: Right): number {
 
 function meaning(text: string, operatorRows: OperatorRows): Meaning | undefined {
   const entry = parseEntry(text);
-  return entry.kind === 'refused' ? undefined : meaningOf(entry, operatorRows);
+  return entry.kind === 'refused' ? undefined : interpretEntry(entry, operatorRows);
 }
 
 /** The elements that a parameter reads and no search grant of the caller does. */
 function hiddenElements(policy: AccessPolicy, type: string, parameter: SearchParameter): readonly string[] {
   if (searchGrants(policy, type, [parameter]).length > 0) return [];
-  const needed = elementsReadBy(type, parameter);
+  const needed = findReadElements(type, parameter);
   if (needed === 'all') return [`${type} (all elements)`];
   const readable = policy.grants(type, 's').flatMap((grant) => (grant.elements === 'all' ? [] : [...grant.elements]));
   return [...needed].filter((element) => !readable.includes(element));
 }
 
 function describe(policy: AccessPolicy, what: string, elements: readonly string[], missing: readonly string[]): Denial {
-  const diagnostics = `${what} needs ${missing.join(' or ')}; ${nextStep(policy, missing)}`;
+  const diagnostics = `${what} needs ${missing.join(' or ')}; ${describeNextStep(policy, missing)}`;
   return { missing, elements, heldBy: heldBy(policy, missing), diagnostics };
 }
 
@@ -141,7 +141,7 @@ function heldBy({ source }: AccessPolicy, missing: readonly string[]): Denial['h
  * Who has to do what, in which order, so that one of the `missing` entries becomes effective. It tells of the caller's own
  * application at this practice and of nobody else.
  */
-export function nextStep(policy: AccessPolicy, missing: readonly string[]): string {
+export function describeNextStep(policy: AccessPolicy, missing: readonly string[]): string {
   switch (heldBy(policy, missing)) {
     case 'both':
       return 'token and practice hold it, within limits that a filter or the operator of the service sets';

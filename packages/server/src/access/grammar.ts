@@ -12,7 +12,7 @@
  * (`registry.ts`). What is not understood grants nothing.
  */
 import type { FilterEntry, OpaqueEntry, ResourceEntry, TransactionEntry } from './entries/definition.ts';
-import { type EntryRefusal, refusal } from './refusal.ts';
+import { type EntryRefusal, makeEntryRefusal } from './refusal.ts';
 import { allEntry, bundleEntries, filterEntries, opaqueEntries, resourceEntries } from './registry.ts';
 import { isSmartLike, parseSmartScope, type SmartScope } from './smart-scopes.ts';
 
@@ -56,9 +56,10 @@ const bundlePrefix = 'trans_bndl_';
 export function parseEntry(text: string): Entry | EntryRefusal {
   if (isSmartLike(text)) return parseSmartScope(text);
   if (text.length > entryCharactersMax) {
-    return refusal(text, 'too-long', `an access entry has ${entryCharactersMax} characters at most`);
+    return makeEntryRefusal(text, 'too-long', `an access entry has ${entryCharactersMax} characters at most`);
   }
-  if (!text.startsWith(prefix)) return refusal(text, 'prefix', `an access entry begins with "${prefix}" or "system/"`);
+  if (!text.startsWith(prefix))
+    return makeEntryRefusal(text, 'prefix', `an access entry begins with "${prefix}" or "system/"`);
   if (text === allEntry) return { kind: 'all', text };
   const word = text.slice(prefix.length);
   if (word.startsWith(filterPrefix)) return parseFilter(text, word);
@@ -70,7 +71,7 @@ export function parseEntry(text: string): Entry | EntryRefusal {
 function parseFilter(text: string, word: string): Entry | EntryRefusal {
   const row = filterEntries.find((filter) => filter.code === word);
   if (row) return { kind: 'filter', text, row };
-  return refusal(
+  return makeEntryRefusal(
     text,
     'filter',
     `the order types are ${listed(filterEntries.map((filter) => filter.code.slice(filterPrefix.length)))}`,
@@ -80,7 +81,7 @@ function parseFilter(text: string, word: string): Entry | EntryRefusal {
 function parseBundle(text: string, word: string): Entry | EntryRefusal {
   const row = bundleEntries.find((bundle) => bundle.code === word);
   if (row) return { kind: 'bundle', text, row };
-  return refusal(
+  return makeEntryRefusal(
     text,
     'bundle',
     `the kinds of Bundle are ${listed(bundleEntries.map((bundle) => bundle.code.slice(bundlePrefix.length)))}`,
@@ -90,13 +91,17 @@ function parseBundle(text: string, word: string): Entry | EntryRefusal {
 function parseResource(text: string, word: string): Entry | EntryRefusal {
   const row = resourceEntries.find(({ code }) => word === code || word.startsWith(`${code}_`));
   if (!row)
-    return refusal(text, 'code', 'no access code begins like this; docs/integrate/access-entries.md lists them');
+    return makeEntryRefusal(
+      text,
+      'code',
+      'no access code begins like this; docs/integrate/access-entries.md lists them',
+    );
   const { code, subtype } = row;
   const [letter = '', ...fields] = word.slice(code.length + 1).split('_');
   if (fields.length > 0) return parseRestricted(text, row, letter, fields);
   if (letter.length !== 1 || !row.letters.includes(letter)) {
     const needsFields = row.letters === '' ? `, and only followed by ${listed(Object.keys(row.fields ?? {}))}` : '';
-    return refusal(
+    return makeEntryRefusal(
       text,
       'letter',
       `${code} takes ${listed([...(row.letters || row.fieldLetters || '')])}${needsFields}`,
@@ -112,15 +117,15 @@ function parseRestricted(
   fields: readonly string[],
 ): Entry | EntryRefusal {
   const { code } = row;
-  if (!row.fields) return refusal(text, 'field', `${code} takes a letter and no fields`);
+  if (!row.fields) return makeEntryRefusal(text, 'field', `${code} takes a letter and no fields`);
   if (letter.length !== 1 || !row.fieldLetters?.includes(letter)) {
-    return refusal(text, 'letter', `fields of ${code} follow ${listed([...(row.fieldLetters ?? '')])}`);
+    return makeEntryRefusal(text, 'letter', `fields of ${code} follow ${listed([...(row.fieldLetters ?? '')])}`);
   }
   const words = row.fields;
   if (!fields.every((field) => Object.hasOwn(words, field))) {
-    return refusal(text, 'field', `the fields of ${code} are ${listed(Object.keys(words))}`);
+    return makeEntryRefusal(text, 'field', `the fields of ${code} are ${listed(Object.keys(words))}`);
   }
-  if (new Set(fields).size !== fields.length) return refusal(text, 'field', 'a field is named twice');
+  if (new Set(fields).size !== fields.length) return makeEntryRefusal(text, 'field', 'a field is named twice');
   return { kind: 'restricted', text, code, letter, fields, row };
 }
 
@@ -157,7 +162,7 @@ export function parseScope(scope: string): readonly string[] | ScopeRefusal {
 }
 
 /** The refusals among some entries, for whoever is about to store them; empty when all are understood. */
-export function refusedEntries(entries: readonly string[]): readonly EntryRefusal[] {
+export function listEntryRefusals(entries: readonly string[]): readonly EntryRefusal[] {
   return entries.map(parseEntry).filter((entry): entry is EntryRefusal => entry.kind === 'refused');
 }
 

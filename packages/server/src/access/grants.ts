@@ -2,7 +2,7 @@
  * A grant: the elements that can be read, or written, on the rows that meet some criteria.
  */
 import type { Criterion } from './entries/definition.ts';
-import { criteriaInclude, criterionKey, type Elements, elementsInclude } from './rights.ts';
+import { buildCriterionKey, criteriaInclude, type Elements, elementsInclude } from './rights.ts';
 
 export interface Grant {
   /** All, or top-level elements as paths (`Patient.name`); resourceType, id and meta are always readable. */
@@ -22,7 +22,7 @@ export function mergeGrants(grants: readonly Grant[]): readonly Grant[] {
   const byCriteria = new Map<string, Grant>();
   for (const grant of grants) {
     const criteria = distinct(grant.criteria);
-    const key = JSON.stringify(criteria.map(criterionKey));
+    const key = JSON.stringify(criteria.map(buildCriterionKey));
     const same = byCriteria.get(key);
     byCriteria.set(key, same ? union(same, grant) : { ...grant, criteria, entries: [...grant.entries] });
   }
@@ -43,6 +43,6 @@ function coversGrant(wide: Grant, narrow: Grant): boolean {
 }
 
 function distinct(criteria: readonly Criterion[]): readonly Criterion[] {
-  const byKey = new Map(criteria.map((criterion) => [criterionKey(criterion), criterion]));
+  const byKey = new Map(criteria.map((criterion) => [buildCriterionKey(criterion), criterion]));
   return [...byKey].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, criterion]) => criterion);
 }

@@ -4,8 +4,8 @@
  */
 import { type Entry, type EntryRefusal, isFilterLike, parseEntry } from './grammar.ts';
 import type { OperatorRows } from './operator-rows.ts';
-import { covers, type Meaning, meaningOf } from './rights.ts';
-import { scopePerPermission } from './smart-scopes.ts';
+import { covers, interpretEntry, type Meaning } from './rights.ts';
+import { splitScope } from './smart-scopes.ts';
 
 /** The entries of a token or of an authorisation. */
 export interface EntrySide {
@@ -25,14 +25,14 @@ export function readSide(texts: readonly string[], operatorRows: OperatorRows): 
     const entry = parseEntry(text);
     if (entry.kind === 'refused') refused.push(entry);
     else if (entry.kind === 'filter') filters.push(text);
-    else meanings.push(...entriesPerPermission(entry).map((each) => meaningOf(each, operatorRows)));
+    else meanings.push(...entriesPerPermission(entry).map((each) => interpretEntry(each, operatorRows)));
   }
   return { meanings, filters, closed: refused.some((entry) => isFilterLike(entry.text)), refused };
 }
 
 /** An entry of several letters is intersected letter by letter: of `.rs` and `.cr`, `.r` is left. */
 function entriesPerPermission(entry: Entry): readonly Entry[] {
-  return entry.kind === 'smart' ? scopePerPermission(entry) : [entry];
+  return entry.kind === 'smart' ? splitScope(entry) : [entry];
 }
 
 /** What both sides hold, sorted by text. Commutative; nothing in the result is wider than what either side holds. */

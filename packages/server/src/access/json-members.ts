@@ -37,7 +37,7 @@ export function keepMembers(text: string, kept: ElementAllowList): string {
 }
 
 /** The text of the value of a top-level member; undefined when the object has no such member. */
-export function memberText(text: string, key: string): string | undefined {
+export function findMemberText(text: string, key: string): string | undefined {
   const member = findMember(text, key);
   return member && text.slice(member.valueStart, member.end);
 }

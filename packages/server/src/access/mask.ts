@@ -13,9 +13,9 @@ import {
   type ElementFilter,
   intersectAllowLists,
 } from './allowed-elements.ts';
-import { contentOf, type Disclosed, masked, type Stored } from './disclosure.ts';
+import { type Disclosed, getStoredText, markMasked, type Stored } from './disclosure.ts';
 import type { Grant } from './grants.ts';
-import { keepMembers, memberText, withMember } from './json-members.ts';
+import { findMemberText, keepMembers, withMember } from './json-members.ts';
 import { memoize } from './memoize.ts';
 import type { AccessPolicy, Criterion, Permission } from './policy.ts';
 
@@ -40,11 +40,11 @@ export function disclose(
 ): Disclosed<string> | undefined {
   const readable = readableMembers(policy, letter, type, matches);
   if (readable === undefined) return undefined;
-  const text = contentOf(content);
+  const text = getStoredText(content);
   requireType(text, type);
   const wanted = allowByFilter(type, filter);
-  if (readable === 'all') return masked(wanted ? subset(text, wanted) : text);
-  return masked(subset(text, wanted ? intersectAllowLists(readable, wanted) : readable));
+  if (readable === 'all') return markMasked(wanted ? subset(text, wanted) : text);
+  return markMasked(subset(text, wanted ? intersectAllowLists(readable, wanted) : readable));
 }
 
 /** Whether some grant of the letter covers a row; for writes, asked of the row before and after. */
@@ -89,7 +89,7 @@ function membersOf(type: string, grant: Grant, elements: ReadonlySet<string>): E
  * undefined when none covers it. `id` is nobody's to write. `meta` is written by those whose grants name it or reach
  * all elements.
  */
-export function writableMember(
+export function compileWritable(
   policy: AccessPolicy,
   letter: 'c' | 'u',
   type: string,
@@ -109,7 +109,7 @@ function writes(grant: Grant, type: string, member: string): boolean {
 /** A mask made for one type must not be laid on another. */
 function requireType(text: string, type: string): void {
   if (text.startsWith(`{"resourceType":"${type}"`)) return;
-  if (memberText(text, 'resourceType') === `"${type}"`) return;
+  if (findMemberText(text, 'resourceType') === `"${type}"`) return;
   fail('internal', { diagnostics: 'A stored resource is of another type than asked for', log: { type } });
 }
 
@@ -122,8 +122,8 @@ function subset(text: string, kept: ElementAllowList): string {
 
 /** The JSON text of a resource of which something was left out, tagged so. */
 export function tagSubsetted(left: string): string {
-  const meta = memberText(left, 'meta') ?? '{}';
-  return withMember(left, 'meta', withMember(meta, 'tag', taggedSubset(memberText(meta, 'tag') ?? '[]')));
+  const meta = findMemberText(left, 'meta') ?? '{}';
+  return withMember(left, 'meta', withMember(meta, 'tag', taggedSubset(findMemberText(meta, 'tag') ?? '[]')));
 }
 
 /** The tags with SUBSETTED among them once. */

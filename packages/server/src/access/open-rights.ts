@@ -6,7 +6,7 @@ import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { type Criterion, type Permission, permissions } from './entries/definition.ts';
 import { type Grant, mergeGrants } from './grants.ts';
 import { allEntry } from './registry.ts';
-import { criterionKey, type Meaning, type Right, reachesType } from './rights.ts';
+import { buildCriterionKey, type Meaning, type Right, reachesType } from './rights.ts';
 import { everyType } from './smart-scopes.ts';
 
 export const endpointTypes: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
@@ -20,7 +20,7 @@ export interface OpenRights {
 }
 
 /** The merged grants of a letter on a type, filters included; empty for types without an endpoint. */
-export function grantsOf(open: OpenRights, type: string, letter: Permission): readonly Grant[] {
+export function listGrants(open: OpenRights, type: string, letter: Permission): readonly Grant[] {
   if (!endpointTypes.has(type) || open.closed.has(type)) return [];
   const filters = open.filterCriteria.get(type) ?? [];
   const everything: Right = { type, letter, elements: 'all', criteria: [] };
@@ -41,7 +41,7 @@ export function grantsOf(open: OpenRights, type: string, letter: Permission): re
 }
 
 /** The row criteria of filters, by the type they narrow. */
-export function criteriaByType(
+export function groupCriteria(
   filters: readonly { type: string; rows: readonly Criterion[] }[],
 ): ReadonlyMap<string, readonly Criterion[]> {
   const byType = new Map<string, readonly Criterion[]>();
@@ -50,7 +50,7 @@ export function criteriaByType(
 }
 
 /** The same for equal rights, whatever entries they come from, on every node: 22 characters of a SHA-256. */
-export function fingerprintOf(
+export function computeRightsFingerprint(
   open: OpenRights,
   bundles: ReadonlySet<string>,
   uploadUrl: boolean,
@@ -69,7 +69,7 @@ export function fingerprintOf(
         letter,
         grants(type, letter).map(({ elements, criteria }) => [
           elements === 'all' ? elements : [...elements].toSorted(),
-          criteria.map(criterionKey).toSorted(),
+          criteria.map(buildCriterionKey).toSorted(),
         ]),
       ]),
     );

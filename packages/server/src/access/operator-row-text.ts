@@ -2,8 +2,8 @@
  * Operator rows as one line, for the command line: `obsv_ef?category=exam&_elements=code,value`. Criteria are written as in
  * SMART scopes; `_elements`, `_letters` and `_type` say the rest of a row.
  */
-import { type OperatorRow, operatorRowProblems } from './operator-rows.ts';
-import { parseRowQuery, rowQueryText } from './row-query.ts';
+import { listOperatorRowProblems, type OperatorRow } from './operator-rows.ts';
+import { formatRowQuery, parseRowQuery } from './row-query.ts';
 
 /** Characters of one line. */
 const lineCharactersMax = 2_000;
@@ -31,16 +31,16 @@ export function parseOperatorRow(
     ...(criteria.length === 0 ? {} : { criteria }),
     ...(elements === undefined ? {} : { elements }),
   };
-  const [problem] = operatorRowProblems(code, row);
+  const [problem] = listOperatorRowProblems(code, row);
   return problem === undefined ? { code, row } : { problem };
 }
 
 /** The line that `parseOperatorRow` reads as this row. */
-export function operatorRowText(code: string, { type, letters, criteria = [], elements }: OperatorRow): string {
+export function formatOperatorRow(code: string, { type, letters, criteria = [], elements }: OperatorRow): string {
   const own = [
     ...(type === undefined ? [] : [{ parameter: '_type', values: [type] }]),
     ...(letters === undefined ? [] : [{ parameter: '_letters', values: [letters] }]),
     ...(elements === undefined ? [] : [{ parameter: '_elements', values: elements }]),
   ];
-  return `${code}?${rowQueryText([...criteria, ...own])}`;
+  return `${code}?${formatRowQuery([...criteria, ...own])}`;
 }

@@ -5,7 +5,7 @@
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { Criterion, OpaqueEntry, ResourceEntry } from './entries/definition.ts';
 import { opaqueEntries, resourceEntries } from './registry.ts';
-import { criterionProblems, elementProblems } from './verify-entries.ts';
+import { listCriterionProblems, listElementProblems } from './verify-entries.ts';
 
 /** At least `criteria` or `elements` is needed: a code gets no meaning without a limit. */
 export interface OperatorRow {
@@ -28,7 +28,7 @@ export const noOperatorRows: OperatorRows = new Map();
  * What is wrong with an operator row, for whoever writes it; empty when it can be used. Entries of a code whose row is
  * wrong grant nothing.
  */
-export function operatorRowProblems(code: string, row: OperatorRow): readonly string[] {
+export function listOperatorRowProblems(code: string, row: OperatorRow): readonly string[] {
   const definition = [...resourceEntries, ...opaqueEntries].find((entry) => entry.code === code);
   if (!definition) return [`${code}: no access code that an operator can describe`];
   const type = row.type ?? typeOf(definition);
@@ -36,8 +36,8 @@ export function operatorRowProblems(code: string, row: OperatorRow): readonly st
   if (!resourceTypesWithEndpoint.includes(type)) return [`${code}: ${type} is not a resource type with an endpoint`];
   return [
     ...shapeProblems(definition, row),
-    ...(row.criteria ?? []).flatMap((criterion) => criterionProblems(type, criterion)),
-    ...elementProblems(type, row.elements ?? []),
+    ...(row.criteria ?? []).flatMap((criterion) => listCriterionProblems(type, criterion)),
+    ...listElementProblems(type, row.elements ?? []),
   ].map((problem) => `${code}: ${problem}`);
 }
 

@@ -8,7 +8,7 @@ import type { EntryRefusal } from './grammar.ts';
 import type { Grant } from './grants.ts';
 import { intersectEntries, readSide } from './intersect-entries.ts';
 import { memoize } from './memoize.ts';
-import { criteriaByType, endpointTypes, fingerprintOf, grantsOf, type OpenRights } from './open-rights.ts';
+import { computeRightsFingerprint, endpointTypes, groupCriteria, listGrants, type OpenRights } from './open-rights.ts';
 import { noOperatorRows, type OperatorRows } from './operator-rows.ts';
 import { filterEntries } from './registry.ts';
 import { criteriaInclude, type Meaning } from './rights.ts';
@@ -101,11 +101,11 @@ function assemble(
 ): AccessPolicy {
   const all = met.some((meaning) => meaning.all);
   const narrowing = filterEntries.filter((row) => filters.includes(`acl/${row.code}`));
-  const open: OpenRights = { all, met, closed, filterCriteria: criteriaByType(narrowing) };
+  const open: OpenRights = { all, met, closed, filterCriteria: groupCriteria(narrowing) };
   const compiled = new Map<string, readonly Grant[]>();
   const grants = (type: string, letter: Permission): readonly Grant[] =>
     // Only real types are remembered: the map cannot grow with what callers send.
-    endpointTypes.has(type) ? memoize(compiled, `${type}.${letter}`, () => grantsOf(open, type, letter)) : [];
+    endpointTypes.has(type) ? memoize(compiled, `${type}.${letter}`, () => listGrants(open, type, letter)) : [];
   const bundles = new Set(met.flatMap((meaning) => [...meaning.bundles]));
   const mayRequestUploadUrl = met.some((meaning) => meaning.uploadUrl);
   const unrestricted = all && narrowing.length === 0 && closed.size === 0;
@@ -119,7 +119,7 @@ function assemble(
     mayTypeHistory: unrestricted,
     mayRequestUploadUrl,
     bundles,
-    fingerprint: fingerprintOf(open, bundles, mayRequestUploadUrl, grants),
+    fingerprint: computeRightsFingerprint(open, bundles, mayRequestUploadUrl, grants),
     refused,
     source,
   };

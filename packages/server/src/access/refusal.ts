@@ -24,7 +24,7 @@ export interface EntryRefusal {
 const shownCharactersMax = 100;
 
 /** @param problem what is wrong, and what would be right */
-export function refusal(text: string, rule: RefusalRule, problem: string): EntryRefusal {
+export function makeEntryRefusal(text: string, rule: RefusalRule, problem: string): EntryRefusal {
   const shown = JSON.stringify(text.length > shownCharactersMax ? `${text.slice(0, shownCharactersMax)}…` : text);
   return { kind: 'refused', text, rule, diagnostics: `${shown} is not an access entry: ${problem}` };
 }

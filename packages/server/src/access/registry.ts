@@ -53,19 +53,19 @@ export const opaqueEntries: readonly OpaqueEntry[] = definitions.filter(
 );
 
 /** The published entries of a row, as they stand in a scope: `acl/pat_r`. `acl/*` is not among the published. */
-export function publishedEntries(row: EntryDefinition): readonly string[] {
+export function listPublishedEntries(row: EntryDefinition): readonly string[] {
   if (row.kind !== 'resource') return [`acl/${row.code}`];
   return [...row.letters, ...(row.published ?? [])].map((rest) => `acl/${row.code}_${rest}`);
 }
 
 /** Those of the published entries of a row that the published sample token holds. */
-export function sampleEntries(row: EntryDefinition): readonly string[] {
+export function listSampleEntries(row: EntryDefinition): readonly string[] {
   if (row.kind !== 'resource') return row.sample ? [`acl/${row.code}`] : [];
   return [...row.sample, ...(row.published ?? [])].map((rest) => `acl/${row.code}_${rest}`);
 }
 
 /** Every published access entry, in the order of the registry. */
-export const knownEntries: readonly string[] = definitions.flatMap(publishedEntries);
+export const knownEntries: readonly string[] = definitions.flatMap(listPublishedEntries);
 
 /** The entries of the published sample token, in the order of the registry. */
-export const sampleTokenEntries: readonly string[] = definitions.flatMap(sampleEntries);
+export const sampleTokenEntries: readonly string[] = definitions.flatMap(listSampleEntries);

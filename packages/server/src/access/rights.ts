@@ -3,7 +3,7 @@
  */
 import type { Criterion, Permission } from './entries/definition.ts';
 import type { Entry } from './grammar.ts';
-import { type OperatorRow, type OperatorRows, operatorRowProblems } from './operator-rows.ts';
+import { listOperatorRowProblems, type OperatorRow, type OperatorRows } from './operator-rows.ts';
 import { bundleEntries } from './registry.ts';
 import { everyType, type SmartScope } from './smart-scopes.ts';
 
@@ -37,7 +37,7 @@ const nothing: Omit<Meaning, 'text'> = { all: false, rights: [], bundles: new Se
 const allBundles: ReadonlySet<string> = new Set(bundleEntries.map((row) => row.code));
 
 /** What an entry stands for. Entries without a meaning, and filters, have no rights. */
-export function meaningOf(entry: Entry, operatorRows: OperatorRows): Meaning {
+export function interpretEntry(entry: Entry, operatorRows: OperatorRows): Meaning {
   const { text } = entry;
   switch (entry.kind) {
     case 'all':
@@ -102,7 +102,7 @@ function describedRights(
 function narrowed(right: Right, operatorRows: OperatorRows, code: string): readonly Right[] {
   const row = operatorRows.get(code);
   if (!row) return [right];
-  if (operatorRowProblems(code, row).length > 0) return [];
+  if (listOperatorRowProblems(code, row).length > 0) return [];
   const elements = narrowedElements(right, row);
   return [{ ...right, elements, criteria: [...right.criteria, ...(row.criteria ?? [])] }];
 }
@@ -152,11 +152,11 @@ export function elementsInclude(wide: Elements, narrow: Elements): boolean {
 
 /** Whether all criteria of `few` are among `many`, so that rows that meet `many` meet `few`. */
 export function criteriaInclude(many: readonly Criterion[], few: readonly Criterion[]): boolean {
-  const keys = new Set(many.map(criterionKey));
-  return few.every((criterion) => keys.has(criterionKey(criterion)));
+  const keys = new Set(many.map(buildCriterionKey));
+  return few.every((criterion) => keys.has(buildCriterionKey(criterion)));
 }
 
 /** Equal for criteria that mean the same. */
-export function criterionKey(criterion: Criterion): string {
+export function buildCriterionKey(criterion: Criterion): string {
   return JSON.stringify([criterion.parameter, [...new Set(criterion.values)].toSorted()]);
 }

@@ -29,7 +29,7 @@ export function parseRowQuery(query: string): readonly Criterion[] | RowQueryPro
 }
 
 /** The query that `parseRowQuery` reads as these criteria. */
-export function rowQueryText(criteria: readonly Criterion[]): string {
+export function formatRowQuery(criteria: readonly Criterion[]): string {
   return criteria.map(({ parameter, values }) => `${parameter}=${values.map(encodeValue).join(',')}`).join('&');
 }
 

@@ -5,8 +5,8 @@
 import { parseEntry } from './grammar.ts';
 import { noOperatorRows } from './operator-rows.ts';
 import { compilePolicy } from './policy.ts';
-import { covers, type Meaning, meaningOf } from './rights.ts';
-import { everyType, isSmartLike, type SmartScope, scopePerPermission } from './smart-scopes.ts';
+import { covers, interpretEntry, type Meaning } from './rights.ts';
+import { everyType, isSmartLike, type SmartScope, splitScope } from './smart-scopes.ts';
 
 export interface Selection {
   /** Nowhere wider than what is held; filters among what is held stay, asked for or not. */
@@ -40,25 +40,25 @@ export function selectEntries(asked: readonly string[], held: readonly string[])
  * undefined when there is none. What grants nothing until an operator says what is held by its own text and `acl/*`
  * only. A filter takes away: everybody holds it.
  */
-export function firstNotHeld(asked: readonly string[], held: readonly string[]): string | undefined {
+export function findFirstNotHeld(asked: readonly string[], held: readonly string[]): string | undefined {
   const texts = new Set(held);
   const own = held.flatMap(meaningsOf);
   return asked.find((text) => {
     const entry = parseEntry(text);
     if (entry.kind === 'refused') return true;
     if (entry.kind === 'filter' || texts.has(text)) return false;
-    const parts = entry.kind === 'smart' ? scopePerPermission(entry) : [entry];
-    return !parts.every((part) => own.some((other) => covers(other, meaningOf(part, noOperatorRows))));
+    const parts = entry.kind === 'smart' ? splitScope(entry) : [entry];
+    return !parts.every((part) => own.some((other) => covers(other, interpretEntry(part, noOperatorRows))));
   });
 }
 
 function meaningsOf(text: string): readonly Meaning[] {
   const entry = parseEntry(text);
-  return entry.kind === 'refused' ? [] : [meaningOf(entry, noOperatorRows)];
+  return entry.kind === 'refused' ? [] : [interpretEntry(entry, noOperatorRows)];
 }
 
 function isHeld(scope: SmartScope, given: readonly Meaning[]): boolean {
-  const parts = scopePerPermission(scope).map((part) => meaningOf(part, noOperatorRows));
+  const parts = splitScope(scope).map((part) => interpretEntry(part, noOperatorRows));
   if (scope.type === everyType) return parts.some((part) => given.some((other) => covers(part, other)));
   return parts.every((part) => given.some((other) => covers(other, part)));
 }
@@ -67,7 +67,7 @@ function isHeld(scope: SmartScope, given: readonly Meaning[]): boolean {
 function asAsked(entries: readonly string[], text: string): readonly string[] {
   const entry = parseEntry(text);
   if (entry.kind !== 'smart') return entries;
-  const parts = scopePerPermission(entry).map((part) => part.text);
+  const parts = splitScope(entry).map((part) => part.text);
   if (!parts.every((part) => entries.includes(part))) return entries;
   return [...new Set([...entries.filter((each) => !parts.includes(each)), text])].toSorted();
 }

@@ -9,9 +9,9 @@
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { Criterion, Permission } from './entries/definition.ts';
-import { type EntryRefusal, refusal } from './refusal.ts';
-import { parseRowQuery, rowQueryText } from './row-query.ts';
-import { criterionProblems } from './verify-entries.ts';
+import { type EntryRefusal, makeEntryRefusal } from './refusal.ts';
+import { formatRowQuery, parseRowQuery } from './row-query.ts';
+import { listCriterionProblems } from './verify-entries.ts';
 
 /** Characters of one SMART scope. */
 export const smartCharactersMax = 400;
@@ -54,24 +54,24 @@ export function isSmartLike(text: string): boolean {
 /** The scope that a text stands for, or the refusal. Case-sensitive. */
 export function parseSmartScope(text: string): SmartScope | EntryRefusal {
   if (text.length > smartCharactersMax)
-    return refusal(text, 'too-long', `a SMART scope has ${smartCharactersMax} characters at most`);
+    return makeEntryRefusal(text, 'too-long', `a SMART scope has ${smartCharactersMax} characters at most`);
   const other = otherScopes.find(({ is }) => is.test(text));
-  if (other) return refusal(text, 'context', other.problem);
+  if (other) return makeEntryRefusal(text, 'context', other.problem);
   const [, type = '', rest = ''] = /^system\/([^./?]*)(.*)$/su.exec(text) ?? [];
   if (type !== everyType && !resourceTypesWithEndpoint.includes(type))
-    return refusal(text, 'type', 'after system/ comes a resource type of R4 that has an endpoint, or *');
+    return makeEntryRefusal(text, 'type', 'after system/ comes a resource type of R4 that has an endpoint, or *');
   const at = rest.indexOf('?');
   const letters = readPermissions(at < 0 ? rest : rest.slice(0, at));
-  if ('problem' in letters) return refusal(text, 'letter', letters.problem);
+  if ('problem' in letters) return makeEntryRefusal(text, 'letter', letters.problem);
   if (at < 0) return { kind: 'smart', text, type, letters, criteria: [] };
   const criteria = readCriteria(type, rest.slice(at + 1));
-  if ('problem' in criteria) return refusal(text, 'query', criteria.problem);
+  if ('problem' in criteria) return makeEntryRefusal(text, 'query', criteria.problem);
   return { kind: 'smart', text, type, letters, criteria };
 }
 
 /** The scope as one scope per letter: `system/Patient.rs` is `system/Patient.r` and `system/Patient.s`. */
-export function scopePerPermission({ type, letters, criteria }: SmartScope): readonly SmartScope[] {
-  const query = criteria.length === 0 ? '' : `?${rowQueryText(criteria)}`;
+export function splitScope({ type, letters, criteria }: SmartScope): readonly SmartScope[] {
+  const query = criteria.length === 0 ? '' : `?${formatRowQuery(criteria)}`;
   return letters.map((letter) => ({
     kind: 'smart',
     text: `system/${type}.${letter}${query}`,
@@ -103,7 +103,7 @@ function readCriteria(type: string, query: string): readonly Criterion[] | Probl
   if ('problem' in criteria) return criteria;
   const types = type === everyType ? resourceTypesWithEndpoint : [type];
   for (const each of types) {
-    const [problem] = criteria.flatMap((criterion) => criterionProblems(each, criterion));
+    const [problem] = criteria.flatMap((criterion) => listCriterionProblems(each, criterion));
     if (problem !== undefined) return { problem };
   }
   return criteria;

@@ -4,8 +4,8 @@
 import { isCovered } from './explain.ts';
 import { parseEntry } from './grammar.ts';
 import type { AccessPolicy } from './policy.ts';
-import { meaningOf } from './rights.ts';
-import { scopePerPermission } from './smart-scopes.ts';
+import { interpretEntry } from './rights.ts';
+import { splitScope } from './smart-scopes.ts';
 
 /** Who has written an entry down. */
 export type EntryHolder = 'token' | 'application' | 'firm';
@@ -41,13 +41,13 @@ export function traceEntries(policy: AccessPolicy): readonly EntryTrace[] {
 /** As the policy lists it: scopes of SMART letter by letter. */
 function partsOf(text: string): readonly string[] {
   const entry = parseEntry(text);
-  return entry.kind === 'smart' ? scopePerPermission(entry).map((part) => part.text) : [text];
+  return entry.kind === 'smart' ? splitScope(entry).map((part) => part.text) : [text];
 }
 
 function withoutMeaning(policy: AccessPolicy, text: string): string | undefined {
   const entry = parseEntry(text);
   if (entry.kind === 'refused' || entry.kind === 'filter') return undefined;
-  const { all, rights, bundles, uploadUrl } = meaningOf(entry, policy.source.operatorRows);
+  const { all, rights, bundles, uploadUrl } = interpretEntry(entry, policy.source.operatorRows);
   if (all || rights.length > 0 || bundles.size > 0 || uploadUrl) return undefined;
   return 'grants nothing until an operator says which rows or elements it stands for';
 }

@@ -2,7 +2,7 @@
  * Which search parameters a grant may use. A search answers whether some row has a value, so a parameter is usable only
  * if every element that its expression touches is readable: hidden elements cannot be found by bisecting a search.
  */
-import { elementsOfParameter, type SearchParameter } from '@praxis/fhir';
+import { listParameterElements, type SearchParameter } from '@praxis/fhir';
 import { memoize } from './memoize.ts';
 import type { Elements } from './rights.ts';
 
@@ -15,13 +15,13 @@ const touched = new WeakMap<SearchParameter, Map<string, Elements>>();
  * The top-level elements (`Patient.name`) that a parameter reads on a type, without those that everybody reads.
  * `all` for parameters that may read anything, having no expression: `_text`, `_content`, `_query`, `_filter`.
  */
-export function elementsReadBy(type: string, parameter: SearchParameter): Elements {
+export function findReadElements(type: string, parameter: SearchParameter): Elements {
   const byType = memoize(touched, parameter, () => new Map<string, Elements>());
   return memoize(byType, type, () => topLevelElements(type, parameter));
 }
 
 function topLevelElements(type: string, parameter: SearchParameter): Elements {
-  const names = elementsOfParameter(type, parameter).map((path) => path.split('.')[1]?.replace('[x]', ''));
+  const names = listParameterElements(type, parameter).map((path) => path.split('.')[1]?.replace('[x]', ''));
   // No expression, or one that reads the resource as such: its reach is not known.
   if (names.length === 0 || names.includes(undefined)) return 'all';
   return new Set(
@@ -30,14 +30,14 @@ function topLevelElements(type: string, parameter: SearchParameter): Elements {
 }
 
 /** The elements among those a parameter reads that `readable` lacks; `all` when it needs to read everything. */
-export function unreadableElements(readable: Elements, type: string, parameter: SearchParameter): Elements {
+export function findUnreadableElements(readable: Elements, type: string, parameter: SearchParameter): Elements {
   if (readable === 'all') return new Set();
-  const needed = elementsReadBy(type, parameter);
+  const needed = findReadElements(type, parameter);
   return needed === 'all' ? 'all' : needed.difference(readable);
 }
 
 /** Whether a search parameter may be used by someone who reads `readable`. */
 export function isUsable(readable: Elements, type: string, parameter: SearchParameter): boolean {
-  const missing = unreadableElements(readable, type, parameter);
+  const missing = findUnreadableElements(readable, type, parameter);
   return missing !== 'all' && missing.size === 0;
 }

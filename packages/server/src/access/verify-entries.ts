@@ -2,7 +2,7 @@
  * Proves at start that the registry speaks of types, elements and search parameters that R4 and this server know: a
  * slip in a row would otherwise grant nothing, or worse, hide nothing.
  */
-import { resourceTypesWithEndpoint, searchParametersOf, typeDefinition } from '@praxis/fhir';
+import { findTypeDefinition, getSearchParameters, resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { Criterion, EntryDefinition, FilterEntry, ResourceEntry } from './entries/definition.ts';
 import { entryAreas } from './registry.ts';
 
@@ -72,7 +72,7 @@ function fieldProblems(row: ResourceEntry): string[] {
   for (const [field, elements] of fields) {
     if (!/^[a-z]+$/.test(field)) problems.push(`field ${field} must be a word of small letters`);
     if (elements.length === 0 && !row.ability) problems.push(`field ${field} opens no element`);
-    if (row.type !== undefined) problems.push(...elementProblems(row.type, elements));
+    if (row.type !== undefined) problems.push(...listElementProblems(row.type, elements));
   }
   for (const published of row.published ?? []) {
     const [letter = '', ...words] = published.split('_');
@@ -95,12 +95,12 @@ function typeProblems(type: string): string[] {
 }
 
 function rowProblems(type: string, rows: readonly Criterion[] = []): string[] {
-  return rows.flatMap((criterion) => criterionProblems(type, criterion));
+  return rows.flatMap((criterion) => listCriterionProblems(type, criterion));
 }
 
 /** What is wrong with a row criterion on a type. */
-export function criterionProblems(type: string, criterion: Criterion): readonly string[] {
-  const parameter = searchParametersOf(type).get(criterion.parameter);
+export function listCriterionProblems(type: string, criterion: Criterion): readonly string[] {
+  const parameter = getSearchParameters(type).get(criterion.parameter);
   if (!parameter) return [`${type} has no search parameter ${criterion.parameter}`];
   if (parameter.type !== 'token')
     return [`${criterion.parameter} is a ${parameter.type} parameter; row criteria are tokens`];
@@ -123,8 +123,8 @@ function isTokenValue(value: string): boolean {
 const neverByName: ReadonlySet<string> = new Set(['text', 'contained', 'extension', 'modifierExtension']);
 
 /** What is wrong with a list of top-level element names (`birthDate`, `value` for `value[x]`) of a type. */
-export function elementProblems(type: string, elements: readonly string[]): readonly string[] {
-  const definition = typeDefinition(type);
+export function listElementProblems(type: string, elements: readonly string[]): readonly string[] {
+  const definition = findTypeDefinition(type);
   if (!definition) return [];
   return elements.flatMap((element) => {
     if (!definition.elements.has(element)) return [`${type} has no element ${element}`];

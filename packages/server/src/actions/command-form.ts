@@ -56,16 +56,16 @@ export interface Table {
 export type Printed = string | Table;
 
 /** A table of `rows` by columns that all make their cells themselves. */
-export function tableOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Table {
+export function buildTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Table {
   return { columns, rows: rows.map((row) => columns.map(({ cell }) => cell(row))) };
 }
 
 /** `2027-01-31 09:30`, in UTC */
-export function minuteText(ms: number): string {
+export function formatToMinute(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
 }
 
 /** `2027-01-31T09:30:00Z` */
-export function secondText(ms: number): string {
+export function formatToSecond(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }

@@ -18,12 +18,12 @@ interface ApplicationSegments {
 }
 
 /** @throws PraxisError `resource-not-found` */
-export function firmOf({ database }: Reader, { environment, firm }: FirmSegments): Promise<Firm> {
+export function getTargetFirm({ database }: Reader, { environment, firm }: FirmSegments): Promise<Firm> {
   return getFirm(database, environment, firm);
 }
 
 /** @throws PraxisError `resource-not-found` */
-export function applicationOf(
+export function getTargetApplication(
   { database }: Reader,
   { environment, application }: ApplicationSegments,
 ): Promise<Application> {
@@ -35,20 +35,20 @@ export function applicationOf(
  * learns which applications there are.
  * @throws PraxisError `resource-not-found`
  */
-export async function authorisedOf(
+export async function getAuthorisedTargets(
   context: Reader,
   path: FirmSegments & ApplicationSegments,
 ): Promise<{ readonly firm: Firm; readonly application: Application }> {
-  const firm = await firmOf(context, path);
+  const firm = await getTargetFirm(context, path);
   const application = await findApplication(context.database, path.environment, path.application);
   const found = application && (await findAuthorisation(context.database, firm, application));
   return application === undefined || found === undefined
-    ? neverAuthorised(firm, path.application)
+    ? refuseNotAuthorised(firm, path.application)
     : { firm, application };
 }
 
 /** @throws PraxisError `resource-not-found` */
-export function neverAuthorised(firm: Firm, application: string): never {
+export function refuseNotAuthorised(firm: Firm, application: string): never {
   return fail('resource-not-found', {
     diagnostics: `firm ${firm.prefix} has not authorised ${application}`,
     expression: ['application'],
@@ -56,7 +56,7 @@ export function neverAuthorised(firm: Firm, application: string): never {
 }
 
 /** The number that a segment is. @throws PraxisError `resource-not-found` naming what the number is of */
-export function numberOf(what: string, text: string): number {
+export function parseSegmentNumber(what: string, text: string): number {
   const number = Number(text);
   if (/^[1-9]\d{0,9}$/.test(text) && number < 2 ** 31) return number;
   return fail('resource-not-found', { diagnostics: `${what} is a number that its list shows`, expression: [what] });

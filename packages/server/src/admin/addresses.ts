@@ -5,7 +5,7 @@
 import type { Secrets } from '../base/secrets.ts';
 import { pointRead } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
-import { networkOf } from '../limits/network.ts';
+import { toNetwork } from '../limits/network.ts';
 import type { SessionStore } from './sessions.ts';
 
 /** An address is forgotten when nobody has signed in from it for this long. */
@@ -52,5 +52,5 @@ function isRemembered(nowMs: number): Sql {
 
 /** With the name in it, so that the rows do not tell who works where others work. */
 function hashOf(secrets: Secrets, username: string, address: string): Buffer {
-  return secrets.hash('address', JSON.stringify([username, networkOf(address)]));
+  return secrets.hash('address', JSON.stringify([username, toNetwork(address)]));
 }

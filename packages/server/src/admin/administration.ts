@@ -5,19 +5,19 @@
 
 import type { Action, ActionInput } from '../actions/action.ts';
 import type { Fields } from '../actions/schema.ts';
-import { firmOf } from '../actions/targets.ts';
+import { getTargetFirm } from '../actions/targets.ts';
 import { fail } from '../base/errors.ts';
 import type { SharedCounters } from '../limits/shared-counters.ts';
 import { requireAccess, requireFieldRoles, type Segments, verifyActions } from './access.ts';
 import { signInAnswer } from './actions/account.ts';
 import { actions } from './actions/list.ts';
-import { type AdminAct, type AuditSink, codeOf, noteChange, noteRefusal } from './audit-actions.ts';
+import { type AdminAct, type AuditSink, noteChange, noteRefusal, toErrorCode } from './audit-actions.ts';
 import type { SessionContext } from './context.ts';
 import { readBody } from './input.ts';
-import { answerOf } from './output.ts';
+import { buildAnswer } from './output.ts';
 import { passwordLengthMax } from './password-rules.ts';
 import { openRoutes } from './routes.ts';
-import { concernedBy, runAction } from './run-action.ts';
+import { findConcerned, runAction } from './run-action.ts';
 import { findSignedInCaller, type SignedInCaller } from './sessions.ts';
 import { type SignInContext, signIn } from './sign-in.ts';
 
@@ -93,7 +93,7 @@ async function answerSignIn(options: AdministrationOptions, request: AdminReques
   const about = { action: 'sign-in', segments: {}, requestId: request.id };
   const issued = await refusalNoted(options, about, () => signIn(context, username, password));
   await noteChange(options, { ...about, caller: issued }, { firms: [] });
-  return { status: 201, body: answerOf({ kind: 'one', shape: signInAnswer }, issued, itemsMax) };
+  return { status: 201, body: buildAnswer({ kind: 'one', shape: signInAnswer }, issued, itemsMax) };
 }
 
 async function act(
@@ -114,7 +114,7 @@ async function act(
     return { path: segments, body };
   });
   const result = await runNoted(context, options, action, about, input);
-  const body = answerOf(action.output, result, itemsMax);
+  const body = buildAnswer(action.output, result, itemsMax);
   if (body === undefined) return { status: 204 };
   return { status: action.creates === true ? 201 : 200, body };
 }
@@ -124,7 +124,7 @@ async function refusalNoted<T>(options: AdministrationOptions, about: AdminAct, 
   try {
     return await work();
   } catch (error) {
-    await noteRefusal(options, about, codeOf(error));
+    await noteRefusal(options, about, toErrorCode(error));
     throw error;
   }
 }
@@ -140,8 +140,8 @@ async function runNoted(
   if (action.method === 'GET') return await runAction(action, context, input);
   const { environment, firm } = about.segments;
   if (environment !== undefined && firm !== undefined)
-    await refusalNoted(options, about, () => firmOf(context, { environment, firm }));
-  const change = await noteChange(options, about, concernedBy(action, input));
+    await refusalNoted(options, about, () => getTargetFirm(context, { environment, firm }));
+  const change = await noteChange(options, about, findConcerned(action, input));
   const result = await runAction(action, context, input).catch(async (error: unknown) => {
     await change.fail(error);
     throw error;

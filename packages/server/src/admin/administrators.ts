@@ -6,7 +6,7 @@
 import type { Role } from '../actions/schema.ts';
 import type { Clock } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
-import { newSecret } from '../base/ids.ts';
+import { makeSecret } from '../base/ids.ts';
 import type { Database } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { type Application, getApplication } from '../tenancy/applications.ts';
@@ -71,7 +71,7 @@ export async function createAdministrator(
   const username = requireUsername(draft.username);
   const { firm, application } = await placeOf(database, draft);
   const given = draft.password === undefined ? undefined : requirePassword('password', draft.password, username);
-  const password = given ?? newSecret(madeUpBytes);
+  const password = given ?? makeSecret(madeUpBytes);
   const stored = await passwords.hash(password);
   const made = await database.query(sql`
     INSERT INTO administrator (username, role, firm, application, password, created_at)
@@ -112,7 +112,7 @@ export async function setPassword(
   password?: string,
 ): Promise<IssuedAdministrator> {
   const given = password === undefined ? undefined : requirePassword('password', password, username);
-  const chosen = given ?? newSecret(madeUpBytes);
+  const chosen = given ?? makeSecret(madeUpBytes);
   const stored = await passwords.hash(chosen);
   await change(database, username, sql`password = ${stored}`);
   return given === undefined ? { username, password: chosen } : { username };

@@ -6,7 +6,7 @@
 import type { Actor } from '../actions/action.ts';
 import {
   type AdministrativeAct,
-  firmsOfApplication,
+  listApplicationFirms,
   noteAdministration,
   noteAtFirms,
 } from '../audit/administration.ts';
@@ -65,17 +65,17 @@ export async function noteChange(
   const { environment, firms: prefixes, application } = concerned;
   const own = environment === undefined ? [] : await firmNumbers(database, environment, prefixes);
   const isWhole = environment !== undefined && application !== undefined && prefixes.length === 0;
-  const others = isWhole ? await firmsOfApplication(sink, { environment, application }) : [];
+  const others = isWhole ? await listApplicationFirms(sink, { environment, application }) : [];
   const change = doneBy(act);
   await noteAdministration(sink, change, own);
   return {
-    fail: (error) => noteAdministration(sink, { ...change, reason: codeOf(error) }, own),
+    fail: (error) => noteAdministration(sink, { ...change, reason: toErrorCode(error) }, own),
     done: () => noteAtFirms(sink, change, others),
   };
 }
 
 /** The code of what is thrown. */
-export function codeOf(error: unknown): ErrorCode {
+export function toErrorCode(error: unknown): ErrorCode {
   return error instanceof PraxisError ? error.code : 'internal';
 }
 

@@ -2,12 +2,12 @@
 import { parseEntry } from '../access/grammar.ts';
 import { parseOperatorRow } from '../access/operator-row-text.ts';
 import type { OperatorRow } from '../access/operator-rows.ts';
-import { firstNotHeld } from '../access/select-entries.ts';
+import { findFirstNotHeld } from '../access/select-entries.ts';
 import type { StoredOperatorRows } from '../tenancy/authorisations.ts';
 import type { EntryProblem } from '../tenancy/names.ts';
 
 /** Why a text is no access entry, and what is held; for the functions that store entries. */
-export const entryProblem: EntryProblem = Object.assign(problemOf, { firstNotHeld });
+export const entryProblem: EntryProblem = Object.assign(problemOf, { firstNotHeld: findFirstNotHeld });
 
 function problemOf(entry: string): string | undefined {
   const parsed = parseEntry(entry);

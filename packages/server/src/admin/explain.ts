@@ -8,11 +8,11 @@ import type { Clock } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import type { Database } from '../database/database.ts';
 import type { InteractionName } from '../engine/context.ts';
-import { effectiveAccess, findRefusal } from '../engine/rights/effective-access.ts';
+import { computeEffectiveAccess, findRefusal } from '../engine/rights/effective-access.ts';
 import { OAuthError } from '../oauth/errors.ts';
-import { grantedEntries } from '../oauth/grants/granted-entries.ts';
+import { computeGrantedEntries } from '../oauth/grants/granted-entries.ts';
 import { openPolicies } from '../oauth/session/policies.ts';
-import { parametersOf } from '../search/parameters.ts';
+import { getSearchableParameters } from '../search/parameters.ts';
 import type { Application } from '../tenancy/applications.ts';
 import { type Authorisation, findAuthorisation } from '../tenancy/authorisations.ts';
 import type { Firm } from '../tenancy/firms.ts';
@@ -65,7 +65,7 @@ export interface Verdict {
  * The answer to each part of the question.
  * @throws PraxisError `rule-broken` when the type has no such search parameter at the firm
  */
-export function verdictsOn(policy: AccessPolicy, own: FirmSearchParameters, question: Question): readonly Verdict[] {
+export function judgeQuestion(policy: AccessPolicy, own: FirmSearchParameters, question: Question): readonly Verdict[] {
   const { type, interaction, parameter } = question;
   return [
     ...(interaction === undefined ? [] : [onInteraction(policy, type, interaction)]),
@@ -76,7 +76,7 @@ export function verdictsOn(policy: AccessPolicy, own: FirmSearchParameters, ques
 function onInteraction(policy: AccessPolicy, type: string, interaction: InteractionName): Verdict {
   const what = `${type} ${interaction}`;
   const refusal = findRefusal(policy, interaction, type);
-  const entries = effectiveAccess(policy, [], [type]).types.flatMap(({ grants }) =>
+  const entries = computeEffectiveAccess(policy, [], [type]).types.flatMap(({ grants }) =>
     grants.flatMap((each) => each.entries),
   );
   return refusal === undefined ? allowed(what, entries) : { what, allowed: false, entries: [], reason: refusal };
@@ -84,7 +84,7 @@ function onInteraction(policy: AccessPolicy, type: string, interaction: Interact
 
 function onParameter(policy: AccessPolicy, own: FirmSearchParameters, type: string, parameter: string): Verdict {
   const what = `${type} search by ${parameter}`;
-  const definition = parametersOf(type, own).get(parameter)?.definition;
+  const definition = getSearchableParameters(type, own).get(parameter)?.definition;
   if (definition === undefined)
     return fail('rule-broken', {
       diagnostics: `${parameter}: ${type} has no such search parameter`,
@@ -102,7 +102,7 @@ function allowed(what: string, entries: readonly string[]): Verdict {
 /** @throws PraxisError `rule-broken` with what the token endpoint would say of the scope */
 function entriesOf(acl: readonly string[], scope: string | undefined): readonly string[] {
   try {
-    return grantedEntries(acl, scope);
+    return computeGrantedEntries(acl, scope);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     return fail('rule-broken', { diagnostics: error.description, expression: ['scope'] });

@@ -7,7 +7,7 @@ import { toInstant } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 
 /** The answer's JSON value, with so many rows at most; undefined for an action that answers nothing. */
-export function answerOf(output: Output, result: unknown, rowsMax: number): object | undefined {
+export function buildAnswer(output: Output, result: unknown, rowsMax: number): object | undefined {
   switch (output.kind) {
     case 'nothing':
       return undefined;

@@ -33,7 +33,7 @@ const rows = [
  * @throws PraxisError `rule-broken` naming `field` and the rule; the password is in no message
  */
 export function requirePassword(field: string, password: string, username: string): string {
-  const normal = normalPassword(password);
+  const normal = normalizePassword(password);
   const length = [...normal].length;
   if (length < passwordLengthMin || length > passwordLengthMax) {
     return refuse(field, `must have ${passwordLengthMin} to ${passwordLengthMax} characters`);
@@ -48,7 +48,7 @@ export function requirePassword(field: string, password: string, username: strin
 }
 
 /** Unicode normal form C. */
-export function normalPassword(password: string): string {
+export function normalizePassword(password: string): string {
   return password.normalize('NFC');
 }
 

@@ -6,7 +6,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { fail } from '../base/errors.ts';
 import type { Secrets } from '../base/secrets.ts';
-import { normalPassword } from './password-rules.ts';
+import { normalizePassword } from './password-rules.ts';
 
 /** KiB of memory, passes and lanes of one hash (OWASP Password Storage Cheat Sheet, argon2id). */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
@@ -40,7 +40,7 @@ export function openPasswords(secrets: Secrets): Passwords {
         new Promise((resolve, reject) => {
           const parameters = { memory, passes, parallelism, nonce: salt, tagLength: hashBytes };
           const secret = secrets.key('admin-password');
-          argon2('argon2id', { ...parameters, secret, message: normalPassword(password) }, (error, hash) =>
+          argon2('argon2id', { ...parameters, secret, message: normalizePassword(password) }, (error, hash) =>
             error ? reject(error) : resolve(hash),
           );
         }),

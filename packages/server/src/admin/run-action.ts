@@ -1,7 +1,7 @@
 /** Running an action, whoever asks for it: by HTTP or on the command line. */
 import type { Action, ActionInput } from '../actions/action.ts';
 import type { Fields } from '../actions/schema.ts';
-import { firmOf } from '../actions/targets.ts';
+import { getTargetFirm } from '../actions/targets.ts';
 import { PraxisError } from '../base/errors.ts';
 import { CostlyParameters } from '../search/index/costly-parameters.ts';
 import { openOperatorScope } from '../tenancy/operator.ts';
@@ -36,12 +36,12 @@ async function failCostly(
   { failed }: CostlyParameters,
 ): Promise<void> {
   const { database, clock, store } = context;
-  const scope = await openOperatorScope(database, clock, await firmOf(context, { environment, firm: prefix }));
+  const scope = await openOperatorScope(database, clock, await getTargetFirm(context, { environment, firm: prefix }));
   await store.failParameters(scope, failed);
 }
 
 /** What a change by the action is about: by the segments of its path, and fields that name a place. */
-export function concernedBy({ fields }: Action, { path, body }: ActionInput<string, Fields>): Concerned {
+export function findConcerned({ fields }: Action, { path, body }: ActionInput<string, Fields>): Concerned {
   const given = new Map<string, unknown>(Object.entries(body));
   const placed = (wanted: string): readonly string[] =>
     Object.entries(fields).flatMap(([name, { place }]) =>

@@ -6,7 +6,7 @@
 import type { Role } from '../actions/schema.ts';
 import type { Clock } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
-import { newSecret } from '../base/ids.ts';
+import { makeSecret } from '../base/ids.ts';
 import type { Secrets } from '../base/secrets.ts';
 import type { Database, Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
@@ -202,7 +202,7 @@ async function insert(
   label: string,
   { expiresAtMs, endsAtMs }: { readonly expiresAtMs: number; readonly endsAtMs: number },
 ): Promise<IssuedSession> {
-  const token = `${tokenPrefix}${newSecret()}`;
+  const token = `${tokenPrefix}${makeSecret()}`;
   const [row] = await tx.query<{ id: number }>(sql`
     INSERT INTO admin_session (hash, administrator, kind, label, created_at, expires_at, ends_at)
     VALUES (${secrets.hash('admin-session', token)}, ${administrator}, ${kind}, ${label}, ${sql.timestamp(clock.now())},

@@ -39,7 +39,7 @@ export async function noteAdministration(
 }
 
 /** The firms to which a change of an application is of concern: those that authorise it now, or have only paused that. */
-export async function firmsOfApplication(
+export async function listApplicationFirms(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   { environment, application }: { readonly environment: string; readonly application: string },
 ): Promise<readonly number[]> {

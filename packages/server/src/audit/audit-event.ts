@@ -42,7 +42,7 @@ export const applicationSystem = 'https://praxis.health/fhir/application';
 
 const idPattern = /^ledger-(\d{1,16})-(\d{1,19})$/;
 
-export function ledgerId({ at, seq }: LedgerPlace): string {
+export function formatLedgerId({ at, seq }: LedgerPlace): string {
   return `ledger-${at}-${seq}`;
 }
 
@@ -55,11 +55,11 @@ export function placeOfId(id: string): LedgerPlace | undefined {
 }
 
 /** The resource, valid R4. */
-export function auditEventOf(event: LedgerEvent): JsonObject {
+export function buildAuditEvent(event: LedgerEvent): JsonObject {
   const recorded = new Date(event.at).toISOString();
   return {
     resourceType: 'AuditEvent',
-    id: ledgerId(event),
+    id: formatLedgerId(event),
     meta: { versionId: '1', lastUpdated: recorded },
     ...codesOf(event.interaction),
     recorded,
@@ -75,7 +75,7 @@ export function auditEventOf(event: LedgerEvent): JsonObject {
 }
 
 /** The key under which interactions share their codes. */
-export function interactionKind(interaction: string): string {
+export function toInteractionKind(interaction: string): string {
   return interaction.startsWith('$') ? '$' : interaction;
 }
 
@@ -121,7 +121,7 @@ const restCodes: Readonly<Record<string, string>> = {
 };
 
 function codesOf(interaction: string): JsonObject {
-  const kind = interactionKind(interaction);
+  const kind = toInteractionKind(interaction);
   const service = serviceCodes[kind];
   if (service !== undefined) {
     const { event, kind: subtype } = service;

@@ -21,7 +21,7 @@ export interface AuditRow {
   readonly flow?: string;
   /** The access entries that allow it. */
   readonly entries?: readonly string[];
-  /** Ids of the patients that the resource is about: `patientsOf`. */
+  /** Ids of the patients that the resource is about: `findPatients`. */
   readonly patients?: Patients;
 }
 
@@ -77,7 +77,7 @@ export const rowPatientsMax = 1_000;
 const more = '+';
 
 /** The column `patients`; null: none. */
-export function patientsText(patients: Patients | undefined): string | null {
+export function formatPatients(patients: Patients | undefined): string | null {
   if (patients === undefined || patients.ids.length === 0) return null;
   return [...patients.ids, ...(patients.more ? [more] : [])].join(' ');
 }
@@ -88,6 +88,6 @@ export function readPatients(text: string | null): Patients {
 }
 
 /** The column `entries`; null: none. */
-export function entriesText(entries: readonly string[] | undefined): string | null {
+export function formatEntries(entries: readonly string[] | undefined): string | null {
   return entries === undefined || entries.length === 0 ? null : entries.join(' ');
 }

@@ -33,7 +33,7 @@ export interface DisclosureQuestion {
 const pageRows = 1_000;
 
 /** The disclosures, oldest first. */
-export async function* disclosuresOf(database: Database, question: DisclosureQuestion): AsyncGenerator<Disclosure> {
+export async function* streamDisclosures(database: Database, question: DisclosureQuestion): AsyncGenerator<Disclosure> {
   const { firm, patient, fromMs, toMs } = question;
   for (let after = { at: fromMs, seq: 0 }; ; ) {
     const rows = await database.forFirm(firm).query<Disclosure & { readonly seq: number }>(sql`

@@ -31,7 +31,7 @@ export interface HeadFiles {
 }
 
 /** Where this machine keeps the heads of the audit ledgers' seals. */
-export function auditHeadsDirectory({ dataDir }: { readonly dataDir: string }): string {
+export function resolveAuditHeadsDirectory({ dataDir }: { readonly dataDir: string }): string {
   return path.join(path.resolve(dataDir), 'audit-heads');
 }
 

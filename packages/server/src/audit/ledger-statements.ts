@@ -3,7 +3,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type Sql, sql } from '../database/sql.ts';
-import { type AccessRow, entriesText, patientsText } from './audit-row.ts';
+import { type AccessRow, formatEntries, formatPatients } from './audit-row.ts';
 import type { ProvenColumns, Prover } from './proof.ts';
 
 /** A list of elements and the name it goes by in rows. */
@@ -25,12 +25,12 @@ export interface PendingRow {
 const fingerprintLength = 22;
 
 /** The list of element names, in their order, once each. */
-export function elementList(names: readonly string[]): ElementList {
+export function buildElementList(names: readonly string[]): ElementList {
   const elements = [...new Set(names)].toSorted().join(' ');
-  return { elements, fingerprint: fingerprintOf(elements) };
+  return { elements, fingerprint: computeElementsFingerprint(elements) };
 }
 
-export function fingerprintOf(elements: string): string {
+export function computeElementsFingerprint(elements: string): string {
   return createHash('sha256').update(elements).digest('base64url').slice(0, fingerprintLength);
 }
 
@@ -111,8 +111,8 @@ function columnsOf({ row, times, elements }: PendingRow): ProvenColumns {
     request_id: row.requestId ?? null,
     flow: row.flow ?? null,
     elements,
-    entries: entriesText(row.entries),
+    entries: formatEntries(row.entries),
     reason: row.reason ?? null,
-    patients: patientsText(row.patients),
+    patients: formatPatients(row.patients),
   };
 }

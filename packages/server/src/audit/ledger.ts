@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import type { Log } from '../base/log.ts';
 import type { Database } from '../database/database.ts';
 import type { AccessRow } from './audit-row.ts';
-import { addRows, type ElementList, elementList, type PendingRow } from './ledger-statements.ts';
+import { addRows, buildElementList, type ElementList, type PendingRow } from './ledger-statements.ts';
 import type { Prover } from './proof.ts';
 
 export interface Ledger {
@@ -193,7 +193,7 @@ function add(batch: Batch, row: AccessRow, isKnown: (list: ElementList) => boole
     return false;
   }
   const { elements } = row;
-  const list = elements === undefined || elements === 'all' ? undefined : elementList(elements);
+  const list = elements === undefined || elements === 'all' ? undefined : buildElementList(elements);
   if (list !== undefined && !isKnown(list)) batch.lists.set(list.fingerprint, list);
   const kept: PendingRow = { row, times: 1, elements: list?.fingerprint ?? (elements === 'all' ? 'all' : null) };
   batch.rows.push(kept);

@@ -37,7 +37,7 @@ export function openPatientSet(): PatientSet {
 }
 
 /** The patients of one resource; undefined: none. */
-export function patientsOf(type: string, id: string, content: string, baseUrl: string): Patients | undefined {
+export function findPatients(type: string, id: string, content: string, baseUrl: string): Patients | undefined {
   const set = openPatientSet();
   set.addOf(type, id, content, baseUrl);
   return set.read();

@@ -19,7 +19,7 @@ export interface SealRow {
   readonly signature: Buffer;
 }
 
-export function sealOf({ number, at, epoch, xid, seq, rows, marks, head, signature }: SealRow): Seal {
+export function readSeal({ number, at, epoch, xid, seq, rows, marks, head, signature }: SealRow): Seal {
   return { number, atMs: at, place: { epoch, xid, seq }, rows, marks, head, signature };
 }
 
@@ -36,13 +36,13 @@ export interface LastSeal extends CommitPosition {
 }
 
 /** Finds a `LastSeal`. */
-export function lastSeal(firm: number): Sql {
+export function selectLastSeal(firm: number): Sql {
   return sql`
     SELECT number, row_epoch AS epoch, row_xid::text AS xid, ${read('row_seq')} AS seq, head FROM audit_seal
     WHERE firm = ${firm} ORDER BY number DESC LIMIT 1`;
 }
 
-export function sealsAfter(firm: number, number: number, limit: number): Sql {
+export function selectSealsAfter(firm: number, number: number, limit: number): Sql {
   return sql`SELECT ${sealColumns} FROM audit_seal WHERE firm = ${firm} AND number > ${number} ORDER BY number LIMIT ${limit}`;
 }
 
@@ -52,17 +52,17 @@ const rowColumns = sql`epoch, xid::text AS "xid", seq, proof, at, application, v
 /** Latest moment of a Date (https://tc39.es/ecma262/#sec-time-values-and-time-range). */
 const lastMs = 8_640_000_000_000_000;
 
-/** Whether a row has a time and a number that a server can have given it. Others cannot even be read: see `wildRows`. */
+/** Whether a row has a time and a number that a server can have given it. Others cannot even be read: see `selectInvalidRows`. */
 const isReadable = sql`(a.at BETWEEN 0 AND ${lastMs} AND a.seq BETWEEN 1 AND ${Number.MAX_SAFE_INTEGER})`;
 
 /** Rows with a time or a number that no server gives. */
-export function wildRows(firm: number, limit: number): Sql {
+export function selectInvalidRows(firm: number, limit: number): Sql {
   return sql`
     SELECT a.seq::text, a.at::text FROM audit_event a WHERE firm = ${firm} AND NOT ${isReadable} ORDER BY a.at, a.seq LIMIT ${limit}`;
 }
 
 /** Rows with one proof. */
-export function copiedRows(firm: number, limit: number): Sql {
+export function selectDuplicateProofs(firm: number, limit: number): Sql {
   return sql`
     SELECT array_agg(seq::text ORDER BY seq) AS seqs FROM audit_event
     WHERE firm = ${firm} AND proof IS NOT NULL GROUP BY proof HAVING count(*) > 1 LIMIT ${limit}`;
@@ -89,7 +89,7 @@ const unprovenMax = 100;
 /** Whether a row has something of the length of a proof; whether it is one of the row, the database cannot tell. */
 const isFormed = sql`COALESCE(length(a.proof) = ${proofBytes}, false)`;
 
-/** What `rowsToSeal` finds; no marks: nothing. */
+/** What `selectRowsToSeal` finds; no marks: nothing. */
 export interface ToSeal extends CommitPosition {
   readonly rows: number;
   /** Rows among them, 100 at most, that have nothing of the form of a proof: no server has written them. */
@@ -98,7 +98,7 @@ export interface ToSeal extends CommitPosition {
 }
 
 /** The marks (seal.ts, markOf) of the next rows after a place that can be sealed, and the place of the last of them. */
-export function rowsToSeal(firm: number, after: CommitPosition, limit: number): Sql {
+export function selectRowsToSeal(firm: number, after: CommitPosition, limit: number): Sql {
   return sql`
     WITH next AS (
     SELECT epoch, a.xid, seq, ${isFormed} AS formed,
@@ -111,14 +111,19 @@ export function rowsToSeal(firm: number, after: CommitPosition, limit: number): 
 }
 
 /** The rows after one place, up to and including another; absent: to the end. */
-export function rowsBetween(firm: number, after: CommitPosition, upTo: CommitPosition | undefined, limit: number): Sql {
+export function selectRowsBetween(
+  firm: number,
+  after: CommitPosition,
+  upTo: CommitPosition | undefined,
+  limit: number,
+): Sql {
   const before = upTo === undefined ? end : { ...upTo, seq: upTo.seq + 1 };
   return sql`
     SELECT ${rowColumns} FROM ${rowsOf(firm, after, beforePlace(before), limit)} a ORDER BY a.epoch, a.xid, a.seq`;
 }
 
 /** The first row after a place, and when it was made; no row: there is none. */
-export function firstRowAfter(firm: number, after: CommitPosition): Sql {
+export function selectFirstRowAfter(firm: number, after: CommitPosition): Sql {
   return sql`SELECT at FROM ${rowsOf(firm, after, beforePlace(end), 1)} a`;
 }
 
@@ -131,7 +136,7 @@ export function addSeal(firm: number, { number, atMs, place, rows, marks, head, 
 }
 
 /** What a hand on the tables that lean on audit_event would leave: rows by patient without their event or the other way, lists that are not what they are called. */
-export function leaningRows(firm: number, limit: number): Sql {
+export function selectMismatchedRows(firm: number, limit: number): Sql {
   return sql`
     SELECT 'audit_patient lacks ' || p.patient AS what, a.seq::text FROM audit_event a
       CROSS JOIN LATERAL unnest(string_to_array(a.patients, ' ')) AS p(patient)
@@ -149,12 +154,12 @@ export function leaningRows(firm: number, limit: number): Sql {
     LIMIT ${limit}`;
 }
 
-export function elementLists(firm: number): Sql {
+export function selectElementLists(firm: number): Sql {
   return sql`SELECT fingerprint, elements FROM audit_elements WHERE firm = ${firm}`;
 }
 
 /** Versions after a place that have no row in the ledger: each write leaves both with one number. */
-export function unwitnessedVersions(firm: number, after: CommitPosition, limit: number): Sql {
+export function selectUnauditedVersions(firm: number, after: CommitPosition, limit: number): Sql {
   return sql`
     SELECT v.seq::text FROM resource_version v
     WHERE v.firm = ${firm} AND (v.epoch, v.xid, v.seq) > (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint)

@@ -58,7 +58,7 @@ export const noDigest = Buffer.alloc(digestBytes);
  * What a seal remembers of a row: its number, and its proof without the random number. It says that the row was there, not
  * that the server has written it: that is what the proof is checked for.
  */
-export function markOf({ seq, proof }: SealedRow): Buffer {
+export function buildMark({ seq, proof }: SealedRow): Buffer {
   const mark = Buffer.alloc(markBytes);
   mark.writeBigInt64BE(BigInt(seq));
   const digest = proof?.length === proofBytes ? proof.subarray(nonceBytes) : noDigest;
@@ -67,12 +67,12 @@ export function markOf({ seq, proof }: SealedRow): Buffer {
 }
 
 /** The number of the row that a mark is of. */
-export function seqOf(mark: Buffer): number {
+export function readMarkSeq(mark: Buffer): number {
   return Number(mark.readBigInt64BE());
 }
 
 /** The head over the head before, the facts of the seal and its marks. */
-export function headOf(firm: number, before: Buffer, seal: Omit<Seal, 'head' | 'signature'>): Buffer {
+export function computeHead(firm: number, before: Buffer, seal: Omit<Seal, 'head' | 'signature'>): Buffer {
   const { number, atMs, place, rows, marks } = seal;
   return createHash('sha256')
     .update(before)

@@ -10,8 +10,15 @@ import { sql } from '../database/sql.ts';
 import { serviceLedger } from './audit-row.ts';
 import type { HeadFiles, KnownHead } from './head-files.ts';
 import type { Ledger } from './ledger.ts';
-import { beginning, headOf, noHead, type Seal, type SealingKey, unsealedMaxMs } from './seal.ts';
-import { addSeal, firstRowAfter, type LastSeal, lastSeal, rowsToSeal, type ToSeal } from './seal-statements.ts';
+import { beginning, computeHead, noHead, type Seal, type SealingKey, unsealedMaxMs } from './seal.ts';
+import {
+  addSeal,
+  type LastSeal,
+  selectFirstRowAfter,
+  selectLastSeal,
+  selectRowsToSeal,
+  type ToSeal,
+} from './seal-statements.ts';
 
 /** Rows of one seal at most. */
 const sealRowsMax = 5_000;
@@ -40,7 +47,7 @@ const finishPauseMs = 20;
  * A job (jobs/jobs.ts). One portion is one seal for each ledger that has new rows.
  * `finish` seals at shutdown what the process has written, as far as other transactions let it.
  */
-export function auditSealing(options: SealingOptions) {
+export function openSealingJob(options: SealingOptions) {
   const { ledger } = options;
   let sweptAtMs = Number.NEGATIVE_INFINITY;
   const sealTouched = async (firms: Iterable<number>, isSweep: boolean): Promise<SealingState> => {
@@ -85,8 +92,8 @@ export function auditSealing(options: SealingOptions) {
 /** Says in the log that a transaction that does not end holds up the seals of a ledger. */
 async function warnOfOld({ database, clock, log }: SealingOptions, firm: number): Promise<void> {
   const ledger = database.forFirm(firm);
-  const [last] = await ledger.query<LastSeal>(lastSeal(firm));
-  const [row] = await ledger.query<{ at: number }>(firstRowAfter(firm, last ?? beginning));
+  const [last] = await ledger.query<LastSeal>(selectLastSeal(firm));
+  const [row] = await ledger.query<{ at: number }>(selectFirstRowAfter(firm, last ?? beginning));
   if (row !== undefined && clock.now() - row.at > unsealedMaxMs)
     log.error({ firm, sinceMs: row.at }, 'rows of the audit ledger cannot be sealed: a transaction does not end');
 }
@@ -105,16 +112,16 @@ export async function sealNext(
   const ledger = database.forFirm(firm);
   // Before the database is read: meanwhile another process may add a seal and note it.
   const known = heads.read(firm);
-  const [last] = await ledger.query<LastSeal>(lastSeal(firm));
+  const [last] = await ledger.query<LastSeal>(selectLastSeal(firm));
   const gone = known !== undefined && isGone(known, last) ? known : undefined;
   if (gone !== undefined)
     log.error({ firm, seal: gone.number }, 'the end of an audit ledger is missing: praxis audit verify tells more');
   const after = last ?? beginning;
-  const [next] = await ledger.query<ToSeal>(rowsToSeal(firm, after, sealRowsMax));
+  const [next] = await ledger.query<ToSeal>(selectRowsToSeal(firm, after, sealRowsMax));
   if (next === undefined || next.marks === null) {
     if (last !== undefined && (gone !== undefined || last.number !== known?.number))
       await heads.note(firm, knownOf(last), gone);
-    return (await ledger.query(firstRowAfter(firm, after))).length > 0 ? 'waiting' : 'done';
+    return (await ledger.query(selectFirstRowAfter(firm, after))).length > 0 ? 'waiting' : 'done';
   }
   if (next.unproven.length > 0)
     log.error(
@@ -150,6 +157,6 @@ function makeSeal(
     rows,
     marks,
   };
-  const head = headOf(firm, last?.head ?? noHead, facts);
+  const head = computeHead(firm, last?.head ?? noHead, facts);
   return { ...facts, head, signature: key.sign(head) };
 }

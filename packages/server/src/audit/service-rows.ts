@@ -40,7 +40,7 @@ export interface ServiceQuestion {
 }
 
 /** The rows of a period, newest first. */
-export async function serviceRowsOf(
+export async function listServiceRows(
   database: Database,
   { fromMs, toMs, isRefused, limit }: ServiceQuestion,
 ): Promise<ServiceRow[]> {

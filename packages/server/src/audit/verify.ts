@@ -6,32 +6,32 @@ import { type Clock, toInstant } from '../base/clock.ts';
 import type { Secrets } from '../base/secrets.ts';
 import type { Database, Queryable } from '../database/database.ts';
 import type { HeadFiles } from './head-files.ts';
-import { fingerprintOf } from './ledger-statements.ts';
+import { computeElementsFingerprint } from './ledger-statements.ts';
 import { openProofCheck, type ProofCheck } from './proof.ts';
 import {
   beginning,
+  buildMark,
   type CommitPosition,
-  headOf,
+  computeHead,
   type LedgerRow,
   markBytes,
-  markOf,
   noHead,
   openSealingKey,
+  readMarkSeq,
   type Seal,
   type SealingKey,
-  seqOf,
   unsealedMaxMs,
 } from './seal.ts';
 import {
-  copiedRows,
-  elementLists,
-  leaningRows,
-  rowsBetween,
+  readSeal,
   type SealRow,
-  sealOf,
-  sealsAfter,
-  unwitnessedVersions,
-  wildRows,
+  selectDuplicateProofs,
+  selectElementLists,
+  selectInvalidRows,
+  selectMismatchedRows,
+  selectRowsBetween,
+  selectSealsAfter,
+  selectUnauditedVersions,
 } from './seal-statements.ts';
 
 export interface LedgerCheck {
@@ -90,9 +90,9 @@ export async function verifyLedger(
   const known = heads.read(firm);
   let last: Seal | undefined;
   for (;;) {
-    const page = await run.ledger.query<SealRow>(sealsAfter(firm, last?.number ?? 0, sealsOfPage));
+    const page = await run.ledger.query<SealRow>(selectSealsAfter(firm, last?.number ?? 0, sealsOfPage));
     for (const row of page) {
-      const seal = sealOf(row);
+      const seal = readSeal(row);
       await checkSeal(run, last, seal);
       if (known?.number === seal.number && known.head !== seal.head.toString('hex'))
         run.findings.push(`seal ${seal.number} is not the one that this machine has seen`);
@@ -114,12 +114,12 @@ async function checkSeal(run: Run, before: Seal | undefined, seal: Seal): Promis
   for (let missing = expected; missing < number && missing < expected + listedMax; missing++)
     findings.push(`seal ${missing} was removed`);
   if (!key.verifies(head, signature)) findings.push(`seal ${number} is not signed by this installation`);
-  if (number === expected && !headOf(firm, before?.head ?? noHead, seal).equals(head))
+  if (number === expected && !computeHead(firm, before?.head ?? noHead, seal).equals(head))
     findings.push(`seal ${number} was changed, or what it is chained to`);
   const sealed = new Map<number, Buffer>();
   for (let at = 0; at + markBytes <= marks.length; at += markBytes) {
     const mark = marks.subarray(at, at + markBytes);
-    sealed.set(seqOf(mark), mark);
+    sealed.set(readMarkSeq(mark), mark);
   }
   // Rows of seals that are gone have no marks to be compared with.
   const from = number === expected ? (before?.place ?? beginning) : undefined;
@@ -133,7 +133,7 @@ async function checkSealedRows(run: Run, seal: Seal, from: CommitPosition, seale
     run.sealedRows += 1;
     if (mark === undefined)
       run.findings.push(`${nameOf(row)} was put in by hand: seal ${seal.number} does not cover it`);
-    else if (!mark.equals(markOf(row))) run.findings.push(`${nameOf(row)} was changed after seal ${seal.number}`);
+    else if (!mark.equals(buildMark(row))) run.findings.push(`${nameOf(row)} was changed after seal ${seal.number}`);
     else if (!run.isProven(run.firm, row, row.proof))
       run.findings.push(`${nameOf(row)} was changed after seal ${seal.number}, or put in by hand before it`);
   }
@@ -153,17 +153,17 @@ async function checkOpenRows(run: Run, from: CommitPosition): Promise<void> {
     run.findings.push(
       `${nameOf(oldest)} is not sealed yet, and could be removed unnoticed: no service seals, or a transaction does not end`,
     );
-  const wild = await run.ledger.query<{ seq: string; at: string }>(wildRows(run.firm, listedMax));
+  const wild = await run.ledger.query<{ seq: string; at: string }>(selectInvalidRows(run.firm, listedMax));
   for (const { seq, at } of wild) run.findings.push(`row ${seq} (at ${at}) was ${notOurs}`);
-  const versions = await run.ledger.query<{ seq: string }>(unwitnessedVersions(run.firm, from, listedMax));
+  const versions = await run.ledger.query<{ seq: string }>(selectUnauditedVersions(run.firm, from, listedMax));
   for (const { seq } of versions) run.findings.push(`row ${seq} was removed: a version of a resource has that number`);
-  const copies = await run.ledger.query<{ seqs: readonly string[] }>(copiedRows(run.firm, listedMax));
+  const copies = await run.ledger.query<{ seqs: readonly string[] }>(selectDuplicateProofs(run.firm, listedMax));
   for (const { seqs } of copies) run.findings.push(`rows ${seqs.join(', ')} are copies of one row`);
 }
 
 async function* rowsOf(run: Run, from: CommitPosition, upTo: CommitPosition | undefined): AsyncGenerator<LedgerRow> {
   for (let after = from; ; ) {
-    const page = await run.ledger.query<LedgerRow>(rowsBetween(run.firm, after, upTo, rowsOfPage));
+    const page = await run.ledger.query<LedgerRow>(selectRowsBetween(run.firm, after, upTo, rowsOfPage));
     yield* page;
     const last = page.at(-1);
     if (last === undefined || page.length < rowsOfPage) return;
@@ -172,11 +172,12 @@ async function* rowsOf(run: Run, from: CommitPosition, upTo: CommitPosition | un
 }
 
 async function checkLeaning({ ledger, firm, findings }: Run): Promise<void> {
-  const leaning = await ledger.query<{ what: string; seq: string }>(leaningRows(firm, listedMax));
+  const leaning = await ledger.query<{ what: string; seq: string }>(selectMismatchedRows(firm, listedMax));
   for (const { what, seq } of leaning) findings.push(`${what} for row ${seq}`);
-  const lists = await ledger.query<{ fingerprint: string; elements: string }>(elementLists(firm));
+  const lists = await ledger.query<{ fingerprint: string; elements: string }>(selectElementLists(firm));
   for (const { fingerprint, elements } of lists)
-    if (fingerprintOf(elements) !== fingerprint) findings.push(`audit_elements ${fingerprint} was changed`);
+    if (computeElementsFingerprint(elements) !== fingerprint)
+      findings.push(`audit_elements ${fingerprint} was changed`);
 }
 
 function checkKnownHead(run: Run, last: Seal | undefined, known: ReturnType<HeadFiles['read']>): string[] {

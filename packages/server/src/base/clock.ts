@@ -11,7 +11,7 @@ export interface Clock {
 export const systemClock: Clock = { now: () => Date.now() };
 
 /** A clock that stands at `startMs` until `advance` moves it; for tests and deterministic data. */
-export function fixedClock(startMs: number): Clock & { advance(ms: number): void } {
+export function makeFixedClock(startMs: number): Clock & { advance(ms: number): void } {
   let nowMs = startMs;
   return {
     now: () => nowMs,

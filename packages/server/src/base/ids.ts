@@ -20,7 +20,7 @@ function random(length: number): Buffer {
 }
 
 /** A UUID version 7 of the clock's millisecond, 36 lower-case characters. */
-export function newResourceId(clock: Clock): string {
+export function makeResourceId(clock: Clock): string {
   const time = clock.now().toString(16).padStart(12, '0');
   const bytes = random(10);
   const hex = bytes.toString('hex');
@@ -29,13 +29,13 @@ export function newResourceId(clock: Clock): string {
 }
 
 /** A UUID version 4 for token ids, request ids and the like. */
-export function newUuid(): string {
+export function makeUuid(): string {
   const hex = random(16).toString('hex');
   const variant = (8 + (Number.parseInt(hex.charAt(16), 16) & 3)).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
 }
 
 /** A secret of `bytes` random bytes (default 32 = 256 bits) in base64url. */
-export function newSecret(bytes = 32): string {
+export function makeSecret(bytes = 32): string {
   return randomBytes(bytes).toString('base64url');
 }

@@ -3,7 +3,7 @@
  * (`secrets.ts`), which are in the database. Before there were data keys they were derived from it, by HKDF (RFC 5869).
  */
 import { hkdfSync } from 'node:crypto';
-import { type DataKeys, dataKeysOf, openSecrets, type Purpose, seal, unseal } from './secrets.ts';
+import { assembleDataKeys, type DataKeys, openSecrets, type Purpose, seal, unseal } from './secrets.ts';
 
 const secretKeyBytes = 32;
 
@@ -24,7 +24,7 @@ export function openSecretKey(text: string): SecretKey | undefined {
   if (master.length !== secretKeyBytes || !/^[A-Za-z0-9_+/-]{43}=?$/.test(text)) return undefined;
   const derive = (purpose: string): Buffer =>
     Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), `praxis/${purpose}`, secretKeyBytes));
-  const deriveDataKeys = (): DataKeys => dataKeysOf(derive);
+  const deriveDataKeys = (): DataKeys => assembleDataKeys(derive);
   const wrappingKey = derive('data-key');
   return {
     // As backups of any version name the key.

@@ -64,11 +64,11 @@ export function openSecrets(keys: DataKeys): Secrets {
 
 /** Random keys for all purposes. */
 export function makeDataKeys(): DataKeys {
-  return dataKeysOf(() => randomBytes(keyBytes));
+  return assembleDataKeys(() => randomBytes(keyBytes));
 }
 
 /** The keys that `keyOf` gives. */
-export function dataKeysOf(keyOf: (purpose: Purpose) => Buffer): DataKeys {
+export function assembleDataKeys(keyOf: (purpose: Purpose) => Buffer): DataKeys {
   // Every purpose gets an entry, which Object.fromEntries cannot say.
   return Object.fromEntries(purposes.map((purpose) => [purpose, keyOf(purpose)])) as unknown as DataKeys;
 }

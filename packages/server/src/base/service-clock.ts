@@ -102,7 +102,7 @@ export function openServiceClock({
 }
 
 /** `clock` as the time of the service, right by definition: for tests and deterministic data. */
-export function trustedClock(clock: Clock): ServiceClock {
+export function makeTrustedClock(clock: Clock): ServiceClock {
   return {
     now: () => clock.now(),
     learn: () => undefined,

@@ -45,7 +45,7 @@ export function isTimeZone(name: string): boolean {
  * show it, the moment of the change.
  * @throws RangeError for a name that is no time zone
  */
-export function utcFromLocal(timeZone: string, localMs: number): number {
+export function toUtc(timeZone: string, localMs: number): number {
   if (timeZone === 'UTC') return localMs;
   let offsetMs = 0;
   for (const change of changesAround(timeZone, localMs)) {
@@ -57,22 +57,22 @@ export function utcFromLocal(timeZone: string, localMs: number): number {
 }
 
 /** Year, month (1 to 12) and day that the calendar of the zone shows at a moment in milliseconds since 1970. */
-export function localDate(timeZone: string, utcMs: number): readonly [year: number, month: number, day: number] {
-  const local = new Date(utcMs + offsetAt(timeZone, utcMs));
+export function toLocalDate(timeZone: string, utcMs: number): readonly [year: number, month: number, day: number] {
+  const local = new Date(utcMs + computeOffset(timeZone, utcMs));
   return [local.getUTCFullYear(), local.getUTCMonth() + 1, local.getUTCDate()];
 }
 
 /** What the clocks of the zone show less UTC, in milliseconds, at a moment in milliseconds since 1970. */
-export function offsetAt(timeZone: string, utcMs: number): number {
+export function computeOffset(timeZone: string, utcMs: number): number {
   if (timeZone === 'UTC') return 0;
   return changesAround(timeZone, utcMs).findLast(({ fromMs }) => fromMs <= utcMs)?.offsetMs ?? 0;
 }
 
 /** The periods of one offset each that [fromMs, toMs) consists of, in order and without gaps; none for an empty range. */
-export function offsetPeriods(timeZone: string, fromMs: number, toMs: number): readonly OffsetPeriod[] {
+export function listOffsetPeriods(timeZone: string, fromMs: number, toMs: number): readonly OffsetPeriod[] {
   if (fromMs >= toMs) return [];
   const periods: OffsetPeriod[] = [];
-  let open = { fromMs, offsetMs: offsetAt(timeZone, fromMs) };
+  let open = { fromMs, offsetMs: computeOffset(timeZone, fromMs) };
   for (const change of changesBetween(timeZone, fromMs, toMs)) {
     if (change.fromMs <= open.fromMs || change.fromMs >= toMs) continue;
     periods.push({ ...open, toMs: change.fromMs });

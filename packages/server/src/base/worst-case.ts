@@ -51,12 +51,12 @@ export interface Harmless {
 export const fhirJsonType = 'application/fhir+json';
 
 /** A GET of `path`. */
-export function getting(path: string): WorstRequest {
+export function buildGetRequest(path: string): WorstRequest {
   return { method: 'GET', path };
 }
 
 /** A request with a JSON body. */
-export function sending(
+export function buildJsonRequest(
   method: 'POST' | 'PUT' | 'PATCH',
   path: string,
   body: JsonValue,
@@ -66,34 +66,34 @@ export function sending(
 }
 
 /** A POST of Parameters to an operation. */
-export function invoking(path: string, parameter: readonly JsonObject[]): WorstRequest {
+export function buildOperationRequest(path: string, parameter: readonly JsonObject[]): WorstRequest {
   const parameters = { resourceType: 'Parameters', ...(parameter.length === 0 ? {} : { parameter: [...parameter] }) };
-  return sending('POST', path, parameters);
+  return buildJsonRequest('POST', path, parameters);
 }
 
 /** A search by POST, since it may be longer than a URL. */
-export function searching(type: string, criteria: string): WorstRequest {
+export function buildSearchRequest(type: string, criteria: string): WorstRequest {
   const contentType = 'application/x-www-form-urlencoded';
   return { method: 'POST', path: `${type}/_search`, contentType, body: criteria };
 }
 
 /** `count` values, from `make` by number. */
-export function manyOf<T>(count: number, make: (number: number) => T): T[] {
+export function makeMany<T>(count: number, make: (number: number) => T): T[] {
   return Array.from({ length: count }, (_, number) => make(number));
 }
 
 /** `code=` and as many values as one parameter takes, separated by commas, percent-encoded. */
-export function manyValues(code: string, make: (number: number) => string, count = 500): string {
-  return `${code}=${manyOf(count, (number) => encodeURIComponent(make(number))).join(',')}`;
+export function makeManyValues(code: string, make: (number: number) => string, count = 500): string {
+  return `${code}=${makeMany(count, (number) => encodeURIComponent(make(number))).join(',')}`;
 }
 
 /** A Patient that is as large as a resource is allowed to become by writing it honestly. */
-export function largePatient(id: string, names: number): JsonObject {
+export function makeLargePatient(id: string, names: number): JsonObject {
   return {
     resourceType: 'Patient',
     id,
     active: true,
-    name: manyOf(names, (number) => ({
+    name: makeMany(names, (number) => ({
       family: `Family${number}`,
       given: [`Given${number}`, `Second${number}`],
       text: `Given${number} Second${number} Family${number} of the long list of names`,
@@ -102,8 +102,8 @@ export function largePatient(id: string, names: number): JsonObject {
 }
 
 /** An Observation of as many components as an array may have: few rows come of it, and much work. */
-export function largeObservation(id: string, last: number): JsonObject {
-  const component = manyOf(19_900, (number) => ({
+export function makeLargeObservation(id: string, last: number): JsonObject {
+  const component = makeMany(19_900, (number) => ({
     code: { coding: [{ system: 'http://loinc.org', code: `c${number % 300}`, display: `Display of ${number % 300}` }] },
     valueQuantity: { value: number % 300, system: 'http://unitsofmeasure.org', code: 'mg' },
   }));
@@ -114,13 +114,13 @@ export function largeObservation(id: string, last: number): JsonObject {
 export const largeCreates: readonly WorstCase[] = [
   {
     because: 'tuples of thousands of components, most of them the same',
-    request: ({ next }) => sending('POST', 'Observation', largeObservation('siege', next())),
+    request: ({ next }) => buildJsonRequest('POST', 'Observation', makeLargeObservation('siege', next())),
   },
   {
     because: 'long names beyond ASCII are folded for several parameters',
     request: ({ next }) => {
-      const name = manyOf(3, (number) => ({ text: `${'äöü'.charAt(number)} ø${next()} `.repeat(100_000) }));
-      return sending('POST', 'Patient', { resourceType: 'Patient', name });
+      const name = makeMany(3, (number) => ({ text: `${'äöü'.charAt(number)} ø${next()} `.repeat(100_000) }));
+      return buildJsonRequest('POST', 'Patient', { resourceType: 'Patient', name });
     },
   },
   {
@@ -128,21 +128,24 @@ export const largeCreates: readonly WorstCase[] = [
     request: () => {
       const nested = (depth: number): JsonObject =>
         depth === 0 ? { url: 'http://x.y', valueString: 'z' } : { url: 'http://x.y', extension: [nested(depth - 1)] };
-      return sending('POST', 'Patient', { resourceType: 'Patient', extension: manyOf(3_700, () => nested(30)) });
+      return buildJsonRequest('POST', 'Patient', {
+        resourceType: 'Patient',
+        extension: makeMany(3_700, () => nested(30)),
+      });
     },
   },
   {
     because: 'base64 with white space, which JSON escapes and the statement escapes again',
     request: () => {
       const photo = [{ contentType: 'image/png', data: 'QUJD\n'.repeat(800_000) }];
-      return sending('POST', 'Patient', { resourceType: 'Patient', photo });
+      return buildJsonRequest('POST', 'Patient', { resourceType: 'Patient', photo });
     },
   },
   {
     because: 'a narrative as long as a body',
     request: () => {
       const div = `<div xmlns="http://www.w3.org/1999/xhtml">${'<p>A <b>text</b> &amp; more</p>'.repeat(150_000)}</div>`;
-      return sending('POST', 'Patient', { resourceType: 'Patient', text: { status: 'generated', div } });
+      return buildJsonRequest('POST', 'Patient', { resourceType: 'Patient', text: { status: 'generated', div } });
     },
   },
 ];

@@ -15,10 +15,10 @@ import { runBatch } from './batch.ts';
 import type { BundleRate } from './bundle-rate.ts';
 import { withPlaceholders } from './bundle-skeleton.ts';
 import { carryingOutEntries, entryLimits } from './entry-budget.ts';
-import { conditionalReferences } from './entry-links.ts';
-import { forEntry } from './entry-problem.ts';
+import { listConditionalReferences } from './entry-links.ts';
+import { runForEntry } from './entry-problem.ts';
 import { type EntryRequest, readEntry } from './entry-request.ts';
-import { answeredEntry, bundleResponse, entryPreferences } from './entry-response.ts';
+import { buildAnsweredEntry, buildBundleResponse, resolveEntryPreferences } from './entry-response.ts';
 import { requireDistinctUrls } from './identities.ts';
 import type { ResponseBudget } from './response-budget.ts';
 import { runTransactionBundle } from './transaction.ts';
@@ -59,7 +59,7 @@ async function answerOnce(
   responseBudget.empty(); // of a run that was undone
   // Entries wait for nothing: each would hold up those behind it.
   const { pause: _pause, ...inside } = context;
-  const prefer = entryPreferences(request.prefer);
+  const prefer = resolveEntryPreferences(request.prefer);
   const entries = entriesOf(bundle);
   if (bundle.type === 'transaction') return await answerTransaction(inside, bundle, entries, { ...options, prefer });
   const answers = await runBatch(inside, entries, {
@@ -70,7 +70,7 @@ async function answerOnce(
     faultOf: options.faultOf,
     isOneTransaction: request.idempotency !== undefined,
   });
-  return bundleResponse(context, 'batch-response', answers);
+  return buildBundleResponse(context, 'batch-response', answers);
 }
 
 async function answerTransaction(
@@ -82,16 +82,16 @@ async function answerTransaction(
   const requests: EntryRequest[] = [];
   for (const [index, entry] of entries.entries()) {
     await context.budget.breathe(carryingOutEntries);
-    requests.push(await forEntry(index, async () => readEntry(context, entry, index)));
+    requests.push(await runForEntry(index, async () => readEntry(context, entry, index)));
   }
   requireTransactionRight(context, requests);
   for (const request of requests) {
     await context.budget.breathe(carryingOutEntries);
-    await forEntry(request.index, async () => authorize(context, request, prefer));
+    await runForEntry(request.index, async () => authorize(context, request, prefer));
   }
-  const references = conditionalReferences(requests);
+  const references = listConditionalReferences(requests);
   for (const { index, type } of references) {
-    await forEntry(index, async () => requireGrants(context, type, 's'));
+    await runForEntry(index, async () => requireGrants(context, type, 's'));
   }
   requireDistinctUrls(requests);
   requireResource(bundle, 'Bundle', context.budget);
@@ -102,8 +102,8 @@ async function answerTransaction(
     responseBudget,
     isAbandoned,
     answer: (answered) => {
-      const answers = answered.map(({ entry, response }) => answeredEntry(context, entry, response, prefer));
-      return bundleResponse(context, 'transaction-response', answers);
+      const answers = answered.map(({ entry, response }) => buildAnsweredEntry(context, entry, response, prefer));
+      return buildBundleResponse(context, 'transaction-response', answers);
     },
   });
 }

@@ -3,11 +3,11 @@
  */
 import type { FhirCall, FhirResponse, InteractionContext, Preferences } from '../engine/context.ts';
 import { dispatch, interactions } from '../engine/dispatch.ts';
-import { bytesOf, withoutBody } from '../engine/response-body.ts';
+import { countBodyBytes, withoutBody } from '../engine/response-body.ts';
 import { answerOperation, authorizeOperation, type OperationCall } from '../operations/answer-operation.ts';
-import { declaredCost } from '../operations/registry.ts';
+import { getOperationCost } from '../operations/registry.ts';
 import type { Charging } from './bundle-rate.ts';
-import { type CallOptions, entryCall } from './entry-call.ts';
+import { buildEntryCall, type CallOptions } from './entry-call.ts';
 import type { EntryRequest } from './entry-request.ts';
 import type { ResponseBudget } from './response-budget.ts';
 
@@ -31,13 +31,13 @@ export function answerEntry(
   return interaction === 'operation'
     ? answerOperation(
         inside,
-        opened(entry, charging(operationCall(entry, options), declaredCost(entry)), responseBudget),
+        opened(entry, charging(operationCall(entry, options), getOperationCost(entry)), responseBudget),
       )
     : dispatch(
         inside,
         opened(
           entry,
-          charging({ ...entryCall(entry, options), interaction }, interactions[interaction]),
+          charging({ ...buildEntryCall(entry, options), interaction }, interactions[interaction]),
           responseBudget,
         ),
       );
@@ -71,7 +71,7 @@ function fitted(
 ): FhirResponse {
   const { list: _list, ...answer } = response; // the same again, in parts
   if (method === 'HEAD') return withoutBody(response);
-  if (responseBudget.tryReserve(bytesOf(response.body))) return answer;
+  if (responseBudget.tryReserve(countBodyBytes(response.body))) return answer;
   if (method === 'GET' || allOrNothing === true) responseBudget.requireRemaining();
   return { ...withoutBody(response), isLeftOut: true };
 }
@@ -80,11 +80,11 @@ function fitted(
 export function authorizeEntry(context: InteractionContext, entry: EntryRequest, prefer: Preferences): void {
   const { interaction } = entry;
   if (interaction === 'operation') authorizeOperation(context, operationCall(entry, { prefer }));
-  else interactions[interaction].authorize(context, { ...entryCall(entry, { prefer }), interaction });
+  else interactions[interaction].authorize(context, { ...buildEntryCall(entry, { prefer }), interaction });
 }
 
 const uncharged: Charging = (call) => call;
 
 function operationCall(entry: EntryRequest, options: CallOptions): OperationCall {
-  return { ...entryCall(entry, options), operation: entry.operation, method: entry.method };
+  return { ...buildEntryCall(entry, options), operation: entry.operation, method: entry.method };
 }

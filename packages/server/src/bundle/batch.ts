@@ -12,12 +12,12 @@ import { answerEntry } from './answer-entry.ts';
 import type { Charging } from './bundle-rate.ts';
 import { refuseForClientGone } from './client-gone.ts';
 import { carryingOutEntries } from './entry-budget.ts';
-import { inEntry } from './entry-problem.ts';
+import { placeInEntry } from './entry-problem.ts';
 import { type EntryRequest, readEntry } from './entry-request.ts';
-import { answeredEntry, refusedEntry } from './entry-response.ts';
+import { buildAnsweredEntry, buildRefusedEntry } from './entry-response.ts';
 import { withLinks } from './links.ts';
 import type { ResponseBudget } from './response-budget.ts';
-import { rankOf } from './transaction.ts';
+import { rankEntry } from './transaction.ts';
 
 export interface BatchOptions {
   readonly prefer: Preferences;
@@ -56,14 +56,14 @@ export async function runBatch(
         if (options.isOneTransaction || !isBegun) throw error;
         await context.store.failParameters(context.scope, error.failed);
       }
-      answers[index] = refusedEntry(inEntry(options.faultOf(error), index), responseBudget);
+      answers[index] = buildRefusedEntry(placeInEntry(options.faultOf(error), index), responseBudget);
     }
   };
   for (const [index, entry] of entries.entries()) {
     await attempt(index, async () => void requests.push(readEntry(context, entry, index)));
   }
   const urns = new Set(requests.map(({ fullUrl }) => fullUrl ?? '').filter((url) => url.startsWith('urn:')));
-  for (const entry of requests.toSorted((a, b) => rankOf(a) - rankOf(b))) {
+  for (const entry of requests.toSorted((a, b) => rankEntry(a) - rankEntry(b))) {
     if (options.isAbandoned()) {
       if (options.isOneTransaction) refuseForClientGone();
       break;
@@ -75,7 +75,7 @@ export async function runBatch(
         ? await context.store.transaction(context.scope, (store) => answer({ ...context, store }))
         : await answer(context);
       isBegun = true;
-      answers[entry.index] = answeredEntry(context, entry, response, prefer);
+      answers[entry.index] = buildAnsweredEntry(context, entry, response, prefer);
     });
   }
   return answers;

@@ -3,18 +3,18 @@
  * request hands it down (http/rate-cost.ts): nothing here knows limits.
  */
 import type { FhirRequest, RateCost } from '../engine/context.ts';
-import { objectsOf } from '../search/json-values.ts';
+import { listObjects } from '../search/json-values.ts';
 
 /** Parts of a Bundle that cost a unit. */
 const partsPerUnit = 10;
 
 /** What a batch or transaction costs, beside what its entries cost. */
 export const bundleRateCost: RateCost = {
-  rateUnitsOfBody: (bundle) => unitsOfParts(objectsOf(bundle, 'entry').length),
+  rateUnitsOfBody: (bundle) => countPartUnits(listObjects(bundle, 'entry').length),
 };
 
 /** What parts of a Bundle cost together. */
-export function unitsOfParts(parts: number): number {
+export function countPartUnits(parts: number): number {
   return Math.floor(parts / partsPerUnit);
 }
 

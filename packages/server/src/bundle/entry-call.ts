@@ -23,7 +23,7 @@ export interface CallOptions {
 const noParameters: JsonObject = { resourceType: 'Parameters' };
 
 /** The call that the entry makes, but for what it asks for. */
-export function entryCall(entry: EntryRequest, options: CallOptions): Omit<FhirCall, 'interaction'> {
+export function buildEntryCall(entry: EntryRequest, options: CallOptions): Omit<FhirCall, 'interaction'> {
   const { type, id, versionId, compartment, query, ifMatch, ifNoneMatch, ifModifiedSince, ifNoneExist } = entry;
   const { prefer, newId } = options;
   const resource = options.resource ?? entry.resource ?? (entry.interaction === 'operation' ? noParameters : null);

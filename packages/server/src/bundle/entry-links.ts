@@ -42,7 +42,7 @@ export interface ConditionalReference {
 }
 
 /** The conditional references of all resources, each text once. */
-export function conditionalReferences(entries: readonly EntryRequest[]): readonly ConditionalReference[] {
+export function listConditionalReferences(entries: readonly EntryRequest[]): readonly ConditionalReference[] {
   const found = new Map<string, ConditionalReference>();
   for (const { index, resource } of entries) {
     if (resource === undefined) continue;
@@ -60,7 +60,7 @@ export function conditionalReferences(entries: readonly EntryRequest[]): readonl
  * @param identities of entries, by their index
  * @param references conditional reference → `Type/id`
  */
-export function entryLinks(
+export function buildEntryLinks(
   entries: readonly EntryRequest[],
   identities: ReadonlyMap<number, Identity>,
   references: ReadonlyMap<string, string>,

@@ -5,12 +5,12 @@ import { type ErrorIssue, PraxisError } from '../base/errors.ts';
 import { CostlyParameters } from '../search/index/costly-parameters.ts';
 
 /** `Bundle.entry[3]` */
-export function entryPath(index: number): string {
+export function formatEntryPath(index: number): string {
   return `Bundle.entry[${index}]`;
 }
 
 /** The same error, its issues placed in the entry. */
-export function inEntry(error: PraxisError, index: number): PraxisError {
+export function placeInEntry(error: PraxisError, index: number): PraxisError {
   if (error instanceof CostlyParameters) return error; // told to nobody: what is under way is begun again
   const { more, ...first } = error.details;
   return new PraxisError(error.code, {
@@ -21,7 +21,7 @@ export function inEntry(error: PraxisError, index: number): PraxisError {
 }
 
 function placed(issue: ErrorIssue, index: number): ErrorIssue {
-  const path = entryPath(index);
+  const path = formatEntryPath(index);
   const expression = (issue.expression ?? []).map((each) => elementPath(each, path));
   return {
     ...issue,
@@ -37,10 +37,10 @@ function elementPath(expression: string, path: string): string {
 }
 
 /** Runs `work` for an entry; what it refuses is told with the entry's place. */
-export async function forEntry<T>(index: number, work: () => Promise<T>): Promise<T> {
+export async function runForEntry<T>(index: number, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof PraxisError ? inEntry(error, index) : error;
+    throw error instanceof PraxisError ? placeInEntry(error, index) : error;
   }
 }

@@ -5,8 +5,8 @@
 import { isJsonObject, type JsonObject } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { CompartmentOwner, InteractionContext, InteractionName } from '../engine/context.ts';
-import { type FhirTarget, fhirTarget, requireIds, requireInteraction } from '../engine/fhir-target.ts';
-import { criteriaOf } from '../engine/write/criteria.ts';
+import { type FhirTarget, parseFhirTarget, requireIds, requireInteraction } from '../engine/fhir-target.ts';
+import { parseCriteria } from '../engine/write/criteria.ts';
 
 export interface EntryRequest {
   /** Position in Bundle.entry. */
@@ -74,7 +74,7 @@ function readUrl(context: InteractionContext, url: string): { target: FhirTarget
   const at = local.indexOf('?');
   const path = at < 0 ? local : local.slice(0, at);
   if (path === '' && at < 0) return refuseUrl('is empty: a batch or transaction cannot stand inside another');
-  const target = fhirTarget(path === '' ? [] : path.split('/'));
+  const target = parseFhirTarget(path === '' ? [] : path.split('/'));
   if (target === undefined)
     return fail('path-unknown', {
       diagnostics: 'request.url must be Type, Type/id, Type?criteria, Type/id/_history or one of them with $operation',
@@ -109,7 +109,7 @@ function refuseUrl(problem: string): never {
 function ifNoneExistOf({ baseUrl }: InteractionContext, sent: string | undefined, type: string): string | undefined {
   return sent === undefined
     ? undefined
-    : (criteriaOf(sent, type, baseUrl) ??
+    : (parseCriteria(sent, type, baseUrl) ??
         fail('bundle-invalid', {
           diagnostics: `request.ifNoneExist must be criteria of ${type}, the type that is created, at this base`,
         }));

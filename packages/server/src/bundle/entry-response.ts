@@ -4,22 +4,22 @@
  */
 import { toInstant } from '../base/clock.ts';
 import { PraxisError } from '../base/errors.ts';
-import { newUuid } from '../base/ids.ts';
-import { type BundleEntry, bundleText } from '../engine/bundle-text.ts';
+import { makeUuid } from '../base/ids.ts';
+import { type BundleEntry, buildBundleText } from '../engine/bundle-text.ts';
 import type { FhirResponse, InteractionContext, Preferences } from '../engine/context.ts';
-import { leftOut, outcomeOf } from '../engine/outcome.ts';
-import { etagOf } from '../engine/preconditions.ts';
-import { bytesOf } from '../engine/response-body.ts';
+import { buildErrorOutcome, buildOmittedOutcome } from '../engine/outcome.ts';
+import { formatEtag } from '../engine/preconditions.ts';
+import { countBodyBytes } from '../engine/response-body.ts';
 import type { EntryRequest } from './entry-request.ts';
 import type { ResponseBudget } from './response-budget.ts';
 
 /** The preferences of entries: without one, writes return nothing, since the sender has what it sent. */
-export function entryPreferences(prefer: Preferences): Preferences {
+export function resolveEntryPreferences(prefer: Preferences): Preferences {
   return { ...prefer, return: prefer.return ?? 'minimal' };
 }
 
 /** The entry of the answer for `entry`, whose call was answered with `response`. */
-export function answeredEntry(
+export function buildAnsweredEntry(
   context: InteractionContext,
   entry: EntryRequest,
   response: FhirResponse,
@@ -29,10 +29,10 @@ export function answeredEntry(
   const facts = {
     status: statusText(status),
     ...(location === undefined ? {} : { location }),
-    ...(versionId === undefined ? {} : { etag: etagOf(versionId) }),
+    ...(versionId === undefined ? {} : { etag: formatEtag(versionId) }),
     ...(lastUpdatedMs === undefined ? {} : { lastModified: toInstant(lastUpdatedMs) }),
   };
-  if (response.isLeftOut) return { response: { ...facts, outcome: leftOut() } };
+  if (response.isLeftOut) return { response: { ...facts, outcome: buildOmittedOutcome() } };
   if (body === undefined || entry.method === 'HEAD') return { response: facts };
   if (entry.method !== 'GET' && prefer.return === 'OperationOutcome') return { response: { ...facts, outcome: body } };
   const id = entry.method === 'GET' ? entry.id : (response.id ?? '');
@@ -45,9 +45,9 @@ export function answeredEntry(
 const noResources: ReadonlySet<string> = new Set(['history-instance', 'operation']);
 
 /** The entry of the answer for one that failed; where there is no room, it tells the first problem alone. */
-export function refusedEntry(error: PraxisError, responseBudget: ResponseBudget): BundleEntry {
-  const outcome = outcomeOf(error);
-  const told = responseBudget.tryReserve(bytesOf(outcome)) ? outcome : outcomeOf(firstOf(error));
+export function buildRefusedEntry(error: PraxisError, responseBudget: ResponseBudget): BundleEntry {
+  const outcome = buildErrorOutcome(error);
+  const told = responseBudget.tryReserve(countBodyBytes(outcome)) ? outcome : buildErrorOutcome(firstOf(error));
   return { response: { status: statusText(error.status), outcome: told } };
 }
 
@@ -57,13 +57,13 @@ function firstOf({ code, details }: PraxisError): PraxisError {
 }
 
 /** The whole answer; `entries` in the order of those that were sent. */
-export function bundleResponse(
+export function buildBundleResponse(
   context: InteractionContext,
   type: 'batch-response' | 'transaction-response',
   entries: readonly BundleEntry[],
 ): FhirResponse {
   const lastUpdated = toInstant(context.clock.now());
-  return { status: 200, body: bundleText({ type, id: newUuid(), lastUpdated, links: [], entries }) };
+  return { status: 200, body: buildBundleText({ type, id: makeUuid(), lastUpdated, links: [], entries }) };
 }
 
 /** Reason phrases (RFC 9110 §15), which R4 wants behind the number. */

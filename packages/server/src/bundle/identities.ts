@@ -4,11 +4,11 @@
  */
 import { fail, PraxisError } from '../base/errors.ts';
 import type { InteractionContext } from '../engine/context.ts';
-import { matchesOf } from '../engine/write/conditional.ts';
+import { findMatches } from '../engine/write/conditional.ts';
 import { parseParameters } from '../search/query/query-string.ts';
 import type { StoredResource } from '../storage/store.ts';
 import type { Identity } from './entry-links.ts';
-import { entryPath, forEntry, inEntry } from './entry-problem.ts';
+import { formatEntryPath, placeInEntry, runForEntry } from './entry-problem.ts';
 import type { EntryRequest } from './entry-request.ts';
 
 /**
@@ -16,7 +16,7 @@ import type { EntryRequest } from './entry-request.ts';
  * @param known what an earlier run has learned; the rest is searched for
  * @param newIds by index, for what an entry may create
  */
-export async function identitiesOf(
+export async function resolveIdentities(
   context: InteractionContext,
   entries: readonly EntryRequest[],
   newIds: readonly string[],
@@ -25,7 +25,8 @@ export async function identitiesOf(
   const identities = new Map<number, Identity>();
   for (const entry of entries) {
     const { index } = entry;
-    const identity = known.get(index) ?? (await forEntry(index, () => identityOf(context, entry, newIds[index] ?? '')));
+    const identity =
+      known.get(index) ?? (await runForEntry(index, () => identityOf(context, entry, newIds[index] ?? '')));
     if (identity !== undefined) identities.set(index, identity);
   }
   return identities;
@@ -68,7 +69,7 @@ async function onlyMatch(
   type: string,
   criteria: string,
 ): Promise<StoredResource | undefined> {
-  const [match, ...others] = await matchesOf(context, type, parseParameters(criteria));
+  const [match, ...others] = await findMatches(context, type, parseParameters(criteria));
   return others.length === 0 ? match : undefined;
 }
 
@@ -89,8 +90,8 @@ export function requireDistinct(
     const name = `${identity.type}/${identity.id}`;
     const holder = holders.get(name);
     if (holder !== undefined) {
-      const diagnostics = `${name} is changed by ${entryPath(holder)}, too: a resource may occur once in a transaction`;
-      throw inEntry(new PraxisError('bundle-invalid', { diagnostics }), index);
+      const diagnostics = `${name} is changed by ${formatEntryPath(holder)}, too: a resource may occur once in a transaction`;
+      throw placeInEntry(new PraxisError('bundle-invalid', { diagnostics }), index);
     }
     holders.set(name, index);
   }
@@ -104,8 +105,8 @@ export function requireDistinctUrls(entries: readonly EntryRequest[]): void {
     const holder = holders.get(fullUrl);
     if (holder !== undefined) {
       fail('bundle-invalid', {
-        diagnostics: `${entryPath(index)}.fullUrl is that of ${entryPath(holder)}, too, so links to it lead nowhere`,
-        expression: [`${entryPath(index)}.fullUrl`],
+        diagnostics: `${formatEntryPath(index)}.fullUrl is that of ${formatEntryPath(holder)}, too, so links to it lead nowhere`,
+        expression: [`${formatEntryPath(index)}.fullUrl`],
       });
     }
     holders.set(fullUrl, index);

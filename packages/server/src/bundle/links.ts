@@ -7,13 +7,13 @@
  * Canonical URLs are never changed.
  */
 import {
-  elementByJsonName,
+  findElementByJsonName,
+  findTypeDefinition,
   isJsonObject,
   type JsonElement,
   type JsonObject,
   type JsonValue,
   type TypeDefinition,
-  typeDefinition,
 } from '@praxis/fhir';
 
 export interface LinkRules {
@@ -35,7 +35,7 @@ function resourceWithLinks(resource: JsonObject, rules: LinkRules): JsonObject {
   const { resourceType } = resource;
   // A Bundle inside a Bundle has entries of its own, and its links lead to them.
   if (resourceType === 'Bundle') return resource;
-  const definition = typeof resourceType === 'string' ? typeDefinition(resourceType) : undefined;
+  const definition = typeof resourceType === 'string' ? findTypeDefinition(resourceType) : undefined;
   return definition === undefined ? resource : objectWithLinks(resource, definition, rules);
 }
 
@@ -50,7 +50,7 @@ function objectWithLinks(object: JsonObject, definition: TypeDefinition, rules: 
 }
 
 function propertyWithLinks(key: string, value: JsonValue, definition: TypeDefinition, rules: LinkRules): JsonValue {
-  const property = elementByJsonName(definition, key);
+  const property = findElementByJsonName(definition, key);
   if (property === undefined) return value; // unknown: the validator will say so
   const isReference = definition.name === 'Reference' && key === 'reference';
   const kind = isReference ? 'reference' : rules.types.has(property.type.code) ? 'url' : undefined;
@@ -70,14 +70,14 @@ function valueWithLinks(
   }
   if (!isJsonObject(value)) return value;
   if (typeof value.resourceType === 'string') return resourceWithLinks(value, rules);
-  const definition = property.element.children ?? typeDefinition(property.type.code);
+  const definition = property.element.children ?? findTypeDefinition(property.type.code);
   return definition === undefined ? value : objectWithLinks(value, definition, rules);
 }
 
 /** Extensions of primitives: `_birthDate`, an object or an array of objects and nulls. */
 function siblingWithLinks(value: JsonValue, rules: LinkRules): JsonValue {
   if (Array.isArray(value)) return value.map((each) => siblingWithLinks(each, rules));
-  const element = typeDefinition('Element');
+  const element = findTypeDefinition('Element');
   return isJsonObject(value) && element !== undefined ? objectWithLinks(value, element, rules) : value;
 }
 

@@ -4,10 +4,10 @@
  */
 import { PraxisError } from '../base/errors.ts';
 import type { InteractionContext } from '../engine/context.ts';
-import { matchesOf } from '../engine/write/conditional.ts';
+import { findMatches } from '../engine/write/conditional.ts';
 import { parseParameters } from '../search/query/query-string.ts';
 import type { ConditionalReference } from './entry-links.ts';
-import { forEntry, inEntry } from './entry-problem.ts';
+import { placeInEntry, runForEntry } from './entry-problem.ts';
 
 /** How many resources a conditional reference finds, and the first of them as `Type/id`. */
 export interface Located {
@@ -22,7 +22,7 @@ export async function locate(
 ): Promise<ReadonlyMap<string, Located>> {
   const located = new Map<string, Located>();
   for (const { text, type, criteria, index } of references) {
-    const matches = await forEntry(index, () => matchesOf(context, type, parseParameters(criteria)));
+    const matches = await runForEntry(index, () => findMatches(context, type, parseParameters(criteria)));
     const [first] = matches;
     located.set(text, { count: matches.length, target: first && `${type}/${first.id}` });
   }
@@ -40,6 +40,6 @@ export function requireLocated(
     // The values of the criteria may be about a person: their names tell which reference is meant.
     const names = parseParameters(criteria).map(([name]) => `${name}=…`);
     const diagnostics = `The conditional reference ${type}?${names.join('&')} finds ${count === 0 ? 'no resource' : 'several resources'}: it must find exactly one`;
-    throw inEntry(new PraxisError('precondition-failed', { diagnostics }), index);
+    throw placeInEntry(new PraxisError('precondition-failed', { diagnostics }), index);
   }
 }

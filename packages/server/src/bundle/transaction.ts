@@ -8,23 +8,23 @@
  * with what was learned.
  */
 import { PraxisError } from '../base/errors.ts';
-import { newResourceId } from '../base/ids.ts';
+import { makeResourceId } from '../base/ids.ts';
 import type { FhirResponse, InteractionContext, Preferences } from '../engine/context.ts';
 import { answerEntry, type EntryOptions } from './answer-entry.ts';
 import type { Charging } from './bundle-rate.ts';
 import { refuseForClientGone } from './client-gone.ts';
 import { carryingOutEntries } from './entry-budget.ts';
 import {
+  buildEntryLinks,
   type ConditionalReference,
-  conditionalReferences,
   type EntryLinks,
-  entryLinks,
   type Identity,
+  listConditionalReferences,
 } from './entry-links.ts';
-import { forEntry } from './entry-problem.ts';
+import { runForEntry } from './entry-problem.ts';
 import type { EntryRequest } from './entry-request.ts';
 import { gatherWrites } from './gathered-writes.ts';
-import { identitiesOf, requireDistinct } from './identities.ts';
+import { requireDistinct, resolveIdentities } from './identities.ts';
 import { type Located, locate, requireLocated } from './reference-search.ts';
 import type { ResponseBudget } from './response-budget.ts';
 
@@ -83,8 +83,8 @@ export async function runTransactionBundle(
   entries: readonly EntryRequest[],
   options: BundleTransactionOptions,
 ): Promise<FhirResponse> {
-  const newIds = entries.map(() => newResourceId(context.clock));
-  const references = conditionalReferences(entries);
+  const newIds = entries.map(() => makeResourceId(context.clock));
+  const references = listConditionalReferences(entries);
   const plan: Plan = { ...options, entries, references, newIds, charged: new Set() };
   let known: Knowledge = { identities: new Map(), references: new Map() };
   const trailBefore = context.trail.length;
@@ -114,13 +114,13 @@ async function runOnce(
 ): Promise<readonly AnsweredRequest[]> {
   const { entries, references, newIds } = plan;
   const responses = new Map<number, FhirResponse>();
-  const identities = await identitiesOf(context, entries, newIds, known.identities);
+  const identities = await resolveIdentities(context, entries, newIds, known.identities);
   requireDistinct(entries, identities, newIds);
   const steps = inOrder(entries);
-  const nothing = entryLinks([], new Map(), new Map(), context.baseUrl);
+  const nothing = buildEntryLinks([], new Map(), new Map(), context.baseUrl);
   await carryOut(context, plan, steps.deletes, nothing, responses);
   const targets = await assumedTargets(context, references, known);
-  const links = entryLinks(entries, identities, targets, context.baseUrl);
+  const links = buildEntryLinks(entries, identities, targets, context.baseUrl);
   const comingResources = new Set([
     ...steps.writes.flatMap(({ index }) => identities.get(index) ?? []).map(({ type, id }) => `${type}/${id}`),
     ...targets.values(), // what is not found in the end undoes all
@@ -159,7 +159,7 @@ async function carryOut(
       patchLinks: (document) => links.patch(entry, document),
     };
     charged.add(index);
-    responses.set(index, await forEntry(index, () => answerEntry(context, entry, options)));
+    responses.set(index, await runForEntry(index, () => answerEntry(context, entry, options)));
   }
 }
 
@@ -171,7 +171,7 @@ async function assumedTargets(
 ): Promise<ReadonlyMap<string, string>> {
   const unknown = references.filter(({ text }) => !known.references.has(text));
   const found = await locate(context, unknown);
-  const place = newResourceId(context.clock);
+  const place = makeResourceId(context.clock);
   const missing = unknown.map(({ text, type }) => [text, found.get(text)?.target ?? `${type}/${place}`] as const);
   return new Map([...known.references, ...missing]);
 }
@@ -209,7 +209,7 @@ interface Steps {
 }
 
 function inOrder(entries: readonly EntryRequest[]): Steps {
-  const ordered = entries.toSorted((a, b) => rankOf(a) - rankOf(b) || compare(lockOf(a), lockOf(b)));
+  const ordered = entries.toSorted((a, b) => rankEntry(a) - rankEntry(b) || compare(lockOf(a), lockOf(b)));
   return {
     deletes: ordered.filter(({ method }) => method === 'DELETE'),
     writes: ordered.filter(({ method, resource }) => resource !== undefined || method === 'POST'),
@@ -234,7 +234,7 @@ function compare(a: string, b: string): number {
 const methodRanks: Readonly<Record<string, number>> = { DELETE: 0, POST: 2, PUT: 4, PATCH: 4, GET: 6, HEAD: 6 };
 
 /** The lower, the earlier; conditional entries follow the others of their method. */
-export function rankOf({ method, interaction, ifNoneExist }: EntryRequest): number {
+export function rankEntry({ method, interaction, ifNoneExist }: EntryRequest): number {
   const isConditional = ifNoneExist !== undefined || interaction.startsWith('conditional-');
   return (methodRanks[method] ?? 0) + (isConditional ? 1 : 0);
 }

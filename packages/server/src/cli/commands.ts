@@ -12,7 +12,7 @@ import { importCommands } from './commands/data/import.ts';
 import { walkPages } from './commands/data/invariants.ts';
 import { secretCommands } from './commands/data/secret.ts';
 import { syntheticCommands } from './commands/data/synthetic.ts';
-import { completionCommand } from './commands/service/completion.ts';
+import { buildCompletionCommand } from './commands/service/completion.ts';
 import { listEverywhere } from './commands/service/jobs.ts';
 import { migrateCommands } from './commands/service/migrate.ts';
 import { showRows } from './commands/service/operator-rows.ts';
@@ -44,5 +44,5 @@ export const commands: readonly Command[] = [
   ...sandboxCommands,
   ...backupCommands,
   ...contentCommands,
-  completionCommand(() => commands),
+  buildCompletionCommand(() => commands),
 ];

@@ -2,23 +2,23 @@
  * Help texts, from the list of commands.
  */
 import type { Command } from './command.ts';
-import { findCommand, findGroup, usageOf } from './parse.ts';
-import { tableLines } from './printing.ts';
+import { findCommand, findGroup, formatUsage } from './parse.ts';
+import { formatTable } from './printing.ts';
 
 /** The help that a command line asks for: of a command, a group of commands or all; undefined when it asks for none. */
 export function findHelp(commands: readonly Command[], line: readonly string[]): string[] | undefined {
-  if (line.length === 0) return helpOfAll(commands);
+  if (line.length === 0) return formatHelpOverview(commands);
   const isAsked = line[0] === 'help' || line.includes('--help');
   const words = line.filter((word) => word !== '--help').slice(line[0] === 'help' ? 1 : 0);
-  if (isAsked && words.length === 0) return helpOfAll(commands);
+  if (isAsked && words.length === 0) return formatHelpOverview(commands);
   const found = findCommand(commands, words);
-  if (found !== undefined) return isAsked ? helpOf(found.command) : undefined;
+  if (found !== undefined) return isAsked ? formatCommandHelp(found.command) : undefined;
   const group = findGroup(commands, words.at(-1) === 'help' ? words.slice(0, -1) : words);
-  return group.length > 0 && (isAsked || words.at(-1) === 'help') ? helpOfGroup(group) : undefined;
+  return group.length > 0 && (isAsked || words.at(-1) === 'help') ? formatGroupHelp(group) : undefined;
 }
 
 /** The list of all commands. */
-export function helpOfAll(commands: readonly Command[]): string[] {
+export function formatHelpOverview(commands: readonly Command[]): string[] {
   return [
     'Usage: praxis COMMAND [ARGUMENT …] [--OPTION …]',
     '',
@@ -30,12 +30,12 @@ export function helpOfAll(commands: readonly Command[]): string[] {
 }
 
 /** The list of the commands that begin with the same words. */
-export function helpOfGroup(group: readonly Command[]): string[] {
+export function formatGroupHelp(group: readonly Command[]): string[] {
   return [...commandLines(group), '', 'praxis help COMMAND shows the options of one.'];
 }
 
 /** What a command does and takes. */
-export function helpOf(command: Command): string[] {
+export function formatCommandHelp(command: Command): string[] {
   const described = command.arguments.map(({ label, description }) => [label, description]);
   const options = Object.entries(command.options).map(([name, spec]) => [
     `--${name}`,
@@ -45,14 +45,14 @@ export function helpOf(command: Command): string[] {
     command.summary,
     ...(command.description === undefined ? [] : ['', command.description]),
     '',
-    `Usage: ${usageOf(command)}`,
-    ...(described.length > 0 ? ['', ...tableLines(['Argument', ''], described, true)] : []),
-    ...(options.length > 0 ? ['', ...tableLines(['Option', ''], options, true)] : []),
+    `Usage: ${formatUsage(command)}`,
+    ...(described.length > 0 ? ['', ...formatTable(['Argument', ''], described, true)] : []),
+    ...(options.length > 0 ? ['', ...formatTable(['Option', ''], options, true)] : []),
   ];
 }
 
 function commandLines(commands: readonly Command[]): string[] {
-  return tableLines(
+  return formatTable(
     ['Command', ''],
     commands.map(({ name, summary }) => [`praxis ${name}`, summary]),
     true,

@@ -6,14 +6,14 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type Budget, type InvariantBreach, type JsonObject, resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { Platform } from '../app.ts';
 import { type ErrorIssue, PraxisError } from '../base/errors.ts';
-import { newUuid } from '../base/ids.ts';
+import { makeUuid } from '../base/ids.ts';
 import { StatementError } from '../database/sqlstate.ts';
 import { type BuildWriteContext, buildWrite, requireResource, requireValidId } from '../engine/write/build-write.ts';
-import { baseUrlOf, openOrigins } from '../http/origins.ts';
+import { buildBaseUrl, openOrigins } from '../http/origins.ts';
 import { openOperatorBudget } from '../limits/budgets.ts';
 import { requestBackfill } from '../practice/booking/backfill-statements.ts';
-import { codesOutsideBinding } from '../practice/value-sets/binding.ts';
-import { keptCodes } from '../practice/value-sets/store.ts';
+import { listCodesOutsideBinding } from '../practice/value-sets/binding.ts';
+import { readKeptCodes } from '../practice/value-sets/store.ts';
 import { firmValueSets } from '../practice/value-sets/table.ts';
 import { CostlyParameters } from '../search/index/costly-parameters.ts';
 import type { ResourceWrite, WriteOutcome } from '../storage/store.ts';
@@ -103,10 +103,10 @@ async function tellStrangeCodes(loader: Loader, batch: readonly LoadItem[]): Pro
   const { onStrangeCode } = loader.options;
   if (onStrangeCode === undefined) return;
   const ids = firmValueSets.map(({ id }) => id);
-  const all = await withRights(loader, ({ scope }) => keptCodes(loader.platform.store, scope, ids));
+  const all = await withRights(loader, ({ scope }) => readKeptCodes(loader.platform.store, scope, ids));
   const codes = { keptCodes: async () => all, maySeeCodes: true, budget: loader.context.budget };
   for (const { resource } of batch)
-    for (const issue of await codesOutsideBinding(codes, String(resource.resourceType), undefined, resource))
+    for (const issue of await listCodesOutsideBinding(codes, String(resource.resourceType), undefined, resource))
       onStrangeCode(issue);
 }
 
@@ -122,8 +122,8 @@ async function loadingContext(platform: Platform, firm: Firm): Promise<BuildWrit
   const { config, clock, database } = platform;
   const scope = await openOperatorScope(database, clock, firm);
   const origins = openOrigins(config, () => `http://${config.host}:${config.port}`);
-  const baseUrl = baseUrlOf(origins, { environment: firm.environment, firm: firm.prefix, product: scope.product });
-  const caller = { flow: 'client', tokenId: newUuid(), subject: 'praxis', requestId: newUuid() } as const;
+  const baseUrl = buildBaseUrl(origins, { environment: firm.environment, firm: firm.prefix, product: scope.product });
+  const caller = { flow: 'client', tokenId: makeUuid(), subject: 'praxis', requestId: makeUuid() } as const;
   return { scope, clock, caller, baseUrl, budget: openOperatorBudget() };
 }
 

@@ -21,7 +21,7 @@ export function findNamedFirm(platform: Platform, input: CommandInput, prefix: s
 }
 
 /** The firm of `firmsOption`, or all of the environment. */
-export async function firmsOf(platform: Platform, input: CommandInput): Promise<readonly Firm[]> {
+export async function listSelectedFirms(platform: Platform, input: CommandInput): Promise<readonly Firm[]> {
   const prefix = input.option('firm');
   return prefix === undefined
     ? await listFirms(platform.database, input.required('environment'))

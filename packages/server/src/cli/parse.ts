@@ -53,9 +53,9 @@ export function parseInput(command: Command, rest: readonly string[]): CommandIn
 function requireArguments(command: Command, given: readonly string[]): void {
   const { arguments: declared } = command;
   const missing = declared[given.length];
-  if (missing !== undefined) throw new UsageError(`${missing.label} is missing; usage: ${usageOf(command)}`);
+  if (missing !== undefined) throw new UsageError(`${missing.label} is missing; usage: ${formatUsage(command)}`);
   const extra = declared.at(-1)?.isRepeated === true ? undefined : given[declared.length];
-  if (extra !== undefined) throw new UsageError(`'${extra}' is one argument too many; usage: ${usageOf(command)}`);
+  if (extra !== undefined) throw new UsageError(`'${extra}' is one argument too many; usage: ${formatUsage(command)}`);
   for (const [index, { label, values }] of declared.entries()) requireValue(label, values, given[index] ?? '');
 }
 
@@ -78,12 +78,12 @@ function parseWords(command: Command, rest: readonly string[]): ReturnType<typeo
     return parseArgs({ args: [...rest], options, allowPositionals: true, strict: true });
   } catch (cause) {
     const reason = cause instanceof Error ? (cause.message.split('. ')[0] ?? '') : String(cause);
-    throw new UsageError(`${reason}; usage: ${usageOf(command)}`, { cause });
+    throw new UsageError(`${reason}; usage: ${formatUsage(command)}`, { cause });
   }
 }
 
 /** `praxis firm create PREFIX NAME [--environment ENVIRONMENT] [--time-zone TIME_ZONE]` */
-export function usageOf(command: Command): string {
+export function formatUsage(command: Command): string {
   const words = command.arguments.map(({ label, isRepeated }) => (isRepeated ? `${label}…` : label));
   const options = Object.entries(command.options).map(([name, spec]) => {
     const written = spec.kind === 'flag' ? `--${name}` : `--${name} ${name.replaceAll('-', '_').toUpperCase()}`;

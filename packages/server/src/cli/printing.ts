@@ -2,7 +2,7 @@
  * Tables on standard output: aligned for people, tab-separated when piped into another program, or comma-separated
  * (https://www.rfc-editor.org/rfc/rfc4180).
  */
-import { type Cell, minuteText, type Printed, secondText, type Table } from '../actions/command-form.ts';
+import { type Cell, formatToMinute, formatToSecond, type Printed, type Table } from '../actions/command-form.ts';
 import { toInstant } from '../base/clock.ts';
 import type { CommandContext } from './command.ts';
 
@@ -20,11 +20,11 @@ export function printTable(
   heading: readonly string[],
   rows: readonly (readonly string[])[],
 ): void {
-  for (const line of tableLines(heading, rows, context.interactive)) context.print(line);
+  for (const line of formatTable(heading, rows, context.interactive)) context.print(line);
 }
 
 /** Lines of a table with a heading; `aligned` pads the columns. */
-export function tableLines(
+export function formatTable(
   heading: readonly string[],
   rows: readonly (readonly string[])[],
   aligned: boolean,
@@ -45,7 +45,7 @@ function linesOf({ columns, rows }: Table, isAligned: boolean, isCsv: boolean): 
   const texts = rows.map((row) =>
     row.map((cell, index) => (isCsv ? csvText(cell, columns[index]) : textOf(cell, columns[index]))),
   );
-  return isCsv ? [heading, ...texts].map((row) => row.map(csvCell).join(',')) : tableLines(heading, texts, isAligned);
+  return isCsv ? [heading, ...texts].map((row) => row.map(csvCell).join(',')) : formatTable(heading, texts, isAligned);
 }
 
 type ColumnForm = Table['columns'][number] | undefined;
@@ -53,8 +53,8 @@ type ColumnForm = Table['columns'][number] | undefined;
 function textOf(cell: Cell, column: ColumnForm): string {
   if (cell === null) return column?.none ?? '';
   if (typeof cell === 'string' || column?.time === undefined) return String(cell);
-  if (column.time === 'minute') return minuteText(cell);
-  return column.time === 'second' ? secondText(cell) : toInstant(cell);
+  if (column.time === 'minute') return formatToMinute(cell);
+  return column.time === 'second' ? formatToSecond(cell) : toInstant(cell);
 }
 
 /** For programs: nothing for null, instants for times. */

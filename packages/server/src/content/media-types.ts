@@ -64,7 +64,7 @@ export function isTaken(type: string): boolean {
   return byType.has(type);
 }
 
-export function extensionOf(type: string): string {
+export function getFileExtension(type: string): string {
   return byType.get(type)?.extension ?? 'bin';
 }
 
@@ -79,7 +79,7 @@ export function fitsAnnounced(sent: string, announced: string | undefined): bool
  * @param announced when the URL was asked for
  * @param sent type of the Content-Type, '' without one
  */
-export function mediaTypeOfFile(beginning: Buffer, announced: string | undefined, sent: string): string | undefined {
+export function detectMediaType(beginning: Buffer, announced: string | undefined, sent: string): string | undefined {
   const named = announced ?? (vague.has(sent) ? undefined : sent);
   if (named !== undefined) return isA(byType.get(named), beginning) ? named : undefined;
   const seen = kinds.find((kind) => kind.begins !== undefined && isA(kind, beginning));

@@ -8,7 +8,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { newUuid } from '../base/ids.ts';
+import { makeUuid } from '../base/ids.ts';
 import type { SpooledFile } from './content-store.ts';
 import { beginningBytes } from './media-types.ts';
 
@@ -24,7 +24,7 @@ export interface ReceivedFile extends SpooledFile {
  */
 export async function receive(source: Readable, directory: string, sizeMax: number): Promise<ReceivedFile> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const file = path.join(directory, newUuid());
+  const file = path.join(directory, makeUuid());
   const sha256 = createHash('sha256');
   const sha1 = createHash('sha1'); // what R4 has in Attachment.hash; nothing is trusted because of it
   const beginning: Buffer[] = [];

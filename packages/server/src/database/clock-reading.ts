@@ -17,7 +17,7 @@ export async function readClock(database: Database): Promise<ClockReading> {
 }
 
 /** A job (jobs/jobs.ts) that every node runs for itself. */
-export function clockReadings(database: Database, clock: ServiceClock) {
+export function openClockJob(database: Database, clock: ServiceClock) {
   return {
     name: "reading of the database's clock",
     pauseMs: readingPauseMs,

@@ -25,7 +25,7 @@ const unreachable: Readonly<Record<string, string>> = {
 };
 
 /** The fault for people; `error` is what pg threw. The password is never in it. */
-export function connectionFault(connection: DatabaseConnection, error: unknown): StartError {
+export function makeConnectionError(connection: DatabaseConnection, error: unknown): StartError {
   const where = describeConnection(connection);
   const code = codeOf(error);
   const reason = error instanceof Error && error.message !== '' ? error.message : code;

@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import { ConfigError } from '../base/config.ts';
 import { columnTypes } from './column-values.ts';
-import { meaningSettings, optionsText, planSettings } from './session-settings.ts';
+import { formatOptions, meaningSettings, planSettings } from './session-settings.ts';
 
 /** `host` may be a directory that holds a Unix socket. */
 export interface ConnectionParts {
@@ -39,7 +39,7 @@ const idleInTransactionTimeoutMs = 60_000;
  * Settings of a pg client.
  * @throws ConfigError when the URL cannot be read; the message does not repeat it, since it holds a password
  */
-export function clientConfig(
+export function buildClientConfig(
   connection: DatabaseConnection,
   session: SessionSettings,
 ): pg.ClientConfig & { pipeline: boolean } {
@@ -47,7 +47,7 @@ export function clientConfig(
   const role = 'url' in connection ? connection.role : undefined;
   return {
     ...target,
-    options: [optionsText(planSettings), options, sessionOptions(session, role)]
+    options: [formatOptions(planSettings), options, sessionOptions(session, role)]
       .filter((text) => text !== '')
       .join(' '),
     application_name: session.applicationName,
@@ -84,7 +84,7 @@ function splitUrl(text: string): { address: string; parameters: URLSearchParams 
 }
 
 function sessionOptions(session: SessionSettings, role: string | undefined): string {
-  return optionsText({
+  return formatOptions({
     ...(role === undefined ? {} : { role }),
     ...meaningSettings,
     statement_timeout: String(session.statementTimeoutMs),

@@ -10,21 +10,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Log } from '../base/log.ts';
-import { connectionFault } from './connection-fault.ts';
-import { clientConfig, type DatabaseConnection } from './connection-settings.ts';
+import { makeConnectionError } from './connection-fault.ts';
+import { buildClientConfig, type DatabaseConnection } from './connection-settings.ts';
 import { type NotificationHandler, openListener } from './listener.ts';
 import { Connection } from './pool/connection.ts';
 import { answerGraceMs, ConnectionPool, type PoolState } from './pool/connection-pool.ts';
 import { rolledBack } from './pool/multi-tenant-batch.ts';
 import { Patience } from './pool/patience.ts';
 import type { Row } from './pool/pipelined-query.ts';
-import { preparedNames } from './pool/prepared-names.ts';
+import { openPreparedNames } from './pool/prepared-names.ts';
 import { type Asker, serviceApplication } from './pool/shares.ts';
 import { mayRunAgain, pauseMs, runsMax } from './retry.ts';
 import { requireRowSecurity } from './roles.ts';
 import { warnOfServer } from './session-settings.ts';
 import { type Sql, sql } from './sql.ts';
-import { classifyFailure, isConfigurationFault, throwable } from './sqlstate.ts';
+import { classifyFailure, isConfigurationFault, toThrowable } from './sqlstate.ts';
 import { type Queryable, runTransaction, type TransactionOptions } from './transaction.ts';
 
 export type { ConnectionParts, DatabaseConnection } from './connection-settings.ts';
@@ -112,11 +112,11 @@ const waitersOfApplication = 1 / 4;
  * @throws ConfigError for a role that could pass row-level security
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const config = clientConfig(options.connection, {
+  const config = buildClientConfig(options.connection, {
     applicationName: options.applicationName ?? 'praxis',
     statementTimeoutMs: options.statementTimeoutMs,
   });
-  const names = preparedNames(preparedTextsMax);
+  const names = openPreparedNames(preparedTextsMax);
   const connect = (lane: ConnectionPool): Promise<Connection> =>
     Connection.open(config, {
       names,
@@ -232,7 +232,7 @@ function runStatement(lane: ConnectionPool, asker: Asker, statement: Sql, idempo
         lane.use(asker, send, reject);
       } else if (run < runsMax && mayRunAgain(classifyFailure(error), idempotent))
         setTimeout(() => lane.use(asker, send, reject), pauseMs(run++));
-      else reject(throwable(error, statement.text, lane.patience.isTooCostly(asker, timeoutMs, sentOn?.lastMs ?? 0)));
+      else reject(toThrowable(error, statement.text, lane.patience.isTooCostly(asker, timeoutMs, sentOn?.lastMs ?? 0)));
     };
     lane.use(asker, send, reject);
   });
@@ -258,7 +258,7 @@ async function firstConnection(connect: () => Promise<Connection>, options: Data
       return await connect();
     } catch (error) {
       if (isConfigurationFault(error) || performance.now() > deadlineMs)
-        throw connectionFault(options.connection, error);
+        throw makeConnectionError(options.connection, error);
       options.log.debug({ err: error }, 'database cannot be reached yet');
       await delay(firstConnectPauseMs);
     }

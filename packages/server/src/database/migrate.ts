@@ -9,8 +9,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { ConfigError } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
-import { connectionFault } from './connection-fault.ts';
-import { clientConfig, type DatabaseConnection } from './connection-settings.ts';
+import { makeConnectionError } from './connection-fault.ts';
+import { buildClientConfig, type DatabaseConnection } from './connection-settings.ts';
 import { isStartingUp } from './sqlstate.ts';
 import type { Queryable } from './transaction.ts';
 
@@ -69,7 +69,7 @@ async function connect({ connection, log }: MigrateOptions): Promise<pg.Client> 
   const deadlineMs = performance.now() + startingUpMaxMs;
   for (;;) {
     const client = new pg.Client(
-      clientConfig(connection, { applicationName: 'praxis migrate', statementTimeoutMs: 0 }),
+      buildClientConfig(connection, { applicationName: 'praxis migrate', statementTimeoutMs: 0 }),
     );
     client.on('error', (error) => log.error({ err: error }, 'database connection lost while migrating'));
     try {
@@ -77,7 +77,7 @@ async function connect({ connection, log }: MigrateOptions): Promise<pg.Client> 
       return client;
     } catch (error) {
       await client.end().catch(() => undefined);
-      if (!isStartingUp(error) || performance.now() > deadlineMs) throw connectionFault(connection, error);
+      if (!isStartingUp(error) || performance.now() > deadlineMs) throw makeConnectionError(connection, error);
       log.info('database is starting up or recovering: waiting for it');
       await delay(startingUpPauseMs);
     }
@@ -100,7 +100,7 @@ export async function readMigrations(directory: URL = ownDirectory): Promise<Mig
 }
 
 /** One checksum over all migrations: changes whenever the schema that they make may change. */
-export function schemaChecksum(migrations: readonly Migration[]): string {
+export function computeSchemaChecksum(migrations: readonly Migration[]): string {
   return sha256(migrations.map((migration) => migration.checksum).join('\n'));
 }
 

@@ -4,8 +4,8 @@
  */
 import pg from 'pg';
 import type { Log } from '../base/log.ts';
-import { connectionFault } from './connection-fault.ts';
-import { clientConfig, type DatabaseConnection } from './connection-settings.ts';
+import { makeConnectionError } from './connection-fault.ts';
+import { buildClientConfig, type DatabaseConnection } from './connection-settings.ts';
 
 /** Keys of such locks: four ASCII bytes. */
 export const sessionLocks = { sandbox: 0x73616e64 } as const;
@@ -19,11 +19,13 @@ export interface SessionLockOptions {
 }
 
 /** Runs `work` while this process alone holds the lock. @throws StartError when the database cannot be reached */
-export async function holdingLock<T>(options: SessionLockOptions, work: () => Promise<T>): Promise<T> {
+export async function runWithLock<T>(options: SessionLockOptions, work: () => Promise<T>): Promise<T> {
   const { connection, lock, log, onWait } = options;
-  const client = new pg.Client(clientConfig(connection, { applicationName: `praxis ${lock}`, statementTimeoutMs: 0 }));
+  const client = new pg.Client(
+    buildClientConfig(connection, { applicationName: `praxis ${lock}`, statementTimeoutMs: 0 }),
+  );
   client.on('error', (error) => log.error({ err: error }, 'database connection lost while holding a lock'));
-  await client.connect().catch((error: unknown) => Promise.reject(connectionFault(connection, error)));
+  await client.connect().catch((error: unknown) => Promise.reject(makeConnectionError(connection, error)));
   try {
     const key = sessionLocks[lock];
     const attempt = await client.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1) AS held', [key]);

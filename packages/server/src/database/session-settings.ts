@@ -53,7 +53,7 @@ export const meaningSettings: Settings = {
 };
 
 /** As the `options` of a connection: `-c name=value` for each, spaces escaped. */
-export function optionsText(settings: Settings): string {
+export function formatOptions(settings: Settings): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\ ]/g, '\\$&')}`)
     .join(' ');

@@ -110,7 +110,7 @@ export function isStartingUp(error: unknown): boolean {
  * for a refusal.
  * @param isTooCostly whether a timeout is the statement's own fault
  */
-export function throwable(error: unknown, statementText: string, isTooCostly = false): Error {
+export function toThrowable(error: unknown, statementText: string, isTooCostly = false): Error {
   if (error instanceof PraxisError || error instanceof StatementError || error instanceof ColumnValueError)
     return error;
   const condition = classifyFailure(error);

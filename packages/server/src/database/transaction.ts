@@ -9,7 +9,7 @@ import { answerGraceMs, type ConnectionPool } from './pool/connection-pool.ts';
 import { type Asker, serviceApplication } from './pool/shares.ts';
 import { pauseMs, runsMax } from './retry.ts';
 import type { Sql } from './sql.ts';
-import { classifyFailure, type FailureKind, throwable } from './sqlstate.ts';
+import { classifyFailure, type FailureKind, toThrowable } from './sqlstate.ts';
 
 export interface Queryable {
   /** Rows of the statement; columns as in column-values.ts. */
@@ -131,7 +131,7 @@ async function runOnce<T>(connection: Connection, run: Run, work: (tx: Queryable
     await connection.control(run.begin);
   } catch (error) {
     connection.retire();
-    return { error: throwable(error, 'BEGIN'), condition: classifyFailure(error), committing: false };
+    return { error: toThrowable(error, 'BEGIN'), condition: classifyFailure(error), committing: false };
   }
   let value: T;
   try {
@@ -159,7 +159,7 @@ function openTransaction(connection: Connection, { isTooCostly }: Run): OpenTran
         return (await connection.executeReserved(statement)) as R[];
       } catch (error) {
         tx.failure ??= error;
-        throw throwable(error, statement.text, isTooCostly());
+        throw toThrowable(error, statement.text, isTooCostly());
       }
     },
   };
@@ -182,13 +182,13 @@ async function commit<T>(connection: Connection, tx: OpenTransaction, value: T):
     if (tag === 'COMMIT') return { value };
   } catch (error) {
     const condition = classifyFailure(error);
-    if (condition !== 'lost') return { error: throwable(error, 'COMMIT'), condition, committing: true };
+    if (condition !== 'lost') return { error: toThrowable(error, 'COMMIT'), condition, committing: true };
     const diagnostics = 'Database connection was lost while committing: the change may or may not have been made';
     return { error: new PraxisError('unavailable', { diagnostics, cause: error }), condition, committing: true };
   }
   // A statement had failed and `work` went on regardless: PostgreSQL answers COMMIT with ROLLBACK.
   const failure = tx.failure ?? new Error('transaction was rolled back by the database');
-  return { error: throwable(failure, 'COMMIT'), condition: classifyFailure(failure), committing: false };
+  return { error: toThrowable(failure, 'COMMIT'), condition: classifyFailure(failure), committing: false };
 }
 
 /**

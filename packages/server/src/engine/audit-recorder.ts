@@ -6,7 +6,7 @@
 import type { AccessRow, AuditOutcome } from '../audit/audit-row.ts';
 import { openPatientSet, type PatientSet } from '../audit/patients.ts';
 import { PraxisError } from '../base/errors.ts';
-import { isResourceType, typeNumber } from '../search/numbers.ts';
+import { getTypeNumber, isResourceType } from '../search/numbers.ts';
 import type { AuditRecord } from './audit-record.ts';
 import type { CompartmentOwner, FhirRequest, FhirResponse, InteractionContext } from './context.ts';
 
@@ -52,7 +52,7 @@ export function openAudit(context: InteractionContext, accessed: Accessed): Audi
       return answer;
     },
     refused(error) {
-      context.trail.push(refusedRow(context, accessed, error, note.patients));
+      context.trail.push(buildRefusedRow(context, accessed, error, note.patients));
       return error;
     },
   };
@@ -109,17 +109,17 @@ function entriesOf({ grants }: AuditRecord): readonly string[] {
 }
 
 /** The row of a refusal. */
-export function refusedRow(
+export function buildRefusedRow(
   context: InteractionContext,
   accessed: Accessed,
   error: unknown,
   patients: PatientSet = openPatientSet(),
 ): AccessRow {
-  return { ...rowOf(context, accessed, patients), ...refusalOf(error) };
+  return { ...rowOf(context, accessed, patients), ...describeRefusal(error) };
 }
 
 /** Outcome, error code and missing entries of anything thrown. */
-export function refusalOf(error: unknown): {
+export function describeRefusal(error: unknown): {
   readonly outcome: AuditOutcome;
   readonly reason: string;
   readonly entries?: readonly string[];
@@ -156,7 +156,7 @@ function rowOf(context: InteractionContext, accessed: Accessed, patients: Patien
     requestId: caller.requestId,
     flow: caller.flow,
   };
-  if (isResourceType(type)) row.typeNumber = typeNumber(type);
+  if (isResourceType(type)) row.typeNumber = getTypeNumber(type);
   if (idPattern.test(id)) row.id = id;
   if (versionId !== '' && /^\d{1,9}$/.test(versionId)) row.versionId = Number(versionId);
   const concerned = patients.read();

@@ -2,7 +2,7 @@
  * Bundles as text, joined from texts that are already disclosed: what a Bundle carries is never parsed again
  * (https://hl7.org/fhir/R4/bundle.html).
  */
-import { type Disclosed, disclosedText, serverWritten } from '../access/disclosure.ts';
+import { type Disclosed, markServerWritten, unwrapDisclosed } from '../access/disclosure.ts';
 
 export interface BundleLink {
   readonly relation: 'self' | 'first' | 'previous' | 'next' | 'last';
@@ -43,7 +43,7 @@ export interface BundleParts {
 }
 
 /** The Bundle's JSON text. */
-export function bundleText(parts: BundleParts): Disclosed<string> {
+export function buildBundleText(parts: BundleParts): Disclosed<string> {
   const { type, id, lastUpdated, document, total, links, entries } = parts;
   const shell = JSON.stringify({
     resourceType: 'Bundle',
@@ -55,12 +55,12 @@ export function bundleText(parts: BundleParts): Disclosed<string> {
     ...(total === undefined ? {} : { total }),
     ...(links.length === 0 ? {} : { link: links }), // R4 JSON forbids empty arrays
   });
-  if (entries.length === 0) return serverWritten(shell);
+  if (entries.length === 0) return markServerWritten(shell);
   // One joining of all, since each copies what may be megabytes.
   const texts = [shell.slice(0, -1), ',"entry":['];
   for (const [index, entry] of entries.entries()) addEntry(texts, entry, index === 0 ? '' : ',');
   texts.push(']}');
-  return serverWritten(texts.join(''));
+  return markServerWritten(texts.join(''));
 }
 
 function addEntry(
@@ -75,7 +75,7 @@ function addEntry(
     separator = ',';
   };
   if (fullUrl !== undefined) add('fullUrl', JSON.stringify(fullUrl));
-  if (resource !== undefined) add('resource', disclosedText(resource));
+  if (resource !== undefined) add('resource', unwrapDisclosed(resource));
   if (search !== undefined) add('search', JSON.stringify(search));
   if (request !== undefined) add('request', JSON.stringify(request));
   if (response !== undefined) add('response', responseText(response));
@@ -84,5 +84,5 @@ function addEntry(
 
 function responseText({ outcome, ...facts }: EntryResponse): string {
   const text = JSON.stringify(facts);
-  return outcome === undefined ? text : `${text.slice(0, -1)},"outcome":${disclosedText(outcome)}}`;
+  return outcome === undefined ? text : `${text.slice(0, -1)},"outcome":${unwrapDisclosed(outcome)}}`;
 }

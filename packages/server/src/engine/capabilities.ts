@@ -3,13 +3,13 @@
  */
 import {
   compartments,
+  getSearchParameters,
   r4Version,
   resourceTypesWithEndpoint,
   type SearchParameter,
-  searchParametersOf,
 } from '@praxis/fhir';
-import { type Disclosed, serverWritten } from '../access/disclosure.ts';
-import { supportedIncludes, supportedRevincludes } from '../search/includes/supported.ts';
+import { type Disclosed, markServerWritten } from '../access/disclosure.ts';
+import { listIncludes, listRevincludes } from '../search/includes/supported.ts';
 import { isSearchable } from '../search/query/query.ts';
 import { interactions } from './dispatch.ts';
 import { isWritable } from './write/read-only-types.ts';
@@ -38,8 +38,8 @@ export interface OperationFacts {
 }
 
 /** The CapabilityStatement's JSON text. */
-export function capabilities(facts: CapabilityFacts, operations: readonly OperationFacts[]): Disclosed<string> {
-  return serverWritten(
+export function buildCapabilities(facts: CapabilityFacts, operations: readonly OperationFacts[]): Disclosed<string> {
+  return markServerWritten(
     JSON.stringify({
       resourceType: 'CapabilityStatement',
       status: 'active',
@@ -148,8 +148,8 @@ function resources(operations: readonly OperationFacts[]): readonly ResourceEntr
     conditionalUpdate: isWritable(type),
     conditionalDelete: isWritable(type) ? 'single' : 'not-supported',
     referencePolicy: ['literal'],
-    searchInclude: supportedIncludes(type),
-    searchRevInclude: supportedRevincludes(type),
+    searchInclude: listIncludes(type),
+    searchRevInclude: listRevincludes(type),
     searchParam: searchParameters(type),
     ...operationList(operationsOf(operations, type)),
   }));
@@ -171,7 +171,7 @@ function isOfSystem(name: string): boolean {
 }
 
 function searchParameters(type: string): object[] {
-  return [...searchParametersOf(type).values()].filter((parameter) => isSearchable(parameter)).map(entryOf);
+  return [...getSearchParameters(type).values()].filter((parameter) => isSearchable(parameter)).map(entryOf);
 }
 
 function entryOf({ code, url, type, description }: SearchParameter): object {

@@ -6,7 +6,7 @@
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { CompartmentOwner, InteractionName } from './context.ts';
-import { compartmentScope, hasCompartment } from './search/compartment.ts';
+import { findCompartmentScope, hasCompartment } from './search/compartment.ts';
 import { requireValidId } from './write/build-write.ts';
 
 export interface FhirTarget {
@@ -60,7 +60,7 @@ const separators = /[/\\?#;%\x00-\x1f\x7f]/;
 const operationPattern = /^(?:\$|%24)([a-z][A-Za-z0-9-]{0,63})$/;
 
 /** The target of the segments after `/fhir/v2`, or undefined when they have no meaning. */
-export function fhirTarget(segments: readonly string[]): FhirTarget | undefined {
+export function parseFhirTarget(segments: readonly string[]): FhirTarget | undefined {
   const operation = operationPattern.exec(segments.at(-1) ?? '')?.[1];
   return operation === undefined ? plainTarget(segments) : operationTarget(segments.slice(0, -1), operation);
 }
@@ -192,7 +192,7 @@ export function requireInteraction(target: FhirTarget, method: string): TargetNa
 function describeUnknownType({ type, compartment }: FhirTarget): string | undefined {
   if (type === '') return undefined;
   if (!served.has(type)) return `${type} is not a resource type with an endpoint in FHIR R4`;
-  if (compartment === undefined || compartmentScope(compartment.type, compartment.id, type) !== undefined)
+  if (compartment === undefined || findCompartmentScope(compartment.type, compartment.id, type) !== undefined)
     return undefined;
   return `${type} is not in the compartment of ${compartment.type} in FHIR R4`;
 }

@@ -118,7 +118,7 @@ export function registerHooks(hooks: readonly ResourceHooks[]): void {
 }
 
 /** The values of one hook for a type, in order. */
-export function hooksOf<K extends HookName>(name: K, type: string): readonly NonNullable<ResourceHooks[K]>[] {
+export function listHooks<K extends HookName>(name: K, type: string): readonly NonNullable<ResourceHooks[K]>[] {
   const ofName = found.get(name) ?? new Map<string, readonly unknown[]>();
   found.set(name, ofName);
   const hooks = ofName.get(type) ?? findHooks(name, type);
@@ -127,8 +127,8 @@ export function hooksOf<K extends HookName>(name: K, type: string): readonly Non
 }
 
 /** The value of a hook that a type has once; undefined: it has none. */
-export function hookOf<K extends HookName>(name: K, type: string): ResourceHooks[K] | undefined {
-  return hooksOf(name, type)[0];
+export function findHook<K extends HookName>(name: K, type: string): ResourceHooks[K] | undefined {
+  return listHooks(name, type)[0];
 }
 
 function findHooks(name: HookName, type: string): readonly unknown[] {
@@ -143,7 +143,7 @@ export function toSent(
   { type, id }: Pick<ResourceWrite, 'type' | 'id'>,
   disclosed: Disclosed<string>,
 ): Disclosed<string> {
-  return hooksOf('toSent', type).reduce(
+  return listHooks('toSent', type).reduce(
     (sent, hook) => hook(context, letter, { type, id, disclosed: sent }),
     disclosed,
   );

@@ -2,7 +2,7 @@
  * Answers that are lists: searches and histories. A Bundle, and beside it what it is made of for those who want it in
  * another shape (docs/decisions/0139).
  */
-import { type BundleParts, bundleText } from './bundle-text.ts';
+import { type BundleParts, buildBundleText } from './bundle-text.ts';
 import type { FhirResponse } from './context.ts';
 
 /** 200 with the Bundle. */
@@ -11,7 +11,7 @@ export function listResponse(parts: BundleParts): FhirResponse {
   const { total, links, entries } = parts;
   return {
     status: 200,
-    body: bundleText(parts),
+    body: buildBundleText(parts),
     list: { resources, omitted: entries.length - resources.length, links, ...(total === undefined ? {} : { total }) },
   };
 }

@@ -4,7 +4,7 @@
 import { fail } from '../base/errors.ts';
 
 /** The ETag of a version, e.g. `W/"3"`. */
-export function etagOf(versionId: number): string {
+export function formatEtag(versionId: number): string {
   return `W/"${versionId}"`;
 }
 
@@ -49,7 +49,7 @@ export function requireMatch(header: string | undefined, currentVersion: number 
     diagnostics:
       currentVersion === undefined
         ? 'If-Match names a version, but there is no current one'
-        : `If-Match does not name the current version, which is ${etagOf(currentVersion)}: read it again and repeat the change`,
+        : `If-Match does not name the current version, which is ${formatEtag(currentVersion)}: read it again and repeat the change`,
     expression: ['If-Match'],
   });
 }

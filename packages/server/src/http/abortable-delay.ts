@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 
 /** Makes a pause of a request; its result is false when waiting any longer has no sense. */
-export function abortableDelayOf(
+export function makeAbortableDelay(
   raw: Pick<IncomingMessage, 'socket'>,
   stopping: AbortSignal,
 ): (ms: number) => Promise<boolean> {

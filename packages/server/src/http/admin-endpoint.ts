@@ -7,10 +7,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminReply } from '../admin/administration.ts';
 import { bodyBytesMax } from '../admin/input.ts';
 import { fail, type PraxisError } from '../base/errors.ts';
-import { administrationDocument } from '../openapi/administration.ts';
+import { buildAdministrationDocument } from '../openapi/administration.ts';
 import { version } from '../version.ts';
-import { headersOf, isRefusal, logFault, toPraxisError } from './answer/errors.ts';
-import { sendTextFile, type TextFile, textFile } from './answer/text-file.ts';
+import { buildErrorHeaders, isRefusal, logFault, toPraxisError } from './answer/errors.ts';
+import { makeTextFile, sendTextFile, type TextFile } from './answer/text-file.ts';
 import { decodeUtf8, readBytes } from './request/body.ts';
 import type { Route } from './request/paths.ts';
 import type { ServerServices } from './services.ts';
@@ -64,7 +64,7 @@ async function answerDocument(
 ): Promise<FastifyReply> {
   if (request.method !== 'GET' && request.method !== 'HEAD')
     fail('method-not-allowed', { diagnostics: 'This path takes GET', headers: { allow: 'GET, HEAD' } });
-  document ??= textFile('application/json; charset=utf-8', JSON.stringify(administrationDocument(version)));
+  document ??= makeTextFile('application/json; charset=utf-8', JSON.stringify(buildAdministrationDocument(version)));
   return await sendTextFile(parts.compressor, document, request, reply);
 }
 
@@ -75,7 +75,7 @@ function send(reply: FastifyReply, { status, body }: AdminReply): FastifyReply {
 }
 
 function sendProblem(reply: FastifyReply, error: PraxisError): FastifyReply {
-  reply.headers(headersOf(error));
+  reply.headers(buildErrorHeaders(error));
   const problem = {
     type: 'about:blank',
     title: STATUS_CODES[error.status] ?? 'Error',

@@ -4,7 +4,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { type AccessRow, serviceLedger } from '../audit/audit-row.ts';
-import { refusalOf, refusedRow } from '../engine/audit-recorder.ts';
+import { buildRefusedRow, describeRefusal } from '../engine/audit-recorder.ts';
 import type { InteractionContext } from '../engine/context.ts';
 import type { ApiCredentials } from '../oauth/session/session.ts';
 import type { TokenReply } from '../oauth/token-endpoint.ts';
@@ -60,7 +60,7 @@ export function openRequestRecord(
 
 /** Of what was refused before an interaction began, such as a request beyond the limit. */
 function noteRefusal({ context, asked }: AnswerAttempt, error: unknown): void {
-  const row = refusedRow(context, { ...asked, versionId: '' }, error);
+  const row = buildRefusedRow(context, { ...asked, versionId: '' }, error);
   const { application, subject, interaction, reason } = row;
   context.trail.push({ ...row, repeats: JSON.stringify([application, subject, interaction, reason]) });
 }
@@ -72,7 +72,7 @@ function turnedAway(
   { environment, firmPrefix }: ApiCredentials,
   error: unknown,
 ): AccessRow {
-  const refusal = refusalOf(error);
+  const refusal = describeRefusal(error);
   const place = `${environment.name}/${firmPrefix}`;
   return {
     atMs: parts.clock.now(),

@@ -7,10 +7,10 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonLimits, JsonObject, JsonValue } from '@praxis/fhir';
 import { fail, PraxisError } from '../base/errors.ts';
-import { type FormatWishes, requestedFormat, wildcardQuality } from './answer/answer-format.ts';
+import { computeWildcardQuality, type FormatWishes, readFormatParameter } from './answer/answer-format.ts';
 import { decodeUtf8 } from './request/body.ts';
-import { acceptedRanges, charsetOf, type MediaRange, mediaTypeOf } from './request/media-types.ts';
-import { requireResourceFormat, resourceFormat } from './request/negotiation.ts';
+import { type MediaRange, parseAccept, parseCharset, parseMediaType } from './request/media-types.ts';
+import { findResourceFormat, requireResourceFormat } from './request/negotiation.ts';
 import { parseBody } from './request/resource-body.ts';
 
 /** Binary.securityContext.reference as a header. */
@@ -44,7 +44,7 @@ export interface NativeContent {
 
 /** Whether a read of a Binary may be answered with content: `_format` always asks for the resource. */
 export function mayWantContent({ query }: FormatWishes): boolean {
-  return requestedFormat(query) === undefined;
+  return readFormatParameter(query) === undefined;
 }
 
 /** Whether a read can mean the content only, so that `_summary` does not apply. */
@@ -54,11 +54,11 @@ export function wantsContentOnly(wishes: FormatWishes): boolean {
 }
 
 /** The content of a disclosed Binary, when the caller wants that rather than the resource, and may see it. */
-export function nativeContent(json: string, wishes: FormatWishes): NativeContent | undefined {
+export function findNativeContent(json: string, wishes: FormatWishes): NativeContent | undefined {
   if (!mayWantContent(wishes)) return undefined;
   const { contentType, data, securityContext } = JSON.parse(json);
   if (typeof contentType !== 'string' || typeof data !== 'string') return undefined;
-  if (!isContentPreferred(rangesOf(wishes), mediaTypeOf(contentType))) return undefined;
+  if (!isContentPreferred(rangesOf(wishes), parseMediaType(contentType))) return undefined;
   const reference: unknown = securityContext?.reference;
   return {
     bytes: Buffer.from(data, 'base64'),
@@ -75,14 +75,14 @@ export function nativeContent(json: string, wishes: FormatWishes): NativeContent
 }
 
 function rangesOf({ accept }: FormatWishes): readonly MediaRange[] {
-  return acceptedRanges(accept === undefined || accept.trim() === '' ? '*/*' : accept);
+  return parseAccept(accept === undefined || accept.trim() === '' ? '*/*' : accept);
 }
 
 /** The resource where a FHIR type is named and weighs no less; the content where its type is accepted. */
 function isContentPreferred(ranges: readonly MediaRange[], type: string): boolean {
   const kind = /[/+]json$/.test(type) ? 'json' : /[/+]xml$/.test(type) ? 'xml' : undefined;
   const named = ranges.filter((range) => range.type === type || (kind && genericKinds.get(range.type) === kind));
-  const quality = named.length > 0 ? highest(named) : wildcardQuality(ranges, type);
+  const quality = named.length > 0 ? highest(named) : computeWildcardQuality(ranges, type);
   const resource = highest(ranges.filter((range) => fhirTypes.has(range.type)));
   return quality > 0 && (resource === 0 || quality > resource);
 }
@@ -105,12 +105,12 @@ export function readBinaryBody(bytes: Buffer, headers: IncomingHttpHeaders, id: 
 
 /** The JSON value of a body that may be a Binary; undefined when it is content. */
 function resourceIn(bytes: Buffer, contentType: string | undefined, limits: JsonLimits): JsonValue | undefined {
-  const format = resourceFormat(contentType);
+  const format = findResourceFormat(contentType);
   if (format === undefined) {
     if (contentType === undefined) requireResourceFormat(contentType);
     return undefined;
   }
-  const charset = charsetOf(contentType);
+  const charset = parseCharset(contentType);
   const isText = isUtf8(bytes) && (charset === undefined || charset === 'utf-8' || charset === 'utf8');
   if (!isText && !format.isFhir) return undefined;
   requireResourceFormat(contentType);

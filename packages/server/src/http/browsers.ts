@@ -19,7 +19,7 @@ const sandbox = { environment: 'sandbox', realm: 'sandbox' } as const satisfies 
 };
 
 /** Origins that may call the request's path, as @fastify/cors takes them; false: no browser may. */
-export function originsOf(
+export function findAllowedOrigins(
   { corsOrigins }: Pick<Config, 'corsOrigins'>,
   request: FastifyRequest,
 ): '*' | string[] | false {

@@ -9,7 +9,7 @@ import type { FhirCall, FhirResponse, InteractionContext } from '../engine/conte
 import type { RateSubject } from '../limits/rate-limit.ts';
 import { findFormat } from './answer/answer-format.ts';
 import { logFault, toPraxisError } from './answer/errors.ts';
-import { bundleRate } from './rate-cost.ts';
+import { makeBundleRate } from './rate-cost.ts';
 import type { ServerServices } from './services.ts';
 
 /** Of the room for an answer, where it is rewritten as XML, which takes more characters and much more memory. */
@@ -42,7 +42,7 @@ export async function answerBundleRequest(
         told.add(known);
         return known;
       },
-      rate: bundleRate(parts.rateLimit, subject),
+      rate: makeBundleRate(parts.rateLimit, subject),
       responseBudget,
       isAbandoned: () => request.raw.socket.destroyed,
     });

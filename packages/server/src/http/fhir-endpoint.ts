@@ -6,28 +6,28 @@ import { PraxisError } from '../base/errors.ts';
 import { bundleRateCost } from '../bundle/bundle-rate.ts';
 import type { FhirResponse, InteractionContext } from '../engine/context.ts';
 import { dispatch, interactions } from '../engine/dispatch.ts';
-import { fhirTarget, requireInteraction } from '../engine/fhir-target.ts';
-import { usableOwnParameters } from '../engine/search/own-parameters.ts';
+import { parseFhirTarget, requireInteraction } from '../engine/fhir-target.ts';
+import { groupUsableParameters } from '../engine/search/own-parameters.ts';
 import { noteFailedParameters } from '../indexing/note-failed.ts';
 import { requestLimits } from '../limits/budgets.ts';
 import { legacyHeaderNames } from '../oauth/legacy/sunset.ts';
 import type { ApiCredentials, Session } from '../oauth/session/session.ts';
 import { answerOperation } from '../operations/answer-operation.ts';
-import { declaredCost } from '../operations/registry.ts';
+import { getOperationCost } from '../operations/registry.ts';
 import { CostlyParameters } from '../search/index/costly-parameters.ts';
-import { firmClock } from '../tenancy/firm-time.ts';
-import { abortableDelayOf } from './abortable-delay.ts';
+import { makeFirmClock } from '../tenancy/firm-time.ts';
+import { makeAbortableDelay } from './abortable-delay.ts';
 import { sendAnswer } from './answer/fhir-answer.ts';
 import { openAnswerWriting, writingAtOnce } from './answer/representation.ts';
 import { openRequestRecord } from './audit-trail.ts';
 import { answerBundleRequest } from './bundle-request.ts';
 import type { RequestPlace } from './connections/request-places.ts';
-import { baseUrlOf, resourceMetadataUrlOf } from './origins.ts';
+import { buildBaseUrl, buildResourceMetadataUrl } from './origins.ts';
 import type { OwnParameters } from './pages/public-routes.ts';
-import { chargingTo } from './rate-cost.ts';
-import { fhirCall } from './request/fhir-request.ts';
+import { makeCharging } from './rate-cost.ts';
+import { buildFhirCall } from './request/fhir-request.ts';
 import { type FhirRoute, type ParsedFhirRequest, parseFhirRequest } from './request/parsed-request.ts';
-import { unknownPath } from './request/paths.ts';
+import { refuseUnknownPath } from './request/paths.ts';
 import type { ServerServices } from './services.ts';
 import { requireTenantPath } from './tenant.ts';
 
@@ -39,8 +39,8 @@ export async function answerFhir(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const environment = await requireTenantPath(parts, route, request);
-  const target = fhirTarget(route.segments);
-  if (target === undefined) return unknownPath();
+  const target = parseFhirTarget(route.segments);
+  if (target === undefined) return refuseUnknownPath();
   const asked = parseFhirRequest(target, request);
   const credentials: ApiCredentials = {
     environment,
@@ -49,7 +49,7 @@ export async function answerFhir(
     authorization: request.raw.headersDistinct.authorization ?? [],
     apiKey: request.raw.headersDistinct['x-api-key'] ?? [],
     userAgent: request.headers['user-agent'],
-    resourceMetadataUrl: resourceMetadataUrlOf(parts.origins, route),
+    resourceMetadataUrl: buildResourceMetadataUrl(parts.origins, route),
     ...(hasToken(asked.query) ? { tokenElsewhere: 'query' } : {}),
   };
   if (target.shape === 'metadata') {
@@ -61,7 +61,7 @@ export async function answerFhir(
   let place: RequestPlace | undefined;
   let writing = writingAtOnce;
   const whileWaiting = (reading: () => Promise<Buffer>): Promise<Buffer> => place?.during(reading) ?? reading();
-  const call = fhirCall(parts, asked, request, baseUrlOf(parts.origins, route), { room, whileWaiting });
+  const call = buildFhirCall(parts, asked, request, buildBaseUrl(parts.origins, route), { room, whileWaiting });
   const attempt = async (session: Session): Promise<FhirResponse> => {
     announceLegacyEnd(reply, session);
     place ??= parts.places.take(session.scope.application, request.raw);
@@ -75,9 +75,9 @@ export async function answerFhir(
     reply.headers(parts.rateLimit.count(subject));
     room.admit({ apiKey: subject.apiKey, of: session.scope });
     const interaction = asked.interaction ?? requireInteraction(target, request.method);
-    const charging = chargingTo((units) => parts.rateLimit.charge(subject, units));
+    const charging = makeCharging((units) => parts.rateLimit.charge(subject, units));
     if (interaction === 'operation') {
-      const charged = charging(call, declaredCost(target));
+      const charged = charging(call, getOperationCost(target));
       return answerOperation(context, { ...charged, operation: target.operation, method: request.method });
     }
     if (interaction !== 'bundle')
@@ -106,7 +106,7 @@ async function ownParameters(
     const known = await parts.sessions.authenticate(credentials);
     const session = (await parts.sessions.current(known)) ? known : await parts.sessions.recheck(credentials);
     announceLegacyEnd(reply, session);
-    return usableOwnParameters(session.policy, session.scope.searchParameters);
+    return groupUsableParameters(session.policy, session.scope.searchParameters);
   } catch (error) {
     if (error instanceof PraxisError && error.code !== 'unavailable') return undefined;
     throw error;
@@ -199,7 +199,7 @@ function interactionContext(
   place: RequestPlace,
 ): InteractionContext {
   const { principal, scope, policy, settings } = session;
-  const pause = abortableDelayOf(request.raw, parts.stopping);
+  const pause = makeAbortableDelay(request.raw, parts.stopping);
   return {
     scope,
     policy,
@@ -212,12 +212,12 @@ function interactionContext(
       apiKey: principal.apiKeyId,
     },
     store: parts.store,
-    clock: firmClock(scope, parts.clock),
+    clock: makeFirmClock(scope, parts.clock),
     secrets: parts.secrets,
     validator: parts.validator,
     limits: parts.config,
     budget: parts.openBudget(scope, requestLimits, () => request.raw.socket.destroyed),
-    baseUrl: baseUrlOf(parts.origins, route),
+    baseUrl: buildBaseUrl(parts.origins, route),
     trail: [],
     pause: (ms) => place.during(() => pause(ms)),
   };

@@ -28,13 +28,13 @@ export function openOrigins(config: Config, listening: () => string): Origins {
 }
 
 /** The FHIR base of a firm, from settings and the path alone. */
-export function baseUrlOf(origins: Origins, path: TenantPath): string {
+export function buildBaseUrl(origins: Origins, path: TenantPath): string {
   return `${origins.ofEnvironment(path.environment)}/${path.environment}/firm/${path.firm}/${path.product}/fhir/v2`;
 }
 
 /** Where the metadata of a firm's FHIR base is (https://www.rfc-editor.org/rfc/rfc9728#section-3.1). */
-export function resourceMetadataUrlOf(origins: Origins, path: TenantPath): string {
-  const base = baseUrlOf(origins, path);
+export function buildResourceMetadataUrl(origins: Origins, path: TenantPath): string {
+  const base = buildBaseUrl(origins, path);
   const origin = origins.ofEnvironment(path.environment);
   return `${origin}/.well-known/oauth-protected-resource${base.slice(origin.length)}`;
 }

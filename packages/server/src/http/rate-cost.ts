@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from '@praxis/fhir';
 import { PraxisError } from '../base/errors.ts';
-import { type BundleRate, type Charging, unitsOfParts } from '../bundle/bundle-rate.ts';
+import { type BundleRate, type Charging, countPartUnits } from '../bundle/bundle-rate.ts';
 import type { FhirRequest, RateCost } from '../engine/context.ts';
 import type { RateLimit, RateSubject } from '../limits/rate-limit.ts';
 import { parseParameters, type QueryParameter } from '../search/query/query-string.ts';
@@ -13,7 +13,7 @@ import { parseParameters, type QueryParameter } from '../search/query/query-stri
 const costly: readonly RegExp[] = [/^_(?:rev)?include(?::|$)/, /^_has:/, /\./, /^_(?:filter|text|content)$/];
 
 /** A call that tells `charge` what it costs as soon as that is known. */
-export function chargingTo(charge: (units: number) => void): Charging {
+export function makeCharging(charge: (units: number) => void): Charging {
   return (call, declared) => ({
     ...call,
     open: async () => {
@@ -32,17 +32,17 @@ export function chargingTo(charge: (units: number) => void): Charging {
 }
 
 /** What the parts of the subject's Bundle count. */
-export function bundleRate(rateLimit: RateLimit, subject: RateSubject): BundleRate {
+export function makeBundleRate(rateLimit: RateLimit, subject: RateSubject): BundleRate {
   const charge = (cost: number): void => rateLimit.charge(subject, cost);
   return {
-    ofTransaction: chargingTo(charge),
-    ofBatch: chargingTo((cost) => {
+    ofTransaction: makeCharging(charge),
+    ofBatch: makeCharging((cost) => {
       if (cost > 0) rateLimit.requireRest(subject);
       charge(cost);
     }),
     searches(criteria) {
       const costs = criteria.map((text) => costlyOf(parametersIn(text)));
-      charge(costs.reduce((sum, cost) => sum + cost, unitsOfParts(criteria.length)));
+      charge(costs.reduce((sum, cost) => sum + cost, countPartUnits(criteria.length)));
     },
   };
 }

@@ -6,7 +6,7 @@
 import type { Config } from '../base/config.ts';
 
 /** By name, in lower case. */
-export function securityHeaders({ hstsSeconds }: Pick<Config, 'hstsSeconds'>): Readonly<Record<string, string>> {
+export function buildSecurityHeaders({ hstsSeconds }: Pick<Config, 'hstsSeconds'>): Readonly<Record<string, string>> {
   return {
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',

@@ -7,24 +7,24 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { disclosedText } from '../access/disclosure.ts';
+import { unwrapDisclosed } from '../access/disclosure.ts';
 import type { Config } from '../base/config.ts';
 import { type ErrorCode, PraxisError } from '../base/errors.ts';
-import { newUuid } from '../base/ids.ts';
-import { outcomeOf } from '../engine/outcome.ts';
+import { makeUuid } from '../base/ids.ts';
+import { buildErrorOutcome } from '../engine/outcome.ts';
 import { listHeaders } from '../openapi/headers.ts';
 import { answerAdministration } from './admin-endpoint.ts';
 import { fhirJson } from './answer/answer-format.ts';
 import { isRefusal, sendOutcome, toPraxisError } from './answer/errors.ts';
-import { isPreflight, openPreflightRefusal, originsOf, variesByOrigin } from './browsers.ts';
+import { findAllowedOrigins, isPreflight, openPreflightRefusal, variesByOrigin } from './browsers.ts';
 import { watchSockets } from './connections/sockets.ts';
 import { answerContent } from './content/content-endpoint.ts';
 import { answerFhir } from './fhir-endpoint.ts';
 import { answerWellKnown } from './pages/well-known.ts';
 import { parseRequest } from './request/parsed-request.ts';
-import { unknownPath } from './request/paths.ts';
+import { refuseUnknownPath } from './request/paths.ts';
 import { toOriginForm } from './request/request-target.ts';
-import { securityHeaders } from './security-headers.ts';
+import { buildSecurityHeaders } from './security-headers.ts';
 import type { ServerServices } from './services.ts';
 import { answerLegacyToken, answerRealm } from './token-endpoints.ts';
 
@@ -41,7 +41,7 @@ export async function openServer(parts: ServerServices): Promise<FastifyInstance
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
-      return typeof given === 'string' && requestIdPattern.test(given) ? given : newUuid();
+      return typeof given === 'string' && requestIdPattern.test(given) ? given : makeUuid();
     },
     requestTimeout: 0, // by size: sockets.ts
     keepAliveTimeout: 72_000,
@@ -85,7 +85,7 @@ export async function openServer(parts: ServerServices): Promise<FastifyInstance
 function watchTheDoor(server: FastifyInstance['server'], parts: ServerServices): void {
   const [handle] = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[];
   if (handle === undefined) return;
-  const security = securityHeaders(parts.config);
+  const security = buildSecurityHeaders(parts.config);
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
     // Browsers need headers of their own, and are answered as usual.
@@ -107,9 +107,9 @@ function refuseAtTheDoor(
   { metrics }: ServerServices,
 ): void {
   metrics.requestDurationSeconds.observe({ route: 'fhir', method: request.method ?? '', status: error.status }, 0);
-  const body = disclosedText(outcomeOf(error));
+  const body = unwrapDisclosed(buildErrorOutcome(error));
   response.writeHead(error.status, {
-    'x-request-id': newUuid(),
+    'x-request-id': makeUuid(),
     ...security,
     'content-type': fhirJson.contentType,
     'content-length': Buffer.byteLength(body),
@@ -157,7 +157,7 @@ async function allowBrowsers(server: FastifyInstance, config: Config): Promise<v
   };
   await server.register(cors, {
     delegator: (request, callback) =>
-      callback(null, { ...options, origin: originsOf(config, request), preflight: isPreflight(request) }),
+      callback(null, { ...options, origin: findAllowedOrigins(config, request), preflight: isPreflight(request) }),
   });
   server.addHook('onRequest', (request, reply, done) => {
     // Nothing else has set it yet, and @fastify/cors always does where origins are decided by request.
@@ -188,14 +188,14 @@ async function route(parts: ServerServices, request: FastifyRequest, reply: Fast
     case 'administration':
       return answerAdministration(parts, match, query, request, reply);
     case undefined:
-      return unknownPath();
+      return refuseUnknownPath();
   }
 }
 
 /** Request ids, durations and one log line a request: method, route kind, status; never a path's ids or query. */
 function measure(server: FastifyInstance, parts: ServerServices): void {
   const { metrics, log } = parts;
-  const security = securityHeaders(parts.config);
+  const security = buildSecurityHeaders(parts.config);
   server.addHook('onRequest', (request, reply, done) => {
     metrics.requestsInFlight.inc();
     reply.raw.once('close', () => metrics.requestsInFlight.dec()); // also when the connection is cut
@@ -234,12 +234,12 @@ function routeKind({ parsed }: FastifyRequest): string {
 function answerBrokenRequest({ log, config }: ServerServices, error: ParserError, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const { status, code, diagnostics, headers = {} } = brokenRequestOf(error);
-  const requestId = newUuid();
+  const requestId = makeUuid();
   log.debug({ requestId, status, code: error.code }, 'request not understood');
-  const body = disclosedText(outcomeOf(new PraxisError(code, { diagnostics })));
+  const body = unwrapDisclosed(buildErrorOutcome(new PraxisError(code, { diagnostics })));
   const all = {
     'x-request-id': requestId,
-    ...securityHeaders(config),
+    ...buildSecurityHeaders(config),
     'content-type': fhirJson.contentType,
     'content-length': Buffer.byteLength(body),
     connection: 'close',

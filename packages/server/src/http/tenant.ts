@@ -5,7 +5,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Environment, EnvironmentDirectory } from '../tenancy/environments.ts';
 import type { Origins } from './origins.ts';
-import { type TenantPath, unknownPath } from './request/paths.ts';
+import { refuseUnknownPath, type TenantPath } from './request/paths.ts';
 
 /** What decides whether a path leads anywhere. */
 export interface TenantDoors {
@@ -20,6 +20,6 @@ export async function requireTenantPath(
   request: FastifyRequest,
 ): Promise<Environment> {
   const environment = await parts.environments.find(path.environment, path.product);
-  if (environment === undefined) return unknownPath();
-  return parts.origins.environmentAnswersOn(environment.name, request.host) ? environment : unknownPath();
+  if (environment === undefined) return refuseUnknownPath();
+  return parts.origins.environmentAnswersOn(environment.name, request.host) ? environment : refuseUnknownPath();
 }

@@ -3,13 +3,13 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { fail, PraxisError } from '../base/errors.ts';
-import { authorizationServerMetadata, jwkSet, openIdConfiguration } from '../oauth/discovery.ts';
+import { buildAuthorizationServerMetadata, openIdConfiguration, readJwkSet } from '../oauth/discovery.ts';
 import { jwkSetSecondsMax } from '../oauth/signing/signing-key-rotation.ts';
-import { refusedReply, type TokenReply, type TokenRequest } from '../oauth/token-endpoint.ts';
+import { buildRefusalReply, type TokenReply, type TokenRequest } from '../oauth/token-endpoint.ts';
 import { logFault, toPraxisError } from './answer/errors.ts';
 import { keepTokenRow } from './audit-trail.ts';
 import { readBytes } from './request/body.ts';
-import { type RealmEndpoint, type Route, unknownPath } from './request/paths.ts';
+import { type RealmEndpoint, type Route, refuseUnknownPath } from './request/paths.ts';
 import type { ServerServices } from './services.ts';
 import { requireTenantPath } from './tenant.ts';
 
@@ -35,7 +35,7 @@ export async function answerRealm(
 ): Promise<FastifyReply> {
   const { realm, endpoint } = route;
   if (!parts.origins.realmAnswersOn(realm, request.host) || !(await parts.environments.hasRealm(realm)))
-    return unknownPath();
+    return refuseUnknownPath();
   if (endpoint === 'token')
     return answerToken(parts, request, reply, realm, (received) => parts.tokens.client(realm, received));
   if (endpoint === 'introspect' || endpoint === 'revoke') {
@@ -63,9 +63,9 @@ const realmDocuments: Readonly<
     (parts: ServerServices, realm: string) => object | Promise<object>
   >
 > = {
-  certs: (parts, realm) => jwkSet(parts.signingKeys, realm),
+  certs: (parts, realm) => readJwkSet(parts.signingKeys, realm),
   'openid-configuration': (parts, realm) => openIdConfiguration(parts.origins.ofRealm(realm), realm),
-  'oauth-authorization-server': (parts, realm) => authorizationServerMetadata(parts.origins.ofRealm(realm), realm),
+  'oauth-authorization-server': (parts, realm) => buildAuthorizationServerMetadata(parts.origins.ofRealm(realm), realm),
 };
 
 async function answerToken(
@@ -114,7 +114,7 @@ async function issueFromBody(
     });
   } catch (error) {
     if (!(error instanceof PraxisError) || error.status >= 500) throw error;
-    const refused = refusedReply('invalid_request', error.details.diagnostics);
+    const refused = buildRefusalReply('invalid_request', error.details.diagnostics);
     return { ...refused, status: error.status };
   }
 }

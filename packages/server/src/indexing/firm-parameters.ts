@@ -5,10 +5,10 @@
  */
 import type { Budget } from '@praxis/fhir';
 import type { Metrics } from '../base/metrics.ts';
-import { manyOf, sending } from '../base/worst-case.ts';
+import { buildJsonRequest, makeMany } from '../base/worst-case.ts';
 import type { Queryable } from '../database/database.ts';
 import type { DeclaredJob } from '../jobs/declared-job.ts';
-import { busier, type FirmWorkContext, workFirmByFirm } from '../jobs/firm-work.ts';
+import { type FirmWorkContext, pickBusier, workFirmByFirm } from '../jobs/firm-work.ts';
 import type { Job, Progress } from '../jobs/jobs.ts';
 import { jobLimits, type OpenBudget } from '../limits/budgets.ts';
 import { CostlyParameters } from '../search/index/costly-parameters.ts';
@@ -16,15 +16,15 @@ import { deleteIndexRows, failParameters } from '../storage/index-statements.ts'
 import { raiseEpochs } from '../tenancy/epochs.ts';
 import { isPassed } from './barrier.ts';
 import { noteFailedParameters } from './note-failed.ts';
-import { numbersOf, reconcile } from './reconcile.ts';
+import { listParameterNumbers, reconcile } from './reconcile.ts';
 import {
   activate,
   drop,
-  firmsWithWork,
-  held,
-  listed,
+  lockParameter,
   type RegisteredParameter,
   remove,
+  selectFirmsWithWork,
+  selectRegisteredParameters,
   takeChange,
 } from './registry.ts';
 import { begin, indexPortion, type WalkedFirm } from './walk.ts';
@@ -69,14 +69,14 @@ export const parameterIndexingJob = {
       {
         resourceType: 'Flag',
         id: 'siege-flag',
-        identifier: manyOf(70, (number) => ({ value: `value ${number}` })),
+        identifier: makeMany(70, (number) => ({ value: `value ${number}` })),
         status: 'active',
         code: { text: 'Siege' },
         subject: { display: 'Nobody' },
       },
     ],
     request: () =>
-      sending('PUT', 'SearchParameter/siege-parameter', {
+      buildJsonRequest('PUT', 'SearchParameter/siege-parameter', {
         resourceType: 'SearchParameter',
         id: 'siege-parameter',
         url: 'http://example.com/SearchParameter/siege',
@@ -89,10 +89,10 @@ export const parameterIndexingJob = {
         expression: nestedCriteria(6),
       }),
   },
-  open: parameterIndexing,
+  open: openIndexingJob,
 } as const satisfies DeclaredJob<ParameterIndexingOptions>;
 
-export function parameterIndexing(options: ParameterIndexingOptions): Job {
+export function openIndexingJob(options: ParameterIndexingOptions): Job {
   const { database, baseUrlOf } = options;
   let last = 0; // the firm that was looked at last: the next portion begins behind it
   return {
@@ -101,7 +101,7 @@ export function parameterIndexing(options: ParameterIndexingOptions): Job {
     run: workFirmByFirm(options, {
       job: parameterIndexingJob.firmJob,
       async firms(paused) {
-        const firms = await database.query<FirmWithWork>(firmsWithWork(paused, last, firmsMax));
+        const firms = await database.query<FirmWithWork>(selectFirmsWithWork(paused, last, firmsMax));
         last = firms.at(-1)?.id ?? 0;
         return firms;
       },
@@ -120,12 +120,12 @@ async function advance(options: ParameterIndexingOptions, firm: WalkedFirm): Pro
     return taken;
   });
   let state: Progress = changed ? 'more' : 'done';
-  const rows = await database.forFirm(firm.id).query<RegisteredParameter>(listed(firm.id));
+  const rows = await database.forFirm(firm.id).query<RegisteredParameter>(selectRegisteredParameters(firm.id));
   for (const { id, state: of } of rows) {
     if (of !== 'indexing' && of !== 'dropping') continue;
     const step = of === 'indexing' ? indexStep : dropStep;
     const work = () => database.transaction(firm.id, (tx) => step(tx, openStep(), id));
-    state = busier(state, await failingCostly(options, firm.id, work));
+    state = pickBusier(state, await failingCostly(options, firm.id, work));
   }
   return state;
 }
@@ -148,8 +148,9 @@ async function failingCostly(
 
 /** @throws CostlyParameters */
 async function indexStep(tx: Queryable, { firm, budget }: Step, id: number): Promise<Progress> {
-  if ((await held(tx, firm.id, id, 'indexing')) === undefined || !(await isPassed(tx, firm.id, id))) return 'waiting';
-  const parameter = await held(tx, firm.id, id, 'indexing'); // isPassed may have set it back to the beginning
+  if ((await lockParameter(tx, firm.id, id, 'indexing')) === undefined || !(await isPassed(tx, firm.id, id)))
+    return 'waiting';
+  const parameter = await lockParameter(tx, firm.id, id, 'indexing'); // isPassed may have set it back to the beginning
   if (parameter === undefined) return 'waiting';
   if (parameter.ridMax === null) await tx.query(begin(firm.id, parameter));
   else if (!(await indexPortion(tx, firm, parameter, budget))) await complete(tx, firm.id, parameter);
@@ -158,7 +159,7 @@ async function indexStep(tx: Queryable, { firm, budget }: Step, id: number): Pro
 
 /** From the next statement on the firm's searches use it, in place of the definition that it follows. */
 async function complete(tx: Queryable, firm: number, { id, resourceId }: RegisteredParameter): Promise<void> {
-  const rows = await tx.query<RegisteredParameter>(listed(firm));
+  const rows = await tx.query<RegisteredParameter>(selectRegisteredParameters(firm));
   const followed = rows.filter((row) => row.resourceId === resourceId && row.state === 'active').map((row) => row.id);
   await tx.query(drop(firm, followed));
   await tx.query(activate(firm, id));
@@ -166,9 +167,9 @@ async function complete(tx: Queryable, firm: number, { id, resourceId }: Registe
 }
 
 async function dropStep(tx: Queryable, { firm }: Step, id: number): Promise<Progress> {
-  const parameter = await held(tx, firm.id, id, 'dropping');
+  const parameter = await lockParameter(tx, firm.id, id, 'dropping');
   if (parameter === undefined || !(await isPassed(tx, firm.id, id))) return 'waiting';
-  const deleted = await deleteIndexRows(tx, firm.id, numbersOf(parameter.definition, id));
+  const deleted = await deleteIndexRows(tx, firm.id, listParameterNumbers(parameter.definition, id));
   if (!deleted) await tx.query(remove(firm.id, [id]));
   return 'more';
 }

@@ -8,10 +8,17 @@ import { parseJsonObject, type StepBudget } from '@praxis/fhir';
 import { PraxisError } from '../base/errors.ts';
 import type { Queryable } from '../database/database.ts';
 import { readFirmParameter } from '../search/index/firm-parameter.ts';
-import { derivedSpaces, firmParameterNumber, isStandardNumber } from '../search/numbers.ts';
+import { computeFirmParameterNumber, derivedSpaces, isStandardNumber } from '../search/numbers.ts';
 import { raiseEpochs } from '../tenancy/epochs.ts';
 import type { SearchParameterDefinition } from '../tenancy/search-parameters.ts';
-import { activeResources, drop, insert, listed, type RegisteredParameter, remove } from './registry.ts';
+import {
+  drop,
+  insert,
+  type RegisteredParameter,
+  remove,
+  selectActiveResources,
+  selectRegisteredParameters,
+} from './registry.ts';
 
 /** Parameters of one firm at most; each costs every write of its types. */
 export const firmParametersMax = 100;
@@ -27,8 +34,8 @@ interface Wanted {
 
 /** Runs in a transaction as the firm. Statements that begin after it has ended know what it has registered. */
 export async function reconcile(tx: Queryable, firm: number, budget: StepBudget): Promise<void> {
-  const resources = await tx.query<{ id: string; version: number; content: string }>(activeResources(firm));
-  const rows = await tx.query<RegisteredParameter>(listed(firm));
+  const resources = await tx.query<{ id: string; version: number; content: string }>(selectActiveResources(firm));
+  const rows = await tx.query<RegisteredParameter>(selectRegisteredParameters(firm));
   const wanted = withoutConflicts(
     resources.map(({ id, version, content }) => wantedBy(id, version, content, budget)),
     rows,
@@ -103,12 +110,14 @@ async function register(tx: Queryable, firm: number, each: Wanted): Promise<void
   const { definition } = each;
   for (;;) {
     const id = await insert(tx, firm, { ...each, definition });
-    if (definition === undefined || !numbersOf(definition, id).some(isStandardNumber)) return;
+    if (definition === undefined || !listParameterNumbers(definition, id).some(isStandardNumber)) return;
     await tx.query(remove(firm, [id]));
   }
 }
 
 /** The numbers under which index rows of a parameter can lie. */
-export function numbersOf({ base }: SearchParameterDefinition, id: number): readonly number[] {
-  return base.flatMap((type) => [undefined, ...derivedSpaces].map((space) => firmParameterNumber(type, id, space)));
+export function listParameterNumbers({ base }: SearchParameterDefinition, id: number): readonly number[] {
+  return base.flatMap((type) =>
+    [undefined, ...derivedSpaces].map((space) => computeFirmParameterNumber(type, id, space)),
+  );
 }

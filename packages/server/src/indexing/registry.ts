@@ -5,7 +5,7 @@
 
 import type { Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
-import { typeNumber } from '../search/numbers.ts';
+import { getTypeNumber } from '../search/numbers.ts';
 import type { SearchParameterDefinition } from '../tenancy/search-parameters.ts';
 
 export type ParameterState = 'indexing' | 'active' | 'failed' | 'dropping' | 'refused';
@@ -35,7 +35,7 @@ const columns = sql`
   resources_done AS "resourcesDone", resources_total AS "resourcesTotal"`;
 
 /** All parameters of the firm, in the order of their definition. */
-export function listed(firm: number): Sql {
+export function selectRegisteredParameters(firm: number): Sql {
   return sql`SELECT ${columns} FROM firm_search_parameter WHERE firm = ${firm} ORDER BY id`;
 }
 
@@ -43,7 +43,7 @@ export function listed(firm: number): Sql {
  * Firms with work waiting: a resource has changed, or an index is not complete. Those after `last` come first, so that all have
  * their turn. @param paused firms that are left out
  */
-export function firmsWithWork(paused: Sql, last: number, limit: number): Sql {
+export function selectFirmsWithWork(paused: Sql, last: number, limit: number): Sql {
   return sql`
     SELECT f.id, f.prefix, e.name AS environment, f.time_zone AS "timeZone"
     FROM firm f JOIN environment e ON e.id = f.environment
@@ -61,11 +61,11 @@ export async function takeChange(tx: Queryable, firm: number): Promise<boolean> 
 }
 
 /** Ids, versions and texts of the firm's SearchParameter resources that are active. */
-export function activeResources(firm: number): Sql {
+export function selectActiveResources(firm: number): Sql {
   // Content is written by JSON.stringify, so the member is written in one way.
   return sql`
     SELECT id, vid AS version, content FROM resource
-    WHERE firm = ${firm} AND rtype = ${typeNumber('SearchParameter')} AND content LIKE '%"status":"active"%'
+    WHERE firm = ${firm} AND rtype = ${getTypeNumber('SearchParameter')} AND content LIKE '%"status":"active"%'
     ORDER BY id`;
 }
 
@@ -107,7 +107,7 @@ export function activate(firm: number, id: number): Sql {
 }
 
 /** The row, held until the transaction ends; undefined when another process holds it or it has another state by now. */
-export async function held(
+export async function lockParameter(
   tx: Queryable,
   firm: number,
   id: number,

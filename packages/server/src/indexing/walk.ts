@@ -11,9 +11,9 @@ import { type Budget, type BudgetedWork, parseJsonObject } from '@praxis/fhir';
 import type { Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { type IndexRows, indexByOwn } from '../search/index/index-rows.ts';
-import { typeNumber } from '../search/numbers.ts';
+import { getTypeNumber } from '../search/numbers.ts';
 import { insertIndexRows } from '../storage/index-statements.ts';
-import { typeName } from '../storage/rows.ts';
+import { getTypeName } from '../storage/rows.ts';
 import type { FirmSearchParameters } from '../tenancy/search-parameters.ts';
 import type { RegisteredParameter } from './registry.ts';
 
@@ -48,7 +48,7 @@ interface Held extends Omit<Place, 'characters'> {
 
 /** Notes where the walk ends, and how many resources are before it. */
 export function begin(firm: number, { id, definition }: RegisteredParameter): Sql {
-  const types = definition.base.map(typeNumber);
+  const types = definition.base.map(getTypeNumber);
   return sql`
     UPDATE firm_search_parameter p
     SET rid_max = COALESCE((SELECT max(rid) FROM resource WHERE firm = ${firm}), 0),
@@ -72,7 +72,7 @@ export async function indexPortion(
   const places = await tx.query<Place>(sql`
     SELECT rid, rtype, coalesce(octet_length(content), 0) AS characters FROM resource
     WHERE firm = ${firm.id} AND rid > ${ridDone} AND rid <= ${ridMax ?? 0} ORDER BY rid LIMIT ${portionMax}`);
-  const types = new Set(definition.base.map(typeNumber));
+  const types = new Set(definition.base.map(getTypeNumber));
   const portion = withinMemory(places, types);
   const last = portion.at(-1);
   if (last === undefined) return false;
@@ -130,7 +130,7 @@ async function indexed(
   const { timeZone, baseUrl } = firm;
   const resource = parseJsonObject(text);
   const context = { timeZone, baseUrl, searchParameters: listOf(parameter), characters: text.length };
-  const rows = await indexByOwn(typeName(rtype), resource, context, budget);
+  const rows = await indexByOwn(getTypeName(rtype), resource, context, budget);
   return [{ rid, rows }];
 }
 

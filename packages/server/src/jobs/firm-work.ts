@@ -9,7 +9,7 @@ import type { Metrics } from '../base/metrics.ts';
 import type { Database } from '../database/database.ts';
 import type { Sql } from '../database/sql.ts';
 import { StatementError } from '../database/sqlstate.ts';
-import { type FailedFirm, failedFirms, noteJobFailure, pausedFirms, releaseJob } from './job-failures.ts';
+import { type FailedFirm, listFailedFirms, noteJobFailure, releaseJob, selectPausedFirms } from './job-failures.ts';
 import type { Progress } from './jobs.ts';
 
 export interface FirmWorkContext {
@@ -49,9 +49,9 @@ export function workFirmByFirm<F extends { readonly id: number }>(
   const { database, clock, metrics } = context;
   let lookAgainAtMs = 0;
   return async () => {
-    const due = await firms(pausedFirms(job, clock.now()));
+    const due = await firms(selectPausedFirms(job, clock.now()));
     if (due.length === 0 && performance.now() < lookAgainAtMs) return 'done';
-    const failed = await failedFirms(database, job);
+    const failed = await listFailedFirms(database, job);
     metrics.jobsParked.set({ job }, failed.filter(({ retryMs }) => retryMs === null).length);
     // Where some have failed others may release them at any time.
     lookAgainAtMs = failed.length > 0 || due.length > 0 ? 0 : performance.now() + failuresLookMs;
@@ -68,7 +68,7 @@ async function workAt<F extends { readonly id: number }>(
   for (const firm of due) {
     try {
       const progress = await work(firm);
-      state = busier(state, progress);
+      state = pickBusier(state, progress);
       // Who waits for another process has not succeeded.
       const isDone = progress !== 'waiting' && failed.some((each) => each.firm === firm.id);
       if (isDone) await releaseJob(context.database, job, firm.id);
@@ -84,7 +84,7 @@ async function workAt<F extends { readonly id: number }>(
 const order: readonly Progress[] = ['done', 'waiting', 'more'];
 
 /** The one of two states that has more to do. */
-export function busier(left: Progress, right: Progress): Progress {
+export function pickBusier(left: Progress, right: Progress): Progress {
   return order.indexOf(left) < order.indexOf(right) ? right : left;
 }
 

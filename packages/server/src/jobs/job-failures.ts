@@ -31,14 +31,14 @@ export interface FailedFirm {
 }
 
 /** Where a job has failed. */
-export async function failedFirms(query: Queryable, job: string): Promise<readonly FailedFirm[]> {
+export async function listFailedFirms(query: Queryable, job: string): Promise<readonly FailedFirm[]> {
   return await query.query<FailedFirm>(
     sql`SELECT firm, retry_at AS "retryMs" FROM job_failure WHERE job = ${job} ORDER BY firm`,
   );
 }
 
 /** Numbers of the firms at which the job pauses or is parked, for `NOT IN` of the statement that looks for its work. */
-export function pausedFirms(job: string, nowMs: number): Sql {
+export function selectPausedFirms(job: string, nowMs: number): Sql {
   return sql`(SELECT firm FROM job_failure WHERE job = ${job} AND (retry_at IS NULL OR retry_at > ${nowMs}::bigint))`;
 }
 

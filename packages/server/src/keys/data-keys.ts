@@ -4,12 +4,12 @@
  */
 import { existsSync } from 'node:fs';
 import type { SecretKey } from '../base/secret-key.ts';
-import { type DataKeys, dataKeysOf, makeDataKeys, type Purpose, purposes } from '../base/secrets.ts';
+import { assembleDataKeys, type DataKeys, makeDataKeys, type Purpose, purposes } from '../base/secrets.ts';
 import { StartError } from '../base/start-error.ts';
 import type { Database, Queryable } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
-import { type GivenKeys, nextFile, takeNextKey } from './secret-keys.ts';
-import { holdsMadeThings, sealedThingsTell, wasMadeWith } from './witnesses.ts';
+import { buildNextPath, type GivenKeys, takeNextKey } from './secret-keys.ts';
+import { holdsMadeThings, wasMadeWith, wasSealedWith } from './witnesses.ts';
 
 /** The keys that a process works with. */
 export interface Keys {
@@ -47,11 +47,11 @@ export async function requireOwningKey(owner: Pick<Queryable, 'query'>, given: G
   const [has] = await owner.query<{ dataKeys: boolean; signingKeys: boolean }>(sql`
     SELECT to_regclass('data_key') IS NOT NULL AS "dataKeys", to_regclass('signing_key') IS NOT NULL AS "signingKeys"`);
   if (has?.dataKeys === true) {
-    const [under] = await wrappingFingerprints(owner);
+    const [under] = await listWrappingFingerprints(owner);
     if (under === undefined || keys.some(({ fingerprint }) => fingerprint === under)) return;
     if (await holdsMadeThings(owner)) throw otherKey(given, under);
   } else if (has?.signingKeys === true) {
-    const isMadeWith = await Promise.all(keys.map(async (key) => await sealedThingsTell(owner, key.deriveDataKeys())));
+    const isMadeWith = await Promise.all(keys.map(async (key) => await wasSealedWith(owner, key.deriveDataKeys())));
     if (isMadeWith.every((isIt) => isIt === false)) throw otherKey(given, undefined);
   }
 }
@@ -64,9 +64,9 @@ export async function finishRotation(owner: Database, { file, next }: GivenKeys)
   if (file === undefined || next === undefined) return false;
   return await owner.transaction(undefined, async (tx) => {
     await lockKeys(tx);
-    const [under, ...more] = await wrappingFingerprints(tx);
+    const [under, ...more] = await listWrappingFingerprints(tx);
     if (under !== next.fingerprint || more.length > 0) return false;
-    if (existsSync(nextFile(file))) takeNextKey(file);
+    if (existsSync(buildNextPath(file))) takeNextKey(file);
     return true;
   });
 }
@@ -90,7 +90,7 @@ export async function replaceDataKeys(tx: Queryable, dataKeys: DataKeys, key: Se
 }
 
 /** Fingerprints of the secret keys that the rows are wrapped by: one, but for what a hand has left. */
-export async function wrappingFingerprints(tx: Pick<Queryable, 'query'>): Promise<string[]> {
+export async function listWrappingFingerprints(tx: Pick<Queryable, 'query'>): Promise<string[]> {
   return [...new Set((await readRows(tx)).map(({ under }) => under))];
 }
 
@@ -123,7 +123,7 @@ async function complete(tx: Queryable, rows: readonly KeyRow[], key: SecretKey):
   const found = new Map(rows.map((row) => [row.purpose, row.wrapped]));
   const missing = purposes.filter((purpose) => !found.has(purpose));
   await addRows(tx, missing, made, key);
-  return dataKeysOf((purpose) => {
+  return assembleDataKeys((purpose) => {
     const wrapped = found.get(purpose);
     if (wrapped === undefined) return made[purpose];
     const dataKey = key.unwrap(purpose, wrapped);

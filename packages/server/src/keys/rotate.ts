@@ -1,11 +1,11 @@
 /** Changing the secret key: the data keys stay what they are and are wrapped anew (docs/decisions/0230). */
 import { ConfigError } from '../base/config.ts';
 import { fail } from '../base/errors.ts';
-import { newSecret } from '../base/ids.ts';
+import { makeSecret } from '../base/ids.ts';
 import { openSecretKey, type SecretKey } from '../base/secret-key.ts';
 import type { Database, Queryable } from '../database/database.ts';
-import { finishRotation, type Keys, lockKeys, replaceDataKeys, wrappingFingerprints } from './data-keys.ts';
-import { nextFile, writeKeyFile } from './secret-keys.ts';
+import { finishRotation, type Keys, listWrappingFingerprints, lockKeys, replaceDataKeys } from './data-keys.ts';
+import { buildNextPath, writeKeyFile } from './secret-keys.ts';
 
 export interface Rotated {
   /** Of the key that the database belongs to now. */
@@ -37,11 +37,11 @@ export async function rotateSecretKey(owner: Database, keys: Keys): Promise<Rota
 }
 
 async function rotateFile(owner: Database, keys: Keys, file: string): Promise<Rotated> {
-  const text = newSecret();
+  const text = makeSecret();
   const next = openSecretKey(text) ?? fail('internal', { diagnostics: 'No secret key could be made' });
   await owner.transaction(undefined, async (tx) => {
     // The file is on the disk before the database belongs to its key.
-    await wrapAnew(tx, keys, next, () => writeKeyFile(nextFile(file), text));
+    await wrapAnew(tx, keys, next, () => writeKeyFile(buildNextPath(file), text));
   });
   await finishRotation(owner, { ...keys.given, next });
   return { fingerprint: next.fingerprint, isChanged: true, previousFile: `${file}.previous` };
@@ -49,7 +49,7 @@ async function rotateFile(owner: Database, keys: Keys, file: string): Promise<Ro
 
 async function wrapAnew(tx: Queryable, keys: Keys, key: SecretKey, before: () => void = () => undefined) {
   await lockKeys(tx);
-  const [under, ...more] = await wrappingFingerprints(tx);
+  const [under, ...more] = await listWrappingFingerprints(tx);
   if (under !== keys.owning.fingerprint || more.length > 0)
     fail('conflict', { diagnostics: 'Another process has changed the secret key meanwhile: try again' });
   before();

@@ -16,7 +16,7 @@ import {
 import path from 'node:path';
 import { type Config, ConfigError } from '../base/config.ts';
 import { makeDataDirectory } from '../base/data-directory.ts';
-import { newSecret } from '../base/ids.ts';
+import { makeSecret } from '../base/ids.ts';
 import { openSecretKey, type SecretKey } from '../base/secret-key.ts';
 import { StartError } from '../base/start-error.ts';
 
@@ -55,12 +55,12 @@ export function readSecretKeys(config: KeyConfig): GivenKeys {
   }
   const file = path.join(path.resolve(config.dataDir), 'secret.key');
   const current = openKeyFile(file, path.join(path.dirname(file), 'postgres'));
-  const next = existsSync(nextFile(file)) ? openSecretKey(readKeyFile(nextFile(file))) : undefined;
+  const next = existsSync(buildNextPath(file)) ? openSecretKey(readKeyFile(buildNextPath(file))) : undefined;
   return { current, others: next === undefined ? previous : [next, ...previous], next, place: file, file };
 }
 
 /** Where a new key waits until the database belongs to it. */
-export function nextFile(file: string): string {
+export function buildNextPath(file: string): string {
   return `${file}.next`;
 }
 
@@ -71,7 +71,7 @@ export function takeNextKey(file: string): void {
   const previous = `${file}.previous`;
   rmSync(previous, { force: true });
   linkSync(file, previous);
-  renameSync(nextFile(file), file);
+  renameSync(buildNextPath(file), file);
 }
 
 /** Writes `text` to `file` and the disk, readable by its owner alone. */
@@ -129,7 +129,7 @@ function makeKeyFile(file: string): void {
   if (existsSync(file)) return;
   const draft = `${file}.${process.pid}`;
   try {
-    writeKeyFile(draft, newSecret());
+    writeKeyFile(draft, makeSecret());
     linkSync(draft, file);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;

@@ -3,7 +3,7 @@
 import { serviceLedger } from '../audit/audit-row.ts';
 import { openProofCheck } from '../audit/proof.ts';
 import { beginning, type LedgerRow, openSealingKey } from '../audit/seal.ts';
-import { rowsBetween } from '../audit/seal-statements.ts';
+import { selectRowsBetween } from '../audit/seal-statements.ts';
 import { type DataKeys, openSecrets, type Secrets } from '../base/secrets.ts';
 import type { Queryable } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
@@ -25,14 +25,11 @@ const witnessesMax = 20;
  * decides: a node that once ran with another key left rows of the ledger, and seals, but no signing key.
  */
 export async function wasMadeWith(owner: Queryable, dataKeys: DataKeys): Promise<boolean | undefined> {
-  return (await sealedThingsTell(owner, dataKeys)) ?? (await provesRows(owner, openSecrets(dataKeys)));
+  return (await wasSealedWith(owner, dataKeys)) ?? (await provesRows(owner, openSecrets(dataKeys)));
 }
 
 /** The same by signing keys and seals alone, which tables of any release tell. */
-export async function sealedThingsTell(
-  owner: Pick<Queryable, 'query'>,
-  dataKeys: DataKeys,
-): Promise<boolean | undefined> {
+export async function wasSealedWith(owner: Pick<Queryable, 'query'>, dataKeys: DataKeys): Promise<boolean | undefined> {
   const secrets = openSecrets(dataKeys);
   return (await opensSigningKeys(owner, secrets)) ?? (await signsSeals(owner, secrets));
 }
@@ -55,7 +52,7 @@ async function provesRows(owner: Queryable, secrets: Secrets): Promise<boolean |
   const firms = await owner.query<{ id: number }>(sql`SELECT id FROM firm ORDER BY id LIMIT ${witnessesMax}`);
   let isAny = false;
   for (const firm of [serviceLedger, ...firms.map(({ id }) => id)]) {
-    const rows = await owner.query<LedgerRow>(rowsBetween(firm, beginning, undefined, witnessesMax));
+    const rows = await owner.query<LedgerRow>(selectRowsBetween(firm, beginning, undefined, witnessesMax));
     // Rows from before there were proofs say nothing.
     const proven = rows.filter(({ proof }) => proof !== null);
     if (proven.some((row) => isProven(firm, row, row.proof))) return true;

@@ -9,7 +9,7 @@
  */
 import { toInstant } from '../base/clock.ts';
 import type { Secrets } from '../base/secrets.ts';
-import { networkOf } from './network.ts';
+import { toNetwork } from './network.ts';
 import type { SharedCounters } from './shared-counters.ts';
 
 /** Wrong attempts a minute that pass; 0 = any number. */
@@ -60,7 +60,7 @@ export function openBruteForceLimit(
   const subjectsOf = ({ account, address, apiKey, isFromKnownAddress }: Attempt): readonly Counted[] => {
     const at = `wrong-at:${hashed(secrets, account)}`;
     if (apiKey !== undefined) return [{ subject: `${at}:${apiKey}`, limit: perAccount }];
-    const from = hashed(secrets, networkOf(address));
+    const from = hashed(secrets, toNetwork(address));
     const here = { subject: `${at}:from:${from}`, limit: perAccountAndAddress };
     if (isFromKnownAddress) return [here];
     return [here, { subject: at, limit: perAccount }, { subject: `wrong-from:${from}`, limit: perAddress }];

@@ -30,7 +30,7 @@ export function openBudgets(slices: Slices): OpenBudget {
     let taken = 0;
     return openBudget(limits, {
       now: () => performance.now(),
-      errorOf: tooCostly,
+      errorOf: makeTooCostlyError,
       async nextSlice() {
         taken += 1;
         if (!isGone()) await (taken > slicesOfShort ? slices.nextOfLong(of) : slices.next(of));
@@ -44,16 +44,20 @@ export function openBudgets(slices: Slices): OpenBudget {
 export function openOperatorBudget(): Budget {
   const unlimited = Number.POSITIVE_INFINITY;
   const limits: BudgetLimits = { steps: unlimited, bytes: unlimited, ms: unlimited };
-  return openBudget(limits, { now: () => performance.now(), nextSlice: async () => undefined, errorOf: tooCostly });
+  return openBudget(limits, {
+    now: () => performance.now(),
+    nextSlice: async () => undefined,
+    errorOf: makeTooCostlyError,
+  });
 }
 
 /** For what the server computes of values of its own, and once in a process: nobody chooses what it costs. */
-export function stepsOfServer(): StepBudget {
+export function makeUnlimitedSteps(): StepBudget {
   return { spend: () => undefined };
 }
 
 /** @returns PraxisError `too-costly` */
-export function tooCostly({ what, cheaper, limit, max }: BudgetExcess): PraxisError {
+export function makeTooCostlyError({ what, cheaper, limit, max }: BudgetExcess): PraxisError {
   return new PraxisError('too-costly', {
     diagnostics: `${what} costs more than one request may: ${limitTexts[limit](max)}. Nothing was changed. To make it cheaper: ${cheaper}`,
   });

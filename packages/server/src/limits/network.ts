@@ -10,7 +10,7 @@ const groupsCount = 8;
 const ipv6 = /^(?=.*:)[0-9a-f:.]+(?:%.*)?$/i;
 
 /** The IPv4 address, or the first 64 bits of the IPv6 address. What is no address stays as it is. */
-export function networkOf(address: string): string {
+export function toNetwork(address: string): string {
   if (!ipv6.test(address)) return address;
   const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];
   if (mapped !== undefined) return mapped;

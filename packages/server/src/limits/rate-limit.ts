@@ -5,7 +5,7 @@
 import { type Clock, toInstant } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import type { Secrets } from '../base/secrets.ts';
-import { networkOf } from './network.ts';
+import { toNetwork } from './network.ts';
 import type { SharedCounters } from './shared-counters.ts';
 
 /** Whose request it is; what is absent is not known of it, and not counted. */
@@ -104,7 +104,7 @@ function policiesOf(limits: RateLimits, secrets: Secrets): readonly Policy[] {
       whom: 'this address',
       limit: limits.addressRateLimit,
       // An address may be personal data: the database holds a keyed hash of it.
-      counterOf: ({ address }) => `address:${secrets.hash('address', networkOf(address)).toString('base64url')}`,
+      counterOf: ({ address }) => `address:${secrets.hash('address', toNetwork(address)).toString('base64url')}`,
     },
   ];
 }

@@ -12,7 +12,7 @@ import { ledgerTypes } from '../search/resource-types.ts';
 import { assertionAlgorithmNames } from './client-auth/assertion-algorithms.ts';
 import { clientAuthenticationMethods } from './client-auth/client-authentication.ts';
 import { clientGrants } from './grants/list.ts';
-import { endpointPath, realmPath } from './signing/client-tokens.ts';
+import { buildEndpointPath, buildRealmPath } from './signing/client-tokens.ts';
 import type { PublicJwk, SigningKeys } from './signing/signing-keys.ts';
 
 /**
@@ -51,14 +51,14 @@ export interface OpenIdConfiguration extends RealmMetadata {
  * The document at `/.well-known/oauth-authorization-server/auth/realms/{realm}`.
  * @param origin public origin of the realm, without a trailing slash
  */
-export function authorizationServerMetadata(origin: string, realm: string): RealmMetadata {
-  const issuer = origin + realmPath(realm);
+export function buildAuthorizationServerMetadata(origin: string, realm: string): RealmMetadata {
+  const issuer = origin + buildRealmPath(realm);
   return {
     issuer,
-    token_endpoint: issuer + endpointPath('token'),
-    jwks_uri: issuer + endpointPath('certs'),
-    introspection_endpoint: issuer + endpointPath('token/introspect'),
-    revocation_endpoint: issuer + endpointPath('revoke'),
+    token_endpoint: issuer + buildEndpointPath('token'),
+    jwks_uri: issuer + buildEndpointPath('certs'),
+    introspection_endpoint: issuer + buildEndpointPath('token/introspect'),
+    revocation_endpoint: issuer + buildEndpointPath('revoke'),
     grant_types_supported: clientGrants.map((grant) => grant.grantType),
     response_types_supported: [],
     token_endpoint_auth_methods_supported: clientAuthenticationMethods,
@@ -74,7 +74,7 @@ export function authorizationServerMetadata(origin: string, realm: string): Real
 /** The document at `/auth/realms/{realm}/.well-known/openid-configuration`. */
 export function openIdConfiguration(origin: string, realm: string): OpenIdConfiguration {
   return {
-    ...authorizationServerMetadata(origin, realm),
+    ...buildAuthorizationServerMetadata(origin, realm),
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['RS256'],
     claims_supported: ['iss', 'sub', 'aud', 'azp', 'client_id', 'jti', 'iat', 'exp', 'scope'],
@@ -101,8 +101,8 @@ export type SmartConfiguration = Pick<
  * The document at `{FHIR base}/.well-known/smart-configuration`, for Backend Services. It names no `issuer`, which SMART
  * reserves to servers that identify users.
  */
-export function smartConfiguration(origin: string, realm: string): SmartConfiguration {
-  const metadata = authorizationServerMetadata(origin, realm);
+export function buildSmartConfiguration(origin: string, realm: string): SmartConfiguration {
+  const metadata = buildAuthorizationServerMetadata(origin, realm);
   return {
     token_endpoint: metadata.token_endpoint,
     jwks_uri: metadata.jwks_uri,
@@ -129,7 +129,7 @@ export interface ProtectedResourceMetadata {
  * The document at `/.well-known/oauth-protected-resource{path of the FHIR base}` (RFC 9728 §2).
  * @param resource the FHIR base, exactly as the document's own URL names it (RFC 9728 §3.3)
  */
-export function protectedResourceMetadata(resource: string, issuer: string): ProtectedResourceMetadata {
+export function buildProtectedResourceMetadata(resource: string, issuer: string): ProtectedResourceMetadata {
   return {
     resource,
     authorization_servers: [issuer],
@@ -139,6 +139,6 @@ export function protectedResourceMetadata(resource: string, issuer: string): Pro
 }
 
 /** The JWK Set at `…/protocol/openid-connect/certs` (https://www.rfc-editor.org/rfc/rfc7517#section-5), newest key first. */
-export async function jwkSet(keys: SigningKeys, realm: string): Promise<{ readonly keys: readonly PublicJwk[] }> {
+export async function readJwkSet(keys: SigningKeys, realm: string): Promise<{ readonly keys: readonly PublicJwk[] }> {
   return { keys: await keys.published(realm) };
 }

@@ -4,7 +4,7 @@
  */
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
-import { type Affected, changing } from '../tenancy/epochs.ts';
+import { type Affected, changeRights } from '../tenancy/epochs.ts';
 import { authenticateClient } from './client-auth/authenticated-client.ts';
 import { refuse } from './errors.ts';
 import { deleteExpired } from './expired-rows.ts';
@@ -47,7 +47,7 @@ export async function recordRevocation(
   nowMs: number,
 ): Promise<void> {
   const affected: Affected = firm === undefined ? { application } : { pair: { firm, application } };
-  await changing(database, affected, async (tx) => {
+  await changeRights(database, affected, async (tx) => {
     await tx.query(sql`
       WITH expired AS (${deleteExpired('revoked_token', nowMs, sql`token_id = ${tokenId}`)})
       INSERT INTO revoked_token (token_id, application, expires_at) VALUES (${tokenId}, ${application}, ${sql.timestamp(expiresAtMs)})

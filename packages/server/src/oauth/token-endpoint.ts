@@ -13,7 +13,7 @@ import { clientGrants, legacyGrants } from './grants/list.ts';
 import { introspect } from './introspection.ts';
 import { exchangeHeaders, type LegacyExchange } from './legacy/exchange.ts';
 import { revoke } from './revocation.ts';
-import { decodeJwt, textClaim } from './signing/jwt.ts';
+import { decodeJwt, readTextClaim } from './signing/jwt.ts';
 import type { TokenService } from './token-service.ts';
 
 /** A POST as it was received: every value of each header, in order. */
@@ -172,7 +172,7 @@ async function replyToForm(
  * The answer to a request that http refuses before its body is read, e.g. one that is too large.
  * @param description printable ASCII without `"` and `\`, useful words first
  */
-export function refusedReply(code: OAuthErrorCode, description: string): TokenReply {
+export function buildRefusalReply(code: OAuthErrorCode, description: string): TokenReply {
   return errorReply(new OAuthError(code, description), undefined, undefined);
 }
 
@@ -228,7 +228,7 @@ function issuedReply(issued: Issued, grantType: string): TokenReply {
 /** Calls with the token carry the same id in the audit ledger. */
 function tokenIdOf({ access_token: token }: Issued['response']): Pick<TokenRecord, 'tokenId'> {
   const claims = typeof token === 'string' ? decodeJwt(token)?.claims : undefined;
-  const tokenId = claims && textClaim(claims, 'jti');
+  const tokenId = claims && readTextClaim(claims, 'jti');
   return tokenId === undefined ? {} : { tokenId };
 }
 

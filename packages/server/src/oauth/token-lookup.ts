@@ -9,10 +9,16 @@ import { sql } from '../database/sql.ts';
 import type { AuthenticatedClient } from './client-auth/authenticated-client.ts';
 import type { ClientRequest } from './grants/grant.ts';
 import { decideLegacy } from './legacy/sunset.ts';
-import { type LegacyTermsRow, legacyTermsColumns, toLegacyTerms } from './legacy/sunset-schedule.ts';
+import { type LegacyTermsRow, selectLegacyTermsColumns, toLegacyTerms } from './legacy/sunset-schedule.ts';
 import { readLegacyToken } from './legacy/tokens.ts';
 import type { AccessToken } from './session/access-token.ts';
-import { entriesOf, holderOf, statusColumns, statusProblem, type TokenStatus } from './session/token-status.ts';
+import {
+  findStatusProblem,
+  findTokenEntries,
+  selectHolder,
+  selectStatusColumns,
+  type TokenStatus,
+} from './session/token-status.ts';
 import { readClientToken } from './signing/client-tokens.ts';
 import { type DecodedJwt, decodeJwt } from './signing/jwt.ts';
 import { isProblem } from './signing/token-problem.ts';
@@ -75,14 +81,14 @@ async function readClient(
   const token = { flow: 'client', ...read } as const;
   const [row] = await service.database.query<TokenStatus>(
     sql`
-    SELECT ${statusColumns(token)}
-    FROM (VALUES (1)) AS request(one) LEFT JOIN (${holderOf(token)}) h ON true`,
+    SELECT ${selectStatusColumns(token)}
+    FROM (VALUES (1)) AS request(one) LEFT JOIN (${selectHolder(token)}) h ON true`,
     pointRead,
   );
   if (!row) throw new Error('a statement without conditions gave no row');
-  const active = token.keyed && statusProblem(token, row) === undefined;
+  const active = token.keyed && findStatusProblem(token, row) === undefined;
   // The application may hold less by now; its firms decide on each call, and a token names none of them.
-  const scope = compilePolicy(entriesOf(token, row) ?? [], client.acl).entries.join(' ');
+  const scope = compilePolicy(findTokenEntries(token, row) ?? [], client.acl).entries.join(' ');
   return { kind: 'own', token, active, scope };
 }
 
@@ -109,11 +115,11 @@ async function readLegacy(
   const token = { flow: 'legacy', ...read } as const;
   const [row] = await service.database.query<LegacyTokenRow>(
     sql`
-    SELECT ${statusColumns(token)},
+    SELECT ${selectStatusColumns(token)},
       h.application, f.environment, h.username, h.firm, f.prefix, f.state AS "firmState",
       z.state AS "authorisationState", z.expires_at AS "authorisationExpiresAt",
-      ${legacyTermsColumns({ environment: sql`f.environment`, firm: sql`h.firm`, application: sql`h.application` }, nowMs)}
-    FROM (${holderOf(token)}) h JOIN firm f ON f.id = h.firm
+      ${selectLegacyTermsColumns({ environment: sql`f.environment`, firm: sql`h.firm`, application: sql`h.application` }, nowMs)}
+    FROM (${selectHolder(token)}) h JOIN firm f ON f.id = h.firm
     LEFT JOIN authorisation z ON z.firm = h.firm AND z.application = h.application`,
     pointRead,
   );
@@ -131,7 +137,7 @@ async function readLegacy(
 
 function isLive(row: LegacyTokenRow, token: Extract<OwnToken, { readonly flow: 'legacy' }>, nowMs: number): boolean {
   return (
-    statusProblem(token, row) === undefined &&
+    findStatusProblem(token, row) === undefined &&
     row.prefix === token.firmPrefix &&
     row.firmState === 'active' &&
     row.authorisationState === 'active' &&

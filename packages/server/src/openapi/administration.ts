@@ -10,14 +10,14 @@ import { sessionsPath, signInFields } from '../admin/administration.ts';
 import { type ErrorCode, errorTable } from '../base/errors.ts';
 import {
   type Answer,
-  camelCase,
-  componentRef,
+  buildComponentRef,
+  buildSchemaRef,
   type OperationObject,
   type PathItem,
   type Paths,
   type Reference,
   type Schema,
-  schemaRef,
+  toCamelCase,
 } from './openapi.ts';
 
 interface AdministrationDocument {
@@ -29,7 +29,7 @@ interface AdministrationDocument {
 const root = '/admin/api';
 
 /** The document. */
-export function administrationDocument(softwareVersion: string): AdministrationDocument {
+export function buildAdministrationDocument(softwareVersion: string): AdministrationDocument {
   return {
     openapi: '3.1.1',
     info: {
@@ -100,14 +100,14 @@ function refusalAnswers(): Readonly<Record<string, Answer>> {
       status,
       {
         description: codes.map((code) => `\`${code}\`: ${errorTable[code].meaning}`).join('\n\n'),
-        content: { 'application/problem+json': { schema: schemaRef('Problem') } },
+        content: { 'application/problem+json': { schema: buildSchemaRef('Problem') } },
       },
     ]),
   );
 }
 
 function refusalRefs(): Readonly<Record<string, Reference>> {
-  return Object.fromEntries(Object.keys(refusals).map((status) => [status, componentRef('responses', status)]));
+  return Object.fromEntries(Object.keys(refusals).map((status) => [status, buildComponentRef('responses', status)]));
 }
 
 function tags(): readonly { readonly name: string }[] {
@@ -153,7 +153,7 @@ function operationOf(action: Action): OperationObject {
   const own = sessionOnly === true ? ' Not by an API token.' : '';
   const status = output.kind === 'nothing' ? 204 : creates === true ? 201 : 200;
   return {
-    operationId: camelCase(name.replaceAll(' ', '-')),
+    operationId: toCamelCase(name.replaceAll(' ', '-')),
     summary,
     description: [`For ${who}.${own}`, action.description, action.requestNote].filter(Boolean).join(' '),
     tags: [tagOf(action)],

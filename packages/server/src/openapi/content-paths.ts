@@ -3,17 +3,17 @@
  */
 import { mediaTypes } from '../content/media-types.ts';
 import { linkParameter } from '../practice/documents/content-links.ts';
-import { headerRefs, refusalRefs } from './error-answers.ts';
+import { buildHeaderRefs, buildRefusalRefs } from './error-answers.ts';
 import { limitHeaders } from './headers.ts';
 import type { ContentMap, OperationObject, ParameterObject, Paths } from './openapi.ts';
-import { pathPart } from './token-paths.ts';
+import { buildPathParameter } from './token-paths.ts';
 
 export const contentTag = 'Content';
 
 const bytes = { type: 'string', contentEncoding: 'binary' };
 
 /** @param root the server of paths that do not begin with a FHIR base */
-export function contentPaths(root: readonly { readonly url: string }[]): Paths {
+export function buildContentPaths(root: readonly { readonly url: string }[]): Paths {
   const link: ParameterObject = {
     name: linkParameter,
     in: 'query',
@@ -22,10 +22,10 @@ export function contentPaths(root: readonly { readonly url: string }[]): Paths {
     schema: { type: 'string' },
   };
   const parameters = [
-    pathPart('environment', 'The environment.', 'sandbox'),
-    pathPart('firm', 'The practice, or a sandbox firm.', 'your-firm'),
-    pathPart('product', 'The product.', 'pm'),
-    pathPart('id', 'The content.', '0f0e8f4a-5d5c-4f57-8d55-0c5bb0a6a5a1'),
+    buildPathParameter('environment', 'The environment.', 'sandbox'),
+    buildPathParameter('firm', 'The practice, or a sandbox firm.', 'your-firm'),
+    buildPathParameter('product', 'The product.', 'pm'),
+    buildPathParameter('id', 'The content.', '0f0e8f4a-5d5c-4f57-8d55-0c5bb0a6a5a1'),
     link,
   ];
   return {
@@ -43,10 +43,14 @@ const download: OperationObject = {
   tags: [contentTag],
   security: [],
   responses: {
-    '200': { description: 'The content.', headers: headerRefs(['ETag', ...limitHeaders]), content: anyContent },
-    '206': { description: 'The range of Range.', headers: headerRefs(['ETag', ...limitHeaders]), content: anyContent },
-    '304': { description: 'It is that of If-None-Match.', headers: headerRefs(['ETag']) },
-    ...refusalRefs([404, 405, 410, 416, 429, 500, 503]),
+    '200': { description: 'The content.', headers: buildHeaderRefs(['ETag', ...limitHeaders]), content: anyContent },
+    '206': {
+      description: 'The range of Range.',
+      headers: buildHeaderRefs(['ETag', ...limitHeaders]),
+      content: anyContent,
+    },
+    '304': { description: 'It is that of If-None-Match.', headers: buildHeaderRefs(['ETag']) },
+    ...buildRefusalRefs([404, 405, 410, 416, 429, 500, 503]),
   },
 };
 
@@ -62,7 +66,7 @@ const upload: OperationObject = {
     content: Object.fromEntries(mediaTypes.map((type) => [type, { schema: bytes }])),
   },
   responses: {
-    '200': { description: 'It is stored.', headers: headerRefs(['ETag', ...limitHeaders]) },
-    ...refusalRefs([400, 404, 405, 410, 413, 415, 429, 500, 503]),
+    '200': { description: 'It is stored.', headers: buildHeaderRefs(['ETag', ...limitHeaders]) },
+    ...buildRefusalRefs([400, 404, 405, 410, 413, 415, 429, 500, 503]),
   },
 };

@@ -1,13 +1,13 @@
 /**
  * Bodies of requests and answers by media type (https://hl7.org/fhir/R4/http.html#mime-type).
  */
-import { type ContentMap, componentRef, type Schema } from './openapi.ts';
+import { buildComponentRef, type ContentMap, type Schema } from './openapi.ts';
 
 export const formType = 'application/x-www-form-urlencoded';
 
 /** A resource in both formats; `examples` are names of components. */
-export function resourceContent(schema: Schema, examples: readonly string[] = []): ContentMap {
-  const named = Object.fromEntries(examples.map((name) => [name, componentRef('examples', name)]));
+export function buildResourceContent(schema: Schema, examples: readonly string[] = []): ContentMap {
+  const named = Object.fromEntries(examples.map((name) => [name, buildComponentRef('examples', name)]));
   return {
     'application/fhir+json': { schema, ...(examples.length > 0 ? { examples: named } : {}) },
     'application/fhir+xml': { schema },

@@ -3,21 +3,21 @@
  * RFC 7517) and of a FHIR base (SMART App Launch, RFC 9728). Schemas and examples are made of what is answered.
  */
 import {
-  authorizationServerMetadata,
+  buildAuthorizationServerMetadata,
+  buildProtectedResourceMetadata,
+  buildSmartConfiguration,
   openIdConfiguration,
-  protectedResourceMetadata,
-  smartConfiguration,
 } from '../oauth/discovery.ts';
-import { headerRefs, refusalRefs } from './error-answers.ts';
+import { buildHeaderRefs, buildRefusalRefs } from './error-answers.ts';
 import {
-  componentRef,
+  buildComponentRef,
+  buildSchemaRef,
   type OperationObject,
   type ParameterObject,
   type Paths,
   type Schema,
-  schemaRef,
 } from './openapi.ts';
-import { pathPart, tokenTag } from './token-paths.ts';
+import { buildPathParameter, tokenTag } from './token-paths.ts';
 
 interface Document {
   readonly path: string;
@@ -33,11 +33,11 @@ interface Document {
 
 const origin = 'https://example.com';
 const base = '/{environment}/firm/{firm}/{product}/fhir/v2';
-const ofRealm = [pathPart('realm', 'The realm of the environment.', 'sandbox')];
+const ofRealm = [buildPathParameter('realm', 'The realm of the environment.', 'sandbox')];
 const ofBase = [
-  pathPart('environment', 'The environment.', 'sandbox'),
-  pathPart('firm', 'The practice, or a sandbox firm.', 'your-firm'),
-  pathPart('product', 'The product.', 'pm'),
+  buildPathParameter('environment', 'The environment.', 'sandbox'),
+  buildPathParameter('firm', 'The practice, or a sandbox firm.', 'your-firm'),
+  buildPathParameter('product', 'The product.', 'pm'),
 ];
 
 const documents: readonly Document[] = [
@@ -57,7 +57,7 @@ const documents: readonly Document[] = [
     parameters: ofRealm,
     below: 'realm',
     name: 'AuthorizationServerMetadata',
-    example: authorizationServerMetadata(origin, 'sandbox'),
+    example: buildAuthorizationServerMetadata(origin, 'sandbox'),
   },
   {
     path: '/auth/realms/{realm}/protocol/openid-connect/certs',
@@ -75,7 +75,7 @@ const documents: readonly Document[] = [
     parameters: [],
     below: 'base',
     name: 'SmartConfiguration',
-    example: smartConfiguration(origin, 'sandbox'),
+    example: buildSmartConfiguration(origin, 'sandbox'),
   },
   {
     path: `/.well-known/oauth-protected-resource${base}`,
@@ -84,7 +84,10 @@ const documents: readonly Document[] = [
     parameters: ofBase,
     below: 'root',
     name: 'ProtectedResourceMetadata',
-    example: protectedResourceMetadata(`${origin}/sandbox/firm/your-firm/pm/fhir/v2`, `${origin}/auth/realms/sandbox`),
+    example: buildProtectedResourceMetadata(
+      `${origin}/sandbox/firm/your-firm/pm/fhir/v2`,
+      `${origin}/auth/realms/sandbox`,
+    ),
   },
 ];
 
@@ -93,7 +96,7 @@ const documents: readonly Document[] = [
  * @param root the server of paths that do not begin with a practice
  * @param realms the servers of realms
  */
-export function discoveryPaths(
+export function buildDiscoveryPaths(
   root: readonly { readonly url: string }[],
   realms: readonly { readonly url: string }[],
 ): Paths {
@@ -118,12 +121,15 @@ function operationOf({ operationId, summary, name }: Document): OperationObject 
     responses: {
       '200': {
         description: summary,
-        headers: headerRefs([]),
+        headers: buildHeaderRefs([]),
         content: {
-          'application/json': { schema: schemaRef(name), examples: { document: componentRef('examples', name) } },
+          'application/json': {
+            schema: buildSchemaRef(name),
+            examples: { document: buildComponentRef('examples', name) },
+          },
         },
       },
-      ...refusalRefs([404]),
+      ...buildRefusalRefs([404]),
     },
   };
 }
@@ -132,7 +138,7 @@ function operationOf({ operationId, summary, name }: Document): OperationObject 
 const scopesShown = 3;
 
 /** The documents as they are answered, but for most scopes. */
-export function discoveryExamples(): Readonly<Record<string, object>> {
+export function buildDiscoveryExamples(): Readonly<Record<string, object>> {
   return Object.fromEntries(
     documents.map(({ name, example }) => [
       name,
@@ -149,7 +155,7 @@ export function discoveryExamples(): Readonly<Record<string, object>> {
 }
 
 /** A schema of each: every member that is answered is always there. */
-export function discoverySchemas(): Readonly<Record<string, Schema>> {
+export function buildDiscoverySchemas(): Readonly<Record<string, Schema>> {
   return Object.fromEntries(documents.map(({ name, example }) => [name, schemaOf(example)]));
 }
 

@@ -5,28 +5,28 @@
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { defaultEnvironments } from '../tenancy/environments.ts';
-import { contentPaths, contentTag } from './content-paths.ts';
-import { discoveryExamples, discoveryPaths, discoverySchemas } from './discovery-paths.ts';
-import { errorAnswerComponents, errorExampleComponents } from './error-answers.ts';
-import { exampleComponents } from './examples.ts';
-import { headerComponents } from './headers.ts';
-import { systemPaths, systemTag, typePaths } from './interaction-paths.ts';
+import { buildContentPaths, contentTag } from './content-paths.ts';
+import { buildDiscoveryExamples, buildDiscoveryPaths, buildDiscoverySchemas } from './discovery-paths.ts';
+import { buildErrorAnswerComponents, buildErrorExampleComponents } from './error-answers.ts';
+import { buildExampleComponents } from './examples.ts';
+import { buildHeaderComponents } from './headers.ts';
+import { buildSystemPaths, buildTypePaths, systemTag } from './interaction-paths.ts';
 import { openPaths, serviceTag } from './open-paths.ts';
 import type { Paths } from './openapi.ts';
 import {
+  buildGeneralOperationPaths,
+  buildOperationInputSchemas,
+  buildTypeOperationPaths,
   everyTypeTag,
-  generalOperationPaths,
-  operationInputSchemas,
-  typeOperationPaths,
   typeParameter,
 } from './operation-paths.ts';
-import { ownTokenExamples, ownTokenPaths, ownTokenSchemas } from './own-token-paths.ts';
+import { buildOwnTokenExamples, buildOwnTokenPaths, ownTokenSchemas } from './own-token-paths.ts';
 import { requestBodyComponents } from './request-bodies.ts';
 import { requestParameterComponents } from './request-parameters.ts';
 import { includeSchema, searchForms, searchParameterComponents, searchSchemas } from './search-parameters.ts';
-import { successComponents } from './success-answers.ts';
-import { tokenExamples, tokenPaths, tokenSchemas, tokenTag } from './token-paths.ts';
-import { typeSchemas } from './type-schemas.ts';
+import { buildSuccessComponents } from './success-answers.ts';
+import { buildTokenExamples, buildTokenPaths, tokenSchemas, tokenTag } from './token-paths.ts';
+import { buildTypeSchemas } from './type-schemas.ts';
 
 export interface DocumentFacts {
   readonly softwareVersion: string;
@@ -61,40 +61,40 @@ export function openApiDocument(facts: DocumentFacts): OpenApiDocument {
     security: [{ bearer: [], apiKey: [] }],
     tags: tags(),
     paths: {
-      ...tokenPaths(realms),
-      ...ownTokenPaths(realms),
-      ...discoveryPaths(root, realms),
+      ...buildTokenPaths(realms),
+      ...buildOwnTokenPaths(realms),
+      ...buildDiscoveryPaths(root, realms),
       ...openPaths(root),
-      ...contentPaths(root),
-      ...systemPaths(),
-      ...generalOperationPaths(),
+      ...buildContentPaths(root),
+      ...buildSystemPaths(),
+      ...buildGeneralOperationPaths(),
       ...Object.assign(
         {},
-        ...resourceTypesWithEndpoint.map((type) => ({ ...typeOperationPaths(type), ...typePaths(type) })),
+        ...resourceTypesWithEndpoint.map((type) => ({ ...buildTypeOperationPaths(type), ...buildTypePaths(type) })),
       ),
     },
     components: {
       securitySchemes,
       parameters: { ...requestParameterComponents(), ...typeParameter, ...searchParameterComponents() },
-      headers: headerComponents(),
+      headers: buildHeaderComponents(),
       requestBodies: requestBodyComponents(),
-      responses: { ...errorAnswerComponents(), ...successComponents() },
+      responses: { ...buildErrorAnswerComponents(), ...buildSuccessComponents() },
       examples: {
-        ...exampleComponents(),
-        ...tokenExamples(),
-        ...ownTokenExamples(),
-        ...discoveryExamples(),
-        ...errorExampleComponents(),
+        ...buildExampleComponents(),
+        ...buildTokenExamples(),
+        ...buildOwnTokenExamples(),
+        ...buildDiscoveryExamples(),
+        ...buildErrorExampleComponents(),
       },
       schemas: {
         ...tokenSchemas,
         ...ownTokenSchemas,
-        ...discoverySchemas(),
+        ...buildDiscoverySchemas(),
         ...searchSchemas(),
         ...includeSchema,
         ...searchForms(),
-        ...operationInputSchemas(),
-        ...typeSchemas(),
+        ...buildOperationInputSchemas(),
+        ...buildTypeSchemas(),
       },
     },
   };

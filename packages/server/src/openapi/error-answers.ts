@@ -2,12 +2,12 @@
  * Refusals of the data API as answers of an OpenAPI document: one for each status of the errors table, with an
  * OperationOutcome for each row (https://hl7.org/fhir/R4/operationoutcome.html).
  */
-import { disclosedText } from '../access/disclosure.ts';
+import { unwrapDisclosed } from '../access/disclosure.ts';
 import { errorTable } from '../base/errors.ts';
-import { outcomeOf } from '../engine/outcome.ts';
-import { answeredByStatus, exampleError } from './error-examples.ts';
+import { buildErrorOutcome } from '../engine/outcome.ts';
+import { groupCodesByStatus, makeExampleError } from './error-examples.ts';
 import { limitHeaders } from './headers.ts';
-import { type Answer, componentRef, type Reference, schemaRef } from './openapi.ts';
+import { type Answer, buildComponentRef, buildSchemaRef, type Reference } from './openapi.ts';
 
 /** Headers of a refusal beside X-Request-Id, by status. */
 const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
@@ -19,30 +19,33 @@ const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
 };
 
 /** An example of each row. */
-export function errorExampleComponents(): Readonly<Record<string, object>> {
-  const codes = [...answeredByStatus().values()].flat();
+export function buildErrorExampleComponents(): Readonly<Record<string, object>> {
+  const codes = [...groupCodesByStatus().values()].flat();
   return Object.fromEntries(
     codes.map((code) => [
       code,
-      { summary: errorTable[code].meaning, value: JSON.parse(disclosedText(outcomeOf(exampleError(code)))) },
+      {
+        summary: errorTable[code].meaning,
+        value: JSON.parse(unwrapDisclosed(buildErrorOutcome(makeExampleError(code)))),
+      },
     ]),
   );
 }
 
 /** An answer for each status. */
-export function errorAnswerComponents(): Readonly<Record<string, Answer>> {
+export function buildErrorAnswerComponents(): Readonly<Record<string, Answer>> {
   return Object.fromEntries(
-    [...answeredByStatus()].map(([status, codes]) => [
+    [...groupCodesByStatus()].map(([status, codes]) => [
       answerName(status),
       {
         description: codes.map((code) => `\`${code}\`: ${errorTable[code].meaning}`).join('\n\n'),
-        headers: headerRefs(headersOfStatus[status] ?? []),
+        headers: buildHeaderRefs(headersOfStatus[status] ?? []),
         content: {
           'application/fhir+json': {
-            schema: schemaRef('OperationOutcome'),
-            examples: Object.fromEntries(codes.map((code) => [code, componentRef('examples', code)])),
+            schema: buildSchemaRef('OperationOutcome'),
+            examples: Object.fromEntries(codes.map((code) => [code, buildComponentRef('examples', code)])),
           },
-          'application/fhir+xml': { schema: schemaRef('OperationOutcome') },
+          'application/fhir+xml': { schema: buildSchemaRef('OperationOutcome') },
         },
       },
     ]),
@@ -53,18 +56,18 @@ export function errorAnswerComponents(): Readonly<Record<string, Answer>> {
 const everywhere: readonly number[] = [400, 401, 403, 404, 406, 414, 429, 500, 503];
 
 /** References to the answers of the statuses, and of those that any request may get. */
-export function refusals(statuses: readonly number[]): Readonly<Record<string, Reference>> {
-  return refusalRefs([...new Set([...everywhere, ...statuses])].sort((one, other) => one - other));
+export function buildAllRefusalRefs(statuses: readonly number[]): Readonly<Record<string, Reference>> {
+  return buildRefusalRefs([...new Set([...everywhere, ...statuses])].sort((one, other) => one - other));
 }
 
 /** References to the answers of the statuses. */
-export function refusalRefs(statuses: readonly number[]): Readonly<Record<string, Reference>> {
-  return Object.fromEntries(statuses.map((status) => [status, componentRef('responses', answerName(status))]));
+export function buildRefusalRefs(statuses: readonly number[]): Readonly<Record<string, Reference>> {
+  return Object.fromEntries(statuses.map((status) => [status, buildComponentRef('responses', answerName(status))]));
 }
 
 /** References to headers, that of the request's id always among them. */
-export function headerRefs(names: readonly string[]): Readonly<Record<string, Reference>> {
-  return Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, componentRef('headers', name)]));
+export function buildHeaderRefs(names: readonly string[]): Readonly<Record<string, Reference>> {
+  return Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, buildComponentRef('headers', name)]));
 }
 
 function answerName(status: number): string {

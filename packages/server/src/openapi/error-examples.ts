@@ -202,12 +202,12 @@ export const errorExamples: Readonly<Record<AnsweredCode, ErrorDetails>> = {
 };
 
 /** The error of an example. */
-export function exampleError(code: AnsweredCode): PraxisError {
+export function makeExampleError(code: AnsweredCode): PraxisError {
   return new PraxisError(code, errorExamples[code]);
 }
 
 /** The rows that the API answers with, by status in ascending order. */
-export function answeredByStatus(): ReadonlyMap<number, readonly AnsweredCode[]> {
+export function groupCodesByStatus(): ReadonlyMap<number, readonly AnsweredCode[]> {
   const codes = Object.keys(errorExamples).filter(isAnswered);
   const statuses = [...new Set(codes.map((code) => errorTable[code].status))].sort((one, other) => one - other);
   return new Map(statuses.map((status) => [status, codes.filter((code) => errorTable[code].status === status)]));

@@ -77,12 +77,12 @@ export const otherBodies: Readonly<Record<string, { readonly summary: string; re
 };
 
 /** Names of the examples of a resource type, as it is sent or as it is returned. */
-export function resourceExamples(type: string, as: 'sent' | 'returned'): readonly string[] {
+export function listResourceExamples(type: string, as: 'sent' | 'returned'): readonly string[] {
   return Object.hasOwn(sentResources, type) ? [`${type}.${as}`] : [];
 }
 
 /** The examples as components. */
-export function exampleComponents(): Readonly<Record<string, object>> {
+export function buildExampleComponents(): Readonly<Record<string, object>> {
   const resources = Object.entries(sentResources).flatMap(([type, sent]) => [
     [`${type}.sent`, { summary: `${type}, as it is sent`, value: sent }],
     [`${type}.returned`, { summary: `${type}, as it is returned`, value: returned(sent) }],

@@ -55,7 +55,7 @@ const headers: Readonly<Record<string, HeaderText>> = {
 export const limitHeaders = ['RateLimit', 'RateLimit-Policy'] as const;
 
 /** The headers as components. */
-export function headerComponents(): Readonly<Record<string, object>> {
+export function buildHeaderComponents(): Readonly<Record<string, object>> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, { text, example }]) => [
       name,

@@ -4,10 +4,10 @@
  */
 import { compartments } from '@praxis/fhir';
 import { type FhirTarget, methods, type TargetName } from '../engine/fhir-target.ts';
-import { typesInCompartment } from '../engine/search/compartment.ts';
+import { listMemberTypes } from '../engine/search/compartment.ts';
 import { isWritable } from '../engine/write/read-only-types.ts';
 import { isIntakeType } from '../practice/intake/proposing.ts';
-import { refusals } from './error-answers.ts';
+import { buildAllRefusalRefs } from './error-answers.ts';
 import { type DescribedInteraction, interactionTexts } from './interaction-texts.ts';
 import {
   type DescribedMethod,
@@ -19,17 +19,17 @@ import {
   type Reference,
   type RequestBody,
 } from './openapi.ts';
-import { formBody, requestBodyRef } from './request-bodies.ts';
-import { headerParameterRefs, historyRefs, pathParameterRefs } from './request-parameters.ts';
+import { buildFormBody, requestBodyRef } from './request-bodies.ts';
+import { buildHeaderParameterRefs, buildHistoryRefs, buildPathParameterRefs } from './request-parameters.ts';
 import {
-  criteriaRef,
+  buildCriteriaRef,
+  buildResultParameterRefs,
   openSearchForm,
   openSearchRefs,
-  resultParameterRefs,
   searchForm,
   searchParameterRefs,
 } from './search-parameters.ts';
-import { successRef } from './success-answers.ts';
+import { buildSuccessRef } from './success-answers.ts';
 
 type Shape = FhirTarget['shape'];
 
@@ -84,12 +84,12 @@ interface Place {
 }
 
 /** The paths of the base. */
-export function systemPaths(): Paths {
+export function buildSystemPaths(): Paths {
   return pathsOf(Object.keys(systemShapes).map((shape) => ({ shape: shapeNamed(shape), type: '' })));
 }
 
 /** The paths of a type and, where it has one, of its compartment. */
-export function typePaths(type: string): Paths {
+export function buildTypePaths(type: string): Paths {
   const own = [...Object.keys(typeShapes), ...(compartments.has(type) ? Object.keys(compartmentShapes) : [])];
   return pathsOf(own.map((shape) => ({ shape: shapeNamed(shape), type })));
 }
@@ -118,7 +118,7 @@ function pathItem(place: Place): PathItem {
       ? []
       : [[method, operationOf(place, method, interaction)] as const];
   });
-  const own = pathParameterRefs(templateOf(place).replace('{type}', ''));
+  const own = buildPathParameterRefs(templateOf(place).replace('{type}', ''));
   const parameters = [...own, ...(place.shape.startsWith('compartment') ? compartmentTypes(place) : [])];
   return { ...(parameters.length > 0 ? { parameters } : {}), ...Object.fromEntries(operations) };
 }
@@ -126,7 +126,7 @@ function pathItem(place: Place): PathItem {
 /** The types that can be in the compartment, where the path names one. */
 function compartmentTypes({ shape, type }: Place): readonly ParameterObject[] {
   if (!shapes[shape].path.includes('{type}')) return [];
-  const schema = { type: 'string', enum: [...new Set([type, ...typesInCompartment(type)])].sort() };
+  const schema = { type: 'string', enum: [...new Set([type, ...listMemberTypes(type)])].sort() };
   return [{ name: 'type', in: 'path', description: 'The type to search.', required: true, schema }];
 }
 
@@ -160,9 +160,9 @@ function operationOf(place: Place, method: DescribedMethod, interaction: Describ
     parameters: parametersOf(place, method, interaction),
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
-      ...Object.fromEntries(Object.entries(answers).map(([status, name]) => [status, successRef(name, type)])),
-      ...(isIntakeType(type) && takes !== undefined ? { 202: successRef('waiting', type) } : {}),
-      ...refusals(refused),
+      ...Object.fromEntries(Object.entries(answers).map(([status, name]) => [status, buildSuccessRef(name, type)])),
+      ...(isIntakeType(type) && takes !== undefined ? { 202: buildSuccessRef('waiting', type) } : {}),
+      ...buildAllRefusalRefs(refused),
     },
   };
 }
@@ -179,8 +179,8 @@ function parametersOf(
   interaction: DescribedInteraction,
 ): readonly (ParameterObject | Reference)[] {
   const { headers, history = [], shown } = interactionTexts[interaction];
-  const refs = [...resultParameterRefs(shown), ...historyRefs(history), ...headerParameterRefs(headers)];
-  if (interaction.startsWith('conditional-')) return [criteriaRef(place.type), ...refs];
+  const refs = [...buildResultParameterRefs(shown), ...buildHistoryRefs(history), ...buildHeaderParameterRefs(headers)];
+  if (interaction.startsWith('conditional-')) return [buildCriteriaRef(place.type), ...refs];
   if (!interaction.startsWith('search-') || method !== 'get') return refs;
   const search =
     place.shape === 'type' ? searchParameterRefs(place.type) : openSearchRefs(interaction === 'search-system');
@@ -193,7 +193,7 @@ function requestBody(
   interaction: DescribedInteraction,
 ): RequestBody | Reference | undefined {
   if (interaction.startsWith('search-') && method === 'post') {
-    return formBody(shape === 'search' ? searchForm(type) : openSearchForm);
+    return buildFormBody(shape === 'search' ? searchForm(type) : openSearchForm);
   }
   const { takes } = interactionTexts[interaction];
   return takes === undefined ? undefined : requestBodyRef(takes, type);

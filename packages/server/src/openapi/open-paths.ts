@@ -1,11 +1,18 @@
 /**
  * Paths that are answered without credentials (docs/integrate/contract.md#order-of-checks).
  */
-import { resourceContent } from './content.ts';
-import { headerRefs, refusalRefs } from './error-answers.ts';
+import { buildResourceContent } from './content.ts';
+import { buildHeaderRefs, buildRefusalRefs } from './error-answers.ts';
 import { systemTag } from './interaction-paths.ts';
-import { type Answer, type ContentMap, type OperationObject, type PathItem, type Paths, schemaRef } from './openapi.ts';
-import { resultParameterRefs } from './search-parameters.ts';
+import {
+  type Answer,
+  buildSchemaRef,
+  type ContentMap,
+  type OperationObject,
+  type PathItem,
+  type Paths,
+} from './openapi.ts';
+import { buildResultParameterRefs } from './search-parameters.ts';
 
 export const serviceTag = 'Service';
 
@@ -64,15 +71,15 @@ const capabilities: OperationObject = {
   description:
     'Needs no credentials. With both of them it also lists the search parameters that the practice defines itself, as far as the caller may use them.',
   tags: [systemTag],
-  parameters: resultParameterRefs(['_format', '_pretty']),
+  parameters: buildResultParameterRefs(['_format', '_pretty']),
   security: [{}, { bearer: [], apiKey: [] }],
   responses: {
     '200': {
       description: 'The CapabilityStatement.',
-      headers: headerRefs(['ETag']),
-      content: resourceContent(schemaRef('CapabilityStatement')),
+      headers: buildHeaderRefs(['ETag']),
+      content: buildResourceContent(buildSchemaRef('CapabilityStatement')),
     },
-    ...refusalRefs([404, 406]),
+    ...buildRefusalRefs([404, 406]),
   },
 };
 
@@ -83,7 +90,7 @@ function operationOf({ operationId, summary, tag, media, headers = [], else: oth
     tags: [tag],
     security: [],
     responses: {
-      '200': { description: summary, headers: headerRefs(headers), content: contentOf(media) },
+      '200': { description: summary, headers: buildHeaderRefs(headers), content: contentOf(media) },
       ...(other === undefined ? {} : { [other.status]: elseAnswer(other.text) }),
     },
   };
@@ -94,5 +101,5 @@ function contentOf(media: string): ContentMap {
 }
 
 function elseAnswer(text: string): Answer {
-  return { description: text, headers: headerRefs([]) };
+  return { description: text, headers: buildHeaderRefs([]) };
 }

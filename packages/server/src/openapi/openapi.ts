@@ -79,15 +79,15 @@ export type ComponentKind =
   | 'securitySchemes';
 
 /** A reference to a component of the document. */
-export function componentRef(kind: ComponentKind, name: string): Reference {
+export function buildComponentRef(kind: ComponentKind, name: string): Reference {
   return { $ref: `#/components/${kind}/${name}` };
 }
 
-export function schemaRef(name: string): Reference & Schema {
+export function buildSchemaRef(name: string): Reference & Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
 /** `search-type` → `searchType`. */
-export function camelCase(name: string): string {
+export function toCamelCase(name: string): string {
   return name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -3,15 +3,15 @@
  * by each method they take.
  */
 import { isPrimitiveType, isSubtypeOf, resourceTypesWithEndpoint } from '@praxis/fhir';
-import { methodsOf } from '../operations/answer-operation.ts';
+import { listMethods } from '../operations/answer-operation.ts';
 import type { Operation as Declaration, OperationLevel, OperationParameter } from '../operations/operation.ts';
 import { operations } from '../practice/operations.ts';
-import { linesContent, resourceContent } from './content.ts';
-import { headerRefs, refusals } from './error-answers.ts';
+import { buildResourceContent, linesContent } from './content.ts';
+import { buildAllRefusalRefs, buildHeaderRefs } from './error-answers.ts';
 import { limitHeaders } from './headers.ts';
 import { systemTag } from './interaction-paths.ts';
 import {
-  camelCase,
+  buildSchemaRef,
   type DescribedMethod,
   describedMethods,
   type OperationObject,
@@ -21,10 +21,10 @@ import {
   type Reference,
   type RequestBody,
   type Schema,
-  schemaRef,
+  toCamelCase,
 } from './openapi.ts';
-import { headerParameterRefs, pathParameterRefs } from './request-parameters.ts';
-import { criterionRefs, resultParameterRefs } from './search-parameters.ts';
+import { buildHeaderParameterRefs, buildPathParameterRefs } from './request-parameters.ts';
+import { buildCriterionRefs, buildResultParameterRefs } from './search-parameters.ts';
 
 /** A level, or a version of an instance. */
 type Level = OperationLevel | 'version';
@@ -60,13 +60,13 @@ const refusedAlso = [405, 409, 410, 412, 413, 415, 422];
 const belowTypes: readonly Level[] = ['type', 'instance', 'version'];
 
 /** The operations of the base, and those of all types, whose paths have the type as a parameter. */
-export function generalOperationPaths(): Paths {
+export function buildGeneralOperationPaths(): Paths {
   const ofAll = operations.filter(({ types }) => types === 'all');
   return { ...pathsOf(operations, '', ['system']), ...pathsOf(ofAll, everyType, belowTypes) };
 }
 
 /** The operations of a single type, its instances and their versions. */
-export function typeOperationPaths(type: string): Paths {
+export function buildTypeOperationPaths(type: string): Paths {
   const own = operations.filter(({ types }) => types !== 'all' && types.includes(type));
   return pathsOf(own, type, belowTypes);
 }
@@ -88,8 +88,8 @@ function isAsked({ levels: declared, ofVersions }: Declaration, level: Level): b
 }
 
 function pathItem(declaration: Declaration, level: Level, type: string, path: string): PathItem {
-  const parameters = pathParameterRefs(path);
-  const taken = methodsOf(declaration);
+  const parameters = buildPathParameterRefs(path);
+  const taken = listMethods(declaration);
   const described = describedMethods.filter((method) => taken.includes(method.toUpperCase()));
   return {
     ...(parameters.length > 0 ? { parameters } : {}),
@@ -102,30 +102,30 @@ function operationOf(declaration: Declaration, level: Level, type: string, metho
   const isOfEvery = type === everyType;
   const tag = type === '' ? systemTag : isOfEvery ? everyTypeTag : type;
   return {
-    operationId: `${camelCase(name)}${isOfEvery ? '' : tag}${levels[level].suffix}${method === 'get' ? 'ByQuery' : ''}`,
+    operationId: `${toCamelCase(name)}${isOfEvery ? '' : tag}${levels[level].suffix}${method === 'get' ? 'ByQuery' : ''}`,
     summary: `$${name} ${levels[level].words}`.trim(),
     description: `${url}\n\n${parameterTable(declaration)}`,
     tags: [tag],
     parameters: [
       ...(method === 'get' ? queryParameters(declaration, type) : []),
-      ...resultParameterRefs(['_format', '_pretty']),
+      ...buildResultParameterRefs(['_format', '_pretty']),
       ...keyRefs(declaration),
     ],
     ...(method === 'post' ? { requestBody: body(declaration) } : {}),
     responses: {
       '200': {
         description: 'The result.',
-        headers: headerRefs([...ownHeaders(declaration), ...limitHeaders]),
-        content: { ...resourceContent(resultOf(declaration)), ...(declaration.isList ? linesContent : {}) },
+        headers: buildHeaderRefs([...ownHeaders(declaration), ...limitHeaders]),
+        content: { ...buildResourceContent(resultOf(declaration)), ...(declaration.isList ? linesContent : {}) },
       },
-      ...refusals(refusedAlso),
+      ...buildAllRefusalRefs(refusedAlso),
     },
   };
 }
 
 /** What changes something can be sent with a key. */
 function keyRefs({ affectsState }: Declaration): readonly Reference[] {
-  return affectsState ? headerParameterRefs(['idempotencyKey']) : [];
+  return affectsState ? buildHeaderParameterRefs(['idempotencyKey']) : [];
 }
 
 function ownHeaders({ affectsState, isList }: Declaration): readonly string[] {
@@ -145,7 +145,7 @@ function parameterTable({ parameters }: Declaration): string {
 function queryParameters(declaration: Declaration, type: string): readonly (ParameterObject | Reference)[] {
   const own = inParameters(declaration).flatMap(({ name, type: datatype, max, documentation }): ParameterObject[] => {
     if (datatype === undefined || !isPrimitiveType(datatype)) return [];
-    const schema = schemaRef(datatype);
+    const schema = buildSchemaRef(datatype);
     return [
       {
         name,
@@ -155,7 +155,7 @@ function queryParameters(declaration: Declaration, type: string): readonly (Para
       },
     ];
   });
-  return declaration.further === 'search' ? [...own, ...criterionRefs(type)] : own;
+  return declaration.further === 'search' ? [...own, ...buildCriterionRefs(type)] : own;
 }
 
 function inParameters({ parameters }: Declaration): readonly OperationParameter[] {
@@ -165,10 +165,10 @@ function inParameters({ parameters }: Declaration): readonly OperationParameter[
 /** Parameters, or the resource itself where a single in-parameter is one. */
 function body(declaration: Declaration): RequestBody {
   const [single, ...others] = inParameters(declaration).filter((each) => isResource(each));
-  const parameters = schemaRef(inputSchemaName(declaration));
+  const parameters = buildSchemaRef(inputSchemaName(declaration));
   const schema =
-    single?.type === undefined || others.length > 0 ? parameters : { anyOf: [parameters, schemaRef(single.type)] };
-  return { required: inParameters(declaration).some(({ min }) => min > 0), content: resourceContent(schema) };
+    single?.type === undefined || others.length > 0 ? parameters : { anyOf: [parameters, buildSchemaRef(single.type)] };
+  return { required: inParameters(declaration).some(({ min }) => min > 0), content: buildResourceContent(schema) };
 }
 
 function isResource({ type }: OperationParameter): boolean {
@@ -179,11 +179,11 @@ function isResource({ type }: OperationParameter): boolean {
 function resultOf({ parameters }: Declaration): Schema {
   const [first, ...others] = parameters.filter(({ use }) => use === 'out');
   const isWhole = first?.name === 'return' && others.length === 0 && isResource(first);
-  return schemaRef(isWhole && first.type !== undefined ? first.type : 'Parameters');
+  return buildSchemaRef(isWhole && first.type !== undefined ? first.type : 'Parameters');
 }
 
 /** The Parameters that each operation takes, by name of the schema. */
-export function operationInputSchemas(): Readonly<Record<string, Schema>> {
+export function buildOperationInputSchemas(): Readonly<Record<string, Schema>> {
   return Object.fromEntries(
     operations.map((declaration) => [inputSchemaName(declaration), inputSchema(inParameters(declaration))]),
   );
@@ -196,7 +196,7 @@ function inputSchemaName({ url }: Declaration): string {
 
 function inputSchema(parameters: readonly OperationParameter[]): Schema {
   return {
-    allOf: [schemaRef('Parameters')],
+    allOf: [buildSchemaRef('Parameters')],
     properties: { parameter: { type: 'array', ...itemsOf(parameters), ...countsOf(parameters) } },
   };
 }
@@ -220,8 +220,8 @@ function partsMember(parts: readonly OperationParameter[]): Schema {
 }
 
 function valueMember(type: string): Schema {
-  if (isSubtypeOf(type, 'Resource')) return { resource: schemaRef(type) };
-  return type === 'Element' ? {} : { [`value${type.charAt(0).toUpperCase()}${type.slice(1)}`]: schemaRef(type) };
+  if (isSubtypeOf(type, 'Resource')) return { resource: buildSchemaRef(type) };
+  return type === 'Element' ? {} : { [`value${type.charAt(0).toUpperCase()}${type.slice(1)}`]: buildSchemaRef(type) };
 }
 
 /** At least one occurrence where a parameter has to be there. */

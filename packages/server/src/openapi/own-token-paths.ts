@@ -3,16 +3,23 @@
  * (https://www.rfc-editor.org/rfc/rfc7009).
  */
 import { formType } from './content.ts';
-import { headerRefs, refusalRefs } from './error-answers.ts';
+import { buildHeaderRefs, buildRefusalRefs } from './error-answers.ts';
 import { limitHeaders } from './headers.ts';
-import { type Answer, componentRef, type OperationObject, type Paths, type Schema, schemaRef } from './openapi.ts';
 import {
+  type Answer,
+  buildComponentRef,
+  buildSchemaRef,
+  type OperationObject,
+  type Paths,
+  type Schema,
+} from './openapi.ts';
+import {
+  buildPathParameter,
+  buildRefusalAnswers,
+  buildRefusalExamples,
   clientForm,
   failures,
-  pathPart,
   type Refusals,
-  refusalAnswers,
-  refusalExamples,
   tokenTag,
 } from './token-paths.ts';
 
@@ -40,14 +47,14 @@ const endpoints: Readonly<Record<'introspect' | 'revoke', Endpoint>> = {
     },
     answer: {
       description: 'What the token says, or that it opens nothing to this client. Never stored.',
-      headers: headerRefs(limitHeaders),
+      headers: buildHeaderRefs(limitHeaders),
       content: {
         'application/json': {
-          schema: schemaRef('Introspection'),
+          schema: buildSchemaRef('Introspection'),
           examples: {
-            active: componentRef('examples', 'Introspection'),
-            legacy: componentRef('examples', 'Introspection.legacy'),
-            inactive: componentRef('examples', 'Introspection.inactive'),
+            active: buildComponentRef('examples', 'Introspection'),
+            legacy: buildComponentRef('examples', 'Introspection.legacy'),
+            inactive: buildComponentRef('examples', 'Introspection.inactive'),
           },
         },
       },
@@ -62,7 +69,10 @@ const endpoints: Readonly<Record<'introspect' | 'revoke', Endpoint>> = {
       description:
         'From the next statement of every node on. A refresh token ends the access tokens that were got with it, too. What is no live token is answered alike.',
     },
-    answer: { description: 'It opens nothing any more. The answer has no body.', headers: headerRefs(limitHeaders) },
+    answer: {
+      description: 'It opens nothing any more. The answer has no body.',
+      headers: buildHeaderRefs(limitHeaders),
+    },
     refusals: {
       ...refusals,
       unauthorized_client: 'token was issued to another client: only that one ends it',
@@ -71,8 +81,8 @@ const endpoints: Readonly<Record<'introspect' | 'revoke', Endpoint>> = {
 };
 
 /** Both endpoints, below `servers`. */
-export function ownTokenPaths(servers: readonly { readonly url: string }[]): Paths {
-  const parameters = [pathPart('realm', 'The realm of the environment.', 'sandbox')];
+export function buildOwnTokenPaths(servers: readonly { readonly url: string }[]): Paths {
+  const parameters = [buildPathParameter('realm', 'The realm of the environment.', 'sandbox')];
   return Object.fromEntries(
     Object.entries(endpoints).map(([name, endpoint]) => [
       endpoint.path,
@@ -96,7 +106,7 @@ function operationOf(name: string, { operation, answer, refusals: refused }: End
     tags: [tokenTag],
     security: [{ apiKey: [] }, { apiKey: [], clientBasic: [] }],
     requestBody: { required: true, content: { [formType]: { schema } } },
-    responses: { '200': answer, ...refusalAnswers(name, refused), ...refusalRefs([404]) },
+    responses: { '200': answer, ...buildRefusalAnswers(name, refused), ...buildRefusalRefs([404]) },
   };
 }
 
@@ -115,14 +125,14 @@ const token = {
 const { client_id: _, iss: __, ...legacy } = token;
 
 /** Answers and refusals of both endpoints. */
-export function ownTokenExamples(): Readonly<Record<string, object>> {
+export function buildOwnTokenExamples(): Readonly<Record<string, object>> {
   return {
     Introspection: { value: token },
     'Introspection.legacy': { value: { ...legacy, scope: 'your-firm', username: 'user@your-firm' } },
     'Introspection.inactive': { value: { active: false } },
     ...Object.assign(
       {},
-      ...Object.entries(endpoints).map(([name, { refusals: refused }]) => refusalExamples(name, refused)),
+      ...Object.entries(endpoints).map(([name, { refusals: refused }]) => buildRefusalExamples(name, refused)),
     ),
   };
 }

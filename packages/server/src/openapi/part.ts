@@ -5,7 +5,7 @@ import type { OpenApiDocument } from './document.ts';
 import { describedMethods, type PathItem } from './openapi.ts';
 
 /** The operations of a tag as a document of their own. */
-export function partOf(document: OpenApiDocument, tag: string): OpenApiDocument {
+export function extractTag(document: OpenApiDocument, tag: string): OpenApiDocument {
   const paths = Object.fromEntries(Object.entries(document.paths).filter(([, item]) => hasTag(item, tag)));
   return {
     ...document,

@@ -3,9 +3,9 @@
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { isWritable } from '../engine/write/read-only-types.ts';
-import { formType, resourceContent, unspecifiedContent } from './content.ts';
-import { resourceExamples } from './examples.ts';
-import { componentRef, type Reference, type RequestBody, type Schema, schemaRef } from './openapi.ts';
+import { buildResourceContent, formType, unspecifiedContent } from './content.ts';
+import { listResourceExamples } from './examples.ts';
+import { buildComponentRef, buildSchemaRef, type Reference, type RequestBody, type Schema } from './openapi.ts';
 
 /** The two kinds of patches: https://hl7.org/fhir/R4/http.html#patch */
 const patch: RequestBody = {
@@ -26,10 +26,10 @@ const patch: RequestBody = {
           },
         },
       },
-      examples: { 'json-patch': componentRef('examples', 'json-patch') },
+      examples: { 'json-patch': buildComponentRef('examples', 'json-patch') },
     },
-    ...resourceContent(
-      { ...schemaRef('Parameters'), description: 'FHIRPath Patch: https://hl7.org/fhir/R4/fhirpatch.html' },
+    ...buildResourceContent(
+      { ...buildSchemaRef('Parameters'), description: 'FHIRPath Patch: https://hl7.org/fhir/R4/fhirpatch.html' },
       ['fhirpath-patch'],
     ),
   },
@@ -37,7 +37,9 @@ const patch: RequestBody = {
 
 const bundle: RequestBody = {
   required: true,
-  content: resourceContent({ ...schemaRef('Bundle'), description: 'Of type batch or transaction.' }, ['transaction']),
+  content: buildResourceContent({ ...buildSchemaRef('Bundle'), description: 'Of type batch or transaction.' }, [
+    'transaction',
+  ]),
 };
 
 /** A resource of each type that can be written, a patch, a batch or transaction. */
@@ -47,16 +49,16 @@ export function requestBodyComponents(): Readonly<Record<string, RequestBody>> {
 }
 
 function resourceBody(type: string): RequestBody {
-  const content = resourceContent(schemaRef(type), resourceExamples(type, 'sent'));
+  const content = buildResourceContent(buildSchemaRef(type), listResourceExamples(type, 'sent'));
   return { required: true, content: type === 'Binary' ? { ...content, ...unspecifiedContent } : content };
 }
 
 /** A reference to what an interaction takes. */
 export function requestBodyRef(takes: 'resource' | 'patch' | 'bundle', type: string): Reference {
-  return componentRef('requestBodies', takes === 'resource' ? type : takes);
+  return buildComponentRef('requestBodies', takes === 'resource' ? type : takes);
 }
 
 /** A form of search parameters. */
-export function formBody(schema: Schema): RequestBody {
+export function buildFormBody(schema: Schema): RequestBody {
   return { description: 'Parameters of the search, beside those of the query.', content: { [formType]: { schema } } };
 }

@@ -3,17 +3,17 @@
  */
 import { contentFlagMeanings, contentFlags } from '../engine/context.ts';
 import { keyKeptMs } from '../storage/idempotency.ts';
-import { componentRef, type ParameterObject, type Reference, schemaRef } from './openapi.ts';
+import { buildComponentRef, buildSchemaRef, type ParameterObject, type Reference } from './openapi.ts';
 
 /** Parts of paths, by the name in the template. */
 const pathParameters: Readonly<Record<string, ParameterObject>> = {
-  id: { name: 'id', in: 'path', description: 'Id of the resource.', required: true, schema: schemaRef('id') },
+  id: { name: 'id', in: 'path', description: 'Id of the resource.', required: true, schema: buildSchemaRef('id') },
   versionId: {
     name: 'versionId',
     in: 'path',
     description: 'Id of the version, as in its meta.versionId.',
     required: true,
-    schema: schemaRef('id'),
+    schema: buildSchemaRef('id'),
   },
 };
 
@@ -84,13 +84,13 @@ const historyParameters = {
     name: '_since',
     in: 'query',
     description: 'Versions from this time on.',
-    schema: schemaRef('dateTime'),
+    schema: buildSchemaRef('dateTime'),
   },
   _at: {
     name: '_at',
     in: 'query',
     description: 'Versions that were current at some point of this time.',
-    schema: schemaRef('dateTime'),
+    schema: buildSchemaRef('dateTime'),
   },
   _before: {
     name: '_before',
@@ -109,15 +109,15 @@ export function requestParameterComponents(): Readonly<Record<string, ParameterO
   return { ...pathParameters, ...Object.fromEntries(headers), ...historyParameters };
 }
 
-export function headerParameterRefs(names: readonly HeaderName[]): readonly Reference[] {
-  return names.map((name) => componentRef('parameters', `header.${name}`));
+export function buildHeaderParameterRefs(names: readonly HeaderName[]): readonly Reference[] {
+  return names.map((name) => buildComponentRef('parameters', `header.${name}`));
 }
 
-export function historyRefs(names: readonly HistoryParameterName[]): readonly Reference[] {
-  return names.map((name) => componentRef('parameters', name));
+export function buildHistoryRefs(names: readonly HistoryParameterName[]): readonly Reference[] {
+  return names.map((name) => buildComponentRef('parameters', name));
 }
 
 /** References to the parameters that a template names: `/Patient/{id}` → id. */
-export function pathParameterRefs(template: string): readonly Reference[] {
-  return [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => componentRef('parameters', name));
+export function buildPathParameterRefs(template: string): readonly Reference[] {
+  return [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => buildComponentRef('parameters', name));
 }

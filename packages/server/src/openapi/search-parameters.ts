@@ -3,17 +3,17 @@
  * (https://hl7.org/fhir/R4/search.html).
  */
 import {
+  getSearchParameters,
   resourceTypesWithEndpoint,
   type SearchParameter,
   type SearchParameterKind,
-  searchParametersOf,
 } from '@praxis/fhir';
 import { isWritable } from '../engine/write/read-only-types.ts';
 import { prefixes } from '../search/kinds/prefixes.ts';
 import { isSearchable } from '../search/query/query.ts';
 import { summaries, totals } from '../search/query/result-parameters.ts';
-import { pageRowsMaxOf } from '../search/resource-types.ts';
-import { componentRef, type ParameterObject, type Reference, type Schema, schemaRef } from './openapi.ts';
+import { getPageRowsMax } from '../search/resource-types.ts';
+import { buildComponentRef, buildSchemaRef, type ParameterObject, type Reference, type Schema } from './openapi.ts';
 
 const ordered = `A prefix compares: ${prefixes.join(', ')}; none means eq.`;
 
@@ -66,18 +66,18 @@ function kindSchema(kind: string): string {
 
 /** Those of a type that are served, by code. */
 function servedParameters(type: string): readonly SearchParameter[] {
-  return [...searchParametersOf(type).values()].filter((parameter) => isSearchable(parameter));
+  return [...getSearchParameters(type).values()].filter((parameter) => isSearchable(parameter));
 }
 
 /** References to what a search of a type takes: its own parameters first. */
 export function searchParameterRefs(type: string): readonly Reference[] {
-  return [...criterionRefs(type), ...generalRefs(resultParameters)];
+  return [...buildCriterionRefs(type), ...generalRefs(resultParameters)];
 }
 
 /** References to what says which resources of a type are meant, not how they are shown. */
-export function criterionRefs(type: string): readonly Reference[] {
+export function buildCriterionRefs(type: string): readonly Reference[] {
   return [
-    ...servedParameters(type).map((parameter) => componentRef('parameters', componentName({ type, parameter }))),
+    ...servedParameters(type).map((parameter) => buildComponentRef('parameters', componentName({ type, parameter }))),
     ...generalRefs(generalParameters),
   ];
 }
@@ -88,10 +88,10 @@ const anyType = 'Basic';
 /** References to what a search takes that is not of one type known beforehand; `_type` where it may be of several. */
 export function openSearchRefs(isOfSeveral: boolean): readonly Reference[] {
   return [
-    ...(isOfSeveral ? [componentRef('parameters', '_type')] : []),
+    ...(isOfSeveral ? [buildComponentRef('parameters', '_type')] : []),
     ...servedParameters(anyType)
       .filter(({ base }) => base.includes('Resource'))
-      .map((parameter) => componentRef('parameters', componentName({ type: anyType, parameter }))),
+      .map((parameter) => buildComponentRef('parameters', componentName({ type: anyType, parameter }))),
     ...generalRefs(generalParameters),
     ...generalRefs(resultParameters),
   ];
@@ -99,7 +99,7 @@ export function openSearchRefs(isOfSeveral: boolean): readonly Reference[] {
 
 /** The schema of a type's search parameters as one object: a form, or the criteria of a conditional interaction. */
 export function searchForm(type: string): Schema {
-  return schemaRef(formName(type));
+  return buildSchemaRef(formName(type));
 }
 
 /** The same for searches that are not of one type known beforehand. */
@@ -121,7 +121,7 @@ export function searchForms(): Readonly<Record<string, Schema>> {
         description: 'Search parameters; names may have modifiers, chains and _has.',
         type: 'object',
         properties: Object.fromEntries(
-          servedParameters(type).map(({ code, type: kind }) => [code, schemaRef(kindSchema(kind))]),
+          servedParameters(type).map(({ code, type: kind }) => [code, buildSchemaRef(kindSchema(kind))]),
         ),
         additionalProperties: openSearchForm.additionalProperties,
       },
@@ -130,8 +130,8 @@ export function searchForms(): Readonly<Record<string, Schema>> {
 }
 
 /** A reference to the criteria of a conditional interaction with a type. */
-export function criteriaRef(type: string): Reference {
-  return componentRef('parameters', `criteria.${type}`);
+export function buildCriteriaRef(type: string): Reference {
+  return buildComponentRef('parameters', `criteria.${type}`);
 }
 
 /** The criteria in the query of a conditional interaction (https://hl7.org/fhir/R4/http.html#cond-update). */
@@ -175,7 +175,7 @@ function everyParameter(): readonly OfType[] {
 function registryParameters(): readonly [string, ParameterObject][] {
   const named = everyParameter().map((each): [string, ParameterObject] => {
     const { code, description, type } = each.parameter;
-    return [componentName(each), { name: code, in: 'query', description, schema: schemaRef(kindSchema(type)) }];
+    return [componentName(each), { name: code, in: 'query', description, schema: buildSchemaRef(kindSchema(type)) }];
   });
   return [...new Map(named)].sort(([one], [other]) => (one < other ? -1 : 1));
 }
@@ -209,11 +209,11 @@ const resultParameters: Readonly<Record<string, { readonly text: string; readonl
   _elements: { text: 'Elements of each resource to return, separated by commas.', schema: { type: 'string' } },
   _include: {
     text: 'Also what the matches refer to: Type:parameter, Type:parameter:target or *. `_include:iterate` goes on.',
-    schema: schemaRef('search.include'),
+    schema: buildSchemaRef('search.include'),
   },
   _revinclude: {
     text: 'Also what refers to the matches: Type:parameter. `_revinclude:iterate` goes on.',
-    schema: schemaRef('search.include'),
+    schema: buildSchemaRef('search.include'),
   },
   _format: {
     text: 'The format of the answer; comes before Accept. ndjson is for searches and histories.',
@@ -230,16 +230,16 @@ const ofSystem: typeof generalParameters = {
 };
 
 function pageSizes(): readonly number[] {
-  return resourceTypesWithEndpoint.map(pageRowsMaxOf);
+  return resourceTypesWithEndpoint.map(getPageRowsMax);
 }
 
 function generalRefs(parameters: typeof generalParameters): readonly Reference[] {
-  return Object.keys(parameters).map((name) => componentRef('parameters', name));
+  return Object.keys(parameters).map((name) => buildComponentRef('parameters', name));
 }
 
 /** References to some of the result parameters. */
-export function resultParameterRefs(names: readonly (keyof typeof resultParameters)[]): readonly Reference[] {
-  return names.map((name) => componentRef('parameters', name));
+export function buildResultParameterRefs(names: readonly (keyof typeof resultParameters)[]): readonly Reference[] {
+  return names.map((name) => buildComponentRef('parameters', name));
 }
 
 /** The parameters above as components. */

@@ -5,19 +5,19 @@
 import { assertionType } from '../oauth/client-auth/client-authentication.ts';
 import { type OAuthErrorCode, oauthErrorTable } from '../oauth/errors.ts';
 import { clientGrants, legacyGrants } from '../oauth/grants/list.ts';
-import { refusedReply } from '../oauth/token-endpoint.ts';
+import { buildRefusalReply } from '../oauth/token-endpoint.ts';
 import { formType } from './content.ts';
-import { headerRefs, refusalRefs } from './error-answers.ts';
+import { buildHeaderRefs, buildRefusalRefs } from './error-answers.ts';
 import { limitHeaders } from './headers.ts';
 import {
   type Answer,
-  componentRef,
+  buildComponentRef,
+  buildSchemaRef,
   type OperationObject,
   type ParameterObject,
   type Paths,
   type Reference,
   type Schema,
-  schemaRef,
 } from './openapi.ts';
 
 export const tokenTag = 'Tokens';
@@ -73,7 +73,7 @@ const endpoints: Readonly<Record<'client' | 'legacy', Endpoint>> = {
         'Send the x-api-key of the client-credentials flow: a token that is requested without it looks valid, and every call with it is refused.',
       security: [{ apiKey: [] }, { apiKey: [], clientBasic: [] }],
     },
-    parameters: [pathPart('realm', 'The realm of the environment.', 'sandbox')],
+    parameters: [buildPathParameter('realm', 'The realm of the environment.', 'sandbox')],
     grants: clientGrants,
     answer: 'ClientTokenAnswer',
     refusals: {
@@ -94,9 +94,9 @@ const endpoints: Readonly<Record<'client' | 'legacy', Endpoint>> = {
       deprecated: true,
     },
     parameters: [
-      pathPart('environment', 'The environment.', 'sandbox'),
-      pathPart('firm', 'The practice, or a sandbox firm.', 'your-firm'),
-      pathPart('product', 'The product.', 'pm'),
+      buildPathParameter('environment', 'The environment.', 'sandbox'),
+      buildPathParameter('firm', 'The practice, or a sandbox firm.', 'your-firm'),
+      buildPathParameter('product', 'The product.', 'pm'),
     ],
     grants: legacyGrants,
     answer: 'LegacyTokenAnswer',
@@ -110,12 +110,12 @@ const endpoints: Readonly<Record<'client' | 'legacy', Endpoint>> = {
   },
 };
 
-export function pathPart(name: string, description: string, example: string): ParameterObject {
+export function buildPathParameter(name: string, description: string, example: string): ParameterObject {
   return { name, in: 'path', description, required: true, schema: { type: 'string', examples: [example] } };
 }
 
 /** Both endpoints, below `servers`. */
-export function tokenPaths(servers: readonly { readonly url: string }[]): Paths {
+export function buildTokenPaths(servers: readonly { readonly url: string }[]): Paths {
   return Object.fromEntries(
     Object.entries(endpoints)
       .filter(([, { grants }]) => grants.length > 0)
@@ -136,13 +136,16 @@ function operationOf(name: string, { operation, grants, answer, refusals }: Endp
     responses: {
       '200': {
         description: 'The tokens. Never stored: Cache-Control is no-store.',
-        headers: headerRefs(limitHeaders),
+        headers: buildHeaderRefs(limitHeaders),
         content: {
-          'application/json': { schema: schemaRef(answer), examples: { token: componentRef('examples', answer) } },
+          'application/json': {
+            schema: buildSchemaRef(answer),
+            examples: { token: buildComponentRef('examples', answer) },
+          },
         },
       },
-      ...refusalAnswers(name, refusals),
-      ...refusalRefs([404]),
+      ...buildRefusalAnswers(name, refusals),
+      ...buildRefusalRefs([404]),
     },
   };
 }
@@ -160,7 +163,7 @@ function formOf(grantType: string): Schema {
 }
 
 /** The refusals of an endpoint, by status; `name` is that of its examples. */
-export function refusalAnswers(name: string, refusals: Refusals): Readonly<Record<string, Answer>> {
+export function buildRefusalAnswers(name: string, refusals: Refusals): Readonly<Record<string, Answer>> {
   const codes = Object.keys(refusals).filter(isErrorCode);
   const statuses = [...new Set(codes.map((code) => oauthErrorTable[code].status))];
   const byStatus = statuses.map((status) => {
@@ -176,10 +179,10 @@ const tooLarge = 413;
 function refusalAnswer(name: string, status: number, codes: readonly OAuthErrorCode[]): Answer {
   return {
     description: codes.map((code) => `\`${code}\`: ${oauthErrorTable[code].meaning}`).join('\n\n'),
-    headers: headerRefs(headersOfStatus[status] ?? []),
+    headers: buildHeaderRefs(headersOfStatus[status] ?? []),
     content: {
       'application/json': {
-        schema: schemaRef('TokenRefusal'),
+        schema: buildSchemaRef('TokenRefusal'),
         examples: Object.fromEntries(codes.map((code) => [code, exampleRef(name, code)])),
       },
     },
@@ -193,7 +196,7 @@ const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
 };
 
 function exampleRef(name: string, code: OAuthErrorCode): Reference {
-  return componentRef('examples', `${name}.${code}`);
+  return buildComponentRef('examples', `${name}.${code}`);
 }
 
 function isErrorCode(code: string): code is OAuthErrorCode {
@@ -203,8 +206,8 @@ function isErrorCode(code: string): code is OAuthErrorCode {
 const secret = 'eyJhbGciOi…';
 
 /** Answers of both endpoints: tokens as contract 2 lists them, refusals as the endpoints make them. */
-export function tokenExamples(): Readonly<Record<string, object>> {
-  const refused = Object.entries(endpoints).map(([name, { refusals }]) => refusalExamples(name, refusals));
+export function buildTokenExamples(): Readonly<Record<string, object>> {
+  const refused = Object.entries(endpoints).map(([name, { refusals }]) => buildRefusalExamples(name, refusals));
   return {
     ClientTokenAnswer: {
       value: {
@@ -224,11 +227,11 @@ export function tokenExamples(): Readonly<Record<string, object>> {
 }
 
 /** An example of each refusal, as the endpoints make them. */
-export function refusalExamples(name: string, refusals: Refusals): Readonly<Record<string, object>> {
+export function buildRefusalExamples(name: string, refusals: Refusals): Readonly<Record<string, object>> {
   return Object.fromEntries(
     Object.entries(refusals).flatMap(([code, description]) =>
       isErrorCode(code)
-        ? [[`${name}.${code}`, { value: JSON.parse(refusedReply(code, description).body) }] as const]
+        ? [[`${name}.${code}`, { value: JSON.parse(buildRefusalReply(code, description).body) }] as const]
         : [],
     ),
   );

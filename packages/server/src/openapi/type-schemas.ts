@@ -4,16 +4,16 @@
  * the `_name` siblings of primitive elements) is left open; the service checks it.
  */
 import {
+  buildJsonName,
   type ElementDefinition,
   type ElementType,
-  jsonNameOf,
-  primitivePattern,
+  findPrimitivePattern,
+  findTypeDefinition,
+  findValueSetCodes,
   resourceTypes,
   type TypeDefinition,
-  typeDefinition,
-  valueSetCodes,
 } from '@praxis/fhir';
-import { type Schema, schemaRef } from './openapi.ts';
+import { buildSchemaRef, type Schema } from './openapi.ts';
 
 /** Value sets of more codes are not listed. */
 const listedCodesMax = 60;
@@ -31,7 +31,7 @@ const jsonTypes: Readonly<Record<string, Schema>> = {
 const withoutPattern: ReadonlySet<string> = new Set(['base64Binary', 'markdown', 'string', 'xhtml']);
 
 /** The schemas of all resource types and of every type that they are made of, by name. */
-export function typeSchemas(): Readonly<Record<string, Schema>> {
+export function buildTypeSchemas(): Readonly<Record<string, Schema>> {
   const schemas = new Map<string, Schema>([['Resource', anyResource()]]);
   const waiting: TypeDefinition[] = resourceTypes.flatMap(definitionsOf);
   for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {
@@ -46,7 +46,7 @@ export function typeSchemas(): Readonly<Record<string, Schema>> {
 }
 
 function definitionsOf(name: string): readonly TypeDefinition[] {
-  const type = typeDefinition(name);
+  const type = findTypeDefinition(name);
   return type === undefined ? [] : [type];
 }
 
@@ -62,7 +62,7 @@ function anyResource(): Schema {
 function primitiveSchema(name: string): Schema {
   const json = jsonTypes[name];
   if (json !== undefined) return json;
-  const pattern = withoutPattern.has(name) ? undefined : primitivePattern(name);
+  const pattern = withoutPattern.has(name) ? undefined : findPrimitivePattern(name);
   return pattern === undefined ? { type: 'string' } : { type: 'string', pattern: `^(?:${pattern})$` };
 }
 
@@ -81,9 +81,9 @@ function structure(type: TypeDefinition, schemas: Map<string, Schema>): Schema {
 
 /** One property, or one for each alternative of a choice. */
 function propertiesOf(element: ElementDefinition, schemas: Map<string, Schema>): readonly [string, Schema][] {
-  if (element.children !== undefined) return [[element.name, repeated(element, schemaRef(element.children.name))]];
+  if (element.children !== undefined) return [[element.name, repeated(element, buildSchemaRef(element.children.name))]];
   return element.types.map((type) => [
-    jsonNameOf(element, type),
+    buildJsonName(element, type),
     repeated(element, codesOf(element, type, schemas) ?? valueSchema(type)),
   ]);
 }
@@ -93,7 +93,7 @@ function repeated({ max }: ElementDefinition, schema: Schema): Schema {
 }
 
 function valueSchema({ code, targets }: ElementType): Schema {
-  const schema = schemaRef(code);
+  const schema = buildSchemaRef(code);
   return targets === undefined || code !== 'Reference' ? schema : { ...schema, description: targets.join(' | ') };
 }
 
@@ -103,9 +103,9 @@ function codesOf(
   { code }: ElementType,
   schemas: Map<string, Schema>,
 ): Schema | undefined {
-  const codes = code !== 'code' || binding === undefined ? undefined : valueSetCodes(binding);
+  const codes = code !== 'code' || binding === undefined ? undefined : findValueSetCodes(binding);
   if (binding === undefined || codes === undefined || codes.size > listedCodesMax) return undefined;
   const name = `codes.${binding.slice(binding.lastIndexOf('/') + 1)}`;
   if (!schemas.has(name)) schemas.set(name, { type: 'string', enum: [...codes], externalDocs: { url: binding } });
-  return schemaRef(name);
+  return buildSchemaRef(name);
 }

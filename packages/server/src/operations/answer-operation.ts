@@ -9,7 +9,7 @@ import { withIdempotency } from '../engine/write/idempotency.ts';
 import { requireUnended } from '../storage/rows.ts';
 import type { Operation, OperationLevel, OperationPlace } from './operation.ts';
 import { readInput } from './read-input.ts';
-import { isDefinedOn, registeredOperations } from './registry.ts';
+import { isDefinedOn, listOperations } from './registry.ts';
 
 /** A request for an operation. */
 export interface OperationCall {
@@ -64,7 +64,7 @@ export function authorizeOperation(context: InteractionContext, call: OperationC
 
 /** Whether answers of the operation are lists. */
 export function answersList(name: string): boolean {
-  return registeredOperations().some((each) => each.name === name && each.isList === true);
+  return listOperations().some((each) => each.name === name && each.isList === true);
 }
 
 function placeOf({ type, id, versionId }: OperationCall): OperationPlace {
@@ -78,13 +78,13 @@ function placeOf({ type, id, versionId }: OperationCall): OperationPlace {
  * @throws PraxisError `operation-unknown`, `method-not-allowed`
  */
 function requireOperation(call: OperationCall, place: OperationPlace): Operation {
-  const named = registeredOperations()
+  const named = listOperations()
     .filter(({ name }) => name === call.operation)
     .filter((each) => isDefinedOn(each, call.type));
   if (named.length === 0) return unknown(call, place);
   const operation = named.find((each) => isAt(each, place));
   if (operation === undefined) return wrongLevel(call, named);
-  const methods = methodsOf(operation);
+  const methods = listMethods(operation);
   if (methods.includes(call.method)) return operation;
   return fail('method-not-allowed', {
     diagnostics: `$${operation.name} ${operation.affectsState ? 'changes what is stored and ' : ''}takes ${methods.join(', ')}`,
@@ -93,7 +93,7 @@ function requireOperation(call: OperationCall, place: OperationPlace): Operation
 }
 
 /** The methods that an operation takes; HEAD is GET without a body. */
-export function methodsOf({ affectsState }: Operation): readonly string[] {
+export function listMethods({ affectsState }: Operation): readonly string[] {
   return affectsState ? ['POST'] : ['GET', 'HEAD', 'POST'];
 }
 
@@ -103,7 +103,7 @@ function isAt({ levels, ofVersions }: Operation, place: OperationPlace): boolean
 }
 
 function unknown({ operation, type }: OperationCall, place: OperationPlace): never {
-  const served = registeredOperations()
+  const served = listOperations()
     .filter((each) => isDefinedOn(each, type) && isAt(each, place))
     .map(({ name }) => `$${name}`);
   const list =

@@ -6,7 +6,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
 
 /** For each CodeableConcept the number of its group; equal numbers: the same group. */
-export function groupsOf(concepts: readonly JsonObject[]): readonly number[] {
+export function groupConcepts(concepts: readonly JsonObject[]): readonly number[] {
   const parents: number[] = [];
   const holders = new Map<string, number>();
   for (const [index, concept] of concepts.entries()) {

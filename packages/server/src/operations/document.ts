@@ -4,22 +4,22 @@
  */
 
 import { type JsonObject, parseJson } from '@praxis/fhir';
-import { type Disclosed, disclosedText } from '../access/disclosure.ts';
+import { type Disclosed, unwrapDisclosed } from '../access/disclosure.ts';
 import { toInstant } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
-import { newUuid } from '../base/ids.ts';
-import { getting, largePatient, manyOf } from '../base/worst-case.ts';
-import { type BundleEntry, bundleText } from '../engine/bundle-text.ts';
+import { makeUuid } from '../base/ids.ts';
+import { buildGetRequest, makeLargePatient, makeMany } from '../base/worst-case.ts';
+import { type BundleEntry, buildBundleText } from '../engine/bundle-text.ts';
 import type { FhirResponse, InteractionContext } from '../engine/context.ts';
 import { dispatch } from '../engine/dispatch.ts';
-import { localReferences } from '../engine/read/linked-resources.ts';
+import { listLocalReferences } from '../engine/read/linked-resources.ts';
 import { read } from '../engine/read/read.ts';
 import { requireGrants } from '../engine/rights/denials.ts';
 import { discloseReadable } from '../engine/rights/disclosing.ts';
-import { booleanInput, textInput } from './input.ts';
+import { readBooleanInput, readTextInput } from './input.ts';
 import type { Operation, OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
-import { resourceResponse } from './result.ts';
+import { buildResourceResponse } from './result.ts';
 
 /** Resources of one document, at most. */
 const resourcesMax = 500;
@@ -39,7 +39,7 @@ function costlyComposition(): JsonObject {
     date: '2026-01-01',
     author: [{ display: 'The practice' }],
     title: 'All',
-    section: manyOf(400, (number) => ({
+    section: makeMany(400, (number) => ({
       title: `Part ${number}`,
       entry: [{ reference: `Patient/${partOf(number)}` }],
     })),
@@ -51,8 +51,8 @@ export const document: Operation = {
   url: 'http://hl7.org/fhir/OperationDefinition/Composition-document',
   worstCase: {
     because: 'a composition whose sections refer to all that there is',
-    stored: () => [...manyOf(partsMax, (number) => largePatient(partOf(number), 100)), costlyComposition()],
-    request: () => getting('Composition/siege-document/$document'),
+    stored: () => [...makeMany(partsMax, (number) => makeLargePatient(partOf(number), 100)), costlyComposition()],
+    request: () => buildGetRequest('Composition/siege-document/$document'),
   },
   rateUnits: 4,
   levels: ['type', 'instance'],
@@ -89,11 +89,11 @@ async function answer(context: InteractionContext, request: OperationRequest): P
     ifModifiedSince: undefined,
   });
   if (composition === undefined) throw new TypeError('a read without conditions has a body');
-  const persist = booleanInput(request.input, 'persist') === true;
+  const persist = readBooleanInput(request.input, 'persist') === true;
   const resources = await withReferences(context, `Composition/${id}`, composition);
   const now = toInstant(context.clock.now());
-  const bundleId = newUuid();
-  const body = bundleText({
+  const bundleId = makeUuid();
+  const body = buildBundleText({
     type: 'document',
     id: bundleId,
     lastUpdated: now,
@@ -103,12 +103,12 @@ async function answer(context: InteractionContext, request: OperationRequest): P
       ([name, resource]): BundleEntry => ({ fullUrl: `${context.baseUrl}/${name}`, resource }),
     ),
   });
-  return persist ? stored(context, request, body) : resourceResponse(body);
+  return persist ? stored(context, request, body) : buildResourceResponse(body);
 }
 
 /** R4: an id or a URL, and at type level only. @throws PraxisError `operation-parameter-invalid` */
 function compositionId({ baseUrl }: InteractionContext, { place, input }: OperationRequest): string {
-  const asked = textInput(input, 'id');
+  const asked = readTextInput(input, 'id');
   if (place.level === 'instance') {
     return asked === undefined
       ? place.id
@@ -132,7 +132,7 @@ async function withReferences(
   let from: readonly Disclosed<string>[] = [composition];
   for (let depth = 1; depth <= depthMax && from.length > 0; depth += 1) {
     const names = new Set(
-      from.flatMap((text) => localReferences(context, text)).filter((each) => !resources.has(each)),
+      from.flatMap((text) => listLocalReferences(context, text)).filter((each) => !resources.has(each)),
     );
     const found: Disclosed<string>[] = [];
     for (const each of names) {
@@ -181,7 +181,7 @@ async function stored(
   request: OperationRequest,
   body: Disclosed<string>,
 ): Promise<FhirResponse> {
-  const bundle = parseJson(disclosedText(body));
+  const bundle = parseJson(unwrapDisclosed(body));
   const created = await dispatch(context, {
     interaction: 'create',
     type: 'Bundle',

@@ -4,21 +4,21 @@
  */
 
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import { rowQueryText } from '../access/row-query.ts';
+import { formatRowQuery } from '../access/row-query.ts';
 import type { EntryTrace } from '../access/trace-entries.ts';
-import { getting } from '../base/worst-case.ts';
+import { buildGetRequest } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../engine/context.ts';
 import {
-  accessBesideTypes,
+  computeOtherAccess,
+  computeTypeAccesses,
   type PermissionGrant,
   type TypeAccess,
-  typeAccesses,
 } from '../engine/rights/effective-access.ts';
 import { type OpenOperation, openOperations } from './open-operations.ts';
 import type { Operation, OperationParameter, OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
-import { registeredOperations } from './registry.ts';
-import { type OutputParameter, parametersResponse } from './result.ts';
+import { listOperations } from './registry.ts';
+import { buildParametersResponse, type OutputParameter } from './result.ts';
 
 const out = (
   name: string,
@@ -99,7 +99,7 @@ export const effectiveAccessOperation: Operation = {
   url: 'https://praxis.health/fhir/OperationDefinition/effective-access',
   worstCase: {
     because: 'the rights at all types',
-    request: () => getting('$effective-access'),
+    request: () => buildGetRequest('$effective-access'),
   },
   rateUnits: ({ parameters: given }) => (given.some(([name]) => name === 'type') ? 0 : 9), // else all types
   levels: ['system'],
@@ -108,7 +108,7 @@ export const effectiveAccessOperation: Operation = {
   parameters,
   // It tells callers of their own rights, and of nothing that is stored.
   authorize: () => undefined,
-  answer: (context, request) => answer(context, request, registeredOperations()),
+  answer: (context, request) => answer(context, request, listOperations()),
 };
 
 const telling = { what: 'Telling of all types', cheaper: 'name those that you ask for by the parameter type' };
@@ -125,13 +125,13 @@ async function answer(
   }
   // A data statement that reads nothing: it finds out whether the rights are still those that are told of.
   await context.store.currentVersions(context.scope, []);
-  const { entries, bundles, systemInteractions } = accessBesideTypes(context.policy);
+  const { entries, bundles, systemInteractions } = computeOtherAccess(context.policy);
   const resources: OutputParameter[] = [];
-  for (const access of typeAccesses(context.policy, context.scope.searchParameters, types)) {
+  for (const access of computeTypeAccesses(context.policy, context.scope.searchParameters, types)) {
     resources.push(resourceOf(access));
     await context.budget.breathe(telling);
   }
-  return parametersResponse([
+  return buildParametersResponse([
     ...entries.map(entryOf),
     ...codes('bundle', bundles),
     ...codes('interaction', systemInteractions),
@@ -174,7 +174,7 @@ function grantOf({ letter, entries, elements, criteria }: PermissionGrant): Outp
       ...codes('letter', [letter]),
       ...texts('entry', entries),
       ...texts('element', elements === 'all' ? [] : elements),
-      ...texts('rows', criteria.length === 0 ? [] : [rowQueryText(criteria)]),
+      ...texts('rows', criteria.length === 0 ? [] : [formatRowQuery(criteria)]),
     ],
   };
 }

@@ -4,7 +4,7 @@
  * https://hl7.org/fhir/R4/references.html#canonical
  */
 import { type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
-import { disclosedText } from '../access/disclosure.ts';
+import { unwrapDisclosed } from '../access/disclosure.ts';
 import { PraxisError } from '../base/errors.ts';
 import type { InteractionContext } from '../engine/context.ts';
 import { discloseRow } from '../engine/rights/disclosing.ts';
@@ -34,7 +34,7 @@ export async function findCanonical(
     const page = planPage(target);
     const [row] = page.cut(await context.store.selectPage(context.scope, page.statement)).rows;
     const text = row === undefined ? undefined : discloseRow(context, 's', row, {});
-    return text === undefined ? undefined : objectOf(parseJson(disclosedText(text)));
+    return text === undefined ? undefined : objectOf(parseJson(unwrapDisclosed(text)));
   } catch (error) {
     if (error instanceof PraxisError && error.code === 'access-denied') return undefined;
     throw error;

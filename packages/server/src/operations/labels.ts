@@ -4,22 +4,22 @@
  */
 import {
   type BudgetedWork,
+  getSearchParameters,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   parseJson,
   resourceTypesWithEndpoint,
-  searchParametersOf,
 } from '@praxis/fhir';
-import { disclosedText } from '../access/disclosure.ts';
-import { searchEntriesOf } from '../access/explain.ts';
+import { unwrapDisclosed } from '../access/disclosure.ts';
+import { listSearchEntries } from '../access/explain.ts';
 import { searchGrants } from '../access/policy.ts';
 import { fail } from '../base/errors.ts';
 import type { InteractionContext } from '../engine/context.ts';
 import { type RightsContext, refuse } from '../engine/rights/denials.ts';
 import { discloseRow, pauseBetweenRows } from '../engine/rights/disclosing.ts';
-import { rightsOf } from '../engine/search/searching.ts';
-import { tooCostly } from '../limits/budgets.ts';
+import { buildSearchRights } from '../engine/search/searching.ts';
+import { makeTooCostlyError } from '../limits/budgets.ts';
 import { labelCodes, planLabels } from '../search/index/labels.ts';
 import { pageBytesMax } from '../search/sql/page-bytes.ts';
 import { countBytes } from '../storage/store.ts';
@@ -54,15 +54,15 @@ function typesAt(place: LabelledPlace): readonly string[] {
 export function authorizeLabels(context: RightsContext, place: LabelledPlace): void {
   const types = typesAt(place);
   if (types.some((each) => groupsOf(context, each).length > 0)) return;
-  if (place.level === 'type') rightsOf(context).refuse(place.type, definitionsOf(place.type));
-  refuse(context, '$meta', searchEntriesOf(types));
+  if (place.level === 'type') buildSearchRights(context).refuse(place.type, definitionsOf(place.type));
+  refuse(context, '$meta', listSearchEntries(types));
 }
 
 /**
  * The labels on resources of the type, or of all types that the caller may search, that it would find by searching.
  * @throws PraxisError `labels-too-many`, `too-costly`, `statement-timeout`
  */
-export async function labelsInUse(context: InteractionContext, place: LabelledPlace): Promise<JsonObject> {
+export async function collectLabels(context: InteractionContext, place: LabelledPlace): Promise<JsonObject> {
   const labels: Labels = { profile: new Map(), security: new Map(), tag: new Map() };
   let bytesLeft = pageBytesMax;
   for (const each of typesAt(place)) {
@@ -73,7 +73,7 @@ export async function labelsInUse(context: InteractionContext, place: LabelledPl
 }
 
 /** R4: system and code of a tag or label, the whole URL of a profile. */
-export function identityOf(label: JsonValue): string {
+export function toLabelKey(label: JsonValue): string {
   return isJsonObject(label) ? JSON.stringify([label.system ?? '', label.code ?? '']) : JSON.stringify(label);
 }
 
@@ -89,11 +89,12 @@ async function addLabelsOf(
   const mandatory = groups.map(({ criteria }) => criteria);
   const statement = planLabels(context.scope, type, mandatory, { labelsMax: labelsMax + 1, bytesMax });
   const rows = await context.store.selectPage(context.scope, statement);
-  if (rows.some(({ deleted }) => deleted)) throw tooCostly({ ...readingLabels, limit: 'bytes', max: pageBytesMax });
+  if (rows.some(({ deleted }) => deleted))
+    throw makeTooCostlyError({ ...readingLabels, limit: 'bytes', max: pageBytesMax });
   for (const row of rows) {
     await pauseBetweenRows(context);
     const shown = discloseRow(context, 's', row, {});
-    const resource = shown === undefined ? {} : parseJson(disclosedText(shown));
+    const resource = shown === undefined ? {} : parseJson(unwrapDisclosed(shown));
     if (isJsonObject(resource) && isJsonObject(resource.meta)) addLabels(resource.meta, labels);
   }
   return countBytes(rows);
@@ -103,7 +104,7 @@ function addLabels(meta: JsonObject, labels: Labels): void {
   for (const member of labelMembers) {
     const given = meta[member];
     for (const label of Array.isArray(given) ? given : []) {
-      const identity = identityOf(label);
+      const identity = toLabelKey(label);
       if (label === null || identity === subsetted || labels[member].has(identity)) continue;
       labels[member].set(identity, label);
     }
@@ -111,7 +112,7 @@ function addLabels(meta: JsonObject, labels: Labels): void {
 }
 
 /** Says of an answer that it is not whole, and is no label of what is stored. */
-const subsetted = identityOf({
+const subsetted = toLabelKey({
   system: 'http://terminology.hl7.org/CodeSystem/v3-ObservationValue',
   code: 'SUBSETTED',
 });
@@ -122,7 +123,7 @@ function groupsOf({ policy }: RightsContext, type: string) {
 }
 
 function definitionsOf(type: string) {
-  const known = searchParametersOf(type);
+  const known = getSearchParameters(type);
   return labelCodes.flatMap((code) => known.get(code) ?? []);
 }
 

@@ -3,25 +3,25 @@
  */
 
 import { isJsonObject, parseJson } from '@praxis/fhir';
-import { type Disclosed, disclosedText } from '../access/disclosure.ts';
+import { type Disclosed, unwrapDisclosed } from '../access/disclosure.ts';
 import { toInstant } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
-import { newUuid } from '../base/ids.ts';
-import { getting } from '../base/worst-case.ts';
-import { bundleText } from '../engine/bundle-text.ts';
+import { makeUuid } from '../base/ids.ts';
+import { buildGetRequest } from '../base/worst-case.ts';
+import { buildBundleText } from '../engine/bundle-text.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../engine/context.ts';
 import { requireGrants } from '../engine/rights/denials.ts';
-import { discloseRows, requestedElements } from '../engine/rights/disclosing.ts';
+import { discloseRows, parseElementFilter } from '../engine/rights/disclosing.ts';
 import { encodeQuery } from '../engine/search/search-links.ts';
 import { planSearch } from '../engine/search/searching.ts';
-import { standardParametersOf } from '../search/parameters.ts';
+import { getStandardParameters } from '../search/parameters.ts';
 import { planPage } from '../search/sql/plan.ts';
 import type { StoredResource } from '../storage/store.ts';
-import { groupsOf } from './code-groups.ts';
-import { integerInput } from './input.ts';
+import { groupConcepts } from './code-groups.ts';
+import { readIntegerInput } from './input.ts';
 import type { Operation, OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
-import { resourceResponse } from './result.ts';
+import { buildResourceResponse } from './result.ts';
 
 /** Observations that are looked at, at most. */
 const observationsMax = 5000;
@@ -32,7 +32,7 @@ export const lastn: Operation = {
   worstCase: {
     because: 'all observations of a patient, grouped by code',
     request: ({ patient }) =>
-      getting(
+      buildGetRequest(
         `Observation/$lastn?patient=Patient/${patient}&max=1000&category=vital-signs,laboratory,social-history,exam,survey`,
       ),
   },
@@ -71,9 +71,9 @@ async function answer(context: InteractionContext, request: OperationRequest): P
   const criteria = request.parameters.filter(([name]) => name !== 'max' && !formParameters.has(name));
   requireScope(criteria);
   const found = await observations(context, request, criteria);
-  const groups = groupsOf(found.map(({ resource }) => codeOf(resource)));
-  const last = mostRecent(found, groups, integerInput(request.input, 'max') ?? 1);
-  const filter = requestedElements(request.parameters);
+  const groups = groupConcepts(found.map(({ resource }) => codeOf(resource)));
+  const last = mostRecent(found, groups, readIntegerInput(request.input, 'max') ?? 1);
+  const filter = parseElementFilter(request.parameters);
   const entries = await discloseRows(
     context,
     's',
@@ -81,9 +81,9 @@ async function answer(context: InteractionContext, request: OperationRequest): P
     filter,
   );
   const query = encodeQuery(request.parameters.filter(([name]) => !formParameters.has(name)));
-  const body = bundleText({
+  const body = buildBundleText({
     type: 'searchset',
-    id: newUuid(),
+    id: makeUuid(),
     lastUpdated: toInstant(context.clock.now()),
     total: last.length,
     links: [{ relation: 'self', url: `${context.baseUrl}/Observation/$lastn?${query}` }],
@@ -93,7 +93,7 @@ async function answer(context: InteractionContext, request: OperationRequest): P
       search: { mode: 'match' },
     })),
   });
-  return resourceResponse(body);
+  return buildResourceResponse(body);
 }
 
 const formParameters: ReadonlySet<string> = new Set(['_format', '_pretty']);
@@ -115,7 +115,7 @@ function requireScope(criteria: FhirRequest['parameters']): void {
 }
 
 function readsCode(name: string): boolean {
-  return /code/.test(standardParametersOf('Observation').get(name)?.definition.expression ?? '');
+  return /code/.test(getStandardParameters('Observation').get(name)?.definition.expression ?? '');
 }
 
 /** All that the search finds, most recent first. */
@@ -148,7 +148,7 @@ function tooMany(): never {
 
 /** What the caller sees of the code; the groups go by that, so they tell nothing of what is hidden. */
 function codeOf(resource: Disclosed<string>) {
-  const observation = parseJson(disclosedText(resource));
+  const observation = parseJson(unwrapDisclosed(resource));
   return isJsonObject(observation) && isJsonObject(observation.code) ? observation.code : {};
 }
 

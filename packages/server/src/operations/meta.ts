@@ -5,9 +5,9 @@
  */
 
 import { isJsonObject, type JsonObject, type JsonValue, type Patch, parseJson } from '@praxis/fhir';
-import { type Disclosed, disclosedText } from '../access/disclosure.ts';
+import { type Disclosed, unwrapDisclosed } from '../access/disclosure.ts';
 import { toInstant } from '../base/clock.ts';
-import { getting, invoking, largePatient, manyOf } from '../base/worst-case.ts';
+import { buildGetRequest, buildOperationRequest, makeLargePatient, makeMany } from '../base/worst-case.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../engine/context.ts';
 import { read } from '../engine/read/read.ts';
 import { vread } from '../engine/read/vread.ts';
@@ -16,11 +16,11 @@ import { discloseReadable } from '../engine/rights/disclosing.ts';
 import { requireValidId } from '../engine/write/build-write.ts';
 import { changeResource } from '../engine/write/patch.ts';
 import { requireWritable } from '../engine/write/read-only-types.ts';
-import { objectInput } from './input.ts';
-import { authorizeLabels, identityOf, labelMembers, labelsInUse } from './labels.ts';
+import { readObjectInput } from './input.ts';
+import { authorizeLabels, collectLabels, labelMembers, toLabelKey } from './labels.ts';
 import type { Operation, OperationParameter, OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
-import { parametersResponse } from './result.ts';
+import { buildParametersResponse } from './result.ts';
 
 const result: OperationParameter = {
   name: 'return',
@@ -36,7 +36,7 @@ export const meta: Operation = {
   url: 'http://hl7.org/fhir/OperationDefinition/Resource-meta',
   worstCase: {
     because: 'the labels of all that is stored',
-    request: () => getting('$meta'),
+    request: () => buildGetRequest('$meta'),
   },
   rateUnits: ({ type, id }) => (type === '' ? 9 : id === '' ? 4 : 0), // the labels of all that is stored
   levels: ['system', 'type', 'instance'],
@@ -50,7 +50,7 @@ export const meta: Operation = {
   },
   async answer(context, request) {
     const { place } = request;
-    if (place.level !== 'instance') return metaResponse(await labelsInUse(context, place));
+    if (place.level !== 'instance') return metaResponse(await collectLabels(context, place));
     const reading = place.versionId === undefined ? read : vread;
     const { body } = await reading.answer(context, withoutConditions(request));
     return metaResponse(metaOf(body));
@@ -64,7 +64,7 @@ export const metaDelete = changing('meta-delete', 'Profiles, tags and security l
 type Change = (kept: readonly JsonValue[], given: readonly JsonValue[]) => readonly JsonValue[];
 
 function manyTags(): JsonObject[] {
-  return manyOf(10_000, (number) => ({ system: 'http://example.com/tags', code: `tag${number}` }));
+  return makeMany(10_000, (number) => ({ system: 'http://example.com/tags', code: `tag${number}` }));
 }
 
 function changing(name: string, documentation: string, change: Change): Operation<'instance'> {
@@ -73,8 +73,9 @@ function changing(name: string, documentation: string, change: Change): Operatio
     url: `http://hl7.org/fhir/OperationDefinition/Resource-${name}`,
     worstCase: {
       because: 'as many labels as a body holds',
-      stored: () => [largePatient('siege-labels', 1)],
-      request: () => invoking(`Patient/siege-labels/$${name}`, [{ name: 'meta', valueMeta: { tag: manyTags() } }]),
+      stored: () => [makeLargePatient('siege-labels', 1)],
+      request: () =>
+        buildOperationRequest(`Patient/siege-labels/$${name}`, [{ name: 'meta', valueMeta: { tag: manyTags() } }]),
     },
     levels: ['instance'],
     types: 'all',
@@ -98,7 +99,7 @@ async function answerChange(
   change: Change,
 ): Promise<FhirResponse> {
   requireValidId(request.id);
-  const given = objectInput(request.input, 'meta') ?? {};
+  const given = readObjectInput(request.input, 'meta') ?? {};
   const other = Object.keys(given).find((member) => !changeable.has(member));
   if (other !== undefined) refusePart(other);
   const patch: Patch = {
@@ -132,17 +133,17 @@ function changedMeta(current: JsonValue | undefined, given: JsonObject, change: 
 
 function added(kept: readonly JsonValue[], given: readonly JsonValue[]): readonly JsonValue[] {
   const list = [...kept];
-  const known = new Set(kept.map(identityOf));
+  const known = new Set(kept.map(toLabelKey));
   for (const label of given) {
-    if (!known.has(identityOf(label))) list.push(label);
-    known.add(identityOf(label));
+    if (!known.has(toLabelKey(label))) list.push(label);
+    known.add(toLabelKey(label));
   }
   return list;
 }
 
 function withoutThose(kept: readonly JsonValue[], given: readonly JsonValue[]): readonly JsonValue[] {
-  const gone = new Set(given.map(identityOf));
-  return kept.filter((label) => !gone.has(identityOf(label)));
+  const gone = new Set(given.map(toLabelKey));
+  return kept.filter((label) => !gone.has(toLabelKey(label)));
 }
 
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {
@@ -150,12 +151,12 @@ function listOf(value: JsonValue | undefined): readonly JsonValue[] {
 }
 
 function metaOf(body: Disclosed<string> | undefined): JsonObject {
-  const resource = body === undefined ? {} : parseJson(disclosedText(body));
+  const resource = body === undefined ? {} : parseJson(unwrapDisclosed(body));
   return isJsonObject(resource) && isJsonObject(resource.meta) ? resource.meta : {};
 }
 
 function metaResponse(value: JsonObject): FhirResponse {
-  return parametersResponse([{ name: 'return', type: 'Meta', value }]);
+  return buildParametersResponse([{ name: 'return', type: 'Meta', value }]);
 }
 
 function withoutConditions(request: OperationRequest): FhirRequest {

@@ -1,7 +1,7 @@
 /** Which operations a policy opens: each asked by its own check of access. */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { AccessPolicy } from '../access/policy.ts';
-import { refusedWith } from '../engine/rights/effective-access.ts';
+import { catchRefusal } from '../engine/rights/effective-access.ts';
 import type { Operation, OperationLevel, OperationPlace } from './operation.ts';
 
 export interface OpenOperation {
@@ -31,5 +31,5 @@ function placesAt({ types }: Operation, level: OperationLevel): readonly Operati
 }
 
 function isOpen(operation: Operation, policy: AccessPolicy, place: OperationPlace): boolean {
-  return refusedWith(() => operation.authorize({ policy }, place)) === undefined;
+  return catchRefusal(() => operation.authorize({ policy }, place)) === undefined;
 }

@@ -2,7 +2,7 @@
  * Primitive values of in-parameters: as text of a query, or as a value of Parameters whose type is a near relation of the
  * declared one (https://hl7.org/fhir/R4/datatypes.html#primitive).
  */
-import { isPrimitiveType, type JsonValue, primitivePattern } from '@praxis/fhir';
+import { findPrimitivePattern, isPrimitiveType, type JsonValue } from '@praxis/fhir';
 import { refuseParameter } from './parameter-problem.ts';
 
 /** Longest text that is matched against the pattern of a type. */
@@ -31,12 +31,15 @@ export function parsePrimitive(name: string, type: string, text: string): JsonVa
   const value = valueOfText(type, text);
   return (
     value ??
-    refuseParameter(name, `takes ${type === 'boolean' ? 'true or false' : `a value of type ${type}`}${suchAs(type)}`)
+    refuseParameter(
+      name,
+      `takes ${type === 'boolean' ? 'true or false' : `a value of type ${type}`}${describeExample(type)}`,
+    )
   );
 }
 
 /** A right value, as the end of a sentence; '' for types of which anything is. */
-export function suchAs(type: string): string {
+export function describeExample(type: string): string {
   const example = examples[type];
   return example === undefined ? '' : `, such as ${example}`;
 }
@@ -61,7 +64,7 @@ const examples: Readonly<Record<string, string>> = {
 };
 
 /** A value of type `sent` as one of `type`; undefined when it cannot be. The value is valid as `sent`. */
-export function primitiveAs(type: string, sent: string, value: JsonValue): JsonValue | undefined {
+export function convertPrimitive(type: string, sent: string, value: JsonValue): JsonValue | undefined {
   if (type === sent) return value;
   if (!isPrimitiveType(sent) || !families.some((family) => family.has(type) && family.has(sent))) return undefined;
   return valueOfText(type, String(value));
@@ -83,5 +86,5 @@ function fits(type: string, text: string): boolean {
   if (text === '' || text.length > patternTextMax) return false;
   if (type === 'string' || type === 'markdown') return text.trim() !== '';
   if (type === 'base64Binary') return /^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text);
-  return new RegExp(`^(?:${primitivePattern(type)})$`).test(text);
+  return new RegExp(`^(?:${findPrimitivePattern(type)})$`).test(text);
 }

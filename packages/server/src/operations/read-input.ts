@@ -15,7 +15,7 @@ import type { FhirRequest } from '../engine/context.ts';
 import { requireResource } from '../engine/write/build-write.ts';
 import type { InputValue, Operation, OperationInput, OperationParameter } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
-import { parsePrimitive, primitiveAs, suchAs } from './primitive-input.ts';
+import { convertPrimitive, describeExample, parsePrimitive } from './primitive-input.ts';
 
 /** Parameters of one request at most, those of the query and of the body counted apart, parts by their whole. */
 const parametersMax = 1000;
@@ -133,7 +133,7 @@ function inputValue(parameter: OperationParameter, sent: JsonObject, name: strin
   if (isJsonObject(sent.resource)) return resourceValue(parameter, name, sent.resource, budget);
   const key = Object.keys(sent).find((member) => member.startsWith('value'));
   if (key === undefined)
-    return refuseParameter(name, `has no value: it takes ${parameter.type}${suchAs(parameter.type ?? '')}`);
+    return refuseParameter(name, `has no value: it takes ${parameter.type}${describeExample(parameter.type ?? '')}`);
   return dataValue(parameter, name, key.slice('value'.length), sent[key] ?? null);
 }
 
@@ -155,10 +155,10 @@ function resourceValue(
 function dataValue({ type = '' }: OperationParameter, name: string, suffix: string, value: JsonValue): InputValue {
   if (isPrimitiveType(type)) {
     const sent = suffix.charAt(0).toLowerCase() + suffix.slice(1);
-    const read = primitiveAs(type, sent, value);
+    const read = convertPrimitive(type, sent, value);
     if (read === undefined) {
       const member = `value${type.charAt(0).toUpperCase()}${type.slice(1)}`;
-      refuseParameter(name, `takes ${member}${suchAs(type)}`);
+      refuseParameter(name, `takes ${member}${describeExample(type)}`);
     }
     return { type: sent, value: read, parts: new Map() };
   }

@@ -10,7 +10,7 @@ export function registerOperations(operations: readonly Operation[]): void {
 }
 
 /** Every operation that is served. */
-export function registeredOperations(): readonly Operation[] {
+export function listOperations(): readonly Operation[] {
   return registered;
 }
 
@@ -20,6 +20,6 @@ export function isDefinedOn({ types }: Operation, type: string): boolean {
 }
 
 /** What a request for an operation costs; nothing beside where there is none, which is refused. */
-export function declaredCost({ operation, type }: { readonly operation: string; readonly type: string }): RateCost {
+export function getOperationCost({ operation, type }: { readonly operation: string; readonly type: string }): RateCost {
   return registered.find((each) => each.name === operation && isDefinedOn(each, type)) ?? {};
 }

@@ -3,7 +3,7 @@
  * where the only out-parameter is one named `return`.
  */
 import type { JsonValue } from '@praxis/fhir';
-import { type Disclosed, disclosedText, serverWritten } from '../access/disclosure.ts';
+import { type Disclosed, markServerWritten, unwrapDisclosed } from '../access/disclosure.ts';
 import type { FhirResponse } from '../engine/context.ts';
 
 /** One occurrence of an out-parameter. */
@@ -13,27 +13,27 @@ export type OutputParameter =
   | { readonly name: string; readonly parts: readonly OutputParameter[] };
 
 /** 200 with a Parameters resource. Its values must be the server's own or disclosed before. */
-export function parametersResponse(parameters: readonly OutputParameter[]): FhirResponse {
+export function buildParametersResponse(parameters: readonly OutputParameter[]): FhirResponse {
   const list = parameters.length === 0 ? '' : `,"parameter":[${parameters.map(parameterText).join(',')}]`;
-  return { status: 200, body: serverWritten(`{"resourceType":"Parameters"${list}}`) };
+  return { status: 200, body: markServerWritten(`{"resourceType":"Parameters"${list}}`) };
 }
 
 /** 200 with the resource that is the out-parameter `return`. */
-export function resourceResponse(resource: Disclosed<string>): FhirResponse {
+export function buildResourceResponse(resource: Disclosed<string>): FhirResponse {
   return { status: 200, body: resource };
 }
 
-/** As `resourceResponse`, of a resource that the server makes and that holds nothing hidden from the caller. */
-export function ownResourceResponse(resource: {
+/** As `buildResourceResponse`, of a resource that the server makes and that holds nothing hidden from the caller. */
+export function buildOwnResourceResponse(resource: {
   readonly resourceType: string;
   readonly [member: string]: unknown;
 }): FhirResponse {
-  return { status: 200, body: serverWritten(JSON.stringify(resource)) };
+  return { status: 200, body: markServerWritten(JSON.stringify(resource)) };
 }
 
 function parameterText(parameter: OutputParameter): string {
   const name = JSON.stringify(parameter.name);
-  if ('resource' in parameter) return `{"name":${name},"resource":${disclosedText(parameter.resource)}}`;
+  if ('resource' in parameter) return `{"name":${name},"resource":${unwrapDisclosed(parameter.resource)}}`;
   if ('parts' in parameter) return `{"name":${name},"part":[${parameter.parts.map(parameterText).join(',')}]}`;
   const { type, value } = parameter;
   return `{"name":${name},"value${type.charAt(0).toUpperCase()}${type.slice(1)}":${JSON.stringify(value)}}`;

@@ -5,20 +5,20 @@
 
 import { explainDenial } from '../access/explain.ts';
 import { canReadAll } from '../access/policy.ts';
-import { getting } from '../base/worst-case.ts';
+import { buildGetRequest } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../engine/context.ts';
-import { denied, notFound } from '../engine/rights/denials.ts';
+import { denyAccess, refuseNotFound } from '../engine/rights/denials.ts';
 import type { ParameterStanding } from '../storage/store.ts';
-import { textInput } from './input.ts';
+import { readTextInput } from './input.ts';
 import type { Operation, OperationRequest } from './operation.ts';
-import { type OutputParameter, parametersResponse } from './result.ts';
+import { buildParametersResponse, type OutputParameter } from './result.ts';
 
 export const searchParameterStatus: Operation = {
   name: 'status',
   url: 'https://praxis.health/fhir/OperationDefinition/SearchParameter-status',
   worstCase: {
     because: 'as many parameters as a practice has',
-    request: () => getting('SearchParameter/$status'),
+    request: () => buildGetRequest('SearchParameter/$status'),
   },
   levels: ['type', 'instance'],
   types: ['SearchParameter'],
@@ -72,21 +72,21 @@ export const searchParameterStatus: Operation = {
   authorize(context) {
     // It tells of all of them at once, so it is for those who may read all of all.
     if (canReadAll(context.policy, 'SearchParameter')) return;
-    denied(explainDenial(context.policy, 'SearchParameter', 'r').diagnostics);
+    denyAccess(explainDenial(context.policy, 'SearchParameter', 'r').diagnostics);
   },
   answer,
 };
 
 /** @throws PraxisError `resource-not-found` for an instance that defines nothing */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
-  const url = textInput(request.input, 'url');
+  const url = readTextInput(request.input, 'url');
   const { place } = request;
   const id = place.level === 'instance' ? place.id : undefined;
   const standings = (await context.store.parameterStandings(context.scope)).filter(
     (each) => (url === undefined || each.url === url) && (id === undefined || each.resourceId === id),
   );
-  if (id !== undefined && standings.length === 0) return notFound('SearchParameter', id);
-  return parametersResponse(standings.map(outputOf));
+  if (id !== undefined && standings.length === 0) return refuseNotFound('SearchParameter', id);
+  return buildParametersResponse(standings.map(outputOf));
 }
 
 function outputOf({ url, resourceId, state, percent, reason }: ParameterStanding): OutputParameter {

@@ -7,10 +7,10 @@
 import type { JsonObject } from '@praxis/fhir';
 import { coversRow } from '../access/mask.ts';
 import { errorTable, PraxisError } from '../base/errors.ts';
-import { newResourceId } from '../base/ids.ts';
+import { makeResourceId } from '../base/ids.ts';
 import type { InteractionContext } from '../engine/context.ts';
-import { notFound } from '../engine/rights/denials.ts';
-import { criterionTest } from '../engine/rights/disclosing.ts';
+import { refuseNotFound } from '../engine/rights/denials.ts';
+import { compileCriterionTest } from '../engine/rights/disclosing.ts';
 import { readWhole } from '../engine/rights/whole-resource.ts';
 import { requireCreatable, requireReplaceable } from '../engine/rights/write-rights.ts';
 import { findUnbound, requireBound, requireBoundAfter } from '../engine/write/bindings.ts';
@@ -27,14 +27,14 @@ export type ValidateRequest = OperationRequest<'type' | 'instance'>;
  * The stored resource of the path.
  * @throws PraxisError `operation-parameter-invalid` at a type, `resource-not-found`, `access-denied`
  */
-export async function storedResource(context: InteractionContext, { place }: ValidateRequest): Promise<JsonObject> {
+export async function readStoredResource(context: InteractionContext, { place }: ValidateRequest): Promise<JsonObject> {
   if (place.level !== 'instance')
     return refuseParameter('resource', 'is missing: only an instance can be validated without sending it');
   return readWhole(context, place.type, place.id);
 }
 
 /** Whether a delete would be carried out: who may delete at all may delete every row. */
-export async function wouldDelete(context: InteractionContext, { place }: ValidateRequest): Promise<Finding[]> {
+export async function checkDelete(context: InteractionContext, { place }: ValidateRequest): Promise<Finding[]> {
   if (place.level !== 'instance')
     return refuseParameter('mode', 'delete is asked of an instance: the id stands in the path');
   const { type, id } = place;
@@ -49,7 +49,7 @@ export async function wouldDelete(context: InteractionContext, { place }: Valida
  * Whether a create would be carried out: the caller's rows and elements.
  * @param isSound whether nothing is wrong with the content: else the caller's rows cannot be told
  */
-export async function wouldCreate(
+export async function checkCreate(
   context: InteractionContext,
   { type }: ValidateRequest,
   resource: JsonObject,
@@ -57,7 +57,7 @@ export async function wouldCreate(
 ): Promise<Finding[]> {
   if (!isSound) return [];
   return refusals(type, async () => {
-    requireCreatable(context, await buildWrite(context, 'create', type, newResourceId(context.clock), resource, 0));
+    requireCreatable(context, await buildWrite(context, 'create', type, makeResourceId(context.clock), resource, 0));
     await requireBound(context, type, undefined, resource);
   });
 }
@@ -66,7 +66,7 @@ export async function wouldCreate(
  * What a create would be refused for by the codes that the firm keeps, as warnings: what is asked about may be stored with
  * them already. Only for those who may write the type, who would be told then.
  */
-export async function strangeCodes(
+export async function checkFirmCodes(
   context: InteractionContext,
   { type }: ValidateRequest,
   resource: JsonObject,
@@ -83,7 +83,7 @@ export async function strangeCodes(
  * Whether a PUT of the resource would be carried out: its id, its target, the caller's rows and elements.
  * @param isSound whether nothing is wrong with the content: else the caller's rows cannot be told
  */
-export async function wouldUpdate(
+export async function checkUpdate(
   context: InteractionContext,
   { place }: ValidateRequest,
   resource: JsonObject,
@@ -101,8 +101,9 @@ export async function wouldUpdate(
     requireReadable(context, type);
     const current = await context.store.read(context.scope, type, id);
     const isLive = current !== undefined && !current.deleted;
-    const isCovered = isLive && coversRow(context.policy, 'u', type, criterionTest(context, type, current.content));
-    if (!isCovered && (isLive || !context.policy.mayUpdateAsCreate)) notFound(type, id);
+    const isCovered =
+      isLive && coversRow(context.policy, 'u', type, compileCriterionTest(context, type, current.content));
+    if (!isCovered && (isLive || !context.policy.mayUpdateAsCreate)) refuseNotFound(type, id);
     if (!isSound) return;
     const write = await buildWrite(context, 'update', type, id, resource, 0);
     requireReplaceable(context, isLive ? current.content : undefined, write);

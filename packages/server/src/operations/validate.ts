@@ -4,26 +4,26 @@
  */
 
 import type { JsonObject } from '@praxis/fhir';
-import { missingEntries } from '../access/explain.ts';
+import { listGrantingEntries } from '../access/explain.ts';
 import { PraxisError } from '../base/errors.ts';
-import { invoking, largePatient } from '../base/worst-case.ts';
+import { buildOperationRequest, makeLargePatient } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../engine/context.ts';
 import { type RightsContext, refuse, requireGrants } from '../engine/rights/denials.ts';
 import { requireWritable } from '../engine/write/read-only-types.ts';
 import { openTerminology } from '../terminology/terminology.ts';
 import { type Finding, validate as findingsOf, type ValueSetMembership } from '../validation/validation.ts';
 import { findCanonical } from './firm-canonicals.ts';
-import { objectInput, textInput } from './input.ts';
+import { readObjectInput, readTextInput } from './input.ts';
 import type { Operation, PlaceAt } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
-import { ownResourceResponse } from './result.ts';
+import { buildOwnResourceResponse } from './result.ts';
 import {
-  storedResource,
-  strangeCodes,
+  checkCreate,
+  checkDelete,
+  checkFirmCodes,
+  checkUpdate,
+  readStoredResource,
   type ValidateRequest,
-  wouldCreate,
-  wouldDelete,
-  wouldUpdate,
 } from './validate-modes.ts';
 
 /** https://hl7.org/fhir/R4/valueset-resource-validation-mode.html */
@@ -37,7 +37,8 @@ export const validateOperation: Operation<'type' | 'instance'> = {
   url: 'http://hl7.org/fhir/OperationDefinition/Resource-validate',
   worstCase: {
     because: 'a large resource, examined with all invariants and profiles',
-    request: () => invoking('Patient/$validate', [{ name: 'resource', resource: largePatient('siege', 2_000) }]),
+    request: () =>
+      buildOperationRequest('Patient/$validate', [{ name: 'resource', resource: makeLargePatient('siege', 2_000) }]),
   },
   rateUnits: 1,
   levels: ['type', 'instance'],
@@ -89,15 +90,15 @@ function requireSomeRight(context: RightsContext, { type }: PlaceAt<'type' | 'in
  *   `operation-parameter-invalid`, `profile-unknown`, `rate-exceeded` and `unavailable` (too many wait for theirs)
  */
 async function answer(context: InteractionContext, request: ValidateRequest): Promise<FhirResponse> {
-  const mode = modeOf(textInput(request.input, 'mode'));
+  const mode = modeOf(readTextInput(request.input, 'mode'));
   requireRight(context, request.type, mode);
-  if (mode === 'delete') return outcome(await wouldDelete(context, request));
-  const resource = objectInput(request.input, 'resource') ?? (await storedResource(context, request));
+  if (mode === 'delete') return outcome(await checkDelete(context, request));
+  const resource = readObjectInput(request.input, 'resource') ?? (await readStoredResource(context, request));
   const findings = await judged(context, request, resource);
   if (mode !== 'create' && mode !== 'update')
-    return outcome([...findings, ...(await strangeCodes(context, request, resource))]);
+    return outcome([...findings, ...(await checkFirmCodes(context, request, resource))]);
   const isSound = findings.every(({ severity }) => severity !== 'error');
-  const would = mode === 'create' ? wouldCreate : wouldUpdate;
+  const would = mode === 'create' ? checkCreate : checkUpdate;
   return outcome([...findings, ...(await would(context, request, resource, isSound))]);
 }
 
@@ -106,7 +107,7 @@ async function judged(
   { type, input }: ValidateRequest,
   resource: JsonObject,
 ): Promise<readonly Finding[]> {
-  const profile = textInput(input, 'profile');
+  const profile = readTextInput(input, 'profile');
   return findingsOf(context.validator, resource, {
     type,
     profiles: profile === undefined ? [] : [profile],
@@ -130,7 +131,7 @@ function requireRight(context: InteractionContext, type: string, mode: Mode | un
     requireWritable(type);
     if (!context.policy.mayDelete) refuse(context, `${type} delete`, ['acl/*']);
   } else if (!(['c', 'u', 's'] as const).some((letter) => context.policy.allows(type, letter))) {
-    const entries = (['s', 'c', 'u'] as const).flatMap((letter) => missingEntries(context.policy, type, letter));
+    const entries = (['s', 'c', 'u'] as const).flatMap((letter) => listGrantingEntries(context.policy, type, letter));
     refuse(context, `$validate of ${type}`, [...new Set(entries)]);
   }
 }
@@ -161,5 +162,5 @@ function outcome(findings: readonly Finding[]): FhirResponse {
     expression: [path],
   }));
   const sound = { severity: 'information', code: 'informational', diagnostics: 'No issues were found' };
-  return ownResourceResponse({ resourceType: 'OperationOutcome', issue: issue.length === 0 ? [sound] : issue });
+  return buildOwnResourceResponse({ resourceType: 'OperationOutcome', issue: issue.length === 0 ? [sound] : issue });
 }

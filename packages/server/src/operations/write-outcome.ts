@@ -4,12 +4,12 @@
  */
 
 import { toInstant } from '../base/clock.ts';
-import { getting } from '../base/worst-case.ts';
+import { buildGetRequest } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../engine/context.ts';
-import { keyHash } from '../engine/write/idempotency.ts';
-import { textInput } from './input.ts';
+import { hashIdempotencyKey } from '../engine/write/idempotency.ts';
+import { readTextInput } from './input.ts';
 import type { Operation, OperationParameter, OperationRequest } from './operation.ts';
-import { type OutputParameter, parametersResponse } from './result.ts';
+import { buildParametersResponse, type OutputParameter } from './result.ts';
 
 const out = (name: string, min: number, type: string, documentation: string): OperationParameter => ({
   name,
@@ -25,7 +25,7 @@ export const writeOutcome: Operation = {
   url: 'https://praxis.health/fhir/OperationDefinition/write-outcome',
   worstCase: {
     because: 'a key that was never used',
-    request: ({ next }) => getting(`$write-outcome?key=siege-${next()}`),
+    request: ({ next }) => buildGetRequest(`$write-outcome?key=siege-${next()}`),
   },
   levels: ['system'],
   types: 'all',
@@ -58,9 +58,9 @@ export const writeOutcome: Operation = {
 
 /** 200 with Parameters; of other applications' keys as of those that were never used. */
 async function answer(context: InteractionContext, { input }: OperationRequest): Promise<FhirResponse> {
-  const key = keyHash(context, withoutQuotes(textInput(input, 'key') ?? ''));
+  const key = hashIdempotencyKey(context, withoutQuotes(readTextInput(input, 'key') ?? ''));
   const kept = await context.store.keptAnswer(context.scope, key, context.clock.now());
-  if (kept === undefined) return parametersResponse([{ name: 'outcome', type: 'code', value: 'none' }]);
+  if (kept === undefined) return buildParametersResponse([{ name: 'outcome', type: 'code', value: 'none' }]);
   const { location, versionId, lastUpdatedMs } = kept.facts;
   const parameters: OutputParameter[] = [
     { name: 'outcome', type: 'code', value: 'done' },
@@ -71,7 +71,7 @@ async function answer(context: InteractionContext, { input }: OperationRequest):
   if (versionId !== undefined) parameters.push({ name: 'versionId', type: 'id', value: String(versionId) });
   if (lastUpdatedMs !== undefined)
     parameters.push({ name: 'lastUpdated', type: 'instant', value: toInstant(lastUpdatedMs) });
-  return parametersResponse(parameters);
+  return buildParametersResponse(parameters);
 }
 
 /** The key of a header as it was written (RFC 8941 §3.3.3): a quote or backslash inside has a backslash before it. */

@@ -4,9 +4,9 @@
  * Types: https://hl7.org/fhir/R4/resourcelist.html. Parameters: https://hl7.org/fhir/R4/searchparameter-registry.html
  */
 import { createHash } from 'node:crypto';
-import { resourceTypes, searchParametersOf } from '@praxis/fhir';
+import { getSearchParameters, resourceTypes } from '@praxis/fhir';
 import { LRUCache } from 'lru-cache';
-import { canonicalSystem } from './kinds/code-systems.ts';
+import { normalizeSystem } from './kinds/code-systems.ts';
 
 /** The number of "no system", and of systems in rows that have none. */
 export const noSystem = '0';
@@ -29,7 +29,7 @@ const systemNumbers = new LRUCache<string, string>({ max: systemsMax });
  * 1 to 146: the position of the type in R4's alphabetical list, which is frozen with R4.
  * @throws TypeError for a name that is no concrete R4 type
  */
-export function typeNumber(type: string): number {
+export function getTypeNumber(type: string): number {
   const number = typeNumbers.get(type);
   if (number === undefined) throw new TypeError(`${type} is not a resource type of R4`);
   return number;
@@ -41,7 +41,7 @@ export function isResourceType(type: string): boolean {
 }
 
 /** A signed 32-bit number for a search parameter of a type: the first four bytes of SHA-256 of `Patient.birthdate`. */
-export function parameterNumber(type: string, code: string, space?: DerivedSpace): number {
+export function computeParameterNumber(type: string, code: string, space?: DerivedSpace): number {
   const name = space === undefined ? `${type}.${code}` : `${type}.${code}:${space}`;
   const known = parameterNumbers.get(name);
   if (known !== undefined) return known;
@@ -54,7 +54,7 @@ export function parameterNumber(type: string, code: string, space?: DerivedSpace
  * The same for a parameter that a firm has defined, by its number in the installation. The chance that it meets another
  * one is one in millions; whoever admits the parameter makes sure that it does not.
  */
-export function firmParameterNumber(type: string, id: number, space?: DerivedSpace): number {
+export function computeFirmParameterNumber(type: string, id: number, space?: DerivedSpace): number {
   return numberOfName(space === undefined ? `${type}#${id}` : `${type}#${id}:${space}`);
 }
 
@@ -64,8 +64,8 @@ let standardNumbers: ReadonlySet<number> | undefined;
 export function isStandardNumber(number: number): boolean {
   standardNumbers ??= new Set(
     resourceTypes.flatMap((type) =>
-      [...searchParametersOf(type).keys()].flatMap((code) =>
-        [undefined, ...derivedSpaces].map((space) => parameterNumber(type, code, space)),
+      [...getSearchParameters(type).keys()].flatMap((code) =>
+        [undefined, ...derivedSpaces].map((space) => computeParameterNumber(type, code, space)),
       ),
     ),
   );
@@ -80,11 +80,11 @@ function numberOfName(name: string): number {
  * A signed 64-bit number, as decimal text, for a code or identifier system: the first eight bytes of SHA-256 of its
  * URI in canonical form; `0` for none.
  */
-export function systemNumber(system: string): string {
+export function computeSystemNumber(system: string): string {
   if (system === '') return noSystem;
   const known = systemNumbers.get(system);
   if (known !== undefined) return known;
-  const digest = createHash('sha256').update(canonicalSystem(system)).digest();
+  const digest = createHash('sha256').update(normalizeSystem(system)).digest();
   const number = digest.readBigInt64BE(0).toString();
   systemNumbers.set(system, number);
   return number;

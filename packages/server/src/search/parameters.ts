@@ -2,28 +2,28 @@
  * The search parameters of each resource type, compiled on first use. They are data: R4's and the practices' rows of
  * `@praxis/fhir`, and those that a firm defines. https://hl7.org/fhir/R4/searchparameter-registry.html
  */
-import { type SearchParameter, searchParameterFrom, searchParametersOf } from '@praxis/fhir';
+import { getSearchParameters, type SearchParameter, searchParameterFrom } from '@praxis/fhir';
 import type { FirmSearchParameter, FirmSearchParameters } from '../tenancy/search-parameters.ts';
-import { factsOf, factsOfWhole } from './index/parameter-facts.ts';
+import { computeParameterFacts, factsOfWhole } from './index/parameter-facts.ts';
 import type { Parameter, ParameterFacts } from './kinds/kind.ts';
-import { kindOf } from './kinds/kinds.ts';
-import { type DerivedSpace, firmParameterNumber, parameterNumber } from './numbers.ts';
+import { findKind } from './kinds/kinds.ts';
+import { computeFirmParameterNumber, computeParameterNumber, type DerivedSpace } from './numbers.ts';
 
 const byType = new Map<string, ReadonlyMap<string, Parameter>>();
 
 /** Whether the server can search by the parameter: its kind is served, and knows which elements it reads. */
 export function isSearchable(definition: SearchParameter): boolean {
-  const kind = kindOf(definition);
+  const kind = findKind(definition);
   return kind !== undefined && (definition.expression !== undefined || kind.whole === true);
 }
 
 /** The parameters by which a type can be searched at every firm, by code. Empty for names that are no resource type. */
-export function standardParametersOf(type: string): ReadonlyMap<string, Parameter> {
+export function getStandardParameters(type: string): ReadonlyMap<string, Parameter> {
   const known = byType.get(type);
   if (known) return known;
   const parameters = new Map<string, Parameter>();
-  for (const definition of searchParametersOf(type).values()) {
-    const parameter = compile(type, definition, (space) => parameterNumber(type, definition.code, space));
+  for (const definition of getSearchParameters(type).values()) {
+    const parameter = compile(type, definition, (space) => computeParameterNumber(type, definition.code, space));
     if (parameter) parameters.set(definition.code, parameter);
   }
   if (parameters.size > 0) byType.set(type, parameters);
@@ -49,13 +49,13 @@ function compiledOf(own: FirmSearchParameters): Compiled {
  * The parameters by which a type can be searched at a firm, by code: the standard ones, and its own that are complete.
  * @param own the firm's own (TenantScope.searchParameters)
  */
-export function parametersOf(type: string, own: FirmSearchParameters): ReadonlyMap<string, Parameter> {
-  if (own.length === 0) return standardParametersOf(type);
+export function getSearchableParameters(type: string, own: FirmSearchParameters): ReadonlyMap<string, Parameter> {
+  if (own.length === 0) return getStandardParameters(type);
   const { searched } = compiledOf(own);
   const known = searched.get(type);
   if (known) return known;
-  const parameters = new Map(standardParametersOf(type));
-  for (const parameter of completeParametersOf(type, own)) {
+  const parameters = new Map(getStandardParameters(type));
+  for (const parameter of listCompleteParameters(type, own)) {
     if (!parameters.has(parameter.code)) parameters.set(parameter.code, parameter);
   }
   searched.set(type, parameters);
@@ -63,12 +63,12 @@ export function parametersOf(type: string, own: FirmSearchParameters): ReadonlyM
 }
 
 /** The firm's own parameters by which a type can be searched. */
-export function completeParametersOf(type: string, own: FirmSearchParameters): readonly Parameter[] {
+export function listCompleteParameters(type: string, own: FirmSearchParameters): readonly Parameter[] {
   return own.filter(({ complete }) => complete).flatMap((parameter) => compileOwn(type, parameter) ?? []);
 }
 
 /** The firm's own parameters of a type that writes leave index rows for: complete or not, two of one code among them. */
-export function indexedParametersOf(
+export function listIndexedParameters(
   type: string,
   own: FirmSearchParameters,
 ): readonly { readonly id: number; readonly parameter: Parameter }[] {
@@ -81,7 +81,9 @@ export function indexedParametersOf(
 /** Undefined when the parameter is not one of the type. */
 function compileOwn(type: string, { id, url, definition }: FirmSearchParameter): Parameter | undefined {
   if (!definition.base.includes(type)) return undefined;
-  return compile(type, searchParameterFrom(url, definition, type), (space) => firmParameterNumber(type, id, space));
+  return compile(type, searchParameterFrom(url, definition, type), (space) =>
+    computeFirmParameterNumber(type, id, space),
+  );
 }
 
 function compile(
@@ -89,7 +91,7 @@ function compile(
   definition: SearchParameter,
   numberIn: (space?: DerivedSpace) => number,
 ): Parameter | undefined {
-  const kind = kindOf(definition);
+  const kind = findKind(definition);
   const { code, expression } = definition;
   if (kind === undefined || (expression === undefined && !kind.whole)) return undefined;
   let facts: ParameterFacts | undefined;
@@ -102,7 +104,7 @@ function compile(
     definition,
     kind,
     get facts() {
-      facts ??= expression === undefined ? factsOfWhole : factsOf(type, expression, definition.type);
+      facts ??= expression === undefined ? factsOfWhole : computeParameterFacts(type, expression, definition.type);
       return facts;
     },
     get parts() {
@@ -114,7 +116,7 @@ function compile(
 
 /** A composite is made of standard parameters, whoever defines it. */
 function partOf(type: string, url: string): Parameter {
-  const part = [...standardParametersOf(type).values()].find(({ definition }) => definition.url === url);
+  const part = [...getStandardParameters(type).values()].find(({ definition }) => definition.url === url);
   if (part === undefined) throw new TypeError(`${type} has no search parameter ${url}`);
   return part;
 }

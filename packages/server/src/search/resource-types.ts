@@ -95,7 +95,7 @@ export function findResourceType(type: string): ResourceType {
 }
 
 /** The most rows that a page of the type holds, and the number it holds when `_count` is not given. */
-export function pageRowsMaxOf(type: string): number {
+export function getPageRowsMax(type: string): number {
   return findResourceType(type).pageRowsMax ?? pageRowsDefault;
 }
 

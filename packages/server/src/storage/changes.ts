@@ -2,16 +2,16 @@
  * The change feed of a firm: its versions in the order (epoch, xid, seq), never past the oldest transaction under way, so
  * that nothing can appear before what was told (docs/decisions/0170).
  */
-import { stored } from '../access/disclosure.ts';
+import { boxStored } from '../access/disclosure.ts';
 import type { QueryOptions } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
-import { typeNumber } from '../search/numbers.ts';
+import { getTypeNumber } from '../search/numbers.ts';
 import { isWithinBytes, pageBytesMax } from '../search/sql/page-bytes.ts';
 import { toFirmTime } from '../tenancy/firm-time.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
-import { integerArray } from './index-arrays.ts';
+import { encodeIntegerArray } from './index-arrays.ts';
 import { countBytes, type StoredResource } from './resources.ts';
-import { type EpochRow, requireFresh, takeWithin, typeName } from './rows.ts';
+import { type EpochRow, getTypeName, requireFresh, takeWithin } from './rows.ts';
 
 /** Versions that one page looks at, at most: those of types that nobody asked for cost something, too. */
 const walkedMax = 1000;
@@ -51,7 +51,7 @@ export interface Change {
   readonly place: ChangePlace;
   /** Without content where it was deleted. */
   readonly now: StoredResource;
-  /** Absent for a first version; without content where it was deleted, or its type is none of `comparedTypes`. */
+  /** Absent for a first version; without content where it was deleted, or its type is none of `listComparedTypes`. */
   readonly before: StoredResource | undefined;
   /** A later version of the resource can be seen. */
   readonly isSuperseded: boolean;
@@ -98,10 +98,10 @@ const bytesOfChange = sql`coalesce(octet_length(content), 0) + coalesce(octet_le
  * A page of changes. Only wanted rows come with content; the last row that was walked always comes, for its place. The
  * bounds of the order are one comparison each, so the index serves both.
  */
-export function changesStatement({ firm, application }: TenantScope, page: ChangesPage): Sql {
+export function buildChangesStatement({ firm, application }: TenantScope, page: ChangesPage): Sql {
   const { after, limit, types, comparedTypes } = page;
-  const wanted = types === undefined ? null : integerArray(types.map(typeNumber));
-  const compared = integerArray(comparedTypes.map(typeNumber));
+  const wanted = types === undefined ? null : encodeIntegerArray(types.map(getTypeNumber));
+  const compared = encodeIntegerArray(comparedTypes.map(getTypeNumber));
   return sql`
     SELECT e.epoch, o.epoch AS order_epoch, pg_snapshot_xmin(pg_current_snapshot())::text AS horizon,
       EXISTS (SELECT FROM resource_version k WHERE k.firm = ${firm} AND k.epoch = ${after.epoch}::int AND k.xid = ${after.xid}::xid8 AND k.seq = ${after.seq}::bigint) AS known,
@@ -132,7 +132,7 @@ export function changesStatement({ firm, application }: TenantScope, page: Chang
 }
 
 /**
- * The changes that rows of `changesStatement` hold; undefined when the place that the page comes after is that of a version
+ * The changes that rows of `buildChangesStatement` hold; undefined when the place that the page comes after is that of a version
  * which is no longer there.
  * @throws PraxisError `stale-access`
  */
@@ -160,12 +160,12 @@ function placeOf({ at_epoch, xid, seq }: ChangeRow): ChangePlace {
 
 function changeOf(row: ChangeRow): Change {
   const { rtype, id, vid, lu, deleted, content, was_deleted, was_lu, was, superseded } = row;
-  const type = typeName(rtype);
-  const now = { type, id, versionId: vid, lastUpdatedMs: lu, deleted, content: stored(content ?? '') };
+  const type = getTypeName(rtype);
+  const now = { type, id, versionId: vid, lastUpdatedMs: lu, deleted, content: boxStored(content ?? '') };
   const before =
     was_deleted === null
       ? undefined
-      : { type, id, versionId: vid - 1, lastUpdatedMs: was_lu, deleted: was_deleted, content: stored(was ?? '') };
+      : { type, id, versionId: vid - 1, lastUpdatedMs: was_lu, deleted: was_deleted, content: boxStored(was ?? '') };
   return { place: placeOf(row), now, before, isSuperseded: superseded };
 }
 
@@ -215,11 +215,11 @@ export function changeFeedOver(
 ): ChangeFeed {
   return {
     changes: async (scope, page) =>
-      changesOf(await send<ChangeRow>(scope, changesStatement(scope, page), { idempotent: true }), scope, page),
+      changesOf(await send<ChangeRow>(scope, buildChangesStatement(scope, page), { idempotent: true }), scope, page),
     placeSince: async (scope, sinceMs) =>
       placeSinceOf(await send<PlaceRow>(scope, placeSinceStatement(scope, sinceMs), { idempotent: true }), scope),
     async completeUntil(scope) {
-      const rows = await send<SettledRow>(scope, settledStatement(scope), { idempotent: true, short: true });
+      const rows = await send<SettledRow>(scope, buildSettledStatement(scope), { idempotent: true, short: true });
       const settled = requireFresh(rows, scope)[0]?.settled ?? 0;
       return settled === 0 ? 0 : toFirmTime(scope, settled);
     },
@@ -230,6 +230,6 @@ interface SettledRow extends EpochRow {
   readonly settled: number;
 }
 
-export function settledStatement({ firm, application }: TenantScope): Sql {
+export function buildSettledStatement({ firm, application }: TenantScope): Sql {
   return sql`SELECT e.epoch, c.settled FROM access_epoch e CROSS JOIN completeness c WHERE e.firm = ${firm} AND e.application = ${application}`;
 }

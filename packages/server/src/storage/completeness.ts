@@ -30,7 +30,7 @@ export interface CompletenessOptions {
 export const completenessJob: DeclaredJob<CompletenessOptions> = {
   worstCase: { harmless: 'two statements of a few rows, whatever is stored' },
   open: ({ database, floorTime, completeLagMs }) =>
-    completeLagMs === 0 ? undefined : completenessSteps(database, floorTime, completeLagMs),
+    completeLagMs === 0 ? undefined : openCompletenessJob(database, floorTime, completeLagMs),
 };
 
 /**
@@ -39,7 +39,7 @@ export const completenessJob: DeclaredJob<CompletenessOptions> = {
  * @param lagMs time between the clock and the floor: a version that is written later after its time is refused
  * @param monotonic milliseconds that only ever grow
  */
-export function completenessSteps(
+export function openCompletenessJob(
   database: Database,
   time: FloorTime,
   lagMs: number,

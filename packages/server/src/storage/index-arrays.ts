@@ -61,12 +61,12 @@ export function indexArrays(resources: readonly IndexRows[]): Readonly<Record<In
 }
 
 /** The literal of an array of numbers, or of texts that are numbers. */
-export function integerArray(items: readonly (number | string)[]): string {
+export function encodeIntegerArray(items: readonly (number | string)[]): string {
   return `{${items.join(',')}}`;
 }
 
 /** The literal of an array of texts; null becomes NULL. */
-export function textArray(items: readonly (string | null)[]): string {
+export function encodeTextArray(items: readonly (string | null)[]): string {
   return `{${items.map((item) => (item === null ? 'NULL' : quoted(item))).join(',')}}`;
 }
 
@@ -76,8 +76,8 @@ const longCharacters = 16_384;
 const textOid = 25;
 
 /** The value of an array of texts that may be long: its literal, or its binary form (what array_send makes). */
-export function contentArray(items: readonly (string | null)[]): string | Buffer {
-  if (items.reduce((sum, item) => sum + (item?.length ?? 0), 0) < longCharacters) return textArray(items);
+export function encodeContentArray(items: readonly (string | null)[]): string | Buffer {
+  if (items.reduce((sum, item) => sum + (item?.length ?? 0), 0) < longCharacters) return encodeTextArray(items);
   const hasNull = items.includes(null);
   const parts = [integers(1, Number(hasNull), textOid, items.length, 1)];
   for (const item of items) {
@@ -104,7 +104,10 @@ function kindArrays(columns: readonly Column[], resources: readonly IndexRows[])
       rows.push(row);
     }
   }
-  return [integerArray(positions), ...columns.map((_, column) => `{${rows.map((row) => row[column]).join(',')}}`)];
+  return [
+    encodeIntegerArray(positions),
+    ...columns.map((_, column) => `{${rows.map((row) => row[column]).join(',')}}`),
+  ];
 }
 
 /** The rows of one resource, each as the literals of its columns. */

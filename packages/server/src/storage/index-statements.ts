@@ -7,7 +7,7 @@ import type { Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import type { FailedParameter } from '../search/index/costly-parameters.ts';
 import type { IndexRows } from '../search/index/index-rows.ts';
-import { typeNumber } from '../search/numbers.ts';
+import { getTypeNumber } from '../search/numbers.ts';
 import { raiseEpochs } from '../tenancy/epochs.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { type IndexKind, indexArrays, type KindArrays } from './index-arrays.ts';
@@ -65,7 +65,7 @@ export async function failParameters(
     SET state = 'failed', reason = f.reason, completed_at = NULL,
         failed_version = (
           SELECT vid FROM resource
-          WHERE firm = ${firm} AND rtype = ${typeNumber('SearchParameter')} AND id = p.resource_id)
+          WHERE firm = ${firm} AND rtype = ${getTypeNumber('SearchParameter')} AND id = p.resource_id)
     FROM unnest(${ids}::int[], ${reasons}::text[]) AS f(id, reason)
     WHERE p.firm = ${firm} AND p.id = f.id AND p.state IN ('indexing', 'active')
     RETURNING p.id, p.reason`);
@@ -86,7 +86,7 @@ export interface ParameterStanding {
 }
 
 /** The firm's own search parameters in the order of their definition, with the epoch of the caller's rights. */
-export function parameterStandings({ firm, application }: TenantScope): Sql {
+export function selectParameterStandings({ firm, application }: TenantScope): Sql {
   return sql`
     SELECT e.epoch, p.resource_id AS "resourceId", p.url, p.state,
       CASE WHEN p.state = 'indexing' AND j.failures IS NOT NULL THEN 'Its indexing has stopped until an operator releases it: ' || j.reason

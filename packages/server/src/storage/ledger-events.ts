@@ -2,22 +2,22 @@
 import type { LedgerPlace } from '../audit/audit-event.ts';
 import { pointRead } from '../database/database.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
-import { asVersion, ledgerResource } from './ledger-rows.ts';
-import { ledgerRow } from './ledger-search.ts';
+import { toEventVersion, toLedgerResource } from './ledger-rows.ts';
+import { selectLedgerRow } from './ledger-search.ts';
 import { requireType, type StoredResource } from './resources.ts';
-import { isFound, pageRowOf, type ResourceRow, requireFresh } from './rows.ts';
+import { isFound, type ResourceRow, requireFresh, toPageRow } from './rows.ts';
 import type { HistoryPage } from './statements.ts';
 import type { Send } from './walks.ts';
 
 /** The event of the ledger at a place, if there is one. @param type that was asked for, AuditEvent */
-export async function ledgerEvents<T extends string>(
+export async function findLedgerEvents<T extends string>(
   send: Send,
   scope: TenantScope,
   place: LedgerPlace,
   type: T,
 ): Promise<StoredResource<T>[]> {
-  const rows = await send<ResourceRow>(scope, ledgerRow(scope, place), pointRead);
-  const events = requireFresh(rows, scope).filter(isFound).map(pageRowOf).map(ledgerResource).map(asVersion);
+  const rows = await send<ResourceRow>(scope, selectLedgerRow(scope, place), pointRead);
+  const events = requireFresh(rows, scope).filter(isFound).map(toPageRow).map(toLedgerResource).map(toEventVersion);
   return events.map((event) => requireType(event, type));
 }
 

@@ -4,15 +4,15 @@
  * anywhere. Parameters of elements that the ledger's events do not have find none of them.
  */
 
-import { applicationSystem, auditEventOf, interactionKinds, type LedgerEvent } from '../audit/audit-event.ts';
+import { applicationSystem, buildAuditEvent, interactionKinds, type LedgerEvent } from '../audit/audit-event.ts';
 import { type AuditOutcome, serviceLedger } from '../audit/audit-row.ts';
 import { type Sql, sql } from '../database/sql.ts';
-import { stepsOfServer } from '../limits/budgets.ts';
+import { makeUnlimitedSteps } from '../limits/budgets.ts';
 import { indexElements } from '../search/index/index-rows.ts';
-import { noSystem, systemNumber, typeNumber } from '../search/numbers.ts';
+import { computeSystemNumber, getTypeNumber, noSystem } from '../search/numbers.ts';
 import type { Condition } from '../search/query/condition.ts';
 import type { Criterion } from '../search/query/criteria.ts';
-import { mandatoryGroups } from '../search/query/row-criteria.ts';
+import { buildMandatoryGroups } from '../search/query/row-criteria.ts';
 import { type CursorBinding, openCursor, sealCursor } from '../search/sql/cursor.ts';
 import type { SearchTarget } from '../search/sql/plan.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
@@ -36,7 +36,7 @@ export interface LedgerStretch {
 }
 
 /** Rows as storage selects pages: epoch, rtype, id, vid, lu, content, rid, k0. Newest first, or as `_sort` says. */
-export function ledgerPage(target: SearchTarget, { after, offset, limit }: LedgerStretch): Sql {
+export function selectLedgerPage(target: SearchTarget, { after, offset, limit }: LedgerStretch): Sql {
   const { scope } = target;
   const ascending = isAscending(target);
   const begin =
@@ -55,13 +55,13 @@ export function ledgerPage(target: SearchTarget, { after, offset, limit }: Ledge
 }
 
 /** One row by its place. */
-export function ledgerRow(scope: TenantScope, { at, seq }: { readonly at: number; readonly seq: number }): Sql {
+export function selectLedgerRow(scope: TenantScope, { at, seq }: { readonly at: number; readonly seq: number }): Sql {
   const one = sql`${ledgerRows} FROM audit_event a ${joined(scope)} WHERE a.firm = ${scope.firm} AND a.at = ${at} AND a.seq = ${seq}`;
   return asPage(scope, one, sql`page.seq`);
 }
 
 /** Columns: epoch, total. */
-export function ledgerCount(target: SearchTarget): Sql {
+export function selectLedgerCount(target: SearchTarget): Sql {
   const { firm, application } = target.scope;
   return sql`
     SELECT e.epoch, c.total FROM access_epoch e
@@ -76,7 +76,7 @@ function joined({ firm }: TenantScope): Sql {
 
 function asPage({ firm, application }: TenantScope, rows: Sql, order: Sql): Sql {
   return sql`
-    SELECT e.epoch, ${typeNumber('AuditEvent')}::smallint AS rtype, 'ledger-' || page.at || '-' || page.seq AS id, 1 AS vid,
+    SELECT e.epoch, ${getTypeNumber('AuditEvent')}::smallint AS rtype, 'ledger-' || page.at || '-' || page.seq AS id, 1 AS vid,
       page.at AS lu, page.content, page.seq AS rid, page.at::text AS k0
     FROM access_epoch e LEFT JOIN (${rows}) page ON true
     WHERE e.firm = ${firm} AND e.application = ${application}
@@ -88,7 +88,7 @@ function matching(target: SearchTarget, more: readonly Sql[], joins: Sql = joine
   const { scope, query } = target;
   const { firm } = scope;
   const lead = query.criteria.find(isOnePatient);
-  const groups = mandatoryGroups('AuditEvent', target.mandatory);
+  const groups = buildMandatoryGroups('AuditEvent', target.mandatory);
   const conditions = [
     sql`a.firm = ${firm}`,
     ...query.criteria.filter((condition) => condition !== lead).map((condition) => holds(scope, condition)),
@@ -106,7 +106,7 @@ function matching(target: SearchTarget, more: readonly Sql[], joins: Sql = joine
   if (lead === undefined) return sql`FROM audit_event a ${joins} WHERE ${sql.join(conditions, and)}`;
   const test = lead.tests[0]?.where ?? sql`true`;
   return sql`
-    FROM (SELECT at, seq, ${typeNumber('Patient')}::smallint AS target_rtype, patient AS target_id FROM audit_patient WHERE firm = ${firm}) p
+    FROM (SELECT at, seq, ${getTypeNumber('Patient')}::smallint AS target_rtype, patient AS target_id FROM audit_patient WHERE firm = ${firm}) p
     JOIN audit_event a ON a.firm = ${firm} AND a.at = p.at AND a.seq = p.seq ${joins}
     WHERE (${test}) AND ${sql.join(conditions, and)}`;
 }
@@ -194,7 +194,7 @@ function rowsOf({ firm }: TenantScope, { table, number, parameter }: Criterion):
   if (table === 'reference') return referencesOf(firm, code);
   if (table !== 'token') return undefined;
   if (number === parameter.numberIn('identifier') && code === 'agent')
-    return sql`SELECT ${systemNumber(applicationSystem)}::bigint AS system, a.application::text AS code WHERE a.application <> 0`;
+    return sql`SELECT ${computeSystemNumber(applicationSystem)}::bigint AS system, a.application::text AS code WHERE a.application <> 0`;
   if (code === 'altid')
     return sql`SELECT ${noSystem}::bigint AS system, lower(a.subject) AS code WHERE a.subject IS NOT NULL`;
   if (code === 'policy')
@@ -228,7 +228,7 @@ function rowsOf({ firm }: TenantScope, { table, number, parameter }: Criterion):
 }
 
 function referencesOf(firm: number, code: string): Sql | undefined {
-  const patient = sql`SELECT ${typeNumber('Patient')}::smallint AS target_rtype, t.patient AS target_id FROM audit_patient t
+  const patient = sql`SELECT ${getTypeNumber('Patient')}::smallint AS target_rtype, t.patient AS target_id FROM audit_patient t
     WHERE t.firm = ${firm} AND t.at = a.at AND t.seq = a.seq`;
   if (code === 'patient') return patient;
   if (code === 'source') return sql`SELECT 0::smallint AS target_rtype, ''::text AS target_id`;
@@ -257,7 +257,12 @@ function codesOf(
   let known = codesByNumber.get(number);
   if (known === undefined) {
     known = keys.flatMap((key) => {
-      const rows = indexElements('AuditEvent', auditEventOf(eventOf(key)), { timeZone: 'UTC' }, stepsOfServer());
+      const rows = indexElements(
+        'AuditEvent',
+        buildAuditEvent(eventOf(key)),
+        { timeZone: 'UTC' },
+        makeUnlimitedSteps(),
+      );
       return rows.tokenParam.flatMap((param, at) =>
         param === number ? [[key, rows.tokenSystem[at] ?? noSystem, rows.tokenCode[at] ?? ''] as const] : [],
       );

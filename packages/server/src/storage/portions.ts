@@ -3,10 +3,10 @@
  * go on with the next.
  */
 import { type Sql, sql } from '../database/sql.ts';
-import { typeNumber } from '../search/numbers.ts';
+import { getTypeNumber } from '../search/numbers.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import type { StoredResource } from './resources.ts';
-import { isFound, type ResourceRow, requireFresh, resourceOf } from './rows.ts';
+import { isFound, type ResourceRow, requireFresh, toStoredResource } from './rows.ts';
 import type { Send } from './walks.ts';
 
 export interface PortionOf {
@@ -32,19 +32,22 @@ export interface PortionReader {
 const typeNumberMax = 32_767;
 
 /** Portions read by `send`. */
-export function portionsOver(send: Send): PortionReader {
+export function openPortionReader(send: Send): PortionReader {
   return {
     async portion(scope, of) {
-      const rows = await send<ResourceRow>(scope, portionStatement(scope, of), { idempotent: true });
-      return requireFresh(rows, scope).filter(isFound).map(resourceOf);
+      const rows = await send<ResourceRow>(scope, buildPortionStatement(scope, of), { idempotent: true });
+      return requireFresh(rows, scope).filter(isFound).map(toStoredResource);
     },
   };
 }
 
 /** The statement of a portion. The length of a content is known without reading it. */
-export function portionStatement({ firm, application }: TenantScope, { type, after, limit, bytesMax }: PortionOf): Sql {
-  const only = type === undefined ? undefined : typeNumber(type);
-  const first = after === undefined ? (only ?? 0) : typeNumber(after.type);
+export function buildPortionStatement(
+  { firm, application }: TenantScope,
+  { type, after, limit, bytesMax }: PortionOf,
+): Sql {
+  const only = type === undefined ? undefined : getTypeNumber(type);
+  const first = after === undefined ? (only ?? 0) : getTypeNumber(after.type);
   return sql`
     SELECT e.epoch, r.rid, r.rtype, r.id, r.vid, r.lu, r.content
     FROM access_epoch e LEFT JOIN LATERAL (

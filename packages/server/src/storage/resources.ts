@@ -3,7 +3,7 @@
  * it stays in a `Stored` box until the field mask has seen it (access/disclosure.ts).
  */
 import type { InvariantBreach } from '@praxis/fhir';
-import { contentOf, type Stored } from '../access/disclosure.ts';
+import { getStoredText, type Stored } from '../access/disclosure.ts';
 import type { AuditRow, WriteInteraction } from '../audit/audit-row.ts';
 import type { IndexRows } from '../search/index/index-rows.ts';
 
@@ -31,7 +31,7 @@ export function requireType(resource: StoredResource | ResourceWrite, type: stri
 
 /** Bytes of the contents together, as they are stored. */
 export function countBytes(resources: readonly Pick<StoredResource, 'content'>[]): number {
-  return resources.reduce((sum, { content }) => sum + Buffer.byteLength(contentOf(content)), 0);
+  return resources.reduce((sum, { content }) => sum + Buffer.byteLength(getStoredText(content)), 0);
 }
 
 /** Which versions of a history are wanted, in milliseconds since 1970. */

@@ -3,7 +3,7 @@
  * rights than the caller's are never looked at.
  */
 import { resourceTypes } from '@praxis/fhir';
-import { stored } from '../access/disclosure.ts';
+import { boxStored } from '../access/disclosure.ts';
 import type { WriteInteraction } from '../audit/audit-row.ts';
 import { fail } from '../base/errors.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
@@ -60,17 +60,17 @@ const methods: Readonly<Record<string, WriteInteraction>> = { c: 'create', u: 'u
  * @throws PraxisError `stale-access`, also when the firm and application have no epoch at all
  */
 export function requireFresh<R extends EpochRow>(rows: readonly R[], scope: TenantScope): readonly R[] {
-  if (rows[0]?.epoch !== scope.epoch) stale();
+  if (rows[0]?.epoch !== scope.epoch) refuseStale();
   return rows;
 }
 
 /** @throws PraxisError `stale-access` when the caller's access has ended by time, which no epoch tells */
 export function requireUnended({ endsAtMs }: TenantScope, nowMs: number): void {
-  if (endsAtMs !== undefined && nowMs >= endsAtMs) stale();
+  if (endsAtMs !== undefined && nowMs >= endsAtMs) refuseStale();
 }
 
 /** @throws PraxisError `stale-access` */
-export function stale(): never {
+export function refuseStale(): never {
   return fail('stale-access', { diagnostics: 'Access of the application at the firm has changed: authenticate again' });
 }
 
@@ -81,7 +81,7 @@ export function takeWithin<R extends { readonly within?: boolean }>(rows: readon
 }
 
 /** The version that the row holds, undefined when it holds none. */
-export function versionOf<T extends string>(
+export function toStoredVersion<T extends string>(
   type: T,
   id: string,
   row: VersionRow | undefined,
@@ -94,13 +94,13 @@ export function versionOf<T extends string>(
     versionId: row.vid,
     lastUpdatedMs: row.lu,
     deleted: row.content === null,
-    content: stored(row.content ?? ''),
+    content: boxStored(row.content ?? ''),
     ...(method === undefined ? {} : { method }),
   };
 }
 
 /** The place of a version in a history; the moment of the history is that of its first page. */
-export function positionOf(row: HistoryRow, first: HistoryPosition | undefined): HistoryPosition {
+export function toHistoryPosition(row: HistoryRow, first: HistoryPosition | undefined): HistoryPosition {
   const moment = first?.moment ?? { epoch: row.order_epoch, snapshot: row.snapshot, own: row.own };
   return { lastUpdatedMs: row.lu, seq: row.seq, moment };
 }
@@ -111,25 +111,25 @@ export function isFound<R extends ResourceRow>(row: R): row is R & { readonly ri
 }
 
 /** A row of a search page with its sort keys. */
-export function pageRowOf(row: ResourceRow & { readonly rid: number }): PageRow {
+export function toPageRow(row: ResourceRow & { readonly rid: number }): PageRow {
   const keys: (string | null)[] = [];
   for (let key = row.k0; key !== undefined; key = row[`k${keys.length}`]) keys.push(key);
-  return { ...resourceOf(row), rid: row.rid, keys };
+  return { ...toStoredResource(row), rid: row.rid, keys };
 }
 
-export function resourceOf(row: ResourceRow): StoredResource {
+export function toStoredResource(row: ResourceRow): StoredResource {
   return {
-    type: typeName(row.rtype),
+    type: getTypeName(row.rtype),
     id: row.id,
     versionId: row.vid,
     lastUpdatedMs: row.lu,
     deleted: row.content === null,
-    content: stored(row.content ?? ''),
+    content: boxStored(row.content ?? ''),
   };
 }
 
-/** The type of a number made by `typeNumber` (search/numbers.ts). */
-export function typeName(rtype: number): string {
+/** The type of a number made by `getTypeNumber` (search/numbers.ts). */
+export function getTypeName(rtype: number): string {
   const name = resourceTypes[rtype - 1];
   if (name === undefined) throw new TypeError(`${rtype} is not the number of a resource type`);
   return name;
@@ -139,5 +139,5 @@ export function typeName(rtype: number): string {
 export function readOutcome(row: OutcomeRow | undefined): WriteOutcome {
   if (row?.outcome === 'written' && row.vid !== null) return { outcome: 'written', versionId: row.vid };
   if (row?.outcome === 'conflict') return { outcome: 'conflict', currentVersion: row.vid ?? undefined };
-  return stale();
+  return refuseStale();
 }

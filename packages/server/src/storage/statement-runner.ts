@@ -41,7 +41,7 @@ export interface StatementRunner {
 }
 
 /** @param send sends a statement as the scope's firm */
-export function runnerOver(send: Send): StatementRunner {
+export function openStatementRunner(send: Send): StatementRunner {
   return {
     async run<Row extends object>(scope: TenantScope, statement: Sql, options: StatementOptions = {}) {
       const rows = await send<Row & EpochRow>(scope, statement, options);

@@ -8,15 +8,15 @@
  * at no further round trip. OFFSET 0 keeps each lookup a lookup: nothing else is pulled into its plan.
  */
 import { hash } from 'node:crypto';
-import { contentOf } from '../access/disclosure.ts';
-import { entriesText, patientsText } from '../audit/audit-row.ts';
+import { getStoredText } from '../access/disclosure.ts';
+import { formatEntries, formatPatients } from '../audit/audit-row.ts';
 import type { ProvenColumns, Prover } from '../audit/proof.ts';
 import { type Sql, sql } from '../database/sql.ts';
-import { typeNumber } from '../search/numbers.ts';
+import { getTypeNumber } from '../search/numbers.ts';
 import { isWithinBytes, pageBytesMax } from '../search/sql/page-bytes.ts';
 import { toServiceTime } from '../tenancy/firm-time.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
-import { contentArray, indexArrays, integerArray, textArray } from './index-arrays.ts';
+import { encodeContentArray, encodeIntegerArray, encodeTextArray, indexArrays } from './index-arrays.ts';
 import type { HistoryPeriod, HistoryWalk, ResourceKey, ResourceWrite } from './resources.ts';
 
 /** Largest version id that the column can hold. */
@@ -50,7 +50,7 @@ export const statements = {
     return sql`
       SELECT e.epoch, r.vid, r.lu, r.content
       FROM access_epoch e LEFT JOIN LATERAL (
-        SELECT vid, lu, content FROM resource WHERE firm = ${firm} AND rtype = ${typeNumber(type)} AND id = ${id} OFFSET 0) r ON true
+        SELECT vid, lu, content FROM resource WHERE firm = ${firm} AND rtype = ${getTypeNumber(type)} AND id = ${id} OFFSET 0) r ON true
       WHERE e.firm = ${firm} AND e.application = ${application}`;
   },
 
@@ -58,7 +58,7 @@ export const statements = {
     return sql`
       SELECT e.epoch, r.vid
       FROM access_epoch e LEFT JOIN LATERAL (
-        SELECT vid FROM resource WHERE firm = ${firm} AND rtype = ${typeNumber(type)} AND id = ${id} AND content IS NOT NULL OFFSET 0) r ON true
+        SELECT vid FROM resource WHERE firm = ${firm} AND rtype = ${getTypeNumber(type)} AND id = ${id} AND content IS NOT NULL OFFSET 0) r ON true
       WHERE e.firm = ${firm} AND e.application = ${application}`;
   },
 
@@ -67,7 +67,7 @@ export const statements = {
       SELECT e.epoch, r.vid, r.lu, r.content, r.method
       FROM access_epoch e LEFT JOIN LATERAL (
         SELECT vid, lu, content, method FROM resource_version
-        WHERE firm = ${firm} AND rtype = ${typeNumber(type)} AND id = ${id} AND vid = ${versionId} OFFSET 0) r ON true
+        WHERE firm = ${firm} AND rtype = ${getTypeNumber(type)} AND id = ${id} AND vid = ${versionId} OFFSET 0) r ON true
       WHERE e.firm = ${firm} AND e.application = ${application}`;
   },
 
@@ -77,7 +77,7 @@ export const statements = {
       FROM access_epoch e LEFT JOIN LATERAL (
         SELECT vid, lu, content, method, ${isWithinBytes(contentBytes, sql`ORDER BY vid DESC`, pageBytesMax)} AS within FROM (
         SELECT vid, lu, content, method FROM resource_version v
-        WHERE firm = ${firm} AND rtype = ${typeNumber(type)} AND id = ${id} AND vid <= ${(page.beforeVersion ?? versionIdMax + 1) - 1}
+        WHERE firm = ${firm} AND rtype = ${getTypeNumber(type)} AND id = ${id} AND vid <= ${(page.beforeVersion ?? versionIdMax + 1) - 1}
           AND lu >= ${page.sinceMs ?? 0} AND lu < ${page.beforeMs ?? endOfTimeMs} AND ${currentAfter(firm, page.currentAfterMs)}
         ORDER BY vid DESC LIMIT ${page.limit}) page) r ON true
       WHERE e.firm = ${firm} AND e.application = ${application}
@@ -85,7 +85,7 @@ export const statements = {
   },
 
   typeHistory(scope: TenantScope, type: string, walk: HistoryWalk): Sql {
-    return walkStatement(scope, walk, sql`rtype = ${typeNumber(type)} AND `);
+    return walkStatement(scope, walk, sql`rtype = ${getTypeNumber(type)} AND `);
   },
 
   systemHistory(scope: TenantScope, walk: HistoryWalk): Sql {
@@ -97,14 +97,14 @@ export const statements = {
       SELECT e.epoch, r.rtype, r.id, r.vid, r.deleted
       FROM access_epoch e LEFT JOIN LATERAL (
         SELECT k.rtype, k.id, c.vid, c.content IS NULL AS deleted
-        FROM unnest(${integerArray(keys.map(({ type }) => typeNumber(type)))}::smallint[], ${textArray(keys.map(({ id }) => id))}::text[]) AS k(rtype, id)
+        FROM unnest(${encodeIntegerArray(keys.map(({ type }) => getTypeNumber(type)))}::smallint[], ${encodeTextArray(keys.map(({ id }) => id))}::text[]) AS k(rtype, id)
         CROSS JOIN LATERAL (SELECT vid, content FROM resource WHERE firm = ${firm} AND rtype = k.rtype AND id = k.id OFFSET 0) c
         OFFSET 0) r ON true
       WHERE e.firm = ${firm} AND e.application = ${application}`;
   },
 
   stream({ firm, application }: TenantScope, { afterRid, limit, types }: StreamPage): Sql {
-    const wanted = types === undefined ? null : integerArray(types.map(typeNumber));
+    const wanted = types === undefined ? null : encodeIntegerArray(types.map(getTypeNumber));
     return sql`
       SELECT e.epoch, r.rid, r.rtype, r.id, r.vid, r.lu, CASE WHEN r.within THEN r.content END AS content, r.within
       FROM access_epoch e LEFT JOIN LATERAL (
@@ -143,20 +143,20 @@ export const statements = {
       SELECT outcome, vid FROM praxis_write(
         in_firm => ${firm}, in_application => ${application},
         in_access_epoch => CASE WHEN pg_current_xact_id() IS NOT NULL THEN praxis_in_time(${toServiceTime(scope, earliest)}::bigint, ${epoch}::bigint) END,
-        in_rtype => ${integerArray(writes.map(({ type }) => typeNumber(type)))},
-        in_id => ${textArray(writes.map(({ id }) => id))},
-        in_expected => ${integerArray(writes.map(({ expectedVersion }) => expectedVersion))},
-        in_lu => ${integerArray(writes.map(({ lastUpdatedMs }) => lastUpdatedMs))},
-        in_content => ${contentArray(writes.map(({ content }) => (content === null ? null : contentOf(content))))},
-        audit_at => ${integerArray(writes.map(({ audit }) => audit.atMs))},
-        audit_interaction => ${textArray(writes.map(({ audit }) => audit.interaction))},
-        audit_subject => ${textArray(writes.map(({ audit }) => audit.subject))},
-        audit_token_id => ${textArray(writes.map(({ audit }) => audit.tokenId))},
-        audit_request_id => ${textArray(writes.map(({ audit }) => audit.requestId))},
-        audit_flow => ${textArray(writes.map(({ audit }) => audit.flow ?? null))},
-        audit_entries => ${textArray(writes.map(({ audit }) => entriesText(audit.entries)))},
-        audit_patients => ${textArray(writes.map(({ audit }) => patientsText(audit.patients)))},
-        audit_proof => ${textArray(writes.map((each) => proofText(firm, application, each, prove)))}::bytea[],
+        in_rtype => ${encodeIntegerArray(writes.map(({ type }) => getTypeNumber(type)))},
+        in_id => ${encodeTextArray(writes.map(({ id }) => id))},
+        in_expected => ${encodeIntegerArray(writes.map(({ expectedVersion }) => expectedVersion))},
+        in_lu => ${encodeIntegerArray(writes.map(({ lastUpdatedMs }) => lastUpdatedMs))},
+        in_content => ${encodeContentArray(writes.map(({ content }) => (content === null ? null : getStoredText(content))))},
+        audit_at => ${encodeIntegerArray(writes.map(({ audit }) => audit.atMs))},
+        audit_interaction => ${encodeTextArray(writes.map(({ audit }) => audit.interaction))},
+        audit_subject => ${encodeTextArray(writes.map(({ audit }) => audit.subject))},
+        audit_token_id => ${encodeTextArray(writes.map(({ audit }) => audit.tokenId))},
+        audit_request_id => ${encodeTextArray(writes.map(({ audit }) => audit.requestId))},
+        audit_flow => ${encodeTextArray(writes.map(({ audit }) => audit.flow ?? null))},
+        audit_entries => ${encodeTextArray(writes.map(({ audit }) => formatEntries(audit.entries)))},
+        audit_patients => ${encodeTextArray(writes.map(({ audit }) => formatPatients(audit.patients)))},
+        audit_proof => ${encodeTextArray(writes.map((each) => proofText(firm, application, each, prove)))}::bytea[],
         token_row => ${token[0]}, token_param => ${token[1]}, token_system => ${token[2]}, token_code => ${token[3]},
         reference_row => ${reference[0]}, reference_param => ${reference[1]}, reference_target_rtype => ${reference[2]}, reference_target_id => ${reference[3]},
         date_row => ${date[0]}, date_param => ${date[1]}, date_lo => ${date[2]}, date_hi => ${date[3]},
@@ -216,7 +216,7 @@ function auditColumns(application: number, { type, id, expectedVersion, audit }:
     vid: expectedVersion + 1,
     shown: null,
     times: null,
-    rtype: typeNumber(type),
+    rtype: getTypeNumber(type),
     outcome: 0,
     interaction: audit.interaction,
     id,
@@ -225,8 +225,8 @@ function auditColumns(application: number, { type, id, expectedVersion, audit }:
     request_id: audit.requestId,
     flow: audit.flow ?? null,
     elements: 'all',
-    entries: entriesText(audit.entries),
+    entries: formatEntries(audit.entries),
     reason: null,
-    patients: patientsText(audit.patients),
+    patients: formatPatients(audit.patients),
   };
 }

@@ -19,11 +19,11 @@ import {
   failParameters,
   markSearchParameters,
   type ParameterStanding,
-  parameterStandings,
+  selectParameterStandings,
 } from './index-statements.ts';
-import { isIn, ledgerEvents } from './ledger-events.ts';
-import { ledgerPlace, ledgerResource } from './ledger-rows.ts';
-import { type PortionReader, portionsOver } from './portions.ts';
+import { findLedgerEvents, isIn } from './ledger-events.ts';
+import { findLedgerPlace, toLedgerResource } from './ledger-rows.ts';
+import { openPortionReader, type PortionReader } from './portions.ts';
 import type {
   CurrentVersion,
   HistoryVersions,
@@ -37,21 +37,21 @@ import type {
 } from './resources.ts';
 import {
   type EpochRow,
+  getTypeName,
   isFound,
   type OutcomeRow,
-  pageRowOf,
   type ResourceRow,
   readOutcome,
   requireFresh,
   requireUnended,
   takeWithin,
-  typeName,
+  toPageRow,
+  toStoredVersion,
   type VersionRow,
-  versionOf,
 } from './rows.ts';
-import { type Rememberable, runnerOver, type StatementRunner } from './statement-runner.ts';
+import { openStatementRunner, type Rememberable, type StatementRunner } from './statement-runner.ts';
 import { type HistoryPage, statements, versionIdMax } from './statements.ts';
-import { type Send, streamOf, walkHistory } from './walks.ts';
+import { type Send, streamResources, walkHistory } from './walks.ts';
 
 export type { Change, ChangePlace, Changes, ChangesPage } from './changes.ts';
 export { firstPlace } from './changes.ts';
@@ -292,41 +292,44 @@ function storeOver(
 ): Omit<ResourceStore, 'transaction' | 'exclusively' | 'once' | 'failParameters'> {
   return {
     ...changeFeedOver(send),
-    ...runnerOver(send),
+    ...openStatementRunner(send),
     keptAnswer: (scope, key, nowMs) => readKeptAnswer(send, scope, key, nowMs),
     async read(scope, type, id) {
-      const place = ledgerPlace(type, id);
-      if (place !== undefined) return (await ledgerEvents(send, scope, place, type))[0];
+      const place = findLedgerPlace(type, id);
+      if (place !== undefined) return (await findLedgerEvents(send, scope, place, type))[0];
       const rows = await send<VersionRow>(scope, statements.read(scope, type, id), pointRead);
-      return versionOf(type, id, requireFresh(rows, scope)[0]);
+      return toStoredVersion(type, id, requireFresh(rows, scope)[0]);
     },
 
     async exists(scope, type, id) {
-      const place = ledgerPlace(type, id);
-      if (place !== undefined) return (await ledgerEvents(send, scope, place, type)).length > 0;
+      const place = findLedgerPlace(type, id);
+      if (place !== undefined) return (await findLedgerEvents(send, scope, place, type)).length > 0;
       const rows = await send<VersionRow>(scope, statements.exists(scope, type, id), pointRead);
       return requireFresh(rows, scope)[0]?.vid !== null;
     },
 
     async readVersion(scope, type, id, versionId) {
-      const place = ledgerPlace(type, id);
+      const place = findLedgerPlace(type, id);
       if (place !== undefined)
-        return (await ledgerEvents(send, scope, place, type)).find((event) => event.versionId === versionId);
+        return (await findLedgerEvents(send, scope, place, type)).find((event) => event.versionId === versionId);
       if (!Number.isInteger(versionId) || versionId < 1 || versionId > versionIdMax) return undefined;
       const rows = await send<VersionRow>(scope, statements.readVersion(scope, type, id, versionId), pointRead);
-      return versionOf(type, id, requireFresh(rows, scope)[0]);
+      return toStoredVersion(type, id, requireFresh(rows, scope)[0]);
     },
 
     async history(scope, type, id, page) {
-      const place = ledgerPlace(type, id);
+      const place = findLedgerPlace(type, id);
       if (place !== undefined) {
-        const events = await ledgerEvents(send, scope, place, type);
+        const events = await findLedgerEvents(send, scope, place, type);
         return { versions: events.filter((event) => isIn(page, event)), hasMore: false };
       }
       const statement = statements.history(scope, type, id, { ...page, limit: page.limit + 1 });
       const rows = requireFresh(await send<VersionRow>(scope, statement, longRead), scope);
       const shown = takeWithin(rows.slice(0, page.limit));
-      return { versions: shown.flatMap((row) => versionOf(type, id, row) ?? []), hasMore: rows.length > shown.length };
+      return {
+        versions: shown.flatMap((row) => toStoredVersion(type, id, row) ?? []),
+        hasMore: rows.length > shown.length,
+      };
     },
 
     typeHistory: (scope, type, walk) =>
@@ -342,7 +345,7 @@ function storeOver(
         longRead,
       );
       return requireFresh(rows, scope).flatMap(({ rtype, id, vid, deleted }) =>
-        vid === null ? [] : [{ type: typeName(rtype), id, versionId: vid, deleted }],
+        vid === null ? [] : [{ type: getTypeName(rtype), id, versionId: vid, deleted }],
       );
     },
 
@@ -359,18 +362,18 @@ function storeOver(
     },
 
     async parameterStandings(scope) {
-      const rows = await send<EpochRow & ParameterStanding>(scope, parameterStandings(scope), longRead);
+      const rows = await send<EpochRow & ParameterStanding>(scope, selectParameterStandings(scope), longRead);
       return requireFresh(rows, scope).flatMap(({ epoch, ...standing }) => (standing.url === null ? [] : [standing]));
     },
 
     async selectPage(scope, statement) {
       const rows = await send<ResourceRow>(scope, statement, longRead);
-      return requireFresh(rows, scope).filter(isFound).map(pageRowOf);
+      return requireFresh(rows, scope).filter(isFound).map(toPageRow);
     },
 
     async selectLedger(scope, statement) {
       const rows = await send<ResourceRow>(scope, statement, longRead);
-      return requireFresh(rows, scope).filter(isFound).map(pageRowOf).map(ledgerResource);
+      return requireFresh(rows, scope).filter(isFound).map(toPageRow).map(toLedgerResource);
     },
 
     async selectCount(scope, statement) {
@@ -383,9 +386,9 @@ function storeOver(
       return { total: row?.total ?? 0, sampled: row?.sampled ?? false, bounded: row?.bounded ?? false };
     },
 
-    ...portionsOver(send),
+    ...openPortionReader(send),
 
-    stream: (scope, options = {}) => streamOf(send, scope, options.types),
+    stream: (scope, options = {}) => streamResources(send, scope, options.types),
   };
 }
 

@@ -4,22 +4,22 @@ import type { Sql } from '../database/sql.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import type { HistoryVersions, HistoryWalk, StoredResource } from './resources.ts';
 import {
+  getTypeName,
   type HistoryRow,
   isFound,
-  positionOf,
   type ResourceRow,
   requireFresh,
-  resourceOf,
   takeWithin,
-  typeName,
-  versionOf,
+  toHistoryPosition,
+  toStoredResource,
+  toStoredVersion,
 } from './rows.ts';
 import { statements } from './statements.ts';
 
 /** Sends a statement as the scope's firm. */
 export type Send = <R>(scope: TenantScope, statement: Sql, options: QueryOptions) => Promise<R[]>;
 
-/** Rows that `streamOf` holds in memory at once, at most. */
+/** Rows that `streamResources` holds in memory at once, at most. */
 const streamRows = 200;
 
 const longRead: QueryOptions = { idempotent: true };
@@ -38,13 +38,15 @@ export async function walkHistory(
   const shown = takeWithin(rows.slice(0, walk.limit));
   const last = rows.length > shown.length ? shown.at(-1) : undefined;
   return {
-    versions: shown.flatMap((row) => (row.vid === null ? [] : (versionOf(typeName(row.rtype), row.id, row) ?? []))),
-    next: last && positionOf(last, walk.after),
+    versions: shown.flatMap((row) =>
+      row.vid === null ? [] : (toStoredVersion(getTypeName(row.rtype), row.id, row) ?? []),
+    ),
+    next: last && toHistoryPosition(last, walk.after),
   };
 }
 
 /** Pages by rid, since a rid never changes: paging by lastUpdated would miss what a slow writer commits behind it. */
-export async function* streamOf(
+export async function* streamResources(
   send: Send,
   scope: TenantScope,
   types: readonly string[] | undefined,
@@ -59,7 +61,7 @@ export async function* streamOf(
     const read = takeWithin(found);
     for (const row of read) {
       // Without content: deleted, or of a type that was not asked for.
-      if (row.content !== null) yield resourceOf(row);
+      if (row.content !== null) yield toStoredResource(row);
     }
     const last = read.at(-1);
     if (last === undefined || (found.length < streamRows && read.length === found.length)) return;

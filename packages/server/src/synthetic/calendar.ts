@@ -2,12 +2,12 @@
  * Two years of appointments in all states and the next weeks' bookings: a walk over days and practitioners, so nobody is
  * booked twice and nothing has to be remembered. When more can be booked is said by the practice's rules (rules.ts).
  */
-import { ids, locationOf, type Place, type PracticePlan } from './plan.ts';
+import { assignLocation, ids, type Place, type PracticePlan } from './plan.ts';
 import { openRandom, type Random } from './random.ts';
 import { reference, resource, type SyntheticResource } from './resource.ts';
 import { visit } from './visit.ts';
 import { appointmentMinutes, appointmentTypes, cancellationReasons, concept, reportableReasons } from './vocabulary.ts';
-import { type Day, weekday } from './zoned-time.ts';
+import { type Day, toWeekday } from './zoned-time.ts';
 
 const pastDays = 730;
 const bookedDays = 30;
@@ -17,11 +17,11 @@ export const opensAtMinutes = 8 * 60;
 export const closesAtMinutes = 17 * 60;
 
 /** Appointments with their visits, day by day. */
-export function* calendar(plan: PracticePlan): Generator<SyntheticResource> {
+export function* generateCalendar(plan: PracticePlan): Generator<SyntheticResource> {
   const openDays = (pastDays + bookedDays) * (5 / 7);
   const fillRate = (plan.patients * appointmentsPerPatient) / (openDays * plan.practitioners);
   for (let day = plan.today - pastDays; day <= plan.today + bookedDays; day += 1) {
-    if (weekday(day) === 0 || weekday(day) === 6) continue;
+    if (toWeekday(day) === 0 || toWeekday(day) === 6) continue;
     for (let practitioner = 0; practitioner < plan.practitioners; practitioner += 1)
       yield* practitionerDay(plan, day, practitioner, fillRate);
   }
@@ -67,7 +67,7 @@ function* appointment(plan: PracticePlan, random: Random, place: Place): Generat
     participant: [
       { actor: reference('Patient', ids.patient(patient)), status: accepted },
       { actor: reference('Practitioner', practitioner), status: 'accepted' },
-      { actor: reference('Location', ids.location(locationOf(plan, place.practitioner))), status: 'accepted' },
+      { actor: reference('Location', ids.location(assignLocation(plan, place.practitioner))), status: 'accepted' },
     ],
   });
   if (status === 'fulfilled' || status === 'checked-in')

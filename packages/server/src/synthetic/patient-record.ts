@@ -3,7 +3,7 @@
  * recalls. What happens in visits is in `visit.ts`.
  */
 import { type JsonObject, practiceExtensions } from '@praxis/fhir';
-import { type Person, person } from './people.ts';
+import { generatePerson, type Person } from './people.ts';
 import { ids, type PracticePlan } from './plan.ts';
 import { openRandom, type Random } from './random.ts';
 import { reference, resource, type SyntheticResource } from './resource.ts';
@@ -20,17 +20,17 @@ import {
   referralSources,
   systems,
 } from './vocabulary.ts';
-import { dateText } from './zoned-time.ts';
+import { formatDate } from './zoned-time.ts';
 
 const daysPerYear = 365.25;
 const clinicalStatus = 'http://terminology.hl7.org/CodeSystem/condition-clinical';
 const verificationStatus = 'http://terminology.hl7.org/CodeSystem/condition-ver-status';
 
 /** The record of patient `index`; the Patient first, so that every reference points backwards. */
-export function* patientRecord(plan: PracticePlan, index: number): Generator<SyntheticResource> {
+export function* generatePatientRecord(plan: PracticePlan, index: number): Generator<SyntheticResource> {
   const random = openRandom(plan.seed, plan.firm, 'patient', index);
   const id = ids.patient(index);
-  const self = person(random);
+  const self = generatePerson(random);
   yield patient(plan, random, index, self);
   if (random.chance(0.3)) yield relative(random, id, self);
   yield* coverages(plan, random, id);
@@ -67,7 +67,7 @@ function patient(plan: PracticePlan, random: Random, index: number, self: Person
     name: [self.name],
     telecom: self.telecom,
     gender: self.gender,
-    birthDate: dateText(plan.today - ageDays),
+    birthDate: formatDate(plan.today - ageDays),
     address: [self.address],
     maritalStatus: code('http://terminology.hl7.org/CodeSystem/v3-MaritalStatus', random.pick(['M', 'S', 'D', 'W'])),
     communication: [
@@ -82,7 +82,7 @@ function patient(plan: PracticePlan, random: Random, index: number, self: Person
 }
 
 function relative(random: Random, id: string, self: Person): SyntheticResource {
-  const { name, telecom, gender } = person(random, self.family);
+  const { name, telecom, gender } = generatePerson(random, self.family);
   return resource('RelatedPerson', `${id}-1`, {
     active: true,
     patient: reference('Patient', id),
@@ -109,7 +109,7 @@ function* coverages(plan: PracticePlan, random: Random, id: string): Generator<S
       subscriberId: `S${random.integer(100_000, 999_999)}`,
       beneficiary: reference('Patient', id),
       relationship: code('http://terminology.hl7.org/CodeSystem/subscriber-relationship', 'self'),
-      period: { start: dateText(plan.today - random.integer(30, 1500)) },
+      period: { start: formatDate(plan.today - random.integer(30, 1500)) },
       payor: [reference('Organization', ids.payer(payer))],
       class: [{ type: code('http://terminology.hl7.org/CodeSystem/coverage-class', 'plan'), value: ids.plan(payer) }],
       order,
@@ -130,7 +130,7 @@ function allergy(plan: PracticePlan, random: Random, id: string): SyntheticResou
     criticality: random.pick(['low', 'high', 'unable-to-assess']),
     code: concept(random.pick(allergens)),
     patient: reference('Patient', id),
-    recordedDate: dateText(plan.today - random.integer(10, 2000)),
+    recordedDate: formatDate(plan.today - random.integer(10, 2000)),
     reaction: [
       { manifestation: [concept(random.pick(reactions))], severity: random.pick(['mild', 'moderate', 'severe']) },
     ],
@@ -148,9 +148,9 @@ function* conditions(plan: PracticePlan, random: Random, id: string): Generator<
       category: [code('http://terminology.hl7.org/CodeSystem/condition-category', 'problem-list-item')],
       code: concept(diagnosis),
       subject: reference('Patient', id),
-      onsetDateTime: dateText(onset),
-      ...(resolved ? { abatementDateTime: dateText(onset + random.integer(10, 19)) } : {}),
-      recordedDate: dateText(onset),
+      onsetDateTime: formatDate(onset),
+      ...(resolved ? { abatementDateTime: formatDate(onset + random.integer(10, 19)) } : {}),
+      recordedDate: formatDate(onset),
     });
     if (random.chance(0.7)) yield medication(random, id, at + 1, onset, resolved);
   }
@@ -161,8 +161,11 @@ function medication(random: Random, id: string, number: number, start: number, s
     status: stopped ? 'stopped' : 'active',
     medicationCodeableConcept: concept(random.pick(medications)),
     subject: reference('Patient', id),
-    effectivePeriod: { start: dateText(start), ...(stopped ? { end: dateText(start + random.integer(5, 19)) } : {}) },
-    dateAsserted: dateText(start),
+    effectivePeriod: {
+      start: formatDate(start),
+      ...(stopped ? { end: formatDate(start + random.integer(5, 19)) } : {}),
+    },
+    dateAsserted: formatDate(start),
     reasonReference: [reference('Condition', `${id}-${number}`)],
     dosage: [{ text: random.pick(['once daily', 'twice daily', 'apply thinly at night']) }],
   });
@@ -172,7 +175,7 @@ function familyHistory(plan: PracticePlan, random: Random, id: string): Syntheti
   return resource('FamilyMemberHistory', `${id}-1`, {
     status: 'completed',
     patient: reference('Patient', id),
-    date: dateText(plan.today - random.integer(10, 700)),
+    date: formatDate(plan.today - random.integer(10, 700)),
     relationship: code(systems.roleCode, random.pick(['FTH', 'MTH', 'BRO', 'SIS'])),
     condition: [{ code: concept(random.pick(diagnoses)) }],
   });
@@ -203,7 +206,7 @@ function recall(plan: PracticePlan, random: Random, id: string): SyntheticResour
     for: reference('Patient', id),
     authoredOn: plan.zone.toText(due - 100, 600),
     reasonCode: concept(random.pick(recallReasons)),
-    restriction: { period: { start: dateText(due), end: dateText(due + 30) } },
+    restriction: { period: { start: formatDate(due), end: formatDate(due + 30) } },
     input: [{ type: { text: 'recall-action' }, valueCodeableConcept: concept(random.pick(recallActions)) }],
   });
 }

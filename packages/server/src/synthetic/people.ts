@@ -17,7 +17,7 @@ export interface Person {
 }
 
 /** A person; `family` keeps a household's name. */
-export function person(random: Random, family?: string): Person {
+export function generatePerson(random: Random, family?: string): Person {
   faker.seed(random.integer(0, 0x7fffffff));
   const gender = random.chance(0.02) ? 'unknown' : random.chance(0.53) ? 'female' : 'male';
   const sex = gender === 'unknown' ? undefined : gender;
@@ -44,7 +44,7 @@ function telecom(random: Random, family: string, given: string): JsonObject[] {
 }
 
 /** The address of a business; `person` has one already. */
-export function placeOf(random: Random): JsonObject {
+export function generateAddress(random: Random): JsonObject {
   faker.seed(random.integer(0, 0x7fffffff));
   return address('work');
 }
@@ -62,7 +62,7 @@ function address(use: 'home' | 'work'): JsonObject {
 }
 
 /** The name of a company, e.g. an insurer. */
-export function company(random: Random): string {
+export function generateCompanyName(random: Random): string {
   faker.seed(random.integer(0, 0x7fffffff));
   return faker.company.name();
 }

@@ -3,7 +3,7 @@
  * refer to. Ids are computed, not remembered, so a practice of any size streams in constant memory.
  */
 import type { Term } from './vocabulary.ts';
-import { type Day, dayOf, openZone, type Zone } from './zoned-time.ts';
+import { type Day, openZone, toDay, type Zone } from './zoned-time.ts';
 
 export interface PracticeOptions {
   /** The same seed, firm and day give the same resources. */
@@ -33,7 +33,7 @@ export function planPractice(options: PracticeOptions): PracticePlan {
   return {
     ...options,
     zone: openZone(options.timeZone),
-    today: dayOf(options.todayMs),
+    today: toDay(options.todayMs),
     practitioners,
     locations: Math.max(1, Math.ceil(practitioners / practitionersPerLocation)),
     payers: 8,
@@ -53,7 +53,7 @@ export const ids = {
 } as const;
 
 /** The location where a practitioner works. */
-export function locationOf(plan: PracticePlan, practitioner: number): number {
+export function assignLocation(plan: PracticePlan, practitioner: number): number {
   return practitioner % plan.locations;
 }
 

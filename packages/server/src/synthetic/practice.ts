@@ -4,22 +4,22 @@
  */
 
 import type { JsonObject } from '@praxis/fhir';
-import { calendar } from './calendar.ts';
-import { patientRecord } from './patient-record.ts';
+import { generateCalendar } from './calendar.ts';
+import { generatePatientRecord } from './patient-record.ts';
 import { type PracticeOptions, planPractice } from './plan.ts';
 import type { SyntheticResource } from './resource.ts';
-import { calendarRules, holidayRules } from './rules.ts';
-import { staff } from './staff.ts';
+import { generateCalendarRules, holidayRules } from './rules.ts';
+import { generateStaff } from './staff.ts';
 
 export type { PracticeOptions } from './plan.ts';
 export type { SyntheticResource } from './resource.ts';
 
 /** All resources of a practice, each with its id: staff, then patients, then two years of calendar. */
-export function* syntheticPractice(options: PracticeOptions): Generator<SyntheticResource> {
+export function* generatePractice(options: PracticeOptions): Generator<SyntheticResource> {
   const plan = planPractice(options);
-  yield* staff(plan);
-  for (let index = 0; index < plan.patients; index += 1) yield* patientRecord(plan, index);
-  yield* calendar(plan);
+  yield* generateStaff(plan);
+  for (let index = 0; index < plan.patients; index += 1) yield* generatePatientRecord(plan, index);
+  yield* generateCalendar(plan);
 }
 
 /** When the practice can be booked: documents as `praxis calendar set` and `praxis holidays set` take them. */
@@ -29,6 +29,6 @@ export interface PracticeRules {
 }
 
 /** The rules of the practice that the options make; they name resources of it. */
-export function practiceRules(options: PracticeOptions): PracticeRules {
-  return { calendars: calendarRules(planPractice(options)), holidays: holidayRules };
+export function buildPracticeRules(options: PracticeOptions): PracticeRules {
+  return { calendars: generateCalendarRules(planPractice(options)), holidays: holidayRules };
 }

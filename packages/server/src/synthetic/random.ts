@@ -15,7 +15,7 @@ export interface Random {
 }
 
 /** FNV-1a over UTF-16 units: 32 bits that tell streams apart. */
-export function seedOf(...names: readonly (string | number)[]): number {
+export function computeSeed(...names: readonly (string | number)[]): number {
   let hash = 0x811c9dc5;
   for (const character of names.join('/')) {
     hash ^= character.charCodeAt(0);
@@ -26,7 +26,7 @@ export function seedOf(...names: readonly (string | number)[]): number {
 
 /** A stream of its own for `names` (mulberry32: 32 bits of state are plenty for data that only has to look alive). */
 export function openRandom(...names: readonly (string | number)[]): Random {
-  let state = seedOf(...names);
+  let state = computeSeed(...names);
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

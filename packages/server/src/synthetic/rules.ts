@@ -3,15 +3,15 @@
  */
 import type { JsonObject } from '@praxis/fhir';
 import { closesAtMinutes, opensAtMinutes } from './calendar.ts';
-import { ids, locationOf, type PracticePlan } from './plan.ts';
+import { assignLocation, ids, type PracticePlan } from './plan.ts';
 import { appointmentMinutes, appointmentTypes } from './vocabulary.ts';
 
 /** One document for each practitioner. */
-export function* calendarRules(plan: PracticePlan): Generator<JsonObject> {
+export function* generateCalendarRules(plan: PracticePlan): Generator<JsonObject> {
   for (let index = 0; index < plan.practitioners; index += 1) {
     yield {
       practitioner: ids.practitioner(index),
-      location: ids.location(locationOf(plan, index)),
+      location: ids.location(assignLocation(plan, index)),
       schedule: ids.practitioner(index),
       appointmentTypes: appointmentTypes.map(({ system, code, display }, kind) => ({
         ...{ system, code, display },

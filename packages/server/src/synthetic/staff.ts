@@ -3,8 +3,8 @@
  * referring practitioners, insurance plans, value sets.
  */
 import { practiceExtensions } from '@praxis/fhir';
-import { company, person, placeOf } from './people.ts';
-import { ids, locationOf, type PracticePlan } from './plan.ts';
+import { generateAddress, generateCompanyName, generatePerson } from './people.ts';
+import { assignLocation, ids, type PracticePlan } from './plan.ts';
 import { openRandom } from './random.ts';
 import { reference, resource, type SyntheticResource } from './resource.ts';
 import { concept, firmValueSets, insuranceTypes, systems, type Term } from './vocabulary.ts';
@@ -18,7 +18,7 @@ const referring = {
 const organizationType = 'http://terminology.hl7.org/CodeSystem/organization-type';
 
 /** In an order in which every reference points backwards. */
-export function* staff(plan: PracticePlan): Generator<SyntheticResource> {
+export function* generateStaff(plan: PracticePlan): Generator<SyntheticResource> {
   yield* organizations(plan);
   for (let index = 0; index < plan.locations; index += 1) yield location(plan, index);
   for (let index = 0; index < plan.practitioners; index += 1) {
@@ -38,10 +38,10 @@ function* organizations(plan: PracticePlan): Generator<SyntheticResource> {
     active: true,
     type: [concept({ system: organizationType, code: 'prov', display: 'Healthcare Provider' })],
     name: plan.name,
-    address: [placeOf(random)],
+    address: [generateAddress(random)],
   });
   for (let index = 0; index < plan.payers; index += 1) {
-    const name = `${company(random)} Health`;
+    const name = `${generateCompanyName(random)} Health`;
     yield resource('Organization', ids.payer(index), {
       active: true,
       type: [concept({ system: organizationType, code: 'pay', display: 'Payer' })],
@@ -70,7 +70,7 @@ function npi(number: number): { system: string; value: string } {
 
 function location(plan: PracticePlan, index: number): SyntheticResource {
   const random = openRandom(plan.seed, plan.firm, 'location', index);
-  const { address: where, telecom } = person(random);
+  const { address: where, telecom } = generatePerson(random);
   return resource('Location', ids.location(index), {
     identifier: [{ type: { coding: [{ system: systems.identifierType, code: 'FI' }] }, value: ids.location(index) }],
     status: 'active',
@@ -84,7 +84,7 @@ function location(plan: PracticePlan, index: number): SyntheticResource {
 
 function practitioner(plan: PracticePlan, id: string, kind: string, index: number): SyntheticResource {
   const random = openRandom(plan.seed, plan.firm, kind, index);
-  const { gender, name, telecom } = person(random);
+  const { gender, name, telecom } = generatePerson(random);
   return resource('Practitioner', id, {
     ...(kind === 'referrer' ? { extension: [referring] } : {}),
     identifier: [
@@ -114,7 +114,7 @@ function role(plan: PracticePlan, index: number): SyntheticResource {
       concept({ system: 'http://terminology.hl7.org/CodeSystem/practitioner-role', code: 'doctor', display: 'Doctor' }),
     ],
     specialty: [concept(dermatology)],
-    location: [reference('Location', ids.location(locationOf(plan, index)))],
+    location: [reference('Location', ids.location(assignLocation(plan, index)))],
   });
 }
 
@@ -124,7 +124,7 @@ function schedule(plan: PracticePlan, index: number): SyntheticResource {
     specialty: [concept(dermatology)],
     actor: [
       reference('Practitioner', ids.practitioner(index)),
-      reference('Location', ids.location(locationOf(plan, index))),
+      reference('Location', ids.location(assignLocation(plan, index))),
     ],
   });
 }

@@ -2,7 +2,7 @@
  * What a kept appointment leaves behind: the encounter, and once it is finished the charges, a note, orders with reports.
  */
 import { type JsonObject, practiceExtensions, practiceIdentifierSystems } from '@praxis/fhir';
-import { ids, locationOf, type Place, type PracticePlan } from './plan.ts';
+import { assignLocation, ids, type Place, type PracticePlan } from './plan.ts';
 import type { Random } from './random.ts';
 import { reference, resource, type SyntheticResource } from './resource.ts';
 import {
@@ -83,7 +83,7 @@ function encounter(
     appointment: [reference('Appointment', place.id)],
     period: finished ? { start: facts.start, end: facts.end } : { start: facts.start },
     reasonCode: [concept(random.pick(diagnoses))],
-    location: [{ location: reference('Location', ids.location(locationOf(plan, place.practitioner))) }],
+    location: [{ location: reference('Location', ids.location(assignLocation(plan, place.practitioner))) }],
     serviceProvider: reference('Organization', ids.practice),
   });
 }

@@ -8,17 +8,17 @@ export type Day = number;
 
 const dayMs = 86_400_000;
 
-export function dayOf(ms: number): Day {
+export function toDay(ms: number): Day {
   return Math.floor(ms / dayMs);
 }
 
 /** `YYYY-MM-DD` */
-export function dateText(day: Day): string {
+export function formatDate(day: Day): string {
   return new Date(day * dayMs).toISOString().slice(0, 10);
 }
 
 /** 0 = Sunday … 6 = Saturday. */
-export function weekday(day: Day): number {
+export function toWeekday(day: Day): number {
   return (day + 4) % 7;
 }
 
@@ -42,6 +42,6 @@ export function openZone(timeZone: string): Zone {
 }
 
 /** The UTC midnight before `ms`: the "today" of a practice, the same all day. */
-export function dayStartMs(ms: number): number {
-  return dayOf(ms) * dayMs;
+export function toDayStart(ms: number): number {
+  return toDay(ms) * dayMs;
 }

@@ -70,7 +70,7 @@ export type ApplicationSettings = { readonly [N in SettingName]: boolean };
 export const settingNames = Object.keys(applicationSettings) as readonly SettingName[];
 
 /** Every setting with what it means and whether it is on, in the order of the table. */
-export function describedSettings(settings: ApplicationSettings) {
+export function describeSettings(settings: ApplicationSettings) {
   return settingNames.map((name) => ({ name, on: settings[name], ...applicationSettings[name] }));
 }
 

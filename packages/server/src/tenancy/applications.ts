@@ -7,7 +7,7 @@ import type { Database, Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { type ApplicationSettings, readSettings, requireSettings } from './application-settings.ts';
 import { getEnvironment } from './environments.ts';
-import { changing } from './epochs.ts';
+import { changeRights } from './epochs.ts';
 import { type EntryProblem, requireEntries, requireTitle } from './names.ts';
 
 export interface Application {
@@ -97,7 +97,7 @@ export async function setApplicationAcl(
   problemOf: EntryProblem,
 ): Promise<void> {
   const entries = requireEntries(acl, problemOf);
-  await changing(database, { application: application.id }, async (tx) => {
+  await changeRights(database, { application: application.id }, async (tx) => {
     await tx.query(sql`UPDATE application SET acl = ${entries}::text[] WHERE id = ${application.id}`);
   });
 }
@@ -109,7 +109,7 @@ export async function setApplicationSettings(
   given: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const settings = requireSettings(given);
-  await changing(database, { application: application.id }, async (tx) => {
+  await changeRights(database, { application: application.id }, async (tx) => {
     await tx.query(sql`UPDATE application SET settings = ${sql.json(settings)} WHERE id = ${application.id}`);
   });
 }
@@ -125,7 +125,7 @@ export async function resumeApplication(database: Database, application: Applica
 }
 
 async function setState(database: Database, application: Application, state: ApplicationState): Promise<void> {
-  await changing(database, { application: application.id }, async (tx) => {
+  await changeRights(database, { application: application.id }, async (tx) => {
     await tx.query(sql`UPDATE application SET state = ${state} WHERE id = ${application.id}`);
   });
 }

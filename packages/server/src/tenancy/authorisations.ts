@@ -7,7 +7,7 @@ import { fail } from '../base/errors.ts';
 import type { Database, Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import type { Application } from './applications.ts';
-import { changing, raiseEpochs } from './epochs.ts';
+import { changeRights, raiseEpochs } from './epochs.ts';
 import type { Firm } from './firms.ts';
 import { type EntryProblem, requireEntries, requireTitle } from './names.ts';
 
@@ -167,7 +167,7 @@ async function change(
   missing: string,
   by: string | undefined,
 ): Promise<void> {
-  await changing(database, { pair: { firm: firm.id, application: application.id } }, async (tx) => {
+  await changeRights(database, { pair: { firm: firm.id, application: application.id } }, async (tx) => {
     const changed = await tx.query(sql`
       UPDATE authorisation SET ${assignment}, version = version + 1
       WHERE firm = ${firm.id} AND application = ${application.id} AND ${condition} RETURNING version`);

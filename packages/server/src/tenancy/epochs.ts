@@ -25,7 +25,7 @@ export type Affected =
  * Runs `work` and raises the epochs of `affected` in one transaction: both happen or neither does. When the promise
  * resolves, no later data statement runs with rights read before the change.
  */
-export async function changing<T>(
+export async function changeRights<T>(
   database: Database,
   affected: Affected,
   work: (tx: Queryable) => Promise<T>,

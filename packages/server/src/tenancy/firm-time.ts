@@ -6,7 +6,7 @@ import type { Clock } from '../base/clock.ts';
 import type { TenantScope } from './scope.ts';
 
 /** The clock of the firm. */
-export function firmClock(scope: TenantScope, clock: Clock): Clock {
+export function makeFirmClock(scope: TenantScope, clock: Clock): Clock {
   return offsetMsOf(scope) === 0 ? clock : { now: () => toFirmTime(scope, clock.now()) };
 }
 

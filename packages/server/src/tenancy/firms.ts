@@ -6,7 +6,7 @@ import { fail } from '../base/errors.ts';
 import type { Database } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { getEnvironment } from './environments.ts';
-import { changing } from './epochs.ts';
+import { changeRights } from './epochs.ts';
 import { requireSegment, requireTimeZone, requireTitle } from './names.ts';
 
 export interface Firm {
@@ -83,20 +83,20 @@ export async function resumeFirm(database: Database, firm: Firm): Promise<void> 
 /** Changes the zone in which dates without an offset are read, from the next request on; stored index rows are not rewritten. */
 export async function setFirmTimeZone(database: Database, firm: Firm, timeZone: string): Promise<void> {
   requireTimeZone(timeZone);
-  await changing(database, { firm: firm.id }, async (tx) => {
+  await changeRights(database, { firm: firm.id }, async (tx) => {
     await tx.query(sql`UPDATE firm SET time_zone = ${timeZone} WHERE id = ${firm.id}`);
   });
 }
 
 /** Has writes refused that refer to a resource of the firm that does not exist, or not, from the next request on. */
 export async function setRequiredReferences(database: Database, firm: Firm, isOn: boolean): Promise<void> {
-  await changing(database, { firm: firm.id }, async (tx) => {
+  await changeRights(database, { firm: firm.id }, async (tx) => {
     await tx.query(sql`UPDATE firm SET requires_references = ${isOn} WHERE id = ${firm.id}`);
   });
 }
 
 async function setState(database: Database, firm: Firm, state: FirmState): Promise<void> {
-  await changing(database, { firm: firm.id }, async (tx) => {
+  await changeRights(database, { firm: firm.id }, async (tx) => {
     await tx.query(sql`UPDATE firm SET state = ${state} WHERE id = ${firm.id}`);
   });
 }

@@ -5,7 +5,7 @@
 import type { JsonObject, JsonValue, PublishedCodeSystem } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { Effort } from './effort.ts';
-import { asObject, elements, flagOf, textOfElement } from './elements.ts';
+import { asObject, findBoolean, findElementText, listElements } from './elements.ts';
 
 /** A code; without `system` it is known by its code alone. */
 export interface SystemCode {
@@ -45,7 +45,7 @@ export interface CodeSystem {
 }
 
 /** The concept of a code, also when it is written in the other case where the system does not care; or undefined. */
-export function conceptOf(system: CodeSystem, code: string): Concept | undefined {
+export function findConcept(system: CodeSystem, code: string): Concept | undefined {
   const exact = system.concepts.get(code);
   if (exact !== undefined || system.caseSensitive) return exact;
   return system.conceptsByFoldedCode.get(code.toLowerCase());
@@ -55,7 +55,7 @@ export function conceptOf(system: CodeSystem, code: string): Concept | undefined
  * The code and all codes beneath it (is-a), each once.
  * @throws PraxisError `code-unknown`, `too-costly`
  */
-export function descendantsOf(system: CodeSystem, code: string, effort: Effort): readonly string[] {
+export function listDescendants(system: CodeSystem, code: string, effort: Effort): readonly string[] {
   return closure(system, code, effort, (concept) => concept.children);
 }
 
@@ -63,7 +63,7 @@ export function descendantsOf(system: CodeSystem, code: string, effort: Effort):
  * The code and all codes above it (is-a), each once.
  * @throws PraxisError `code-unknown`, `too-costly`
  */
-export function ancestorsOf(system: CodeSystem, code: string, effort: Effort): readonly string[] {
+export function listAncestors(system: CodeSystem, code: string, effort: Effort): readonly string[] {
   return closure(system, code, effort, (concept) => concept.parents);
 }
 
@@ -73,7 +73,7 @@ function closure(
   effort: Effort,
   next: (concept: Concept) => readonly string[],
 ): readonly string[] {
-  const start = conceptOf(system, code);
+  const start = findConcept(system, code);
   if (start === undefined) {
     return fail('code-unknown', { diagnostics: `The code is not in the code system ${system.url}` });
   }
@@ -99,7 +99,7 @@ interface ConceptRow {
 }
 
 /** A code system of R4's tables. */
-export function publishedCodeSystem(published: PublishedCodeSystem): CodeSystem {
+export function buildPublishedCodeSystem(published: PublishedCodeSystem): CodeSystem {
   return {
     url: published.url,
     ...(published.version === undefined ? {} : { version: published.version }),
@@ -113,17 +113,17 @@ export function publishedCodeSystem(published: PublishedCodeSystem): CodeSystem 
  * The code system of a CodeSystem resource; what is missing or of the wrong type in it counts as absent.
  * @throws PraxisError `too-costly`
  */
-export function codeSystemOf(resource: JsonObject, effort: Effort): CodeSystem {
-  const version = textOfElement(resource['version']);
-  const url = textOfElement(resource['url']) ?? '';
+export function readCodeSystem(resource: JsonObject, effort: Effort): CodeSystem {
+  const version = findElementText(resource['version']);
+  const url = findElementText(resource['url']) ?? '';
   return {
     url,
     ...(version === undefined ? {} : { version }),
-    name: textOfElement(resource['title']) ?? textOfElement(resource['name']) ?? url,
+    name: findElementText(resource['title']) ?? findElementText(resource['name']) ?? url,
     isComplete: resource['content'] === 'complete',
     ...conceptsOf(
-      flagOf(resource['caseSensitive']) ?? true,
-      graphOf(rowsOf(resource['concept'], effort), textOfElement(resource['hierarchyMeaning'])),
+      findBoolean(resource['caseSensitive']) ?? true,
+      graphOf(rowsOf(resource['concept'], effort), findElementText(resource['hierarchyMeaning'])),
     ),
   };
 }
@@ -143,17 +143,17 @@ function conceptsOf(caseSensitive: boolean, graph: Graph) {
 function rowsOf(concepts: JsonValue | undefined, effort: Effort): ConceptRow[] {
   const rows: ConceptRow[] = [];
   const add = (nested: JsonValue | undefined, depth: number): void => {
-    for (const concept of elements(nested)) {
-      const code = textOfElement(concept['code']);
+    for (const concept of listElements(nested)) {
+      const code = findElementText(concept['code']);
       if (code === undefined) continue;
-      const properties = elements(concept['property']);
+      const properties = listElements(concept['property']);
       effort.spend(stepsPerConcept + stepsPerConcept * properties.length);
       rows.push({
         code,
-        display: textOfElement(concept['display']),
+        display: findElementText(concept['display']),
         depth,
         properties: properties.flatMap(propertyOf),
-        designations: elements(concept['designation']),
+        designations: listElements(concept['designation']),
       });
       add(concept['concept'], depth + 1);
     }
@@ -163,11 +163,11 @@ function rowsOf(concepts: JsonValue | undefined, effort: Effort): ConceptRow[] {
 }
 
 function propertyOf(property: JsonObject): [string, string][] {
-  const name = textOfElement(property['code']);
+  const name = findElementText(property['code']);
   const value = Object.entries(property).find(([member]) => member.startsWith('value'))?.[1];
   if (name === undefined || value === undefined) return [];
   const coded = asObject(value)?.['code'];
-  return [[name, textOfElement(coded ?? value) ?? '']];
+  return [[name, findElementText(coded ?? value) ?? '']];
 }
 
 /** Nesting of these kinds says nothing about what a code means. https://hl7.org/fhir/R4/valueset-codesystem-hierarchy-meaning.html */

@@ -4,9 +4,9 @@
  */
 import type { JsonObject, JsonValue } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
-import { nameOf } from './definitions.ts';
+import { describeValueSet } from './definitions.ts';
 import type { Effort } from './effort.ts';
-import { asObject, elements, flagOf, textOfElement, texts } from './elements.ts';
+import { asObject, findBoolean, findElementText, listElements, listElementTexts } from './elements.ts';
 
 /** `include` and `exclude` of one definition, at most. */
 export const partsMax = 500;
@@ -49,20 +49,23 @@ export interface Compose {
  * The definition; for a value set that has none but holds an expansion, what that lists.
  * @throws PraxisError `value-set-invalid`, `too-costly`
  */
-export function composeOf(valueSet: JsonObject, effort: Effort): Compose {
+export function parseCompose(valueSet: JsonObject, effort: Effort): Compose {
   const compose = asObject(valueSet['compose']);
   if (compose === undefined) return { include: expansionParts(valueSet, effort), exclude: [], inactive: true };
   const include = partsOf(valueSet, compose['include'], 'ValueSet.compose.include', effort);
   const exclude = partsOf(valueSet, compose['exclude'], 'ValueSet.compose.exclude', effort);
   if (include.length + exclude.length > partsMax) {
-    invalid(valueSet, `has more than ${partsMax} includes and excludes`, 'ValueSet.compose');
+    refuseValueSet(valueSet, `has more than ${partsMax} includes and excludes`, 'ValueSet.compose');
   }
-  return { include, exclude, inactive: flagOf(compose['inactive']) ?? true };
+  return { include, exclude, inactive: findBoolean(compose['inactive']) ?? true };
 }
 
 /** Throws `value-set-invalid`: `The value set … <problem>`. */
-export function invalid(valueSet: JsonObject, problem: string, path: string): never {
-  return fail('value-set-invalid', { diagnostics: `The value set ${nameOf(valueSet)} ${problem}`, expression: [path] });
+export function refuseValueSet(valueSet: JsonObject, problem: string, path: string): never {
+  return fail('value-set-invalid', {
+    diagnostics: `The value set ${describeValueSet(valueSet)} ${problem}`,
+    expression: [path],
+  });
 }
 
 function partsOf(
@@ -71,51 +74,51 @@ function partsOf(
   path: string,
   effort: Effort,
 ): readonly ComposePart[] {
-  return elements(value).map((part, index) => partOf(valueSet, part, `${path}[${index}]`, effort));
+  return listElements(value).map((part, index) => partOf(valueSet, part, `${path}[${index}]`, effort));
 }
 
 function partOf(valueSet: JsonObject, part: JsonObject, path: string, effort: Effort): ComposePart {
-  const system = textOfElement(part['system']);
-  const version = textOfElement(part['version']);
-  const filters = elements(part['filter']);
-  if (filters.length > filtersMax) invalid(valueSet, `has more than ${filtersMax} filters in one part`, path);
-  effort.spend(1 + elements(part['concept']).length + texts(part['valueSet']).length);
+  const system = findElementText(part['system']);
+  const version = findElementText(part['version']);
+  const filters = listElements(part['filter']);
+  if (filters.length > filtersMax) refuseValueSet(valueSet, `has more than ${filtersMax} filters in one part`, path);
+  effort.spend(1 + listElements(part['concept']).length + listElementTexts(part['valueSet']).length);
   return {
     path,
     ...(system === undefined ? {} : { system: version === undefined ? system : `${system}|${version}` }),
-    concepts: elements(part['concept']).flatMap(listedConcept),
+    concepts: listElements(part['concept']).flatMap(listedConcept),
     filters: filters.map((filter, index) => ({
       path: `${path}.filter[${index}]`,
-      property: textOfElement(filter['property']) ?? '',
-      op: textOfElement(filter['op']) ?? '',
-      value: textOfElement(filter['value']) ?? '',
+      property: findElementText(filter['property']) ?? '',
+      op: findElementText(filter['op']) ?? '',
+      value: findElementText(filter['value']) ?? '',
     })),
-    valueSets: texts(part['valueSet']),
+    valueSets: listElementTexts(part['valueSet']),
   };
 }
 
 function listedConcept(concept: JsonObject): ListedConcept[] {
-  const code = textOfElement(concept['code']);
-  const display = textOfElement(concept['display']);
+  const code = findElementText(concept['code']);
+  const display = findElementText(concept['display']);
   if (code === undefined) return [];
-  return [{ code, ...(display === undefined ? {} : { display }), designations: elements(concept['designation']) }];
+  return [{ code, ...(display === undefined ? {} : { display }), designations: listElements(concept['designation']) }];
 }
 
 function expansionParts(valueSet: JsonObject, effort: Effort): readonly ComposePart[] {
   const expansion = asObject(valueSet['expansion']);
-  if (expansion === undefined) invalid(valueSet, 'has no definition (compose) to go by', 'ValueSet.compose');
+  if (expansion === undefined) refuseValueSet(valueSet, 'has no definition (compose) to go by', 'ValueSet.compose');
   const bySystem = new Map<string, ListedConcept[]>();
   const visit = (entry: JsonObject) => {
     effort.spend(1);
-    const system = textOfElement(entry['system']);
-    if (system !== undefined && flagOf(entry['abstract']) !== true) {
+    const system = findElementText(entry['system']);
+    if (system !== undefined && findBoolean(entry['abstract']) !== true) {
       const listed = bySystem.get(system) ?? [];
       listed.push(...listedConcept(entry));
       bySystem.set(system, listed);
     }
-    for (const child of elements(entry['contains'])) visit(child);
+    for (const child of listElements(entry['contains'])) visit(child);
   };
-  for (const entry of elements(expansion['contains'])) visit(entry);
+  for (const entry of listElements(expansion['contains'])) visit(entry);
   return [...bySystem].map(([system, concepts]) => ({
     path: 'ValueSet.expansion',
     system,

@@ -5,9 +5,9 @@
  */
 import { type Budget, type JsonObject, loadTerminology, type PublishedValueSet } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
-import { type CodeSystem, codeSystemOf, publishedCodeSystem } from './code-system.ts';
-import { effortOnCodeSystem } from './effort.ts';
-import { textOfElement } from './elements.ts';
+import { buildPublishedCodeSystem, type CodeSystem, readCodeSystem } from './code-system.ts';
+import { openCodeSystemEffort } from './effort.ts';
+import { findElementText } from './elements.ts';
 
 export type TerminologyKind = 'ValueSet' | 'CodeSystem';
 
@@ -51,13 +51,13 @@ export function openDefinitions(budget: Budget, lookup: TerminologyLookup): Defi
 }
 
 /** `url|version` → both. */
-export function canonicalParts(canonical: string): readonly [url: string, version: string | undefined] {
+export function splitCanonical(canonical: string): readonly [url: string, version: string | undefined] {
   const at = canonical.indexOf('|');
   return at < 0 ? [canonical, undefined] : [canonical.slice(0, at), canonical.slice(at + 1)];
 }
 
 async function findValueSet(find: TerminologyLookup, canonical: string): Promise<JsonObject | undefined> {
-  const [url, version] = canonicalParts(canonical);
+  const [url, version] = splitCanonical(canonical);
   const published = (await loadTerminology()).valueSet(url);
   if (published !== undefined && fits(published, version)) return resourceOf(published);
   return find('ValueSet', url, version);
@@ -74,12 +74,12 @@ async function findCodeSystem(
   // The URLs of two systems of R4 (tables of HL7 v2) end with |2.7 and |2.3.1.
   const whole = await publishedSystem(canonical);
   if (whole?.isComplete) return whole;
-  const [url, version] = canonicalParts(canonical);
+  const [url, version] = splitCanonical(canonical);
   const published = await publishedSystem(url);
   const fitting = published !== undefined && fits(published, version) ? published : undefined;
   if (fitting?.isComplete) return fitting;
   const own = await find('CodeSystem', url, version);
-  return own === undefined ? fitting : codeSystemOf(own, effortOnCodeSystem(budget, url));
+  return own === undefined ? fitting : readCodeSystem(own, openCodeSystemEffort(budget, url));
 }
 
 async function publishedSystem(url: string): Promise<CodeSystem | undefined> {
@@ -87,7 +87,7 @@ async function publishedSystem(url: string): Promise<CodeSystem | undefined> {
   if (known !== undefined) return known;
   const published = (await loadTerminology()).codeSystem(url);
   if (published === undefined) return undefined;
-  const parsed = publishedCodeSystem(published);
+  const parsed = buildPublishedCodeSystem(published);
   publishedCodeSystems.set(url, parsed);
   return parsed;
 }
@@ -151,6 +151,6 @@ function unknown(code: 'value-set-unknown' | 'code-system-unknown', what: string
 }
 
 /** The canonical URL of a ValueSet resource, for messages; 'the value set that was sent' when it has none. */
-export function nameOf(valueSet: JsonObject): string {
-  return textOfElement(valueSet['url']) ?? 'the value set that was sent';
+export function describeValueSet(valueSet: JsonObject): string {
+  return findElementText(valueSet['url']) ?? 'the value set that was sent';
 }

@@ -15,7 +15,7 @@ export interface Effort {
 }
 
 /** `budget`, spent on one piece of work. */
-export function effortOn(budget: Budget, work: BudgetedWork): Effort {
+export function openEffort(budget: Budget, work: BudgetedWork): Effort {
   return {
     spend: (steps) => budget.spend(steps, work),
     take: (bytes) => budget.take(bytes, work),
@@ -24,16 +24,16 @@ export function effortOn(budget: Budget, work: BudgetedWork): Effort {
 }
 
 /** On the evaluation of the value set `name`. */
-export function effortOnValueSet(budget: Budget, name: string): Effort {
-  return effortOn(budget, {
+export function openValueSetEffort(budget: Budget, name: string): Effort {
+  return openEffort(budget, {
     what: `The evaluation of the value set ${name}`,
     cheaper: 'use fewer includes and filters, and shorter regular expressions',
   });
 }
 
 /** On the concepts of the code system `url`. */
-export function effortOnCodeSystem(budget: Budget, url: string): Effort {
-  return effortOn(budget, {
+export function openCodeSystemEffort(budget: Budget, url: string): Effort {
+  return openEffort(budget, {
     what: `The code system ${url}`,
     cheaper: 'use one with fewer concepts, properties and parents',
   });

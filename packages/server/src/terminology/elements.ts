@@ -2,7 +2,7 @@
  * Reads elements of resources that others wrote: what is missing or of another type counts as absent.
  * https://hl7.org/fhir/R4/json.html
  */
-import { decimalText, isRawDecimal, type JsonObject, type JsonValue } from '@praxis/fhir';
+import { formatDecimal, isRawDecimal, type JsonObject, type JsonValue } from '@praxis/fhir';
 
 /** The value when it is a JSON object; else undefined. */
 export function asObject(value: JsonValue | undefined): JsonObject | undefined {
@@ -11,24 +11,24 @@ export function asObject(value: JsonValue | undefined): JsonObject | undefined {
 }
 
 /** The objects of a repeating element. */
-export function elements(value: JsonValue | undefined): readonly JsonObject[] {
+export function listElements(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.map(asObject).filter((entry) => entry !== undefined) : [];
 }
 
 /** The text of a primitive; undefined for anything else. */
-export function textOfElement(value: JsonValue | undefined): string | undefined {
+export function findElementText(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);
-  if (typeof value === 'number' || isRawDecimal(value)) return decimalText(value);
+  if (typeof value === 'number' || isRawDecimal(value)) return formatDecimal(value);
   return undefined;
 }
 
 /** The texts of a repeating primitive. */
-export function texts(value: JsonValue | undefined): readonly string[] {
-  return Array.isArray(value) ? value.flatMap((entry) => textOfElement(entry) ?? []) : [];
+export function listElementTexts(value: JsonValue | undefined): readonly string[] {
+  return Array.isArray(value) ? value.flatMap((entry) => findElementText(entry) ?? []) : [];
 }
 
 /** A boolean; undefined for anything else. */
-export function flagOf(value: JsonValue | undefined): boolean | undefined {
+export function findBoolean(value: JsonValue | undefined): boolean | undefined {
   return typeof value === 'boolean' ? value : undefined;
 }

@@ -3,10 +3,10 @@
  */
 import type { Budget, JsonObject, JsonValue } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
-import { type CodeSystem, type Concept, conceptOf } from './code-system.ts';
-import { type ComposePart, composeOf, invalid } from './compose.ts';
-import { canonicalParts, type Definitions, nameOf } from './definitions.ts';
-import { type Effort, effortOnValueSet } from './effort.ts';
+import { type CodeSystem, type Concept, findConcept } from './code-system.ts';
+import { type ComposePart, parseCompose, refuseValueSet } from './compose.ts';
+import { type Definitions, describeValueSet, splitCanonical } from './definitions.ts';
+import { type Effort, openValueSetEffort } from './effort.ts';
 import { filterTest } from './filters.ts';
 
 /** Codes that one expansion may go through, those of imported and excluded value sets counted too. */
@@ -57,8 +57,8 @@ export async function expandValueSet(
   options: ExpansionOptions = {},
 ): Promise<Expansion> {
   const definition = typeof valueSet === 'string' ? await definitions.valueSet(valueSet) : valueSet;
-  const path = typeof valueSet === 'string' ? [valueSet] : [nameOf(valueSet)];
-  const effort = effortOnValueSet(budget, nameOf(definition));
+  const path = typeof valueSet === 'string' ? [valueSet] : [describeValueSet(valueSet)];
+  const effort = openValueSetEffort(budget, describeValueSet(definition));
   const codings = await codingsOf({ definitions, known: new Map(), codes: 0, effort }, definition, path);
   const kept = [...codings.values()].filter(
     ({ isInactive, system }) => !(options.activeOnly && isInactive) && !options.excludedSystems?.has(system),
@@ -71,12 +71,12 @@ export async function expandValueSet(
  * @throws PraxisError `value-set-invalid` when one imports itself
  */
 export function requireNoCycle(path: readonly string[], canonical: string, importing: JsonObject, at: string): void {
-  if (path.includes(canonical)) invalid(importing, `imports ${canonical}, which imports it: a cycle`, at);
-  if (path.length >= importDepthMax) invalid(importing, `imports over more than ${importDepthMax} levels`, at);
+  if (path.includes(canonical)) refuseValueSet(importing, `imports ${canonical}, which imports it: a cycle`, at);
+  if (path.length >= importDepthMax) refuseValueSet(importing, `imports over more than ${importDepthMax} levels`, at);
 }
 
 async function codingsOf(work: Work, valueSet: JsonObject, path: readonly string[]): Promise<Codings> {
-  const compose = composeOf(valueSet, work.effort);
+  const compose = parseCompose(valueSet, work.effort);
   const codings: Codings = new Map();
   for (const part of compose.include) {
     for (const [key, coding] of await partCodings(work, valueSet, part, path)) {
@@ -106,7 +106,7 @@ async function partCodings(
     sets.push(imported);
   }
   const [first, ...others] = sets;
-  if (first === undefined) return invalid(valueSet, 'has a part with neither system nor valueSet', part.path);
+  if (first === undefined) return refuseValueSet(valueSet, 'has a part with neither system nor valueSet', part.path);
   count(work, first.size, valueSet);
   work.effort.spend(first.size * sets.length);
   return new Map([...first].filter(([key]) => others.every((set) => set.has(key))));
@@ -114,11 +114,11 @@ async function partCodings(
 
 async function systemCodings(work: Work, valueSet: JsonObject, part: ComposePart, canonical: string): Promise<Codings> {
   const system = await work.definitions.codeSystem(canonical);
-  const [url] = canonicalParts(canonical);
+  const [url] = splitCanonical(canonical);
   if (part.concepts.length > 0) return listedCodings(part, url, system);
   if (system === undefined) {
     return fail('code-system-unknown', {
-      diagnostics: `The value set ${nameOf(valueSet)} takes codes from ${canonical}, a code system that is not loaded here`,
+      diagnostics: `The value set ${describeValueSet(valueSet)} takes codes from ${canonical}, a code system that is not loaded here`,
       expression: [part.path],
     });
   }
@@ -140,7 +140,7 @@ async function systemCodings(work: Work, valueSet: JsonObject, part: ComposePart
 function listedCodings(part: ComposePart, url: string, system: CodeSystem | undefined): Codings {
   return new Map(
     part.concepts.map(({ code, display, designations }) => {
-      const concept = system && conceptOf(system, code);
+      const concept = system && findConcept(system, code);
       const known = concept && codingOf(url, concept);
       const shown = display ?? known?.display;
       const coding = {
@@ -169,6 +169,6 @@ function count(work: Work, codes: number, valueSet: JsonObject): void {
   work.codes += codes;
   if (work.codes <= expansionCodesMax) return;
   fail('expansion-too-costly', {
-    diagnostics: `The value set ${nameOf(valueSet)} cannot be listed: more than ${expansionCodesMax} codes have to be gone through; ask about one code with $validate-code`,
+    diagnostics: `The value set ${describeValueSet(valueSet)} cannot be listed: more than ${expansionCodesMax} codes have to be gone through; ask about one code with $validate-code`,
   });
 }

@@ -3,8 +3,8 @@
  * https://hl7.org/fhir/R4/valueset-filter-operator.html · https://hl7.org/fhir/R4/codesystem.html#defined-props
  */
 import type { JsonObject } from '@praxis/fhir';
-import { ancestorsOf, type CodeSystem, type Concept, conceptOf, descendantsOf } from './code-system.ts';
-import { type Filter, invalid } from './compose.ts';
+import { type CodeSystem, type Concept, findConcept, listAncestors, listDescendants } from './code-system.ts';
+import { type Filter, refuseValueSet } from './compose.ts';
 import type { Effort } from './effort.ts';
 import { compilePattern, PatternError } from './regular-expression.ts';
 
@@ -33,7 +33,7 @@ const operators: Readonly<Record<string, (filtered: Filtered) => ConceptTest>> =
     const codes = new Set(beneath(filtered));
     return ({ code }) => !codes.has(code);
   },
-  generalizes: (filtered) => within(new Set(ancestorsOf(filtered.system, requireCode(filtered), filtered.effort))),
+  generalizes: (filtered) => within(new Set(listAncestors(filtered.system, requireCode(filtered), filtered.effort))),
   regex: (filtered) => {
     const values = valuesOf(filtered);
     const matches = patternOf(filtered);
@@ -52,7 +52,7 @@ const operators: Readonly<Record<string, (filtered: Filtered) => ConceptTest>> =
   exists: (filtered) => {
     const { value, path } = filtered.filter;
     if (value !== 'true' && value !== 'false')
-      invalid(filtered.valueSet, 'has a filter exists that is neither true nor false', path);
+      refuseValueSet(filtered.valueSet, 'has a filter exists that is neither true nor false', path);
     const values = valuesOf(filtered);
     return (concept) => values(concept).length > 0 === (value === 'true');
   },
@@ -66,7 +66,11 @@ const operators: Readonly<Record<string, (filtered: Filtered) => ConceptTest>> =
 export function filterTest(valueSet: JsonObject, system: CodeSystem, filter: Filter, effort: Effort): ConceptTest {
   const operator = Object.hasOwn(operators, filter.op) ? operators[filter.op] : undefined;
   if (operator === undefined) {
-    return invalid(valueSet, `has a filter operator that is none of ${Object.keys(operators).join(', ')}`, filter.path);
+    return refuseValueSet(
+      valueSet,
+      `has a filter operator that is none of ${Object.keys(operators).join(', ')}`,
+      filter.path,
+    );
   }
   return operator({ valueSet, system, filter, effort });
 }
@@ -77,12 +81,14 @@ function within(codes: ReadonlySet<string>): ConceptTest {
 
 /** The filter's code and those beneath it. */
 function beneath(filtered: Filtered): readonly string[] {
-  return descendantsOf(filtered.system, requireCode(filtered), filtered.effort);
+  return listDescendants(filtered.system, requireCode(filtered), filtered.effort);
 }
 
 function requireCode({ valueSet, system, filter }: Filtered): string {
-  const found = conceptOf(system, filter.value);
-  return found?.code ?? invalid(valueSet, `has a filter by a code that ${system.url} does not hold`, filter.path);
+  const found = findConcept(system, filter.value);
+  return (
+    found?.code ?? refuseValueSet(valueSet, `has a filter by a code that ${system.url} does not hold`, filter.path)
+  );
 }
 
 const builtIn: Readonly<Record<string, (concept: Concept) => readonly string[]>> = {
@@ -103,7 +109,7 @@ function valuesOf({ valueSet, system, filter, effort }: Filtered): (concept: Con
   };
   if (known !== undefined) return (concept) => spent(known(concept));
   if (!system.propertyNames.has(property)) {
-    return invalid(valueSet, `has a filter by a property that no code of ${system.url} has`, filter.path);
+    return refuseValueSet(valueSet, `has a filter by a property that no code of ${system.url} has`, filter.path);
   }
   return ({ properties }) => spent(properties.get(property) ?? []);
 }
@@ -118,6 +124,6 @@ function patternOf({ valueSet, filter, effort }: Filtered): (text: string) => bo
     return compilePattern(filter.value, effort);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
-    return invalid(valueSet, `has a filter whose regular expression ${error.message}`, filter.path);
+    return refuseValueSet(valueSet, `has a filter whose regular expression ${error.message}`, filter.path);
   }
 }

@@ -3,10 +3,10 @@
  * https://hl7.org/fhir/R4/valueset.html#compositions
  */
 import type { Budget, JsonObject, JsonValue } from '@praxis/fhir';
-import { type Concept, conceptOf, type SystemCode } from './code-system.ts';
-import { type ComposePart, composeOf, invalid } from './compose.ts';
-import { canonicalParts, type Definitions, nameOf } from './definitions.ts';
-import { type Effort, effortOnValueSet } from './effort.ts';
+import { type Concept, findConcept, type SystemCode } from './code-system.ts';
+import { type ComposePart, parseCompose, refuseValueSet } from './compose.ts';
+import { type Definitions, describeValueSet, splitCanonical } from './definitions.ts';
+import { type Effort, openValueSetEffort } from './effort.ts';
 import { requireNoCycle } from './expand.ts';
 import { filterTest } from './filters.ts';
 
@@ -38,20 +38,20 @@ interface Work {
 }
 
 /** See `Terminology.contains`. */
-export async function memberOf(
+export async function checkMembership(
   budget: Budget,
   definitions: Definitions,
   valueSet: string | JsonObject,
   coding: SystemCode,
 ): Promise<Membership> {
   const definition = typeof valueSet === 'string' ? await definitions.valueSet(valueSet) : valueSet;
-  const path = typeof valueSet === 'string' ? [valueSet] : [nameOf(valueSet)];
-  const effort = effortOnValueSet(budget, nameOf(definition));
+  const path = typeof valueSet === 'string' ? [valueSet] : [describeValueSet(valueSet)];
+  const effort = openValueSetEffort(budget, describeValueSet(definition));
   return inValueSet({ definitions, coding, known: new Map(), effort }, definition, path);
 }
 
 async function inValueSet(work: Work, valueSet: JsonObject, path: readonly string[]): Promise<Membership> {
-  const compose = composeOf(valueSet, work.effort);
+  const compose = parseCompose(valueSet, work.effort);
   let found = notMember;
   for (const part of compose.include) {
     const membership = await inPart(work, valueSet, part, path);
@@ -74,7 +74,7 @@ function codingFor(coding: SystemCode, found: Membership): SystemCode {
 
 async function isInactive(definitions: Definitions, { system, code }: { system: string; code: string }) {
   const codeSystem = await definitions.codeSystem(system);
-  return (codeSystem && conceptOf(codeSystem, code)?.isInactive) ?? false;
+  return (codeSystem && findConcept(codeSystem, code)?.isInactive) ?? false;
 }
 
 /** In all that the part names. */
@@ -92,7 +92,7 @@ async function inPart(
     answers.push(await inImported(work, valueSet, part, canonical, path));
   }
   const [first] = answers;
-  if (first === undefined) return invalid(valueSet, 'has a part with neither system nor valueSet', part.path);
+  if (first === undefined) return refuseValueSet(valueSet, 'has a part with neither system nor valueSet', part.path);
   return answers.find(({ is }) => is === 'not-member') ?? answers.find(({ is }) => is === 'undecided') ?? first;
 }
 
@@ -107,7 +107,7 @@ async function inImported(
   const key = [canonical, work.coding.system ?? '', work.coding.code].join('\n');
   const known = work.known.get(key);
   if (known !== undefined) return known;
-  if (work.known.size >= walkedMax) invalid(valueSet, `imports more than ${walkedMax} value sets`, part.path);
+  if (work.known.size >= walkedMax) refuseValueSet(valueSet, `imports more than ${walkedMax} value sets`, part.path);
   const answer = await inValueSet(work, await work.definitions.valueSet(canonical), [...path, canonical]);
   work.known.set(key, answer);
   return answer;
@@ -119,10 +119,10 @@ async function inSystem(
   part: ComposePart,
   canonical: string,
 ): Promise<Membership> {
-  const [url] = canonicalParts(canonical);
+  const [url] = splitCanonical(canonical);
   if (coding.system !== undefined && coding.system !== url) return notMember;
   const system = await definitions.codeSystem(canonical);
-  const concept = system && conceptOf(system, coding.code);
+  const concept = system && findConcept(system, coding.code);
   effort.spend(1 + part.concepts.length);
   if (part.concepts.length > 0) {
     const listed = part.concepts.find(({ code }) => code === (concept?.code ?? coding.code));

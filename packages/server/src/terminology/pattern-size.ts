@@ -24,7 +24,7 @@ interface Sequence {
  * Parts of the pattern (characters, members of classes, groups, choices), each as often as repetitions make it: at least half
  * of the steps that RE2 compiles it to. Of a pattern that is malformed, any number.
  */
-export function patternSize(pattern: string): number {
+export function measurePattern(pattern: string): number {
   const open: Sequence[] = [];
   let now: Sequence = { size: 1, ofAtom: 0 };
   const add = (size: number): void => {

@@ -7,7 +7,7 @@
  */
 import { RE2JS, RE2JSException } from 're2js';
 import type { Effort } from './effort.ts';
-import { patternSize } from './pattern-size.ts';
+import { measurePattern } from './pattern-size.ts';
 
 /** What is wrong with a pattern; never leaves this module's callers as it is. */
 export class PatternError extends Error {}
@@ -33,7 +33,7 @@ export function compilePattern(pattern: string, effort: Effort): (text: string) 
     throw new PatternError(`has more than ${patternCharactersMax} characters`);
   }
   requireUnderstood(pattern);
-  const size = patternSize(pattern);
+  const size = measurePattern(pattern);
   effort.spend(size * stepsPerPart);
   effort.take(size * bytesPerPart);
   const compiled = compile(pattern);
@@ -45,7 +45,7 @@ export function compilePattern(pattern: string, effort: Effort): (text: string) 
 
 const unusual = /\\[\s\S]|\(\?(?!:)/g;
 
-/** Flags may make one range of characters cost as much as a thousand; quotations hide parts from `patternSize`. */
+/** Flags may make one range of characters cost as much as a thousand; quotations hide parts from `measurePattern`. */
 function requireUnderstood(pattern: string): void {
   for (const [part] of pattern.matchAll(unusual)) {
     if (part === '(?') throw new PatternError('has a group (?…) of another kind than (?:…)');

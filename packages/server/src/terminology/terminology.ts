@@ -5,15 +5,15 @@
  * https://hl7.org/fhir/R4/terminologies-systems.html · https://hl7.org/fhir/R4/terminology-service.html
  */
 import type { Budget, JsonObject } from '@praxis/fhir';
-import { ancestorsOf, type CodeSystem, conceptOf, descendantsOf, type SystemCode } from './code-system.ts';
+import { type CodeSystem, findConcept, listAncestors, listDescendants, type SystemCode } from './code-system.ts';
 import { openDefinitions, type TerminologyLookup } from './definitions.ts';
-import { effortOnCodeSystem } from './effort.ts';
+import { openCodeSystemEffort } from './effort.ts';
 import { type Expansion, type ExpansionOptions, expandValueSet } from './expand.ts';
-import { type Membership, memberOf } from './membership.ts';
+import { checkMembership, type Membership } from './membership.ts';
 
-export { type CodeSystem, type Concept, codeSystemOf, conceptOf, type SystemCode } from './code-system.ts';
+export { type CodeSystem, type Concept, findConcept, readCodeSystem, type SystemCode } from './code-system.ts';
 export type { TerminologyKind, TerminologyLookup } from './definitions.ts';
-export { effortOnCodeSystem } from './effort.ts';
+export { openCodeSystemEffort } from './effort.ts';
 export type { ExpandedCoding, Expansion, ExpansionOptions } from './expand.ts';
 export type { Membership } from './membership.ts';
 
@@ -68,23 +68,23 @@ export interface Terminology {
 /** Loaded terminology alone: `openTerminology(budget)`. Everything that it is asked spends from `budget`. */
 export function openTerminology(budget: Budget, lookup?: TerminologyLookup): Terminology {
   const definitions = openDefinitions(budget, lookup ?? (async () => undefined));
-  const effort = (url: string) => effortOnCodeSystem(budget, url);
+  const effort = (url: string) => openCodeSystemEffort(budget, url);
   return {
     valueSet: definitions.valueSet,
     codeSystem: definitions.codeSystem,
     requireCodeSystem: definitions.requireCodeSystem,
     expand: (valueSet, options) => expandValueSet(budget, definitions, valueSet, options),
-    contains: (valueSet, coding) => memberOf(budget, definitions, valueSet, coding),
+    contains: (valueSet, coding) => checkMembership(budget, definitions, valueSet, coding),
     async codings(canonical) {
       const { codings } = await expandValueSet(budget, definitions, canonical);
       return codings.map(({ system, code }) => ({ system, code }));
     },
     descendants: async (system, code) =>
-      descendantsOf(await definitions.requireCodeSystem(system), code, effort(system)),
-    ancestors: async (system, code) => ancestorsOf(await definitions.requireCodeSystem(system), code, effort(system)),
+      listDescendants(await definitions.requireCodeSystem(system), code, effort(system)),
+    ancestors: async (system, code) => listAncestors(await definitions.requireCodeSystem(system), code, effort(system)),
     async display(system, code) {
       const codeSystem = await definitions.codeSystem(system);
-      return codeSystem && conceptOf(codeSystem, code)?.display;
+      return codeSystem && findConcept(codeSystem, code)?.display;
     },
   };
 }

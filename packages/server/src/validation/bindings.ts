@@ -5,7 +5,7 @@
  * https://hl7.org/fhir/R4/terminologies.html#strength
  */
 import { type ElementNode, isPlainObject, type Plain, type PlainObject } from './element-node.ts';
-import { type Findings, find, quoted } from './finding.ts';
+import { type Findings, find, quoteValue } from './finding.ts';
 import type { ProfileBinding } from './profile.ts';
 
 /** A code as it is looked up; a code, string or uri element has no system. */
@@ -31,7 +31,11 @@ export type ValueSetMembership = (valueSet: string, code: BoundCode) => Promise<
 const lookupsMax = 2_000;
 
 /** The check of an element's binding; undefined for elements without a code, which it does not concern. */
-export function bindingCheck(node: ElementNode, binding: ProfileBinding, profile: string): BindingCheck | undefined {
+export function buildBindingCheck(
+  node: ElementNode,
+  binding: ProfileBinding,
+  profile: string,
+): BindingCheck | undefined {
   const codes = codesOf(node);
   return codes === undefined ? undefined : { path: node.path, profile, ...binding, codes };
 }
@@ -69,7 +73,9 @@ function judge(findings: Findings, check: BindingCheck, answers: readonly (boole
     if (strength === 'required') find(findings, 'binding', path, `must have a code of ${valueSet} (required)`, profile);
     return;
   }
-  const given = codes.map(({ system, code }) => quoted(system === undefined ? code : `${system}|${code}`)).join(', ');
+  const given = codes
+    .map(({ system, code }) => quoteValue(system === undefined ? code : `${system}|${code}`))
+    .join(', ');
   const severity = strength === 'required' ? 'error' : 'warning';
   find(findings, 'binding', path, `${given} is not in the value set ${valueSet} (${strength})`, profile, severity);
 }

@@ -5,14 +5,14 @@
  * https://hl7.org/fhir/R4/profiling.html#resources
  */
 import { isSubtypeOf } from '@praxis/fhir';
-import { bindingCheck } from './bindings.ts';
-import { absentPath, type ElementNode, namedNodes, type Plain } from './element-node.ts';
-import { find, quoted } from './finding.ts';
+import { buildBindingCheck } from './bindings.ts';
+import { buildAbsentPath, type ElementNode, listNamedNodes, type Plain } from './element-node.ts';
+import { find, quoteValue } from './finding.ts';
 import { comparePlain, equalsFixed, matchesPattern } from './fixed-values.ts';
 import { checkInvariant } from './invariants.ts';
-import { cardinality, type ProfileElement, type ProfileType } from './profile.ts';
+import { formatCardinality, type ProfileElement, type ProfileType } from './profile.ts';
 import { resolveReference } from './resolve.ts';
-import { checkProfile, conforms, type Run, targetType } from './run.ts';
+import { checkProfile, conforms, findTargetType, type Run } from './run.ts';
 import { checkSlices } from './slicing.ts';
 
 /** Adds what keeps an element from being what the snapshot says of it and of everything inside. */
@@ -20,7 +20,7 @@ export function checkElement(run: Run, rule: ProfileElement, node: ElementNode, 
   checkTypes(run, rule, node, profile);
   checkValue(run, rule, node, profile);
   if (rule.binding !== undefined) {
-    const check = bindingCheck(node, rule.binding, profile);
+    const check = buildBindingCheck(node, rule.binding, profile);
     if (check !== undefined) run.bindings.push(check);
   }
   for (const invariant of rule.invariants) checkInvariant(run.findings, invariant, node, profile);
@@ -28,10 +28,10 @@ export function checkElement(run: Run, rule: ProfileElement, node: ElementNode, 
 }
 
 function checkChild(run: Run, rule: ProfileElement, parent: ElementNode, profile: string): void {
-  const nodes = namedNodes(parent, rule.name);
-  const path = absentPath(parent, rule.name);
+  const nodes = listNamedNodes(parent, rule.name);
+  const path = buildAbsentPath(parent, rule.name);
   if (nodes.length < rule.min) {
-    const problem = `is required (cardinality ${cardinality(rule)}): there ${nodes.length === 1 ? 'is' : 'are'} ${nodes.length}`;
+    const problem = `is required (cardinality ${formatCardinality(rule)}): there ${nodes.length === 1 ? 'is' : 'are'} ${nodes.length}`;
     find(run.findings, 'cardinality-min', path, problem, profile);
   }
   if (nodes.length > rule.max) {
@@ -73,7 +73,7 @@ function checkTarget(run: Run, types: readonly ProfileType[], node: ElementNode,
   if (targets.length === 0) return;
   const found = resolveReference(node, node.value)?.resourceType;
   if (typeof found !== 'string') return;
-  const allowed = targets.map((url) => targetType(run, url));
+  const allowed = targets.map((url) => findTargetType(run, url));
   if (allowed.some((type) => type === undefined || isSubtypeOf(found, type))) return;
   const problem = `may refer to ${[...new Set(allowed)].join(' or ')}: it refers to a ${found}`;
   find(run.findings, 'reference-target', node.path, problem, profile);
@@ -83,16 +83,16 @@ function checkValue(run: Run, rule: ProfileElement, node: ElementNode, profile: 
   const { findings } = run;
   const { value, path } = node;
   if (rule.fixed !== undefined && !equalsFixed(value, rule.fixed)) {
-    find(findings, 'fixed', path, `must be ${quoted(rule.fixed)}`, profile);
+    find(findings, 'fixed', path, `must be ${quoteValue(rule.fixed)}`, profile);
   }
   if (rule.pattern !== undefined && !matchesPattern(value, rule.pattern)) {
-    find(findings, 'pattern', path, `must have at least ${quoted(rule.pattern)}`, profile);
+    find(findings, 'pattern', path, `must have at least ${quoteValue(rule.pattern)}`, profile);
   }
   if (isBeyond(value, rule.minValue, -1)) {
-    find(findings, 'min-value', path, `must be ${quoted(rule.minValue)} or more`, profile);
+    find(findings, 'min-value', path, `must be ${quoteValue(rule.minValue)} or more`, profile);
   }
   if (isBeyond(value, rule.maxValue, 1)) {
-    find(findings, 'max-value', path, `must be ${quoted(rule.maxValue)} or less`, profile);
+    find(findings, 'max-value', path, `must be ${quoteValue(rule.maxValue)} or less`, profile);
   }
   if (rule.maxLength !== undefined && typeof value === 'string' && value.length > rule.maxLength) {
     find(

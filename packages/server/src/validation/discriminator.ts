@@ -3,11 +3,11 @@
  *
  * https://hl7.org/fhir/R4/profiling.html#discriminator
  */
-import { isSubtypeOf, valueSetCodings } from '@praxis/fhir';
-import { type ElementNode, isPlainObject, namedNodes, resourceNode } from './element-node.ts';
+import { findValueSetCodings, isSubtypeOf } from '@praxis/fhir';
+import { buildResourceNode, type ElementNode, isPlainObject, listNamedNodes } from './element-node.ts';
 import { blankElement, type ProfileElement, type ProfileType, type Slicing } from './profile.ts';
 import { resolveReference } from './resolve.ts';
-import { conforms, failed, type Run, targetType, trialOf, urlOf } from './run.ts';
+import { conforms, findTargetType, hasFailed, makeTrial, type Run, stripVersion } from './run.ts';
 
 /** 'silent': the slice says nothing about it. 'unknown': what would tell is outside of the resource. */
 type Answer = boolean | 'silent' | 'unknown';
@@ -77,12 +77,12 @@ function prescribes(rule: ProfileElement): boolean {
 }
 
 function satisfies(run: Run, rule: ProfileElement, node: ElementNode): boolean {
-  const trial = trialOf(run);
+  const trial = makeTrial(run);
   run.check(trial, rule, node, '');
   return (
-    !failed(trial) &&
+    !hasFailed(trial) &&
     trial.bindings.every(({ strength, valueSet, codes }) => {
-      const codings = strength === 'required' ? valueSetCodings(urlOf(valueSet)) : undefined;
+      const codings = strength === 'required' ? findValueSetCodings(stripVersion(valueSet)) : undefined;
       if (codings === undefined) return true;
       return codes.some(({ system, code }) =>
         system === undefined ? [...codings.values()].some((each) => each.has(code)) : codings.get(system)?.has(code),
@@ -109,16 +109,16 @@ function stepNode(node: ElementNode, step: string): readonly ElementNode[] {
   if (isOutside(node)) return [node];
   if (step === 'resolve()') {
     const resource = resolveReference(node, node.value);
-    const found = resource === undefined ? undefined : resourceNode(resource);
+    const found = resource === undefined ? undefined : buildResourceNode(resource);
     return found === undefined ? [] : [found];
   }
   const [, url] = extensionStep.exec(step) ?? [];
   if (url !== undefined) {
-    return namedNodes(node, 'extension').filter(({ value }) => isPlainObject(value) && value.url === url);
+    return listNamedNodes(node, 'extension').filter(({ value }) => isPlainObject(value) && value.url === url);
   }
   const [, type] = typeStep.exec(step) ?? [];
   if (type !== undefined) return isSubtypeOf(node.type, type) ? [node] : [];
-  return namedNodes(node, step);
+  return listNamedNodes(node, step);
 }
 
 /** What the snapshot says of a step from an element, also where it goes on in the profile of the element's type. */
@@ -128,7 +128,9 @@ function stepRule(run: Run, rule: ProfileElement, step: string): readonly Profil
   const [, url] = extensionStep.exec(step) ?? [];
   if (url !== undefined) {
     const slices = rule.children.get('extension')?.slices ?? [];
-    return slices.filter(({ types }) => types?.some(({ profiles }) => profiles.some((each) => urlOf(each) === url)));
+    return slices.filter(({ types }) =>
+      types?.some(({ profiles }) => profiles.some((each) => stripVersion(each) === url)),
+    );
   }
   const child = rule.children.get(step);
   const inherited = (rule.types ?? [])
@@ -141,7 +143,7 @@ function stepRule(run: Run, rule: ProfileElement, step: string): readonly Profil
 function targetRules(run: Run, { targets }: ProfileType): readonly ProfileElement[] {
   return targets.flatMap((canonical) => {
     const profile = run.profiles.get(canonical);
-    const type = targetType(run, canonical);
+    const type = findTargetType(run, canonical);
     if (type === undefined) return [];
     const types = [{ code: type, profiles: profile === undefined ? [] : [canonical], targets: [] }];
     return [{ ...(profile?.root ?? blankElement), types }];
@@ -150,6 +152,6 @@ function targetRules(run: Run, { targets }: ProfileType): readonly ProfileElemen
 
 /** Of an extension whose definition is not known here at least the url is. */
 function extensionRoot(canonical: string): ProfileElement {
-  const url: ProfileElement = { ...blankElement, name: 'url', fixed: urlOf(canonical) };
+  const url: ProfileElement = { ...blankElement, name: 'url', fixed: stripVersion(canonical) };
   return { ...blankElement, children: new Map([['url', url]]) };
 }

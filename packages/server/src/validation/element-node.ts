@@ -4,12 +4,12 @@
  * https://hl7.org/fhir/R4/json.html
  */
 import {
+  buildJsonName,
   type ElementDefinition,
   type ElementType,
+  findTypeDefinition,
   isSubtypeOf,
-  jsonNameOf,
   type TypeDefinition,
-  typeDefinition,
 } from '@praxis/fhir';
 
 /** JSON of a resource in which decimals are plain numbers. */
@@ -41,7 +41,7 @@ export interface ElementNode {
 }
 
 /** The node of a whole resource; undefined when its type is not one of R4. */
-export function resourceNode(resource: PlainObject): ElementNode | undefined {
+export function buildResourceNode(resource: PlainObject): ElementNode | undefined {
   const definition = resourceDefinition(resource);
   if (definition === undefined) return undefined;
   return {
@@ -59,17 +59,17 @@ export function resourceNode(resource: PlainObject): ElementNode | undefined {
 }
 
 /** All elements inside, in the order of the definition. */
-export function childNodes(node: ElementNode): ElementNode[] {
+export function listChildNodes(node: ElementNode): ElementNode[] {
   return [...node.definition.elements.values()].flatMap((element) => nodesOf(node, element));
 }
 
 /** The elements of a name: 'code', 'value' for value[x] of any type, 'valueQuantity' for value[x] as Quantity. */
-export function namedNodes(node: ElementNode, name: string): ElementNode[] {
+export function listNamedNodes(node: ElementNode, name: string): ElementNode[] {
   const element = node.definition.elements.get(name);
   if (element !== undefined) return nodesOf(node, element);
   for (const choice of node.definition.elements.values()) {
     if (!choice.choice || !name.startsWith(choice.name)) continue;
-    const type = choice.types.find((each) => jsonNameOf(choice, each) === name);
+    const type = choice.types.find((each) => buildJsonName(choice, each) === name);
     if (type !== undefined) return nodesOfType(node, choice, type);
   }
   return [];
@@ -90,7 +90,7 @@ export function isResourceNode(node: ElementNode): boolean {
 }
 
 /** The path that an absent element would have. */
-export function absentPath(node: ElementNode, name: string): string {
+export function buildAbsentPath(node: ElementNode, name: string): string {
   return `${node.path}.${name}`;
 }
 
@@ -101,7 +101,7 @@ function nodesOf(node: ElementNode, element: ElementDefinition): ElementNode[] {
 function nodesOfType(node: ElementNode, element: ElementDefinition, type: ElementType): ElementNode[] {
   const object = asPlainObject(node);
   if (object === undefined) return [];
-  const name = jsonNameOf(element, type);
+  const name = buildJsonName(element, type);
   const value = object[name];
   const sibling = object[`_${name}`];
   if (value === undefined && sibling === undefined) return [];
@@ -128,7 +128,7 @@ function childNode(
   path: string,
 ): ElementNode | undefined {
   const ofResource = isSubtypeOf(type.code, 'Resource');
-  const definition = ofResource ? resourceDefinition(value) : (element.children ?? typeDefinition(type.code));
+  const definition = ofResource ? resourceDefinition(value) : (element.children ?? findTypeDefinition(type.code));
   if (definition === undefined) return undefined;
   const isObject = isPlainObject(value);
   if (definition.kind === 'primitive-type' ? isObject || Array.isArray(value) : !isObject) return undefined;
@@ -149,6 +149,6 @@ function childNode(
 
 function resourceDefinition(value: Plain): TypeDefinition | undefined {
   if (!isPlainObject(value) || typeof value.resourceType !== 'string') return undefined;
-  const definition = typeDefinition(value.resourceType);
+  const definition = findTypeDefinition(value.resourceType);
   return definition?.kind === 'resource' ? definition : undefined;
 }

@@ -7,15 +7,15 @@
 import type { BindingCheck } from './bindings.ts';
 import { checkElement } from './conform.ts';
 import {
-  childNodes,
+  buildResourceNode,
   type ElementNode,
   isPlainObject,
   isResourceNode,
+  listChildNodes,
   type PlainObject,
-  resourceNode,
 } from './element-node.ts';
 import { type Finding, find } from './finding.ts';
-import { isMembers, type Members, statedProfiles } from './plain.ts';
+import { isMembers, listStatedProfiles, type Members } from './plain.ts';
 import type { LoadedProfiles } from './profiles.ts';
 import { checkProfile, type Run } from './run.ts';
 
@@ -34,7 +34,7 @@ export function examine(
 ): Examination {
   const findings = { list: [], max: findingsMax };
   const run: Run = { findings, profiles: known, bindings: [], check: checkElement };
-  const root = resourceNode(resource);
+  const root = buildResourceNode(resource);
   if (root === undefined) return { findings: [], bindings: [] };
   for (const canonical of profiles) {
     const profile = known.get(canonical);
@@ -48,7 +48,7 @@ export function examine(
  * The canonicals that a resource names: in meta.profile, of extensions, also inside. By the names of members alone, which in a
  * resource of sound structure stand for nothing else: a large one has too many elements to look at each by its type.
  */
-export function namedProfiles(resource: object): readonly string[] {
+export function listNamedProfiles(resource: object): readonly string[] {
   const names = new Set<string>();
   const left: unknown[] = [resource];
   for (let value = left.pop(); value !== undefined; value = left.pop()) {
@@ -65,7 +65,7 @@ function namesOf(members: Members): readonly string[] {
     Array.isArray(each) ? each : [],
   );
   const urls = extensions.map((each: unknown) => (isMembers(each) ? each['url'] : undefined)).filter(isAbsolute);
-  return 'resourceType' in members ? [...statedProfiles(members), ...urls] : urls;
+  return 'resourceType' in members ? [...listStatedProfiles(members), ...urls] : urls;
 }
 
 function isAbsolute(url: unknown): url is string {
@@ -78,12 +78,12 @@ function walk(run: Run, node: ElementNode, problems: ReadonlyMap<string, string>
   const url = extensionUrl(node);
   const extension = url === undefined ? undefined : run.profiles.get(url);
   if (extension !== undefined) checkProfile(run, extension, node);
-  for (const child of childNodes(node)) walk(run, child, problems);
+  for (const child of listChildNodes(node)) walk(run, child, problems);
 }
 
 /** A profile that the resource itself claims to conform to, but that is not known here, is a warning. */
 function checkStated(run: Run, node: ElementNode, resource: PlainObject, problems: ReadonlyMap<string, string>): void {
-  for (const [index, canonical] of statedProfiles(resource).entries()) {
+  for (const [index, canonical] of listStatedProfiles(resource).entries()) {
     const profile = run.profiles.get(canonical);
     if (profile !== undefined) checkProfile(run, profile, node);
     else {

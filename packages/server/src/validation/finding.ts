@@ -102,7 +102,7 @@ function add(findings: Findings, finding: Finding): void {
 }
 
 /** A value as it may be quoted: as JSON, shortened. */
-export function quoted(value: unknown): string {
+export function quoteValue(value: unknown): string {
   const text = JSON.stringify(value) ?? '';
   return text.length > 66 ? `${text.slice(0, 65)}…` : text;
 }

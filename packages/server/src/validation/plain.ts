@@ -5,7 +5,7 @@ import type { JsonObject } from '@praxis/fhir';
 import type { PlainObject } from './element-node.ts';
 
 /** A copy of a resource, or of its text, of its own: the FHIRPath library may add to what it reads. */
-export function plainOf(resource: JsonObject | string): PlainObject {
+export function toPlain(resource: JsonObject | string): PlainObject {
   const copy: unknown = JSON.parse(typeof resource === 'string' ? resource : JSON.stringify(resource));
   if (!isPlain(copy)) throw new Error('A resource is a JSON object');
   return copy;
@@ -23,7 +23,7 @@ export function isMembers(value: unknown): value is Members {
 }
 
 /** The canonicals in meta.profile. */
-export function statedProfiles({ meta }: Members): readonly string[] {
+export function listStatedProfiles({ meta }: Members): readonly string[] {
   const stated = isMembers(meta) ? meta['profile'] : undefined;
   return Array.isArray(stated) ? stated.filter((each) => typeof each === 'string') : [];
 }

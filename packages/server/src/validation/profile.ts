@@ -62,7 +62,7 @@ export interface Slicing {
 export const snapshotElementsMax = 10_000;
 
 /** '1..*' */
-export function cardinality({ min, max }: ProfileElement): string {
+export function formatCardinality({ min, max }: ProfileElement): string {
   return `${min}..${max === Number.POSITIVE_INFINITY ? '*' : max}`;
 }
 

@@ -4,10 +4,10 @@
  *
  * https://hl7.org/fhir/R4/references.html#canonical
  */
-import { type JsonObject, type OfficialProfiles, typeDefinition } from '@praxis/fhir';
-import { plainOf } from './plain.ts';
+import { findTypeDefinition, type JsonObject, type OfficialProfiles } from '@praxis/fhir';
+import { toPlain } from './plain.ts';
 import { blankElement, type Profile, type ProfileElement, parseProfile } from './profile.ts';
-import { urlOf } from './run.ts';
+import { stripVersion } from './run.ts';
 
 /** The StructureDefinition of a canonical URL (`url` or `url|version`); undefined when there is none. */
 export type ProfileLookup = (canonical: string) => Promise<JsonObject | undefined>;
@@ -65,24 +65,24 @@ async function load(
   const definition = await lookup(canonical);
   if (definition === undefined) return 'no StructureDefinition of this canonical URL is known here';
   definitions.set(canonical, definition);
-  return parseProfile(plainOf(definition));
+  return parseProfile(toPlain(definition));
 }
 
 /** A base type asks nothing but its type: the rest is the structure check. */
 function baseType(canonical: string): Profile | undefined {
-  const url = urlOf(canonical);
+  const url = stripVersion(canonical);
   if (!url.startsWith(baseTypePrefix)) return undefined;
-  const type = typeDefinition(url.slice(baseTypePrefix.length))?.name;
+  const type = findTypeDefinition(url.slice(baseTypePrefix.length))?.name;
   return type === undefined ? undefined : { url, version: undefined, type, root: blankElement };
 }
 
 function officialProfile(profiles: OfficialProfiles, canonical: string): Profile | string | undefined {
-  const url = urlOf(canonical);
+  const url = stripVersion(canonical);
   let found = parsed.get(url);
   if (found === undefined) {
     const definition = profiles.officialProfile(url);
     if (definition === undefined) return undefined;
-    found = parseProfile(plainOf(definition));
+    found = parseProfile(toPlain(definition));
     parsed.set(url, found);
   }
   return found;

@@ -4,7 +4,7 @@
  *
  * https://hl7.org/fhir/R4/references.html · https://hl7.org/fhir/R4/fhirpath.html#functions
  */
-import { referencedType } from '@praxis/fhir';
+import { findReferencedType } from '@praxis/fhir';
 import { type ElementNode, isPlainObject, type Plain, type PlainObject } from './element-node.ts';
 
 /** The resource, or one with nothing but type and id when only the type can be told; undefined when not even that. */
@@ -14,7 +14,7 @@ export function resolveReference(node: ElementNode, reference: unknown): PlainOb
   if (text.startsWith('#')) return resolveFragment(node, text.slice(1));
   const bundled = resolveInBundle(node, text);
   if (bundled !== undefined) return bundled;
-  const type = referencedType(text, {});
+  const type = findReferencedType(text, {});
   return type === undefined ? undefined : { resourceType: type };
 }
 

@@ -29,34 +29,34 @@ export function checkProfile(run: Run, profile: Profile, node: ElementNode): voi
 
 /** Whether an element conforms to a profile; nothing is added. */
 export function conforms(run: Run, profile: Profile, node: ElementNode): boolean {
-  const trial = trialOf(run);
+  const trial = makeTrial(run);
   checkProfile(trial, profile, node);
-  return !failed(trial);
+  return !hasFailed(trial);
 }
 
 /** The same with an account of its own, for finding out whether something conforms. */
-export function trialOf(run: Run): Run {
+export function makeTrial(run: Run): Run {
   return { ...run, findings: { list: [], max: 1, errorsOnly: true }, bindings: [] };
 }
 
 /** Whether a trial found an error. */
-export function failed({ findings }: Run): boolean {
+export function hasFailed({ findings }: Run): boolean {
   return findings.list.length > 0;
 }
 
 const baseTypePrefix = 'http://hl7.org/fhir/StructureDefinition/';
 
 /** The resource type of a target profile; undefined when the profile is not known here. */
-export function targetType(run: Run, canonical: string): string | undefined {
+export function findTargetType(run: Run, canonical: string): string | undefined {
   const profile = run.profiles.get(canonical);
   if (profile !== undefined) return profile.type;
-  const url = urlOf(canonical);
+  const url = stripVersion(canonical);
   const name = url.startsWith(baseTypePrefix) ? url.slice(baseTypePrefix.length) : '';
   return isSubtypeOf(name, 'Resource') ? name : undefined;
 }
 
 /** A canonical without its version. */
-export function urlOf(canonical: string): string {
+export function stripVersion(canonical: string): string {
   const bar = canonical.indexOf('|');
   return bar < 0 ? canonical : canonical.slice(0, bar);
 }

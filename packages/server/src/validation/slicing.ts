@@ -4,9 +4,9 @@
  * https://hl7.org/fhir/R4/profiling.html#slicing
  */
 import { belongsTo } from './discriminator.ts';
-import { absentPath, type ElementNode } from './element-node.ts';
+import { buildAbsentPath, type ElementNode } from './element-node.ts';
 import { find } from './finding.ts';
-import { cardinality, type ProfileElement, type Slicing } from './profile.ts';
+import { formatCardinality, type ProfileElement, type Slicing } from './profile.ts';
 import type { Run } from './run.ts';
 
 /** What a choice is sliced by when the snapshot does not say. */
@@ -104,10 +104,10 @@ function checkCount(
   isCertain: boolean,
   profile: string,
 ): void {
-  const path = absentPath(parent, slice.name);
+  const path = buildAbsentPath(parent, slice.name);
   const count = nodes.length;
   if (count < slice.min && isCertain) {
-    const problem = `the slice ${slice.sliceName} is required (cardinality ${cardinality(slice)}): there ${count === 1 ? 'is' : 'are'} ${count}`;
+    const problem = `the slice ${slice.sliceName} is required (cardinality ${formatCardinality(slice)}): there ${count === 1 ? 'is' : 'are'} ${count}`;
     find(run.findings, 'slice-min', path, problem, profile);
   }
   if (count > slice.max) {

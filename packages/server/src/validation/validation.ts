@@ -15,9 +15,9 @@ import {
 } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { TurnOf } from '../limits/fair-queue.ts';
-import { canonicalUnit } from '../search/kinds/ucum.ts';
+import { findCanonicalUnit } from '../search/kinds/ucum.ts';
 import { type BindingCheck, checkBindings, type ValueSetMembership } from './bindings.ts';
-import { namedProfiles } from './examine.ts';
+import { listNamedProfiles } from './examine.ts';
 import { type Finding, type Findings, find, findBroken, findUnevaluated } from './finding.ts';
 import { loadProfiles, type ProfileLookup } from './profiles.ts';
 import type { Validator } from './validator.ts';
@@ -70,7 +70,7 @@ export async function validate(
 
 async function findingsOfInvariants(resource: JsonObject, budget: Budget): Promise<readonly Finding[]> {
   const findings: Findings = { list: [], max: findingsMax };
-  const findUnit = (code: string) => canonicalUnit(code, budget);
+  const findUnit = (code: string) => findCanonicalUnit(code, budget);
   const options = { severity: 'all', breachesMax: findingsMax, budget, findUnit } as const;
   for (const { path, unevaluated, ...invariant } of await checkInvariantsInSlices(resource, options)) {
     if (unevaluated === undefined) findBroken(findings, path, invariant, undefined);
@@ -87,7 +87,7 @@ async function findingsOfProfiles(
   { profiles, lookup, isMember, of, budget }: ValidationOptions,
 ): Promise<readonly Finding[]> {
   await budget.turn(examining);
-  const named = namedProfiles(resource);
+  const named = listNamedProfiles(resource);
   if (profiles.length === 0 && named.length === 0) return [];
   const loaded = await loadProfiles(await loadOfficialProfiles(), [...profiles, ...named], lookup);
   requireKnown(profiles, loaded.problems);

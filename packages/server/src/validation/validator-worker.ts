@@ -4,7 +4,7 @@
 import { parentPort } from 'node:worker_threads';
 import { loadOfficialProfiles } from '@praxis/fhir';
 import { type Examination, examine } from './examine.ts';
-import { plainOf } from './plain.ts';
+import { toPlain } from './plain.ts';
 import { loadProfiles } from './profiles.ts';
 import type { ExaminationTask } from './validator.ts';
 
@@ -13,7 +13,7 @@ async function answer(task: ExaminationTask): Promise<Examination> {
   const loaded = await loadProfiles(await loadOfficialProfiles(), [...task.profiles, ...task.named], async (url) =>
     definitions.get(url),
   );
-  return examine(plainOf(task.text), task.profiles, loaded, task.findingsMax);
+  return examine(toPlain(task.text), task.profiles, loaded, task.findingsMax);
 }
 
 parentPort?.on('message', (task: ExaminationTask) => {

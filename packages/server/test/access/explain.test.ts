@@ -1,12 +1,12 @@
 /** Denials that teach: the missing entry, the element that needs it, who grants it; and nothing about data. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type SearchParameter, searchParametersOf } from '@praxis/fhir';
-import { type Denial, explainDenial, missingEntries } from '../../src/access/explain.ts';
+import { getSearchParameters, type SearchParameter } from '@praxis/fhir';
+import { type Denial, explainDenial, listGrantingEntries } from '../../src/access/explain.ts';
 import { compilePolicy } from '../../src/access/policy.ts';
 
 function parameter(type: string, code: string): SearchParameter {
-  const found = searchParametersOf(type).get(code);
+  const found = getSearchParameters(type).get(code);
   assert.ok(found);
   return found;
 }
@@ -180,7 +180,7 @@ test('of what is granted no element is said to be hidden', () => {
 
 test('entries that open as much come in the order of their texts', () => {
   const operatorRows = new Map([['m_t', { type: 'Patient', letters: 's', elements: ['identifier'] }]]);
-  assert.deepEqual(missingEntries(compilePolicy([], [], { operatorRows }), 'Patient', 's'), [
+  assert.deepEqual(listGrantingEntries(compilePolicy([], [], { operatorRows }), 'Patient', 's'), [
     'acl/pat_s',
     'acl/pat_s_name_dob_gen',
     'acl/m_t',
@@ -190,6 +190,6 @@ test('entries that open as much come in the order of their texts', () => {
 
 test('entries with an operator row are named, those without are not', () => {
   const operatorRows = new Map([['obsv_ef', { criteria: [{ parameter: 'category', values: ['exam'] }] }]]);
-  assert.deepEqual(missingEntries(compilePolicy([], [], { operatorRows }), 'Observation', 's'), ['acl/obsv_ef_s']);
-  assert.deepEqual(missingEntries(compilePolicy([], []), 'Observation', 's'), ['system/Observation.s', 'acl/*']);
+  assert.deepEqual(listGrantingEntries(compilePolicy([], [], { operatorRows }), 'Observation', 's'), ['acl/obsv_ef_s']);
+  assert.deepEqual(listGrantingEntries(compilePolicy([], []), 'Observation', 's'), ['system/Observation.s', 'acl/*']);
 });

@@ -4,9 +4,9 @@ import test from 'node:test';
 import {
   type Entry,
   type EntryRefusal,
+  listEntryRefusals,
   parseEntry,
   parseScope,
-  refusedEntries,
   scopeCharactersMax,
   scopeEntriesMax,
 } from '../../src/access/grammar.ts';
@@ -89,7 +89,7 @@ for (const [text, rule, diagnostics] of refusals) {
 
 test('of several entries the refused ones are listed, for whoever is about to store them', () => {
   assert.deepEqual(
-    refusedEntries(['acl/pat_r', 'acl/pat_x', 'acl/*', 'nothing']).map((entry) => entry.text),
+    listEntryRefusals(['acl/pat_r', 'acl/pat_x', 'acl/*', 'nothing']).map((entry) => entry.text),
     ['acl/pat_x', 'nothing'],
   );
 });

@@ -1,7 +1,7 @@
 /** The field mask: what is not readable does not leave, and nothing tells that it is there. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { contentOf, disclosedText, stored } from '../../src/access/disclosure.ts';
+import { boxStored, getStoredText, unwrapDisclosed } from '../../src/access/disclosure.ts';
 import { coversRow, disclose, type ElementFilter } from '../../src/access/mask.ts';
 import { type AccessPolicy, type Criterion, canReadAll, compilePolicy } from '../../src/access/policy.ts';
 import { PraxisError } from '../../src/base/errors.ts';
@@ -22,8 +22,8 @@ function disclosed(
 ): string | undefined {
   const type: unknown = JSON.parse(text).resourceType;
   assert.ok(typeof type === 'string');
-  const box = disclose(policy, letter, type, stored(text), never, filter);
-  return box && disclosedText(box);
+  const box = disclose(policy, letter, type, boxStored(text), never, filter);
+  return box && unwrapDisclosed(box);
 }
 
 const patient = JSON.stringify({
@@ -72,10 +72,10 @@ test('a row outside the criteria: nothing', () => {
       asked.push(criterion);
       return value;
     };
-  const task = stored('{"resourceType":"Task","id":"1","status":"ready","intent":"unknown"}');
+  const task = boxStored('{"resourceType":"Task","id":"1","status":"ready","intent":"unknown"}');
   assert.equal(disclose(policy, 'r', 'Task', task, answer(false)), undefined);
   assert.equal(coversRow(policy, 'r', 'Task', answer(false)), false);
-  assert.equal(disclose(policy, 'r', 'Task', task, answer(true)), contentOf(task));
+  assert.equal(disclose(policy, 'r', 'Task', task, answer(true)), getStoredText(task));
   assert.equal(coversRow(policy, 'r', 'Task', answer(true)), true);
   assert.equal(coversRow(policy, 's', 'Task', answer(true)), false);
   assert.deepEqual(new Set(asked), new Set([{ parameter: 'code', values: ['PMRECALL'] }]));
@@ -85,12 +85,18 @@ test('content of another type than asked for is never disclosed', () => {
   const refused = (error: unknown): boolean => error instanceof PraxisError && error.code === 'internal';
   for (const entry of ['acl/pat_s', 'acl/pat_s_id']) {
     assert.throws(
-      () => disclose(policyOf(entry), 's', 'Patient', stored('{"resourceType":"PatientX","id":"1"}'), never),
+      () => disclose(policyOf(entry), 's', 'Patient', boxStored('{"resourceType":"PatientX","id":"1"}'), never),
       refused,
     );
     assert.throws(
       () =>
-        disclose(policyOf(entry), 's', 'Patient', stored('{"id":"1","contained":[{"resourceType":"Patient"}]}'), never),
+        disclose(
+          policyOf(entry),
+          's',
+          'Patient',
+          boxStored('{"id":"1","contained":[{"resourceType":"Patient"}]}'),
+          never,
+        ),
       refused,
     );
   }
@@ -111,7 +117,7 @@ test('stored text that is broken is an error, never a guess', () => {
   ];
   for (const text of broken) {
     assert.throws(
-      () => disclose(policyOf('acl/pat_s_id'), 's', 'Patient', stored(text), never),
+      () => disclose(policyOf('acl/pat_s_id'), 's', 'Patient', boxStored(text), never),
       (error) => error instanceof PraxisError && error.code === 'internal',
       text,
     );
@@ -158,11 +164,13 @@ test('a row under two grants shows the elements of both, under one of them its o
     ['pmc_ocu_ef', { type: 'Observation', criteria: [{ parameter: 'code', values: ['a'] }], elements: ['code'] }],
   ]);
   const policy = compilePolicy(['acl/obsv_ef_r', 'acl/pmc_ocu_ef_r'], ['acl/*'], { operatorRows });
-  const row = stored('{"resourceType":"Observation","id":"1","status":"final","code":{"text":"a"},"issued":"hidden"}');
+  const row = boxStored(
+    '{"resourceType":"Observation","id":"1","status":"final","code":{"text":"a"},"issued":"hidden"}',
+  );
   const meta = { tag: [subsetted] };
   const shownUnder = (...parameters: string[]): unknown => {
     const box = disclose(policy, 'r', 'Observation', row, ({ parameter }) => parameters.includes(parameter));
-    return box && JSON.parse(disclosedText(box));
+    return box && JSON.parse(unwrapDisclosed(box));
   };
   assert.equal(shownUnder(), undefined);
   assert.deepEqual(shownUnder('category'), { resourceType: 'Observation', id: '1', status: 'final', meta });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { operatorRowText, parseOperatorRow } from '../../src/access/operator-row-text.ts';
+import { formatOperatorRow, parseOperatorRow } from '../../src/access/operator-row-text.ts';
 import type { OperatorRow } from '../../src/access/operator-rows.ts';
 
 fc.configureGlobal({ seed: 20261121 });
@@ -62,7 +62,7 @@ test('a row is read from its line as it was', () => {
   );
   fc.assert(
     fc.property(row, (each) => {
-      assert.deepEqual(parseOperatorRow(operatorRowText('obsv_ef', each)), { code: 'obsv_ef', row: each });
+      assert.deepEqual(parseOperatorRow(formatOperatorRow('obsv_ef', each)), { code: 'obsv_ef', row: each });
     }),
   );
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import { type OperatorRow, operatorRowProblems, readOperatorRows } from '../../src/access/operator-rows.ts';
+import { listOperatorRowProblems, type OperatorRow, readOperatorRows } from '../../src/access/operator-rows.ts';
 import { type AccessPolicy, compilePolicy, type Permission } from '../../src/access/policy.ts';
 
 const letters: readonly Permission[] = ['r', 's', 'c', 'u'];
@@ -63,7 +63,7 @@ const wrong: readonly (readonly [code: string, row: OperatorRow, problem: string
 
 for (const [code, row, problem] of wrong) {
   test(`an operator row is refused, and opens nothing: ${problem}`, () => {
-    assert.ok(operatorRowProblems(code, row).includes(problem), operatorRowProblems(code, row).join('; '));
+    assert.ok(listOperatorRowProblems(code, row).includes(problem), listOperatorRowProblems(code, row).join('; '));
     const entries = ['obsv_ef_r', 'obsv_ef_s', 'obsv_ef_c', 'pmc_ocu_ef_r', 'pat_ef_m', 'm_t'].map(
       (word) => `acl/${word}`,
     );

@@ -1,8 +1,14 @@
 /** `_elements` and `_summary`: what the caller asks to leave out, on top of what it may not read. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type JsonValue, parseJson, resourceTypesWithEndpoint, typeDefinition, validateResource } from '@praxis/fhir';
-import { disclosedText, stored } from '../../src/access/disclosure.ts';
+import {
+  findTypeDefinition,
+  type JsonValue,
+  parseJson,
+  resourceTypesWithEndpoint,
+  validateResource,
+} from '@praxis/fhir';
+import { boxStored, unwrapDisclosed } from '../../src/access/disclosure.ts';
 import { disclose, type ElementFilter } from '../../src/access/mask.ts';
 import { compilePolicy } from '../../src/access/policy.ts';
 import { examplesOf } from './official-examples.ts';
@@ -11,9 +17,9 @@ const tag = { system: 'http://terminology.hl7.org/CodeSystem/v3-ObservationValue
 const meta = { tag: [tag] };
 
 function filtered(type: string, text: string, filter: ElementFilter, entries: readonly string[] = ['acl/*']): string {
-  const box = disclose(compilePolicy(entries, ['acl/*']), 's', type, stored(text), () => true, filter);
+  const box = disclose(compilePolicy(entries, ['acl/*']), 's', type, boxStored(text), () => true, filter);
   assert.ok(box !== undefined);
-  return disclosedText(box);
+  return unwrapDisclosed(box);
 }
 
 const observation = `{"resourceType":"Observation","id":"o","text":{"status":"generated","div":"<div/>"},"contained":[{"resourceType":"Patient","id":"c"}],
@@ -132,7 +138,7 @@ test('every member that a filter keeps is one of the example', () => {
     for (const { file, text } of examplesOf(type, 1)) {
       const shown = JSON.parse(filtered(type, text, { summary: 'true' }));
       const whole: Record<string, JsonValue> = JSON.parse(text);
-      const elements = typeDefinition(type)?.elements;
+      const elements = findTypeDefinition(type)?.elements;
       for (const key of Object.keys(shown)) {
         if (key === 'meta' || key === 'resourceType') continue;
         const definition = elements?.get(key);

@@ -1,17 +1,17 @@
 /** SMART v2 scopes of systems as access entries: refusals first, then what they grant, then what holds for all of them. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { resourceTypesWithEndpoint, searchParametersOf } from '@praxis/fhir';
+import { getSearchParameters, resourceTypesWithEndpoint } from '@praxis/fhir';
 import fc from 'fast-check';
 import { parseEntry, parseScope } from '../../src/access/grammar.ts';
 import { type AccessPolicy, compilePolicy, type Permission } from '../../src/access/policy.ts';
 import type { RefusalRule } from '../../src/access/refusal.ts';
 import { knownEntries } from '../../src/access/registry.ts';
-import { rowQueryText } from '../../src/access/row-query.ts';
-import { firstNotHeld, selectEntries } from '../../src/access/select-entries.ts';
-import { type SmartScope, scopePerPermission } from '../../src/access/smart-scopes.ts';
-import { criterionProblems } from '../../src/access/verify-entries.ts';
-import { tokenParameter } from '../../src/search/index/match.ts';
+import { formatRowQuery } from '../../src/access/row-query.ts';
+import { findFirstNotHeld, selectEntries } from '../../src/access/select-entries.ts';
+import { type SmartScope, splitScope } from '../../src/access/smart-scopes.ts';
+import { listCriterionProblems } from '../../src/access/verify-entries.ts';
+import { requireTokenParameter } from '../../src/search/index/match.ts';
 
 fc.configureGlobal({ seed: 20261121 });
 
@@ -227,7 +227,7 @@ const holdings: readonly (readonly [asked: readonly string[], held: readonly str
 
 for (const [asked, held, missing] of holdings) {
   test(`holders of ${held.join(' ') || 'nothing'} ${missing === undefined ? 'hold' : 'do not hold'} ${asked.join(' ')}`, () => {
-    assert.equal(firstNotHeld(asked, held), missing);
+    assert.equal(findFirstNotHeld(asked, held), missing);
   });
 }
 
@@ -235,7 +235,7 @@ test('who authorises what is held opens nothing that was not', () => {
   const some = fc.uniqueArray(fc.constantFrom(...knownEntries, 'system/*.rs', 'system/Patient.crus'), { maxLength: 6 });
   fc.assert(
     fc.property(some, some, (asked, held) => {
-      if (firstNotHeld(asked, held) !== undefined) return;
+      if (findFirstNotHeld(asked, held) !== undefined) return;
       const open = new Set(allowed(compilePolicy(held, held)));
       assert.deepEqual(
         allowed(compilePolicy(asked, asked)).filter((right) => !open.has(right)),
@@ -249,9 +249,9 @@ test('who authorises what is held opens nothing that was not', () => {
 test('rows are limited by those token parameters that search can match, on every type', () => {
   let usable = 0;
   for (const each of resourceTypesWithEndpoint) {
-    for (const code of searchParametersOf(each).keys()) {
-      if (criterionProblems(each, { parameter: code, values: ['one'] }).length > 0) continue;
-      assert.equal(tokenParameter(each, code).kind.table, 'token', `${each}.${code}`);
+    for (const code of getSearchParameters(each).keys()) {
+      if (listCriterionProblems(each, { parameter: code, values: ['one'] }).length > 0) continue;
+      assert.equal(requireTokenParameter(each, code).kind.table, 'token', `${each}.${code}`);
       usable += 1;
     }
   }
@@ -276,7 +276,7 @@ const scope = fc
     criteria: fc.array(criterion, { maxLength: 2 }),
   })
   .map(({ criteria, ...rest }) => {
-    const query = criteria.length === 0 ? '' : `?${rowQueryText(criteria)}`;
+    const query = criteria.length === 0 ? '' : `?${formatRowQuery(criteria)}`;
     return { ...rest, criteria, text: `system/${rest.type}.${rest.letters.join('')}${query}` };
   })
   .filter(({ text }) => text.length <= 400);
@@ -294,7 +294,7 @@ test('letter by letter nothing is lost and nothing comes in', () => {
   fc.assert(
     fc.property(scope, ({ text }) => {
       const whole = compilePolicy([text], ['acl/*']);
-      const parts = scopePerPermission(parseEntry(text) as SmartScope).map((part) => part.text);
+      const parts = splitScope(parseEntry(text) as SmartScope).map((part) => part.text);
       assert.equal(compilePolicy(parts, ['acl/*']).fingerprint, whole.fingerprint);
     }),
   );

@@ -1,17 +1,17 @@
 /** A search parameter is usable only if every element that its expression touches is readable. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { resourceTypesWithEndpoint, type SearchParameter, searchParametersOf } from '@praxis/fhir';
+import { getSearchParameters, resourceTypesWithEndpoint, type SearchParameter } from '@praxis/fhir';
 import { type AccessPolicy, compilePolicy, searchGrants } from '../../src/access/policy.ts';
 
 function parameter(type: string, code: string): SearchParameter {
-  const found = searchParametersOf(type).get(code);
+  const found = getSearchParameters(type).get(code);
   assert.ok(found, `${type}.${code}`);
   return found;
 }
 
 function usable(policy: AccessPolicy, type: string): string[] {
-  return [...searchParametersOf(type).values()]
+  return [...getSearchParameters(type).values()]
     .filter((candidate) => searchGrants(policy, type, [candidate]).length > 0)
     .map(({ code }) => code)
     .toSorted();
@@ -111,5 +111,5 @@ test('a composite needs the elements of all its components', () => {
 test('acl/* uses every parameter of every type', () => {
   const policy = compilePolicy(['acl/*'], ['acl/*']);
   for (const type of resourceTypesWithEndpoint)
-    assert.equal(usable(policy, type).length, searchParametersOf(type).size, type);
+    assert.equal(usable(policy, type).length, getSearchParameters(type).size, type);
 });

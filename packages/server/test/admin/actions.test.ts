@@ -4,7 +4,7 @@ import test, { after } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { actions } from '../../src/admin/actions/list.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { administrationDocument } from '../../src/openapi/administration.ts';
+import { buildAdministrationDocument } from '../../src/openapi/administration.ts';
 import { answerOf } from '../support/service.ts';
 import { openAsking } from './actions/asking.ts';
 import { testAudit } from './actions/audit.ts';
@@ -64,7 +64,7 @@ test('the document is valid, open to all, and describes every action', async () 
   assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
   const result = await new Validator().validate(answer.json);
   assert.deepEqual(result, { valid: true });
-  const { paths } = administrationDocument('1');
+  const { paths } = buildAdministrationDocument('1');
   const described = Object.entries(paths).flatMap(([path, item]) =>
     Object.keys(item)
       .filter((key) => key !== 'parameters')

@@ -8,7 +8,7 @@ import { openBudget } from '@praxis/fhir';
 import { UsageError } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { listBrokenInvariants } from '../../src/engine/write/broken-invariants.ts';
-import { requestLimits, tooCostly } from '../../src/limits/budgets.ts';
+import { makeTooCostlyError, requestLimits } from '../../src/limits/budgets.ts';
 import { getFirm } from '../../src/tenancy/firms.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
 import { runCommand } from '../cli/platform.ts';
@@ -123,7 +123,10 @@ test('a resource that costs more steps than are left begins the next page; one t
   const { database, clock, store } = service.platform;
   const scope = await openOperatorScope(database, clock, await getFirm(database, 'sandbox', 'maple'));
   const open = (steps: number) =>
-    openBudget({ ...requestLimits, steps }, { now: () => 0, nextSlice: async () => undefined, errorOf: tooCostly });
+    openBudget(
+      { ...requestLimits, steps },
+      { now: () => 0, nextSlice: async () => undefined, errorOf: makeTooCostlyError },
+    );
   const all = { type: undefined, after: undefined };
   const enoughForOne = await listBrokenInvariants(store, scope, all, open(12));
   assert.deepEqual(enoughForOne, {

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import test, { after } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { newSecret } from '../../src/base/ids.ts';
+import { makeSecret } from '../../src/base/ids.ts';
 import { startNode } from '../support/nodes.ts';
 import {
   clientForm,
@@ -26,7 +26,7 @@ const workersCount = 16;
 /** Requests of each flow at each node before the revocation, and that begin after its answer. */
 const requestsMin = 25;
 
-const secretKey = newSecret();
+const secretKey = makeSecret();
 const service = await openTestService({ after }, { PRAXIS_SECRET_KEY: secretKey });
 const nodes = await Promise.all([1, 2].map(() => startNode(service.database, secretKey)));
 /** The first node, which has the clock of the machine; the test service lends its platform. */

@@ -4,7 +4,7 @@ import test from 'node:test';
 import { passwordLengthMax, requirePassword } from '../../src/admin/password-rules.ts';
 import { hashesMax, hashWaitersMax, openPasswords } from '../../src/admin/passwords.ts';
 import { PraxisError } from '../../src/base/errors.ts';
-import { newSecret } from '../../src/base/ids.ts';
+import { makeSecret } from '../../src/base/ids.ts';
 import { makeDataKeys, openSecrets } from '../../src/base/secrets.ts';
 
 function isRefused(password: string, username = 'ada.stone'): boolean {
@@ -48,7 +48,7 @@ test('long ones of whatever characters are taken', () => {
     'Приклад довгого пароля',
     'zwölf große Möwen',
     'k3x9 vq7w mzp2 t8rd',
-    newSecret(24),
+    makeSecret(24),
     'жжжлвдапрмитсчхюя',
   ];
   for (const password of chosen) assert.ok(!isRefused(password), password);

@@ -1,7 +1,7 @@
 /** The rows of an audit ledger, for tests. */
 import type { Database } from '../../src/database/database.ts';
 import { sql } from '../../src/database/sql.ts';
-import { typeName } from '../../src/storage/rows.ts';
+import { getTypeName } from '../../src/storage/rows.ts';
 import type { TestService } from '../support/service.ts';
 
 export interface LedgerRow {
@@ -29,6 +29,6 @@ async function rowsWhere(owner: Database, requestId: string): Promise<LedgerRow[
     WHERE a.request_id = ${requestId} ORDER BY a.epoch, a.xid, a.seq`);
   return rows.map(({ rtype, id, vid, ...row }) => ({
     ...row,
-    what: [rtype === null ? '' : typeName(rtype), id ?? '', vid ?? ''].join('/'),
+    what: [rtype === null ? '' : getTypeName(rtype), id ?? '', vid ?? ''].join('/'),
   }));
 }

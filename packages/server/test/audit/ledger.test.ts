@@ -8,7 +8,7 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import type { AccessRow } from '../../src/audit/audit-row.ts';
 import { openLedger } from '../../src/audit/ledger.ts';
 import { addRows } from '../../src/audit/ledger-statements.ts';
-import { patientsOf } from '../../src/audit/patients.ts';
+import { findPatients } from '../../src/audit/patients.ts';
 import { openProofCheck, openProver } from '../../src/audit/proof.ts';
 import { PraxisError } from '../../src/base/errors.ts';
 import { makeDataKeys, openSecrets } from '../../src/base/secrets.ts';
@@ -240,10 +240,10 @@ test('the patients of a resource are itself or those that it refers to; texts th
     performer: [{ reference: `${base}/Patient/bob/_history/2` }, { reference: 'https://elsewhere.test/Patient/eve' }],
     note: [{ text: '"reference":"Patient/fake"' }],
   });
-  assert.deepEqual(patientsOf('Observation', 'o', content, base), { ids: ['ada', 'bob'], more: false });
-  assert.deepEqual(patientsOf('Patient', 'me', content, base), { ids: ['me'], more: false });
-  assert.equal(patientsOf('Device', 'd', '{"resourceType":"Device"}', base), undefined);
+  assert.deepEqual(findPatients('Observation', 'o', content, base), { ids: ['ada', 'bob'], more: false });
+  assert.deepEqual(findPatients('Patient', 'me', content, base), { ids: ['me'], more: false });
+  assert.equal(findPatients('Device', 'd', '{"resourceType":"Device"}', base), undefined);
   const many = JSON.stringify(Array.from({ length: 1001 }, (_, at) => ({ reference: `Patient/${at}` })));
-  const found = patientsOf('Group', 'g', many, base);
+  const found = findPatients('Group', 'g', many, base);
   assert.deepEqual([found?.ids.length, found?.more], [1000, true]);
 });

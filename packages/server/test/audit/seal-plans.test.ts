@@ -5,7 +5,13 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { CommitPosition } from '../../src/audit/seal.ts';
-import { firstRowAfter, lastSeal, rowsBetween, rowsToSeal, sealsAfter } from '../../src/audit/seal-statements.ts';
+import {
+  selectFirstRowAfter,
+  selectLastSeal,
+  selectRowsBetween,
+  selectRowsToSeal,
+  selectSealsAfter,
+} from '../../src/audit/seal-statements.ts';
 import type { Queryable } from '../../src/database/database.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import { openTestDatabase } from '../support/database.ts';
@@ -32,13 +38,13 @@ async function fill(from: number, to: number): Promise<void> {
 
 /** By name: the statement at the end of a ledger of that many rows, and the rows that it finds there. */
 const statements: Readonly<Record<string, (last: number) => Sql>> = {
-  rowsToSeal: (last) => rowsToSeal(firm, placeOf(last - 3), rowsOfSeal),
-  'rowsToSeal, up to date': (last) => rowsToSeal(firm, placeOf(last), rowsOfSeal),
-  firstRowAfter: (last) => firstRowAfter(firm, placeOf(last - 3)),
-  'rowsBetween, to a place': (last) => rowsBetween(firm, placeOf(last - 9), placeOf(last - 3), rowsOfSeal),
-  'rowsBetween, to the end': (last) => rowsBetween(firm, placeOf(last - 3), undefined, rowsOfSeal),
-  lastSeal: () => lastSeal(firm),
-  sealsAfter: (last) => sealsAfter(firm, last / 10 - 3, 50),
+  rowsToSeal: (last) => selectRowsToSeal(firm, placeOf(last - 3), rowsOfSeal),
+  'rowsToSeal, up to date': (last) => selectRowsToSeal(firm, placeOf(last), rowsOfSeal),
+  firstRowAfter: (last) => selectFirstRowAfter(firm, placeOf(last - 3)),
+  'rowsBetween, to a place': (last) => selectRowsBetween(firm, placeOf(last - 9), placeOf(last - 3), rowsOfSeal),
+  'rowsBetween, to the end': (last) => selectRowsBetween(firm, placeOf(last - 3), undefined, rowsOfSeal),
+  lastSeal: () => selectLastSeal(firm),
+  sealsAfter: (last) => selectSealsAfter(firm, last / 10 - 3, 50),
 };
 
 /** Those that no statistics mislead; the others are right once a table that has grown was analysed, as autovacuum does. */
@@ -75,7 +81,7 @@ test('what seals read does not grow with the ledger, also by plans from when it 
   await runtime.transaction(firm, async (tx) => {
     await assertFew(tx, Object.keys(statements), 'with statistics');
     // A full seal: its rows lie together.
-    const full = blocksOf(await prepared(tx, 'rowsToSeal', rowsToSeal(firm, placeOf(60_000), rowsOfSeal)));
+    const full = blocksOf(await prepared(tx, 'rowsToSeal', selectRowsToSeal(firm, placeOf(60_000), rowsOfSeal)));
     assert.ok(full < rowsOfSeal / 10, `${full} blocks for ${rowsOfSeal} rows`);
   });
 });
@@ -84,19 +90,19 @@ test('rows are found in order, after the first place and up to the second, and o
   await owner.query(sql`UPDATE audit_event SET at = 9223372036854775807 WHERE firm = ${firm} AND seq = 1002`);
   await owner.query(sql`UPDATE audit_event SET seq = -5 WHERE firm = ${firm} AND seq = 1003`);
   const ledger = runtime.forFirm(firm);
-  const found = await ledger.query<{ seq: number }>(rowsBetween(firm, placeOf(998), placeOf(1005), 100));
+  const found = await ledger.query<{ seq: number }>(selectRowsBetween(firm, placeOf(998), placeOf(1005), 100));
   assert.deepEqual(
     found.map(({ seq }) => seq),
     [999, 1000, 1001, 1004, 1005],
   );
-  const two = await ledger.query<{ seq: number }>(rowsBetween(firm, placeOf(998), undefined, 2));
+  const two = await ledger.query<{ seq: number }>(selectRowsBetween(firm, placeOf(998), undefined, 2));
   assert.deepEqual(
     two.map(({ seq }) => seq),
     [999, 1000],
   );
-  assert.deepEqual(await ledger.query(firstRowAfter(firm, placeOf(1001))), [{ at: 1700000001004 }]);
-  assert.deepEqual(await ledger.query(firstRowAfter(firm, placeOf(rows))), []);
+  assert.deepEqual(await ledger.query(selectFirstRowAfter(firm, placeOf(1001))), [{ at: 1700000001004 }]);
+  assert.deepEqual(await ledger.query(selectFirstRowAfter(firm, placeOf(rows))), []);
   // Nor of another firm, with or without the right number.
-  assert.deepEqual(await runtime.forFirm(8).query(rowsBetween(firm, placeOf(0), undefined, 10)), []);
-  assert.deepEqual(await runtime.forFirm(8).query(rowsBetween(8, placeOf(0), undefined, 10)), []);
+  assert.deepEqual(await runtime.forFirm(8).query(selectRowsBetween(firm, placeOf(0), undefined, 10)), []);
+  assert.deepEqual(await runtime.forFirm(8).query(selectRowsBetween(8, placeOf(0), undefined, 10)), []);
 });

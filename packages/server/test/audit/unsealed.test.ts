@@ -10,7 +10,7 @@ import { openHeadFiles } from '../../src/audit/head-files.ts';
 import { openLedger } from '../../src/audit/ledger.ts';
 import { openProver } from '../../src/audit/proof.ts';
 import { openSealingKey } from '../../src/audit/seal.ts';
-import { auditSealing, type SealingState } from '../../src/audit/sealing.ts';
+import { openSealingJob, type SealingState } from '../../src/audit/sealing.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { sql } from '../../src/database/sql.ts';
 import { runCommand } from '../cli/platform.ts';
@@ -30,7 +30,7 @@ function openProcess() {
   const { log, lines } = captureLog();
   const ledger = openLedger({ database, log, prove: openProver(secrets), flushMs: 1 });
   const heads = openHeadFiles(path.join(dataDir, 'audit-heads'));
-  const job = auditSealing({ database, clock, log, key: openSealingKey(secrets), heads, ledger, pauseMs: 1 });
+  const job = openSealingJob({ database, clock, log, key: openSealingKey(secrets), heads, ledger, pauseMs: 1 });
   return { ledger, job, said: () => lines.map((line) => JSON.parse(line)) };
 }
 

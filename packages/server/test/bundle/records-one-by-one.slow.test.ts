@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { syntheticPractice } from '../../src/synthetic/practice.ts';
+import { generatePractice } from '../../src/synthetic/practice.ts';
 import { officialExamples } from '../search/official-examples.ts';
 import { type Caller, makeApplication, makeFirm, openCaller, openTestService, startMs } from '../support/service.ts';
 import { everyRow } from '../support/tenant-rows.ts';
@@ -79,7 +79,7 @@ async function current(caller: Caller, type: string): Promise<readonly unknown[]
   return found;
 }
 
-const practice = syntheticPractice({
+const practice = generatePractice({
   seed: 'transactions',
   firm: 'cedar',
   name: 'Cedar',

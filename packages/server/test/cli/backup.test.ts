@@ -5,7 +5,7 @@ import path from 'node:path';
 import test, { after } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import type { Platform } from '../../src/app.ts';
-import { newSecret } from '../../src/base/ids.ts';
+import { makeSecret } from '../../src/base/ids.ts';
 import { writeBackup } from '../../src/cli/backup/write-backup.ts';
 import { backupCommands } from '../../src/cli/commands/data/backup.ts';
 import { importCommands } from '../../src/cli/commands/data/import.ts';
@@ -16,7 +16,7 @@ import { contentsOf, fillPlatform } from './filled-platform.ts';
 import { makeFirm, openTestPlatform, runCommand } from './platform.ts';
 import { openScratchDirectory } from './scratch-directory.ts';
 
-const secretKey = newSecret();
+const secretKey = makeSecret();
 const files = openScratchDirectory({ after });
 const source = await openTestPlatform({ after }, secretKey);
 await fillPlatform(source, files);

@@ -4,13 +4,13 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import test, { after } from 'node:test';
-import { contentOf, stored } from '../../src/access/disclosure.ts';
+import { boxStored, getStoredText } from '../../src/access/disclosure.ts';
 import { PraxisError } from '../../src/base/errors.ts';
 import { UsageError } from '../../src/cli/command.ts';
 import { exportCommands } from '../../src/cli/commands/data/export.ts';
 import { importCommands } from '../../src/cli/commands/data/import.ts';
-import { directorySink, streamSink } from '../../src/cli/exporting/export-files.ts';
-import { emptyIndexRows } from '../../src/search/index/index-rows.ts';
+import { openDirectorySink, streamSink } from '../../src/cli/exporting/export-files.ts';
+import { makeIndexRows } from '../../src/search/index/index-rows.ts';
 import type { StoredResource } from '../../src/storage/store.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
 import { makeFirm, openTestPlatform, runCommand } from './platform.ts';
@@ -52,7 +52,7 @@ await platform.store.write(scope, {
   expectedVersion: 1,
   lastUpdatedMs: platform.clock.now(),
   content: null,
-  index: emptyIndexRows(),
+  index: makeIndexRows(),
   audit: { atMs: platform.clock.now(), interaction: 'delete', subject: 'test', tokenId: 'test', requestId: 'test' },
 });
 
@@ -62,7 +62,7 @@ async function current(...keys: readonly string[]): Promise<string> {
     const [type = '', id = ''] = key.split('/');
     const found = await platform.store.read(scope, type, id);
     assert.ok(found);
-    texts.push(`${contentOf(found.content)}\n`);
+    texts.push(`${getStoredText(found.content)}\n`);
   }
   return texts.join('');
 }
@@ -88,15 +88,22 @@ test('an unknown firm or type, and a directory that is not empty, are refused an
 });
 
 test('what fails half-way leaves no files behind', async () => {
-  const sink = await directorySink(out('failed'));
-  await sink.write({ type: 'Patient', id: 'a', versionId: 1, lastUpdatedMs: 0, deleted: false, content: stored('{}') });
+  const sink = await openDirectorySink(out('failed'));
+  await sink.write({
+    type: 'Patient',
+    id: 'a',
+    versionId: 1,
+    lastUpdatedMs: 0,
+    deleted: false,
+    content: boxStored('{}'),
+  });
   await sink.abandon();
   assert.deepEqual(readdirSync(out('failed')), []);
 });
 
 test('a file that cannot be written fails the export', async () => {
   const directory = out('blocked');
-  const sink = await directorySink(directory);
+  const sink = await openDirectorySink(directory);
   writeFileSync(path.join(directory, 'Patient.ndjson.partial'), 'of another export');
   const write = async (): Promise<void> => {
     await sink.write({
@@ -105,7 +112,7 @@ test('a file that cannot be written fails the export', async () => {
       versionId: 1,
       lastUpdatedMs: 0,
       deleted: false,
-      content: stored('{}'),
+      content: boxStored('{}'),
     });
     await sink.finish();
   };
@@ -156,7 +163,7 @@ test('a slow reader is waited for', async () => {
     versionId: 1,
     lastUpdatedMs: 0,
     deleted: false,
-    content: stored('x'.repeat(1023)),
+    content: boxStored('x'.repeat(1023)),
   };
   for (let index = 0; index < 1000; index += 1) {
     await sink.write(resource);

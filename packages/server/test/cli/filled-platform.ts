@@ -7,11 +7,11 @@ import { openPasswords } from '../../src/admin/passwords.ts';
 import { signIn } from '../../src/admin/sign-in.ts';
 import type { Platform } from '../../src/app.ts';
 import { openHeadFiles } from '../../src/audit/head-files.ts';
-import { addRows, elementList } from '../../src/audit/ledger-statements.ts';
+import { addRows, buildElementList } from '../../src/audit/ledger-statements.ts';
 import { openProver } from '../../src/audit/proof.ts';
 import { openSealingKey } from '../../src/audit/seal.ts';
 import { sealNext } from '../../src/audit/sealing.ts';
-import { tablesOf } from '../../src/cli/backup/tables.ts';
+import { listTables } from '../../src/cli/backup/tables.ts';
 import { importCommands } from '../../src/cli/commands/data/import.ts';
 import { sql } from '../../src/database/sql.ts';
 import { buildWrite } from '../../src/engine/write/build-write.ts';
@@ -35,7 +35,7 @@ import { noteCharge } from '../../src/practice/charges/store.ts';
 import { announceObject, holdContents, keepUpload, offerUpload } from '../../src/practice/documents/store.ts';
 import { addIntakeRule, addProposal } from '../../src/practice/intake/store.ts';
 import { keepOffer, keepWaiting, noteFreed } from '../../src/practice/waiting-list/store.ts';
-import { completenessSteps } from '../../src/storage/completeness.ts';
+import { openCompletenessJob } from '../../src/storage/completeness.ts';
 import { type Application, createApplication } from '../../src/tenancy/applications.ts';
 import { authorise } from '../../src/tenancy/authorisations.ts';
 import { getEnvironment } from '../../src/tenancy/environments.ts';
@@ -157,7 +157,7 @@ async function keepAnswers({ database, store, clock }: Platform, firm: Firm): Pr
   const claim = { key: Buffer.alloc(32, 1), request: Buffer.alloc(32, 2), policy: 'p', atMs: startMs };
   const keep = { status: 201, facts: { id: 'a' }, body: Buffer.from('sealed') };
   await store.once(scope, claim, async () => ({ answer: undefined, keep }));
-  await completenessSteps(database, { now: () => startMs, isSteady: () => true }, 1_000).run();
+  await openCompletenessJob(database, { now: () => startMs, isSteady: () => true }, 1_000).run();
 }
 
 /** A row of a read that showed some elements, and seals over it and the rows of the writes. */
@@ -166,7 +166,7 @@ async function fillLedger(
   firm: number,
   files: ScratchDirectory,
 ): Promise<void> {
-  const list = elementList(['Patient.name']);
+  const list = buildElementList(['Patient.name']);
   const row = { atMs: startMs, application: 1, interaction: 'read', outcome: 0 } as const;
   const pending = [{ row, times: 1, elements: list.fingerprint }];
   await database.forFirm(firm).query(addRows(firm, pending, [list], openProver(secrets)));
@@ -215,7 +215,7 @@ export type Contents = Record<string, readonly string[]>;
 /** Every row of every table, as text; in one statement, as tests ask often. */
 export async function contentsOf(platform: Platform): Promise<Contents> {
   return await platform.asOwner(async (owner) => {
-    const tables = (await tablesOf(owner)).map(
+    const tables = (await listTables(owner)).map(
       ({ name }) => sql`
         SELECT ${name}::text AS name, COALESCE(array_agg(t::text ORDER BY t::text), '{}') AS rows
         FROM ${sql.identifier(name)} AS t`,

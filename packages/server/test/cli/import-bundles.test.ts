@@ -1,7 +1,7 @@
 /** Bundles in `praxis import`: unpacked where they carry resources, stored where they mean something as a whole. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { contentOf } from '../../src/access/disclosure.ts';
+import { getStoredText } from '../../src/access/disclosure.ts';
 import { importCommands } from '../../src/cli/commands/data/import.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
 import { type CommandResult, makeFirm, openTestPlatform, runCommand } from './platform.ts';
@@ -23,7 +23,7 @@ async function importBundle(bundle: Json): Promise<CommandResult & { told: strin
   const scope = await openOperatorScope(platform.database, platform.clock, firm);
   const stored = new Map<string, Json>();
   for await (const { type, id, content } of platform.store.stream(scope)) {
-    const { meta, ...rest } = JSON.parse(contentOf(content));
+    const { meta, ...rest } = JSON.parse(getStoredText(content));
     stored.set(`${type}/${id}`, rest);
   }
   const told = result.progress.split('\n').filter((line) => line !== '');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { symlinkSync } from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
-import { contentOf } from '../../src/access/disclosure.ts';
+import { getStoredText } from '../../src/access/disclosure.ts';
 import { PraxisError } from '../../src/base/errors.ts';
 import { UsageError } from '../../src/cli/command.ts';
 import { importCommands } from '../../src/cli/commands/data/import.ts';
@@ -26,7 +26,7 @@ const lastUpdated = new Date(startMs).toISOString();
 /** The text of the current version. */
 async function read(type: string, id: string): Promise<string | undefined> {
   const found = await platform.store.read(scope, type, id);
-  return found === undefined ? undefined : contentOf(found.content);
+  return found === undefined ? undefined : getStoredText(found.content);
 }
 
 function lines(...resources: readonly unknown[]): string {
@@ -164,7 +164,7 @@ test('a resource without an id gets one, one that exists a new version, and two 
     versions.map(({ versionId, method, content }) => [
       versionId,
       method,
-      JSON.parse(contentOf(content)).name[0].family,
+      JSON.parse(getStoredText(content)).name[0].family,
     ]),
     [
       [4, 'update', 'New'],
@@ -204,7 +204,7 @@ test('directories are read with their subdirectories, sorted; hidden and other f
   const result = await importAt(path.join(files.path, 'tree'));
   assert.deepEqual([result.exitStatus, result.progress], [0, '']);
   const { versions: stored } = await platform.store.history(scope, 'Location', 'tree', { limit: 10 });
-  const names = stored.map(({ content }) => JSON.parse(contentOf(content)).name);
+  const names = stored.map(({ content }) => JSON.parse(getStoredText(content)).name);
   assert.deepEqual(names.reverse(), ['first', 'second', 'third', 'fourth']);
 });
 

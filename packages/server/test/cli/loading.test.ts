@@ -4,7 +4,7 @@ import test, { after } from 'node:test';
 import type { LoadItem, LoadProblem } from '../../src/cli/loading.ts';
 import { loadResources } from '../../src/cli/loading.ts';
 import { sql } from '../../src/database/sql.ts';
-import { changing } from '../../src/tenancy/epochs.ts';
+import { changeRights } from '../../src/tenancy/epochs.ts';
 import type { Firm } from '../../src/tenancy/firms.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
 import { makeFirm, openTestPlatform } from './platform.ts';
@@ -100,7 +100,7 @@ test('rights of the operator that change in the middle change nothing', async ()
   const firm = await makeFirm(platform, 'changing');
   async function* items(): AsyncGenerator<LoadItem> {
     for (let index = 0; index < 1000; index += 1) {
-      if (index % 300 === 0) await changing(platform.database, { firm: firm.id }, async () => undefined);
+      if (index % 300 === 0) await changeRights(platform.database, { firm: firm.id }, async () => undefined);
       yield item(`p${index}`);
     }
   }

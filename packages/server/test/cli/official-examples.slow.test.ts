@@ -8,10 +8,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import test, { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { decimalText, isRawDecimal, type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
+import { formatDecimal, isRawDecimal, type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
 import { rejectedExamples } from '../../../fhir/test/rejected-examples.ts';
-import { contentOf } from '../../src/access/disclosure.ts';
-import { newResourceId } from '../../src/base/ids.ts';
+import { getStoredText } from '../../src/access/disclosure.ts';
+import { makeResourceId } from '../../src/base/ids.ts';
 import { importFiles } from '../../src/cli/importing/files.ts';
 import { readItems } from '../../src/cli/importing/items.ts';
 import { type LoadProblem, loadResources } from '../../src/cli/loading.ts';
@@ -37,7 +37,7 @@ const scope = await openOperatorScope(platform.database, platform.clock, firm);
 const problems: LoadProblem[] = [];
 const onProblem = (problem: LoadProblem): void => void problems.push(problem);
 const files = await importFiles(names.map((name) => folder + name));
-const newId = (): string => newResourceId(platform.clock);
+const newId = (): string => makeResourceId(platform.clock);
 const stored = await loadResources(platform, firm, readItems(files, { newId, onProblem }), {
   validate: true,
   onProblem,
@@ -68,7 +68,7 @@ test('what is stored reads back as it was written', async () => {
   let count = 0;
   let decimals = 0;
   for await (const { type, id, versionId, content } of platform.store.stream(scope)) {
-    const resource = objectOf(parseJson(contentOf(content)));
+    const resource = objectOf(parseJson(getStoredText(content)));
     const meta = objectOf(resource.meta ?? null);
     assert.deepEqual([resource.id, meta.versionId], [id, String(versionId)]);
     decimals += numbersThatLoseDigits(resource);
@@ -125,7 +125,7 @@ function resourcesIn(document: JsonObject): JsonObject[] {
 async function versionsOf(key: string): Promise<string[]> {
   const [type = '', id = ''] = key.split('/');
   const { versions } = await platform.store.history(scope, type, id, { limit: 100 });
-  return versions.map(({ content }) => fingerprint(objectOf(parseJson(contentOf(content))))).reverse();
+  return versions.map(({ content }) => fingerprint(objectOf(parseJson(getStoredText(content))))).reverse();
 }
 
 /** The same for resources that mean the same: the order of members, version, time and made ids do not count. */
@@ -141,7 +141,7 @@ const urnLink = /^urn:(?:uuid|oid):/;
 const madeLink = /^[A-Z][A-Za-z]+\/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 function canonical(value: JsonValue, name = ''): string {
-  if (typeof value === 'number' || isRawDecimal(value)) return decimalText(value);
+  if (typeof value === 'number' || isRawDecimal(value)) return formatDecimal(value);
   if (typeof value === 'string')
     return JSON.stringify(name === 'reference' && (urnLink.test(value) || madeLink.test(value)) ? 'a link' : value);
   if (Array.isArray(value)) return `[${value.map((each) => canonical(each)).join()}]`;

@@ -2,9 +2,9 @@
  * What commands work on, over a test database: the platform of one process, with a clock that stands still.
  */
 import { openPlatform, type Platform } from '../../src/app.ts';
-import { fixedClock } from '../../src/base/clock.ts';
+import { makeFixedClock } from '../../src/base/clock.ts';
 import { readConfig } from '../../src/base/config.ts';
-import { newSecret } from '../../src/base/ids.ts';
+import { makeSecret } from '../../src/base/ids.ts';
 import type { Command, CommandContext } from '../../src/cli/command.ts';
 import { findCommand, parseInput } from '../../src/cli/parse.ts';
 import { createFirm, type Firm } from '../../src/tenancy/firms.ts';
@@ -20,13 +20,13 @@ export interface TestPlatform extends Platform {
 }
 
 /** A platform over a database of its own, with the default environments. */
-export async function openTestPlatform(t: Lifetime, secretKey: string = newSecret()): Promise<TestPlatform> {
+export async function openTestPlatform(t: Lifetime, secretKey: string = makeSecret()): Promise<TestPlatform> {
   const { connections, runtime } = await openTestDatabase(t);
   // Else it would look like another process that uses the database.
   await runtime.close();
   const platform = await openPlatform({
     config: readConfig({ PRAXIS_LOG_LEVEL: 'silent', PRAXIS_SECRET_KEY: secretKey }),
-    clock: fixedClock(startMs),
+    clock: makeFixedClock(startMs),
     log: testLog,
     connections: { ...connections, stop: async () => undefined },
   });

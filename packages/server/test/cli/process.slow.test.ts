@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
-import { newSecret } from '../../src/base/ids.ts';
+import { makeSecret } from '../../src/base/ids.ts';
 import { ensureDefaultEnvironments } from '../../src/tenancy/environments.ts';
 import { createFirm } from '../../src/tenancy/firms.ts';
 import { openTestDatabase } from '../support/database.ts';
@@ -22,7 +22,7 @@ const files = openScratchDirectory({ after });
 const { user, password, host, port, database } = connections.owner;
 const environment = {
   DATABASE_URL: `postgresql://${user}:${encodeURIComponent(password)}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`,
-  PRAXIS_SECRET_KEY: newSecret(),
+  PRAXIS_SECRET_KEY: makeSecret(),
 };
 
 const patients = (count: number, more: object = {}): string =>

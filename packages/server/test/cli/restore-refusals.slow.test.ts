@@ -10,7 +10,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { entryProblem } from '../../src/admin/entry-problem.ts';
 import type { Platform } from '../../src/app.ts';
 import { ConfigError } from '../../src/base/config.ts';
-import { newSecret } from '../../src/base/ids.ts';
+import { makeSecret } from '../../src/base/ids.ts';
 import { backupCommands } from '../../src/cli/commands/data/backup.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { sql } from '../../src/database/sql.ts';
@@ -20,7 +20,7 @@ import { contentsOf, fillPlatform } from './filled-platform.ts';
 import { makeFirm, openTestPlatform, runCommand } from './platform.ts';
 import { openScratchDirectory } from './scratch-directory.ts';
 
-const secretKey = newSecret();
+const secretKey = makeSecret();
 const files = openScratchDirectory({ after });
 const source = await openTestPlatform({ after }, secretKey);
 const empty = await openTestPlatform({ after }, secretKey);
@@ -75,7 +75,7 @@ test('a file that is no whole backup is refused, and nothing is changed', async 
 });
 
 test('another secret key, and another schema, are refused with what to do', async (t) => {
-  const other = await openTestPlatform(t, newSecret());
+  const other = await openTestPlatform(t, makeSecret());
   await assertRefused(
     other,
     [backup],

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import test, { after } from 'node:test';
-import { newSecret } from '../../src/base/ids.ts';
+import { makeSecret } from '../../src/base/ids.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { makeDataDir } from '../support/embedded.ts';
 import { urlOf } from '../support/nodes.ts';
@@ -26,10 +26,10 @@ async function assertRefused(environment: Readonly<Record<string, string>>, mess
 }
 
 test('a database that refuses the login or is not there is named, without the password', async () => {
-  const password = newSecret();
+  const password = makeSecret();
   const at = (change: Partial<typeof connections.owner>) => ({
     DATABASE_URL: urlOf({ ...connections.owner, ...change }),
-    PRAXIS_SECRET_KEY: newSecret(),
+    PRAXIS_SECRET_KEY: makeSecret(),
   });
   await assertRefused(
     at({ password }),
@@ -71,7 +71,7 @@ test('a secret key that is missing beside a database, empty, cut or another one 
     );
     assert.equal(readFileSync(file, 'utf8'), broken);
   }
-  writeFileSync(file, newSecret());
+  writeFileSync(file, makeSecret());
   await assertRefused(own, /secret\.key is not the one that the database was made with \(it has the fingerprint /);
   rmSync(file);
   mkdirSync(file);
@@ -88,7 +88,7 @@ test('a secret key that is missing beside a database, empty, cut or another one 
 test('a data directory that is none, and broken files in it, are named', async (t) => {
   const place = path.join(makeDataDir(t), 'file');
   writeFileSync(place, '');
-  for (const more of [{}, { PRAXIS_SECRET_KEY: newSecret() }])
+  for (const more of [{}, { PRAXIS_SECRET_KEY: makeSecret() }])
     await assertRefused(
       { PRAXIS_DATA_DIR: place, ...more },
       /file cannot be used as the data directory.*set PRAXIS_DATA_DIR to/,

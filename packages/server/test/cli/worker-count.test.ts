@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type Config, readConfig } from '../../src/base/config.ts';
-import { countWorkers, poolOfEach } from '../../src/cli/serving/worker-count.ts';
+import { computePoolSize, countWorkers } from '../../src/cli/serving/worker-count.ts';
 import { makeDataDir } from '../support/embedded.ts';
 import { runPraxis } from './praxis-process.ts';
 
@@ -26,11 +26,11 @@ test('one worker with the embedded database; otherwise one per core, at most 8, 
 
 test('the connections are parted evenly, and never more than PRAXIS_DATABASE_POOL', () => {
   assert.deepEqual(
-    [1, 2, 8].map((workers) => poolOfEach(withDatabase(), workers)),
+    [1, 2, 8].map((workers) => computePoolSize(withDatabase(), workers)),
     [16, 8, 8],
   );
-  assert.equal(poolOfEach(withDatabase({ PRAXIS_DATABASE_POOL: '17' }), 2), 8);
-  assert.throws(() => poolOfEach(withDatabase({ PRAXIS_DATABASE_POOL: '7' }), 4), {
+  assert.equal(computePoolSize(withDatabase({ PRAXIS_DATABASE_POOL: '17' }), 2), 8);
+  assert.throws(() => computePoolSize(withDatabase({ PRAXIS_DATABASE_POOL: '7' }), 4), {
     name: 'ConfigError',
     message:
       'PRAXIS_DATABASE_POOL=7 is too small for 4 workers, which need 2 connections each: set it to 8 at least, or PRAXIS_WORKERS to 3',

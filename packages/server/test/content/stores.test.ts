@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { makeDataKeys, openSecrets } from '../../src/base/secrets.ts';
 import type { ContentStore, SpooledFile } from '../../src/content/content-store.ts';
 import { openDirectoryStore } from '../../src/content/directory.ts';
-import { newName } from '../../src/content/names.ts';
+import { makeContentName } from '../../src/content/names.ts';
 import { receive } from '../../src/content/receive.ts';
 import { openS3Store, type S3Options } from '../../src/content/s3.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
@@ -36,8 +36,8 @@ for (const [name, open] of Object.entries(stores))
   test(`${name}: what is put is there, whole and in parts, until it is removed`, () => behaves(open()));
 
 async function behaves(store: ContentStore): Promise<void> {
-  const name = newName(secrets, 1);
-  const other = newName(secrets, 1);
+  const name = makeContentName(secrets, 1);
+  const other = makeContentName(secrets, 1);
   const file = await spooled(bytes);
   assert.deepEqual([file.size, file.sha256], [bytes.length, createHash('sha256').update(bytes).digest()]);
   await store.put(name, file);
@@ -59,8 +59,8 @@ async function behaves(store: ContentStore): Promise<void> {
 }
 
 test('names of one firm lie together, those of another elsewhere, and tell neither', () => {
-  const [one, two, three] = [newName(secrets, 1), newName(secrets, 1), newName(secrets, 2)].map((name) =>
-    name.split('/'),
+  const [one, two, three] = [makeContentName(secrets, 1), makeContentName(secrets, 1), makeContentName(secrets, 2)].map(
+    (name) => name.split('/'),
   );
   assert.equal(one?.[0], two?.[0]);
   assert.notEqual(one?.[0], three?.[0]);
@@ -84,7 +84,7 @@ test('S3: other bytes than those that were hashed are refused, and nothing is st
   const before = new Map(s3.objects);
   const file = await spooled(bytes);
   writeFileSync(file.path, Buffer.alloc(bytes.length, 1));
-  await assert.rejects(store.put(newName(secrets, 1), file), { name: 'XAmzContentSHA256Mismatch' });
+  await assert.rejects(store.put(makeContentName(secrets, 1), file), { name: 'XAmzContentSHA256Mismatch' });
   assert.deepEqual(s3.objects, before);
   rmSync(file.path);
 });
@@ -93,14 +93,14 @@ test('S3: a wrong secret is refused, once', async () => {
   const store = openS3Store({ ...s3, secretAccessKey: 'wrong' });
   const before = s3.answered.length;
   const file = await spooled(bytes);
-  await assert.rejects(store.put(newName(secrets, 1), file), { name: 'SignatureDoesNotMatch' });
+  await assert.rejects(store.put(makeContentName(secrets, 1), file), { name: 'SignatureDoesNotMatch' });
   assert.deepEqual(s3.answered.slice(before), ['PUT 403']);
   rmSync(file.path);
 });
 
 test('S3: a PUT that the other side could not take is sent again', async () => {
   const store = openS3Store(s3);
-  const name = newName(secrets, 1);
+  const name = makeContentName(secrets, 1);
   s3.failing = 1;
   await store.put(name, await spooled(bytes));
   assert.deepEqual(await buffer(await store.open(name)), bytes);

@@ -18,9 +18,9 @@ import os from 'node:os';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { type Account, chooseAccount } from '../../../embedded-postgres/src/account.ts';
-import { type Binaries, binariesIn, findBinaries } from '../../../embedded-postgres/src/binaries.ts';
+import { type Binaries, findBinaries, resolveBinaries } from '../../../embedded-postgres/src/binaries.ts';
 import { ServerError } from '../../../embedded-postgres/src/errors.ts';
-import { reachableBinaries } from '../../../embedded-postgres/src/reachable-binaries.ts';
+import { ensureReachableBinaries } from '../../../embedded-postgres/src/reachable-binaries.ts';
 import { readServerVersion } from '../../../embedded-postgres/src/server-version.ts';
 import { embeddedApplication } from '../../src/database/embedded-postgres.ts';
 import { runPraxis } from '../cli/praxis-process.ts';
@@ -45,7 +45,7 @@ function openWorld(t: { after(work: () => void): void }): World {
     for (const directory of made) rmSync(directory, { recursive: true, force: true });
   });
   return {
-    binaries: binariesIn(native),
+    binaries: resolveBinaries(native),
     account: chooseAccount(path.join(os.tmpdir(), 'absent'), [os.tmpdir()], embeddedApplication),
     place() {
       const place = mkdtempSync(path.join(os.tmpdir(), 'praxis-place-'));
@@ -68,7 +68,7 @@ test('programs that the account cannot reach are copied once, for root alone to 
   const { binaries, account } = world;
   const place = world.place();
   await assert.rejects(readServerVersion(account, binaries, embeddedApplication), ServerError);
-  const copy = reachableBinaries(binaries, account, embeddedApplication, [place]);
+  const copy = ensureReachableBinaries(binaries, account, embeddedApplication, [place]);
   assert.match(await readServerVersion(account, copy, embeddedApplication), /^\d+\.\d+$/);
   assert.ok(copy.root.startsWith(path.join(place, 'praxis', 'postgres-')));
   const written = execFileSync('find', [
@@ -89,9 +89,13 @@ test('programs that the account cannot reach are copied once, for root alone to 
   ]);
   assert.equal(written.toString(), '', 'files that others own or may write');
   const madeMs = statSync(copy.postgres).ctimeMs;
-  assert.equal(reachableBinaries(binaries, account, embeddedApplication, [place]).postgres, copy.postgres);
+  assert.equal(ensureReachableBinaries(binaries, account, embeddedApplication, [place]).postgres, copy.postgres);
   assert.equal(statSync(copy.postgres).ctimeMs, madeMs);
-  assert.equal(reachableBinaries(copy, account, embeddedApplication, []), copy, 'what can be reached is used as it is');
+  assert.equal(
+    ensureReachableBinaries(copy, account, embeddedApplication, []),
+    copy,
+    'what can be reached is used as it is',
+  );
 });
 
 test('a copy that lost a file, or was changed, is made anew; copies of other versions go when no server runs from them', {
@@ -100,13 +104,13 @@ test('a copy that lost a file, or was changed, is made anew; copies of other ver
   assert.ok(world);
   const { binaries, account } = world;
   const place = world.place();
-  const copy = reachableBinaries(binaries, account, embeddedApplication, [place]);
+  const copy = ensureReachableBinaries(binaries, account, embeddedApplication, [place]);
   rmSync(copy.initdb);
   chmodSync(copy.postgres, 0o777);
   const other = path.join(place, 'praxis', 'postgres-0000000000000000');
   mkdirSync(other);
   mkdirSync(`${copy.root}.new-999999999`);
-  reachableBinaries(binaries, account, embeddedApplication, [place]);
+  ensureReachableBinaries(binaries, account, embeddedApplication, [place]);
   assert.equal(statSync(copy.initdb).mode & 0o777, 0o755);
   assert.equal(statSync(copy.postgres).mode & 0o777, 0o755);
   assert.deepEqual(copies(place), [path.basename(copy.root)]);
@@ -135,7 +139,7 @@ test('a place that somebody else has prepared is not used: their directory, a li
     prepare(directory);
     const before = lstatSync(directory).mode;
     assert.throws(
-      () => reachableBinaries(binaries, account, embeddedApplication, [place]),
+      () => ensureReachableBinaries(binaries, account, embeddedApplication, [place]),
       (error) =>
         error instanceof ServerError &&
         /cannot enter \S+, and its programs cannot be copied to .* belongs to somebody else, or others may write it\)/.test(
@@ -145,13 +149,16 @@ test('a place that somebody else has prepared is not used: their directory, a li
     assert.equal(lstatSync(directory).mode, before);
     const next = world.place();
     assert.ok(
-      reachableBinaries(binaries, account, embeddedApplication, [place, next]).root.startsWith(next),
+      ensureReachableBinaries(binaries, account, embeddedApplication, [place, next]).root.startsWith(next),
       'the next place is taken',
     );
   }
   const closed = world.place();
   chmodSync(closed, 0o700);
-  assert.throws(() => reachableBinaries(binaries, account, embeddedApplication, [closed]), /cannot be entered either/);
+  assert.throws(
+    () => ensureReachableBinaries(binaries, account, embeddedApplication, [closed]),
+    /cannot be entered either/,
+  );
 });
 
 test('the service starts with its data below a directory that only root may enter', { skip: needsRoot }, async (t) => {

@@ -12,9 +12,9 @@ import pg from 'pg';
 import { takeJourney } from '../../../../examples/journey/journey.ts';
 import { openPraxis } from '../../../../examples/journey/praxis.ts';
 import { openPlatform, startService } from '../../src/app.ts';
-import { fixedClock } from '../../src/base/clock.ts';
+import { makeFixedClock } from '../../src/base/clock.ts';
 import { readConfig } from '../../src/base/config.ts';
-import { newSecret } from '../../src/base/ids.ts';
+import { makeSecret } from '../../src/base/ids.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { readSandbox } from '../../src/cli/sandbox/credentials.ts';
 import { migrate } from '../../src/database/migrate.ts';
@@ -53,7 +53,7 @@ async function restoreRelease(t: Lifetime, release: string) {
 async function assertRefusedAndUnchanged({ owner, connections }: TestDatabase, message: RegExp): Promise<void> {
   const applied = async () => await owner.query(sql`SELECT version FROM migration ORDER BY version`);
   const before = await applied();
-  const config = readConfig({ PRAXIS_SECRET_KEY: newSecret(), PRAXIS_LOG_LEVEL: 'silent' });
+  const config = readConfig({ PRAXIS_SECRET_KEY: makeSecret(), PRAXIS_LOG_LEVEL: 'silent' });
   const platform = openPlatform({
     config,
     log: testLog,
@@ -70,7 +70,7 @@ test('a database that knows its secret key is not brought up to date with anothe
   const untilDataKeys = readdirSync(own).filter((name) => name.endsWith('.sql') && name < '0027');
   for (const name of untilDataKeys) cpSync(new URL(name, own), path.join(earlier, name));
   await migrate({ connection: database.connections.owner, log: testLog, directory: pathToFileURL(`${earlier}/`) });
-  await openKeys(database.owner, readSecretKeys(readConfig({ PRAXIS_SECRET_KEY: newSecret() })));
+  await openKeys(database.owner, readSecretKeys(readConfig({ PRAXIS_SECRET_KEY: makeSecret() })));
   await database.owner.query(sql`
     INSERT INTO administrator (username, role, password, created_at) VALUES ('made-with-it', 'operator', 'x', now())`);
   await assertRefusedAndUnchanged(database, / \(it has the fingerprint [0-9a-f]{32}, the one given [0-9a-f]{32}\): /);
@@ -92,7 +92,7 @@ for (const release of readdirSync(releases)) {
         PRAXIS_SECRET_KEY: secretKey,
         PRAXIS_LOG_LEVEL: 'silent',
       }),
-      clock: fixedClock(lastMs + hourMs),
+      clock: makeFixedClock(lastMs + hourMs),
       log: testLog,
       connections: { ...database.connections, stop: async () => undefined },
     });

@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
-import { slotIds } from '../../src/practice/calendars/slot-id.ts';
+import { makeSlotIds } from '../../src/practice/calendars/slot-id.ts';
 import { openRandom } from '../../src/synthetic/random.ts';
 import type { Answer } from '../support/service.ts';
 import { openTwoNodes, type Place } from './two-nodes.ts';
@@ -61,7 +61,7 @@ let kills = 0;
 
 async function round(count: number): Promise<void> {
   const startMs = nodes.firstDayMs + count * 6 * 30 * minuteMs;
-  const slot = slotIds(firm.id, nodes.calendar, 'VISIT')(startMs);
+  const slot = makeSlotIds(firm.id, nodes.calendar, 'VISIT')(startMs);
   const isKilled = random.chance(killedShare);
   const victim = nodes.anyPlace();
   const asked = Array.from({ length: bookers }, (_, index) => book(places[index % 2 === 0 ? 0 : 1], slot));

@@ -13,7 +13,7 @@ import { promisify } from 'node:util';
 import { takeJourney } from '../../../../examples/journey/journey.ts';
 import { type Credentials, openPraxis } from '../../../../examples/journey/praxis.ts';
 import { loadPractice } from '../../src/cli/sandbox/practice.ts';
-import { dayStartMs } from '../../src/synthetic/zoned-time.ts';
+import { toDayStart } from '../../src/synthetic/zoned-time.ts';
 import {
   clientForm,
   clientTokenUrl,
@@ -27,7 +27,7 @@ import {
 const service = await openTestService({ after });
 const maple = await makeFirm(service, 'maple');
 const application = await makeApplication(service, 'Journey', ['acl/*'], [maple]);
-await loadPractice(service.platform, maple, { seed: 'journey', patients: 5, todayMs: dayStartMs(service.clock.now()) });
+await loadPractice(service.platform, maple, { seed: 'journey', patients: 5, todayMs: toDayStart(service.clock.now()) });
 await service.service.jobs.settle();
 const caller = await openCaller(service, application, maple);
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import test, { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { newSecret } from '../../src/base/ids.ts';
+import { makeSecret } from '../../src/base/ids.ts';
 import { startPraxis } from '../cli/praxis-process.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
 import { openTestDatabase } from '../support/database.ts';
@@ -31,7 +31,7 @@ function startLine(): readonly string[] {
 async function startSandbox(): Promise<readonly string[]> {
   const settings = {
     DATABASE_URL: urlOf(connections.owner),
-    PRAXIS_SECRET_KEY: newSecret(),
+    PRAXIS_SECRET_KEY: makeSecret(),
     PRAXIS_DATA_DIR: dataDir,
     PRAXIS_PORT: '0',
     PRAXIS_WORKERS: '1',

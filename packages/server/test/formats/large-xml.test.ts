@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { parseJson, parseXml, toXml } from '@praxis/fhir';
-import { manyOf } from '../../src/base/worst-case.ts';
+import { makeMany } from '../../src/base/worst-case.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 
 const service = await openTestService({ after });
@@ -19,7 +19,7 @@ function observation(version: number): object {
     id: 'large',
     status: 'final',
     code: { text: `Version ${version}` },
-    component: manyOf(9_000, (number) => ({
+    component: makeMany(9_000, (number) => ({
       code: { coding: [{ system: 'http://loinc.org', code: `c${number % 300}`, display: `<${number}> & "é"\t` }] },
       valueQuantity: { value: number % 300, system: 'http://unitsofmeasure.org', code: 'mg' },
       ...(number % 10 === 0
@@ -50,7 +50,7 @@ test('a large resource is written as the same JSON is, byte for byte', async () 
 });
 
 test('one that is laid out is written so as well', async () => {
-  const name = manyOf(8_000, (number) => ({ family: `Family ${number % 90}` }));
+  const name = makeMany(8_000, (number) => ({ family: `Family ${number % 90}` }));
   assert.equal((await caller.send('PUT', 'Patient/names', { resourceType: 'Patient', id: 'names', name })).status, 201);
   const { text: json } = await caller.get('Patient/names');
   const { text } = await caller.get('Patient/names?_pretty=true', xml);

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { parseXml } from '@praxis/fhir';
-import { mayWantContent, nativeContent } from '../../src/http/binary.ts';
+import { findNativeContent, mayWantContent } from '../../src/http/binary.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 
 const service = await openTestService({ after });
@@ -118,8 +118,8 @@ test('content that a mask or filter left out is not served as content either', a
   assert.equal(filtered.headers.get('x-security-context'), null);
   const asked = { accept: '*/*', query: '', contentType: undefined };
   assert.ok(mayWantContent(asked));
-  assert.equal(nativeContent('{"resourceType":"Binary","contentType":"text/plain"}', asked), undefined);
-  assert.equal(nativeContent('{"resourceType":"Binary","data":"YQ=="}', asked), undefined);
-  const bare = nativeContent('{"resourceType":"Binary","contentType":"text/plain","data":"YQ=="}', asked);
+  assert.equal(findNativeContent('{"resourceType":"Binary","contentType":"text/plain"}', asked), undefined);
+  assert.equal(findNativeContent('{"resourceType":"Binary","data":"YQ=="}', asked), undefined);
+  const bare = findNativeContent('{"resourceType":"Binary","contentType":"text/plain","data":"YQ=="}', asked);
   assert.equal(bare?.headers['x-security-context'], undefined);
 });

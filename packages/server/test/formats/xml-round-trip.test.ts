@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseJson, parseXml, toXml } from '@praxis/fhir';
-import { syntheticPractice } from '../../src/synthetic/practice.ts';
+import { generatePractice } from '../../src/synthetic/practice.ts';
 import { startMs } from '../support/service.ts';
 
 test('each resource of a synthetic practice survives JSON → XML → JSON', () => {
   const resources = [
-    ...syntheticPractice({
+    ...generatePractice({
       seed: 'formats',
       firm: 'maple',
       name: 'Maple',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { type ErrorCode, errorTable, PraxisError } from '../../src/base/errors.ts';
-import { headersOf } from '../../src/http/answer/errors.ts';
+import { buildErrorHeaders } from '../../src/http/answer/errors.ts';
 import { openMetricsPage } from '../../src/http/pages/metrics-page.ts';
 import { patient } from '../support/records.ts';
 import { type Answer, makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
@@ -90,10 +90,10 @@ test('every 503 of the errors table says when to come again, by its own words wh
   const temporary = codes.filter((code) => errorTable[code].status === 503);
   assert.deepEqual(temporary.sort(), ['legacy-paused', 'stale-access', 'statement-timeout', 'unavailable']);
   for (const code of codes) {
-    const said = headersOf(new PraxisError(code, { diagnostics: 'x' }))['retry-after'];
+    const said = buildErrorHeaders(new PraxisError(code, { diagnostics: 'x' }))['retry-after'];
     assert.equal(said, temporary.includes(code) ? '5' : undefined, code);
     const own = { diagnostics: 'x', headers: { 'retry-after': '77' } };
-    assert.equal(headersOf(new PraxisError(code, own))['retry-after'], '77', code);
+    assert.equal(buildErrorHeaders(new PraxisError(code, own))['retry-after'], '77', code);
   }
 });
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { parameterIndexing } from '../../src/indexing/firm-parameters.ts';
+import { openIndexingJob } from '../../src/indexing/firm-parameters.ts';
 import { captureLog } from '../support/captured-log.ts';
 import { assertRefused } from '../support/refusals.ts';
 import { type Answer, makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
@@ -99,7 +99,7 @@ test('a definition that costs too much on what is stored fails; the process goes
   assert.equal((await standing('plain'))['state'], 'active');
   assert.equal(count(await full.get('Flag?plain=v69&_summary=count')), 1);
   const { database } = service.platform;
-  const anotherProcess = parameterIndexing({ ...parts, database, baseUrlOf: () => maple.base });
+  const anotherProcess = openIndexingJob({ ...parts, database, baseUrlOf: () => maple.base });
   assert.equal(await anotherProcess.run(), 'done');
   await assertFailed('deep');
   assert.match(await parts.metrics.registry.metrics(), /^praxis_search_parameters_failed_total 1$/m);

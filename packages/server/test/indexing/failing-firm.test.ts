@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { commands } from '../../src/cli/commands.ts';
 import { sql } from '../../src/database/sql.ts';
-import { parameterIndexing } from '../../src/indexing/firm-parameters.ts';
+import { openIndexingJob } from '../../src/indexing/firm-parameters.ts';
 import { listJobFailures, noteJobFailure } from '../../src/jobs/job-failures.ts';
 import { runCommand } from '../cli/platform.ts';
 import { captureLog } from '../support/captured-log.ts';
@@ -108,7 +108,7 @@ test('the log tells of it, without a word of the resource', () => {
 test('a process that starts later leaves a parked firm alone, and works on the others', async () => {
   service.clock.advance(10_000);
   await define(atCedar, 'later');
-  const anotherProcess = parameterIndexing({ ...parts, database, baseUrlOf: () => maple.base });
+  const anotherProcess = openIndexingJob({ ...parts, database, baseUrlOf: () => maple.base });
   while ((await anotherProcess.run()) !== 'done');
   assert.equal((await listJobFailures(database, maple.id))[0]?.failures, 5);
   assert.equal((await standing(atCedar, 'later'))['state'], 'active');

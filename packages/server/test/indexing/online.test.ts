@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type JsonObject, parseJson } from '@praxis/fhir';
-import { contentOf } from '../../src/access/disclosure.ts';
+import { getStoredText } from '../../src/access/disclosure.ts';
 import { sql } from '../../src/database/sql.ts';
 import { buildWrite } from '../../src/engine/write/build-write.ts';
-import { parameterIndexing } from '../../src/indexing/firm-parameters.ts';
+import { openIndexingJob } from '../../src/indexing/firm-parameters.ts';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
 import { patient } from '../support/records.ts';
@@ -20,7 +20,7 @@ const { database, store, clock } = platform;
 const maple = await makeFirm(service, 'maple');
 const full = await openCaller(service, await makeApplication(service, 'Full', ['acl/*'], [maple]), maple);
 /** Another process: it shares nothing with the service but the database. */
-const process = () => parameterIndexing({ ...service.service.parts, database, baseUrlOf: () => maple.base });
+const process = () => openIndexingJob({ ...service.service.parts, database, baseUrlOf: () => maple.base });
 
 /** Five portions: a job of the service may do some of them while others are looked at. */
 const stored = 2_300;
@@ -82,7 +82,7 @@ async function byHand(): Promise<Map<string, string[]>> {
   const { scope } = await context();
   const ids = new Map<string, string[]>();
   for await (const { id, content } of store.stream(scope, { types: ['Patient'] })) {
-    const { extension } = parseJson(contentOf(content)) as JsonObject & { extension?: { valueCode: string }[] };
+    const { extension } = parseJson(getStoredText(content)) as JsonObject & { extension?: { valueCode: string }[] };
     for (const { valueCode } of extension ?? []) ids.set(valueCode, [...(ids.get(valueCode) ?? []), id].sort());
   }
   return ids;

@@ -4,7 +4,7 @@ import test, { after } from 'node:test';
 import { openPlatform } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { readConfig } from '../../src/base/config.ts';
-import { newSecret } from '../../src/base/ids.ts';
+import { makeSecret } from '../../src/base/ids.ts';
 import { openSecretKey } from '../../src/base/secret-key.ts';
 import { openSecrets, purposes } from '../../src/base/secrets.ts';
 import { StartError } from '../../src/base/start-error.ts';
@@ -17,7 +17,7 @@ import { urlOf } from '../support/nodes.ts';
 
 const database = await openTestDatabase({ after });
 const { owner, runtime, connections } = database;
-const secretKey = newSecret();
+const secretKey = makeSecret();
 const environment = { DATABASE_URL: urlOf(connections.owner), PRAXIS_SECRET_KEY: secretKey };
 
 const open = (key: string) =>
@@ -57,22 +57,22 @@ test('a database that was made with derived keys takes exactly these, byte by by
 test('signing keys, else seals, else rows of the ledger tell a wrong key, and nothing is changed', async () => {
   assert.equal((await runPraxis(environment, 'firm', 'create', 'maple', 'M')).status, 0);
   await forgetKeys();
-  await assert.rejects(open(newSecret()), isRefusal); // by rows of the ledger
+  await assert.rejects(open(makeSecret()), isRefusal); // by rows of the ledger
   assert.deepEqual(await owners(), []);
   assert.equal((await runPraxis(environment, 'signing-key', 'publish')).status, 0);
   const fingerprint = openSecretKey(secretKey)?.fingerprint;
   assert.deepEqual(await owners(), [fingerprint]);
   await forgetKeys();
-  await assert.rejects(open(newSecret()), isRefusal); // by the signing key
+  await assert.rejects(open(makeSecret()), isRefusal); // by the signing key
   await (await open(secretKey)).close();
   assert.deepEqual(await owners(), [fingerprint]);
-  await assert.rejects(open(newSecret()), /it has the fingerprint [0-9a-f]{32}, the one given [0-9a-f]{32}/);
+  await assert.rejects(open(makeSecret()), /it has the fingerprint [0-9a-f]{32}, the one given [0-9a-f]{32}/);
 });
 
 test('a new database gets random keys; one in which nothing was made takes another secret key', async (t) => {
   const empty = await openTestDatabase(t, { empty: true });
   const at = (key: string) => ({ DATABASE_URL: urlOf(empty.connections.owner), PRAXIS_SECRET_KEY: key });
-  const [wrong, right] = [newSecret(), newSecret()];
+  const [wrong, right] = [makeSecret(), makeSecret()];
   assert.equal((await runPraxis(at(wrong), 'migrate')).status, 0);
   assert.equal((await runPraxis(at(right), 'migrate')).status, 0);
   const rows = await empty.owner.query<{ purpose: 'backup'; wrapped: Buffer; under: string }>(

@@ -7,7 +7,7 @@ import test, { after } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openPlatform, startService } from '../../src/app.ts';
 import { readConfig } from '../../src/base/config.ts';
-import { newSecret } from '../../src/base/ids.ts';
+import { makeSecret } from '../../src/base/ids.ts';
 import { runPraxis } from '../cli/praxis-process.ts';
 import { askForUrl, documentOf, linkOf, openWorld, putFile } from '../content/world.ts';
 import { testLog } from '../support/cluster.ts';
@@ -16,7 +16,7 @@ import { makeDataDir } from '../support/embedded.ts';
 import { urlOf } from '../support/nodes.ts';
 import { answerOf, clientForm, legacyToken, passwordForm, postForm } from '../support/service.ts';
 
-const [first, second] = [newSecret(), newSecret()];
+const [first, second] = [makeSecret(), makeSecret()];
 const settings = { PRAXIS_BASE_URL: 'http://praxis.test', PRAXIS_AUDIT_SEAL_MS: '200' };
 const world = await openWorld({ after }, { ...settings, PRAXIS_SECRET_KEY: first });
 const environment = {
@@ -102,7 +102,7 @@ assert.equal((await runPraxis(before, 'backup', oldBackup)).status, 0);
 
 test('a node with another key is refused with one line, and makes nothing', async () => {
   const fingerprint = /^[0-9a-f]{32}/.exec((await runPraxis(before, 'secret', 'show')).stdout)?.[0];
-  const other = { ...before, PRAXIS_SECRET_KEY: newSecret() };
+  const other = { ...before, PRAXIS_SECRET_KEY: makeSecret() };
   for (const line of [['serve'], ['key', 'issue', 'Operator', '--flow', 'client']]) {
     const { status, stdout, stderr } = await runPraxis(other, ...line);
     assert.deepEqual([status, stdout], [1, '']);
@@ -146,7 +146,7 @@ test('credentials, tokens, page links, the feed, contents and the ledger go on w
 });
 
 test('a backup of before is restored elsewhere, with its key as the previous one', async (t) => {
-  const third = newSecret();
+  const third = makeSecret();
   const { connections, owner, runtime } = await openTestDatabase(t, { empty: true });
   await Promise.all([owner.close(), runtime.close()]); // else they would look like a service
   const elsewhere = { DATABASE_URL: urlOf(connections.owner), PRAXIS_SECRET_KEY: third };
@@ -165,7 +165,7 @@ test('a backup of before is restored where it was made, with the new key alone',
   await Promise.all([owner.close(), runtime.close()]); // else they would look like a service
   const place = { DATABASE_URL: urlOf(connections.owner), PRAXIS_DATA_DIR: makeDataDir(t) };
   const file = path.join(place.PRAXIS_DATA_DIR, 'old.backup');
-  const [old, next] = [newSecret(), newSecret()];
+  const [old, next] = [makeSecret(), makeSecret()];
   const now = { ...place, PRAXIS_SECRET_KEY: next };
   assert.equal((await runPraxis({ ...place, PRAXIS_SECRET_KEY: old }, 'backup', file)).status, 0);
   assert.equal((await runPraxis({ ...now, PRAXIS_SECRET_KEY_PREVIOUS: old }, 'secret', 'rotate')).status, 0);
@@ -197,7 +197,7 @@ test('the key of an embedded database is changed in its file, and a change that 
   assert.equal((await runPraxis(own, 'audit', 'verify')).status, 0);
   assert.equal(readFileSync(file, 'utf8'), made);
   // As one leaves it that was killed before.
-  writeFileSync(`${file}.next`, newSecret());
+  writeFileSync(`${file}.next`, makeSecret());
   assert.equal((await runPraxis(own, 'audit', 'verify')).status, 0);
   assert.equal(readFileSync(file, 'utf8'), made);
 });

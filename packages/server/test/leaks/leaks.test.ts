@@ -8,7 +8,7 @@ import test, { after } from 'node:test';
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { interactions } from '../../src/engine/dispatch.ts';
 import { operations } from '../../src/practice/operations.ts';
-import { standardParametersOf } from '../../src/search/parameters.ts';
+import { getStandardParameters } from '../../src/search/parameters.ts';
 import { resultParameterNames } from '../../src/search/query/result-parameters.ts';
 import type { Answer, Caller } from '../support/service.ts';
 import { type Way, ways } from './ways.ts';
@@ -98,7 +98,7 @@ test('every interaction and operation is tried', () => {
 });
 
 test('every kind of search parameter, modifier and result parameter is tried', () => {
-  const parameters = resourceTypesWithEndpoint.flatMap((type) => [...standardParametersOf(type).values()]);
+  const parameters = resourceTypesWithEndpoint.flatMap((type) => [...getStandardParameters(type).values()]);
   const own = new Set(['_text', '_content', 'phonetic', '_id', '_lastUpdated', 'age']);
   assertCovered(
     parameters.map(({ code, definition }) => {

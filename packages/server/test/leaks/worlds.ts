@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { sql } from '../../src/database/sql.ts';
-import { slotIds } from '../../src/practice/calendars/slot-id.ts';
-import { typeNumber } from '../../src/search/numbers.ts';
+import { makeSlotIds } from '../../src/practice/calendars/slot-id.ts';
+import { getTypeNumber } from '../../src/search/numbers.ts';
 import { type StoredOperatorRows, setOperatorRows } from '../../src/tenancy/authorisations.ts';
 import { keepCalendar } from '../practice/calendars/world.ts';
 import type { Lifetime } from '../support/database.ts';
@@ -114,7 +114,7 @@ export const knownHold = '11111111-1111-4111-8111-111111111111';
 export const knownProposal = '22222222-2222-4222-8222-222222222222';
 
 /** A slot of Monday, 23 November 2026, that there is in one world: that of firm and calendar 1, as the worlds have them. */
-export const knownSlot = slotIds(1, 1, 'alpha')(Date.UTC(2026, 10, 23, 15));
+export const knownSlot = makeSlotIds(1, 1, 'alpha')(Date.UTC(2026, 10, 23, 15));
 
 /** A calendar whose slots are for the secret, and in one world a hold. */
 async function keepSlots(service: TestService, firm: TestFirm, secret: Secret): Promise<void> {
@@ -130,7 +130,7 @@ async function keepSlots(service: TestService, firm: TestFirm, secret: Secret): 
     SELECT ${firm.id}, ${knownHold}, id, ${knownSlot}, ${service.clock.now() + 86_400_000} FROM application WHERE name = 'Maple'`);
   await service.database.owner.query(sql`
     INSERT INTO intake_proposal (proposed_at, firm, application, base, rtype, task, proposed)
-    SELECT ${service.clock.now()}, ${firm.id}, id, 0, ${typeNumber('Coverage')}, ${knownProposal}, '{"status":"active"}'
+    SELECT ${service.clock.now()}, ${firm.id}, id, 0, ${getTypeNumber('Coverage')}, ${knownProposal}, '{"status":"active"}'
     FROM application WHERE name = 'Maple'`);
   await service.database.owner.query(sql`
     INSERT INTO waitlist_offer (firm, appointment, slot, expires, added)

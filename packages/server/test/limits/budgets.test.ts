@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type Budget, openBudget, sliceMs, stepsPerTurn } from '@praxis/fhir';
 import { PraxisError } from '../../src/base/errors.ts';
-import { openBudgets, tooCostly } from '../../src/limits/budgets.ts';
+import { makeTooCostlyError, openBudgets } from '../../src/limits/budgets.ts';
 import { openSlices } from '../../src/limits/slices.ts';
 
 const work = { what: 'The filter', cheaper: 'use a shorter pattern' };
@@ -18,7 +18,7 @@ function openAt(more: Partial<typeof limits> = {}) {
     nextSlice: async () => {
       slices++;
     },
-    errorOf: tooCostly,
+    errorOf: makeTooCostlyError,
   };
   return {
     budget: openBudget({ ...limits, ...more }, host),

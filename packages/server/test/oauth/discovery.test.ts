@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { parseEntry } from '../../src/access/grammar.ts';
 import { makeDataKeys, openSecrets } from '../../src/base/secrets.ts';
-import { authorizationServerMetadata, jwkSet, openIdConfiguration } from '../../src/oauth/discovery.ts';
+import { buildAuthorizationServerMetadata, openIdConfiguration, readJwkSet } from '../../src/oauth/discovery.ts';
 import { openSigningKeys } from '../../src/oauth/signing/signing-keys.ts';
 import { openTestDatabase } from '../support/database.ts';
 
@@ -11,7 +11,10 @@ const { runtime: database } = await openTestDatabase({ after });
 const issuer = 'https://login.example.com/auth/realms/sandbox';
 
 test('RFC 8414 §2: the authorization server metadata of a realm', () => {
-  const { scopes_supported: scopes, ...rest } = authorizationServerMetadata('https://login.example.com', 'sandbox');
+  const { scopes_supported: scopes, ...rest } = buildAuthorizationServerMetadata(
+    'https://login.example.com',
+    'sandbox',
+  );
   const methods = ['client_secret_post', 'client_secret_basic', 'private_key_jwt'];
   const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384'];
   assert.deepEqual(rest, {
@@ -48,14 +51,14 @@ test('OpenID Connect Discovery §3: the same, with the fields that it requires o
     claims_supported: claims,
     ...rest
   } = openIdConfiguration('https://login.example.com', 'sandbox');
-  assert.deepEqual(rest, authorizationServerMetadata('https://login.example.com', 'sandbox'));
+  assert.deepEqual(rest, buildAuthorizationServerMetadata('https://login.example.com', 'sandbox'));
   assert.deepEqual({ subjects, algorithms }, { subjects: ['public'], algorithms: ['RS256'] });
   assert.deepEqual(claims, ['iss', 'sub', 'aud', 'azp', 'client_id', 'jti', 'iat', 'exp', 'scope']);
 });
 
 test('contract 4.3: realms have keys of their own', async () => {
   const keys = openSigningKeys(database, openSecrets(makeDataKeys()));
-  const [sandbox, production] = [await jwkSet(keys, 'sandbox'), await jwkSet(keys, 'production')];
+  const [sandbox, production] = [await readJwkSet(keys, 'sandbox'), await readJwkSet(keys, 'production')];
   assert.deepEqual([sandbox.keys.length, production.keys.length], [1, 1]);
   assert.notEqual(sandbox.keys[0]?.kid, production.keys[0]?.kid);
 });

@@ -4,8 +4,8 @@ import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
 import { oauthErrorTable } from '../../src/oauth/errors.ts';
 import {
+  buildRefusalReply,
   openTokenEndpoints,
-  refusedReply,
   type TokenReply,
   type TokenRequest,
 } from '../../src/oauth/token-endpoint.ts';
@@ -92,7 +92,7 @@ test('RFC 6749 §3.2: unknown parameters are ignored', async () => {
 
 test('RFC 6749 §5.2: error descriptions hold only the characters that it allows', () => {
   for (const code of ['invalid_request', 'server_error'] as const) {
-    const reply = refusedReply(code, 'a "quoted" back\\slash, ümlaut and\nline');
+    const reply = buildRefusalReply(code, 'a "quoted" back\\slash, ümlaut and\nline');
     assert.equal(bodyOf(reply)['error_description'], "a 'quoted' back?slash, ?mlaut and?line");
     assert.equal(reply.status, oauthErrorTable[code].status);
   }

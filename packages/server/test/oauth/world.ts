@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { entryProblem } from '../../src/admin/entry-problem.ts';
-import { type Clock, fixedClock } from '../../src/base/clock.ts';
+import { type Clock, makeFixedClock } from '../../src/base/clock.ts';
 import { makeDataKeys, openSecrets, type Secrets } from '../../src/base/secrets.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openBruteForceLimit } from '../../src/limits/brute-force-limit.ts';
@@ -62,7 +62,7 @@ export interface WorldOptions {
 export async function openWorld(database: Database, options: WorldOptions = {}): Promise<World> {
   await ensureDefaultEnvironments(database);
   const secrets = options.secrets ?? openSecrets(makeDataKeys());
-  const clock = fixedClock(startMs);
+  const clock = makeFixedClock(startMs);
   const keys = openSigningKeys(database, secrets, clock);
   const uses = openCredentialUses(database, clock, testLog);
   const settings: TokenSettings = {

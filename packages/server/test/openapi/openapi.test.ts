@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { resourceTypesWithEndpoint, searchParametersOf } from '@praxis/fhir';
+import { getSearchParameters, resourceTypesWithEndpoint } from '@praxis/fhir';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { methods } from '../../src/engine/fhir-target.ts';
 import { isWritable } from '../../src/engine/write/read-only-types.ts';
 import { limitHeaders, listHeaders } from '../../src/openapi/headers.ts';
 import { describedMethods, type OperationObject, type PathItem } from '../../src/openapi/openapi.ts';
-import { methodsOf } from '../../src/operations/answer-operation.ts';
+import { listMethods } from '../../src/operations/answer-operation.ts';
 import { operations as declaredOperations } from '../../src/practice/operations.ts';
 import { isSearchable } from '../../src/search/query/query.ts';
 import { resultParameterNames } from '../../src/search/query/result-parameters.ts';
@@ -180,7 +180,7 @@ test('every operation is in it, at each level and by each method', () => {
       const told = describedMethods.filter((method) => item[method] !== undefined).map((each) => each.toUpperCase());
       assert.deepEqual(
         told.sort(),
-        methodsOf(declaration)
+        listMethods(declaration)
           .filter((method) => method !== 'HEAD')
           .sort(),
       );
@@ -193,7 +193,7 @@ test('a search lists every parameter that is served, with its description and ki
     const refs = (paths[`/${type}`]?.get?.parameters ?? []).map((each) => ('$ref' in each ? each.$ref : ''));
     const listed = refs.map((ref) => document.components.parameters[ref.slice(ref.lastIndexOf('/') + 1)]);
     const byName = new Map(listed.map((parameter) => [parameter.name, parameter]));
-    for (const parameter of searchParametersOf(type).values()) {
+    for (const parameter of getSearchParameters(type).values()) {
       if (!isSearchable(parameter)) continue;
       const { description, schema } = byName.get(parameter.code) ?? assert.fail(`${type} ${parameter.code}`);
       assert.equal(description, parameter.description);

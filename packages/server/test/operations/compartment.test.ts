@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { compartments, searchParametersOf } from '@praxis/fhir';
+import { compartments, getSearchParameters } from '@praxis/fhir';
 import { batch, entry } from '../bundle/bundles.ts';
 import { appointment, encounter, patient } from '../support/records.ts';
 import {
@@ -120,7 +120,7 @@ test("every parameter of R4's compartments is one that its type is searched by",
   for (const [owner, types] of compartments) {
     for (const [type, codes] of types) {
       for (const code of codes) {
-        assert.equal(searchParametersOf(type).get(code)?.type, 'reference', `${owner}: ${type}.${code}`);
+        assert.equal(getSearchParameters(type).get(code)?.type, 'reference', `${owner}: ${type}.${code}`);
       }
     }
   }

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { groupsOf } from '../../src/operations/code-groups.ts';
+import { groupConcepts } from '../../src/operations/code-groups.ts';
 import { patient } from '../support/records.ts';
 import {
   type Answer,
@@ -104,7 +104,7 @@ test('what is missing or not taken is named', async () => {
 
 test("groups of codes: R4's own table", () => {
   const codes = (...list: string[]) => ({ coding: list.map((code) => ({ system: 's', code })) });
-  const groups = (...concepts: object[]) => new Set(groupsOf(JSON.parse(JSON.stringify(concepts)))).size;
+  const groups = (...concepts: object[]) => new Set(groupConcepts(JSON.parse(JSON.stringify(concepts)))).size;
   assert.equal(groups(codes('a'), codes('b'), codes('c')), 3);
   assert.equal(groups(codes('a'), codes('b'), codes('a', 'c')), 2);
   assert.equal(groups(codes('a'), codes('b'), codes('a', 'b')), 1);

@@ -5,32 +5,32 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { DocumentReference, Patient, Slot } from '@praxis/fhir';
-import { parseStored, stored } from '../../src/access/disclosure.ts';
+import { boxStored, parseStored } from '../../src/access/disclosure.ts';
 import { takesTime } from '../../src/practice/booking/booking.ts';
-import { seriesPlaceOf } from '../../src/practice/booking/series.ts';
+import { findSeriesPlace } from '../../src/practice/booking/series.ts';
 import { slotStates } from '../../src/practice/calendars/slot-states.ts';
 import { chargeFacts } from '../../src/practice/charges/charge-transaction.ts';
-import { decidedTask } from '../../src/practice/intake/intake-task.ts';
+import { buildDecidedTask } from '../../src/practice/intake/intake-task.ts';
 import { taskStates } from '../../src/practice/referrals/task-states.ts';
-import { codesOf } from '../../src/practice/value-sets/codes.ts';
-import { visitOf } from '../../src/practice/visits/appointment-visit.ts';
+import { readSetCodes } from '../../src/practice/value-sets/codes.ts';
+import { buildVisit } from '../../src/practice/visits/appointment-visit.ts';
 import { encounterStates } from '../../src/practice/visits/encounter-states.ts';
 import { lowestPriority } from '../../src/practice/waiting-list/store.ts';
-import { priorityOf } from '../../src/practice/waiting-list/waitlist.ts';
-import { stepsFrom } from '../../src/resources/states/state-table.ts';
+import { computePriority } from '../../src/practice/waiting-list/waitlist.ts';
+import { listSteps } from '../../src/resources/states/state-table.ts';
 
 test('booking', () => {
   // @ts-expect-error status
   assert.equal(takesTime({ resourceType: 'Appointment', participant: [], statuss: 'booked' }), false);
   // @ts-expect-error identifier
-  assert.equal(seriesPlaceOf({ resourceType: 'Appointment', participant: [], identifiers: [] }), undefined);
+  assert.equal(findSeriesPlace({ resourceType: 'Appointment', participant: [], identifiers: [] }), undefined);
 });
 
 test('calendars', () => {
   const slot: Slot = { resourceType: 'Slot', schedule: {}, start: '2026-01-05T09:00:00Z' };
   // @ts-expect-error start
   assert.equal(slot.begin, undefined);
-  const [step] = stepsFrom(slotStates, 'free', { by: 'application', on: 'write' });
+  const [step] = listSteps(slotStates, 'free', { by: 'application', on: 'write' });
   // @ts-expect-error busy
   assert.equal(step?.to === 'bussy', false);
 });
@@ -48,7 +48,7 @@ test('content flags', () => {
 });
 
 test('documents', () => {
-  const document = parseStored(stored<'DocumentReference'>('{"resourceType":"DocumentReference","content":[]}'));
+  const document = parseStored(boxStored<'DocumentReference'>('{"resourceType":"DocumentReference","content":[]}'));
   // @ts-expect-error relatesTo
   assert.equal(document.relatedTo, undefined);
   // @ts-expect-error superseded
@@ -60,26 +60,26 @@ test('intake', () => {
   const step = { type: 'Coverage', decided: {}, target: undefined, nowMs: 0 };
   const begun = { resourceType: 'Task', input: [] } as const;
   // @ts-expect-error in-progress
-  assert.equal(decidedTask({ resourceType: 'Task' }, { ...step, status: 'inprogress' }).output?.length, 0);
+  assert.equal(buildDecidedTask({ resourceType: 'Task' }, { ...step, status: 'inprogress' }).output?.length, 0);
   // @ts-expect-error output
-  assert.equal(decidedTask({ ...begun, input: [] }, { ...step, status: 'accepted' }).outputs, undefined);
+  assert.equal(buildDecidedTask({ ...begun, input: [] }, { ...step, status: 'accepted' }).outputs, undefined);
 });
 
 test('referrals', () => {
-  const [step] = stepsFrom(taskStates, 'draft', { by: 'application', on: 'write' });
+  const [step] = listSteps(taskStates, 'draft', { by: 'application', on: 'write' });
   // @ts-expect-error requested
   assert.equal(step?.to === 'request', false);
 });
 
 test('value sets', () => {
   // @ts-expect-error compose
-  assert.equal(codesOf({ resourceType: 'ValueSet', status: 'active', composed: {} }), undefined);
+  assert.equal(readSetCodes({ resourceType: 'ValueSet', status: 'active', composed: {} }), undefined);
 });
 
 test('visits', () => {
   const resource = { resourceType: 'Appointment', participant: [] } as const;
   // @ts-expect-error reasonCode
-  const visit = visitOf({ id: '1', resource: { ...resource, participant: [], reasonCodes: [{}] } }, 'arrived', {});
+  const visit = buildVisit({ id: '1', resource: { ...resource, participant: [], reasonCodes: [{}] } }, 'arrived', {});
   assert.equal(visit.reasonCode, undefined);
   const codes = encounterStates.states.map(({ code }) => code);
   // @ts-expect-error finished
@@ -88,5 +88,5 @@ test('visits', () => {
 
 test('waiting list', () => {
   // @ts-expect-error priority
-  assert.equal(priorityOf({ resourceType: 'Appointment', participant: [], prio: 1 }), lowestPriority);
+  assert.equal(computePriority({ resourceType: 'Appointment', participant: [], prio: 1 }), lowestPriority);
 });

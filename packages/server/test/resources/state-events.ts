@@ -1,5 +1,5 @@
 /** What the tests of states ask: from the tables, and from R4's value sets of states. */
-import { valueSetCodes } from '@praxis/fhir';
+import { findValueSetCodes } from '@praxis/fhir';
 import type { Actor, Event, StateTable } from '../../src/resources/states/state-table.ts';
 
 /** Whose transitions each may make: said here once more, so that a slip in the tables' own list shows. */
@@ -21,7 +21,7 @@ const valueSets: Readonly<Record<string, string>> = {
 
 /** All states that R4 has for the type. */
 export function r4States({ type }: StateTable): readonly string[] {
-  const codes = valueSetCodes(`http://hl7.org/fhir/ValueSet/${valueSets[type]}`);
+  const codes = findValueSetCodes(`http://hl7.org/fhir/ValueSet/${valueSets[type]}`);
   if (codes === undefined) throw new TypeError(`R4 has no value set of states of ${type}`);
   return [...codes];
 }

@@ -8,12 +8,12 @@ import type { TypedResource } from '@praxis/fhir';
 import { PraxisError } from '../../src/base/errors.ts';
 import { behaviours } from '../../src/practice/behaviours.ts';
 import { appointment } from '../../src/practice/booking/appointment.ts';
-import { bookingOf } from '../../src/practice/booking/booking.ts';
+import { toBooking } from '../../src/practice/booking/booking.ts';
 import { operations } from '../../src/practice/operations.ts';
 import { stateTables } from '../../src/practice/states.ts';
 import type { VersionChange } from '../../src/resources/behaviour.ts';
 import { type Act, type Actor, actors, effects, type StateTable } from '../../src/resources/states/state-table.ts';
-import { emptyIndexRows } from '../../src/search/index/index-rows.ts';
+import { makeIndexRows } from '../../src/search/index/index-rows.ts';
 import { requireType } from '../../src/storage/store.ts';
 import { beginnings, inState, leadsTo, operationEvents, r4States, stateCodes } from './state-events.ts';
 
@@ -114,7 +114,7 @@ function stored<T extends string>(table: StateTable<string>, status: string, _ty
 
 function writeOf({ type }: StateTable, interaction: 'create' | 'update'): VersionChange['write'] {
   const audit = { atMs: 0, interaction, flow: 'client', tokenId: 't', subject: 's', requestId: 'r' } as const;
-  return { type, id: 'one', expectedVersion: 0, lastUpdatedMs: 0, content: null, index: emptyIndexRows(), audit };
+  return { type, id: 'one', expectedVersion: 0, lastUpdatedMs: 0, content: null, index: makeIndexRows(), audit };
 }
 
 test('what was stored without a state, as an import may, can take any; a deletion is not judged', () => {
@@ -154,7 +154,7 @@ test('appointments that are over without having taken place take no time', () =>
   const [table] = stateTables;
   assert.ok(table !== undefined);
   const taking = stateCodes(table).filter(
-    (state) => bookingOf(stored(table, state, 'Appointment'), 'http://x') !== undefined,
+    (state) => toBooking(stored(table, state, 'Appointment'), 'http://x') !== undefined,
   );
   assert.deepEqual(
     stateCodes(table).filter((state) => !taking.includes(state)),

@@ -6,10 +6,10 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { type JsonObject, searchParametersOf } from '@praxis/fhir';
+import { getSearchParameters, type JsonObject } from '@praxis/fhir';
 import fc from 'fast-check';
 import { chainTypesMax } from '../../src/search/query/parse-condition.ts';
-import { syntheticPractice } from '../../src/synthetic/practice.ts';
+import { generatePractice } from '../../src/synthetic/practice.ts';
 import { type Caller, makeApplication, makeFirm, openCaller, openTestService, startMs } from '../support/service.ts';
 import {
   keyOf,
@@ -128,7 +128,7 @@ function isNarrow({ type, steps: [step, ...steps], leaf }: Question): boolean {
 }
 
 function leadsOn({ type, steps: [step, ...steps], leaf }: Question): boolean {
-  if (step === undefined) return searchParametersOf(type).has(leaf.code);
+  if (step === undefined) return getSearchParameters(type).has(leaf.code);
   return targetsOf(type, step.code).some((target) => leadsOn({ type: target, steps, leaf }));
 }
 
@@ -137,7 +137,7 @@ function pick<T>(list: readonly T[], choice: number): T {
 }
 
 const practice = [
-  ...syntheticPractice({
+  ...generatePractice({
     seed: 'chains',
     firm: 'cedar',
     name: 'Cedar',

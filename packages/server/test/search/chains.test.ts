@@ -7,8 +7,8 @@ import test, { after } from 'node:test';
 import type { JsonObject } from '@praxis/fhir';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { indexResource } from '../../src/search/index/index-rows.ts';
-import { typeNumber } from '../../src/search/numbers.ts';
-import { standardParametersOf } from '../../src/search/parameters.ts';
+import { getTypeNumber } from '../../src/search/numbers.ts';
+import { getStandardParameters } from '../../src/search/parameters.ts';
 import { officialExamples } from './official-examples.ts';
 import { baseUrl, openSearchWorld, timeZone } from './world.ts';
 
@@ -91,12 +91,12 @@ async function linksOf(example: JsonObject): Promise<Link[]> {
     { timeZone, baseUrl, searchParameters: [], characters: 0 },
     openOperatorBudget(),
   );
-  const parameters = [...standardParametersOf(type).values()].filter(({ kind }) => kind.table === 'reference');
+  const parameters = [...getStandardParameters(type).values()].filter(({ kind }) => kind.table === 'reference');
   return parameters.flatMap(({ code, number, definition }) =>
     definition.targets.flatMap((targetType) =>
       rows.referenceTargetId.flatMap((targetId, row) =>
         rows.referenceParam[row] === number &&
-        rows.referenceTargetType[row] === typeNumber(targetType) &&
+        rows.referenceTargetType[row] === getTypeNumber(targetType) &&
         keys.has(`${targetType}/${targetId}`)
           ? [{ type, id: String(example['id']), code, targetType, targetId }]
           : [],

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import {
-  compositeExtractor,
-  decimalText,
+  compileCompositeExtractor,
+  formatDecimal,
+  getSearchParameters,
   isRawDecimal,
   type JsonObject,
   type JsonValue,
-  searchParametersOf,
   type TypedValue,
 } from '@praxis/fhir';
 import { PraxisError } from '../../src/base/errors.ts';
@@ -126,10 +126,10 @@ test('every tuple of an official example is found by its values', async (t) => {
 
 function questionsOf(example: JsonObject) {
   const type = String(example['resourceType']);
-  return [...searchParametersOf(type).values()]
+  return [...getSearchParameters(type).values()]
     .filter((definition) => definition.type === 'composite')
     .flatMap((definition) =>
-      compositeExtractor(type, definition)(example, openOperatorBudget(), {
+      compileCompositeExtractor(type, definition)(example, openOperatorBudget(), {
         what: 'A test',
         cheaper: 'test less',
       }).flatMap((tuple) => {
@@ -154,14 +154,14 @@ function textOf({ type, value }: TypedValue): string | undefined {
   if (type === 'Coding') return at(value, 'code') === undefined ? undefined : escaped(String(at(value, 'code')));
   // With a comparator (> 60) it is a range, which no single number equals.
   if (type === 'Quantity') return at(value, 'comparator') === undefined ? numberText(at(value, 'value')) : undefined;
-  if (isRawDecimal(value)) return decimalText(value);
+  if (isRawDecimal(value)) return formatDecimal(value);
   if (type === 'Reference') return at(value, 'reference') === undefined ? undefined : String(at(value, 'reference'));
   return typeof value === 'object' ? undefined : escaped(String(value));
 }
 
 function numberText(value: JsonValue | undefined): string | undefined {
   if (value === undefined) return undefined;
-  return isRawDecimal(value) ? decimalText(value) : String(value);
+  return isRawDecimal(value) ? formatDecimal(value) : String(value);
 }
 
 function escaped(text: string): string {

@@ -6,17 +6,17 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
-  decimalText,
-  extractor,
+  compileExtractor,
+  formatDecimal,
+  getSearchParameters,
   isRawDecimal,
   type JsonObject,
   type JsonValue,
   type SearchParameter,
-  searchParametersOf,
   type TypedValue,
 } from '@praxis/fhir';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
-import { syntheticPractice } from '../../src/synthetic/practice.ts';
+import { generatePractice } from '../../src/synthetic/practice.ts';
 import { officialExamples } from './official-examples.ts';
 import { nowMs, openSearchWorld, type SearchWorld, timeZone } from './world.ts';
 
@@ -53,15 +53,15 @@ for (const [where, resources, least] of [
 
 function synthetic(): readonly JsonObject[] {
   const options = { seed: 'values', firm: 'maple', name: 'Maple', timeZone, patients: 12, todayMs: nowMs };
-  return [...syntheticPractice(options)];
+  return [...generatePractice(options)];
 }
 
 function questionsOf(example: JsonObject): Question[] {
   const type = String(example['resourceType']);
   const id = String(example['id']);
-  return [...searchParametersOf(type).values()].flatMap((parameter) => {
+  return [...getSearchParameters(type).values()].flatMap((parameter) => {
     if (parameter.expression === undefined || parameter.type === 'composite' || parameter.type === 'special') return [];
-    const values = extractor(type, parameter.expression)(example, openOperatorBudget(), {
+    const values = compileExtractor(type, parameter.expression)(example, openOperatorBudget(), {
       what: 'A test',
       cheaper: 'test less',
     });
@@ -195,7 +195,7 @@ function stringTexts({ type, value }: TypedValue): string[] {
 }
 
 function numberText(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'number' || isRawDecimal(value) ? decimalText(value) : undefined;
+  return typeof value === 'number' || isRawDecimal(value) ? formatDecimal(value) : undefined;
 }
 
 function quantityQueries(code: string, { type, value }: TypedValue): readonly Query[] {

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import { type IncludeRound, includeStatement } from '../../src/search/includes/include-statement.ts';
-import { parameterNumber } from '../../src/search/numbers.ts';
+import { computeParameterNumber } from '../../src/search/numbers.ts';
 import { vacuumed } from './explained.ts';
 import { openSearchWorld, type SearchWorld } from './world.ts';
 
@@ -32,7 +32,7 @@ const practice = (appointments: number) => [
   ...Array.from({ length: appointments }, (_, n) => appointment(n)),
 ];
 
-const actor = parameterNumber('Appointment', 'actor');
+const actor = computeParameterNumber('Appointment', 'actor');
 const all = [[]];
 const booked = [[{ parameter: 'status', values: ['booked'] }]];
 const female = [[{ parameter: 'gender', values: ['female'] }], [{ parameter: 'active', values: ['false'] }]];

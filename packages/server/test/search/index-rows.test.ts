@@ -5,9 +5,14 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { JsonObject } from '@praxis/fhir';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
-import { boundedKey, boundedPrefix, keyBytesMax } from '../../src/search/index/bounded-key.ts';
-import { emptyIndexRows, type IndexRows, indexResource } from '../../src/search/index/index-rows.ts';
-import { firmParameterNumber, parameterNumber, systemNumber, typeNumber } from '../../src/search/numbers.ts';
+import { boundKey, boundPrefix, keyBytesMax } from '../../src/search/index/bounded-key.ts';
+import { type IndexRows, indexResource, makeIndexRows } from '../../src/search/index/index-rows.ts';
+import {
+  computeFirmParameterNumber,
+  computeParameterNumber,
+  computeSystemNumber,
+  getTypeNumber,
+} from '../../src/search/numbers.ts';
 import { officialExamples } from './official-examples.ts';
 import { baseUrl, timeZone } from './world.ts';
 
@@ -29,7 +34,7 @@ test('a small patient, row by row', async () => {
     generalPractitioner: [{ reference: `${baseUrl}/Practitioner/d1/_history/3` }],
     managingOrganization: { identifier: { system: 'http://acme.org', value: 'ORG1' } },
   });
-  const number = (code: string): number => parameterNumber('Patient', code);
+  const number = (code: string): number => computeParameterNumber('Patient', code);
   const of = (code: string, params: readonly number[], ...columns: readonly (readonly unknown[])[]): unknown[][] =>
     params.flatMap((param, row) => (param === number(code) ? [columns.map((column) => column[row])] : []));
   assert.deepEqual(of('active', rows.tokenParam, rows.tokenSystem, rows.tokenCode), [['0', 'true']]);
@@ -48,16 +53,16 @@ test('a small patient, row by row', async () => {
     [13_060_800_000_000, 13_147_200_000_000],
   ]);
   assert.deepEqual(of('general-practitioner', rows.referenceParam, rows.referenceTargetType, rows.referenceTargetId), [
-    [typeNumber('Practitioner'), 'd1'],
-    [typeNumber('Practitioner'), 'd1/_history/3'],
+    [getTypeNumber('Practitioner'), 'd1'],
+    [getTypeNumber('Practitioner'), 'd1/_history/3'],
   ]);
   assert.deepEqual(of('organization', rows.referenceParam, rows.referenceTargetType, rows.referenceTargetId), [
     [0, ''],
   ]);
-  const identifier = rows.tokenParam.indexOf(parameterNumber('Patient', 'organization', 'identifier'));
+  const identifier = rows.tokenParam.indexOf(computeParameterNumber('Patient', 'organization', 'identifier'));
   assert.deepEqual(
     [rows.tokenSystem[identifier], rows.tokenCode[identifier]],
-    [systemNumber('http://acme.org'), 'org1'],
+    [computeSystemNumber('http://acme.org'), 'org1'],
   );
 });
 
@@ -80,7 +85,7 @@ test('a string parameter of a firm reads the text of concepts and the display of
     { timeZone, baseUrl, searchParameters: [own], characters: 100 },
     openOperatorBudget(),
   );
-  const number = firmParameterNumber('Encounter', own.id);
+  const number = computeFirmParameterNumber('Encounter', own.id);
   assert.deepEqual(
     rows.stringOriginal.filter((_text, row) => rows.stringParam[row] === number),
     ['Ambulatory', 'Check-up'],
@@ -112,7 +117,7 @@ test('no resource leaves the same row twice, and columns have one length', async
 });
 
 test('the rows of a type without values are none', async () => {
-  assert.deepEqual(await index({ resourceType: 'Basic', id: 'b' }), emptyIndexRows());
+  assert.deepEqual(await index({ resourceType: 'Basic', id: 'b' }), makeIndexRows());
 });
 
 test('a list of thousands of entries is indexed in linear time, each entry once', async () => {
@@ -120,21 +125,21 @@ test('a list of thousands of entries is indexed in linear time, each entry once'
   const startMs = performance.now();
   const rows = await index({ resourceType: 'List', id: 'l', status: 'current', mode: 'working', entry });
   assert.ok(performance.now() - startMs < 1000);
-  const item = parameterNumber('List', 'item');
+  const item = computeParameterNumber('List', 'item');
   assert.equal(rows.referenceParam.filter((param) => param === item).length, 10_000);
 });
 
 test('keys are bounded, equal for equal values and different for different ones', () => {
-  assert.equal(boundedKey('short'), 'short');
-  assert.equal(boundedKey('a\0b'), 'ab');
+  assert.equal(boundKey('short'), 'short');
+  assert.equal(boundKey('a\0b'), 'ab');
   const long = 'é'.repeat(600);
-  const key = boundedKey(long);
+  const key = boundKey(long);
   assert.ok(Buffer.byteLength(key) <= keyBytesMax);
-  assert.equal(boundedKey(long), key);
-  assert.notEqual(boundedKey(`${long}x`), key);
-  assert.ok(key.startsWith(boundedPrefix(long)));
+  assert.equal(boundKey(long), key);
+  assert.notEqual(boundKey(`${long}x`), key);
+  assert.ok(key.startsWith(boundPrefix(long)));
   assert.ok(!key.includes('\ufffd'));
   const emoji = `${'a'.repeat(899)}😀${'b'.repeat(200)}`;
-  assert.ok(!boundedKey(emoji).includes('\ufffd'));
-  assert.equal(boundedKey('x'.repeat(keyBytesMax)), 'x'.repeat(keyBytesMax));
+  assert.ok(!boundKey(emoji).includes('\ufffd'));
+  assert.equal(boundKey('x'.repeat(keyBytesMax)), 'x'.repeat(keyBytesMax));
 });

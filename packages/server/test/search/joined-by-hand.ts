@@ -5,12 +5,12 @@
  */
 import assert from 'node:assert/strict';
 import {
-  extractor,
+  compileExtractor,
+  getSearchParameters,
   isRawDecimal,
   type JsonObject,
   type JsonValue,
   type SearchParameter,
-  searchParametersOf,
   type TypedValue,
 } from '@praxis/fhir';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
@@ -113,7 +113,7 @@ export function recordsOf(resources: readonly JsonObject[]): Records {
 
   const answer = ({ type, steps: [step, ...steps], leaf }: Question): ReadonlySet<string> | undefined => {
     if (step === undefined) {
-      if (!searchParametersOf(type).has(leaf.code)) return undefined;
+      if (!getSearchParameters(type).has(leaf.code)) return undefined;
       return new Set(holders(type, leaf).get(leaf.value));
     }
     if (step.kind === 'has') {
@@ -138,7 +138,7 @@ export function recordsOf(resources: readonly JsonObject[]): Records {
     linksFrom: (key) => bySource.get(key) ?? [],
     linksTo: (key) => byTarget.get(key) ?? [],
     leavesOf: (key) =>
-      [...searchParametersOf(typeOf(key)).keys()].flatMap((code) =>
+      [...getSearchParameters(typeOf(key)).keys()].flatMap((code) =>
         leavesBy(typeOf(key), code, byKey.get(key) ?? {}, bySource.get(key) ?? []),
       ),
     answer,
@@ -147,7 +147,7 @@ export function recordsOf(resources: readonly JsonObject[]): Records {
 
 /** Types that the parameter can refer to; none where the type does not have it. */
 export function targetsOf(type: string, code: string): readonly string[] {
-  return searchParametersOf(type).get(code)?.targets ?? [];
+  return getSearchParameters(type).get(code)?.targets ?? [];
 }
 
 /** The question as a path and query below the base URL. */
@@ -180,7 +180,7 @@ function ends(
 
 function linksOf(resource: JsonObject, byKey: ReadonlyMap<string, unknown>): Link[] {
   const source = keyOf(resource);
-  const parameters = [...searchParametersOf(typeOf(source)).values()].filter(({ type }) => type === 'reference');
+  const parameters = [...getSearchParameters(typeOf(source)).values()].filter(({ type }) => type === 'reference');
   return parameters.flatMap((parameter) =>
     selected(parameter, resource).flatMap((value) => {
       const target = namedBy(value);
@@ -195,7 +195,7 @@ function linksOf(resource: JsonObject, byKey: ReadonlyMap<string, unknown>): Lin
 function selected({ expression }: SearchParameter, resource: JsonObject): readonly TypedValue[] {
   return expression === undefined
     ? []
-    : extractor(String(resource['resourceType']), expression)(resource, openOperatorBudget(), {
+    : compileExtractor(String(resource['resourceType']), expression)(resource, openOperatorBudget(), {
         what: 'A test',
         cheaper: 'test less',
       });
@@ -203,7 +203,7 @@ function selected({ expression }: SearchParameter, resource: JsonObject): readon
 
 /** What the parameter can be asked for so that the resource is found. */
 function leavesBy(type: string, code: string, resource: JsonObject, links: readonly Link[]): readonly Leaf[] {
-  const parameter = searchParametersOf(type).get(code);
+  const parameter = getSearchParameters(type).get(code);
   if (code === '_id') return [{ code, value: String(resource['id']) }];
   if (parameter?.type === 'reference')
     return links.filter((link) => link.code === code).map(({ target }) => ({ code, value: target }));

@@ -6,10 +6,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type JsonObject, parseJson } from '@praxis/fhir';
 import {
-  approximateRange,
+  computeApproximateRange,
+  computeImpliedRange,
   type Decimal,
-  impliedRange,
-  numericText,
+  formatNumeric,
   parseDecimal,
 } from '../../src/search/kinds/decimal.ts';
 import { checkGolden, type Golden } from './golden.ts';
@@ -176,13 +176,13 @@ test('ranges implied by written digits', () => {
     ['+7', 6.5, 7.5],
   ];
   for (const [text, lo, hi] of rows) {
-    const range = impliedRange(parsed(text));
+    const range = computeImpliedRange(parsed(text));
     assert.deepEqual([Number(range.lo), Number(range.hi)], [lo, hi], text);
   }
-  assert.deepEqual(approximateRange(parsed('100')), { lo: '900e-1', hi: '1100e-1' });
-  assert.deepEqual(approximateRange(parsed('1e2')), { lo: '90', hi: '110' });
-  assert.deepEqual(approximateRange(parsed('-100')), { lo: '-1100e-1', hi: '-900e-1' });
-  assert.equal(numericText(parsed('0.10')), '10e-2');
+  assert.deepEqual(computeApproximateRange(parsed('100')), { lo: '900e-1', hi: '1100e-1' });
+  assert.deepEqual(computeApproximateRange(parsed('1e2')), { lo: '90', hi: '110' });
+  assert.deepEqual(computeApproximateRange(parsed('-100')), { lo: '-1100e-1', hi: '-900e-1' });
+  assert.equal(formatNumeric(parsed('0.10')), '10e-2');
 });
 
 test('what is no decimal, or none that can be measured', () => {

@@ -8,7 +8,7 @@ import test, { type TestContext } from 'node:test';
 import type { JsonObject } from '@praxis/fhir';
 import type { SearchPage } from '../../src/search/sql/plan.ts';
 import type { PageRow } from '../../src/storage/store.ts';
-import { syntheticPractice } from '../../src/synthetic/practice.ts';
+import { generatePractice } from '../../src/synthetic/practice.ts';
 import { officialExamples } from './official-examples.ts';
 import { createOf, nowMs, openSearchWorld, type SearchWorld, timeZone } from './world.ts';
 
@@ -48,7 +48,7 @@ const searches: readonly (readonly [type: string, query: string])[] = [
 test('a synthetic practice, both ways, under writers', { timeout: 120_000 }, async (t) => {
   const world = await openSearchWorld(t);
   const practice: JsonObject[] = [
-    ...syntheticPractice({ seed: 'pages', firm: 'maple', name: 'Maple', timeZone, patients: 40, todayMs: nowMs }),
+    ...generatePractice({ seed: 'pages', firm: 'maple', name: 'Maple', timeZone, patients: 40, todayMs: nowMs }),
   ].filter(({ resourceType }) => resourceType === 'Appointment' || resourceType === 'Patient');
   await world.load(practice, { bare: true });
   const { idle, busy } = divided(practice);

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
-import { parameterNumber } from '../../src/search/numbers.ts';
+import { computeParameterNumber } from '../../src/search/numbers.ts';
 import { planCount, planEstimate, planPage, type SearchTarget } from '../../src/search/sql/plan.ts';
 import { explained, nodesOf, type PlanNode, pagesOf, vacuumed } from './explained.ts';
 import { encodeQuery } from './golden.ts';
@@ -101,7 +101,7 @@ test('of a status and a code the code leads, whichever is asked first', () => {
   for (const query of ['status=final&code=1234-5', 'code=1234-5&status=final']) {
     const { text, values } = planPage(targetOf(scope, 'Observation', parametersOfQuery(query))).statement;
     const lead = /FROM index_token d WHERE d\.firm = \$\d+ AND d\.param = \$(\d+)/.exec(text)?.[1];
-    assert.equal(values[Number(lead) - 1], parameterNumber('Observation', 'code'), query);
+    assert.equal(values[Number(lead) - 1], computeParameterNumber('Observation', 'code'), query);
   }
 });
 

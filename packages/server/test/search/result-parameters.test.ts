@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseSearch } from '../../src/search/query/query.ts';
-import { pageRowsMaxOf } from '../../src/search/resource-types.ts';
+import { getPageRowsMax } from '../../src/search/resource-types.ts';
 import { context, parametersOfQuery } from './world.ts';
 
 const parse = (type: string, query: string) => parseSearch(type, parametersOfQuery(query), context);
@@ -30,7 +30,7 @@ test('_count is clamped to the maximum of the type, which is also its default', 
     Slot: 100,
   };
   for (const [type, max] of Object.entries(maxima)) {
-    assert.equal(pageRowsMaxOf(type), max);
+    assert.equal(getPageRowsMax(type), max);
     assert.equal(parse(type, '').count, max);
     assert.equal(parse(type, '_count=100000').count, max);
     assert.equal(parse(type, '_count=7').count, 7);

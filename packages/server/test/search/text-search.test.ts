@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { soundOf } from '../../src/search/kinds/sound.ts';
+import { encodeSoundex } from '../../src/search/kinds/sound.ts';
 import { checkGolden, type Golden } from './golden.ts';
 import { openSearchWorld } from './world.ts';
 
@@ -124,7 +124,7 @@ test('codes of American Soundex, from its description', () => {
     'rupert',
     'петров',
   ];
-  assert.deepEqual(codes.map(soundOf), [
+  assert.deepEqual(codes.map(encodeSoundex), [
     'w252',
     'l000',
     'g362',

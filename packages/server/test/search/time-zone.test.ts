@@ -3,8 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { utcFromLocal } from '../../src/base/time-zone.ts';
-import { type DateRange, parseDate, rangeOf } from '../../src/search/kinds/date-range.ts';
+import { toUtc } from '../../src/base/time-zone.ts';
+import { type DateRange, parseDate, toDateRange } from '../../src/search/kinds/date-range.ts';
 
 const local = (text: string): number => Date.parse(`${text}Z`);
 
@@ -35,11 +35,7 @@ test('wall clocks of zones, through changes of the clock', () => {
     ['Europe/Berlin', '2024-01-01T00:00:00', '2023-12-31T23:00:00Z'],
   ];
   for (const [zone, shown, utc] of rows)
-    assert.equal(
-      new Date(utcFromLocal(zone, local(shown))).toISOString(),
-      new Date(utc).toISOString(),
-      `${zone} ${shown}`,
-    );
+    assert.equal(new Date(toUtc(zone, local(shown))).toISOString(), new Date(utc).toISOString(), `${zone} ${shown}`);
 });
 
 test('every hour of a year is where the zone itself says', () => {
@@ -47,17 +43,17 @@ test('every hour of a year is where the zone itself says', () => {
     const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
     for (let utcMs = Date.UTC(2025, 0, 1); utcMs < Date.UTC(2026, 0, 1); utcMs += 3_600_000) {
       const shown = format.format(utcMs).replace(' ', 'T');
-      const back = utcFromLocal(zone, local(shown));
+      const back = toUtc(zone, local(shown));
       assert.ok(back === utcMs || format.format(back).replace(' ', 'T') === shown, `${zone} ${shown}`);
     }
   }
 });
 
 test('a name that is no time zone is an error', () => {
-  assert.throws(() => utcFromLocal('Mars/Olympus', 0), RangeError);
+  assert.throws(() => toUtc('Mars/Olympus', 0), RangeError);
 });
 
-const range = (text: string, zone = 'UTC'): DateRange => rangeOf(parseDate(text) ?? assert.fail(text), zone);
+const range = (text: string, zone = 'UTC'): DateRange => toDateRange(parseDate(text) ?? assert.fail(text), zone);
 const micros = (text: string): number => Date.parse(text) * 1000;
 
 test('what each precision leaves open', () => {

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { canonicalUnit } from '../../src/search/kinds/ucum.ts';
+import { findCanonicalUnit } from '../../src/search/kinds/ucum.ts';
 import { checkGolden, type Golden } from './golden.ts';
 import { openSearchWorld } from './world.ts';
 
@@ -113,9 +113,9 @@ test('units are those of UCUM in its own spelling, and nothing is taken for one'
     '[pH]',
     'm'.repeat(81),
   ]) {
-    assert.equal(canonicalUnit(code), undefined, code);
+    assert.equal(findCanonicalUnit(code), undefined, code);
   }
-  assert.deepEqual(canonicalUnit('mg/dL'), { base: 'm-3.g', factor: 10, offset: 0 });
-  assert.deepEqual(canonicalUnit('mL/min/{1.73_m2}')?.base, 'm3.s-1');
-  assert.deepEqual(canonicalUnit('Cel'), { base: 'K', factor: 1, offset: 273.15 });
+  assert.deepEqual(findCanonicalUnit('mg/dL'), { base: 'm-3.g', factor: 10, offset: 0 });
+  assert.deepEqual(findCanonicalUnit('mL/min/{1.73_m2}')?.base, 'm3.s-1');
+  assert.deepEqual(findCanonicalUnit('Cel'), { base: 'K', factor: 1, offset: 273.15 });
 });

@@ -3,9 +3,9 @@
  */
 import assert from 'node:assert/strict';
 import type { JsonObject } from '@praxis/fhir';
-import { contentOf, stored } from '../../src/access/disclosure.ts';
+import { boxStored, getStoredText } from '../../src/access/disclosure.ts';
 import { entryProblem } from '../../src/admin/entry-problem.ts';
-import { fixedClock } from '../../src/base/clock.ts';
+import { makeFixedClock } from '../../src/base/clock.ts';
 import { makeDataKeys, openSecrets } from '../../src/base/secrets.ts';
 import { sql } from '../../src/database/sql.ts';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
@@ -143,7 +143,7 @@ async function makeScope({ owner }: TestDatabase, prefix: string): Promise<Tenan
     { environment, name: `Search of ${prefix}`, acl: ['acl/*'] },
     entryProblem,
   );
-  await authorise(owner, fixedClock(nowMs), firm, application, { purpose: 'test' }, entryProblem);
+  await authorise(owner, makeFixedClock(nowMs), firm, application, { purpose: 'test' }, entryProblem);
   const [epochs] = await owner.query<{ epoch: number }>(
     sql`SELECT epoch FROM access_epoch WHERE firm = ${firm.id} AND application = ${application.id}`,
   );
@@ -186,7 +186,7 @@ export async function createOf(resource: JsonObject, bare = false): Promise<Reso
     id,
     expectedVersion: 0,
     lastUpdatedMs,
-    content: stored(JSON.stringify(bare ? { resourceType: type, id } : resource)),
+    content: boxStored(JSON.stringify(bare ? { resourceType: type, id } : resource)),
     index: await indexResource(
       type,
       resource,
@@ -198,5 +198,5 @@ export async function createOf(resource: JsonObject, bare = false): Promise<Reso
 }
 
 export function contentText(row: PageRow): string {
-  return contentOf(row.content);
+  return getStoredText(row.content);
 }

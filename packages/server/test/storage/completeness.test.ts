@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PraxisError } from '../../src/base/errors.ts';
 import { sql } from '../../src/database/sql.ts';
-import { completenessSteps, readFloor } from '../../src/storage/completeness.ts';
+import { openCompletenessJob, readFloor } from '../../src/storage/completeness.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { patient } from '../support/records.ts';
@@ -30,7 +30,7 @@ test('a floor is settled once no transaction that may not have seen it runs', as
   const { maple } = await makeFirms(owner);
   const store = openStore(runtime);
   let clockMs = nowMs + lagMs;
-  const { run } = completenessSteps(
+  const { run } = openCompletenessJob(
     runtime,
     steady(() => clockMs),
     lagMs,
@@ -56,7 +56,7 @@ test('a floor that is not settled yet is looked at sooner than the next one is s
   const { owner, runtime } = await openTestDatabase(t);
   const { maple } = await makeFirms(owner);
   const store = openStore(runtime);
-  const steps = completenessSteps(
+  const steps = openCompletenessJob(
     runtime,
     steady(() => nowMs + 30_000),
     30_000,
@@ -77,7 +77,7 @@ test('below the floor nothing is written any more, and what is said never goes b
   const { owner, runtime } = await openTestDatabase(t);
   const { maple } = await makeFirms(owner);
   const store = openStore(runtime);
-  await completenessSteps(
+  await openCompletenessJob(
     runtime,
     steady(() => nowMs + lagMs),
     lagMs,
@@ -89,7 +89,7 @@ test('below the floor nothing is written any more, and what is said never goes b
   assert.equal(await store.exists(maple, 'Patient', 'late'), false);
   assert.equal((await store.write(maple, resourceWrite('in-time', 0, { lastUpdatedMs: nowMs }))).outcome, 'written');
   await untilEnded(owner);
-  const behind = completenessSteps(
+  const behind = openCompletenessJob(
     runtime,
     steady(() => nowMs),
     lagMs,
@@ -108,7 +108,7 @@ test('while the time is not steady the floor rises no faster than time passes, a
   let clockMs = nowMs;
   let isSteady = false;
   const stepsOf = () =>
-    completenessSteps(runtime, { now: () => clockMs, isSteady: () => isSteady }, lagMs, () => passedMs);
+    openCompletenessJob(runtime, { now: () => clockMs, isSteady: () => isSteady }, lagMs, () => passedMs);
   const steps = stepsOf();
   const floorAfter = async ({ run }: { run(): Promise<unknown> }): Promise<number> => {
     await untilEnded(owner);

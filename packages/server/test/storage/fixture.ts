@@ -2,10 +2,10 @@
  * Two firms, two applications and writes of made-up resources, for the tests of storage.
  */
 import { createHash } from 'node:crypto';
-import { contentOf, stored } from '../../src/access/disclosure.ts';
+import { boxStored, getStoredText } from '../../src/access/disclosure.ts';
 import type { Database } from '../../src/database/database.ts';
 import { sql } from '../../src/database/sql.ts';
-import { emptyIndexRows, type IndexRows } from '../../src/search/index/index-rows.ts';
+import { type IndexRows, makeIndexRows } from '../../src/search/index/index-rows.ts';
 import type { ResourceWrite, StoredResource } from '../../src/storage/store.ts';
 import { openScope, type TenantScope } from '../../src/tenancy/scope.ts';
 import { everyTable } from '../support/tenant-rows.ts';
@@ -79,8 +79,8 @@ export function resourceWrite(
     id,
     expectedVersion,
     lastUpdatedMs: nowMs + expectedVersion,
-    content: stored(contentText(type, id, expectedVersion + 1, note)),
-    index: emptyIndexRows(),
+    content: boxStored(contentText(type, id, expectedVersion + 1, note)),
+    index: makeIndexRows(),
     audit: {
       atMs: nowMs + expectedVersion,
       interaction: expectedVersion === 0 ? 'create' : 'update',
@@ -131,7 +131,7 @@ export function changed(rows: IndexRows, change: Partial<IndexRows>): IndexRows 
 
 /** What can be compared of a stored resource: the box opened. */
 export function opened(resource: StoredResource | undefined): Record<string, unknown> | undefined {
-  return resource === undefined ? undefined : { ...resource, content: contentOf(resource.content) };
+  return resource === undefined ? undefined : { ...resource, content: getStoredText(resource.content) };
 }
 
 /** A text that does not compress, the same each time: PostgreSQL compresses long keys before it measures them. */

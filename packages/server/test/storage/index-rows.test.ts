@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { type Sql, sql } from '../../src/database/sql.ts';
-import { emptyIndexRows, type IndexRows } from '../../src/search/index/index-rows.ts';
+import { type IndexRows, makeIndexRows } from '../../src/search/index/index-rows.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { changed, everything, incompressible, indexRows, makeFirms, resourceDelete, resourceWrite } from './fixture.ts';
@@ -106,7 +106,7 @@ test('a delete removes all rows, a revival inserts its own', async () => {
 
 test('rows that the database holds equal are stored once, in creates and in updates', async () => {
   const twice: IndexRows = {
-    ...emptyIndexRows(),
+    ...makeIndexRows(),
     tokenParam: [1, 1, 1],
     tokenSystem: ['0', '0', '5'],
     tokenCode: ['same', 'same', 'same'],
@@ -136,7 +136,7 @@ test('rows that the database holds equal are stored once, in creates and in upda
 test('keys of the longest values that search makes fit the index', async () => {
   const long = incompressible(1000);
   const rows: IndexRows = {
-    ...emptyIndexRows(),
+    ...makeIndexRows(),
     tokenParam: [1],
     tokenSystem: ['9'],
     tokenCode: [long],
@@ -159,7 +159,7 @@ test('keys of the longest values that search makes fit the index', async () => {
 test('a resource with thousands of index rows is updated in time that grows with their number only', async () => {
   const members = 5000;
   const group = (last: string): IndexRows => ({
-    ...emptyIndexRows(),
+    ...makeIndexRows(),
     referenceParam: Array.from({ length: members }, () => 7),
     referenceTargetType: Array.from({ length: members }, () => 100),
     referenceTargetId: Array.from({ length: members }, (_, index) =>

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { Database } from '../../src/database/database.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
-import { portionStatement } from '../../src/storage/portions.ts';
+import { buildPortionStatement } from '../../src/storage/portions.ts';
 import { statements } from '../../src/storage/statements.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { openTestDatabase } from '../support/database.ts';
@@ -81,7 +81,7 @@ const catalogue: Record<keyof typeof statements | 'portion', Sql> = {
   systemHistory: statements.systemHistory(maple, { limit: 5 }),
   currentVersions: statements.currentVersions(maple, [{ type: 'Patient', id: 'two' }]),
   stream: statements.stream(maple, { afterRid: 0, limit: 5, types: undefined }),
-  portion: portionStatement(maple, { type: undefined, after: undefined, limit: 5, bytesMax: 1_000 }),
+  portion: buildPortionStatement(maple, { type: undefined, after: undefined, limit: 5, bytesMax: 1_000 }),
   lock: statements.lock(maple, 'name'),
   unlock: statements.unlock(maple, 'name'),
   write: statements.write(maple, [resourceWrite('two', 2)]),

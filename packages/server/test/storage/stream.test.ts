@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { stored } from '../../src/access/disclosure.ts';
+import { boxStored } from '../../src/access/disclosure.ts';
 import type { Database, QueryOptions } from '../../src/database/database.ts';
 import type { Sql } from '../../src/database/sql.ts';
 import { pageBytesMax } from '../../src/search/sql/page-bytes.ts';
@@ -94,7 +94,7 @@ test('pages are fetched as the consumer goes, and no more after it stops', async
 
 test('a page of large resources ends at the limit of bytes, and the walk misses none', async () => {
   const large = ['l-0', 'l-1', 'l-2', 'l-3', 'l-4'];
-  const content = stored(JSON.stringify({ resourceType: 'Basic', text: 'x'.repeat(pageBytesMax / 2) }));
+  const content = boxStored(JSON.stringify({ resourceType: 'Basic', text: 'x'.repeat(pageBytesMax / 2) }));
   for (const id of large) await store.write(cedar, { ...resourceWrite(id, 0, { type: 'Basic' }), content });
   await store.write(cedar, resourceWrite('behind'));
   const pages: number[] = [];

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { stored } from '../../src/access/disclosure.ts';
+import { boxStored } from '../../src/access/disclosure.ts';
 import { sql } from '../../src/database/sql.ts';
 import { raiseOrderEpoch } from '../../src/storage/order-epoch.ts';
 import { openStore, type ResourceWrite, type WriteOutcome } from '../../src/storage/store.ts';
@@ -194,7 +194,7 @@ test('content comes back as it was stored', async () => {
   ];
   for (const [index, text] of contents.entries()) {
     const write = resourceWrite(`verbatim-${index}`);
-    if (text !== '') await store.write(maple, { ...write, content: stored(text) });
+    if (text !== '') await store.write(maple, { ...write, content: boxStored(text) });
     else await store.write(maple, { ...write, content: null });
     const read = opened(await store.read(maple, 'Patient', `verbatim-${index}`));
     assert.deepEqual([read?.['content'], read?.['deleted']], [text, text === '']);

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { contentOf } from '../../src/access/disclosure.ts';
+import { getStoredText } from '../../src/access/disclosure.ts';
 import { sql } from '../../src/database/sql.ts';
 import { batchMax, openStore, type WriteOutcome } from '../../src/storage/store.ts';
 import { openTestDatabase } from '../support/database.ts';
@@ -162,7 +162,7 @@ test('long contents are stored as they are, beside short ones and deletions', as
   for (const [index, note] of notes.entries()) {
     const found = await store.read(maple, 'Patient', `long-${index}`);
     assert.ok(found !== undefined && !found.deleted);
-    assert.equal(contentOf(found.content), contentText('Patient', `long-${index}`, 1, note));
+    assert.equal(getStoredText(found.content), contentText('Patient', `long-${index}`, 1, note));
   }
   assert.equal((await store.read(maple, 'Patient', 'long-deleted'))?.deleted, true);
 });

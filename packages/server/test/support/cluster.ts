@@ -9,7 +9,7 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { settingsMark } from '../../../embedded-postgres/src/settings.ts';
+import { computeSettingsMark } from '../../../embedded-postgres/src/settings.ts';
 import { openLog } from '../../src/base/log.ts';
 import type { ConnectionParts } from '../../src/database/database.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded-postgres.ts';
@@ -73,7 +73,7 @@ export async function joinTestCluster(): Promise<JoinedCluster> {
   if (dataDir !== undefined && process.env[stockVariable] !== undefined)
     return { ...JSON.parse(readFileSync(path.join(dataDir, connectionsFile), 'utf8')), stop: async () => undefined };
   return await start(
-    dataDir ?? path.join(os.tmpdir(), `praxis-test-${process.getuid?.() ?? 'user'}-${settingsMark('none', '')}`),
+    dataDir ?? path.join(os.tmpdir(), `praxis-test-${process.getuid?.() ?? 'user'}-${computeSettingsMark('none', '')}`),
   );
 }
 

@@ -11,7 +11,7 @@ import {
   type DatabaseOptions,
   openDatabase,
 } from '../../src/database/database.ts';
-import { migrate, readMigrations, schemaChecksum } from '../../src/database/migrate.ts';
+import { computeSchemaChecksum, migrate, readMigrations } from '../../src/database/migrate.ts';
 import { joinTestCluster, testLog } from './cluster.ts';
 
 /** A test context, or the module `node:test` itself: `openTestDatabase({ after })` lives as long as the test file. */
@@ -91,7 +91,7 @@ const olderTemplatesMax = 3;
 
 /** Makes the template of the present schema unless it exists. Returns its name. */
 async function ensureTemplate(client: pg.Client, maintenance: ConnectionParts): Promise<string> {
-  const name = `template_${schemaChecksum(await readMigrations()).slice(0, 16)}`;
+  const name = `template_${computeSchemaChecksum(await readMigrations()).slice(0, 16)}`;
   if (await databaseExists(client, name)) return name;
   await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
   try {

@@ -1,12 +1,12 @@
 /** Budgets for what is tested without a request. */
 import { type Budget, openBudget } from '@praxis/fhir';
-import { requestLimits, tooCostly } from '../../src/limits/budgets.ts';
+import { makeTooCostlyError, requestLimits } from '../../src/limits/budgets.ts';
 
 /** What one request may cost, with all slices of the event loop for itself. */
 export function openRequestBudget(): Budget {
   return openBudget(requestLimits, {
     now: () => performance.now(),
     nextSlice: async () => undefined,
-    errorOf: tooCostly,
+    errorOf: makeTooCostlyError,
   });
 }

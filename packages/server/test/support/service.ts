@@ -8,9 +8,9 @@ import path from 'node:path';
 import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { openPlatform, type Platform, type Service, startService } from '../../src/app.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import { fixedClock } from '../../src/base/clock.ts';
+import { makeFixedClock } from '../../src/base/clock.ts';
 import { readConfig } from '../../src/base/config.ts';
-import { newSecret } from '../../src/base/ids.ts';
+import { makeSecret } from '../../src/base/ids.ts';
 import type { Log } from '../../src/base/log.ts';
 import { issueApiKey } from '../../src/oauth/client-auth/api-keys.ts';
 import { issueClient } from '../../src/oauth/client-auth/clients.ts';
@@ -42,8 +42,8 @@ export async function openTestService(
   log: Log = testLog,
 ): Promise<TestService> {
   const database = await openTestDatabase(t);
-  const clock = fixedClock(startMs);
-  const dataDir = path.join(os.tmpdir(), `praxis-service-${newSecret(9)}`); // made when something is put there
+  const clock = makeFixedClock(startMs);
+  const dataDir = path.join(os.tmpdir(), `praxis-service-${makeSecret(9)}`); // made when something is put there
   t.after(async () => rmSync(dataDir, { recursive: true, force: true }));
   const config = readConfig({
     PRAXIS_PORT: '0',
@@ -52,7 +52,7 @@ export async function openTestService(
     PRAXIS_GUESS_LIMIT: '0',
     PRAXIS_AUDIT_SEAL_MS: '0',
     PRAXIS_COMPLETE_LAG_MS: '0',
-    PRAXIS_SECRET_KEY: newSecret(),
+    PRAXIS_SECRET_KEY: makeSecret(),
     PRAXIS_LOG_LEVEL: 'silent',
     ...settings,
   });

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { type Account, chooseAccount } from '../../../embedded-postgres/src/account.ts';
-import { newSecret } from '../../src/base/ids.ts';
+import { makeSecret } from '../../src/base/ids.ts';
 import type { ConnectionParts } from '../../src/database/database.ts';
 import { embeddedApplication } from '../../src/database/embedded-postgres.ts';
 
@@ -36,7 +36,7 @@ export async function startStockCluster(programs: string): Promise<StockCluster>
   const cluster = path.join(root, 'cluster');
   mkdirSync(cluster, { mode: 0o700 });
   for (const directory of [root, cluster]) account.own(directory);
-  const superuser = newSecret();
+  const superuser = makeSecret();
   const passwordFile = path.join(root, 'password');
   writeFileSync(passwordFile, superuser, { mode: 0o600 });
   account.own(passwordFile);
@@ -63,7 +63,7 @@ export async function startStockCluster(programs: string): Promise<StockCluster>
   };
   const place = { host: root, port: 5432 };
   try {
-    const passwords = { owner: newSecret(), runtime: newSecret() };
+    const passwords = { owner: makeSecret(), runtime: makeSecret() };
     await makeRoles({ ...place, database: 'postgres', user: 'praxis_superuser', password: superuser }, passwords);
     return {
       owner: { ...place, database: 'praxis', user: 'praxis_owner', password: passwords.owner },

@@ -1,7 +1,7 @@
 /** Every worst case that the lists of the server name, and what its requests have to know of a practice. */
 import {
-  getting,
-  invoking,
+  buildGetRequest,
+  buildOperationRequest,
   type WorstCase,
   type WorstCaseWorld,
   type WorstRequest,
@@ -58,7 +58,7 @@ export async function prepareAttacks(send: Send, attacks: readonly Attack[]): Pr
 async function bookSeries(send: Send, slot: string, patient: string, count: number): Promise<readonly string[]> {
   const participant = [{ actor: { reference: `Patient/${patient}` }, status: 'accepted' }];
   const { status, body } = await send(
-    invoking('Appointment/$book', [
+    buildOperationRequest('Appointment/$book', [
       { name: 'slot', valueString: `Slot/${slot}` },
       { name: 'appointment', resource: { resourceType: 'Appointment', status: 'booked', participant } },
       {
@@ -88,13 +88,13 @@ async function bookSeries(send: Send, slot: string, patient: string, count: numb
 /** Learns of the attacked practice what requests have to name. */
 export async function learnWorld(send: Send): Promise<WorstCaseWorld> {
   const firstOf = async (type: string): Promise<string> => {
-    const { body } = await send(getting(`${type}?_count=1`));
+    const { body } = await send(buildGetRequest(`${type}?_count=1`));
     return JSON.parse(body).entry?.[0]?.resource.id ?? 'none';
   };
-  const { body } = await send(getting('ValueSet/appointment-type/$expand'));
+  const { body } = await send(buildGetRequest('ValueSet/appointment-type/$expand'));
   const appointmentType: string = JSON.parse(body).expansion.contains[0].code;
   const freeSlot = async (): Promise<string> => {
-    const slots = await send(getting(`Slot/$find?appointment-type=${appointmentType}&_count=1`));
+    const slots = await send(buildGetRequest(`Slot/$find?appointment-type=${appointmentType}&_count=1`));
     return JSON.parse(slots.body).entry[0].resource.id;
   };
   const patient = await firstOf('Patient');

@@ -5,15 +5,15 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import test from 'node:test';
 import { type JsonValue, validateResource } from '@praxis/fhir';
-import { breachesOf } from '../../src/engine/write/invariants.ts';
+import { findBreaches } from '../../src/engine/write/invariants.ts';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { parseHolidays } from '../../src/practice/calendars/holidays.ts';
 import { parseCalendar } from '../../src/practice/calendars/parse-calendar.ts';
 import {
+  buildPracticeRules,
+  generatePractice,
   type PracticeOptions,
-  practiceRules,
   type SyntheticResource,
-  syntheticPractice,
 } from '../../src/synthetic/practice.ts';
 
 const options: PracticeOptions = {
@@ -25,7 +25,7 @@ const options: PracticeOptions = {
   todayMs: Date.UTC(2026, 10, 20),
 };
 
-const practice = [...syntheticPractice(options)];
+const practice = [...generatePractice(options)];
 const ofType = (type: string): SyntheticResource[] => practice.filter(({ resourceType }) => resourceType === type);
 
 test('every resource is valid R4', () => {
@@ -39,7 +39,7 @@ test('no resource breaks an invariant of R4', async () => {
   const budget = openOperatorBudget();
   const broken = new Set<string>();
   for (const resource of practice)
-    for (const { key, path } of await breachesOf({ ...resource }, budget)) broken.add(`${key} ${path}`);
+    for (const { key, path } of await findBreaches({ ...resource }, budget)) broken.add(`${key} ${path}`);
   assert.deepEqual([...broken], []);
 });
 
@@ -60,7 +60,7 @@ function referencesIn(value: JsonValue): string[] {
 
 test('the same seed, firm and day give the same resources; another seed or firm gives others', () => {
   const digest = (resources: Iterable<SyntheticResource>): string => hash('sha256', JSON.stringify([...resources]));
-  const made = (changes: Partial<PracticeOptions>): string => digest(syntheticPractice({ ...options, ...changes }));
+  const made = (changes: Partial<PracticeOptions>): string => digest(generatePractice({ ...options, ...changes }));
   assert.equal(made({}), digest(practice));
   assert.notEqual(made({ seed: 'other' }), digest(practice));
   assert.notEqual(made({ firm: 'cedar' }), digest(practice));
@@ -68,7 +68,7 @@ test('the same seed, firm and day give the same resources; another seed or firm 
 
 test('a patient is the same whatever the size of the practice', () => {
   const patient = (patients: number): object => {
-    const found = [...syntheticPractice({ ...options, patients })].find(
+    const found = [...generatePractice({ ...options, patients })].find(
       ({ id, resourceType }) => resourceType === 'Patient' && id === '450007',
     );
     // Referring practitioners are as many as the practice's size asks for.
@@ -106,7 +106,7 @@ test('opening hours are those of the wall clock on both sides of a change of clo
 });
 
 test('a practice streams: taking the first resources makes no others', () => {
-  const stream = syntheticPractice({ ...options, patients: 5_000_000 });
+  const stream = generatePractice({ ...options, patients: 5_000_000 });
   const first = Array.from({ length: 10_000 }, () => stream.next().value);
   assert.equal(first.filter((resource) => resource === undefined).length, 0);
   assert.equal(stream.return(undefined).done, true);
@@ -119,7 +119,7 @@ test('every practice-specific search parameter that R4 does not define has somet
 });
 
 test('the rules can be kept as calendars, and name who and what the practice has', () => {
-  const { calendars, holidays } = practiceRules(options);
+  const { calendars, holidays } = buildPracticeRules(options);
   const documents = [...calendars];
   assert.equal(documents.length, ofType('Schedule').length);
   const ids = (type: string): ReadonlySet<string> => new Set(ofType(type).map(({ id }) => id));

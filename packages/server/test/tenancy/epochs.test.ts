@@ -18,7 +18,7 @@ import {
   suspendApplication,
 } from '../../src/tenancy/applications.ts';
 import { authorise, revokeAuthorisation, setOperatorRows } from '../../src/tenancy/authorisations.ts';
-import { changing } from '../../src/tenancy/epochs.ts';
+import { changeRights } from '../../src/tenancy/epochs.ts';
 import { resumeFirm, setFirmTimeZone, suspendFirm } from '../../src/tenancy/firms.ts';
 import { entryProblem, makeAccount, makeFirm, makeVendor, openWorld, startMs } from '../oauth/world.ts';
 import { openTestDatabase } from '../support/database.ts';
@@ -177,7 +177,7 @@ test('a change that is refused raises nothing', async () => {
   await assert.rejects(revokeClient(database, made.b.application, made.a.clientId), /has no live client/);
   await assert.rejects(revokeLegacyAccount(database, made.y, made.account.username), /has no live account/);
   await assert.rejects(
-    changing(database, { application: made.a.application.id }, () => Promise.reject(new Error('refused'))),
+    changeRights(database, { application: made.a.application.id }, () => Promise.reject(new Error('refused'))),
     /refused/,
   );
   assert.deepEqual(await epochsOf(made), before);
@@ -206,7 +206,7 @@ test('changes at once raise the epoch once each', async () => {
   assert.deepEqual(await epochsOf(made), [11, 6, 6, 1]);
 });
 
-test('no statement of tenancy and oauth changes a right outside of `changing`', () => {
+test('no statement of tenancy and oauth changes a right outside of `changeRights`', () => {
   const changed =
     /\b(?:UPDATE|DELETE FROM)\s+(?:ONLY\s+)?(?:firm|application|authorisation|api_key|client|legacy_account|legacy_sunset|legacy_brown_out)\b/;
   for (const directory of ['tenancy', 'oauth']) {
@@ -214,11 +214,11 @@ test('no statement of tenancy and oauth changes a right outside of `changing`', 
     for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
       name.endsWith('.ts'),
     )) {
-      // Each function that holds such a statement opens `changing` before it.
+      // Each function that holds such a statement opens `changeRights` before it.
       for (const body of readFileSync(new URL(file, folder), 'utf8').split(/\n}\n/)) {
         const at = body.search(changed);
         assert.ok(
-          at < 0 || body.slice(0, at).includes('changing(database'),
+          at < 0 || body.slice(0, at).includes('changeRights(database'),
           `${directory}/${file}: ${body.slice(at, at + 60)}`,
         );
       }

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Platform } from '../../src/app.ts';
-import { slotIds } from '../../src/practice/calendars/slot-id.ts';
+import { makeSlotIds } from '../../src/practice/calendars/slot-id.ts';
 import { findCalendarVersions, findHolidayVersions } from '../../src/practice/calendars/store.ts';
 import { findInboundCharges } from '../../src/practice/charges/store.ts';
 import { decide } from '../../src/practice/intake/deciding.ts';
@@ -297,7 +297,7 @@ export async function sweepCalendars({ caller, firm, platform, during }: Sweeper
   const { store, scope } = await editorOf(platform, firm);
   await findCalendarVersions(store, scope, number);
   await findHolidayVersions(store, scope, '');
-  const [slot, other] = [9, 10].map((hour) => slotIds(firm.id, number, 'NEW')(Date.UTC(2026, 10, 23, hour + 5)));
+  const [slot, other] = [9, 10].map((hour) => makeSlotIds(firm.id, number, 'NEW')(Date.UTC(2026, 10, 23, hour + 5)));
   const send = async (path: string, ...parameter: object[]) => {
     during(`POST ${path}`);
     const body = parameter.length === 0 ? undefined : { resourceType: 'Parameters', parameter };

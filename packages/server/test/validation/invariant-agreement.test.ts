@@ -9,17 +9,17 @@ import {
   checkInvariants,
   type InvariantBreach,
   invariantPaths,
-  invariantsAt,
-  invariantsOf,
   type JsonObject,
+  listInvariants,
+  listInvariantsAt,
   parseJson,
   resourceTypes,
 } from '@praxis/fhir';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
-import { canonicalUnit } from '../../src/search/kinds/ucum.ts';
-import { childNodes, type ElementNode, resourceNode } from '../../src/validation/element-node.ts';
+import { findCanonicalUnit } from '../../src/search/kinds/ucum.ts';
+import { buildResourceNode, type ElementNode, listChildNodes } from '../../src/validation/element-node.ts';
 import { holds } from '../../src/validation/fhirpath.ts';
-import { plainOf } from '../../src/validation/plain.ts';
+import { toPlain } from '../../src/validation/plain.ts';
 import { makeResource, mutate, randomFrom } from './invariant-mutations.ts';
 import { objectOf } from './plain-resource.ts';
 
@@ -40,25 +40,25 @@ const incomparable = 'rng-2';
 
 function ours(resource: JsonObject): readonly InvariantBreach[] {
   const budget = openOperatorBudget();
-  return checkInvariants(resource, { severity: 'all', breachesMax: 10_000, budget, findUnit: canonicalUnit });
+  return checkInvariants(resource, { severity: 'all', breachesMax: 10_000, budget, findUnit: findCanonicalUnit });
 }
 
 /** The same by the library: each invariant on each element, one after another. */
 function byLibrary(resource: JsonObject): readonly string[] {
-  const root = resourceNode(plainOf(resource));
+  const root = buildResourceNode(toPlain(resource));
   return root === undefined ? [] : verdictsInside(root).sort();
 }
 
 function verdictsInside(node: ElementNode): string[] {
   const isContained = node.element?.name === 'contained';
-  const found = invariantsOf(node.element, node.type, node.definition)
+  const found = listInvariants(node.element, node.type, node.definition)
     .filter(({ key, expression }) => !structural.has(key) && expression !== '' && key !== incomparable)
     .filter(({ key }) => key !== 'dom-6' || !isContained)
     .flatMap(({ key, expression, severity }) => {
       const verdict = verdictOf(expression, node);
       return verdict === 'holds' ? [] : [`${verdict === 'broken' ? severity : verdict} ${key} ${node.path}`];
     });
-  return [...found, ...childNodes(node).flatMap(verdictsInside)];
+  return [...found, ...listChildNodes(node).flatMap(verdictsInside)];
 }
 
 function verdictOf(expression: string, node: ElementNode): 'holds' | 'broken' | 'unevaluated' {
@@ -124,7 +124,7 @@ test('made resources of every type', () => {
 });
 
 test('nearly every invariant was broken somewhere above', () => {
-  const all = new Set(invariantPaths.flatMap(invariantsAt).map(({ key }) => key));
+  const all = new Set(invariantPaths.flatMap(listInvariantsAt).map(({ key }) => key));
   const never = [...all].filter((key) => !broken.has(key) && !structural.has(key));
   assert.deepEqual(
     never.filter((key) => !brokenByHand.has(key) && !naming.test(key)),

@@ -3,18 +3,18 @@
  * same seed gives the same changes.
  */
 import {
+  buildJsonName,
   type ElementDefinition,
   type ElementType,
+  findTypeDefinition,
+  findValueSetCodings,
   invariantPaths,
-  invariantsAt,
   isRawDecimal,
   isSubtypeOf,
   type JsonObject,
   type JsonValue,
-  jsonNameOf,
+  listInvariantsAt,
   type TypeDefinition,
-  typeDefinition,
-  valueSetCodings,
 } from '@praxis/fhir';
 
 /** A number from 0 up to 1. */
@@ -43,7 +43,7 @@ interface Place {
  * structure is right but for required elements that cannot be made.
  */
 export function makeResource(type: string, random: Random): JsonObject {
-  return { resourceType: type, ...makeObject(typeDefinition(type), random, 5) };
+  return { resourceType: type, ...makeObject(findTypeDefinition(type), random, 5) };
 }
 
 interface Wording {
@@ -59,7 +59,7 @@ function wordingOf(definition: TypeDefinition): Wording {
   let found = wordings.get(root);
   if (found === undefined) {
     const paths = invariantPaths.filter((path) => path === root || path.startsWith(`${root}.`));
-    const all = paths.flatMap(invariantsAt).map(({ expression }) => expression);
+    const all = paths.flatMap(listInvariantsAt).map(({ expression }) => expression);
     const texts = all.flatMap((each) => [...each.matchAll(/'((?:[^'\\])*)'/g)].map(([, text = '']) => text));
     found = { words: new Set([...all, ...paths].flatMap((each) => each.match(/[A-Za-z]+/g) ?? [])), texts };
     wordings.set(root, found);
@@ -76,7 +76,9 @@ export function mutate(resource: JsonObject, random: Random, count: number): voi
     const elements = [...definition.elements.values()].filter(({ name }) => name !== 'id' && name !== 'contained');
     const element = pick(random, elements);
     if (element === undefined) continue;
-    const present = element.types.map((type) => jsonNameOf(element, type)).find((name) => object[name] !== undefined);
+    const present = element.types
+      .map((type) => buildJsonName(element, type))
+      .find((name) => object[name] !== undefined);
     if (present !== undefined && random() < 0.6) {
       delete object[present];
       delete object[`_${present}`];
@@ -87,7 +89,7 @@ export function mutate(resource: JsonObject, random: Random, count: number): voi
     if (type === undefined) continue;
     const value = makeValue(element, type, random, 2);
     if (value === undefined) continue;
-    object[jsonNameOf(element, type)] = element.max > 1 ? withOther(value, element, type, random) : value;
+    object[buildJsonName(element, type)] = element.max > 1 ? withOther(value, element, type, random) : value;
   }
 }
 
@@ -98,7 +100,7 @@ function withOther(value: JsonValue, element: ElementDefinition, type: ElementTy
 
 /** All objects of a resource. */
 function placesOf(resource: JsonObject): Place[] {
-  const definition = typeDefinition(String(resource['resourceType']));
+  const definition = findTypeDefinition(String(resource['resourceType']));
   return definition === undefined ? [] : placesIn({ object: resource, definition });
 }
 
@@ -106,8 +108,8 @@ function placesIn(place: Place): Place[] {
   const places = [place];
   for (const element of place.definition.elements.values()) {
     for (const type of element.types) {
-      const value = place.object[jsonNameOf(element, type)];
-      const definition = element.children ?? typeDefinition(type.code);
+      const value = place.object[buildJsonName(element, type)];
+      const definition = element.children ?? findTypeDefinition(type.code);
       for (const object of Array.isArray(value) ? value : [value]) {
         if (!isObject(object) || definition === undefined) continue;
         places.push(...(definition.kind === 'resource' ? placesOf(object) : placesIn({ object, definition })));
@@ -178,7 +180,7 @@ function makeValue(
   if (type.code === 'code' && codings.length > 0 && random() < 0.8) return pick(random, codings)?.code;
   const pool = primitives[type.code];
   if (pool !== undefined) return pick(random, pool);
-  return makeObject(element.children ?? typeDefinition(type.code), random, depth);
+  return makeObject(element.children ?? findTypeDefinition(type.code), random, depth);
 }
 
 const unmade = new Set(['id', 'meta', 'text', 'contained', 'extension', 'modifierExtension']);
@@ -195,7 +197,7 @@ function makeObject(definition: TypeDefinition | undefined, random: Random, dept
     const values = Array.from({ length: count }, () => makeValue(element, type, random, depth - 1, texts));
     const made = values.filter((value) => value !== undefined);
     const [first] = made;
-    if (first !== undefined) object[jsonNameOf(element, type)] = element.max > 1 ? made : first;
+    if (first !== undefined) object[buildJsonName(element, type)] = element.max > 1 ? made : first;
   }
   return Object.keys(object).length === 0 ? undefined : object;
 }
@@ -209,7 +211,7 @@ function makeQuantity(random: Random): JsonObject {
 }
 
 function codingsOf({ binding }: ElementDefinition) {
-  const sets = binding === undefined ? undefined : valueSetCodings(binding);
+  const sets = binding === undefined ? undefined : findValueSetCodings(binding);
   return [...(sets ?? [])].flatMap(([system, codes]) => [...codes].map((code) => ({ system, code })));
 }
 

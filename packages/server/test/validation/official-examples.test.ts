@@ -7,10 +7,10 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import test from 'node:test';
 import { checkInvariants, loadOfficialProfiles, parseJson } from '@praxis/fhir';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
-import { canonicalUnit } from '../../src/search/kinds/ucum.ts';
-import { examine, namedProfiles } from '../../src/validation/examine.ts';
+import { findCanonicalUnit } from '../../src/search/kinds/ucum.ts';
+import { examine, listNamedProfiles } from '../../src/validation/examine.ts';
 import type { Finding } from '../../src/validation/finding.ts';
-import { plainOf } from '../../src/validation/plain.ts';
+import { toPlain } from '../../src/validation/plain.ts';
 import { loadProfiles } from '../../src/validation/profiles.ts';
 import { objectOf } from './plain-resource.ts';
 
@@ -78,10 +78,15 @@ async function findingsOf(names: readonly string[]) {
 
 async function examined(name: string): Promise<readonly Pick<Finding, 'severity' | 'rule' | 'path'>[]> {
   const resource = objectOf(parseJson(readFileSync(new URL(name, folder), 'utf8')));
-  const plain = plainOf(resource);
-  const loaded = await loadProfiles(official, namedProfiles(plain), async () => undefined);
+  const plain = toPlain(resource);
+  const loaded = await loadProfiles(official, listNamedProfiles(plain), async () => undefined);
   const budget = openOperatorBudget();
-  const breaches = checkInvariants(resource, { severity: 'all', breachesMax: 1000, budget, findUnit: canonicalUnit });
+  const breaches = checkInvariants(resource, {
+    severity: 'all',
+    breachesMax: 1000,
+    budget,
+    findUnit: findCanonicalUnit,
+  });
   return [
     ...breaches.map(({ severity, key, path, unevaluated }) => ({
       severity,

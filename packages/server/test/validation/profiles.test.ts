@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { type JsonObject, loadOfficialProfiles, parseJson } from '@praxis/fhir';
-import { examine, namedProfiles } from '../../src/validation/examine.ts';
-import { plainOf } from '../../src/validation/plain.ts';
+import { examine, listNamedProfiles } from '../../src/validation/examine.ts';
+import { toPlain } from '../../src/validation/plain.ts';
 import { loadProfiles } from '../../src/validation/profiles.ts';
 import { objectOf } from './plain-resource.ts';
 
@@ -18,8 +18,8 @@ async function errorsOf(
   profiles: readonly string[],
   definitions: ReadonlyMap<string, JsonObject> = new Map(),
 ): Promise<string[]> {
-  const plain = plainOf(objectOf(parseJson(JSON.stringify(resource))));
-  const names = [...profiles, ...namedProfiles(plain)];
+  const plain = toPlain(objectOf(parseJson(JSON.stringify(resource))));
+  const names = [...profiles, ...listNamedProfiles(plain)];
   const loaded = await loadProfiles(officialProfiles, names, async (canonical) => definitions.get(canonical));
   const { findings } = examine(plain, profiles, loaded, 100);
   return findings.filter(({ severity }) => severity === 'error').map(({ rule, path }) => `${rule} ${path}`);

@@ -2,7 +2,7 @@
 
 import { createdAt, lastUsedAt, title } from '../../actions/fields.ts';
 import { nothing, roles, type Shape } from '../../actions/schema.ts';
-import { numberOf } from '../../actions/targets.ts';
+import { parseSegmentNumber } from '../../actions/targets.ts';
 import { setPassword } from '../administrators.ts';
 import { defineSessionAction } from '../context.ts';
 import { passwordLengthMax, passwordLengthMin } from '../password-rules.ts';
@@ -106,7 +106,7 @@ export const accountActions = [
     sessionOnly: true,
     fields: {},
     output: nothing,
-    run: (context, { path }) => revokeToken(context, context.caller, numberOf('token', path.token)),
+    run: (context, { path }) => revokeToken(context, context.caller, parseSegmentNumber('token', path.token)),
   }),
 ];
 

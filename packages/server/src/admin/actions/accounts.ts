@@ -2,7 +2,7 @@
 
 import { applicationMember, createdAt, title } from '../../actions/fields.ts';
 import { nothing } from '../../actions/schema.ts';
-import { applicationOf, firmOf } from '../../actions/targets.ts';
+import { getTargetApplication, getTargetFirm } from '../../actions/targets.ts';
 import {
   issueLegacyAccount,
   listLegacyAccounts,
@@ -33,7 +33,7 @@ export const legacyAccountActions = [
         ...createdAt,
       },
     },
-    run: async (context, { path }) => listLegacyAccounts(context.database, await firmOf(context, path)),
+    run: async (context, { path }) => listLegacyAccounts(context.database, await getTargetFirm(context, path)),
   }),
   defineAdminAction({
     name: 'account issue',
@@ -48,8 +48,8 @@ export const legacyAccountActions = [
     },
     output: { kind: 'one', shape: issued },
     async run(context, { path, body }) {
-      const firm = await firmOf(context, path);
-      const application = await applicationOf(context, { ...path, application: body.application });
+      const firm = await getTargetFirm(context, path);
+      const application = await getTargetApplication(context, { ...path, application: body.application });
       return await issueLegacyAccount(context.database, context.secrets, firm, application, body.username);
     },
     command: { arguments: ['application', 'firm'] },
@@ -63,7 +63,7 @@ export const legacyAccountActions = [
     fields: {},
     output: { kind: 'one', shape: issued },
     run: async (context, { path }) =>
-      resetLegacyPassword(context.database, context.secrets, await firmOf(context, path), path.account),
+      resetLegacyPassword(context.database, context.secrets, await getTargetFirm(context, path), path.account),
   }),
   defineAdminAction({
     name: 'account revoke',
@@ -73,7 +73,8 @@ export const legacyAccountActions = [
     roles: ['operator'],
     fields: {},
     output: nothing,
-    run: async (context, { path }) => revokeLegacyAccount(context.database, await firmOf(context, path), path.account),
+    run: async (context, { path }) =>
+      revokeLegacyAccount(context.database, await getTargetFirm(context, path), path.account),
     command: { print: (_, { path }) => [`account ${path.account} is revoked`] },
   }),
 ];

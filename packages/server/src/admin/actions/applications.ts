@@ -2,11 +2,11 @@
 
 import { acl, defaultPurpose, title } from '../../actions/fields.ts';
 import { nothing, type Shape } from '../../actions/schema.ts';
-import { applicationOf } from '../../actions/targets.ts';
+import { getTargetApplication } from '../../actions/targets.ts';
 import { insertApiKey } from '../../oauth/client-auth/api-keys.ts';
 import { insertClientWithSecret } from '../../oauth/client-auth/clients.ts';
-import { realmPath } from '../../oauth/signing/client-tokens.ts';
-import { describedSettings, settingNames } from '../../tenancy/application-settings.ts';
+import { buildRealmPath } from '../../oauth/signing/client-tokens.ts';
+import { describeSettings, settingNames } from '../../tenancy/application-settings.ts';
 import {
   createApplication,
   listApplications,
@@ -127,7 +127,7 @@ export const applicationActions = [
     roles: ['operator', 'vendor'],
     fields: {},
     output: { kind: 'one', shape: application },
-    run: (context, { path }) => applicationOf(context, path),
+    run: (context, { path }) => getTargetApplication(context, path),
   }),
   defineAdminAction({
     name: 'app acl',
@@ -139,7 +139,7 @@ export const applicationActions = [
     fields: { acl: { ...acl('The entries.'), required: true } },
     output: nothing,
     run: async (context, { path, body }) =>
-      setApplicationAcl(context.database, await applicationOf(context, path), body.acl, entryProblem),
+      setApplicationAcl(context.database, await getTargetApplication(context, path), body.acl, entryProblem),
     command: { print: (_, { path, body }) => [`application ${path.application} holds ${body.acl.length} entries`] },
   }),
   defineAdminAction({
@@ -158,7 +158,7 @@ export const applicationActions = [
         habit: { kind: 'text', description: 'What clients do that it is for.' },
       },
     },
-    run: async (context, { path }) => describedSettings((await applicationOf(context, path)).settings),
+    run: async (context, { path }) => describeSettings((await getTargetApplication(context, path)).settings),
     command: { columns: ['name', 'on', 'meaning'] },
   }),
   defineAdminAction({
@@ -170,7 +170,7 @@ export const applicationActions = [
     fields: { settings: { ...settings, required: true } },
     output: nothing,
     run: async (context, { path, body }) =>
-      setApplicationSettings(context.database, await applicationOf(context, path), body.settings),
+      setApplicationSettings(context.database, await getTargetApplication(context, path), body.settings),
     command: {
       print: (_, { path, body }) => {
         const pairs = Object.entries(body.settings).map(([name, on]) => `${name}=${on}`);
@@ -186,7 +186,7 @@ export const applicationActions = [
     roles: ['operator'],
     fields: {},
     output: nothing,
-    run: async (context, { path }) => suspendApplication(context.database, await applicationOf(context, path)),
+    run: async (context, { path }) => suspendApplication(context.database, await getTargetApplication(context, path)),
     command: { print: (_, { path }) => [`application ${path.application} is suspended`] },
   }),
   defineAdminAction({
@@ -197,7 +197,7 @@ export const applicationActions = [
     roles: ['operator'],
     fields: {},
     output: nothing,
-    run: async (context, { path }) => resumeApplication(context.database, await applicationOf(context, path)),
+    run: async (context, { path }) => resumeApplication(context.database, await getTargetApplication(context, path)),
     command: { print: (_, { path }) => [`application ${path.application} is active`] },
   }),
   defineAdminAction({
@@ -215,7 +215,7 @@ export const applicationActions = [
       },
     },
     run: async (context, { path }) =>
-      listAuthorisingFirms(context.database, context.clock, await applicationOf(context, path)),
+      listAuthorisingFirms(context.database, context.clock, await getTargetApplication(context, path)),
   }),
 ];
 
@@ -227,5 +227,5 @@ function access(
   realm: string,
 ) {
   const baseUrls = [...new Set(firms)].map((prefix) => baseUrlOf({ environment, prefix }));
-  return { baseUrls, tokenUrl: `${originOfRealm(realm)}${realmPath(realm)}/protocol/openid-connect/token` };
+  return { baseUrls, tokenUrl: `${originOfRealm(realm)}${buildRealmPath(realm)}/protocol/openid-connect/token` };
 }

@@ -4,19 +4,23 @@
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { parseScope } from '../../access/grammar.ts';
-import { rowQueryText } from '../../access/row-query.ts';
+import { formatRowQuery } from '../../access/row-query.ts';
 import type { Shape } from '../../actions/schema.ts';
-import { applicationOf, firmOf } from '../../actions/targets.ts';
+import { getTargetApplication, getTargetFirm } from '../../actions/targets.ts';
 import { serviceActions } from '../../audit/audit-row.ts';
-import { type Disclosure, disclosuresOf } from '../../audit/disclosures.ts';
-import { serviceRowsOf } from '../../audit/service-rows.ts';
+import { type Disclosure, streamDisclosures } from '../../audit/disclosures.ts';
+import { listServiceRows } from '../../audit/service-rows.ts';
 import { fail } from '../../base/errors.ts';
-import { effectiveAccess, interactionNames, type PermissionGrant } from '../../engine/rights/effective-access.ts';
+import {
+  computeEffectiveAccess,
+  interactionNames,
+  type PermissionGrant,
+} from '../../engine/rights/effective-access.ts';
 import { openOperations } from '../../operations/open-operations.ts';
 import { operations } from '../../practice/operations.ts';
-import { typeName } from '../../storage/rows.ts';
+import { getTypeName } from '../../storage/rows.ts';
 import { defineAdminAction } from '../context.ts';
-import { explainAccess, verdictsOn } from '../explain.ts';
+import { explainAccess, judgeQuestion } from '../explain.ts';
 import { printAccess } from './print-access.ts';
 
 const practices = ['operator', 'practice'] as const;
@@ -110,9 +114,14 @@ export const auditActions = [
       const id = /^(?:Patient\/)?([A-Za-z0-9\-.]{1,64})$/.exec(patient)?.[1];
       if (id === undefined)
         return fail('rule-broken', { diagnostics: 'patient must be Patient/ID', expression: ['patient'] });
-      const firm = await firmOf(context, path);
+      const firm = await getTargetFirm(context, path);
       const rows: object[] = [];
-      for await (const row of disclosuresOf(context.database, { firm: firm.id, patient: id, fromMs: from, toMs: to })) {
+      for await (const row of streamDisclosures(context.database, {
+        firm: firm.id,
+        patient: id,
+        fromMs: from,
+        toMs: to,
+      })) {
         rows.push(listed(row));
         if (rows.length > context.rowsMax) break;
       }
@@ -134,7 +143,7 @@ export const auditActions = [
     },
     output: { kind: 'list', shape: serviceRow },
     run: async ({ database, clock, rowsMax }, { body: { from, to = Number.MAX_SAFE_INTEGER, refused = false } }) =>
-      serviceRowsOf(database, {
+      listServiceRows(database, {
         fromMs: from ?? clock.now() - dayMs,
         toMs: to,
         isRefused: refused,
@@ -188,12 +197,17 @@ export const auditActions = [
           diagnostics: 'interaction and parameter are asked of a type',
           expression: ['type'],
         });
-      const application = await applicationOf(context, path);
-      const { closed, policy, own } = await explainAccess(context, await firmOf(context, path), application, scope);
+      const application = await getTargetApplication(context, path);
+      const { closed, policy, own } = await explainAccess(
+        context,
+        await getTargetFirm(context, path),
+        application,
+        scope,
+      );
       if (policy === undefined) return { closed, entries: [], bundles: [], types: [], verdicts: [], operations: [] };
-      const access = effectiveAccess(policy, own, type === undefined ? [] : [type]);
+      const access = computeEffectiveAccess(policy, own, type === undefined ? [] : [type]);
       const asked = interactionNames.find((name) => name === interaction);
-      const verdicts = type === undefined ? [] : verdictsOn(policy, own, { type, interaction: asked, parameter });
+      const verdicts = type === undefined ? [] : judgeQuestion(policy, own, { type, interaction: asked, parameter });
       return {
         ...access,
         closed,
@@ -209,10 +223,10 @@ export const auditActions = [
 ];
 
 function listed({ typeNumber, id, ...row }: Disclosure): object {
-  const type = typeNumber === null ? '' : typeName(typeNumber);
+  const type = typeNumber === null ? '' : getTypeName(typeNumber);
   return { ...row, resource: id === null ? type : `${type}/${id}` };
 }
 
 function granted({ letter, elements, criteria, entries }: PermissionGrant) {
-  return { letter, elements: elements === 'all' ? ['all'] : elements, rows: rowQueryText(criteria), entries };
+  return { letter, elements: elements === 'all' ? ['all'] : elements, rows: formatRowQuery(criteria), entries };
 }

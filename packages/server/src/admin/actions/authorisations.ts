@@ -1,9 +1,14 @@
 /** `praxis authorise`, `praxis authorisation …`: what firms let applications do. */
-import { operatorRowText } from '../../access/operator-row-text.ts';
+import { formatOperatorRow } from '../../access/operator-row-text.ts';
 import { readOperatorRows } from '../../access/operator-rows.ts';
 import { acl, applicationMember, defaultPurpose, title } from '../../actions/fields.ts';
 import { nothing, type Shape } from '../../actions/schema.ts';
-import { applicationOf, authorisedOf, firmOf, neverAuthorised } from '../../actions/targets.ts';
+import {
+  getAuthorisedTargets,
+  getTargetApplication,
+  getTargetFirm,
+  refuseNotAuthorised,
+} from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
 import type { Application } from '../../tenancy/applications.ts';
 import {
@@ -59,7 +64,7 @@ export const authorisationActions = [
     fields: {},
     output: { kind: 'list', shape: authorisation },
     run: async (context, { path }) =>
-      (await listAuthorisations(context.database, await firmOf(context, path))).map(listed),
+      (await listAuthorisations(context.database, await getTargetFirm(context, path))).map(listed),
     command: {
       columns: ['application', 'state', 'version', 'purpose', 'expiresAt', 'acl'],
       aliases: ['authorization list'],
@@ -74,7 +79,7 @@ export const authorisationActions = [
     fields: {},
     output: { kind: 'one', shape: authorisation },
     run: async (context, { path }) => {
-      const { firm, application } = await authorisedOf(context, path);
+      const { firm, application } = await getAuthorisedTargets(context, path);
       return await current(context, firm, application);
     },
     command: { arguments: ['application', 'firm'] },
@@ -98,8 +103,8 @@ export const authorisationActions = [
     },
     output: { kind: 'one', shape: authorisation },
     async run(context, { path, body }) {
-      const firm = await firmOf(context, path);
-      const application = await applicationOf(context, path);
+      const firm = await getTargetFirm(context, path);
+      const application = await getTargetApplication(context, path);
       const { acl: entries, purpose, expiresAt, rows } = body;
       await authorise(
         context.database,
@@ -139,7 +144,7 @@ export const authorisationActions = [
       },
     },
     run: async (context, { path }) => {
-      const { firm, application } = await authorisedOf(context, path);
+      const { firm, application } = await getAuthorisedTargets(context, path);
       return (await listAuthorisationVersions(context.database, firm, application)).map(listed);
     },
     command: {
@@ -157,7 +162,7 @@ export const authorisationActions = [
     fields: {},
     output: nothing,
     run: async (context, { path }) => {
-      const { firm, application } = await authorisedOf(context, path);
+      const { firm, application } = await getAuthorisedTargets(context, path);
       await suspendAuthorisation(context.database, firm, application, context.caller.username);
     },
     command: {
@@ -175,7 +180,7 @@ export const authorisationActions = [
     fields: {},
     output: nothing,
     run: async (context, { path }) => {
-      const { firm, application } = await authorisedOf(context, path);
+      const { firm, application } = await getAuthorisedTargets(context, path);
       await resumeAuthorisation(context.database, firm, application, context.caller.username);
     },
     command: {
@@ -193,7 +198,7 @@ export const authorisationActions = [
     fields: {},
     output: nothing,
     run: async (context, { path }) => {
-      const { firm, application } = await authorisedOf(context, path);
+      const { firm, application } = await getAuthorisedTargets(context, path);
       await revokeAuthorisation(context.database, firm, application, context.caller.username);
     },
     command: {
@@ -211,7 +216,7 @@ export const authorisationActions = [
     fields: { rows: { ...rowsField, required: true } },
     output: { kind: 'one', shape: authorisation },
     async run(context, { path, body }) {
-      const { firm, application } = await authorisedOf(context, path);
+      const { firm, application } = await getAuthorisedTargets(context, path);
       await setOperatorRows(context.database, firm, application, requireRows(body.rows), context.caller.username);
       return await current(context, firm, application);
     },
@@ -228,9 +233,9 @@ function requireRows(lines: readonly string[]): StoredOperatorRows {
 
 async function current({ database }: AdminContext, firm: Firm, application: Application): Promise<object> {
   const found = await findAuthorisation(database, firm, application);
-  return found === undefined ? neverAuthorised(firm, application.name) : listed(found);
+  return found === undefined ? refuseNotAuthorised(firm, application.name) : listed(found);
 }
 
 function listed<T extends Pick<Authorisation, 'operatorRows'>>(each: T): object {
-  return { ...each, rows: [...readOperatorRows(each.operatorRows)].map(([code, row]) => operatorRowText(code, row)) };
+  return { ...each, rows: [...readOperatorRows(each.operatorRows)].map(([code, row]) => formatOperatorRow(code, row)) };
 }

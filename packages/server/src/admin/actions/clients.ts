@@ -2,7 +2,7 @@
 
 import { createdAt, lastUsedAt } from '../../actions/fields.ts';
 import { nothing } from '../../actions/schema.ts';
-import { applicationOf, numberOf } from '../../actions/targets.ts';
+import { getTargetApplication, parseSegmentNumber } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
 import { type ClientKeySet, readKeySet, setClientKeys } from '../../oauth/client-auth/client-keys.ts';
 import { addClientSecret, endClientSecret, listClientSecrets } from '../../oauth/client-auth/client-secrets.ts';
@@ -38,7 +38,7 @@ export const clientActions = [
         ...createdAt,
       },
     },
-    run: async (context, { path }) => listClients(context.database, await applicationOf(context, path)),
+    run: async (context, { path }) => listClients(context.database, await getTargetApplication(context, path)),
   }),
   defineAdminAction({
     name: 'client issue',
@@ -56,7 +56,7 @@ export const clientActions = [
       },
     },
     async run(context, { path, body }) {
-      const application = await applicationOf(context, path);
+      const application = await getTargetApplication(context, path);
       if (body.withoutSecret === true) return { clientId: await issueKeyedClient(context.database, application) };
       return await issueClient(context.database, context.secrets, application);
     },
@@ -69,7 +69,8 @@ export const clientActions = [
     roles: vendors,
     fields: {},
     output: nothing,
-    run: async (context, { path }) => revokeClient(context.database, await applicationOf(context, path), path.client),
+    run: async (context, { path }) =>
+      revokeClient(context.database, await getTargetApplication(context, path), path.client),
     command: { print: (_, { path }) => [`client ${path.client} is revoked`] },
   }),
   defineAdminAction({
@@ -93,7 +94,7 @@ export const clientActions = [
       },
     },
     run: async (context, { path }) =>
-      listClientSecrets(context.database, await applicationOf(context, path), path.client),
+      listClientSecrets(context.database, await getTargetApplication(context, path), path.client),
   }),
   defineAdminAction({
     name: 'client add-secret',
@@ -105,7 +106,7 @@ export const clientActions = [
     fields: {},
     output: { kind: 'one', shape: { id, clientSecret } },
     run: async (context, { path }) =>
-      addClientSecret(context.database, context.secrets, await applicationOf(context, path), path.client),
+      addClientSecret(context.database, context.secrets, await getTargetApplication(context, path), path.client),
   }),
   defineAdminAction({
     name: 'client retire-secret',
@@ -118,9 +119,9 @@ export const clientActions = [
     },
     output: nothing,
     async run(context, { path, body }) {
-      const application = await applicationOf(context, path);
+      const application = await getTargetApplication(context, path);
       const end = body.revoke === true ? 'revoked' : 'retired';
-      await endClientSecret(context.database, application, path.client, numberOf('secret', path.secret), end);
+      await endClientSecret(context.database, application, path.client, parseSegmentNumber('secret', path.secret), end);
     },
     command: {
       print: (_, { path, body }) => [`secret ${path.secret} is ${body.revoke === true ? 'revoked' : 'retired'}`],
@@ -146,7 +147,7 @@ export const clientActions = [
     },
     output: nothing,
     async run(context, { path, body }) {
-      const application = await applicationOf(context, path);
+      const application = await getTargetApplication(context, path);
       const keys = await readKeys(context, body.jwks, body.jwksUri);
       await setClientKeys(context.database, application, path.client, keys?.registered);
       return keys?.set.keys.map(({ kid }) => kid) ?? [];

@@ -1,5 +1,5 @@
 /** `praxis entries`: the access entries that exist. */
-import { entryAreas, publishedEntries } from '../../access/registry.ts';
+import { entryAreas, listPublishedEntries } from '../../access/registry.ts';
 import { roles } from '../../actions/schema.ts';
 import { defineAdminAction } from '../context.ts';
 
@@ -20,7 +20,7 @@ export const entryActions = [
     },
     run: async () =>
       entryAreas.flatMap((area) =>
-        area.entries.flatMap((row) => publishedEntries(row).map((entry) => ({ entry, means: row.means }))),
+        area.entries.flatMap((row) => listPublishedEntries(row).map((entry) => ({ entry, means: row.means }))),
       ),
   }),
 ];

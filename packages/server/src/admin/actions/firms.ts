@@ -2,7 +2,7 @@
 
 import { segment, title } from '../../actions/fields.ts';
 import { nothing, type Shape } from '../../actions/schema.ts';
-import { firmOf } from '../../actions/targets.ts';
+import { getTargetFirm } from '../../actions/targets.ts';
 import { createFirm, listFirms, resumeFirm, setRequiredReferences, suspendFirm } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import { defineAdminAction } from '../context.ts';
@@ -55,7 +55,7 @@ export const firmActions = [
     roles: ['operator', 'practice'],
     fields: {},
     output: { kind: 'one', shape: firm },
-    run: (context, { path }) => firmOf(context, path),
+    run: (context, { path }) => getTargetFirm(context, path),
   }),
   defineAdminAction({
     name: 'firm suspend',
@@ -65,7 +65,7 @@ export const firmActions = [
     roles: ['operator'],
     fields: {},
     output: nothing,
-    run: async (context, { path }) => suspendFirm(context.database, await firmOf(context, path)),
+    run: async (context, { path }) => suspendFirm(context.database, await getTargetFirm(context, path)),
     command: { print: (_, { path }) => [`firm ${path.firm} is suspended`] },
   }),
   defineAdminAction({
@@ -76,7 +76,7 @@ export const firmActions = [
     roles: ['operator'],
     fields: {},
     output: nothing,
-    run: async (context, { path }) => resumeFirm(context.database, await firmOf(context, path)),
+    run: async (context, { path }) => resumeFirm(context.database, await getTargetFirm(context, path)),
     command: { print: (_, { path }) => [`firm ${path.firm} is active`] },
   }),
   defineAdminAction({
@@ -95,7 +95,7 @@ export const firmActions = [
     },
     output: nothing,
     run: async (context, { path, body }) =>
-      setRequiredReferences(context.database, await firmOf(context, path), body.required),
+      setRequiredReferences(context.database, await getTargetFirm(context, path), body.required),
     command: {
       arguments: ['firm', 'required'],
       print: (_, { path, body }) => [`references of firm ${path.firm} are ${body.required ? 'required' : 'free'}`],
@@ -127,7 +127,7 @@ export const firmActions = [
       },
     },
     async run(context, { path }) {
-      const scope = await openOperatorScope(context.database, context.clock, await firmOf(context, path));
+      const scope = await openOperatorScope(context.database, context.clock, await getTargetFirm(context, path));
       return await context.store.parameterStandings(scope);
     },
   }),

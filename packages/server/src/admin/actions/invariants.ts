@@ -1,7 +1,7 @@
 /** `praxis invariants broken`: which stored resources break invariants of R4. */
 import { resourceTypes } from '@praxis/fhir';
 import type { Shape } from '../../actions/schema.ts';
-import { firmOf } from '../../actions/targets.ts';
+import { getTargetFirm } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
 import { type ExaminedPlace, listBrokenInvariants } from '../../engine/write/broken-invariants.ts';
 import { requestLimits } from '../../limits/budgets.ts';
@@ -50,7 +50,7 @@ export const invariantActions = [
     async run(context, { path, body }) {
       const { database, clock, store, openBudget } = context;
       const wanted = readWanted(body);
-      const scope = await openOperatorScope(database, clock, await firmOf(context, path));
+      const scope = await openOperatorScope(database, clock, await getTargetFirm(context, path));
       const budget = openBudget(scope, requestLimits);
       const { items, examined, next } = await listBrokenInvariants(store, scope, wanted, budget);
       return {

@@ -1,7 +1,7 @@
 /** `praxis job …`: work beside the requests that has failed for a firm (docs/decisions/0219). */
 
 import { nothing, type Shape } from '../../actions/schema.ts';
-import { firmOf } from '../../actions/targets.ts';
+import { getTargetFirm } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
 import type { Queryable } from '../../database/database.ts';
 import { listJobFailures, releaseJob } from '../../jobs/job-failures.ts';
@@ -31,7 +31,7 @@ export const jobActions = [
     fields: {},
     output: { kind: 'list', shape: failure },
     async run(context, { path }) {
-      return await listJobFailures(context.database, (await firmOf(context, path)).id);
+      return await listJobFailures(context.database, (await getTargetFirm(context, path)).id);
     },
   }),
   defineAdminAction({
@@ -43,7 +43,7 @@ export const jobActions = [
     fields: {},
     output: nothing,
     async run(context, { path }) {
-      await releaseFailed(context.database, path.job, await firmOf(context, path));
+      await releaseFailed(context.database, path.job, await getTargetFirm(context, path));
     },
     command: { arguments: ['job', 'firm'], print: () => ['released'] },
   }),

@@ -2,7 +2,7 @@
 
 import { createdAt, lastUsedAt, title } from '../../actions/fields.ts';
 import { nothing } from '../../actions/schema.ts';
-import { applicationOf, numberOf } from '../../actions/targets.ts';
+import { getTargetApplication, parseSegmentNumber } from '../../actions/targets.ts';
 import { issueApiKey, listApiKeys, revokeApiKey } from '../../oauth/client-auth/api-keys.ts';
 import { defineAdminAction } from '../context.ts';
 
@@ -28,7 +28,7 @@ export const keyActions = [
         ...lastUsedAt,
       },
     },
-    run: async (context, { path }) => listApiKeys(context.database, await applicationOf(context, path)),
+    run: async (context, { path }) => listApiKeys(context.database, await getTargetApplication(context, path)),
   }),
   defineAdminAction({
     name: 'key issue',
@@ -54,7 +54,7 @@ export const keyActions = [
       },
     },
     run: async (context, { path, body: { flow, label = 'key' } }) =>
-      issueApiKey(context.database, context.secrets, await applicationOf(context, path), flow, label),
+      issueApiKey(context.database, context.secrets, await getTargetApplication(context, path), flow, label),
   }),
   defineAdminAction({
     name: 'key revoke',
@@ -65,7 +65,7 @@ export const keyActions = [
     fields: {},
     output: nothing,
     run: async (context, { path }) =>
-      revokeApiKey(context.database, await applicationOf(context, path), numberOf('key', path.key)),
+      revokeApiKey(context.database, await getTargetApplication(context, path), parseSegmentNumber('key', path.key)),
     command: { print: (_, { path }) => [`key ${path.key} is revoked`] },
   }),
 ];

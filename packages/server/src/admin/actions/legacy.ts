@@ -1,9 +1,9 @@
 /** `praxis legacy …`: the end of the legacy flow. */
 
-import { secondText } from '../../actions/command-form.ts';
+import { formatToSecond } from '../../actions/command-form.ts';
 import { applicationMember, firmMember, segment, title } from '../../actions/fields.ts';
 import { nothing, type Shape } from '../../actions/schema.ts';
-import { applicationOf, firmOf, numberOf } from '../../actions/targets.ts';
+import { getTargetApplication, getTargetFirm, parseSegmentNumber } from '../../actions/targets.ts';
 import { migrateToClientCredentials } from '../../oauth/legacy/migration.ts';
 import { readLegacyReport } from '../../oauth/legacy/report.ts';
 import {
@@ -16,7 +16,7 @@ import {
   removeBrownOut,
   setSunset,
 } from '../../oauth/legacy/sunset-administration.ts';
-import { realmPath } from '../../oauth/signing/client-tokens.ts';
+import { buildRealmPath } from '../../oauth/signing/client-tokens.ts';
 import { getEnvironment } from '../../tenancy/environments.ts';
 import { type AdminContext, defineAdminAction } from '../context.ts';
 
@@ -107,13 +107,13 @@ export const legacyActions = [
     },
     async run(context, { path }) {
       const { database, secrets, originOfRealm } = context;
-      const application = await applicationOf(context, path);
+      const application = await getTargetApplication(context, path);
       const { realm } = await getEnvironment(database, path.environment);
       const made = await migrateToClientCredentials(database, secrets, application);
       return {
         ...made,
         acl: application.acl,
-        tokenUrl: `${originOfRealm(realm)}${realmPath(realm)}/protocol/openid-connect/token`,
+        tokenUrl: `${originOfRealm(realm)}${buildRealmPath(realm)}/protocol/openid-connect/token`,
       };
     },
     command: {
@@ -172,7 +172,7 @@ export const legacyActions = [
     },
     command: {
       print: (_, { path, body: { sunsetAt, ...scope } }) => {
-        const end = sunsetAt === undefined ? 'no end is announced' : `it ends at ${secondText(sunsetAt)}`;
+        const end = sunsetAt === undefined ? 'no end is announced' : `it ends at ${formatToSecond(sunsetAt)}`;
         return [`the legacy flow is deprecated for ${scopeText(path, scope)}; ${end}`];
       },
     },
@@ -237,7 +237,7 @@ export const legacyActions = [
     },
     command: {
       print: ({ id }, { path, body }) => {
-        const [from, until] = [body.from, body.until].map(secondText);
+        const [from, until] = [body.from, body.until].map(formatToSecond);
         return [`brown-out ${id} for ${scopeText(path, body)} from ${from} until ${until}`];
       },
     },
@@ -251,7 +251,11 @@ export const legacyActions = [
     fields: {},
     output: nothing,
     run: async ({ database }, { path }) =>
-      removeBrownOut(database, await getEnvironment(database, path.environment), numberOf('brownOut', path.brownOut)),
+      removeBrownOut(
+        database,
+        await getEnvironment(database, path.environment),
+        parseSegmentNumber('brownOut', path.brownOut),
+      ),
     command: { print: (_, { path }) => [`brown-out ${path.brownOut} is removed`] },
   }),
 ];
@@ -272,9 +276,9 @@ async function scopeOf(
   const environment = await getEnvironment(context.database, name);
   return {
     environment,
-    ...(firm === undefined ? {} : { firm: await firmOf(context, { environment: name, firm }) }),
+    ...(firm === undefined ? {} : { firm: await getTargetFirm(context, { environment: name, firm }) }),
     ...(application === undefined
       ? {}
-      : { application: await applicationOf(context, { environment: name, application }) }),
+      : { application: await getTargetApplication(context, { environment: name, application }) }),
   };
 }

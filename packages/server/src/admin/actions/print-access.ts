@@ -1,5 +1,5 @@
 /** What an application may do, in lines for people. */
-import { type Printed, tableOf } from '../../actions/command-form.ts';
+import { buildTable, type Printed } from '../../actions/command-form.ts';
 import type { Verdict } from '../explain.ts';
 
 interface Explained {
@@ -49,7 +49,7 @@ export function printAccess(explained: Explained, { body: { interaction, paramet
 }
 
 function wholeAccess({ entries, bundles, types, operations }: Explained): Printed[] {
-  const table = tableOf(
+  const table = buildTable(
     [
       { heading: 'ENTRY', cell: ({ entry }) => entry },
       { heading: 'HELD BY', cell: ({ heldBy }) => heldBy.join(', ') },

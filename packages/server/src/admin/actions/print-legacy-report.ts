@@ -1,5 +1,5 @@
 /** Who uses the legacy flow, as a table with two lines, or as the JSON that scripts have read since the report exists. */
-import { type Column, type Printed, tableOf } from '../../actions/command-form.ts';
+import { buildTable, type Column, type Printed } from '../../actions/command-form.ts';
 import { toInstant } from '../../base/clock.ts';
 import type { LegacyReport, LegacyUseRow } from '../../oauth/legacy/report.ts';
 
@@ -23,7 +23,7 @@ export function printLegacyReport(
 ): readonly Printed[] {
   if (!isJson) {
     return [
-      tableOf(columns, rows),
+      buildTable(columns, rows),
       '',
       `firms without use: ${without.firmsWithoutUse.join(', ') || 'none'}`,
       `applications without use: ${without.applicationsWithoutUse.join(', ') || 'none'}`,

@@ -15,8 +15,8 @@
  */
 import { createHmac, type Hmac } from 'node:crypto';
 import { ConfigError } from '../../base/config.ts';
-import { type DataKeys, dataKeysOf, openSecrets, purposes } from '../../base/secrets.ts';
-import { type Migration, readMigrations, schemaChecksum } from '../../database/migrate.ts';
+import { assembleDataKeys, type DataKeys, openSecrets, purposes } from '../../base/secrets.ts';
+import { computeSchemaChecksum, type Migration, readMigrations } from '../../database/migrate.ts';
 import type { Keys } from '../../keys/data-keys.ts';
 
 export const formatVersion = 1;
@@ -53,13 +53,13 @@ export interface BackupTrailer {
 }
 
 /** The schema that the migrations of this program make. */
-export async function currentSchema(): Promise<Schema> {
+export async function readCurrentSchema(): Promise<Schema> {
   const migrations: readonly Migration[] = await readMigrations();
-  return { version: migrations.at(-1)?.version ?? 0, checksum: schemaChecksum(migrations) };
+  return { version: migrations.at(-1)?.version ?? 0, checksum: computeSchemaChecksum(migrations) };
 }
 
 /** What the header of a backup says of the keys. */
-export function headerOfKeys({
+export function buildKeysHeader({
   owning,
   dataKeys,
 }: Keys): Pick<BackupHeader, 'secretKey' | 'installation' | 'dataKeys'> {
@@ -95,7 +95,7 @@ export function readHeader(file: string, line: unknown): BackupHeader {
  * belonged to; else those of the header.
  * @throws ConfigError saying what `file` was made for and what to do
  */
-export function keysOfBackup(file: string, header: BackupHeader, schema: Schema, keys: Keys): DataKeys {
+export function resolveBackupKeys(file: string, header: BackupHeader, schema: Schema, keys: Keys): DataKeys {
   if (header.schema.checksum !== schema.checksum) {
     const [theirs, ours] = [header.schema.version, schema.version];
     throw new ConfigError(
@@ -108,7 +108,7 @@ export function keysOfBackup(file: string, header: BackupHeader, schema: Schema,
     throw new ConfigError(
       `${file} was made under another secret key (${header.secretKey}), without which its keys and credentials are worthless: set PRAXIS_SECRET_KEY_PREVIOUS to that key, then restore`,
     );
-  return dataKeysOf((purpose) => {
+  return assembleDataKeys((purpose) => {
     const dataKey = key.unwrap(purpose, Buffer.from(header.dataKeys[purpose] ?? '', 'base64url'));
     if (dataKey === undefined) throw new ConfigError(`${file} was altered since it was made, so nothing was restored`);
     return dataKey;

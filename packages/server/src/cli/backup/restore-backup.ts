@@ -9,9 +9,9 @@ import type { Database, Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import { lockKeys, replaceDataKeys } from '../../keys/data-keys.ts';
 import { raiseOrderEpoch } from '../../storage/order-epoch.ts';
-import { type BackupTrailer, currentSchema, keysOfBackup } from './format.ts';
+import { type BackupTrailer, readCurrentSchema, resolveBackupKeys } from './format.ts';
 import { type BackupReader, openBackup } from './read-backup.ts';
-import { type BackupTable, tablesOf, useWholeTables } from './tables.ts';
+import { type BackupTable, listTables, useWholeTables } from './tables.ts';
 
 /** Rows inserted by one statement, at most, and characters of their texts, at most (a longer row goes alone). */
 const insertRowsMax = 2000;
@@ -45,7 +45,7 @@ export async function restoreBackup(platform: Platform, file: string, options: R
         }),
       { statementTimeoutMs: 0 },
     );
-    const tables = (await tablesOf(owner)).map(({ name }) => sql.identifier(name));
+    const tables = (await listTables(owner)).map(({ name }) => sql.identifier(name));
     await owner.query(sql`ANALYZE ${sql.join(tables, sql`, `)}`);
     return rows;
   });
@@ -58,8 +58,8 @@ async function verify(platform: Platform, file: string): Promise<void> {
 }
 
 async function withBackup<T>({ keys }: Platform, file: string, work: (reader: BackupReader) => Promise<T>): Promise<T> {
-  const schema = await currentSchema();
-  const reader = await openBackup(file, (header) => keysOfBackup(file, header, schema, keys));
+  const schema = await readCurrentSchema();
+  const reader = await openBackup(file, (header) => resolveBackupKeys(file, header, schema, keys));
   try {
     return await work(reader);
   } finally {
@@ -94,7 +94,7 @@ interface Marks {
 }
 
 async function replaceAll(tx: Queryable, reader: BackupReader, options: RestoreOptions): Promise<number> {
-  const tables = await tablesOf(tx);
+  const tables = await listTables(tx);
   await requireReplaceable(tx, options.replace);
   const marks = await marksOf(tx);
   await tx.query(

@@ -15,7 +15,7 @@ export interface BackupTable {
 const tablesApart = ['migration', 'data_key'];
 
 /** Every table with data that is to last, each after those that its foreign keys point to. */
-export async function tablesOf(owner: Queryable): Promise<BackupTable[]> {
+export async function listTables(owner: Queryable): Promise<BackupTable[]> {
   const tables = await owner.query<BackupTable & { readonly needs: readonly string[] }>(sql`
     SELECT c.relname::text AS name,
       (SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute a
@@ -41,7 +41,7 @@ export async function tablesOf(owner: Queryable): Promise<BackupTable[]> {
 }
 
 /** The last value of every sequence, those of identity columns too; null where none was taken yet. */
-export async function sequencesOf(owner: Queryable): Promise<Record<string, number | null>> {
+export async function readSequences(owner: Queryable): Promise<Record<string, number | null>> {
   const rows = await owner.query<{ name: string; last: number | null }>(
     sql`SELECT sequencename::text AS name, last_value AS last FROM pg_sequences WHERE schemaname = current_schema() ORDER BY 1`,
   );

@@ -16,12 +16,12 @@ import { version } from '../../version.ts';
 import {
   type BackupHeader,
   type BackupTrailer,
-  currentSchema,
+  buildKeysHeader,
   formatVersion,
-  headerOfKeys,
   openDigest,
+  readCurrentSchema,
 } from './format.ts';
-import { type BackupTable, sequencesOf, tablesOf, useWholeTables } from './tables.ts';
+import { type BackupTable, listTables, readSequences, useWholeTables } from './tables.ts';
 
 /** Statements that fetch so many rows at once; FETCH takes no parameter. */
 const fetches: readonly { readonly rows: number; readonly from: (cursor: Sql) => Sql }[] = [
@@ -52,8 +52,8 @@ export async function writeBackup(
     praxisBackup: formatVersion,
     createdAt: toInstant(platform.clock.now()),
     software: version,
-    schema: await currentSchema(),
-    ...headerOfKeys(platform.keys),
+    schema: await readCurrentSchema(),
+    ...buildKeysHeader(platform.keys),
   };
   try {
     const rows = await platform.asOwner((owner) =>
@@ -108,7 +108,7 @@ async function* backupLines(
   };
   yield digested(`${JSON.stringify(header)}\n`);
   const rows: Record<string, number> = {};
-  for (const table of await tablesOf(tx)) {
+  for (const table of await listTables(tx)) {
     yield digested(`${JSON.stringify({ table: table.name })}\n`);
     rows[table.name] = 0;
     for await (const texts of rowsOf(tx, table)) {
@@ -118,7 +118,7 @@ async function* backupLines(
     }
   }
   // Read last: sequences belong to no snapshot, so now they are past every row of it.
-  const trailer: BackupTrailer = { rows, sequences: await sequencesOf(tx), digest: digest.digest('hex') };
+  const trailer: BackupTrailer = { rows, sequences: await readSequences(tx), digest: digest.digest('hex') };
   yield `${JSON.stringify(trailer)}\n`;
 }
 

@@ -2,7 +2,7 @@
 import type { AdminContext } from '../../admin/context.ts';
 import { openPasswords } from '../../admin/passwords.ts';
 import type { Platform } from '../../app.ts';
-import { baseUrlOf, openOrigins } from '../../http/origins.ts';
+import { buildBaseUrl, openOrigins } from '../../http/origins.ts';
 import { openOperatorBudget } from '../../limits/budgets.ts';
 import { openRemoteKeys } from '../../oauth/client-auth/remote-keys.ts';
 
@@ -10,7 +10,7 @@ import { openRemoteKeys } from '../../oauth/client-auth/remote-keys.ts';
 export const rowsMax = 1_000_000;
 
 /** What an action works with on the command line. */
-export function actionContextOf(platform: Platform): AdminContext {
+export function buildActionContext(platform: Platform): AdminContext {
   const { config, database, clock, secrets, store } = platform;
   const origins = openOrigins(config, () => `http://${config.host}:${config.port}`);
   const { jwksLoopback } = config;
@@ -24,7 +24,7 @@ export function actionContextOf(platform: Platform): AdminContext {
     passwords: openPasswords(secrets),
     remoteKeys: openRemoteKeys(clock, { loopback: jwksLoopback }),
     originOfRealm: (realm) => origins.ofRealm(realm),
-    baseUrlOf: ({ environment, prefix }) => baseUrlOf(origins, { environment, firm: prefix, product: 'pm' }),
+    baseUrlOf: ({ environment, prefix }) => buildBaseUrl(origins, { environment, firm: prefix, product: 'pm' }),
     caller: { username: 'command line', role: 'operator', kind: 'command' },
     openBudget: openOperatorBudget,
   };

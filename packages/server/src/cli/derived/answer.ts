@@ -4,12 +4,12 @@ import type { Cell, Column, CommandValues, Printed, Table } from '../../actions/
 import type { Member, Shape } from '../../actions/schema.ts';
 
 /** What it prints of a result for people. */
-export function printedOf(action: Action, result: unknown, values: CommandValues): readonly Printed[] {
+export function formatResult(action: Action, result: unknown, values: CommandValues): readonly Printed[] {
   const { command = {}, output } = action;
   const own = command.print?.(result, values);
   if (own !== undefined) return own;
   if (output.kind === 'nothing') return ['done'];
-  if (output.kind === 'list') return [tableOfRows(action, output.shape, rowsIn(result))];
+  if (output.kind === 'list') return [tableOfRows(action, output.shape, toRows(result))];
   return lineTexts(output.shape, membersOf(result));
 }
 
@@ -23,7 +23,7 @@ export function showsSecret({ output }: Action, result: unknown): boolean {
 }
 
 /** The rows of a result. */
-export function rowsIn(result: unknown): readonly unknown[] {
+export function toRows(result: unknown): readonly unknown[] {
   return Array.isArray(result) ? result : [];
 }
 

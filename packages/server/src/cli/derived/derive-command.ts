@@ -6,16 +6,16 @@ import type { Action } from '../../actions/action.ts';
 import type { CommandValues, Printed } from '../../actions/command-form.ts';
 import type { Fields } from '../../actions/schema.ts';
 import type { AdminContext } from '../../admin/context.ts';
-import { answerOf } from '../../admin/output.ts';
+import { buildAnswer } from '../../admin/output.ts';
 import { runAction } from '../../admin/run-action.ts';
 import { PraxisError } from '../../base/errors.ts';
 import { listFirms } from '../../tenancy/firms.ts';
 import { type Command, type CommandContext, type CommandInput, type OptionSpec, UsageError } from '../command.ts';
 import { printAll } from '../printing.ts';
-import { actionContextOf, rowsMax } from './action-context.ts';
-import { printedOf, rowsIn, showsSecret } from './answer.ts';
+import { buildActionContext, rowsMax } from './action-context.ts';
+import { formatResult, showsSecret, toRows } from './answer.ts';
 import { deriveParameters, type Parameters } from './parameters.ts';
-import { labelOf, readValues } from './values.ts';
+import { getParameterLabel, readValues } from './values.ts';
 
 export type CommandAction = Action<string, Fields, AdminContext>;
 
@@ -46,7 +46,7 @@ async function runDerived(
   input: CommandInput,
 ): Promise<void> {
   const values = readValues(action, parameters, input);
-  const admin = actionContextOf(await context.platform());
+  const admin = buildActionContext(await context.platform());
   const { answer, printed, result } = await resultOf(action, admin, values).catch((error: unknown) =>
     failForCommandLine(action, parameters, error),
   );
@@ -54,7 +54,7 @@ async function runDerived(
   const isCsv = (action.output.kind === 'list' && input.flag('csv')) || values.options['format'] === 'csv';
   if (isJson) context.print(JSON.stringify(answer, undefined, 2));
   else printAll(context, printed, isCsv);
-  if (rowsIn(result).length > rowsMax) context.progress(`These are ${rowsMax} rows: there are more.\n`);
+  if (toRows(result).length > rowsMax) context.progress(`These are ${rowsMax} rows: there are more.\n`);
   if (showsSecret(action, result)) context.progress('Keep it now: it is stored as a hash and cannot be shown again.\n');
 }
 
@@ -72,7 +72,7 @@ interface Result {
 async function resultOf(action: CommandAction, context: AdminContext, values: CommandValues): Promise<Result> {
   if (action.command?.isForEveryFirm === true) return await resultOfFirms(action, context, values);
   const result = await runAction(action, context, values);
-  return { result, answer: answerOf(action.output, result, rowsMax), printed: printedOf(action, result, values) };
+  return { result, answer: buildAnswer(action.output, result, rowsMax), printed: formatResult(action, result, values) };
 }
 
 /** The rows of one firm or of every firm of the environment, each with its firm. */
@@ -83,13 +83,17 @@ async function resultOfFirms(action: CommandAction, context: AdminContext, value
   const rows: object[] = [];
   for (const each of firms) {
     const found = await runAction(action, context, { ...values, path: { ...values.path, firm: each } });
-    for (const row of rowsIn(found)) rows.push({ ...Object(row), firm: each });
+    for (const row of toRows(found)) rows.push({ ...Object(row), firm: each });
   }
   const { output } = action;
   if (output.kind !== 'list') throw new TypeError(`${action.name} gives no list`);
   const shape = { firm: { kind: 'text', description: 'Prefix of the firm.' }, ...output.shape } as const;
   const widened = { ...action, output: { ...output, shape } };
-  return { result: rows, answer: answerOf(widened.output, rows, rowsMax), printed: printedOf(widened, rows, values) };
+  return {
+    result: rows,
+    answer: buildAnswer(widened.output, rows, rowsMax),
+    printed: formatResult(widened, rows, values),
+  };
 }
 
 /** A rule that an option breaks is named by the option. @throws UsageError for a broken rule, otherwise `error` */
@@ -101,6 +105,7 @@ function failForCommandLine({ fields }: CommandAction, parameters: Parameters, e
   if (bound?.field === undefined) throw error;
   const isNamed = 'option' in bound.at && diagnostics.startsWith(name) && /^\W/.test(diagnostics.slice(name.length));
   const isSecret = bound.field.kind === 'text' && bound.field.secret === true;
-  const text = isNamed && !isSecret ? `${labelOf(bound, parameters)}${diagnostics.slice(name.length)}` : diagnostics;
+  const text =
+    isNamed && !isSecret ? `${getParameterLabel(bound, parameters)}${diagnostics.slice(name.length)}` : diagnostics;
   throw new UsageError(text, { cause: error });
 }

@@ -20,12 +20,14 @@ export function readValues(action: Action, parameters: Parameters, input: Comman
     const texts = textsOf(bound, input, parameters.arguments.length);
     const [first] = texts;
     if (field === undefined) {
-      if (first === '') throw new UsageError(`${labelOf(bound, parameters)} is empty`);
+      if (first === '') throw new UsageError(`${getParameterLabel(bound, parameters)} is empty`);
       if (first !== undefined) path.set(name, first);
       continue;
     }
     const isFlag = field.kind === 'flag' && 'option' in at;
-    const value = isFlag ? input.flag(at.option) || undefined : parseValue(field, texts, labelOf(bound, parameters));
+    const value = isFlag
+      ? input.flag(at.option) || undefined
+      : parseValue(field, texts, getParameterLabel(bound, parameters));
     if (value !== undefined) given[bound.isOwn ? 'options' : 'body'].set(name, value);
   }
   requireOne(action, parameters, { ...Object.fromEntries(given.body), ...Object.fromEntries(given.options) });
@@ -37,7 +39,7 @@ export function readValues(action: Action, parameters: Parameters, input: Comman
 }
 
 /** What messages call it: `--time-zone`, or the label of an argument. */
-export function labelOf({ at }: Bound, parameters: Parameters): string {
+export function getParameterLabel({ at }: Bound, parameters: Parameters): string {
   return 'option' in at ? `--${at.option}` : (parameters.arguments[at.index]?.label ?? '');
 }
 
@@ -63,7 +65,7 @@ function checked(fields: Fields, given: ReadonlyMap<string, unknown>, parameters
   const [problem] = result.problems;
   const name = problem.expression[0] ?? '';
   const bound = parameters.bound.find((each) => each.name === name && each.field !== undefined);
-  const label = bound === undefined ? name : labelOf(bound, parameters);
+  const label = bound === undefined ? name : getParameterLabel(bound, parameters);
   const rule = bound?.field?.kind === 'time' ? timeRule : problem.diagnostics.slice(name.length + 1);
   throw new UsageError(`${label} ${rule}`);
 }

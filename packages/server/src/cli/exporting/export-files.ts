@@ -9,7 +9,7 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { contentOf } from '../../access/disclosure.ts';
+import { getStoredText } from '../../access/disclosure.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import { UsageError } from '../command.ts';
 
@@ -45,7 +45,7 @@ export function streamSink(stream: Writable): ResourceSink {
  * and can be read by their owner alone.
  * @throws UsageError when the directory holds anything already
  */
-export async function directorySink(directory: string): Promise<ResourceSink> {
+export async function openDirectorySink(directory: string): Promise<ResourceSink> {
   await requireEmpty(directory);
   const files = new Map<string, TypeFile>();
   const fileOf = (type: string): TypeFile => {
@@ -133,5 +133,5 @@ function chunkWriter(stream: Writable): ChunkWriter {
 }
 
 function lineOf(resource: StoredResource): string {
-  return `${contentOf(resource.content)}\n`;
+  return `${getStoredText(resource.content)}\n`;
 }

@@ -42,7 +42,7 @@ export function isUnpacked(resource: JsonObject): boolean {
  * validated here, but the Bundle around them is: when that is invalid, nothing of it is stored.
  * @param newId makes the id of a resource that has none
  */
-export function bundleContent(bundle: JsonObject, newId: () => string): BundleContent {
+export function readBundleContent(bundle: JsonObject, newId: () => string): BundleContent {
   const [first, ...more] = shellProblems(bundle);
   if (first !== undefined) return { entries: [], problems: [{ diagnostics: first, more }] };
   const problems: BundleProblem[] = [];

@@ -47,7 +47,7 @@ function namedFile(file: string, bytes: number): ImportFile {
 
 async function filesBelow(directory: string): Promise<ImportFile[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch((cause: unknown) =>
-    unreadable(directory, cause),
+    refuseUnreadable(directory, cause),
   );
   const visible = entries.filter(({ name }) => !name.startsWith('.')).sort(byName);
   const files: ImportFile[] = [];
@@ -73,11 +73,11 @@ function byName(left: Dirent, right: Dirent): number {
 }
 
 async function factsOf(file: string): Promise<Stats> {
-  return await stat(file).catch((cause: unknown) => unreadable(file, cause));
+  return await stat(file).catch((cause: unknown) => refuseUnreadable(file, cause));
 }
 
 /** @throws UsageError always */
-export function unreadable(file: string, cause: unknown): never {
+export function refuseUnreadable(file: string, cause: unknown): never {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
   const reason = code === 'ENOENT' ? 'there is no such file or directory' : code;
   throw new UsageError(`${file} cannot be read: ${reason}`, { cause });

@@ -7,8 +7,8 @@ import { open } from 'node:fs/promises';
 import { isJsonObject, JsonError, type JsonObject, parseJson } from '@praxis/fhir';
 import { readLines } from '../lines.ts';
 import type { LoadItem, LoadProblem } from '../loading.ts';
-import { bundleContent, isUnpacked } from './bundle-entries.ts';
-import { type ImportFile, unreadable } from './files.ts';
+import { isUnpacked, readBundleContent } from './bundle-entries.ts';
+import { type ImportFile, refuseUnreadable } from './files.ts';
 
 /** Longest line of an NDJSON file, in bytes. */
 export const lineBytesMax = 64 * 1024 * 1024;
@@ -52,7 +52,7 @@ async function* linesOf(
       onRead(stream.bytesRead);
     }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && 'syscall' in error) unreadable(file.path, error);
+    if (error instanceof Error && 'code' in error && 'syscall' in error) refuseUnreadable(file.path, error);
     throw error;
   }
 }
@@ -65,7 +65,7 @@ async function* documentOf(file: ImportFile, options: ReadOptions): AsyncGenerat
     });
     return;
   }
-  const handle = await open(file.path).catch((cause: unknown) => unreadable(file.path, cause));
+  const handle = await open(file.path).catch((cause: unknown) => refuseUnreadable(file.path, cause));
   try {
     const bytes = await handle.readFile();
     yield* itemsOf(bytes, { line: file.path, inLine: (line) => `${file.path}:${line}` }, options);
@@ -91,7 +91,7 @@ function* itemsOf(bytes: Buffer, place: Place, options: ReadOptions): Generator<
     };
     return;
   }
-  const { entries, problems } = bundleContent(value, options.newId);
+  const { entries, problems } = readBundleContent(value, options.newId);
   for (const { diagnostics, more } of problems) options.onProblem({ origin: place.line, diagnostics, more });
   for (const { path, resource } of entries)
     yield { resource, origin: `${place.line} ${path}`, size: Math.ceil(bytes.length / entries.length) };

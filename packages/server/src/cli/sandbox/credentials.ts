@@ -49,7 +49,7 @@ export interface SandboxFile extends SandboxEnvironment {
   readonly admin?: SandboxAdministrator;
 }
 
-export function sandboxFile(dataDir: string): string {
+export function buildSandboxPath(dataDir: string): string {
   return path.join(path.resolve(dataDir), 'sandbox.json');
 }
 
@@ -58,7 +58,7 @@ export function sandboxFile(dataDir: string): string {
  * @throws StartError when it is broken
  */
 export function readSandbox(dataDir: string): SandboxFile | undefined {
-  const file = sandboxFile(dataDir);
+  const file = buildSandboxPath(dataDir);
   if (!existsSync(file)) return undefined;
   const content = parsed(readFileSync(file, 'utf8'));
   if (isSandboxFile(content)) return content;
@@ -87,7 +87,7 @@ function isSandboxFile(value: unknown): value is SandboxFile {
 
 /** Replaces the file as a whole. */
 export function writeSandbox(dataDir: string, content: SandboxFile): void {
-  const file = sandboxFile(dataDir);
+  const file = buildSandboxPath(dataDir);
   const partial = `${file}.partial`;
   writeFileSync(partial, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
   chmodSync(partial, 0o600);

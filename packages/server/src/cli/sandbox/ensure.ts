@@ -3,7 +3,7 @@
  */
 import type { Platform } from '../../app.ts';
 import { sql } from '../../database/sql.ts';
-import { dayStartMs } from '../../synthetic/zoned-time.ts';
+import { toDayStart } from '../../synthetic/zoned-time.ts';
 import { getFirm } from '../../tenancy/firms.ts';
 import { beginSeeding, endSeeding, isSeeding, readSandbox, type SandboxFile, writeSandbox } from './credentials.ts';
 import { loadPractice } from './practice.ts';
@@ -55,7 +55,7 @@ export async function resetPractices(platform: Platform, onProgress: (text: stri
   for (const { environment, firms } of sandboxPlan) {
     for (const { prefix, patients } of firms) {
       const firm = await getFirm(platform.database, environment, prefix);
-      const size = { seed: sandboxSeed, patients, todayMs: dayStartMs(platform.clock.now()) };
+      const size = { seed: sandboxSeed, patients, todayMs: toDayStart(platform.clock.now()) };
       onProgress(`${environment}/${prefix}: ${await loadPractice(platform, firm, size)} resources`);
     }
   }

@@ -4,7 +4,7 @@
 import type { SandboxFile } from './credentials.ts';
 
 /** A token; a search with a token; a create with a token. Empty when the sandbox has no application. */
-export function firstCalls(sandbox: SandboxFile): string[] {
+export function buildFirstCalls(sandbox: SandboxFile): string[] {
   const application = sandbox.applications.find(({ acl }) => acl.includes('acl/*'));
   const firm = application?.firms[0];
   if (application === undefined || firm === undefined) return [];

@@ -7,10 +7,10 @@ import { openOperatorBudget } from '../../limits/budgets.ts';
 import { setCalendar, setHolidays } from '../../practice/calendars/edit-calendars.ts';
 import { findHolidayVersions, readCalendars } from '../../practice/calendars/store.ts';
 import {
+  buildPracticeRules,
+  generatePractice,
   type PracticeOptions,
   type PracticeRules,
-  practiceRules,
-  syntheticPractice,
 } from '../../synthetic/practice.ts';
 import type { Firm } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
@@ -33,7 +33,7 @@ export async function loadPractice(
       throw new Error(`${origin}: ${diagnostics}`);
     },
   });
-  await setRules(platform, firm, practiceRules(options));
+  await setRules(platform, firm, buildPracticeRules(options));
   return stored;
 }
 
@@ -55,6 +55,6 @@ function placeOf({ practitioner, location }: { readonly practitioner?: unknown; 
 }
 
 function* items(options: PracticeOptions): Generator<LoadItem> {
-  for (const resource of syntheticPractice(options))
+  for (const resource of generatePractice(options))
     yield { resource, origin: `${options.firm} ${resource.resourceType}/${resource.id}` };
 }

@@ -9,7 +9,7 @@ import { fail } from '../../base/errors.ts';
 import { issueApiKey } from '../../oauth/client-auth/api-keys.ts';
 import { issueClient } from '../../oauth/client-auth/clients.ts';
 import { issueLegacyAccount } from '../../oauth/legacy/accounts.ts';
-import { dayStartMs } from '../../synthetic/zoned-time.ts';
+import { toDayStart } from '../../synthetic/zoned-time.ts';
 import { type Application, createApplication } from '../../tenancy/applications.ts';
 import { authorise } from '../../tenancy/authorisations.ts';
 import { createFirm, type Firm } from '../../tenancy/firms.ts';
@@ -117,7 +117,7 @@ async function seedEnvironment(
   const firms: Firm[] = [];
   for (const { prefix, name, timeZone, patients } of row.firms) {
     const firm = await createFirm(platform.database, { environment: row.environment, prefix, name, timeZone });
-    const size = { seed: sandboxSeed, patients, todayMs: dayStartMs(platform.clock.now()) };
+    const size = { seed: sandboxSeed, patients, todayMs: toDayStart(platform.clock.now()) };
     const stored = await loadPractice(platform, firm, size);
     onProgress(`${row.environment}/${prefix}: ${stored} resources`);
     firms.push(firm);

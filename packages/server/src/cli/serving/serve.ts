@@ -8,7 +8,7 @@ import { readSecretKeys } from '../../keys/secret-keys.ts';
 import type { CommandContext } from '../command.ts';
 import type { ToWorker } from './messages.ts';
 import { type Supervisor, startSupervisor } from './supervisor.ts';
-import { countWorkers, poolOfEach, readMachine } from './worker-count.ts';
+import { computePoolSize, countWorkers, readMachine } from './worker-count.ts';
 import { WorkerStartFailure } from './worker-process.ts';
 
 /** Connections that a worker opens beside its pool, for a short time: migrations and maintenance as the owner. */
@@ -27,7 +27,7 @@ export async function serve({ config, print }: CommandContext, sandbox: boolean)
   const log = openLog(config.logLevel);
   const signals = hearSignals(); // from now on, so that a signal during the start drains, too
   const workers = countWorkers(config, readMachine());
-  const databasePool = poolOfEach(config, workers);
+  const databasePool = computePoolSize(config, workers);
   readSecretKeys(config); // that of an embedded database is made before the database
   const embedded = await openEmbedded(config, log);
   try {

@@ -9,7 +9,7 @@ import type { ReplacementReason } from '../../base/worker-metrics.ts';
 import { type FrontDoor, openFrontDoor } from './front-door.ts';
 import { type GatheredMetrics, gatherMetrics } from './gathered-metrics.ts';
 import { aliveEveryMs, type SandboxLines, type ToWorker } from './messages.ts';
-import { startWorker, ticksOf, type WorkerEnd, type WorkerProcess } from './worker-process.ts';
+import { startWorker, toTicks, type WorkerEnd, type WorkerProcess } from './worker-process.ts';
 
 export interface SupervisorOptions {
   readonly config: Pick<Config, 'host' | 'port' | 'drainMs' | 'workerMemoryMb'>;
@@ -35,14 +35,14 @@ export interface Supervisor {
 }
 
 /** Silence of a worker's event loop beyond which it is replaced; one that starts has longer. */
-const hungTicks = ticksOf(5_000);
-const startingTicks = ticksOf(60_000);
+const hungTicks = toTicks(5_000);
+const startingTicks = toTicks(60_000);
 /** How long connections without a request are kept when their worker is replaced. */
 const lingerMs = 1_000;
 /** What a worker may need beside `PRAXIS_DRAIN_MS`: the last rows of the ledger, and its connections to the database. */
 const endGraceMs = 15_000;
 /** A worker that was over its memory limit so many times in a row is replaced; a peak is not. */
-const overTicks = ticksOf(5_000);
+const overTicks = toTicks(5_000);
 /** A worker that dies sooner after its start is not started again at once. */
 const soonMs = 10_000;
 const pausesMs = [0, 200, 1_000, 5_000];

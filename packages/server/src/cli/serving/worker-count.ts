@@ -44,7 +44,7 @@ export function countWorkers({ workers, databaseUrl }: Config, machine: Machine)
  * Database connections of each of `workers`, which together are PRAXIS_DATABASE_POOL at most.
  * @throws ConfigError when these are fewer than the workers need
  */
-export function poolOfEach({ databasePoolMax }: Config, workers: number): number {
+export function computePoolSize({ databasePoolMax }: Config, workers: number): number {
   const pool = databasePoolMax > 0 ? databasePoolMax : Math.max(defaultPool, workers * defaultPoolEach);
   const each = Math.floor(pool / workers);
   if (each >= poolEachMin) return each;

@@ -183,6 +183,6 @@ class Worker implements WorkerProcess {
 }
 
 /** Times of silence that make `ms`. */
-export function ticksOf(ms: number): number {
+export function toTicks(ms: number): number {
   return Math.ceil(ms / aliveEveryMs);
 }

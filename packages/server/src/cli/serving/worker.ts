@@ -89,13 +89,13 @@ async function prepare({ databasePool, connectionsNeeded, embedded }: Start): Pr
 async function openSandbox(platform: Platform): Promise<(origin: string) => SandboxLines> {
   // Made-up practices are loaded by the worker that may have to make them, and by no other.
   const { ensureSandbox } = await import('../sandbox/ensure.ts');
-  const { firstCalls } = await import('../sandbox/first-calls.ts');
+  const { buildFirstCalls } = await import('../sandbox/first-calls.ts');
   const { config } = platform;
   const expected = config.baseUrl || `http://${config.host}:${config.port}`;
   const progress = (text: string): void => void process.stderr.write(`praxis: seeding ${text}\n`);
   const sandbox = await ensureSandbox(platform, expected, progress);
   return (origin) =>
-    sandbox === undefined ? {} : { calls: firstCalls({ ...sandbox, origin: config.baseUrl || origin }) };
+    sandbox === undefined ? {} : { calls: buildFirstCalls({ ...sandbox, origin: config.baseUrl || origin }) };
 }
 
 function hear(message: ToWorker | undefined, handle: unknown): void {

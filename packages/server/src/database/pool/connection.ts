@@ -24,7 +24,7 @@ import {
 import { openNames, type PreparedNames } from './prepared-names.ts';
 import type { SharedTime } from './shared-time.ts';
 import type { Asker } from './shares.ts';
-import { areTexts, type FirmValue, firmByFirm, type Queued, toParameterTexts } from './statement-queue.ts';
+import { areTexts, type FirmValue, groupByFirm, type Queued, toParameterTexts } from './statement-queue.ts';
 
 export type { FirmValue } from './statement-queue.ts';
 
@@ -216,7 +216,7 @@ export class Connection {
     const stream = streamOf(this.#client);
     stream.cork();
     if (queue.length === 1) for (const one of queue) this.#sendAlone(one);
-    else this.#sendTogether(firmByFirm(queue, this.firm));
+    else this.#sendTogether(groupByFirm(queue, this.firm));
     stream.uncork();
   }
 

@@ -12,7 +12,7 @@ export interface PreparedNames {
 }
 
 /** Remembers the `textsMax` most recently used texts. */
-export function preparedNames(textsMax: number): PreparedNames {
+export function openPreparedNames(textsMax: number): PreparedNames {
   const names = new LRUCache<string, string>({ max: textsMax });
   return {
     nameOf(text) {

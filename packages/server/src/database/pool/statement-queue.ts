@@ -17,7 +17,7 @@ export interface Queued {
 }
 
 /** Those of each firm together, that of `first` before all others; else in the order given. */
-export function firmByFirm(queue: readonly Queued[], first: FirmValue | undefined): readonly Queued[] {
+export function groupByFirm(queue: readonly Queued[], first: FirmValue | undefined): readonly Queued[] {
   const groups = new Map<FirmValue | undefined, Queued[]>([[first, []]]);
   for (const queued of queue) {
     const group = groups.get(queued.firm);

@@ -4,26 +4,26 @@
  */
 import type { ElementFilter } from '../../access/mask.ts';
 import { toInstant } from '../../base/clock.ts';
-import { newUuid } from '../../base/ids.ts';
+import { makeUuid } from '../../base/ids.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { BundleEntry, BundleLink } from '../bundle-text.ts';
 import type { FhirResponse, InteractionContext } from '../context.ts';
 import { listResponse } from '../list-response.ts';
-import { etagOf } from '../preconditions.ts';
+import { formatEtag } from '../preconditions.ts';
 import { seesAllRows } from '../read/read.ts';
-import { discloseRow, pauseBetweenRows, requestedElements, takeBytes } from '../rights/disclosing.ts';
+import { discloseRow, parseElementFilter, pauseBetweenRows, takeBytes } from '../rights/disclosing.ts';
 import type { HistoryParameters } from './history-parameters.ts';
 
 /**
  * The entries of the versions that the caller may see; deletions are seen by those who may read all rows of the type.
  * @throws PraxisError `search-invalid` for `_summary`, `too-costly`
  */
-export async function historyEntries(
+export async function buildHistoryEntries(
   context: InteractionContext,
   versions: readonly StoredResource[],
   parameters: HistoryParameters,
 ): Promise<BundleEntry[]> {
-  const filter = requestedElements(parameters.applied);
+  const filter = parseElementFilter(parameters.applied);
   const entries: BundleEntry[] = [];
   for (const version of versions) {
     await pauseBetweenRows(context);
@@ -44,7 +44,7 @@ export interface HistoryPlace {
 }
 
 /** 200 with a page; `total` where the page is the whole history. */
-export function historyResponse(
+export function buildHistoryResponse(
   context: InteractionContext,
   place: HistoryPlace,
   entries: readonly BundleEntry[],
@@ -52,7 +52,7 @@ export function historyResponse(
   const isWhole = place.position === undefined && place.next === undefined;
   return listResponse({
     type: 'history',
-    id: newUuid(),
+    id: makeUuid(),
     lastUpdated: toInstant(context.clock.now()),
     ...(isWhole ? { total: entries.length } : {}),
     links: links(context, place),
@@ -77,7 +77,7 @@ function links(context: InteractionContext, { path, parameters, position, next }
 function historyEntry(context: InteractionContext, row: StoredResource, filter: ElementFilter): BundleEntry[] {
   const url = `${row.type}/${row.id}`;
   const fullUrl = `${context.baseUrl}/${url}`;
-  const facts = { etag: etagOf(row.versionId), lastModified: toInstant(row.lastUpdatedMs) };
+  const facts = { etag: formatEtag(row.versionId), lastModified: toInstant(row.lastUpdatedMs) };
   if (row.deleted) {
     return seesAllRows(context, row.type)
       ? [{ fullUrl, request: { method: 'DELETE', url }, response: { status: '204', ...facts } }]

@@ -2,19 +2,19 @@
  * history of one resource (https://hl7.org/fhir/R4/http.html#history): versions newest first, deletions included.
  */
 
-import { missingEntries, nextStep } from '../../access/explain.ts';
-import { getting, largePatient } from '../../base/worst-case.ts';
+import { describeNextStep, listGrantingEntries } from '../../access/explain.ts';
+import { buildGetRequest, makeLargePatient } from '../../base/worst-case.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
 import { seesAllRows } from '../read/read.ts';
-import { denied, notFound, requireGrants } from '../rights/denials.ts';
-import { historyEntries, historyResponse } from './history-bundle.ts';
+import { denyAccess, refuseNotFound, requireGrants } from '../rights/denials.ts';
+import { buildHistoryEntries, buildHistoryResponse } from './history-bundle.ts';
 import { type HistoryParameters, historyRowsMax, readHistoryParameters } from './history-parameters.ts';
 
 export const historyInstance: Interaction = {
   worstCase: {
     because: 'versions of a large resource',
-    stored: () => [largePatient('siege-large', 1_000)],
-    request: () => getting('Patient/siege-updated/_history?_count=1000'),
+    stored: () => [makeLargePatient('siege-large', 1_000)],
+    request: () => buildGetRequest('Patient/siege-updated/_history?_count=1000'),
   },
   authorize: (context, request) => requireGrants(context, request.type, 'r'),
   answer,
@@ -30,15 +30,15 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   const parameters = readHistoryParameters(context, request, '_before');
   const { period, count, beforeVersion } = parameters;
   if (period.currentAfterMs !== undefined && !seesAllRows(context, type)) {
-    const entries = missingEntries(context.policy, type, 'r');
-    denied(
-      `_at on ${type} needs read access to all its rows (${entries.join(' or ')} without a limit on rows; ${nextStep(context.policy, entries)}): it tells when a version was followed by one outside of them`,
+    const entries = listGrantingEntries(context.policy, type, 'r');
+    denyAccess(
+      `_at on ${type} needs read access to all its rows (${entries.join(' or ')} without a limit on rows; ${describeNextStep(context.policy, entries)}): it tells when a version was followed by one outside of them`,
     );
   }
   const page = { ...period, limit: count, ...(beforeVersion === undefined ? {} : { beforeVersion }) };
   const { versions, hasMore } = await context.store.history(context.scope, type, id, page);
   const last = hasMore ? versions.at(-1) : undefined;
-  const entries = await historyEntries(context, versions, parameters);
+  const entries = await buildHistoryEntries(context, versions, parameters);
   if (entries.length === 0 && beforeVersion === undefined) await requireKnown(context, request, parameters);
   const place = {
     path: `${type}/${id}/_history`,
@@ -46,7 +46,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
     position: beforeVersion === undefined ? undefined : (['_before', String(beforeVersion)] as const),
     next: last && (['_before', String(last.versionId)] as const),
   };
-  return historyResponse(context, place, entries);
+  return buildHistoryResponse(context, place, entries);
 }
 
 /** A history is empty where a resource is known that has no version in the period; others are not found. */
@@ -56,5 +56,5 @@ async function requireKnown(
   parameters: HistoryParameters,
 ): Promise<void> {
   const newest = await context.store.history(context.scope, type, id, { limit: historyRowsMax });
-  if ((await historyEntries(context, newest.versions, parameters)).length === 0) notFound(type, id);
+  if ((await buildHistoryEntries(context, newest.versions, parameters)).length === 0) refuseNotFound(type, id);
 }

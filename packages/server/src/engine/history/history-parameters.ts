@@ -2,7 +2,7 @@
  * Parameters of a history (https://hl7.org/fhir/R4/http.html#history): `_since`, `_at`, `_count`, and where a page begins.
  */
 import { fail } from '../../base/errors.ts';
-import { type DateRange, parseDate, rangeOf } from '../../search/kinds/date-range.ts';
+import { type DateRange, parseDate, toDateRange } from '../../search/kinds/date-range.ts';
 import type { HistoryPeriod } from '../../storage/store.ts';
 import type { FhirRequest, InteractionContext } from '../context.ts';
 
@@ -101,7 +101,7 @@ function dateOf(given: ReadonlyMap<string, string>, name: string, timeZone: stri
   const parts = parseDate(text.replace(/ (?=\d\d:\d\d$)/, '+'));
   if (parts === undefined)
     return refuseParameter(name, 'takes a date or an instant without a prefix, such as 2026-11-21T09:30:00Z');
-  return rangeOf(parts, timeZone);
+  return toDateRange(parts, timeZone);
 }
 
 function refuseParameter(name: string, problem: string): never {

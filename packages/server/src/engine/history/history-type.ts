@@ -2,18 +2,18 @@
  * history of all resources of a type, and of all resources (https://hl7.org/fhir/R4/http.html#history): versions newest
  * first, deletions included. All pages of a walk show the history of one moment (docs/decisions/0105).
  */
-import { getting } from '../../base/worst-case.ts';
+import { buildGetRequest } from '../../base/worst-case.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
 import { type RightsContext, refuse } from '../rights/denials.ts';
 import { requireOtherHistory } from '../search/refuse-mixed-audit-search.ts';
-import { historyEntries, historyResponse } from './history-bundle.ts';
+import { buildHistoryEntries, buildHistoryResponse } from './history-bundle.ts';
 import { openPosition, sealPosition } from './history-cursor.ts';
 import { readHistoryParameters } from './history-parameters.ts';
 
 export const historyType: Interaction = {
   worstCase: {
     because: 'a page of large versions of long ago',
-    request: () => getting('Patient/_history?_count=1000&_since=1900-01-01T00:00:00Z'),
+    request: () => buildGetRequest('Patient/_history?_count=1000&_since=1900-01-01T00:00:00Z'),
   },
   authorize: (context, { type }) => authorize(context, type),
   answer,
@@ -22,7 +22,7 @@ export const historyType: Interaction = {
 export const historySystem: Interaction = {
   worstCase: {
     because: 'a page of versions of all types',
-    request: () => getting('_history?_count=1000&_since=1900-01-01T00:00:00Z'),
+    request: () => buildGetRequest('_history?_count=1000&_since=1900-01-01T00:00:00Z'),
   },
   rateUnits: 4,
   authorize: (context) => authorize(context, ''),
@@ -54,5 +54,5 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
     position: cursor === undefined ? undefined : (['_cursor', cursor] as const),
     next: next && (['_cursor', sealPosition(context, asked, next)] as const),
   };
-  return historyResponse(context, place, await historyEntries(context, versions, parameters));
+  return buildHistoryResponse(context, place, await buildHistoryEntries(context, versions, parameters));
 }

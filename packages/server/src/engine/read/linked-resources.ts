@@ -3,8 +3,8 @@
  * caller may search them. Only what the caller sees is followed: a hidden reference leads nowhere.
  */
 import { type BudgetedWork, resourceTypesWithEndpoint } from '@praxis/fhir';
-import { type Disclosed, disclosedText } from '../../access/disclosure.ts';
-import { tooCostly } from '../../limits/budgets.ts';
+import { type Disclosed, unwrapDisclosed } from '../../access/disclosure.ts';
+import { makeTooCostlyError } from '../../limits/budgets.ts';
 import { includedBytesMax } from '../../search/includes/include-limits.ts';
 import { planPage } from '../../search/sql/plan.ts';
 import { countBytes, type StoredResource } from '../../storage/store.ts';
@@ -23,12 +23,12 @@ const references = /"(reference|url)":"([^"\\]+)"/g;
 const literal = /^(([A-Z][A-Za-z]+)\/[A-Za-z0-9\-.]{1,64})(?:\/_history\/[^/]+)?$/;
 
 /** `Type/id` of each local resource that the text refers to, in the order of the text; versions are left off. */
-export function localReferences(
+export function listLocalReferences(
   { baseUrl }: Pick<InteractionContext, 'baseUrl'>,
   text: Disclosed<string>,
 ): readonly string[] {
   const found = new Set<string>();
-  for (const [, member, value = ''] of disclosedText(text).matchAll(references)) {
+  for (const [, member, value = ''] of unwrapDisclosed(text).matchAll(references)) {
     const path = value.startsWith(`${baseUrl}/`) ? value.slice(baseUrl.length + 1) : value;
     const [, name, type = ''] = literal.exec(path) ?? [];
     const isLink = member === 'reference' || type === 'Binary';
@@ -57,7 +57,7 @@ export async function findNamed(
       for await (const rows of searchIds(context, type, ids.slice(start, start + idsPerSearch))) {
         for (const row of rows) found.set(`${row.type}/${row.id}`, row);
         bytes += countBytes(rows);
-        if (bytes > includedBytesMax) throw tooCostly({ ...reading, limit: 'bytes', max: includedBytesMax });
+        if (bytes > includedBytesMax) throw makeTooCostlyError({ ...reading, limit: 'bytes', max: includedBytesMax });
       }
     }
   }

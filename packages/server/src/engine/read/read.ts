@@ -3,19 +3,19 @@
  */
 
 import { fail } from '../../base/errors.ts';
-import { getting, largePatient } from '../../base/worst-case.ts';
+import { buildGetRequest, makeLargePatient } from '../../base/worst-case.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
-import { hookOf } from '../hooks.ts';
+import { findHook } from '../hooks.ts';
 import { parseEntityTags } from '../preconditions.ts';
-import { notFound, requireGrants } from '../rights/denials.ts';
-import { discloseRow, requestedElements } from '../rights/disclosing.ts';
+import { refuseNotFound, requireGrants } from '../rights/denials.ts';
+import { discloseRow, parseElementFilter } from '../rights/disclosing.ts';
 
 export const read: Interaction = {
   worstCase: {
     because: 'a large resource, written as indented XML',
-    stored: () => [largePatient('siege-large', 1_000)],
-    request: () => getting('Patient/siege-large?_format=xml&_pretty=true'),
+    stored: () => [makeLargePatient('siege-large', 1_000)],
+    request: () => buildGetRequest('Patient/siege-large?_format=xml&_pretty=true'),
   },
   authorize: (context, request) => requireGrants(context, request.type, 'r'),
   answer,
@@ -27,26 +27,26 @@ export const read: Interaction = {
  *   `resource-deleted` (only to callers without row criteria: others cannot know that it existed).
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
-  const filter = requestedElements(request.parameters);
-  const computed = await hookOf('computed', request.type)?.read(context, request.id);
+  const filter = parseElementFilter(request.parameters);
+  const computed = await findHook('computed', request.type)?.read(context, request.id);
   if (computed !== undefined) {
     const body = discloseRow(context, 'r', computed, filter);
-    return body === undefined ? notFound(request.type, request.id) : { status: 200, body };
+    return body === undefined ? refuseNotFound(request.type, request.id) : { status: 200, body };
   }
   const row = await context.store.read(context.scope, request.type, request.id);
-  if (!row) return notFound(request.type, request.id);
-  if (row.deleted) return deleted(context, row);
+  if (!row) return refuseNotFound(request.type, request.id);
+  if (row.deleted) return refuseDeleted(context, row);
   const body = discloseRow(context, 'r', row, filter);
-  if (body === undefined) return notFound(request.type, request.id);
+  if (body === undefined) return refuseNotFound(request.type, request.id);
   const facts = { versionId: row.versionId, lastUpdatedMs: row.lastUpdatedMs };
   if (isUnmodified(request, row)) return { status: 304, ...facts };
-  const decorate = hookOf('decorate', request.type)?.(context, request);
+  const decorate = findHook('decorate', request.type)?.(context, request);
   return { status: 200, body: decorate === undefined ? body : await decorate('r', row, body, filter), ...facts };
 }
 
 /** 410 for those who could have read the resource, 404 for everybody else. */
-export function deleted(context: InteractionContext, row: StoredResource): never {
-  if (!seesAllRows(context, row.type)) return notFound(row.type, row.id);
+export function refuseDeleted(context: InteractionContext, row: StoredResource): never {
+  if (!seesAllRows(context, row.type)) return refuseNotFound(row.type, row.id);
   return fail('resource-deleted', {
     diagnostics: `${row.type}/${row.id} was deleted with version ${row.versionId}`,
     expression: [row.type],

@@ -4,7 +4,7 @@
  * inside a URL (docs/integrate/contract.md#fhir).
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import { type Disclosed, disclosedText, serverWritten } from '../../access/disclosure.ts';
+import { type Disclosed, markServerWritten, unwrapDisclosed } from '../../access/disclosure.ts';
 import type { InteractionContext } from '../context.ts';
 
 /**
@@ -19,9 +19,9 @@ const served: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
 export function withReferencesFor(context: InteractionContext, disclosed: Disclosed<string>): Disclosed<string> {
   const { absoluteReferences, referenceDisplays } = context.settings;
   if (!absoluteReferences && !referenceDisplays) return disclosed;
-  const displayed = referenceDisplays ? withDisplays(context, disclosedText(disclosed)) : disclosedText(disclosed);
+  const displayed = referenceDisplays ? withDisplays(context, unwrapDisclosed(disclosed)) : unwrapDisclosed(disclosed);
   const text = absoluteReferences ? withAbsolute(context, displayed) : displayed;
-  return serverWritten(text); // nothing is added but the URL of this service
+  return markServerWritten(text); // nothing is added but the URL of this service
 }
 
 function withAbsolute({ baseUrl }: InteractionContext, text: string): string {

@@ -4,12 +4,12 @@
  */
 import type { BudgetedWork } from '@praxis/fhir';
 import {
-  contentOf,
+  copyUnparsed,
   type Disclosed,
-  disclosedText,
-  forOneLook,
+  getStoredText,
   parseStored,
   type Stored,
+  unwrapDisclosed,
 } from '../../access/disclosure.ts';
 import { disclose, type ElementFilter } from '../../access/mask.ts';
 import type { Criterion, Permission } from '../../access/policy.ts';
@@ -29,7 +29,7 @@ export function discloseRow(
   row: StoredResource,
   filter: ElementFilter,
 ): Disclosed<string> | undefined {
-  const test = criterionTest(context, row.type, forOneLook(row.content));
+  const test = compileCriterionTest(context, row.type, copyUnparsed(row.content));
   const disclosed = disclose(context.policy, letter, row.type, row.content, test, filter);
   if (disclosed === undefined) return undefined;
   noteShown(context, letter, row, filter, test);
@@ -54,7 +54,7 @@ export function pauseBetweenRows({ budget }: Pick<InteractionContext, 'budget'>)
 
 /** Counts a resource as bytes of the answer. @throws PraxisError `too-costly` */
 export function takeBytes({ budget }: Pick<InteractionContext, 'budget'>, resource: Disclosed<string>): void {
-  budget.take(disclosedText(resource).length, showingRows);
+  budget.take(unwrapDisclosed(resource).length, showingRows);
 }
 
 /**
@@ -85,7 +85,7 @@ export async function matchEntries(
   { parameters }: FhirRequest,
   rows: readonly StoredResource[],
 ): Promise<BundleEntry[]> {
-  const shown = await discloseRows(context, 's', rows, requestedElements(parameters));
+  const shown = await discloseRows(context, 's', rows, parseElementFilter(parameters));
   return shown.map(({ row, resource }) => ({
     fullUrl: `${context.baseUrl}/${row.type}/${row.id}`,
     resource,
@@ -103,7 +103,7 @@ function noteShown(
 ): void {
   if (note === undefined) return;
   note.shown += 1;
-  note.patients.addOf(type, id, contentOf(content), baseUrl);
+  note.patients.addOf(type, id, getStoredText(content), baseUrl);
   const grants = policy.grants(type, letter);
   for (const grant of grants) {
     if (grants.length === 1 || grant.criteria.every(test)) note.grants.set(grant, { type, filter });
@@ -122,7 +122,7 @@ export function discloseReadable(context: InteractionContext, row: StoredResourc
  * Whether a criterion holds for stored content. It is parsed at the first question, and indexed by those parameters
  * alone that criteria name: a large resource has thousands of rows by others. The test throws PraxisError `too-costly`.
  */
-export function criterionTest(
+export function compileCriterionTest(
   context: Pick<InteractionContext, 'scope' | 'baseUrl' | 'budget'>,
   type: string,
   content: Stored,
@@ -140,7 +140,7 @@ export function criterionTest(
 const summaries: ReadonlySet<string> = new Set(['true', 'text', 'data', 'false', 'count']);
 
 /** The `_elements` and `_summary` of a request. */
-export function requestedElements(parameters: FhirRequest['parameters']): ElementFilter {
+export function parseElementFilter(parameters: FhirRequest['parameters']): ElementFilter {
   const elements = parameters.filter(([name]) => name === '_elements').flatMap(([, value]) => value.split(','));
   const names = elements
     .map((element) => element.trim().replace(/^[A-Z][A-Za-z]*\./, ''))

@@ -7,9 +7,9 @@ import type { Criterion, Grant, Permission } from '../../access/policy.ts';
 import { type AccessPolicy, searchGrants } from '../../access/policy.ts';
 import { type EntryTrace, traceEntries } from '../../access/trace-entries.ts';
 import { PraxisError } from '../../base/errors.ts';
-import { referenceParameters } from '../../search/includes/include.ts';
+import { listReferenceParameters } from '../../search/includes/include.ts';
 import type { Parameter } from '../../search/kinds/kind.ts';
-import { parametersOf } from '../../search/parameters.ts';
+import { getSearchableParameters } from '../../search/parameters.ts';
 import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
 import type { InteractionName } from '../context.ts';
 import { interactions } from '../dispatch.ts';
@@ -49,16 +49,16 @@ export interface PermissionGrant {
 }
 
 /** @param types only these; all when empty. @param own search parameters of the firm's own */
-export function effectiveAccess(
+export function computeEffectiveAccess(
   policy: AccessPolicy,
   own: FirmSearchParameters,
   types: readonly string[] = [],
 ): EffectiveAccess {
-  return { ...accessBesideTypes(policy), types: [...typeAccesses(policy, own, types)] };
+  return { ...computeOtherAccess(policy), types: [...computeTypeAccesses(policy, own, types)] };
 }
 
 /** What does not belong to one type. */
-export function accessBesideTypes(policy: AccessPolicy): Omit<EffectiveAccess, 'types'> {
+export function computeOtherAccess(policy: AccessPolicy): Omit<EffectiveAccess, 'types'> {
   return {
     entries: traceEntries(policy),
     bundles: [...policy.bundles].toSorted(),
@@ -66,8 +66,8 @@ export function accessBesideTypes(policy: AccessPolicy): Omit<EffectiveAccess, '
   };
 }
 
-/** Type by type, since all of them take a while: those on which anything is open. @param types as `effectiveAccess` */
-export function* typeAccesses(
+/** Type by type, since all of them take a while: those on which anything is open. @param types as `computeEffectiveAccess` */
+export function* computeTypeAccesses(
   policy: AccessPolicy,
   own: FirmSearchParameters,
   types: readonly string[] = [],
@@ -90,13 +90,13 @@ export const interactionNames: readonly InteractionName[] = names;
  * rows.
  */
 export function findRefusal(policy: AccessPolicy, interaction: InteractionName, type: string): string | undefined {
-  return refusedWith(() =>
+  return catchRefusal(() =>
     interactions[interaction].authorize({ policy }, { interaction, type, id: 'id', versionId: '1' }),
   );
 }
 
 /** What a check of access refuses with; undefined when it passes. */
-export function refusedWith(check: () => void): string | undefined {
+export function catchRefusal(check: () => void): string | undefined {
   try {
     check();
     return undefined;
@@ -108,7 +108,9 @@ export function refusedWith(check: () => void): string | undefined {
 }
 
 function typeAccess(policy: AccessPolicy, own: FirmSearchParameters, links: readonly Link[], type: string): TypeAccess {
-  const usable = [...parametersOf(type, own).values()].filter((parameter) => isUsableOn(policy, type, parameter));
+  const usable = [...getSearchableParameters(type, own).values()].filter((parameter) =>
+    isUsableOn(policy, type, parameter),
+  );
   const searchable = policy.allows(type, 's');
   return {
     type,
@@ -148,7 +150,7 @@ function linksOf(policy: AccessPolicy, own: FirmSearchParameters): readonly Link
   return resourceTypesWithEndpoint
     .filter((source) => policy.allows(source, 's'))
     .flatMap((source) =>
-      referenceParameters(source, own)
+      listReferenceParameters(source, own)
         .filter((parameter) => isUsableOn(policy, source, parameter))
         .map(({ code, definition }) => ({ source, code, targets: definition.targets })),
     );

@@ -4,17 +4,17 @@
  * tell, too, where a rule goes by several elements: who changes one of them must read them all.
  */
 import {
-  elementByJsonName,
+  findElementByJsonName,
+  findTypeDefinition,
+  findUnusedContained,
   isPrimitiveType,
   type JsonObject,
-  membersAskedTogether,
+  listMembersAskedTogether,
   type Patch,
-  typeDefinition,
-  unusedContained,
 } from '@praxis/fhir';
-import { missingEntries } from '../../access/explain.ts';
+import { listGrantingEntries } from '../../access/explain.ts';
 import type { InteractionContext } from '../context.ts';
-import { hookOf } from '../hooks.ts';
+import { findHook } from '../hooks.ts';
 import { boundMembers } from '../write/bindings.ts';
 import { wholeRules } from '../write/whole-rules.ts';
 import { refuse } from './denials.ts';
@@ -28,7 +28,7 @@ export function requirePatchable(context: InteractionContext, type: string, chan
     hidden.member === undefined
       ? `Patching all of ${type}`
       : `Patching ${type}.${hidden.member}, which the application may not read,`;
-  refuse(context, what, missingEntries(context.policy, type, 'r'));
+  refuse(context, what, listGrantingEntries(context.policy, type, 'r'));
 }
 
 interface Hidden {
@@ -46,8 +46,8 @@ function hiddenTouched(type: string, change: Patch, readable: Readable): Hidden 
 
 /** Whether the member is all that there is of its element: no choice of several, no list beside which extensions stand. */
 function standsAlone(type: string, member: string): boolean {
-  const definition = typeDefinition(type);
-  const found = definition && elementByJsonName(definition, member);
+  const definition = findTypeDefinition(type);
+  const found = definition && findElementByJsonName(definition, member);
   if (found === undefined) return true; // no element: refused whatever there is
   return !found.element.choice && (found.element.max <= 1 || !isPrimitiveType(found.type.code));
 }
@@ -57,7 +57,7 @@ function hiddenJudged(type: string, change: Patch, readable: Readable): Hidden |
   const isTouched = (member: string): boolean => change.touches.some((touch) => touch.member === member);
   const bound = boundMembers(type).find((each) => isTouched(each) && !readable(each));
   if (bound !== undefined) return { member: bound };
-  for (const judged of [hookOf('behaviour', type)?.judged ?? [], ...membersAskedTogether(type)]) {
+  for (const judged of [findHook('behaviour', type)?.judged ?? [], ...listMembersAskedTogether(type)]) {
     const member = judged.some(isTouched) ? judged.find((each) => !readable(each)) : undefined;
     if (member !== undefined) return { member };
   }
@@ -72,7 +72,7 @@ function hiddenJudged(type: string, change: Patch, readable: Readable): Hidden |
 export function withoutUnusedContained(resource: JsonObject, type: string): JsonObject {
   const { contained, ...rest } = resource;
   if (!Array.isArray(contained)) return resource;
-  const unused = unusedContained(resource, type);
+  const unused = findUnusedContained(resource, type);
   if (unused.size === 0) return resource;
   const used = contained.filter((_, index) => !unused.has(index));
   return used.length === 0 ? rest : { ...rest, contained: used };

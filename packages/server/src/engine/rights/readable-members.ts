@@ -1,7 +1,7 @@
 /**
  * Which top-level members of one resource a caller may read, by its read and search grants together.
  */
-import { elementByJsonName, typeDefinition } from '@praxis/fhir';
+import { findElementByJsonName, findTypeDefinition } from '@praxis/fhir';
 import type { AccessPolicy, Criterion, Grant } from '../../access/policy.ts';
 
 /** Always readable (access/usable-parameters.ts); `meta` is the server's where it matters. */
@@ -14,7 +14,7 @@ export type Readable = (member: string | undefined) => boolean;
  * Tells of one resource what may be read.
  * @param covered whether the resource meets a row criterion
  */
-export function readableMember(
+export function compileReadable(
   policy: AccessPolicy,
   type: string,
   covered: (criterion: Criterion) => boolean,
@@ -30,7 +30,7 @@ function opens({ elements }: Grant, type: string, member: string | undefined): b
   if (member === undefined) return false;
   const name = member.startsWith('_') ? member.slice(1) : member;
   if (alwaysReadable.has(name)) return true;
-  const definition = typeDefinition(type);
-  const element = definition && elementByJsonName(definition, name)?.element;
+  const definition = findTypeDefinition(type);
+  const element = definition && findElementByJsonName(definition, name)?.element;
   return elements.has(`${type}.${element?.name ?? name}`);
 }

@@ -3,10 +3,10 @@
  */
 import type { TypedResource } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
-import { missingEntries, nextStep } from '../../access/explain.ts';
+import { describeNextStep, listGrantingEntries } from '../../access/explain.ts';
 import type { InteractionContext } from '../context.ts';
-import { denied, notFound } from './denials.ts';
-import { criterionTest } from './disclosing.ts';
+import { denyAccess, refuseNotFound } from './denials.ts';
+import { compileCriterionTest } from './disclosing.ts';
 
 /**
  * The current version. What is said about it may tell of every element, so a caller who reads some only is refused.
@@ -21,14 +21,14 @@ export async function readWhole<T extends string>(
   const grants = [...policy.grants(type, 'r'), ...policy.grants(type, 's')];
   const whole = grants.filter(({ elements }) => elements === 'all');
   if (whole.length === 0) {
-    const entries = missingEntries(policy, type, 'r');
-    denied(
-      `Judging a stored ${type} needs all of its elements, so ${entries.join(' or ')}; ${nextStep(policy, entries)}`,
+    const entries = listGrantingEntries(policy, type, 'r');
+    denyAccess(
+      `Judging a stored ${type} needs all of its elements, so ${entries.join(' or ')}; ${describeNextStep(policy, entries)}`,
     );
   }
   const row = await context.store.read(context.scope, type, id);
-  if (row === undefined || row.deleted) return notFound(type, id);
-  const test = criterionTest(context, type, row.content);
-  if (!whole.some(({ criteria }) => criteria.every((criterion) => test(criterion)))) return notFound(type, id);
+  if (row === undefined || row.deleted) return refuseNotFound(type, id);
+  const test = compileCriterionTest(context, type, row.content);
+  if (!whole.some(({ criteria }) => criteria.every((criterion) => test(criterion)))) return refuseNotFound(type, id);
   return parseStored(row.content);
 }

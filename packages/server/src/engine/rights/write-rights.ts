@@ -5,13 +5,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '@praxis/fhir';
 import { parseStored, type Stored } from '../../access/disclosure.ts';
-import { missingEntries, nextStep } from '../../access/explain.ts';
-import { writableMember } from '../../access/mask.ts';
+import { describeNextStep, listGrantingEntries } from '../../access/explain.ts';
+import { compileWritable } from '../../access/mask.ts';
 import type { Criterion } from '../../access/policy.ts';
 import type { ResourceWrite } from '../../storage/store.ts';
 import type { FhirCall, InteractionContext } from '../context.ts';
-import { denied, notFound } from './denials.ts';
-import { criterionTest } from './disclosing.ts';
+import { denyAccess, refuseNotFound } from './denials.ts';
+import { compileCriterionTest } from './disclosing.ts';
 
 type WritePermission = 'c' | 'u';
 type Writable = (member: string) => boolean;
@@ -25,7 +25,8 @@ const stamped: ReadonlySet<string> = new Set(['versionId', 'lastUpdated']);
  */
 export function requireCreatable(context: InteractionContext, write: ResourceWrite): void {
   const writable = writableAfter(context, 'c', write);
-  if (writable !== undefined) requireOnly(context, 'c', write.type, changedMembers({}, writtenValue(write)), writable);
+  if (writable !== undefined)
+    requireOnly(context, 'c', write.type, listChangedMembers({}, writtenValue(write)), writable);
 }
 
 /**
@@ -40,8 +41,8 @@ export function requireReplaceable(
 ): void {
   const after = writableAfter(context, 'u', write);
   if (after === undefined || before === undefined) return;
-  const current = writableMember(context.policy, 'u', write.type, criterionTest(context, write.type, before));
-  const changed = changedMembers(parseStored(before), writtenValue(write));
+  const current = compileWritable(context.policy, 'u', write.type, compileCriterionTest(context, write.type, before));
+  const changed = listChangedMembers(parseStored(before), writtenValue(write));
   requireOnly(context, 'u', write.type, changed, (member) => current?.(member) === true && after(member));
 }
 
@@ -57,8 +58,8 @@ export function requireTouchable(
   covered: (criterion: Criterion) => boolean,
   touched: readonly (string | undefined)[],
 ): void {
-  const writable = writableMember(context.policy, 'u', type, covered);
-  if (writable === undefined) return notFound(type, id);
+  const writable = compileWritable(context.policy, 'u', type, covered);
+  if (writable === undefined) return refuseNotFound(type, id);
   requireOnly(context, 'u', type, touched, writable);
 }
 
@@ -80,7 +81,7 @@ function writableAfter(
 ): Writable | undefined {
   const { type, content } = write;
   if (content === null) return undefined;
-  const writable = writableMember(context.policy, letter, type, criterionTest(context, type, content));
+  const writable = compileWritable(context.policy, letter, type, compileCriterionTest(context, type, content));
   return writable ?? refuseRows(context, letter, type);
 }
 
@@ -89,9 +90,9 @@ function refuseRows(context: InteractionContext, letter: WritePermission, type: 
     .grants(type, letter)
     .map(({ criteria }) => criteria.map(({ parameter, values }) => `${parameter}=${values.join(',')}`).join('&'));
   const what = letter === 'c' ? `Creating ${type} outside` : `Changing ${type} out`;
-  const entries = missingEntries(context.policy, type, letter);
-  return denied(
-    `${what} of the rows that the application may write (${rows.join(' or ')}) needs ${entries.join(' or ')} without such a limit; ${nextStep(context.policy, entries)}`,
+  const entries = listGrantingEntries(context.policy, type, letter);
+  return denyAccess(
+    `${what} of the rows that the application may write (${rows.join(' or ')}) needs ${entries.join(' or ')} without such a limit; ${describeNextStep(context.policy, entries)}`,
   );
 }
 
@@ -109,13 +110,13 @@ function requireOnly(
   const named = [...new Set(grants.flatMap(({ elements }) => (elements === 'all' ? [] : [...elements])))].toSorted();
   const entries = [...new Set(grants.flatMap((grant) => grant.entries))].toSorted();
   const what = refused === undefined ? `all of ${type}` : `${type}.${refused}`;
-  denied(
+  denyAccess(
     `Writing ${what} needs more than ${entries.join(' and ')} reaches here (${named.join(', ')}); the operator of the service says which elements it reaches`,
   );
 }
 
 /** Top-level members that differ, in the order of their names; what the server writes itself is left out. */
-export function changedMembers(before: JsonObject, after: JsonObject): readonly string[] {
+export function listChangedMembers(before: JsonObject, after: JsonObject): readonly string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
   return names.filter((name) => !isOwn(name) && !isDeepStrictEqual(compared(before, name), compared(after, name)));
 }

@@ -3,23 +3,23 @@
  */
 import type { SearchParameter } from '@praxis/fhir';
 import { searchGrants } from '../../access/policy.ts';
-import { standardParametersOf } from '../../search/parameters.ts';
+import { getStandardParameters } from '../../search/parameters.ts';
 import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import type { CompartmentOwner, InteractionContext } from '../context.ts';
-import { compartmentScope } from './compartment.ts';
-import { rightsOf } from './searching.ts';
+import { findCompartmentScope } from './compartment.ts';
+import { buildSearchRights } from './searching.ts';
 
 /**
  * How the caller finds resources of the type in the compartment: by all of the parameters that R4 lists for it, and by
  * `further` ones. The owner itself is found also by those who may not read what links to it. Undefined: not at all.
  */
-export function usableScope(
+export function findUsableScope(
   context: InteractionContext,
   owner: CompartmentOwner,
   type: string,
   further: readonly string[] = [],
 ): CompartmentScope | undefined {
-  const scope = compartmentScope(owner.type, owner.id, type);
+  const scope = findCompartmentScope(owner.type, owner.id, type);
   if (scope === undefined) return undefined;
   const ways = type === owner.type ? [scope, { ...scope, codes: ['_id'] }] : [scope];
   return ways.find(({ codes }) => isSearchableBy(context, type, [...codes, ...further]));
@@ -31,15 +31,15 @@ export function isSearchableBy(context: InteractionContext, type: string, codes:
 }
 
 /**
- * For those who have no `usableScope`.
+ * For those who have no usable scope.
  * @throws PraxisError `access-denied` naming what is missing
  */
 export function refuseScope(context: InteractionContext, owner: CompartmentOwner, type: string): never {
-  const { codes } = compartmentScope(owner.type, owner.id, type) ?? { codes: [] };
-  return rightsOf(context).refuse(type, definitionsOf(type, codes));
+  const { codes } = findCompartmentScope(owner.type, owner.id, type) ?? { codes: [] };
+  return buildSearchRights(context).refuse(type, definitionsOf(type, codes));
 }
 
 function definitionsOf(type: string, codes: readonly string[]): readonly SearchParameter[] {
-  const known = standardParametersOf(type);
+  const known = getStandardParameters(type);
   return codes.flatMap((code) => known.get(code)?.definition ?? []);
 }

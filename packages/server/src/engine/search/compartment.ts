@@ -5,8 +5,8 @@
 import { compartments } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
 import { indexElements } from '../../search/index/index-rows.ts';
-import { parameterNumber, typeNumber } from '../../search/numbers.ts';
-import { isSearchable, standardParametersOf } from '../../search/parameters.ts';
+import { computeParameterNumber, getTypeNumber } from '../../search/numbers.ts';
+import { getStandardParameters, isSearchable } from '../../search/parameters.ts';
 import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { FhirRequest, InteractionContext } from '../context.ts';
@@ -17,9 +17,9 @@ export function hasCompartment(type: string): boolean {
 }
 
 /** The types of which resources can be in a compartment of `type`, in alphabetical order. */
-export function typesInCompartment(type: string): readonly string[] {
+export function listMemberTypes(type: string): readonly string[] {
   return [...(compartments.get(type)?.keys() ?? [])].filter(
-    (member) => compartmentScope(type, '', member) !== undefined,
+    (member) => findCompartmentScope(type, '', member) !== undefined,
   );
 }
 
@@ -27,10 +27,10 @@ export function typesInCompartment(type: string): readonly string[] {
  * How resources of the type `member` are in the compartment of `type`/`id`; undefined when none is. The resource itself is
  * in its own.
  */
-export function compartmentScope(type: string, id: string, member: string): CompartmentScope | undefined {
+export function findCompartmentScope(type: string, id: string, member: string): CompartmentScope | undefined {
   const listed = compartments.get(type)?.get(member);
   if (listed === undefined && type !== member) return undefined;
-  const known = standardParametersOf(member);
+  const known = getStandardParameters(member);
   const links = (listed ?? []).filter((code) => {
     const parameter = known.get(code);
     return parameter?.definition.type === 'reference' && isSearchable(parameter.definition);
@@ -40,16 +40,16 @@ export function compartmentScope(type: string, id: string, member: string): Comp
 }
 
 /** The types of a compartment, that of its owner included, in alphabetical order. */
-export function typesOfCompartment(type: string): readonly string[] {
-  return [...new Set([type, ...typesInCompartment(type)])].sort();
+export function listCompartmentTypes(type: string): readonly string[] {
+  return [...new Set([type, ...listMemberTypes(type)])].sort();
 }
 
 /** The compartment that a search stays inside, if any; `requireInteraction` has seen that the type can be in it. */
-export function scopeOf({
+export function findRequestScope({
   type,
   compartment,
 }: Pick<FhirRequest, 'type' | 'compartment'>): CompartmentScope | undefined {
-  return compartment && compartmentScope(compartment.type, compartment.id, type);
+  return compartment && findCompartmentScope(compartment.type, compartment.id, type);
 }
 
 /** Whether a resource is in the compartment of the scope, by the rows that a search would find it by. */
@@ -60,8 +60,8 @@ export function isInCompartment(
 ): boolean {
   if (row.type === type && row.id === id) return true;
   const rows = indexElements(row.type, parseStored(row.content), { timeZone, baseUrl }, budget, new Set(codes));
-  const numbers = new Set(codes.map((code) => parameterNumber(row.type, code)));
-  const target = typeNumber(type);
+  const numbers = new Set(codes.map((code) => computeParameterNumber(row.type, code)));
+  const target = getTypeNumber(type);
   return rows.referenceParam.some(
     (number, at) => numbers.has(number) && rows.referenceTargetType[at] === target && rows.referenceTargetId[at] === id,
   );

@@ -5,7 +5,7 @@
 import type { FhirRequest, Interaction } from '../context.ts';
 
 /** The same answer with the moment, where the search asks for `_lastUpdated` or sorts by it, and the moment is known. */
-export function tellingCompleteness(answer: Interaction['answer']): Interaction['answer'] {
+export function addCompleteness(answer: Interaction['answer']): Interaction['answer'] {
   return async (context, request) => {
     if (!isByTime(request)) return await answer(context, request);
     // Read before the search is run: what is found may be complete for longer than is told, never for less.

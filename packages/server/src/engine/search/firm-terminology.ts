@@ -3,7 +3,7 @@
  * request. https://hl7.org/fhir/R4/terminology-service.html
  */
 import { type JsonObject, parseJson } from '@praxis/fhir';
-import { disclosedText } from '../../access/disclosure.ts';
+import { unwrapDisclosed } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
 import { planPage, type SearchTarget } from '../../search/sql/plan.ts';
 import type { TerminologyLookup } from '../../terminology/terminology.ts';
@@ -22,7 +22,7 @@ const separators = /[\\,|$]/g;
  * Looks up what has the canonical URL, or lies at the address, absolute or relative: R4 lets a search name a value set by
  * either (https://hl7.org/fhir/R4/search.html#token). What the caller may not search is not there.
  */
-export function firmTerminology(context: InteractionContext, plan: Plan): TerminologyLookup {
+export function openFirmTerminology(context: InteractionContext, plan: Plan): TerminologyLookup {
   return async (kind, url, version) => {
     const id = idAt(context, kind, url);
     const place: [string, string] = id === undefined ? ['url', url.replace(separators, '\\$&')] : ['_id', id];
@@ -33,7 +33,7 @@ export function firmTerminology(context: InteractionContext, plan: Plan): Termin
     const page = planPage(target);
     const [row] = page.cut(await context.store.selectPage(context.scope, page.statement)).rows;
     const disclosed = row && discloseRow(context, 's', row, {});
-    return disclosed && objectOf(parseJson(disclosedText(disclosed)));
+    return disclosed && objectOf(parseJson(unwrapDisclosed(disclosed)));
   };
 }
 

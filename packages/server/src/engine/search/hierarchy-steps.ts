@@ -10,7 +10,7 @@ import type { Plan } from './firm-terminology.ts';
 /**
  * @param plan plans a search with the caller's rights: `planSearch`, which uses this in turn
  */
-export function hierarchySteps(context: InteractionContext, plan: Plan): HierarchySource {
+export function openHierarchySource(context: InteractionContext, plan: Plan): HierarchySource {
   const idsOf = async (type: string, criterion: readonly [string, string]): Promise<string[]> => {
     const ids: string[] = [];
     let start: readonly (readonly [string, string])[] = [];

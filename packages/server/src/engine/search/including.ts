@@ -7,8 +7,8 @@ import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { explainDenial } from '../../access/explain.ts';
 import { type AccessPolicy, type Grant, searchGrants } from '../../access/policy.ts';
 import { isUsable } from '../../access/usable-parameters.ts';
-import { newUuid } from '../../base/ids.ts';
-import { type Include, referenceParameters, refersElsewhere } from '../../search/includes/include.ts';
+import { makeUuid } from '../../base/ids.ts';
+import { type Include, listReferenceParameters, refersElsewhere } from '../../search/includes/include.ts';
 import { includedBytesMax, includedRowsMax, includeRoundsMax } from '../../search/includes/include-limits.ts';
 import {
   type Incoming,
@@ -22,9 +22,9 @@ import type { SearchQuery } from '../../search/query/query.ts';
 import { countBytes, type PageRow } from '../../storage/store.ts';
 import type { BundleEntry } from '../bundle-text.ts';
 import type { InteractionContext } from '../context.ts';
-import { warned } from '../outcome.ts';
-import { denied } from '../rights/denials.ts';
-import { criterionTest, discloseRows, requestedElements } from '../rights/disclosing.ts';
+import { buildWarningOutcome } from '../outcome.ts';
+import { denyAccess } from '../rights/denials.ts';
+import { compileCriterionTest, discloseRows, parseElementFilter } from '../rights/disclosing.ts';
 
 /** Types of a refused parameter that its message explains at most. */
 const typesExplainedMax = 3;
@@ -46,12 +46,12 @@ export function requireIncludes({ policy }: InteractionContext, { includes }: Se
 function requireOneOf(policy: AccessPolicy, types: readonly string[]): void {
   if (types.some((type) => policy.allows(type, 's'))) return;
   const denials = types.slice(0, typesExplainedMax).map((type) => explainDenial(policy, type, 's').diagnostics);
-  denied(denials.join('; or '));
+  denyAccess(denials.join('; or '));
 }
 
 function requireParameter(policy: AccessPolicy, type: string, { definition }: Parameter): void {
   if (searchGrants(policy, type, [definition]).length > 0) return;
-  denied(explainDenial(policy, type, definition).diagnostics);
+  denyAccess(explainDenial(policy, type, definition).diagnostics);
 }
 
 /**
@@ -59,7 +59,7 @@ function requireParameter(policy: AccessPolicy, type: string, { definition }: Pa
  * a limit left some out. `_elements` does not apply to them (https://hl7.org/fhir/R4/search.html#elements), `_summary` does.
  * @throws PraxisError `stale-access`, `statement-timeout`, `too-costly`
  */
-export async function includedEntries(
+export async function buildIncludedEntries(
   context: InteractionContext,
   query: SearchQuery,
   matches: readonly PageRow[],
@@ -67,7 +67,7 @@ export async function includedEntries(
 ): Promise<BundleEntry[]> {
   if (query.includes.length === 0 || matches.length === 0) return [];
   const { rows, limit } = await reach(context, query.includes, matches);
-  const { summary } = requestedElements(parameters);
+  const { summary } = parseElementFilter(parameters);
   const filter = summary === undefined ? {} : { summary };
   const shown = await discloseRows(context, 's', rows, filter);
   const entries: BundleEntry[] = shown.map(({ row, resource }) => ({
@@ -76,8 +76,8 @@ export async function includedEntries(
     search: { mode: 'include' },
   }));
   if (limit === undefined) return entries;
-  const warning = warned('too-costly', limitTexts[limit]);
-  return [...entries, { fullUrl: `urn:uuid:${newUuid()}`, resource: warning, search: { mode: 'outcome' } }];
+  const warning = buildWarningOutcome('too-costly', limitTexts[limit]);
+  return [...entries, { fullUrl: `urn:uuid:${makeUuid()}`, resource: warning, search: { mode: 'outcome' } }];
 }
 
 const limitTexts = {
@@ -162,7 +162,7 @@ function outgoingOf(context: InteractionContext, forward: readonly Include[], ro
   if (asked.length === 0) return [];
   const readable = readableOn(context, row);
   return asked.flatMap(({ parameter, target }) =>
-    (parameter === undefined ? referenceParameters(row.type, context.scope.searchParameters) : [parameter])
+    (parameter === undefined ? listReferenceParameters(row.type, context.scope.searchParameters) : [parameter])
       .filter((possible) => refersElsewhere(possible) && readable(possible))
       .map(({ number }) => ({ rid: row.rid, parameter: number, target })),
   );
@@ -170,7 +170,7 @@ function outgoingOf(context: InteractionContext, forward: readonly Include[], ro
 
 /** Tells of a parameter whether the caller is shown, on this row, every element that it reads. */
 function readableOn(context: InteractionContext, row: PageRow): (parameter: Parameter) => boolean {
-  const test = criterionTest(context, row.type, row.content);
+  const test = compileCriterionTest(context, row.type, row.content);
   const covering = context.policy.grants(row.type, 's').filter(({ criteria }) => criteria.every(test));
   const shown = covering.map(({ elements }) => elements);
   if (shown.includes('all')) return () => true;
@@ -188,7 +188,7 @@ function incomingParameters(
   const types = include.source === undefined ? resourceTypesWithEndpoint : [include.source];
   return types.flatMap((source) => {
     const all =
-      include.parameter === undefined ? referenceParameters(source, scope.searchParameters) : [include.parameter];
+      include.parameter === undefined ? listReferenceParameters(source, scope.searchParameters) : [include.parameter];
     const leading =
       include.source === undefined ? all.filter(({ definition }) => definition.targets.includes(type)) : all;
     return leading.flatMap(({ number, definition }) => {

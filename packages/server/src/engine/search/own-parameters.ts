@@ -4,17 +4,17 @@
  */
 import type { SearchParameter } from '@praxis/fhir';
 import { type AccessPolicy, searchGrants } from '../../access/policy.ts';
-import { completeParametersOf } from '../../search/parameters.ts';
+import { listCompleteParameters } from '../../search/parameters.ts';
 import type { FirmSearchParameter, FirmSearchParameters } from '../../tenancy/search-parameters.ts';
 
 /** Those that are complete, by type; undefined when there are none. */
-export function usableOwnParameters(
+export function groupUsableParameters(
   policy: AccessPolicy,
   own: FirmSearchParameters,
 ): ReadonlyMap<string, readonly SearchParameter[]> | undefined {
   const usable = new Map<string, readonly SearchParameter[]>();
   for (const type of new Set(own.flatMap(({ definition }) => definition.base))) {
-    const definitions = completeParametersOf(type, own)
+    const definitions = listCompleteParameters(type, own)
       .map(({ definition }) => definition)
       .filter((definition) => searchGrants(policy, type, [definition]).length > 0);
     if (definitions.length > 0) usable.set(type, definitions);
@@ -28,7 +28,7 @@ const known = new WeakMap<AccessPolicy, WeakMap<FirmSearchParameters, FirmSearch
  * Those of types that the caller may search; on the others they mean nothing to it, so that a chain or an include that leads
  * there does not tell which are defined. The same list for the same policy and list, since what is compiled is kept by list.
  */
-export function knownOwnParameters(policy: AccessPolicy, own: FirmSearchParameters): FirmSearchParameters {
+export function limitOwnParameters(policy: AccessPolicy, own: FirmSearchParameters): FirmSearchParameters {
   if (own.length === 0 || policy.unrestricted) return own;
   const byList = known.get(policy) ?? new WeakMap<FirmSearchParameters, FirmSearchParameters>();
   known.set(policy, byList);

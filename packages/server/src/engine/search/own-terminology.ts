@@ -3,23 +3,23 @@
  * with the elements that it may see. What it may not see does not exist for it, so expansions tell nothing of it.
  */
 import { isRawDecimal, type JsonObject, parseJson } from '@praxis/fhir';
-import { disclosedText } from '../../access/disclosure.ts';
+import { unwrapDisclosed } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import { openTerminology, type Terminology, type TerminologyKind } from '../../terminology/terminology.ts';
 import type { InteractionContext, Preferences } from '../context.ts';
-import { deleted } from '../read/read.ts';
-import { notFound } from '../rights/denials.ts';
+import { refuseDeleted } from '../read/read.ts';
+import { refuseNotFound } from '../rights/denials.ts';
 import { discloseRow } from '../rights/disclosing.ts';
-import { firmTerminology } from './firm-terminology.ts';
+import { openFirmTerminology } from './firm-terminology.ts';
 import { planSearch } from './searching.ts';
 
 const strictly: Preferences = { return: undefined, handling: 'strict' };
 
 /** For one request: what is looked up is remembered. */
-export function terminologyOf(context: InteractionContext): Terminology {
+export function openRequestTerminology(context: InteractionContext): Terminology {
   return openTerminology(
     context.budget,
-    firmTerminology(context, (kind, asked) => planSearch(context, kind, asked, strictly)),
+    openFirmTerminology(context, (kind, asked) => planSearch(context, kind, asked, strictly)),
   );
 }
 
@@ -29,11 +29,11 @@ export function terminologyOf(context: InteractionContext): Terminology {
  */
 export async function readOwn(context: InteractionContext, type: TerminologyKind, id: string): Promise<JsonObject> {
   const row = await context.store.read(context.scope, type, id);
-  if (row === undefined) return notFound(type, id);
-  if (row.deleted) return deleted(context, row);
+  if (row === undefined) return refuseNotFound(type, id);
+  if (row.deleted) return refuseDeleted(context, row);
   const body = discloseRow(context, 'r', row, {});
-  if (body === undefined) return notFound(type, id);
-  const value = parseJson(disclosedText(body));
+  if (body === undefined) return refuseNotFound(type, id);
+  const value = parseJson(unwrapDisclosed(body));
   if (typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawDecimal(value)) return value;
   return fail('internal', { diagnostics: 'A stored resource is not a JSON object' });
 }

@@ -3,23 +3,23 @@
  * order of any search. One result of two parts: a page may hold the end of the first and the beginning of the second.
  */
 import { toInstant } from '../../base/clock.ts';
-import { newUuid } from '../../base/ids.ts';
+import { makeUuid } from '../../base/ids.ts';
 import { planCount, planPage, type SearchTarget } from '../../search/sql/plan.ts';
 import {
   isOfLedger,
-  ledgerCount,
-  ledgerPage,
   openLedgerCursor,
   sealLedgerCursor,
+  selectLedgerCount,
+  selectLedgerPage,
 } from '../../storage/ledger-search.ts';
 import type { PageRow } from '../../storage/store.ts';
 import type { BundleEntry } from '../bundle-text.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../context.ts';
 import { listResponse } from '../list-response.ts';
-import { warned } from '../outcome.ts';
+import { buildWarningOutcome } from '../outcome.ts';
 import { matchEntries } from '../rights/disclosing.ts';
-import { scopeOf } from './compartment.ts';
-import { includedEntries, requireIncludes } from './including.ts';
+import { findRequestScope } from './compartment.ts';
+import { buildIncludedEntries, requireIncludes } from './including.ts';
 import { type LinkedPages, searchLinks } from './search-links.ts';
 import { planSearch } from './searching.ts';
 
@@ -37,7 +37,7 @@ interface LedgerPage {
  * @throws PraxisError `search-invalid`, `access-denied`, `cursor-invalid`, `page-too-deep`, `statement-timeout`
  */
 export async function searchLedger(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
-  const target = await planSearch(context, request.type, request.parameters, request.prefer, scopeOf(request));
+  const target = await planSearch(context, request.type, request.parameters, request.prefer, findRequestScope(request));
   const { query } = target;
   requireIncludes(context, query);
   if (query.countOnly)
@@ -47,7 +47,7 @@ export async function searchLedger(context: InteractionContext, request: FhirReq
       pages: undefined,
     });
   const page = await pageOf(context, target);
-  const included = await includedEntries(context, query, page.stored, request.parameters);
+  const included = await buildIncludedEntries(context, query, page.stored, request.parameters);
   const entries = [...(await matchEntries(context, request, [...page.ledger, ...page.stored])), ...included];
   if (query.includes.length > 0 && page.ledger.length > 0) entries.push(warning(notFollowed));
   if (!isOfLedger(target)) entries.push(warning(notAsked));
@@ -64,7 +64,7 @@ async function pageOf(context: InteractionContext, target: SearchTarget): Promis
   if (query.cursor !== undefined && begin === undefined) return await storedPage(context, target);
   const { count, offset } = query;
   const stretch = { after: begin, offset, limit: count + 1 };
-  const rows = await store.selectLedger(scope, ledgerPage(target, stretch));
+  const rows = await store.selectLedger(scope, selectLedgerPage(target, stretch));
   const ledger = rows.slice(0, count);
   const last = ledger.at(-1);
   const page = query.page ?? begin?.page ?? 1;
@@ -72,7 +72,8 @@ async function pageOf(context: InteractionContext, target: SearchTarget): Promis
     const next = sealLedgerCursor(target, { at: last.lastUpdatedMs, seq: last.rid }, page + 1);
     return { ledger, stored: [], next, page };
   }
-  const beyond = ledger.length === 0 && offset > 0 ? offset - (await store.selectCount(scope, ledgerCount(target))) : 0;
+  const beyond =
+    ledger.length === 0 && offset > 0 ? offset - (await store.selectCount(scope, selectLedgerCount(target))) : 0;
   // A full page asks on for one row, which tells whether there is a next page.
   const room = Math.max(1, count - ledger.length);
   const rest = {
@@ -97,7 +98,11 @@ const notAsked =
   'This search is asked of imported events alone: the ledger is not searched by chains, _has and _list, and sorted by date alone';
 
 function warning(why: string): BundleEntry {
-  return { fullUrl: `urn:uuid:${newUuid()}`, resource: warned('too-costly', why), search: { mode: 'outcome' } };
+  return {
+    fullUrl: `urn:uuid:${makeUuid()}`,
+    resource: buildWarningOutcome('too-costly', why),
+    search: { mode: 'outcome' },
+  };
 }
 
 async function totalOf(
@@ -118,7 +123,7 @@ async function totalOf(
 
 async function countAll({ store, scope }: InteractionContext, target: SearchTarget): Promise<number> {
   const inLedger = isOfLedger(target);
-  const ledger = inLedger ? await store.selectCount(scope, ledgerCount(target)) : 0;
+  const ledger = inLedger ? await store.selectCount(scope, selectLedgerCount(target)) : 0;
   return ledger + (await store.selectCount(scope, planCount(target)));
 }
 
@@ -136,7 +141,7 @@ function searchset(
 ): FhirResponse {
   return listResponse({
     type: 'searchset',
-    id: newUuid(),
+    id: makeUuid(),
     lastUpdated: toInstant(context.clock.now()),
     ...(total === undefined ? {} : { total }),
     links: searchLinks(context, request, query, pages),

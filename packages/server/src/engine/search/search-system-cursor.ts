@@ -34,7 +34,7 @@ export function sealSystemPosition(
  * The moment of the first page, which says what "now" means in the search.
  * @throws PraxisError `cursor-invalid` when the text is no cursor
  */
-export function systemCursorTime(cursor: string): number {
+export function readSystemCursorTime(cursor: string): number {
   return Number.parseInt(partsOf(cursor).time, base);
 }
 

@@ -6,7 +6,13 @@
 import { refuseValue } from '../../search/query/search-values.ts';
 import type { RowPlace } from '../../search/sql/keyset.ts';
 import { pageBytesMax } from '../../search/sql/page-bytes.ts';
-import { cursorAfter, orderedColumns, planPage, type SearchPage, type SearchTarget } from '../../search/sql/plan.ts';
+import {
+  listOrderColumns,
+  planPage,
+  type SearchPage,
+  type SearchTarget,
+  sealCursorAfter,
+} from '../../search/sql/plan.ts';
 import { countBytes, type PageRow } from '../../storage/store.ts';
 import type { InteractionContext } from '../context.ts';
 
@@ -50,7 +56,7 @@ export function requireOneOrder(targets: readonly SearchTarget[]): void {
  * came without its content.
  * @throws PraxisError `statement-timeout`
  */
-export async function mergedPage(
+export async function selectMergedPage(
   context: InteractionContext,
   targets: readonly SearchTarget[],
   start: MergedPlace | undefined,
@@ -82,7 +88,7 @@ async function pageAfter(
   start: MergedPlace | undefined,
   { count, bytesMax }: { readonly count: number; readonly bytesMax: number },
 ): Promise<SearchPage<PageRow>> {
-  const cursor = start && cursorAfter(target, placeIn(target, start));
+  const cursor = start && sealCursorAfter(target, placeIn(target, start));
   const planned = planPage({ ...target, query: { ...target.query, count, cursor } }, bytesMax);
   return planned.cut(await store.selectPage(scope, planned.statement));
 }
@@ -113,7 +119,7 @@ function placeIn(target: SearchTarget, { type, keys, rid }: MergedPlace): RowPla
   const isDescending = query.sort[0]?.descending ?? false;
   const shared = keys.slice(0, columnsOf(target).length);
   const behind = shared[0] === null ? behindIds : null;
-  const own = orderedColumns(target).slice(shared.length);
+  const own = listOrderColumns(target).slice(shared.length);
   return {
     keys: [...shared, ...own.map(() => (isShown ? behind : ''))],
     rid: isShown === isDescending ? -1 : ridMax,

@@ -8,13 +8,13 @@ import { isIncludeName } from '../../search/includes/include.ts';
 import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
 import { resultParameterNames } from '../../search/query/result-parameters.ts';
-import { refuseValue, shownName } from '../../search/query/search-values.ts';
+import { quoteName, refuseValue } from '../../search/query/search-values.ts';
 import { ledgerTypes } from '../../search/resource-types.ts';
 import type { SearchTarget } from '../../search/sql/plan.ts';
 import type { CompartmentOwner, FhirRequest, InteractionContext, Preferences } from '../context.ts';
 import { requireGrants } from '../rights/denials.ts';
-import { compartmentScope, typesOfCompartment } from './compartment.ts';
-import { refuseScope, usableScope } from './compartment-types.ts';
+import { findCompartmentScope, listCompartmentTypes } from './compartment.ts';
+import { findUsableScope, refuseScope } from './compartment-types.ts';
 import { refuseLedger } from './refuse-mixed-audit-search.ts';
 import { requireOneOrder } from './search-system-order.ts';
 import { planSearch } from './searching.ts';
@@ -156,13 +156,13 @@ function searchedTypes(
   const first = allowed[0] ?? types[0] ?? '';
   if (allowed.length === 0) requireGrants(context, first, 's');
   if (owner === undefined) return allowed.toSorted().map((type) => ({ type, scope: undefined }));
-  const inside = allowed.toSorted().map((type) => ({ type, scope: usableScope(context, owner, type) }));
+  const inside = allowed.toSorted().map((type) => ({ type, scope: findUsableScope(context, owner, type) }));
   const usable = inside.filter(({ scope }) => scope !== undefined);
   return usable.length === 0 ? refuseScope(context, owner, first) : usable;
 }
 
 function allTypes(owner: CompartmentOwner | undefined): readonly string[] {
-  return owner === undefined ? resourceTypesWithEndpoint : typesOfCompartment(owner.type);
+  return owner === undefined ? resourceTypesWithEndpoint : listCompartmentTypes(owner.type);
 }
 
 function namedTypes(named: string, owner: CompartmentOwner | undefined): readonly string[] {
@@ -171,10 +171,10 @@ function namedTypes(named: string, owner: CompartmentOwner | undefined): readonl
     if (!endpoints.has(type)) {
       refuseValue(
         '_type',
-        `names ${shownName(type)}: it takes names of resource types with an endpoint, separated by commas: Patient,Encounter`,
+        `names ${quoteName(type)}: it takes names of resource types with an endpoint, separated by commas: Patient,Encounter`,
       );
     }
-    if (owner !== undefined && compartmentScope(owner.type, owner.id, type) === undefined)
+    if (owner !== undefined && findCompartmentScope(owner.type, owner.id, type) === undefined)
       refuseValue('_type', `names ${type}, which is not in the compartment of ${owner.type} in FHIR R4`);
     if (ledgerTypes.has(type))
       refuseLedger('_type', 'names', type, owner === undefined ? type : `${owner.type}/${owner.id}/${type}`);

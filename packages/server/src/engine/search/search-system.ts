@@ -5,30 +5,30 @@
  */
 
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import { searchEntriesOf } from '../../access/explain.ts';
+import { listSearchEntries } from '../../access/explain.ts';
 import { toInstant } from '../../base/clock.ts';
-import { newUuid } from '../../base/ids.ts';
-import { getting } from '../../base/worst-case.ts';
+import { makeUuid } from '../../base/ids.ts';
+import { buildGetRequest } from '../../base/worst-case.ts';
 import { pageBytesMax } from '../../search/sql/page-bytes.ts';
 import { planCount, planEstimate, planPage, type SearchTarget } from '../../search/sql/plan.ts';
 import { countBytes, type PageRow } from '../../storage/store.ts';
 import type { BundleEntry, BundleLink } from '../bundle-text.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
 import { listResponse } from '../list-response.ts';
-import { estimated, warned } from '../outcome.ts';
+import { buildEstimateOutcome, buildWarningOutcome } from '../outcome.ts';
 import { refuse } from '../rights/denials.ts';
 import { matchEntries } from '../rights/disclosing.ts';
-import { typesOfCompartment } from './compartment.ts';
-import { tellingCompleteness } from './completeness.ts';
-import { includedEntries, requireIncludes } from './including.ts';
+import { listCompartmentTypes } from './compartment.ts';
+import { addCompleteness } from './completeness.ts';
+import { buildIncludedEntries, requireIncludes } from './including.ts';
 import { encodeQuery } from './search-links.ts';
 import {
   openSystemPosition,
+  readSystemCursorTime,
   type SystemPosition,
   sealSystemPosition,
-  systemCursorTime,
 } from './search-system-cursor.ts';
-import { mergedPage } from './search-system-order.ts';
+import { selectMergedPage } from './search-system-order.ts';
 import { planSystemSearch, type SystemSearch } from './search-system-types.ts';
 import { searchUnits } from './search-units.ts';
 
@@ -37,15 +37,15 @@ const textTypes = 'Patient,Practitioner,Appointment,Encounter,Observation,Condit
 export const searchSystem: Interaction = {
   worstCase: {
     because: 'many types, counted, with words that are everywhere',
-    request: () => getting(`?_type=${textTypes}&_content=the&_total=accurate&_count=1000`),
+    request: () => buildGetRequest(`?_type=${textTypes}&_content=the&_total=accurate&_count=1000`),
   },
   rateUnits: (asked) => 4 + searchUnits(asked),
   authorize({ policy }, { compartment }) {
-    const types = compartment === undefined ? resourceTypesWithEndpoint : typesOfCompartment(compartment.type);
+    const types = compartment === undefined ? resourceTypesWithEndpoint : listCompartmentTypes(compartment.type);
     if (!types.some((type) => policy.allows(type, 's')))
-      refuse({ policy }, 'Search of several types', searchEntriesOf(types));
+      refuse({ policy }, 'Search of several types', listSearchEntries(types));
   },
-  answer: tellingCompleteness(answer),
+  answer: addCompleteness(answer),
 };
 
 /** Rows of one page, in order, and where the next one begins. */
@@ -60,7 +60,7 @@ interface SystemPage {
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   const cursor = request.parameters.find(([name]) => name === '_cursor')?.[1];
-  const startMs = cursor === undefined ? context.clock.now() : systemCursorTime(cursor);
+  const startMs = cursor === undefined ? context.clock.now() : readSystemCursorTime(cursor);
   const search = await planSystemSearch(context, request, startMs);
   const { targets } = search;
   const [first] = targets;
@@ -74,7 +74,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   const { total, outcomes } = await totalOf(context, request, search, page);
   const next = page.next && sealSystemPosition(context, targets, startMs, page.next);
   // Includes name the types that they lead from themselves, so those of one target are those of all.
-  const included = await includedEntries(context, first.query, page.rows, request.parameters);
+  const included = await buildIncludedEntries(context, first.query, page.rows, request.parameters);
   const entries = [...(await matchEntries(context, request, page.rows)), ...included, ...outcomes, ...leftOut(search)];
   return searchset(context, search, { total, next, entries });
 }
@@ -86,7 +86,7 @@ async function inOneOrder(
   start: SystemPosition | undefined,
 ): Promise<SystemPage> {
   const from = start?.within === undefined ? undefined : { ...JSON.parse(start.within), type: start.type };
-  const { rows, last } = await mergedPage(context, targets, from);
+  const { rows, last } = await selectMergedPage(context, targets, from);
   if (last === undefined) return { rows, next: undefined };
   const { type, keys, rid } = last;
   return { rows, next: { type, within: JSON.stringify({ keys, rid }) } };
@@ -121,7 +121,7 @@ async function walk(
 /** Said once, where the search begins. */
 function leftOut({ leftOut: text, cursor }: SystemSearch): BundleEntry[] {
   if (text === undefined || cursor !== undefined) return [];
-  return [{ resource: warned('suppressed', text), search: { mode: 'outcome' } }];
+  return [{ resource: buildWarningOutcome('suppressed', text), search: { mode: 'outcome' } }];
 }
 
 interface Total {
@@ -162,7 +162,7 @@ async function estimateAll(context: InteractionContext, targets: readonly Search
     isExact &&= !found.sampled && !found.bounded;
   }
   const how = 'it is the sum of what was estimated for each type';
-  return { total, outcomes: isExact ? [] : [{ resource: estimated(how), search: { mode: 'outcome' } }] };
+  return { total, outcomes: isExact ? [] : [{ resource: buildEstimateOutcome(how), search: { mode: 'outcome' } }] };
 }
 
 interface Found {
@@ -175,7 +175,7 @@ interface Found {
 function searchset(context: InteractionContext, search: SystemSearch, { total, next, entries }: Found): FhirResponse {
   return listResponse({
     type: 'searchset',
-    id: newUuid(),
+    id: makeUuid(),
     lastUpdated: toInstant(context.clock.now()),
     ...(total === undefined ? {} : { total }),
     links: links(context, search, next),

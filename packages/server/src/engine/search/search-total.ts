@@ -11,7 +11,7 @@ import {
 import type { Estimate } from '../../storage/store.ts';
 import type { BundleEntry } from '../bundle-text.ts';
 import type { FhirRequest, InteractionContext } from '../context.ts';
-import { estimated } from '../outcome.ts';
+import { buildEstimateOutcome } from '../outcome.ts';
 import type { LinkedPages } from './search-links.ts';
 
 export interface SearchTotal {
@@ -28,7 +28,7 @@ export interface SearchTotal {
  * `Pagination_optimization_disabled` all are counted, whatever else is asked, and the last page is known.
  * @throws PraxisError `statement-timeout`
  */
-export async function totalOf(
+export async function computeTotal(
   context: InteractionContext,
   request: FhirRequest,
   target: SearchTarget,
@@ -61,7 +61,7 @@ async function estimatedTotal(
   return {
     total: Math.max(found.total, seen),
     pages: page,
-    outcomes: [{ resource: estimated(how), search: { mode: 'outcome' } }],
+    outcomes: [{ resource: buildEstimateOutcome(how), search: { mode: 'outcome' } }],
   };
 }
 

@@ -3,24 +3,24 @@
  */
 
 import { toInstant } from '../../base/clock.ts';
-import { newUuid } from '../../base/ids.ts';
-import { manyOf, searching } from '../../base/worst-case.ts';
+import { makeUuid } from '../../base/ids.ts';
+import { buildSearchRequest, makeMany } from '../../base/worst-case.ts';
 import type { SearchQuery } from '../../search/query/query.ts';
 import { ledgerTypes } from '../../search/resource-types.ts';
 import { planCount, planPage, type SearchPage } from '../../search/sql/plan.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { BundleEntry } from '../bundle-text.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
-import { hookOf } from '../hooks.ts';
+import { findHook } from '../hooks.ts';
 import { listResponse } from '../list-response.ts';
 import { requireGrants } from '../rights/denials.ts';
-import { discloseRows, requestedElements } from '../rights/disclosing.ts';
-import { scopeOf } from './compartment.ts';
-import { tellingCompleteness } from './completeness.ts';
-import { includedEntries, requireIncludes } from './including.ts';
+import { discloseRows, parseElementFilter } from '../rights/disclosing.ts';
+import { findRequestScope } from './compartment.ts';
+import { addCompleteness } from './completeness.ts';
+import { buildIncludedEntries, requireIncludes } from './including.ts';
 import { searchLedger } from './search-ledger.ts';
 import { type LinkedPages, searchLinks } from './search-links.ts';
-import { totalOf } from './search-total.ts';
+import { computeTotal } from './search-total.ts';
 import { searchUnits } from './search-units.ts';
 import { planSearch } from './searching.ts';
 
@@ -28,11 +28,14 @@ export const searchType: Interaction = {
   worstCase: {
     because: 'comparisons that no index serves (F4)',
     request: () =>
-      searching('Patient', `_filter=${encodeURIComponent(manyOf(50, (n) => `name co "a${n}"`).join(' or '))}`),
+      buildSearchRequest(
+        'Patient',
+        `_filter=${encodeURIComponent(makeMany(50, (n) => `name co "a${n}"`).join(' or '))}`,
+      ),
   },
   rateUnits: searchUnits,
   authorize: (context, request) => requireGrants(context, request.type, 's'),
-  answer: tellingCompleteness(answer),
+  answer: addCompleteness(answer),
 };
 
 /**
@@ -43,9 +46,9 @@ export const searchType: Interaction = {
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   if (ledgerTypes.has(request.type)) return await searchLedger(context, request);
-  const computed = await hookOf('computed', request.type)?.search(context, request);
+  const computed = await findHook('computed', request.type)?.search(context, request);
   if (computed !== undefined) return computed;
-  const target = await planSearch(context, request.type, request.parameters, request.prefer, scopeOf(request));
+  const target = await planSearch(context, request.type, request.parameters, request.prefer, findRequestScope(request));
   const { query } = target;
   requireIncludes(context, query);
   if (query.countOnly)
@@ -53,16 +56,16 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   const page = planPage(target);
   const rows = await context.store.selectPage(context.scope, page.statement);
   const result = page.cut(rows);
-  const { total, pages, outcomes } = await totalOf(context, request, target, page, result);
+  const { total, pages, outcomes } = await computeTotal(context, request, target, page, result);
   return listResponse({
     type: 'searchset',
-    id: newUuid(),
+    id: makeUuid(),
     lastUpdated: toInstant(context.clock.now()),
     ...(total === undefined ? {} : { total }),
     links: searchLinks(context, request, query, linked(context, pages, result)),
     entries: [
       ...(await entries(context, request, result.rows)),
-      ...(await includedEntries(context, query, result.rows, request.parameters)),
+      ...(await buildIncludedEntries(context, query, result.rows, request.parameters)),
       ...outcomes,
     ],
   });
@@ -82,8 +85,8 @@ async function entries(
   request: FhirRequest,
   rows: readonly StoredResource[],
 ): Promise<readonly BundleEntry[]> {
-  const filter = requestedElements(request.parameters);
-  const decorate = hookOf('decorate', request.type)?.(context, request);
+  const filter = parseElementFilter(request.parameters);
+  const decorate = findHook('decorate', request.type)?.(context, request);
   const found: BundleEntry[] = [];
   for (const { row, resource: shown } of await discloseRows(context, 's', rows, filter)) {
     const resource = decorate === undefined ? shown : await decorate('s', row, shown, filter);
@@ -96,7 +99,7 @@ async function entries(
 function countOnly(context: InteractionContext, request: FhirRequest, query: SearchQuery, total: number): FhirResponse {
   return listResponse({
     type: 'searchset',
-    id: newUuid(),
+    id: makeUuid(),
     lastUpdated: toInstant(context.clock.now()),
     total,
     links: searchLinks(context, request, query, undefined),

@@ -1,9 +1,9 @@
 /**
  * What a search counts against the rate limits for what it wants to be told beside a page (docs/decisions/0168, 0209).
  */
-import { pageRowsMaxOf } from '../../search/resource-types.ts';
+import { getPageRowsMax } from '../../search/resource-types.ts';
 import type { RatedRequest } from '../context.ts';
-import { hooksOf } from '../hooks.ts';
+import { listHooks } from '../hooks.ts';
 
 /** Rows before the page that `page=N` asks for that cost a unit: the database passes over them. */
 const passedRowsPerUnit = 500;
@@ -20,7 +20,7 @@ export function searchUnits(asked: RatedRequest): number {
     given.get('_summary') === 'count' ||
     Number(given.get('_count')) === 0 ||
     contentFlags?.has('Pagination_optimization_disabled') === true;
-  const added = hooksOf('decorateUnits', type).reduce((sum, hook) => sum + hook(asked), 0);
+  const added = listHooks('decorateUnits', type).reduce((sum, hook) => sum + hook(asked), 0);
   return Number(isCounted) + added + unitsOfPassing(type, given);
 }
 
@@ -28,7 +28,7 @@ export function searchUnits(asked: RatedRequest): number {
 function unitsOfPassing(type: string, given: ReadonlyMap<string, string>): number {
   const page = Number(given.get('page') ?? 1);
   if (given.has('_cursor') || !(page > 1)) return 0;
-  const rowsMax = pageRowsMaxOf(type);
+  const rowsMax = getPageRowsMax(type);
   const rows = Math.min(Number(given.get('_count') ?? rowsMax) || rowsMax, rowsMax);
   return Math.min(Math.floor(((page - 1) * rows) / passedRowsPerUnit), passedUnitsMax);
 }

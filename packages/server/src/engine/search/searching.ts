@@ -14,10 +14,10 @@ import { parseSearch, type SearchParameters, type SearchQuery } from '../../sear
 import type { SearchTarget } from '../../search/sql/plan.ts';
 import { openTerminology } from '../../terminology/terminology.ts';
 import type { InteractionContext, Preferences } from '../context.ts';
-import { denied, type RightsContext } from '../rights/denials.ts';
-import { firmTerminology } from './firm-terminology.ts';
-import { hierarchySteps } from './hierarchy-steps.ts';
-import { knownOwnParameters } from './own-parameters.ts';
+import { denyAccess, type RightsContext } from '../rights/denials.ts';
+import { openFirmTerminology } from './firm-terminology.ts';
+import { openHierarchySource } from './hierarchy-steps.ts';
+import { limitOwnParameters } from './own-parameters.ts';
 import { requireNoLedger } from './refuse-mixed-audit-search.ts';
 
 /**
@@ -37,9 +37,9 @@ export async function planSearch(
   await context.budget.turn(readingSearch);
   const terminology = openTerminology(
     context.budget,
-    firmTerminology(context, (kind, asked) => planSearch(context, kind, asked, prefer)),
+    openFirmTerminology(context, (kind, asked) => planSearch(context, kind, asked, prefer)),
   );
-  const steps = hierarchySteps(context, (kind, asked) => planSearch(context, kind, asked, prefer));
+  const steps = openHierarchySource(context, (kind, asked) => planSearch(context, kind, asked, prefer));
   const codes = await resolveCodes(parameters, terminology);
   const hierarchies = await resolveHierarchies(parameters, context.baseUrl, steps);
   const query = parseSearch(
@@ -50,8 +50,8 @@ export async function planSearch(
       baseUrl: context.baseUrl,
       nowMs: context.clock.now(),
       limits: context.limits,
-      searchParameters: knownOwnParameters(context.policy, context.scope.searchParameters),
-      rights: rightsOf(context),
+      searchParameters: limitOwnParameters(context.policy, context.scope.searchParameters),
+      rights: buildSearchRights(context),
       codes: hierarchies === undefined ? codes : new Map([...(codes ?? []), ...hierarchies]),
     },
     compartment,
@@ -78,7 +78,7 @@ function spendOnReading({ budget }: InteractionContext, parameters: SearchParame
 const readingSearch: BudgetedWork = { what: 'Reading the search', cheaper: 'name fewer values' };
 
 /** What the caller may search by on the types that a chain or a reverse chain leads to. */
-export function rightsOf(context: RightsContext): SearchRights {
+export function buildSearchRights(context: RightsContext): SearchRights {
   return {
     rowsOf(type, used) {
       const grants = searchGrants(context.policy, type, used);
@@ -101,7 +101,7 @@ function refuseUnknown(context: InteractionContext, query: SearchQuery, prefer: 
   }
   const lenient = prefer.handling === 'lenient' || (prefer.handling === undefined && context.settings.lenientSearch);
   if (lenient) return;
-  const own = knownOwnParameters(context.policy, context.scope.searchParameters).find(
+  const own = limitOwnParameters(context.policy, context.scope.searchParameters).find(
     ({ definition }) => definition.code === first && definition.base.includes(query.type),
   );
   if (own !== undefined) {
@@ -126,7 +126,7 @@ function requireUsable(context: InteractionContext, type: string, used: readonly
 }
 
 function refuseSearch(context: RightsContext, type: string, used: readonly SearchParameter[]): never {
-  if (!context.policy.allows(type, 's')) denied(explainDenial(context.policy, type, 's').diagnostics);
+  if (!context.policy.allows(type, 's')) denyAccess(explainDenial(context.policy, type, 's').diagnostics);
   const hidden = used.filter((parameter) => searchGrants(context.policy, type, [parameter]).length === 0);
-  return denied(explainDenial(context.policy, type, hidden.length > 0 ? hidden : used).diagnostics);
+  return denyAccess(explainDenial(context.policy, type, hidden.length > 0 ? hidden : used).diagnostics);
 }

@@ -3,11 +3,11 @@ import type { JsonObject } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
 import { type ErrorIssue, fail } from '../../base/errors.ts';
 import type { StoredResource } from '../../storage/store.ts';
-import { type BindingContext, hooksOf } from '../hooks.ts';
+import { type BindingContext, listHooks } from '../hooks.ts';
 
 /** Top-level members of the type that are bound: a verdict on a change of one tells what it said before. */
 export function boundMembers(type: string): readonly string[] {
-  return hooksOf('bindings', type).flatMap(({ membersOf }) => membersOf(type));
+  return listHooks('bindings', type).flatMap(({ membersOf }) => membersOf(type));
 }
 
 /**
@@ -21,7 +21,7 @@ export async function findUnbound(
   after: JsonObject,
 ): Promise<readonly ErrorIssue[]> {
   const issues: ErrorIssue[] = [];
-  for (const binding of hooksOf('bindings', type)) issues.push(...(await binding.find(context, type, before, after)));
+  for (const binding of listHooks('bindings', type)) issues.push(...(await binding.find(context, type, before, after)));
   return issues;
 }
 

@@ -3,11 +3,11 @@
  * checked structure only (docs/decisions/0256). It tells types, ids, elements and rules, and no value of an element.
  */
 import type { Budget, BudgetedWork, InvariantBreach } from '@praxis/fhir';
-import { forOneLook, parseStored } from '../../access/disclosure.ts';
+import { copyUnparsed, parseStored } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
 import type { ResourceStore, StoredResource } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { breachesOf } from './invariants.ts';
+import { findBreaches } from './invariants.ts';
 
 /** Resources that one page looks at, at most. */
 export const examinedMax = 500;
@@ -81,7 +81,7 @@ async function judged(
 ): Promise<readonly InvariantBreach[] | undefined> {
   if (deleted) return [];
   try {
-    return await breachesOf(parseStored(forOneLook(content)), budget);
+    return await findBreaches(parseStored(copyUnparsed(content)), budget);
   } catch (error) {
     if (error instanceof PraxisError && error.code === 'too-costly' && budget.stepsLeft === 0) return undefined;
     throw error;

@@ -15,21 +15,21 @@ import {
   validateResource,
   writeJsonInParts,
 } from '@praxis/fhir';
-import { type Disclosed, stored } from '../../access/disclosure.ts';
+import { boxStored, type Disclosed } from '../../access/disclosure.ts';
 import { disclose } from '../../access/mask.ts';
 import type { Permission } from '../../access/policy.ts';
 import { allEntry } from '../../access/registry.ts';
 import type { AuditRow } from '../../audit/audit-row.ts';
-import { patientsOf } from '../../audit/patients.ts';
+import { findPatients } from '../../audit/patients.ts';
 import { toInstant } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
 import { indexResource } from '../../search/index/index-rows.ts';
 import type { ResourceWrite } from '../../storage/store.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../context.ts';
-import { hooksOf, toSent } from '../hooks.ts';
-import { written } from '../outcome.ts';
+import { listHooks, toSent } from '../hooks.ts';
+import { buildWrittenOutcome } from '../outcome.ts';
 import { withReferencesFor } from '../read/references.ts';
-import { breachesOf } from './invariants.ts';
+import { findBreaches } from './invariants.ts';
 import { wholeRules } from './whole-rules.ts';
 
 const idPattern = /^[A-Za-z0-9\-.]{1,64}$/;
@@ -119,7 +119,7 @@ export async function buildWrite<T extends string>(
   const { timeZone, searchParameters } = context.scope;
   const stamped = stamp(resource, id, expectedVersion + 1, lastUpdatedMs);
   const asSent = await textOf(stamped, context.budget);
-  const text = hooksOf('toStored', type).reduce((made, toStored) => toStored(made, context.baseUrl), asSent);
+  const text = listHooks('toStored', type).reduce((made, toStored) => toStored(made, context.baseUrl), asSent);
   const content = text === asSent ? stamped : parseJsonObject(text); // as before, but for URLs of content
   await context.budget.turn(buildingWrite);
   const index = await indexResource(
@@ -134,10 +134,10 @@ export async function buildWrite<T extends string>(
     id,
     expectedVersion,
     lastUpdatedMs,
-    content: stored(text, content),
+    content: boxStored(text, content),
     index,
-    audit: auditRow(context, interaction, { type, id, text }),
-    breaches: await breachesOf(content, context.budget),
+    audit: buildAuditRow(context, interaction, { type, id, text }),
+    breaches: await findBreaches(content, context.budget),
   };
 }
 
@@ -151,7 +151,7 @@ async function textOf(resource: JsonObject, budget: Budget): Promise<string> {
 }
 
 /** The audit row of a write by this caller. @param written the new version, or the one that is deleted */
-export function auditRow(
+export function buildAuditRow(
   context: BuildWriteContext,
   interaction: AuditRow['interaction'],
   written: { readonly type: string; readonly id: string; readonly text: string },
@@ -161,7 +161,7 @@ export function auditRow(
   const { flow, tokenId, subject, requestId } = context.caller;
   const grants = interaction === 'delete' ? [] : policy?.grants(written.type, writePermissions[interaction]);
   const entries = grants?.flatMap((grant) => grant.entries) ?? [];
-  const patients = patientsOf(written.type, written.id, written.text, baseUrl);
+  const patients = findPatients(written.type, written.id, written.text, baseUrl);
   return {
     atMs: clock.now(),
     interaction,
@@ -177,7 +177,7 @@ export function auditRow(
 const writePermissions = { create: 'c', update: 'u', patch: 'u' } as const;
 
 /** The answer to a create or update: status, headers, and the body that Prefer asks for (default: the resource). */
-export function writtenResponse(
+export function buildWriteResponse(
   context: InteractionContext,
   request: FhirRequest,
   letter: Permission,
@@ -199,7 +199,7 @@ function writtenBody(
   write: ResourceWrite,
 ): Disclosed<string> | undefined {
   if (request.prefer.return === 'minimal') return undefined;
-  if (request.prefer.return === 'OperationOutcome') return written(write.type, write.id, write.breaches);
+  if (request.prefer.return === 'OperationOutcome') return buildWrittenOutcome(write.type, write.id, write.breaches);
   // The writer sent every element itself and `stamp` added only id and meta: the echo tells nothing new.
   const echo =
     write.content === null ? undefined : disclose(context.policy, letter, write.type, write.content, () => true, {});

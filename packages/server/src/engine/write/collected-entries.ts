@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
-import { objectOf, objectsOf, textOf } from '../../search/json-values.ts';
+import { findObject, findText, listObjects } from '../../search/json-values.ts';
 
 /** Types of Bundles of which every entry is a resource. */
 const collecting: ReadonlySet<unknown> = new Set(['document', 'message', 'searchset', 'collection']);
@@ -17,11 +17,11 @@ const collecting: ReadonlySet<unknown> = new Set(['document', 'message', 'search
 export function requireCollectedEntries(bundle: JsonObject): void {
   if (!collecting.has(bundle['type'])) return;
   const seen = new Set<string>();
-  for (const [index, entry] of objectsOf(bundle, 'entry').entries()) {
+  for (const [index, entry] of listObjects(bundle, 'entry').entries()) {
     const path = `Bundle.entry[${index}]`;
     if (entry.resource === undefined) refuse(`${path}.resource`, 'is missing: every entry has one (bdl-5)');
-    const fullUrl = textOf(entry, 'fullUrl');
-    const version = `${fullUrl} ${textOf(objectOf(objectOf(entry, 'resource'), 'meta'), 'versionId') ?? ''}`;
+    const fullUrl = findText(entry, 'fullUrl');
+    const version = `${fullUrl} ${findText(findObject(findObject(entry, 'resource'), 'meta'), 'versionId') ?? ''}`;
     if (fullUrl !== undefined && seen.has(version))
       refuse(`${path}.fullUrl`, 'stands in the Bundle already, with the same versionId (bdl-7)');
     seen.add(version);

@@ -1,7 +1,7 @@
 /**
  * conditional delete (https://hl7.org/fhir/R4/http.html#cdelete): of the one resource that matches the criteria.
  */
-import { manyValues } from '../../base/worst-case.ts';
+import { makeManyValues } from '../../base/worst-case.ts';
 import type { Interaction } from '../context.ts';
 import { requireGrants } from '../rights/denials.ts';
 import { withMatch } from './conditional.ts';
@@ -10,7 +10,7 @@ import { deleteResource } from './delete.ts';
 export const conditionalDelete: Interaction = {
   worstCase: {
     because: 'criteria that no index serves, before a deletion',
-    request: () => ({ method: 'DELETE', path: `Patient?${manyValues('name:contains', (n) => `qq${n}`)}` }),
+    request: () => ({ method: 'DELETE', path: `Patient?${makeManyValues('name:contains', (n) => `qq${n}`)}` }),
   },
   authorize(context, request) {
     deleteResource.authorize(context, request);

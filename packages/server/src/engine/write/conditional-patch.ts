@@ -3,7 +3,7 @@
  */
 
 import { fail } from '../../base/errors.ts';
-import { manyValues, sending } from '../../base/worst-case.ts';
+import { buildJsonRequest, makeManyValues } from '../../base/worst-case.ts';
 import type { Interaction } from '../context.ts';
 import { requireGrants } from '../rights/denials.ts';
 import { withMatch } from './conditional.ts';
@@ -14,9 +14,9 @@ export const conditionalPatch: Interaction = {
     because: 'criteria that no index serves, before a patch',
     request: () => {
       const patch = [{ op: 'add', path: '/active', value: true }];
-      return sending(
+      return buildJsonRequest(
         'PATCH',
-        `Patient?${manyValues('name:contains', (n) => `qq${n}`)}`,
+        `Patient?${makeManyValues('name:contains', (n) => `qq${n}`)}`,
         patch,
         'application/json-patch+json',
       );

@@ -3,7 +3,7 @@
  */
 
 import { fail } from '../../base/errors.ts';
-import { manyValues, sending } from '../../base/worst-case.ts';
+import { buildJsonRequest, makeManyValues } from '../../base/worst-case.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
 import { requireGrants } from '../rights/denials.ts';
 import { requireResource, requireValidId } from './build-write.ts';
@@ -17,8 +17,8 @@ export const conditionalUpdate: Interaction = {
   worstCase: {
     because: 'criteria that no index serves, before a write',
     request: () => {
-      const criteria = manyValues('name:contains', (n) => `qq${n}`);
-      return sending('PUT', `Patient?${criteria}`, { resourceType: 'Patient', active: true });
+      const criteria = makeManyValues('name:contains', (n) => `qq${n}`);
+      return buildJsonRequest('PUT', `Patient?${criteria}`, { resourceType: 'Patient', active: true });
     },
   },
   authorize(context, request) {

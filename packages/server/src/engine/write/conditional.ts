@@ -55,7 +55,7 @@ export async function withMatch<T>(
  * The resources of `type` that match the criteria, two at most: enough to tell "one" from "many".
  * @throws PraxisError `search-invalid` for missing or unknown criteria, `access-denied`
  */
-export async function matchesOf(
+export async function findMatches(
   context: InteractionContext,
   type: string,
   criteria: SearchParameters,

@@ -5,17 +5,17 @@
 
 import type { JsonObject } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
-import { newResourceId } from '../../base/ids.ts';
-import { largeCreates, largePatient, sending } from '../../base/worst-case.ts';
+import { makeResourceId } from '../../base/ids.ts';
+import { buildJsonRequest, largeCreates, makeLargePatient } from '../../base/worst-case.ts';
 import { parseParameters } from '../../search/query/query-string.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
-import { hookOf, hooksOf } from '../hooks.ts';
-import { kept } from '../outcome.ts';
+import { findHook, listHooks } from '../hooks.ts';
+import { buildMatchedOutcome } from '../outcome.ts';
 import { requireGrants } from '../rights/denials.ts';
 import { discloseReadable } from '../rights/disclosing.ts';
 import { requireCreatable } from '../rights/write-rights.ts';
-import { buildingWrite, buildWrite, requireResource, writtenResponse } from './build-write.ts';
+import { buildingWrite, buildWrite, buildWriteResponse, requireResource } from './build-write.ts';
 import { normalizeForR4 } from './compatibility.ts';
 import { withMatch } from './conditional.ts';
 import { requireWritable } from './read-only-types.ts';
@@ -24,7 +24,7 @@ import { type SaveOptions, saveVersion } from './save-version.ts';
 export const create: Interaction = {
   worstCase: {
     because: 'every element of a large body leaves index rows',
-    request: ({ next }) => sending('POST', 'Patient', largePatient(`siege-${next()}`, 15_000)),
+    request: ({ next }) => buildJsonRequest('POST', 'Patient', makeLargePatient(`siege-${next()}`, 15_000)),
     also: largeCreates,
   },
   authorize(context, request) {
@@ -42,7 +42,7 @@ export const create: Interaction = {
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   if (isReplaceable(context, request.type)) {
-    const answered = await hookOf('replaceCreate', request.type)?.answer(context, request);
+    const answered = await findHook('replaceCreate', request.type)?.answer(context, request);
     if (answered !== undefined) return answered;
     requireGrants(context, request.type, 'c');
   }
@@ -65,26 +65,29 @@ export async function createNew(
   resource: JsonObject,
   options: SaveOptions = {},
 ): Promise<FhirResponse> {
-  const id = request.newId ?? newResourceId(context.clock);
+  const id = request.newId ?? makeResourceId(context.clock);
   await context.budget.turn(buildingWrite);
   const sent = await buildWrite(context, 'create', request.type, id, resource, 0);
   requireCreatable(context, sent);
   const completed = await complete(context, request.type, resource);
   const write = completed === resource ? sent : await buildWrite(context, 'create', request.type, id, completed, 0);
-  const intercepted = await hookOf('intercept', request.type)?.answer(context, request, { write, current: undefined });
+  const intercepted = await findHook('intercept', request.type)?.answer(context, request, {
+    write,
+    current: undefined,
+  });
   if (intercepted !== undefined) return intercepted;
   const outcome = await saveVersion(context, write, undefined, options);
   if (outcome.outcome !== 'written') fail('conflict', { diagnostics: 'The new id is taken: repeat the request' });
-  return writtenResponse(context, request, 'c', write, 201);
+  return buildWriteResponse(context, request, 'c', write, 201);
 }
 
 function isReplaceable({ policy }: Pick<InteractionContext, 'policy'>, type: string): boolean {
-  return hookOf('replaceCreate', type)?.isAllowed(policy) === true;
+  return findHook('replaceCreate', type)?.isAllowed(policy) === true;
 }
 
 async function complete(context: InteractionContext, type: string, resource: JsonObject): Promise<JsonObject> {
   let completed = resource;
-  for (const hook of hooksOf('complete', type)) completed = await hook(context, completed);
+  for (const hook of listHooks('complete', type)) completed = await hook(context, completed);
   return completed;
 }
 
@@ -93,6 +96,7 @@ function found(context: InteractionContext, request: FhirRequest, match: StoredR
   const location = `${context.baseUrl}/${type}/${id}/_history/${versionId}`;
   const facts = { status: 200, id, versionId, lastUpdatedMs, location };
   if (request.prefer.return === 'minimal') return facts;
-  const body = request.prefer.return === 'OperationOutcome' ? kept(type, id) : discloseReadable(context, match);
+  const body =
+    request.prefer.return === 'OperationOutcome' ? buildMatchedOutcome(type, id) : discloseReadable(context, match);
   return body === undefined ? facts : { ...facts, body };
 }

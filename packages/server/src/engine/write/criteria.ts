@@ -7,7 +7,7 @@
  * The criteria alone, as they are written in a query; undefined where they are of another type or another server than
  * `type` at `baseUrl`.
  */
-export function criteriaOf(text: string, type: string, baseUrl: string): string | undefined {
+export function parseCriteria(text: string, type: string, baseUrl: string): string | undefined {
   const at = text.indexOf('?');
   const url = text.slice(0, Math.max(at, 0));
   if (at < 0 || !isUrl(url)) return text;

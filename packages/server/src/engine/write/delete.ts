@@ -2,14 +2,14 @@
  * delete (https://hl7.org/fhir/R4/http.html#delete): operator-only; earlier versions stay in the history.
  */
 
-import { contentOf } from '../../access/disclosure.ts';
+import { getStoredText } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
-import { largePatient } from '../../base/worst-case.ts';
-import { emptyIndexRows } from '../../search/index/index-rows.ts';
+import { makeLargePatient } from '../../base/worst-case.ts';
+import { makeIndexRows } from '../../search/index/index-rows.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
 import { requireMatch, requireNoneMatch } from '../preconditions.ts';
 import { refuse } from '../rights/denials.ts';
-import { auditRow } from './build-write.ts';
+import { buildAuditRow } from './build-write.ts';
 import { requireWritable } from './read-only-types.ts';
 import { saveVersion } from './save-version.ts';
 
@@ -18,7 +18,7 @@ const attemptsMax = 5;
 export const deleteResource: Interaction = {
   worstCase: {
     because: 'all index rows of a large resource go',
-    stored: () => [largePatient('siege-deleted', 1_000)],
+    stored: () => [makeLargePatient('siege-deleted', 1_000)],
     request: () => ({ method: 'DELETE', path: 'Patient/siege-deleted' }),
   },
   authorize(context, request) {
@@ -47,8 +47,12 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
         expectedVersion: current.versionId,
         lastUpdatedMs: context.clock.now(),
         content: null,
-        index: emptyIndexRows(),
-        audit: auditRow(context, 'delete', { type: request.type, id: request.id, text: contentOf(current.content) }),
+        index: makeIndexRows(),
+        audit: buildAuditRow(context, 'delete', {
+          type: request.type,
+          id: request.id,
+          text: getStoredText(current.content),
+        }),
       },
       current,
     );

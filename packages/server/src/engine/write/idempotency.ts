@@ -3,18 +3,21 @@
  * (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/): whoever repeats one gets the first answer,
  * under the rights of now. How, and what a failed one leaves: docs/decisions/0173.
  */
-import { type Disclosed, disclosedText, serverWritten } from '../../access/disclosure.ts';
+import { type Disclosed, markServerWritten, unwrapDisclosed } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import type { AnswerToKeep, KeptAnswer, KeyClaim } from '../../storage/store.ts';
 import { openAudit } from '../audit-recorder.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../context.ts';
-import { withheld } from '../outcome.ts';
+import { buildWithheldOutcome } from '../outcome.ts';
 
 /** Bodies longer than this are not kept, in UTF-8 bytes: their replay tells what was done, and the body can be read. */
 const bodyBytesMax = 1_048_576;
 
 /** The hash that a key of the caller is kept by. */
-export function keyHash({ secrets, scope }: Pick<InteractionContext, 'secrets' | 'scope'>, key: string): Buffer {
+export function hashIdempotencyKey(
+  { secrets, scope }: Pick<InteractionContext, 'secrets' | 'scope'>,
+  key: string,
+): Buffer {
   return secrets.hash('idempotency-key', JSON.stringify(['key', scope.firm, scope.application, key]));
 }
 
@@ -32,7 +35,7 @@ export async function withIdempotency(
   if (idempotency === undefined) return await work(context);
   const asked = JSON.stringify(['request', await idempotency.asked()]);
   const claim: KeyClaim = {
-    key: keyHash(context, idempotency.key),
+    key: hashIdempotencyKey(context, idempotency.key),
     request: context.secrets.hash('idempotency-key', asked),
     policy: context.policy.fingerprint,
     atMs: context.clock.now(),
@@ -48,7 +51,7 @@ export async function withIdempotency(
 
 function answerToKeep(context: InteractionContext, claim: KeyClaim, response: FhirResponse): AnswerToKeep {
   const { status, id, versionId, lastUpdatedMs, location, body } = response;
-  const bytes = body === undefined ? undefined : Buffer.from(disclosedText(body));
+  const bytes = body === undefined ? undefined : Buffer.from(unwrapDisclosed(body));
   const isKept = bytes !== undefined && bytes.length <= bodyBytesMax;
   return {
     status,
@@ -86,9 +89,9 @@ async function replayAnswer(
     const body = bodyOf(context, claim, answer);
     if (body !== undefined) {
       inside.note.shown += 1;
-      inside.note.patients.addOf(accessed.type, accessed.id, disclosedText(body), context.baseUrl);
+      inside.note.patients.addOf(accessed.type, accessed.id, unwrapDisclosed(body), context.baseUrl);
     }
-    return answered({ ...response, body: body ?? withheld() });
+    return answered({ ...response, body: body ?? buildWithheldOutcome() });
   } catch (error) {
     throw refused(error);
   }
@@ -98,7 +101,7 @@ async function replayAnswer(
 function bodyOf(context: InteractionContext, claim: KeyClaim, answer: KeptAnswer): Disclosed<string> | undefined {
   if (answer.policy !== context.policy.fingerprint || answer.body === undefined) return undefined;
   const bytes = context.secrets.open('kept-answer', answer.body, bindingOf(context, claim));
-  return bytes === undefined ? undefined : serverWritten(bytes.toString());
+  return bytes === undefined ? undefined : markServerWritten(bytes.toString());
 }
 
 function bindingOf({ scope }: InteractionContext, { key }: KeyClaim): string {

@@ -7,7 +7,7 @@
 import { type Budget, checkInvariantsInSlices, type InvariantBreach, type JsonObject } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
 import { type ErrorIssue, fail } from '../../base/errors.ts';
-import { canonicalUnit } from '../../search/kinds/ucum.ts';
+import { findCanonicalUnit } from '../../search/kinds/ucum.ts';
 import type { ResourceWrite, StoredResource } from '../../storage/store.ts';
 import type { InteractionContext } from '../context.ts';
 
@@ -17,8 +17,8 @@ const breachesMax = 1_000;
 const issuesMax = 100;
 
 /** The invariants of severity error that a valid resource breaks. @throws PraxisError `too-costly` */
-export async function breachesOf(resource: JsonObject, budget: Budget): Promise<readonly InvariantBreach[]> {
-  const findUnit = (code: string) => canonicalUnit(code, budget);
+export async function findBreaches(resource: JsonObject, budget: Budget): Promise<readonly InvariantBreach[]> {
+  const findUnit = (code: string) => findCanonicalUnit(code, budget);
   return await checkInvariantsInSlices(resource, { severity: 'error', breachesMax, budget, findUnit });
 }
 
@@ -37,8 +37,8 @@ export async function requireInvariants(
 ): Promise<void> {
   if (breaches.length === 0 || settings?.lenientInvariants === true) return;
   const isLive = current !== undefined && !current.deleted;
-  const before = isLive ? await breachesOf(parseStored(current.content), budget) : [];
-  const [first, ...more] = newBreaches(before, breaches).slice(0, issuesMax).map(issueOf);
+  const before = isLive ? await findBreaches(parseStored(current.content), budget) : [];
+  const [first, ...more] = findNewBreaches(before, breaches).slice(0, issuesMax).map(toInvariantIssue);
   if (first !== undefined) fail('invariant-broken', { ...first, more });
 }
 
@@ -46,7 +46,7 @@ export async function requireInvariants(
  * Those of `after` that are not of `before`. Elements of lists move, so a breach is the same by its key and its element without
  * positions; of more of them than before the surplus is new, first what stands where none stood.
  */
-export function newBreaches(
+export function findNewBreaches(
   before: readonly InvariantBreach[],
   after: readonly InvariantBreach[],
 ): readonly InvariantBreach[] {
@@ -69,6 +69,6 @@ function keyOf({ key, path }: InvariantBreach): string {
 }
 
 /** A breach as an issue of an OperationOutcome, without severity. */
-export function issueOf({ key, path, human }: InvariantBreach): ErrorIssue {
+export function toInvariantIssue({ key, path, human }: InvariantBreach): ErrorIssue {
   return { issue: 'invariant', diagnostics: `${path}: ${human.trim()} (${key})`, expression: [path] };
 }

@@ -16,24 +16,24 @@ import {
   type StepBudget,
   validateResource,
 } from '@praxis/fhir';
-import { contentOf, parseStored, parseStoredInSlices } from '../../access/disclosure.ts';
+import { getStoredText, parseStored, parseStoredInSlices } from '../../access/disclosure.ts';
 import { canReadAll } from '../../access/policy.ts';
 import { fail } from '../../base/errors.ts';
-import { largeObservation, largePatient, manyOf, sending } from '../../base/worst-case.ts';
-import { tooCostly } from '../../limits/budgets.ts';
+import { buildJsonRequest, makeLargeObservation, makeLargePatient, makeMany } from '../../base/worst-case.ts';
+import { makeTooCostlyError } from '../../limits/budgets.ts';
 import type { ResourceWrite, StoredResource } from '../../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext, PatchDocument } from '../context.ts';
-import { hookOf } from '../hooks.ts';
-import { written } from '../outcome.ts';
+import { findHook } from '../hooks.ts';
+import { buildWrittenOutcome } from '../outcome.ts';
 import { requireMatch, requireNoneMatch } from '../preconditions.ts';
-import { deleted } from '../read/read.ts';
-import { notFound, requireGrants } from '../rights/denials.ts';
-import { criterionTest, discloseReadable } from '../rights/disclosing.ts';
+import { refuseDeleted } from '../read/read.ts';
+import { refuseNotFound, requireGrants } from '../rights/denials.ts';
+import { compileCriterionTest, discloseReadable } from '../rights/disclosing.ts';
 import { requirePatchable, withoutUnusedContained } from '../rights/patch-rights.ts';
-import { type Readable, readableMember } from '../rights/readable-members.ts';
+import { compileReadable, type Readable } from '../rights/readable-members.ts';
 import { requireTouchable, requireTouched } from '../rights/write-rights.ts';
 import { buildingWrite, buildWrite, requireResource, requireValidId } from './build-write.ts';
-import { breachesOf } from './invariants.ts';
+import { findBreaches } from './invariants.ts';
 import { withSafeNarrative } from './patched-narrative.ts';
 import { requireWritable } from './read-only-types.ts';
 import { type SaveOptions, saveVersion } from './save-version.ts';
@@ -53,7 +53,7 @@ const largeCharacters = 131_072;
 export const patch: Interaction = {
   worstCase: {
     because: 'operations × elements × steps of a path (F6)',
-    stored: () => [largePatient('siege-large', 1_000)],
+    stored: () => [makeLargePatient('siege-large', 1_000)],
     request: () => {
       const union = '($this|$this)';
       const criteria = `${union}.where(`.repeat(8);
@@ -65,16 +65,16 @@ export const patch: Interaction = {
           { name: 'path', valueString: path },
         ],
       };
-      const body = { resourceType: 'Parameters', parameter: manyOf(500, () => operation) };
-      return sending('PATCH', 'Patient/siege-large', body);
+      const body = { resourceType: 'Parameters', parameter: makeMany(500, () => operation) };
+      return buildJsonRequest('PATCH', 'Patient/siege-large', body);
     },
     also: [
       {
         because: 'one element of a large resource, all of which is read, checked and indexed again',
-        stored: () => [largeObservation('siege-components', 0)],
+        stored: () => [makeLargeObservation('siege-components', 0)],
         request: ({ next }) => {
           const change = [{ op: 'replace', path: '/code/text', value: `Changed ${next()}` }];
-          return sending('PATCH', 'Observation/siege-components', change, 'application/json-patch+json');
+          return buildJsonRequest('PATCH', 'Observation/siege-components', change, 'application/json-patch+json');
         },
       },
     ],
@@ -96,7 +96,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   const change = readPatch(await request.patch(), context.budget);
   return (
     (await interceptedPatch(context, request, change)) ??
-    patchedResponse(context, request, await changeResource(context, request, change))
+    buildPatchResponse(context, request, await changeResource(context, request, change))
   );
 }
 
@@ -105,7 +105,7 @@ async function interceptedPatch(
   request: FhirRequest,
   change: Patch,
 ): Promise<FhirResponse | undefined> {
-  const intercept = hookOf('intercept', request.type);
+  const intercept = findHook('intercept', request.type);
   if (intercept === undefined || !(await intercept.isActive(context, request.type))) return undefined;
   const version = await nextVersion(context, request, change);
   return await intercept.answer(context, request, { ...version, write: await writeOf(context, request, version) });
@@ -130,7 +130,7 @@ export async function changeResource(
     const version = await nextVersion(context, request, change);
     await context.budget.turn(buildingWrite);
     const { current, resource } = version;
-    if (options.keepsUnchanged === true && JSON.stringify(resource) === contentOf(current.content)) return current;
+    if (options.keepsUnchanged === true && JSON.stringify(resource) === getStoredText(current.content)) return current;
     const write = await writeOf(context, request, version);
     const outcome = await saveVersion(context, write, current, options);
     if (outcome.outcome === 'conflict') continue;
@@ -152,11 +152,11 @@ interface NextVersion {
 async function nextVersion(context: InteractionContext, request: FhirRequest, change: Patch): Promise<NextVersion> {
   const touched = change.touches.map(({ member }) => member);
   const current = await context.store.read(context.scope, request.type, request.id);
-  if (current === undefined) return notFound(request.type, request.id);
-  if (current.deleted) return deleted(context, current);
-  const covered = criterionTest(context, request.type, current.content);
+  if (current === undefined) return refuseNotFound(request.type, request.id);
+  if (current.deleted) return refuseDeleted(context, current);
+  const covered = compileCriterionTest(context, request.type, current.content);
   requireTouchable(context, request, covered, touched);
-  const readable = readableMember(context.policy, request.type, covered);
+  const readable = compileReadable(context.policy, request.type, covered);
   requirePatchable(context, request.type, change, readable);
   requireMatch(request.ifMatch, current.versionId);
   requireNoneMatch(request.ifNoneMatch, current.versionId);
@@ -164,7 +164,7 @@ async function nextVersion(context: InteractionContext, request: FhirRequest, ch
   const breathe = () => context.budget.breathe(buildingWrite);
   await parseStoredInSlices(current.content, breathe);
   const patched = applied(context, change, current, readable);
-  if (contentOf(current.content).length >= largeCharacters) await breathe();
+  if (getStoredText(current.content).length >= largeCharacters) await breathe();
   const resource = requireResource(patched, request.type, context.budget);
   if (resource.id !== request.id)
     fail('patch-failed', { diagnostics: 'The patch changes the id, which stays as it is', expression: ['id'] });
@@ -179,7 +179,7 @@ async function writeOf(
 ): Promise<ResourceWrite> {
   const { current, resource, touched } = version;
   const write = await buildWrite(context, 'patch', type, id, resource, current.versionId);
-  requireBounded(context, write, contentOf(current.content).length);
+  requireBounded(context, write, getStoredText(current.content).length);
   requireTouched(context, write, touched);
   return write;
 }
@@ -187,7 +187,7 @@ async function writeOf(
 /** By many patches a resource does not become larger than one body could make it. @throws PraxisError `body-too-large` */
 function requireBounded({ limits }: InteractionContext, { content }: ResourceWrite, charactersBefore: number): void {
   if (content === null) return;
-  const text = contentOf(content);
+  const text = getStoredText(content);
   const max = limits.bodyBytesMax;
   if (text.length <= charactersBefore || Buffer.byteLength(text) <= max) return;
   fail('body-too-large', { diagnostics: `The patch makes the resource larger than ${max} bytes, the limit of a body` });
@@ -224,7 +224,7 @@ function applied(
 }
 
 function ofPatch(budget: StepBudget): StepBudget {
-  return openAllotment(budget, patchStepsMax, tooCostly);
+  return openAllotment(budget, patchStepsMax, makeTooCostlyError);
 }
 
 function refusing<T>(work: () => T): T {
@@ -239,11 +239,11 @@ function refusing<T>(work: () => T): T {
 /** What breaks the invariants of a resource is told to those who may read all of it. */
 async function knownBreaches({ policy, budget }: InteractionContext, { type, content }: StoredResource) {
   if (!canReadAll(policy, type)) return [];
-  return await breachesOf(parseStored(content), budget);
+  return await findBreaches(parseStored(content), budget);
 }
 
 /** The answer to a change: the new version as far as the caller may read it, in the form that Prefer asks for. */
-export async function patchedResponse(
+export async function buildPatchResponse(
   context: InteractionContext,
   request: FhirRequest,
   row: StoredResource,
@@ -254,7 +254,7 @@ export async function patchedResponse(
   if (request.prefer.return === 'minimal') return facts;
   const body =
     request.prefer.return === 'OperationOutcome'
-      ? written(type, id, await knownBreaches(context, row))
+      ? buildWrittenOutcome(type, id, await knownBreaches(context, row))
       : discloseReadable(context, row);
   return body === undefined ? facts : { ...facts, body };
 }

@@ -7,7 +7,7 @@ import { fail } from '../../base/errors.ts';
 import { ledgerTypes } from '../../search/resource-types.ts';
 import { batchMax, type ResourceWrite } from '../../storage/store.ts';
 import type { InteractionContext } from '../context.ts';
-import { hookOf } from '../hooks.ts';
+import { findHook } from '../hooks.ts';
 
 /** In JSON without spaces, as storage holds it, this cannot match inside a string, whose quotes are escaped. */
 const literalReference = /"reference":"([^"\\]+)"/g;
@@ -75,7 +75,7 @@ const looking = { what: 'Looking up the references of the resource', cheaper: 's
  * hidden one and a missing one must look the same: neither is looked up. Derived resources and those of the ledger are not stored.
  */
 function isLookedUp(policy: InteractionContext['policy'], type: string): boolean {
-  if (!served.has(type) || ledgerTypes.has(type) || hookOf('computed', type) !== undefined) return false;
+  if (!served.has(type) || ledgerTypes.has(type) || findHook('computed', type) !== undefined) return false;
   return policy.grants(type, 'r').some(({ criteria }) => criteria.length === 0);
 }
 

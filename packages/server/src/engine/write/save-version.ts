@@ -1,15 +1,15 @@
 /**
  * The one way by which interactions save a version: what the resource type does of its own (resources/) comes with it.
  */
-import { contentOf, parseStored } from '../../access/disclosure.ts';
+import { getStoredText, parseStored } from '../../access/disclosure.ts';
 import { coversRow } from '../../access/mask.ts';
 import type { ChangeExtras } from '../../resources/behaviour.ts';
 import { isCopy } from '../../resources/states/judging.ts';
 import type { Act } from '../../resources/states/state-table.ts';
 import type { ResourceWrite, StoredResource, WriteOutcome } from '../../storage/store.ts';
 import type { InteractionContext } from '../context.ts';
-import { hookOf, hooksOf, type StoringContext } from '../hooks.ts';
-import { criterionTest } from '../rights/disclosing.ts';
+import { findHook, listHooks, type StoringContext } from '../hooks.ts';
+import { compileCriterionTest } from '../rights/disclosing.ts';
 import { boundMembers, requireBound } from './bindings.ts';
 import { buildingWrite } from './build-write.ts';
 import { requireInvariants } from './invariants.ts';
@@ -37,10 +37,10 @@ export async function saveVersion(
   await context.budget.turn(buildingWrite);
   await requireInvariants(context, write, current);
   if (write.content !== null) {
-    const before = current === undefined || current.deleted ? undefined : contentOf(current.content);
-    await requireReferences(context, write, contentOf(write.content), before);
+    const before = current === undefined || current.deleted ? undefined : getStoredText(current.content);
+    await requireReferences(context, write, getStoredText(write.content), before);
   }
-  const store = hooksOf('wrapStore', write.type).reduceRight<(inside: StoringContext) => Promise<WriteOutcome>>(
+  const store = listHooks('wrapStore', write.type).reduceRight<(inside: StoringContext) => Promise<WriteOutcome>>(
     (work, wrap) => (inside) => wrap(inside, write, work),
     (inside) => saveWithBehaviour(inside, write, current, options),
   );
@@ -52,9 +52,9 @@ async function saveWithBehaviour(
   context: StoringContext,
   write: ResourceWrite,
   current: StoredResource | undefined,
-  { act = { by: callerAs(context), on: 'write' }, extras = {} }: SaveOptions,
+  { act = { by: resolveActor(context), on: 'write' }, extras = {} }: SaveOptions,
 ): Promise<WriteOutcome> {
-  const behaviour = hookOf('behaviour', write.type);
+  const behaviour = findHook('behaviour', write.type);
   const isBound = boundMembers(write.type).length > 0;
   if (behaviour === undefined && !isBound) return await context.store.write(context.scope, write);
   const before = current === undefined || current.deleted ? undefined : parseStored(current.content);
@@ -73,7 +73,7 @@ async function saveWithBehaviour(
 }
 
 /** What the caller is in the tables of states. */
-export function callerAs({ policy }: Pick<InteractionContext, 'policy'>): Act['by'] {
+export function resolveActor({ policy }: Pick<InteractionContext, 'policy'>): Act['by'] {
   return policy.unrestricted ? 'operator' : 'application';
 }
 
@@ -86,6 +86,6 @@ async function maySeeNow(context: StoringContext, type: string, id: string): Pro
   const { policy, store, scope } = context;
   const row = await store.read(scope, type, id);
   if (row === undefined || row.deleted) return false;
-  const test = criterionTest(context, type, row.content);
+  const test = compileCriterionTest(context, type, row.content);
   return coversRow(policy, 'r', type, test) || coversRow(policy, 's', type, test);
 }

@@ -4,19 +4,19 @@
 
 import { isRawDecimal, type JsonObject, type JsonValue } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
-import { missingEntries, nextStep } from '../../access/explain.ts';
+import { describeNextStep, listGrantingEntries } from '../../access/explain.ts';
 import { coversRow } from '../../access/mask.ts';
 import { canReadAll } from '../../access/policy.ts';
 import { fail } from '../../base/errors.ts';
-import { largePatient, sending } from '../../base/worst-case.ts';
+import { buildJsonRequest, makeLargePatient } from '../../base/worst-case.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
-import { hookOf } from '../hooks.ts';
+import { findHook } from '../hooks.ts';
 import { requireMatch, requireNoneMatch } from '../preconditions.ts';
-import { denied, notFound, type RightsContext, requireGrants } from '../rights/denials.ts';
-import { criterionTest } from '../rights/disclosing.ts';
+import { denyAccess, type RightsContext, refuseNotFound, requireGrants } from '../rights/denials.ts';
+import { compileCriterionTest } from '../rights/disclosing.ts';
 import { requireReplaceable } from '../rights/write-rights.ts';
-import { buildingWrite, buildWrite, requireResource, requireValidId, writtenResponse } from './build-write.ts';
+import { buildingWrite, buildWrite, buildWriteResponse, requireResource, requireValidId } from './build-write.ts';
 import { normalizeForR4 } from './compatibility.ts';
 import { withSafeNarrative } from './patched-narrative.ts';
 import { requireWritable } from './read-only-types.ts';
@@ -33,7 +33,7 @@ export const update: Interaction = {
     because: 'all index rows of a large resource change',
     request: ({ next }) => {
       const names = 1_000 + (next() % 1_000);
-      return sending('PUT', 'Patient/siege-updated', largePatient('siege-updated', names));
+      return buildJsonRequest('PUT', 'Patient/siege-updated', makeLargePatient('siege-updated', names));
     },
   },
   authorize(context, request) {
@@ -99,10 +99,10 @@ async function replaceWith(
     await context.budget.turn(buildingWrite);
     const write = await buildWrite(context, 'update', request.type, request.id, resource, current?.versionId ?? 0);
     requireReplaceable(context, exists ? current?.content : undefined, write);
-    const intercepted = await hookOf('intercept', request.type)?.answer(context, request, { write, current });
+    const intercepted = await findHook('intercept', request.type)?.answer(context, request, { write, current });
     if (intercepted !== undefined) return intercepted;
     const outcome = await saveVersion(context, write, current);
-    if (outcome.outcome === 'written') return writtenResponse(context, request, 'u', write, exists ? 200 : 201);
+    if (outcome.outcome === 'written') return buildWriteResponse(context, request, 'u', write, exists ? 200 : 201);
     if (request.ifMatch !== undefined) requireMatch(request.ifMatch, outcome.currentVersion);
   }
   return fail('conflict', {
@@ -113,9 +113,9 @@ async function replaceWith(
 /** A PUT replaces everything, so whoever cannot read everything would destroy what they cannot see. */
 export function requireReadable({ policy }: RightsContext, type: string): void {
   if (canReadAll(policy, type)) return;
-  const entries = missingEntries(policy, type, 'r');
-  denied(
-    `PUT replaces the whole ${type}, and the application may not read every element of it: use PATCH, or get ${entries.join(' or ')}; ${nextStep(policy, entries)}`,
+  const entries = listGrantingEntries(policy, type, 'r');
+  denyAccess(
+    `PUT replaces the whole ${type}, and the application may not read every element of it: use PATCH, or get ${entries.join(' or ')}; ${describeNextStep(policy, entries)}`,
   );
 }
 
@@ -138,8 +138,11 @@ function requireCurrent(
   current: StoredResource | undefined,
 ): boolean {
   const live = current !== undefined && !current.deleted;
-  if (live && !coversRow(context.policy, 'u', request.type, criterionTest(context, request.type, current.content))) {
-    notFound(request.type, request.id);
+  if (
+    live &&
+    !coversRow(context.policy, 'u', request.type, compileCriterionTest(context, request.type, current.content))
+  ) {
+    refuseNotFound(request.type, request.id);
   }
   if (!live && !context.policy.mayUpdateAsCreate) {
     if (context.policy.grants(request.type, 'r').some((grant) => grant.criteria.length === 0) && current?.deleted) {
@@ -148,7 +151,7 @@ function requireCurrent(
         expression: [request.type],
       });
     }
-    notFound(request.type, request.id);
+    refuseNotFound(request.type, request.id);
   }
   requireMatch(request.ifMatch, live ? current.versionId : undefined);
   requireNoneMatch(request.ifNoneMatch, live ? current.versionId : undefined);

@@ -7,7 +7,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { fail } from '../../base/errors.ts';
-import { acceptedRanges, type MediaRange, mediaTypeOf } from '../request/media-types.ts';
+import { type MediaRange, parseAccept, parseMediaType } from '../request/media-types.ts';
 
 export type FormatKind = 'json' | 'xml';
 
@@ -95,7 +95,7 @@ export function findFormat(wishes: FormatWishes): AnswerFormat | undefined {
   const { accept, query, contentType } = wishes;
   if (isPlain(wishes)) return fhirJson;
   const pretty = lastValue(query, '_pretty') === 'true';
-  const named = requestedFormat(query);
+  const named = readFormatParameter(query);
   if (named !== undefined) {
     const kind = formatNames.get(named);
     return kind && answerFormat(`application/fhir+${kind}`, kind, pretty);
@@ -108,12 +108,12 @@ export function findFormat(wishes: FormatWishes): AnswerFormat | undefined {
 export function findListFormat(wishes: FormatWishes): AnswerFormat | LinesFormat | undefined {
   const { accept, query, contentType } = wishes;
   if (!namesLines(wishes)) return findFormat(wishes);
-  const named = requestedFormat(query);
+  const named = readFormatParameter(query);
   if (named !== undefined) {
     const isNamed = named === 'ndjson' || lines.some(({ type }) => type === named);
     return isNamed ? linesFormat('application/fhir+ndjson') : findFormat(wishes);
   }
-  const ranges = acceptedRanges(accept ?? '');
+  const ranges = parseAccept(accept ?? '');
   const best = bestRepresentation(ranges, preferredKind(contentType), [...lines, ...representations]);
   return best?.kind === 'ndjson' ? linesFormat(best.type) : findFormat(wishes);
 }
@@ -132,7 +132,7 @@ function isPlain({ accept, query, contentType }: FormatWishes): boolean {
 }
 
 function preferredKind(contentType: string | undefined): FormatKind {
-  return mediaTypeOf(contentType).includes('xml') ? 'xml' : 'json';
+  return parseMediaType(contentType).includes('xml') ? 'xml' : 'json';
 }
 
 /** What Accept headers that were met before came to, since a client sends the same one again and again. */
@@ -143,7 +143,7 @@ function acceptedRepresentation(accept: string, preferred: FormatKind): Represen
   const key = `${preferred} ${accept}`;
   const known = weighedBefore.get(key);
   if (known !== undefined) return known.best;
-  const best = bestRepresentation(acceptedRanges(accept.trim() === '' ? '*/*' : accept), preferred, representations);
+  const best = bestRepresentation(parseAccept(accept.trim() === '' ? '*/*' : accept), preferred, representations);
   if (key.length <= weighedLengthMax) weighedBefore.set(key, { best });
   return best;
 }
@@ -167,7 +167,7 @@ export function requireListFormat(wishes: FormatWishes): AnswerFormat | LinesFor
 }
 
 function refuseFormat(wishes: FormatWishes, served: string): never {
-  if (requestedFormat(wishes.query) === undefined) {
+  if (readFormatParameter(wishes.query) === undefined) {
     fail('not-acceptable', { diagnostics: `Accept allows no media type that is served; ${served}` });
   }
   return fail('not-acceptable', {
@@ -177,9 +177,9 @@ function refuseFormat(wishes: FormatWishes, served: string): never {
 }
 
 /** The media type or name that `_format` gives, the last one; undefined when there is none. */
-export function requestedFormat(query: string): string | undefined {
+export function readFormatParameter(query: string): string | undefined {
   // An unencoded + arrives as a space.
-  const name = mediaTypeOf(lastValue(query, '_format')).replace(' ', '+');
+  const name = parseMediaType(lastValue(query, '_format')).replace(' ', '+');
   return name === '' ? undefined : name;
 }
 
@@ -212,11 +212,11 @@ function qualityOfRepresentation(
 ): { quality: number; isNamed: boolean } {
   const exact = ranges.filter((range) => (formerNames.get(range.type) ?? range.type) === type);
   if (exact.length > 0) return { quality: highest(exact), isNamed: true };
-  return { quality: isFhirType ? wildcardQuality(ranges, type) : 0, isNamed: false };
+  return { quality: isFhirType ? computeWildcardQuality(ranges, type) : 0, isNamed: false };
 }
 
 /** The quality that `application/*`, or else any type, gives to a type. */
-export function wildcardQuality(ranges: readonly MediaRange[], type: string): number {
+export function computeWildcardQuality(ranges: readonly MediaRange[], type: string): number {
   const family = `${type.slice(0, type.indexOf('/'))}/*`;
   const families = ranges.filter((range) => range.type === family);
   if (families.length > 0) return highest(families);

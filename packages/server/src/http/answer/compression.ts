@@ -41,7 +41,7 @@ export function openCompressor(bytesMin: number): Compressor {
     applies,
     async compress(text, acceptEncoding) {
       if (acceptEncoding === undefined || !applies(text) || running >= compressionsMax) return undefined;
-      const coding = preferredCoding(acceptEncoding);
+      const coding = chooseContentCoding(acceptEncoding);
       if (coding === undefined) return undefined;
       running += 1;
       try {
@@ -54,7 +54,7 @@ export function openCompressor(bytesMin: number): Compressor {
 }
 
 /** The coding with the highest weight; brotli among equals. Undefined when the text is to be sent as it is. */
-export function preferredCoding(acceptEncoding: string): Coding | undefined {
+export function chooseContentCoding(acceptEncoding: string): Coding | undefined {
   const weights = new Map<string, number>();
   for (const part of acceptEncoding.toLowerCase().split(',')) {
     const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim());

@@ -2,12 +2,12 @@
  * Errors to HTTP answers, in one place. What the caller may read comes from the error's details; causes go to the log.
  */
 import type { FastifyReply } from 'fastify';
-import { disclosedText } from '../../access/disclosure.ts';
+import { unwrapDisclosed } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import { outcomeOf } from '../../engine/outcome.ts';
+import { buildErrorOutcome } from '../../engine/outcome.ts';
 import { fhirJson, findFormat } from './answer-format.ts';
-import { representationOf } from './representation.ts';
+import { encodeRepresentation } from './representation.ts';
 
 /** The PraxisError of anything thrown: unknown faults become `internal` and keep their cause for the log. */
 export function toPraxisError(error: unknown): PraxisError {
@@ -21,16 +21,16 @@ export function toPraxisError(error: unknown): PraxisError {
 /** Sends `error` as an OperationOutcome in the format that the caller wishes, JSON if none is served, and logs what went wrong inside. */
 export function sendOutcome(reply: FastifyReply, error: PraxisError, log: Log): FastifyReply {
   logFault(error, log, String(reply.request.id));
-  reply.headers(headersOf(error));
+  reply.headers(buildErrorHeaders(error));
   const format = findFormat(reply.request.parsed.formats) ?? fhirJson;
   return reply
     .code(error.status)
     .header('content-type', format.contentType)
-    .send(representationOf(disclosedText(outcomeOf(error)), format));
+    .send(encodeRepresentation(unwrapDisclosed(buildErrorOutcome(error)), format));
 }
 
 /** What an error says in headers: its own, and when to come again for every 503 (RFC 9110 §15.6.4), where it does not say. */
-export function headersOf({ status, details }: PraxisError): Readonly<Record<string, string>> {
+export function buildErrorHeaders({ status, details }: PraxisError): Readonly<Record<string, string>> {
   const retry: Record<string, string> = status === 503 ? { 'retry-after': String(retrySeconds) } : {};
   return { ...retry, ...details.headers };
 }

@@ -4,15 +4,15 @@
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { disclosedText } from '../../access/disclosure.ts';
+import { unwrapDisclosed } from '../../access/disclosure.ts';
 import type { FhirList, FhirResponse } from '../../engine/context.ts';
-import { nativeContent } from '../binary.ts';
+import { findNativeContent } from '../binary.ts';
 import { type AnswerFormat, type FormatWishes, requireFormat, requireListFormat } from './answer-format.ts';
 import type { Compressor } from './compression.ts';
 import { encodeInSlices, slicedTextLength } from './encode.ts';
-import { linesOf, listHeadersOf } from './ndjson.ts';
-import { type AnswerWriting, type Represent, representationOf, writingAtOnce } from './representation.ts';
-import { responseHeaders } from './response-headers.ts';
+import { buildListHeaders, toNdjson } from './ndjson.ts';
+import { type AnswerWriting, encodeRepresentation, type Represent, writingAtOnce } from './representation.ts';
+import { buildResponseHeaders } from './response-headers.ts';
 
 /**
  * Sends an answer of the data API.
@@ -29,16 +29,16 @@ export async function sendAnswer(
   isBinaryRead: boolean,
 ): Promise<FastifyReply> {
   const wishes = reply.request.parsed.formats;
-  const json = response.body === undefined ? undefined : disclosedText(response.body);
-  const content = isBinaryRead && json !== undefined ? nativeContent(json, wishes) : undefined;
+  const json = response.body === undefined ? undefined : unwrapDisclosed(response.body);
+  const content = isBinaryRead && json !== undefined ? findNativeContent(json, wishes) : undefined;
   const answer =
     json === undefined || content !== undefined
       ? undefined
       : await writtenAs(json, response.list, wishes, writing.represent);
-  reply.code(response.status).headers(responseHeaders(response));
+  reply.code(response.status).headers(buildResponseHeaders(response));
   // Answers hold records of patients: no cache keeps them, that of the browser neither (server.ts). They depend on both
   // credentials; CORS has its own line of Vary.
-  varyBy(reply, 'Accept, Authorization, X-Api-Key');
+  addVary(reply, 'Accept, Authorization, X-Api-Key');
   if (content !== undefined) return reply.headers(content.headers).send(content.bytes);
   return answer === undefined ? reply.send() : sendWritten(compressor, reply, answer, writing.nextSlice);
 }
@@ -60,7 +60,7 @@ async function writtenAs(
   if (list === undefined) return await write(requireFormat(wishes));
   const format = requireListFormat(wishes);
   if (format.kind !== 'ndjson') return await write(format);
-  return { text: linesOf(list), headers: { 'content-type': format.contentType, ...listHeadersOf(list) } };
+  return { text: toNdjson(list), headers: { 'content-type': format.contentType, ...buildListHeaders(list) } };
 }
 
 function written(text: string, { contentType }: AnswerFormat): Written {
@@ -74,7 +74,7 @@ export async function sendText(
   json: string,
   format: AnswerFormat,
 ): Promise<FastifyReply> {
-  return sendWritten(compressor, reply, written(representationOf(json, format), format), writingAtOnce.nextSlice);
+  return sendWritten(compressor, reply, written(encodeRepresentation(json, format), format), writingAtOnce.nextSlice);
 }
 
 async function sendWritten(
@@ -87,7 +87,7 @@ async function sendWritten(
   reply.headers(others);
   if (link !== undefined) reply.header('link', [link, reply.getHeader('link') ?? []].flat().join(', '));
   if (!compressor.applies(text)) return await sendInSlices(reply, text, nextSlice);
-  varyBy(reply, 'Accept-Encoding');
+  addVary(reply, 'Accept-Encoding');
   const compressed = await compressor.compress(text, reply.request.headers['accept-encoding']?.toString());
   if (compressed === undefined) return await sendInSlices(reply, text, nextSlice);
   return reply.header('content-encoding', compressed.coding).send(compressed.bytes);
@@ -107,6 +107,6 @@ async function sendInSlices(
 }
 
 /** Adds header names to Vary. */
-export function varyBy(reply: FastifyReply, names: string): void {
+export function addVary(reply: FastifyReply, names: string): void {
   reply.header('vary', [reply.getHeader('vary') ?? [], names].flat().join(', '));
 }

@@ -2,7 +2,7 @@
  * Lists as lines (https://github.com/ndjson/ndjson-spec): a resource a line in the order of the Bundle's entries, its links
  * in the header Link (RFC 8288), its total in X-Total-Count: docs/decisions/0139.
  */
-import { disclosedText } from '../../access/disclosure.ts';
+import { unwrapDisclosed } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import type { FhirList } from '../../engine/context.ts';
 
@@ -10,15 +10,15 @@ import type { FhirList } from '../../engine/context.ts';
 const linkLengthMax = 12_000;
 
 /** Each resource on a line of its own. */
-export function linesOf({ resources }: FhirList): string {
-  return resources.map((resource) => `${disclosedText(resource)}\n`).join('');
+export function toNdjson({ resources }: FhirList): string {
+  return resources.map((resource) => `${unwrapDisclosed(resource)}\n`).join('');
 }
 
 /**
  * What the Bundle says around its entries, as headers.
  * @throws PraxisError `not-acceptable` when the links are longer than a client reads
  */
-export function listHeadersOf({ links, omitted, total }: FhirList): Record<string, string> {
+export function buildListHeaders({ links, omitted, total }: FhirList): Record<string, string> {
   const link = links.map(({ relation, url }) => `<${url}>; rel="${relation}"`).join(', ');
   if (link.length > linkLengthMax) {
     fail('not-acceptable', {

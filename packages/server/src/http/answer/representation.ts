@@ -12,7 +12,7 @@ import {
   parseJson,
   parseJsonInParts,
   toXml,
-  xmlParts,
+  toXmlParts,
 } from '@praxis/fhir';
 import type { OpenBudget } from '../../limits/budgets.ts';
 import type { TurnOf } from '../../limits/fair-queue.ts';
@@ -30,7 +30,7 @@ const noLimits: JsonLimits = {
 const prettyCharactersMax = 1_048_576;
 
 /** A resource's JSON text in a format; compact JSON is the text itself. */
-export function representationOf(json: string, { kind, pretty: isPrettyWished }: AnswerFormat): string {
+export function encodeRepresentation(json: string, { kind, pretty: isPrettyWished }: AnswerFormat): string {
   const pretty = isPrettyWished && isReadable(json);
   if (kind === 'json' && !pretty) return json;
   const resource = parseJson(json, noLimits);
@@ -41,7 +41,7 @@ function isReadable(json: string): boolean {
   return json.length <= prettyCharactersMax;
 }
 
-/** Gives what `representationOf` does. */
+/** Gives what `encodeRepresentation` does. */
 export type Represent = (json: string, format: AnswerFormat) => string | Promise<string>;
 
 /** How the answer to one request is written. */
@@ -53,7 +53,7 @@ export interface AnswerWriting {
 
 /** For answers that are small, and whose caller is not known. */
 export const writingAtOnce: AnswerWriting = {
-  represent: representationOf,
+  represent: encodeRepresentation,
   nextSlice: () => new Promise((resolve) => setImmediate(resolve)),
 };
 
@@ -83,7 +83,7 @@ export function openAnswerWriting(
   isGone: () => boolean,
 ): AnswerWriting {
   const represent: Represent = (json, format) => {
-    if (format.kind === 'json' || json.length < slicedCharacters) return representationOf(json, format);
+    if (format.kind === 'json' || json.length < slicedCharacters) return encodeRepresentation(json, format);
     const pretty = format.pretty && isReadable(json);
     return slices.alone(of, async () => {
       const budget = openBudget(of, noBudget, isGone);
@@ -91,7 +91,7 @@ export function openAnswerWriting(
       let parsed = parsing.next();
       for (; parsed.done !== true; parsed = parsing.next()) await budget.breathe(writingXml);
       const texts: string[] = [];
-      for (const text of xmlParts(requireObject(parsed.value), { pretty })) {
+      for (const text of toXmlParts(requireObject(parsed.value), { pretty })) {
         texts.push(text);
         await budget.breathe(writingXml);
       }

@@ -3,12 +3,12 @@
  */
 import { toInstant } from '../../base/clock.ts';
 import type { FhirResponse } from '../../engine/context.ts';
-import { etagOf } from '../../engine/preconditions.ts';
+import { formatEtag } from '../../engine/preconditions.ts';
 
 /** ETag, Last-Modified, Location and Content-Location of a FHIR answer, and up to when it is complete (decision 0172). */
-export function responseHeaders(response: FhirResponse): Record<string, string> {
+export function buildResponseHeaders(response: FhirResponse): Record<string, string> {
   const headers: Record<string, string> = {};
-  if (response.versionId !== undefined) headers.etag = etagOf(response.versionId);
+  if (response.versionId !== undefined) headers.etag = formatEtag(response.versionId);
   if (response.lastUpdatedMs !== undefined) headers['last-modified'] = new Date(response.lastUpdatedMs).toUTCString();
   if (response.location !== undefined) {
     headers.location = response.location;

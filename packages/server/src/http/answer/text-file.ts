@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Coding, type Compressor, preferredCoding } from './compression.ts';
-import { varyBy } from './fhir-answer.ts';
+import { type Coding, type Compressor, chooseContentCoding } from './compression.ts';
+import { addVary } from './fhir-answer.ts';
 
 export interface TextFile {
   readonly contentType: string;
@@ -18,12 +18,12 @@ export interface TextFile {
 /** Seconds that caches may keep the texts before they ask again. */
 const freshSeconds = 300;
 
-export function textFile(contentType: string, text: string): TextFile {
-  return { contentType, text, etag: entityTag(text), compressed: new Map() };
+export function makeTextFile(contentType: string, text: string): TextFile {
+  return { contentType, text, etag: computeEntityTag(text), compressed: new Map() };
 }
 
 /** An ETag that changes with the text; weak, since formats and codings share it. */
-export function entityTag(text: string): string {
+export function computeEntityTag(text: string): string {
   return `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
 }
 
@@ -38,10 +38,10 @@ export async function sendTextFile(
     .header('cache-control', `public, max-age=${freshSeconds}`)
     .header('etag', file.etag)
     .header('x-content-type-options', 'nosniff');
-  if (compressor.applies(file.text)) varyBy(reply, 'Accept-Encoding');
+  if (compressor.applies(file.text)) addVary(reply, 'Accept-Encoding');
   if (isKnown(request.headers['if-none-match'], file.etag)) return reply.code(304).send();
   reply.header('content-type', file.contentType);
-  const coding = preferredCoding(request.headers['accept-encoding']?.toString() ?? '');
+  const coding = chooseContentCoding(request.headers['accept-encoding']?.toString() ?? '');
   const bytes = coding && (await compressedText(compressor, file, coding));
   if (coding === undefined || bytes === undefined) return reply.send(file.text);
   return reply.header('content-encoding', coding).send(bytes);

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, Server } from 'node:http';
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
-import { networkOf } from '../../limits/network.ts';
+import { toNetwork } from '../../limits/network.ts';
 
 export interface SocketLimits {
   /** What a body or an answer may take beside the time for its bytes, in s. */
@@ -120,7 +120,7 @@ function openAddresses({ connectionsPerAddress, trustedProxies }: SocketLimits) 
     /** @returns what to call when the connection has ended; undefined when the address has too many */
     enter(address: string): (() => void) | undefined {
       if (!isCounted(address)) return () => undefined;
-      const name = networkOf(address);
+      const name = toNetwork(address);
       const count = counts.get(name) ?? 0;
       if (count >= connectionsPerAddress) return undefined;
       counts.set(name, count + 1);

@@ -7,9 +7,9 @@ import { type Readable, Transform } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { fail } from '../../base/errors.ts';
 import type { ByteRange } from '../../content/content-store.ts';
-import { extensionOf } from '../../content/media-types.ts';
+import { getFileExtension } from '../../content/media-types.ts';
 import { findShownContent, type ShownContent } from '../../practice/documents/store.ts';
-import { type ContentRequest, ended } from './content-request.ts';
+import { type ContentRequest, refuseEndedLink } from './content-request.ts';
 import { formatContentTag } from './content-upload.ts';
 
 /**
@@ -20,7 +20,7 @@ import { formatContentTag } from './content-upload.ts';
 export async function sendContent(asked: ContentRequest): Promise<FastifyReply> {
   const { parts, scope, id, link, request, reply, noted, charge } = asked;
   const content = await findShownContent(parts.store, scope, id, link.holder, parts.clock.now());
-  if (content === undefined) return ended('download', 'The content is no longer open to the application');
+  if (content === undefined) return refuseEndedLink('download', 'The content is no longer open to the application');
   if (content.patient?.startsWith('Patient/'))
     noted.patients = { ids: [content.patient.slice('Patient/'.length)], more: false };
   const etag = formatContentTag(content.sha256);
@@ -39,7 +39,7 @@ export async function sendContent(asked: ContentRequest): Promise<FastifyReply> 
 function headersOf({ mediaType }: ShownContent): Record<string, string> {
   return {
     'content-type': mediaType,
-    'content-disposition': `attachment; filename="document.${extensionOf(mediaType)}"`,
+    'content-disposition': `attachment; filename="document.${getFileExtension(mediaType)}"`,
     'cache-control': 'private, no-store',
     'accept-ranges': 'bytes',
     // Files of others must neither be guessed to be a page nor act as one of this origin.

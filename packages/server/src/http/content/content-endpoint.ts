@@ -5,9 +5,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AccessRow } from '../../audit/audit-row.ts';
 import { fail, PraxisError } from '../../base/errors.ts';
-import { refusalOf } from '../../engine/audit-recorder.ts';
+import { describeRefusal } from '../../engine/audit-recorder.ts';
 import { type ContentLink, linkParameter, openContentLink } from '../../practice/documents/content-links.ts';
-import { typeNumber } from '../../search/numbers.ts';
+import { getTypeNumber } from '../../search/numbers.ts';
 import { parseParameters } from '../../search/query/query-string.ts';
 import { openScope } from '../../tenancy/scope.ts';
 import { noSearchParameters } from '../../tenancy/search-parameters.ts';
@@ -15,7 +15,7 @@ import type { Route } from '../request/paths.ts';
 import type { ServerServices } from '../services.ts';
 import { requireTenantPath } from '../tenant.ts';
 import { sendContent } from './content-download.ts';
-import { type ContentRequest, ended, endedError } from './content-request.ts';
+import { type ContentRequest, makeLinkEndedError, refuseEndedLink } from './content-request.ts';
 import { takeContent } from './content-upload.ts';
 
 type ContentRoute = Extract<Route, { kind: 'content' }>;
@@ -90,7 +90,7 @@ function requireMethod(methods: readonly string[], method: string): void {
 /** @throws PraxisError `link-ended` */
 function requireUnexpired({ clock }: ServerServices, { expiresMs, purpose }: ContentLink): void {
   if (clock.now() < expiresMs) return;
-  ended(purpose, 'This URL has expired');
+  refuseEndedLink(purpose, 'This URL has expired');
 }
 
 /** Runs `work` and leaves a row in the audit ledger of the firm, of the answer or the refusal. */
@@ -103,9 +103,9 @@ async function noted(asked: ContentRequest, work: () => Promise<FastifyReply>): 
     return reply;
   } catch (thrown) {
     const error = isStale(thrown)
-      ? endedError(link.purpose, 'The rights that this URL was made under have changed')
+      ? makeLinkEndedError(link.purpose, 'The rights that this URL was made under have changed')
       : thrown;
-    const row = { ...rowOf(asked), ...refusalOf(error) };
+    const row = { ...rowOf(asked), ...describeRefusal(error) };
     const repeats = JSON.stringify([row.application, row.interaction, row.id, row.reason]);
     await parts.ledger.keep(link.firm, [{ ...row, repeats }]);
     throw error;
@@ -122,7 +122,7 @@ function rowOf({ parts, id, link, request, noted: facts }: ContentRequest): Omit
     atMs: parts.clock.now(),
     application: link.application,
     interaction: `$${link.purpose}`,
-    typeNumber: typeNumber(type),
+    typeNumber: getTypeNumber(type),
     id: resource,
     subject: link.subject,
     tokenId: link.tokenId,

@@ -23,12 +23,12 @@ export interface ContentRequest {
 }
 
 /** @throws PraxisError `link-ended` */
-export function ended(purpose: ContentLink['purpose'], what: string): never {
-  throw endedError(purpose, what);
+export function refuseEndedLink(purpose: ContentLink['purpose'], what: string): never {
+  throw makeLinkEndedError(purpose, what);
 }
 
 /** The refusal of a URL that was good once, with what to do next. */
-export function endedError(purpose: ContentLink['purpose'], what: string): PraxisError {
+export function makeLinkEndedError(purpose: ContentLink['purpose'], what: string): PraxisError {
   const next = purpose === 'upload' ? 'ask for another by POST Binary' : 'read the resource again to get another';
   return new PraxisError('link-ended', { diagnostics: `${what}: ${next}` });
 }

@@ -5,14 +5,14 @@
 import { rm } from 'node:fs/promises';
 import type { FastifyReply } from 'fastify';
 import { fail } from '../../base/errors.ts';
-import { fitsAnnounced, mediaTypeOfFile, mediaTypes } from '../../content/media-types.ts';
-import { newName } from '../../content/names.ts';
+import { detectMediaType, fitsAnnounced, mediaTypes } from '../../content/media-types.ts';
+import { makeContentName } from '../../content/names.ts';
 import { type ReceivedFile, receive } from '../../content/receive.ts';
-import { contentBaseOf } from '../../practice/documents/content-urls.ts';
+import { buildContentBase } from '../../practice/documents/content-urls.ts';
 import { announceObject, findUploadOffer, keepUpload, type UploadOffer } from '../../practice/documents/store.ts';
-import { baseUrlOf } from '../origins.ts';
-import { mediaTypeOf } from '../request/media-types.ts';
-import { type ContentRequest, ended } from './content-request.ts';
+import { buildBaseUrl } from '../origins.ts';
+import { parseMediaType } from '../request/media-types.ts';
+import { type ContentRequest, refuseEndedLink } from './content-request.ts';
 
 /**
  * 200 with the ETag of the content.
@@ -27,14 +27,14 @@ export async function takeContent(asked: ContentRequest): Promise<FastifyReply> 
   charge(size);
   const file = await received(asked, size);
   try {
-    const mediaType = mediaTypeOfFile(file.beginning, offer.announcedType, sent) ?? refuseType(offer, 'The file is');
+    const mediaType = detectMediaType(file.beginning, offer.announcedType, sent) ?? refuseType(offer, 'The file is');
     requireDigest(request.headers['content-digest'], file);
-    const name = newName(parts.secrets, scope.firm);
+    const name = makeContentName(parts.secrets, scope.firm);
     await announceObject(parts.store, scope, name, parts.clock.now());
     await put(asked, name, file);
     const { sha256, sha1 } = file;
     const isKept = await keepUpload(parts.store, scope, id, { name, size, mediaType, sha256, sha1 }, parts.clock.now());
-    if (!isKept) ended('upload', 'This URL was used, or has expired, while the file came in');
+    if (!isKept) refuseEndedLink('upload', 'This URL was used, or has expired, while the file came in');
     return reply
       .code(200)
       .headers({ etag: formatContentTag(sha256), 'cache-control': 'private, no-store' })
@@ -50,11 +50,12 @@ export function formatContentTag(sha256: Buffer): string {
 
 async function requireOffer({ parts, scope, id, link }: ContentRequest): Promise<UploadOffer> {
   const offer = await findUploadOffer(parts.store, scope, id);
-  if (offer === undefined || parts.clock.now() >= offer.expiresMs) return ended('upload', 'This URL has expired');
+  if (offer === undefined || parts.clock.now() >= offer.expiresMs)
+    return refuseEndedLink('upload', 'This URL has expired');
   if (!offer.isUsed) return offer;
   const { environment, firmPrefix: firm, product } = scope;
-  const content = `${contentBaseOf(baseUrlOf(parts.origins, { environment, firm, product }))}/${id}`;
-  return ended(link.purpose, `This URL was used: its content is named ${content}; for another file`);
+  const content = `${buildContentBase(buildBaseUrl(parts.origins, { environment, firm, product }))}/${id}`;
+  return refuseEndedLink(link.purpose, `This URL was used: its content is named ${content}; for another file`);
 }
 
 /** @throws PraxisError `request-malformed`, `body-too-large`, `media-type-unsupported` */
@@ -76,7 +77,7 @@ function requireLength({ request: { headers } }: ContentRequest, { sizeMax }: Up
 
 /** The media type of Content-Type, '' without one. @throws PraxisError `media-type-unsupported` */
 function requireSentType({ request: { headers } }: ContentRequest, offer: UploadOffer): string {
-  const sent = headers['content-type'] === undefined ? '' : mediaTypeOf(headers['content-type']);
+  const sent = headers['content-type'] === undefined ? '' : parseMediaType(headers['content-type']);
   return fitsAnnounced(sent, offer.announcedType) ? sent : refuseType(offer, 'Content-Type is');
 }
 

@@ -3,14 +3,14 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DocumentFacts, type OpenApiDocument, openApiDocument } from '../../openapi/document.ts';
-import { partOf } from '../../openapi/part.ts';
+import { extractTag } from '../../openapi/part.ts';
 import type { Compressor } from '../answer/compression.ts';
-import { sendTextFile, type TextFile, textFile } from '../answer/text-file.ts';
+import { makeTextFile, sendTextFile, type TextFile } from '../answer/text-file.ts';
 import {
+  buildReferencePolicy,
   packageFiles,
   readPackageFile,
   referencePage,
-  referencePolicy,
   startScript,
   startScriptPath,
 } from './reference-page.ts';
@@ -28,21 +28,23 @@ const partPattern = /^\/docs\/openapi\/([A-Za-z-]+)\.json$/;
 /** The documentation; each text is made when it is first asked for. */
 export function openDocumentation(facts: DocumentFacts, compressor: Compressor): Documentation {
   const document = once(() => openApiDocument(facts));
-  const policy = referencePolicy([...new Set([...facts.environmentOrigins.values(), ...facts.realmOrigins.values()])]);
+  const policy = buildReferencePolicy([
+    ...new Set([...facts.environmentOrigins.values(), ...facts.realmOrigins.values()]),
+  ]);
   const files: Readonly<Record<string, () => TextFile | Promise<TextFile>>> = {
-    '/openapi.json': once(() => textFile(json, JSON.stringify(document()))),
-    '/docs': once(() => textFile('text/html; charset=utf-8', referencePage)),
-    [startScriptPath]: once(() => textFile('text/javascript; charset=utf-8', startScript(partsOf(document())))),
+    '/openapi.json': once(() => makeTextFile(json, JSON.stringify(document()))),
+    '/docs': once(() => makeTextFile('text/html; charset=utf-8', referencePage)),
+    [startScriptPath]: once(() => makeTextFile('text/javascript; charset=utf-8', startScript(partsOf(document())))),
     ...Object.fromEntries(
       Object.entries(packageFiles).map(([path, { name, contentType }]) => [
         path,
-        once(async () => textFile(contentType, await readPackageFile(name))),
+        once(async () => makeTextFile(contentType, await readPackageFile(name))),
       ]),
     ),
   };
   const parts = new Map<string, TextFile>();
   const part = (tag: string): TextFile => {
-    const file = parts.get(tag) ?? textFile(json, JSON.stringify(partOf(document(), tag)));
+    const file = parts.get(tag) ?? makeTextFile(json, JSON.stringify(extractTag(document(), tag)));
     parts.set(tag, file);
     return file;
   };

@@ -3,7 +3,7 @@
  */
 
 /** A self-contained HTML page. */
-export function frontPage(version: string): string {
+export function renderFrontPage(version: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -2,10 +2,10 @@
  * Prometheus metrics on a port of their own: they are for operators, not for callers of the API.
  */
 import { createServer } from 'node:http';
-import { securityHeaders } from '../security-headers.ts';
+import { buildSecurityHeaders } from '../security-headers.ts';
 
 /** TLS does not end before this page. */
-const headers = securityHeaders({ hstsSeconds: 0 });
+const headers = buildSecurityHeaders({ hstsSeconds: 0 });
 
 export interface MetricsPage {
   /** Where it listens, `http://127.0.0.1:9464`. */

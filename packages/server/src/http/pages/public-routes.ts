@@ -3,20 +3,20 @@
  * documentation, metadata.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { disclosedText } from '../../access/disclosure.ts';
+import { unwrapDisclosed } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
-import { type CapabilityFacts, capabilities } from '../../engine/capabilities.ts';
+import { buildCapabilities, type CapabilityFacts } from '../../engine/capabilities.ts';
 import { operations } from '../../practice/operations.ts';
 import type { Environment } from '../../tenancy/environments.ts';
 import { requireFormat } from '../answer/answer-format.ts';
 import type { Compressor } from '../answer/compression.ts';
 import { retrySeconds } from '../answer/errors.ts';
-import { sendText, varyBy } from '../answer/fhir-answer.ts';
-import { entityTag } from '../answer/text-file.ts';
-import { baseUrlOf, type Origins } from '../origins.ts';
+import { addVary, sendText } from '../answer/fhir-answer.ts';
+import { computeEntityTag } from '../answer/text-file.ts';
+import { buildBaseUrl, type Origins } from '../origins.ts';
 import type { TenantPath } from '../request/paths.ts';
 import type { Documentation } from './documentation.ts';
-import { frontPage } from './front-page.ts';
+import { renderFrontPage } from './front-page.ts';
 
 export interface PublicRoutes {
   /** Answers the path when it is one of the open pages; false when it is not. */
@@ -52,7 +52,7 @@ export function createPublicRoutes(options: PublicRoutesOptions): PublicRoutes {
       reply
         .header('content-type', 'text/html; charset=utf-8')
         .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
-        .send(frontPage(options.softwareVersion)),
+        .send(renderFrontPage(options.softwareVersion)),
     '/health/live': (reply) => health(nameWorker(reply, options.worker), []),
     '/health/ready': async (reply) => health(reply, await options.problems()),
   };
@@ -96,19 +96,19 @@ async function metadata(
   requireGet(request);
   const format = requireFormat(request.parsed.formats);
   const facts = {
-    baseUrl: baseUrlOf(options.origins, path),
+    baseUrl: buildBaseUrl(options.origins, path),
     tokenUrl: `${options.origins.ofRealm(environment.realm)}/auth/realms/${environment.realm}/protocol/openid-connect/token`,
     cors: options.cors,
     softwareVersion: options.softwareVersion,
     date: options.releaseDate,
     ...(own === undefined ? {} : { own }),
   };
-  const statement = capabilities(facts, operations);
-  const text = disclosedText(statement);
+  const statement = buildCapabilities(facts, operations);
+  const text = unwrapDisclosed(statement);
   // An ETag that changes with the text: https://hl7.org/fhir/R4/http.html#capabilities
   reply
     .header('cache-control', own === undefined ? 'public, max-age=300' : 'private, no-cache')
-    .header('etag', entityTag(text));
-  for (const header of ['Accept', 'Authorization', 'x-api-key']) varyBy(reply, header);
+    .header('etag', computeEntityTag(text));
+  for (const header of ['Accept', 'Authorization', 'x-api-key']) addVary(reply, header);
   return sendText(options.compressor, reply, text, format);
 }

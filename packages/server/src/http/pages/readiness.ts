@@ -16,7 +16,7 @@ export interface ReadinessOptions {
 }
 
 /** What is wrong, in words for operators; empty: the next request would be served. Answers within `answerMaxMs`. */
-export async function readinessProblems({
+export async function checkReadiness({
   database,
   clock,
   writeProbe,

@@ -71,7 +71,7 @@ export function startScript(parts: readonly ReferencePart[]): string {
  * What the page may load and call. Swagger UI sets styles in elements, and its icons are data; nothing else is inline.
  * @param origins those of the API that are not the page's own
  */
-export function referencePolicy(origins: readonly string[]): string {
+export function buildReferencePolicy(origins: readonly string[]): string {
   return [
     "default-src 'none'",
     "script-src 'self'",

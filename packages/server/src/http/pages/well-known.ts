@@ -4,9 +4,9 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { fail } from '../../base/errors.ts';
-import { protectedResourceMetadata, smartConfiguration } from '../../oauth/discovery.ts';
-import { realmPath } from '../../oauth/signing/client-tokens.ts';
-import { baseUrlOf } from '../origins.ts';
+import { buildProtectedResourceMetadata, buildSmartConfiguration } from '../../oauth/discovery.ts';
+import { buildRealmPath } from '../../oauth/signing/client-tokens.ts';
+import { buildBaseUrl } from '../origins.ts';
 import type { Route } from '../request/paths.ts';
 import type { ServerServices } from '../services.ts';
 import { requireTenantPath } from '../tenant.ts';
@@ -26,8 +26,8 @@ export async function answerWellKnown(
   const origin = parts.origins.ofRealm(realm);
   const document =
     route.kind === 'smart-configuration'
-      ? smartConfiguration(origin, realm)
-      : protectedResourceMetadata(baseUrlOf(parts.origins, route), origin + realmPath(realm));
+      ? buildSmartConfiguration(origin, realm)
+      : buildProtectedResourceMetadata(buildBaseUrl(parts.origins, route), origin + buildRealmPath(realm));
   return reply
     .header('content-type', 'application/json; charset=utf-8')
     .header('cache-control', 'public, max-age=300')

@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import { fail } from '../../base/errors.ts';
 import type { FhirCall, FhirRequest, PatchDocument } from '../../engine/context.ts';
 import { type FhirTarget, requireIds, type TargetName } from '../../engine/fhir-target.ts';
-import { criteriaOf } from '../../engine/write/criteria.ts';
+import { parseCriteria } from '../../engine/write/criteria.ts';
 import { answersList } from '../../operations/answer-operation.ts';
 import { parseParameters, requireFewParts } from '../../search/query/query-string.ts';
 import { type FormatWishes, requireFormat, requireListFormat } from '../answer/answer-format.ts';
@@ -16,7 +16,7 @@ import type { ServerServices } from '../services.ts';
 import { decodeUtf8, readBytes } from './body.ts';
 import type { BodyRoom } from './body-admission.ts';
 import { parseContentFlags } from './content-flag.ts';
-import { idempotencyOf } from './idempotency-key.ts';
+import { readIdempotencyKey } from './idempotency-key.ts';
 import { requireFormBody, requirePatchFormat, requireResourceFormat } from './negotiation.ts';
 import { addForm, type ParsedFhirRequest } from './parsed-request.ts';
 import { parsePrefer } from './prefer.ts';
@@ -34,7 +34,7 @@ export interface BodyReading {
  * (docs/integrate/contract.md#order-of-checks).
  * @param baseUrl the FHIR base of the firm
  */
-export function fhirCall(
+export function buildFhirCall(
   parts: ServerServices,
   asked: ParsedFhirRequest,
   request: FastifyRequest,
@@ -62,7 +62,7 @@ export function fhirCall(
     async open(): Promise<FhirRequest> {
       requireAnswerable(asked, request.parsed.formats);
       requireIds(target);
-      const idempotency = idempotencyOf(request, bytes);
+      const idempotency = readIdempotencyKey(request, bytes);
       const form = formShapes.has(target.shape) ? await searchForm(request, bytes) : '';
       return {
         type,
@@ -165,7 +165,7 @@ function ifNoneExistOf(headers: FastifyRequest['headers'], type: string, baseUrl
   const sent = single(headers['if-none-exist']);
   return sent === undefined
     ? undefined
-    : (criteriaOf(sent, type, baseUrl) ??
+    : (parseCriteria(sent, type, baseUrl) ??
         fail('header-invalid', {
           diagnostics: `If-None-Exist must be criteria of ${type}, the type that is created, at this base`,
           expression: ['If-None-Exist'],

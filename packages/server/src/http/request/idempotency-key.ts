@@ -26,7 +26,7 @@ const preconditions = ['if-match', 'if-none-match', 'if-none-exist', 'if-modifie
  * @param body reads its bytes
  * @throws PraxisError `header-invalid`
  */
-export function idempotencyOf(request: FastifyRequest, body: () => Promise<Buffer>): IdempotencyKey | undefined {
+export function readIdempotencyKey(request: FastifyRequest, body: () => Promise<Buffer>): IdempotencyKey | undefined {
   const given = request.raw.headersDistinct['idempotency-key'];
   if (given === undefined || !writing.has(request.method)) return undefined;
   const key = parseKey(given);

@@ -11,18 +11,18 @@ export interface MediaRange {
 }
 
 /** The essence of a media type: lower case, without parameters; '' when there is none. */
-export function mediaTypeOf(header: string | undefined): string {
+export function parseMediaType(header: string | undefined): string {
   const text = header ?? '';
   const end = text.indexOf(';');
   return (end < 0 ? text : text.slice(0, end)).trim().toLowerCase();
 }
 
 /** The ranges of an Accept header in order, without those that ask for another version of FHIR. */
-export function acceptedRanges(accept: string): readonly MediaRange[] {
+export function parseAccept(accept: string): readonly MediaRange[] {
   return accept
     .split(',')
     .filter((range) => isServedVersion(range))
-    .map((range) => ({ type: mediaTypeOf(range), quality: qualityOf(range) }));
+    .map((range) => ({ type: parseMediaType(range), quality: qualityOf(range) }));
 }
 
 function qualityOf(range: string): number {
@@ -36,6 +36,6 @@ export function isServedVersion(type: string): boolean {
 }
 
 /** The charset parameter, lower case; undefined when there is none. */
-export function charsetOf(contentType: string | undefined): string | undefined {
+export function parseCharset(contentType: string | undefined): string | undefined {
   return /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType ?? '')?.[1]?.toLowerCase();
 }

@@ -3,17 +3,17 @@
  */
 import { fail } from '../../base/errors.ts';
 import {
+  buildJsonRequest,
+  buildOperationRequest,
+  buildSearchRequest,
   fhirJsonType,
-  invoking,
-  largePatient,
-  manyOf,
-  manyValues,
-  searching,
-  sending,
+  makeLargePatient,
+  makeMany,
+  makeManyValues,
   type WorstCase,
 } from '../../base/worst-case.ts';
 import type { FormatKind } from '../answer/answer-format.ts';
-import { charsetOf, isServedVersion, mediaTypeOf } from './media-types.ts';
+import { isServedVersion, parseCharset, parseMediaType } from './media-types.ts';
 
 /** Media types of resources; `application/*+fhir` are those of earlier versions of FHIR. */
 const resourceTypes: ReadonlyMap<string, FormatKind> = new Map([
@@ -32,8 +32,8 @@ const formType = 'application/x-www-form-urlencoded';
 const jsonPatchType = 'application/json-patch+json';
 
 /** The format of a resource body, and whether its media type says that it is FHIR's; undefined for other types. */
-export function resourceFormat(contentType: string | undefined): { kind: FormatKind; isFhir: boolean } | undefined {
-  const type = mediaTypeOf(contentType);
+export function findResourceFormat(contentType: string | undefined): { kind: FormatKind; isFhir: boolean } | undefined {
+  const type = parseMediaType(contentType);
   const kind = resourceTypes.get(type);
   return kind && { kind, isFhir: !genericTypes.has(type) };
 }
@@ -43,9 +43,9 @@ export function resourceFormat(contentType: string | undefined): { kind: FormatK
  * @throws PraxisError `media-type-unsupported`
  */
 export function requireResourceFormat(contentType: string | undefined): FormatKind {
-  const format = resourceFormat(contentType);
+  const format = findResourceFormat(contentType);
   if (format === undefined) {
-    const sent = mediaTypeOf(contentType) === '' ? 'none was sent' : 'not what was sent';
+    const sent = parseMediaType(contentType) === '' ? 'none was sent' : 'not what was sent';
     fail('media-type-unsupported', {
       diagnostics: `Content-Type must be application/fhir+json (or application/json) or application/fhir+xml (or application/xml), ${sent}`,
     });
@@ -60,7 +60,7 @@ export function requireResourceFormat(contentType: string | undefined): FormatKi
  * @throws PraxisError `media-type-unsupported`
  */
 export function requireFormBody(contentType: string | undefined): void {
-  if (mediaTypeOf(contentType) !== formType)
+  if (parseMediaType(contentType) !== formType)
     fail('media-type-unsupported', { diagnostics: `Content-Type of POST _search must be ${formType}` });
   requireUtf8(contentType);
 }
@@ -76,8 +76,8 @@ export interface PatchFormat {
  * @throws PraxisError `media-type-unsupported`
  */
 export function requirePatchFormat(contentType: string | undefined): PatchFormat {
-  if (mediaTypeOf(contentType) === jsonPatchType) return { kind: 'json-patch', format: 'json' };
-  const format = resourceFormat(contentType);
+  if (parseMediaType(contentType) === jsonPatchType) return { kind: 'json-patch', format: 'json' };
+  const format = findResourceFormat(contentType);
   if (format?.isFhir) return { kind: 'fhirpath-patch', format: format.kind };
   return fail('media-type-unsupported', {
     diagnostics: `Content-Type of PATCH must be ${jsonPatchType} (JSON Patch) or application/fhir+json or application/fhir+xml (FHIRPath Patch in Parameters)`,
@@ -90,7 +90,7 @@ function requireServedVersion(contentType: string | undefined): void {
 }
 
 function requireUtf8(contentType: string | undefined): void {
-  const charset = charsetOf(contentType);
+  const charset = parseCharset(contentType);
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
     fail('media-type-unsupported', { diagnostics: 'Content-Type must not name a charset other than UTF-8' });
   }
@@ -105,7 +105,7 @@ export const bodyFormats: Readonly<Record<BodyFormat, { readonly worstCase: Wors
     worstCase: {
       because: 'as many members as a body holds, all unknown (F12)',
       request: () => {
-        const members = manyOf(300_000, (number) => `"k${number}":1`).join(',');
+        const members = makeMany(300_000, (number) => `"k${number}":1`).join(',');
         const body = `{"resourceType":"Patient",${members}}`;
         return { method: 'POST', path: 'Patient', contentType: fhirJsonType, body };
       },
@@ -115,7 +115,7 @@ export const bodyFormats: Readonly<Record<BodyFormat, { readonly worstCase: Wors
     worstCase: {
       because: 'as many elements as a body holds',
       request: () => {
-        const names = manyOf(15_000, (number) => `<name><family value="F${number}"/><given value="G"/></name>`).join(
+        const names = makeMany(15_000, (number) => `<name><family value="F${number}"/><given value="G"/></name>`).join(
           '',
         );
         const body = `<Patient xmlns="http://hl7.org/fhir">${names}</Patient>`;
@@ -127,24 +127,27 @@ export const bodyFormats: Readonly<Record<BodyFormat, { readonly worstCase: Wors
     worstCase: {
       because: 'as many parameters as a search takes, each with as many values as a parameter takes (F7)',
       request: () =>
-        searching('Observation', manyOf(50, () => manyValues('code', (n) => `http://loinc.org|${n}`)).join('&')),
+        buildSearchRequest(
+          'Observation',
+          makeMany(50, () => makeManyValues('code', (n) => `http://loinc.org|${n}`)).join('&'),
+        ),
     },
   },
   'json-patch': {
     worstCase: {
       because: 'copies of copies, and comparisons of what they made',
-      stored: () => [largePatient('siege-copied', 100)],
+      stored: () => [makeLargePatient('siege-copied', 100)],
       request: () => {
-        const copies = manyOf(500, () => ({ op: 'copy', from: '/name', path: '/name/0/extension' }));
-        const tests = manyOf(500, () => ({ op: 'test', path: '/name', value: [] }));
-        return sending('PATCH', 'Patient/siege-copied', [...copies, ...tests], 'application/json-patch+json');
+        const copies = makeMany(500, () => ({ op: 'copy', from: '/name', path: '/name/0/extension' }));
+        const tests = makeMany(500, () => ({ op: 'test', path: '/name', value: [] }));
+        return buildJsonRequest('PATCH', 'Patient/siege-copied', [...copies, ...tests], 'application/json-patch+json');
       },
     },
   },
   'fhirpath-patch': {
     worstCase: {
       because: 'as many operations as a patch holds, each over all elements (F6)',
-      stored: () => [largePatient('siege-patched', 1_000)],
+      stored: () => [makeLargePatient('siege-patched', 1_000)],
       request: () => {
         const operation = {
           name: 'operation',
@@ -154,9 +157,9 @@ export const bodyFormats: Readonly<Record<BodyFormat, { readonly worstCase: Wors
           ],
         };
         return {
-          ...invoking(
+          ...buildOperationRequest(
             'Patient/siege-patched',
-            manyOf(1_000, () => operation),
+            makeMany(1_000, () => operation),
           ),
           method: 'PATCH',
         };

@@ -114,7 +114,7 @@ function matchRealm(path: string): Route | undefined {
 }
 
 /** The answer of a path that the grammar does not know. */
-export function unknownPath(): never {
+export function refuseUnknownPath(): never {
   return fail('path-unknown', {
     diagnostics:
       'No such path: FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, tokens at /auth/realms/{realm}/protocol/openid-connect/token, administration at /admin/api; all in the letters and case shown at /docs',

@@ -32,7 +32,7 @@ const flowNames: Readonly<Record<Flow, string>> = { legacy: 'legacy', client: 'c
  * What is wrong with the header before anything is looked up, useful words first; undefined when a key was sent.
  * @param flow whose key is needed, where that is known
  */
-export function headerProblem(header: ApiKeyHeader, flow?: Flow): string | undefined {
+export function findHeaderProblem(header: ApiKeyHeader, flow?: Flow): string | undefined {
   switch (header.kind) {
     case 'absent':
       return `x-api-key header is missing: send the API key of the ${flow === undefined ? 'application and flow of the token' : `${flowNames[flow]} flow`}`;
@@ -49,7 +49,7 @@ export function headerProblem(header: ApiKeyHeader, flow?: Flow): string | undef
  * What is wrong with a key that was looked up, useful words first; undefined when it is live and of this flow and
  * environment. Whether it is the right application's is the caller's question.
  */
-export function keyProblem(facts: ApiKeyFacts, flow: Flow, environment: number): string | undefined {
+export function findKeyProblem(facts: ApiKeyFacts, flow: Flow, environment: number): string | undefined {
   if (facts.keyFlow === null) return 'x-api-key is not a known API key';
   if (facts.keyState !== 'active') return 'x-api-key has been revoked';
   if (facts.keyFlow !== flow)

@@ -3,12 +3,12 @@
  * and so to one environment. Only its keyed hash is stored.
  */
 import { fail } from '../../base/errors.ts';
-import { newSecret } from '../../base/ids.ts';
+import { makeSecret } from '../../base/ids.ts';
 import type { Secrets } from '../../base/secrets.ts';
 import type { Database, Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { Application } from '../../tenancy/applications.ts';
-import { changing } from '../../tenancy/epochs.ts';
+import { changeRights } from '../../tenancy/epochs.ts';
 import { liveCredentialsMax } from './client-secrets.ts';
 
 /** `legacy`: password grant and its tokens; `client`: client credentials and their tokens. */
@@ -53,7 +53,7 @@ export async function insertApiKey(
   flow: Flow,
   label: string,
 ): Promise<IssuedApiKey> {
-  const apiKey = newSecret();
+  const apiKey = makeSecret();
   await lockApplication(tx, application); // two at once count each other's
   const live = await tx.query(
     sql`SELECT id FROM api_key WHERE application = ${application.id} AND flow = ${flow} AND state = 'active'`,
@@ -79,7 +79,7 @@ export async function lockApplication(tx: Queryable, application: Application): 
  * @throws PraxisError `resource-not-found` when the application has no live key of this id
  */
 export async function revokeApiKey(database: Database, application: Application, id: number): Promise<void> {
-  await changing(database, { application: application.id }, async (tx) => {
+  await changeRights(database, { application: application.id }, async (tx) => {
     const revoked = await tx.query(sql`
       UPDATE api_key SET state = 'revoked' WHERE id = ${id} AND application = ${application.id} AND state = 'active' RETURNING id`);
     if (revoked.length === 0)

@@ -28,7 +28,7 @@ export const assertionAlgorithms: Readonly<Record<string, AlgorithmRow>> = {
 export const assertionAlgorithmNames: readonly string[] = Object.keys(assertionAlgorithms);
 
 /** The row of an algorithm that is offered; undefined for others, `none` and HMAC among them. */
-export function algorithmOf(alg: string): AlgorithmRow | undefined {
+export function findAlgorithm(alg: string): AlgorithmRow | undefined {
   return Object.hasOwn(assertionAlgorithms, alg) ? assertionAlgorithms[alg] : undefined;
 }
 
@@ -41,14 +41,14 @@ export interface KeyKind {
 }
 
 /** Whether a key of this kind verifies signatures of `alg`. */
-export function fits({ kty, crv, alg: only }: KeyKind, alg: string): boolean {
-  const row = algorithmOf(alg);
+export function fitsAlgorithm({ kty, crv, alg: only }: KeyKind, alg: string): boolean {
+  const row = findAlgorithm(alg);
   return row !== undefined && row.kty === kty && row.crv === crv && (only === undefined || only === alg);
 }
 
 /** Whether the key has signed the assertion, with the algorithm that its header names. The key must fit that algorithm. */
 export async function verifyAssertion(assertion: string, alg: string, key: KeyObject): Promise<boolean> {
-  if (algorithmOf(alg) === undefined) return false;
+  if (findAlgorithm(alg) === undefined) return false;
   try {
     await compactVerify(assertion, key, { algorithms: [alg] });
     return true;
@@ -59,7 +59,7 @@ export async function verifyAssertion(assertion: string, alg: string, key: KeyOb
 }
 
 /** The public key of a JWK, or undefined when it is none (https://www.rfc-editor.org/rfc/rfc7518#section-6). */
-export function publicKeyOf(jwk: Readonly<Record<string, unknown>>): KeyObject | undefined {
+export function parsePublicKey(jwk: Readonly<Record<string, unknown>>): KeyObject | undefined {
   try {
     return createPublicKey({ key: { ...jwk }, format: 'jwk' });
   } catch {

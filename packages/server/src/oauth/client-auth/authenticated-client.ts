@@ -11,12 +11,12 @@ import { countRequest } from '../counted-request.ts';
 import { refuse } from '../errors.ts';
 import type { Form } from '../form.ts';
 import type { ClientRequest } from '../grants/grant.ts';
-import { endpointPath, realmPath } from '../signing/client-tokens.ts';
+import { buildEndpointPath, buildRealmPath } from '../signing/client-tokens.ts';
 import type { TokenService } from '../token-service.ts';
-import { type ApiKeyFacts, headerProblem, keyProblem } from './api-key-header.ts';
+import { type ApiKeyFacts, findHeaderProblem, findKeyProblem } from './api-key-header.ts';
 import { type ClientAssertion, findSigner, readClientAssertion } from './client-assertion.ts';
 import { type ClientAssertionCredentials, readClientCredentials } from './client-authentication.ts';
-import { type ClientKeySet, readKeySet, registrationOf } from './client-keys.ts';
+import { type ClientKeySet, digestRegistration, readKeySet } from './client-keys.ts';
 import { isFirstUse } from './used-assertions.ts';
 
 /** A client that has proved who it is, and may act. */
@@ -29,7 +29,7 @@ export interface AuthenticatedClient {
   readonly environment: string;
   /** The secret that the client proved itself with; undefined for an assertion. */
   readonly secretId: number | undefined;
-  /** What vouched for the key that the client proved itself with (`registrationOf`); undefined for a secret. */
+  /** What vouched for the key that the client proved itself with (`digestRegistration`); undefined for a secret. */
   readonly registeredKey: string | undefined;
   /** Whether the request carries the API key of the client's application; false when it carries none at all. */
   readonly keyed: boolean;
@@ -124,13 +124,13 @@ async function clientByAssertion(
       'invalid_client',
       'client_assertion was used before: make a new one, with a jti of its own, for each request',
     );
-  return { ...caller, clientId, registeredKey: registrationOf(key, caller.jwksUri) };
+  return { ...caller, clientId, registeredKey: digestRegistration(key, caller.jwksUri) };
 }
 
 /** RFC 7523 §3 item 3: the token endpoint or the issuer; other endpoints take themselves as well. */
 function audiencesOf(service: TokenService, { realm, endpoint }: ClientRequest): readonly string[] {
-  const issuer = service.originOfRealm(realm) + realmPath(realm);
-  return [...new Set([issuer, issuer + endpointPath('token'), issuer + endpointPath(endpoint)])];
+  const issuer = service.originOfRealm(realm) + buildRealmPath(realm);
+  return [...new Set([issuer, issuer + buildEndpointPath('token'), issuer + buildEndpointPath(endpoint)])];
 }
 
 /** The registered keys; undefined when there are none. An assertion's own `jku` is never followed, it may only be right. */
@@ -179,7 +179,7 @@ async function findCaller(
 /** Whether the request carries the API key of the client's application; false when it carries none at all. */
 function requireKeyOrNone(service: TokenService, request: ClientRequest, client: ProvenClient): boolean {
   if (request.apiKey.kind === 'absent' && !service.settings.strictKeys) return false;
-  const problem = headerProblem(request.apiKey, 'client') ?? keyProblem(client, 'client', client.environmentId);
+  const problem = findHeaderProblem(request.apiKey, 'client') ?? findKeyProblem(client, 'client', client.environmentId);
   if (problem !== undefined) refuse('invalid_client', problem);
   if (client.keyApplication !== client.application)
     refuse('invalid_client', 'x-api-key belongs to another application than the client');

@@ -5,8 +5,8 @@
  */
 import { JsonError, parseJson } from '@praxis/fhir';
 import { refuse } from '../errors.ts';
-import { type DecodedJwt, dateClaim, decodeJwt, textClaim } from '../signing/jwt.ts';
-import { algorithmOf, assertionAlgorithmNames, publicKeyOf, verifyAssertion } from './assertion-algorithms.ts';
+import { type DecodedJwt, decodeJwt, readDateClaim, readTextClaim } from '../signing/jwt.ts';
+import { assertionAlgorithmNames, findAlgorithm, parsePublicKey, verifyAssertion } from './assertion-algorithms.ts';
 import { type ClientKey, type ClientKeySet, findKey } from './client-keys.ts';
 
 /** An assertion whose claims hold; its signature is not yet verified. */
@@ -40,17 +40,17 @@ export function readClientAssertion(text: string, audiences: readonly string[], 
   if (hasRepeatedMember(jwt))
     refuse('invalid_client', 'client_assertion is malformed: a member of its header or claims comes twice');
   const { kid, alg, typ } = jwt.header;
-  if (algorithmOf(alg) === undefined)
+  if (findAlgorithm(alg) === undefined)
     refuse('invalid_client', `client_assertion alg must be one of ${assertionAlgorithmNames.join(', ')}`);
   if (typ !== undefined && !types.has(typ.toLowerCase().replace(/^application\//, '')))
     refuse('invalid_client', 'client_assertion typ must be JWT or client-authentication+jwt');
   const { claims } = jwt;
-  const clientId = textClaim(claims, 'iss');
-  if (clientId === undefined || clientId !== textClaim(claims, 'sub'))
+  const clientId = readTextClaim(claims, 'iss');
+  if (clientId === undefined || clientId !== readTextClaim(claims, 'sub'))
     refuse('invalid_client', 'client_assertion iss and sub must both be the client_id');
   requireAudience(claims['aud'], audiences);
   const expiresAtMs = requireTimes(jwt, nowMs);
-  const jti = textClaim(claims, 'jti');
+  const jti = readTextClaim(claims, 'jti');
   if (jti === undefined || jti.length > jtiCharactersMax)
     refuse('invalid_client', `client_assertion jti is missing or longer than ${jtiCharactersMax} characters`);
   return { text, jwt, clientId, kid, jti, expiresAtMs };
@@ -76,7 +76,7 @@ export async function findSigner(
 ): Promise<ClientKey | undefined> {
   const { alg } = jwt.header;
   const jwk = findKey(keys, kid, alg);
-  const key = jwk && publicKeyOf(jwk);
+  const key = jwk && parsePublicKey(jwk);
   return key !== undefined && (await verifyAssertion(text, alg, key)) ? jwk : undefined;
 }
 
@@ -91,12 +91,12 @@ function requireAudience(aud: unknown, audiences: readonly string[]): void {
 }
 
 function requireTimes({ claims }: DecodedJwt, nowMs: number): number {
-  const expiresAtMs = dateClaim(claims, 'exp') ?? refuse('invalid_client', 'client_assertion exp is missing');
+  const expiresAtMs = readDateClaim(claims, 'exp') ?? refuse('invalid_client', 'client_assertion exp is missing');
   if (nowMs >= expiresAtMs) refuse('invalid_client', 'client_assertion has expired: make a new one for each request');
   if (expiresAtMs > nowMs + (lifetimeSecondsMax + clockSkewSeconds) * 1000)
     refuse('invalid_client', `client_assertion exp must be at most ${lifetimeSecondsMax} seconds from now`);
   for (const name of ['nbf', 'iat']) {
-    const atMs = dateClaim(claims, name);
+    const atMs = readDateClaim(claims, name);
     if (claims[name] !== undefined && (atMs === undefined || atMs > nowMs + clockSkewSeconds * 1000))
       refuse('invalid_client', `client_assertion ${name} is in the future`);
   }

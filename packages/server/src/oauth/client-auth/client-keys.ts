@@ -8,9 +8,9 @@ import { fail } from '../../base/errors.ts';
 import type { Database } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { Application } from '../../tenancy/applications.ts';
-import { changing } from '../../tenancy/epochs.ts';
-import { jwkThumbprint } from '../signing/jwk-thumbprint.ts';
-import { algorithmOf, fits, publicKeyOf } from './assertion-algorithms.ts';
+import { changeRights } from '../../tenancy/epochs.ts';
+import { computeJwkThumbprint } from '../signing/jwk-thumbprint.ts';
+import { findAlgorithm, fitsAlgorithm, parsePublicKey } from './assertion-algorithms.ts';
 
 /** A public key that may verify assertions of its client. */
 export interface ClientKey {
@@ -66,15 +66,15 @@ export function readKeySet(
 /** The key with this id that verifies `alg`, of several the first; without an id the only key that there is. */
 export function findKey({ keys }: ClientKeySet, kid: string | undefined, alg: string): ClientKey | undefined {
   if (kid === undefined && keys.length !== 1) return undefined;
-  return keys.find((key) => (kid === undefined || key.kid === kid) && fits(key, alg));
+  return keys.find((key) => (kid === undefined || key.kid === kid) && fitsAlgorithm(key, alg));
 }
 
 /**
  * What of a client's registration vouches for whoever proved to hold one of its keys: the thumbprint of a stored key, or a
  * digest of the address that publishes it. Tokens carry it, and end when it is registered no longer.
  */
-export function registrationOf(key: ClientKey, jwksUri: string | null): string {
-  return jwksUri === null ? jwkThumbprint(key) : addressDigest(jwksUri);
+export function digestRegistration(key: ClientKey, jwksUri: string | null): string {
+  return jwksUri === null ? computeJwkThumbprint(key) : addressDigest(jwksUri);
 }
 
 /** Whether `registration` is (still) one of the client's, whose columns are given. */
@@ -84,7 +84,7 @@ export function isRegistered(
 ): boolean {
   if (jwksUri !== null) return addressDigest(jwksUri) === registration;
   const stored = readKeySet(jwks, 'as stored');
-  return 'keys' in stored && stored.keys.some((key) => jwkThumbprint(key) === registration);
+  return 'keys' in stored && stored.keys.some((key) => computeJwkThumbprint(key) === registration);
 }
 
 /**
@@ -100,7 +100,7 @@ export async function setClientKeys(
 ): Promise<void> {
   const jwks = keys !== undefined && 'jwks' in keys ? sql.json(keys.jwks) : null;
   const jwksUri = keys !== undefined && 'jwksUri' in keys ? keys.jwksUri : null;
-  await changing(database, { application: application.id }, async (tx) => {
+  await changeRights(database, { application: application.id }, async (tx) => {
     const changed = await tx.query(sql`
       UPDATE client SET jwks = ${jwks}::jsonb, jwks_uri = ${jwksUri}
       WHERE client_id = ${clientId} AND application = ${application.id} AND state = 'active' RETURNING client_id`);
@@ -123,7 +123,7 @@ function readKey(jwk: unknown): ClientKey | string | undefined {
   if (use !== undefined && use !== 'sig') return undefined;
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) return undefined;
   if (kty !== 'RSA' && kty !== 'EC') return undefined;
-  if (alg !== undefined && (typeof alg !== 'string' || algorithmOf(alg) === undefined)) return undefined;
+  if (alg !== undefined && (typeof alg !== 'string' || findAlgorithm(alg) === undefined)) return undefined;
   const curve = kty === 'EC' ? curveOf(crv) : {};
   if (curve === undefined) return undefined;
   if (typeof kid !== 'string' || kid === '' || kid.length > kidCharactersMax)
@@ -139,7 +139,7 @@ function curveOf(crv: unknown): { readonly crv: string } | undefined {
 }
 
 function numbersProblem(jwk: Readonly<Record<string, unknown>>): string | undefined {
-  const details = publicKeyOf(jwk)?.asymmetricKeyDetails;
+  const details = parsePublicKey(jwk)?.asymmetricKeyDetails;
   if (details === undefined) return 'is no public key: its numbers are missing or wrong';
   const { modulusLength = modulusBitsMin, publicExponent = publicExponentMin } = details;
   if (modulusLength < modulusBitsMin || modulusLength > modulusBitsMax)

@@ -3,12 +3,12 @@
  * fails: add, deploy, see that the old one is no longer used, retire.
  */
 import { fail } from '../../base/errors.ts';
-import { newSecret } from '../../base/ids.ts';
+import { makeSecret } from '../../base/ids.ts';
 import type { Secrets } from '../../base/secrets.ts';
 import type { Database, Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { Application } from '../../tenancy/applications.ts';
-import { changing } from '../../tenancy/epochs.ts';
+import { changeRights } from '../../tenancy/epochs.ts';
 
 /** Of one client, or API keys of one application and flow. */
 export const liveCredentialsMax = 2;
@@ -56,7 +56,7 @@ export async function insertClientSecret(
   secrets: Secrets,
   clientId: string,
 ): Promise<IssuedClientSecret> {
-  const clientSecret = newSecret();
+  const clientSecret = makeSecret();
   const [row] = await tx.query<{ id: number }>(sql`
     INSERT INTO client_secret (client, hash) VALUES (${clientId}, ${secrets.hash('client-secret', clientSecret)}) RETURNING id`);
   return row ? { id: row.id, clientSecret } : fail('internal', { diagnostics: 'The client secret was not stored' });
@@ -78,7 +78,7 @@ export async function endClientSecret(
   end: SecretEnd,
 ): Promise<void> {
   const endable = end === 'retired' ? ['active'] : ['active', 'retired'];
-  await changing(database, { application: application.id }, async (tx) => {
+  await changeRights(database, { application: application.id }, async (tx) => {
     const ended = await tx.query(sql`
       UPDATE client_secret s SET state = ${end} FROM client c
       WHERE s.id = ${id} AND s.client = ${clientId} AND s.state = ANY (${endable}::text[])

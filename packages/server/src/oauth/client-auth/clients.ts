@@ -4,12 +4,12 @@
  * safely (docs/integrate/contract.md#credentials).
  */
 import { fail } from '../../base/errors.ts';
-import { newUuid } from '../../base/ids.ts';
+import { makeUuid } from '../../base/ids.ts';
 import type { Secrets } from '../../base/secrets.ts';
 import type { Database, Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { Application } from '../../tenancy/applications.ts';
-import { changing } from '../../tenancy/epochs.ts';
+import { changeRights } from '../../tenancy/epochs.ts';
 import { insertClientSecret } from './client-secrets.ts';
 
 export interface Client {
@@ -56,7 +56,7 @@ export async function issueKeyedClient(database: Database, application: Applicat
 }
 
 async function insertClient(tx: Queryable, application: Application): Promise<string> {
-  const clientId = newUuid();
+  const clientId = makeUuid();
   await tx.query(
     sql`INSERT INTO client (client_id, application, state) VALUES (${clientId}, ${application.id}, 'active')`,
   );
@@ -68,7 +68,7 @@ async function insertClient(tx: Queryable, application: Application): Promise<st
  * @throws PraxisError `resource-not-found` when the application has no live client of this id
  */
 export async function revokeClient(database: Database, application: Application, clientId: string): Promise<void> {
-  await changing(database, { application: application.id }, async (tx) => {
+  await changeRights(database, { application: application.id }, async (tx) => {
     const revoked = await tx.query(sql`
       UPDATE client SET state = 'revoked'
       WHERE client_id = ${clientId} AND application = ${application.id} AND state = 'active' RETURNING client_id`);

@@ -4,21 +4,21 @@
  * A request without `x-api-key` gets a token that looks valid and opens nothing (contract 7.1).
  */
 import { authenticateClient } from '../client-auth/authenticated-client.ts';
-import { makeClientToken, realmPath } from '../signing/client-tokens.ts';
+import { buildRealmPath, makeClientToken } from '../signing/client-tokens.ts';
 import type { ClientRequest, TokenGrant } from './grant.ts';
-import { grantedEntries } from './granted-entries.ts';
+import { computeGrantedEntries } from './granted-entries.ts';
 
 export const clientCredentialsGrant: TokenGrant<ClientRequest> = {
   grantType: 'client_credentials',
 
   async issue(service, request, form) {
     const client = await authenticateClient(service, request, form);
-    const entries = grantedEntries(client.acl, form.get('scope'));
+    const entries = computeGrantedEntries(client.acl, form.get('scope'));
     const { clientId, subject, environment, application, keyed, secretId, registeredKey } = client;
     const seconds = service.settings.clientTokenSeconds;
     const scope = await service.scopes.carry(entries, seconds);
     const holder = { clientId, subject, environment, scope, keyed, secretId, registeredKey };
-    const issuer = service.originOfRealm(request.realm) + realmPath(request.realm);
+    const issuer = service.originOfRealm(request.realm) + buildRealmPath(request.realm);
     const key = await service.keys.signer(request.realm);
     return {
       response: {

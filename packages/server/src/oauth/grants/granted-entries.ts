@@ -12,7 +12,7 @@ import { refuse } from '../errors.ts';
  * @returns entries that are nowhere wider than `held`: filters that narrow the application stay, asked for or not
  * @throws OAuthError `invalid_scope` naming the first entry that the application does not hold
  */
-export function grantedEntries(held: readonly string[], scope: string | undefined): readonly string[] {
+export function computeGrantedEntries(held: readonly string[], scope: string | undefined): readonly string[] {
   if (scope === undefined) return held;
   const asked = parseScope(scope);
   if ('diagnostics' in asked) refuse('invalid_scope', asked.diagnostics);

@@ -7,7 +7,7 @@
 import { sql } from '../../database/sql.ts';
 import { refuse } from '../errors.ts';
 import { requireParameter } from '../form.ts';
-import { legacyAnswer } from '../legacy/answer.ts';
+import { buildLegacyAnswer } from '../legacy/answer.ts';
 import { findLegacyCaller, requireLegacyKey, requireLiveHolder } from '../legacy/caller.ts';
 import type { LegacyRequest, TokenGrant } from './grant.ts';
 
@@ -27,6 +27,6 @@ export const passwordGrant: TokenGrant<LegacyRequest> = {
     if (!account || !right) refuse('invalid_grant', 'username or password is wrong for this firm');
     // Only who knows the password learns more.
     const holder = requireLiveHolder(request, account, application, caller);
-    return legacyAnswer(service, request, application, holder);
+    return buildLegacyAnswer(service, request, application, holder);
   },
 };

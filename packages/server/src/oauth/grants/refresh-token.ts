@@ -5,9 +5,9 @@
 import { sql } from '../../database/sql.ts';
 import { refuse } from '../errors.ts';
 import { requireParameter } from '../form.ts';
-import { legacyAnswer } from '../legacy/answer.ts';
+import { buildLegacyAnswer } from '../legacy/answer.ts';
 import { findLegacyCaller, requireLegacyKey, requireLiveHolder } from '../legacy/caller.ts';
-import { credentialOf, type LegacyToken, readLegacyToken } from '../legacy/tokens.ts';
+import { computeCredential, type LegacyToken, readLegacyToken } from '../legacy/tokens.ts';
 import { decodeJwt } from '../signing/jwt.ts';
 import { isProblem, type TokenProblem } from '../signing/token-problem.ts';
 import type { TokenService } from '../token-service.ts';
@@ -32,11 +32,11 @@ export const refreshTokenGrant: TokenGrant<LegacyRequest> = {
       refuse('invalid_grant', 'refresh_token was issued for another firm or environment');
     }
     if (caller.tokenRevoked) refuse('invalid_grant', 'refresh_token has been revoked: log in again');
-    if (!caller.account || credentialOf(caller.account.passwordHash) !== token.credential) {
+    if (!caller.account || computeCredential(caller.account.passwordHash) !== token.credential) {
       refuse('invalid_grant', 'refresh_token ended with the password it was got with: log in again');
     }
     const holder = requireLiveHolder(request, caller.account, application, caller);
-    return legacyAnswer(service, request, application, holder, { token: refreshToken, tokenId: token.tokenId });
+    return buildLegacyAnswer(service, request, application, holder, { token: refreshToken, tokenId: token.tokenId });
   },
 };
 

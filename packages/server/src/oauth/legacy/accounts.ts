@@ -3,12 +3,12 @@
  * are generated with 256 bits, so a keyed hash stores them safely, and clients that log in before every call stay cheap.
  */
 import { fail } from '../../base/errors.ts';
-import { newSecret } from '../../base/ids.ts';
+import { makeSecret } from '../../base/ids.ts';
 import type { Secrets } from '../../base/secrets.ts';
 import type { Database } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import type { Application } from '../../tenancy/applications.ts';
-import { changing } from '../../tenancy/epochs.ts';
+import { changeRights } from '../../tenancy/epochs.ts';
 import type { Firm } from '../../tenancy/firms.ts';
 import { requireTitle } from '../../tenancy/names.ts';
 
@@ -47,9 +47,9 @@ export async function issueLegacyAccount(
       diagnostics: `firm ${firm.prefix} is in ${firm.environment}, application ${application.name} in ${application.environment}: they cannot meet`,
     });
   }
-  const subject = `fhir_${newSecret(subjectBytes)}`;
+  const subject = `fhir_${makeSecret(subjectBytes)}`;
   const name = requireTitle('username', username ?? subject);
-  const password = newSecret();
+  const password = makeSecret();
   const made = await database.query(sql`
     INSERT INTO legacy_account (firm, username, application, password_hash, subject, state)
     VALUES (${firm.id}, ${name}, ${application.id}, ${secrets.hash('legacy-password', password)}, ${subject}, 'active')
@@ -69,7 +69,7 @@ export async function resetLegacyPassword(
   firm: Firm,
   username: string,
 ): Promise<IssuedLegacyAccount> {
-  const password = newSecret();
+  const password = makeSecret();
   const passwordHash = secrets.hash('legacy-password', password);
   await changeAccount(database, firm, username, sql`password_hash = ${passwordHash}`);
   return { username, password };
@@ -84,7 +84,7 @@ export async function revokeLegacyAccount(database: Database, firm: Firm, userna
 }
 
 async function changeAccount(database: Database, firm: Firm, username: string, change: Sql): Promise<void> {
-  await changing(database, { firm: firm.id }, async (tx) => {
+  await changeRights(database, { firm: firm.id }, async (tx) => {
     const changed = await tx.query(sql`
       UPDATE legacy_account SET ${change} WHERE firm = ${firm.id} AND username = ${username} AND state = 'active' RETURNING username`);
     if (changed.length === 0) {

@@ -16,7 +16,7 @@ export const agentsPerApplicationMax = 20;
 const productPattern = /^([A-Za-z][A-Za-z0-9._+-]{0,31})(?:[/ ]|$)/;
 const longNumberPattern = /\d{5}/;
 
-export function agentOf(userAgent: string | undefined): string {
+export function parseUserAgent(userAgent: string | undefined): string {
   const text = userAgent?.trim() ?? '';
   if (text === '') return noAgent;
   const name = productPattern.exec(text)?.[1];

@@ -1,14 +1,14 @@
 /**
  * The answer of both legacy grants: four fields, `scope` naming the firm (contract 2).
  */
-import { newUuid } from '../../base/ids.ts';
+import { makeUuid } from '../../base/ids.ts';
 import type { Issued, LegacyRequest } from '../grants/grant.ts';
 import type { TokenService } from '../token-service.ts';
 import type { LegacyApplication } from './caller.ts';
 import { type LegacyHolder, makeLegacyToken } from './tokens.ts';
 
 /** @param refresh returned as it is; made when absent */
-export function legacyAnswer(
+export function buildLegacyAnswer(
   service: TokenService,
   request: LegacyRequest,
   application: LegacyApplication,
@@ -17,7 +17,7 @@ export function legacyAnswer(
 ): Issued {
   const { secrets, settings } = service;
   const nowMs = service.clock.now();
-  const grantId = refresh?.tokenId ?? newUuid();
+  const grantId = refresh?.tokenId ?? makeUuid();
   return {
     response: {
       scope: request.firmPrefix,

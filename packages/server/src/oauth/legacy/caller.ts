@@ -4,14 +4,14 @@
  */
 import { pointRead } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import { type ApiKeyFacts, headerProblem, keyProblem } from '../client-auth/api-key-header.ts';
+import { type ApiKeyFacts, findHeaderProblem, findKeyProblem } from '../client-auth/api-key-header.ts';
 import { countRequest } from '../counted-request.ts';
 import { refuse } from '../errors.ts';
 import type { LegacyRequest } from '../grants/grant.ts';
 import type { TokenService } from '../token-service.ts';
 import { requireOpenGrant } from './refusal.ts';
-import { decideLegacy, type LegacyTerms, termsWithoutFirm } from './sunset.ts';
-import { type LegacyTermsRow, legacyTermsColumns, toLegacyTerms } from './sunset-schedule.ts';
+import { decideLegacy, filterTermsWithoutFirm, type LegacyTerms } from './sunset.ts';
+import { type LegacyTermsRow, selectLegacyTermsColumns, toLegacyTerms } from './sunset-schedule.ts';
 import type { LegacyHolder } from './tokens.ts';
 
 export interface LegacyAccountFacts {
@@ -71,7 +71,7 @@ export async function findLegacyCaller(
     sql`
     SELECT k.id AS "keyId", k.flow AS "keyFlow", k.state AS "keyState", k.application AS "keyApplication",
            a.environment AS "keyEnvironment", a.name AS "keyApplicationName", a.state AS "keyApplicationState",
-           f.id AS firm, f.state AS "firmState", ${legacyTermsColumns(termsOf, nowMs)},
+           f.id AS firm, f.state AS "firmState", ${selectLegacyTermsColumns(termsOf, nowMs)},
            z.state AS "authorisationState", z.version AS "authorisationVersion", z.expires_at AS "authorisationExpiresAt",
            EXISTS (SELECT FROM revoked_token r WHERE r.token_id = ${tokenId ?? null}) AS "tokenRevoked",
            l.subject, l.username, l.application AS "accountApplication", l.state AS "accountState", l.password_hash AS "passwordHash"
@@ -86,8 +86,8 @@ export async function findLegacyCaller(
   if (!row) throw new Error('a statement without conditions gave no row');
   const { subject, username, accountApplication, accountState, passwordHash, sunsets, brownOuts, ...rest } = row;
   const facts = { ...rest, terms: toLegacyTerms({ sunsets, brownOuts }), nowMs };
-  const keyIsRight = keyProblem(facts, 'legacy', request.environment.id) === undefined;
-  request.exchange.terms = termsWithoutFirm(facts.terms, keyIsRight ? facts.keyApplication : null);
+  const keyIsRight = findKeyProblem(facts, 'legacy', request.environment.id) === undefined;
+  request.exchange.terms = filterTermsWithoutFirm(facts.terms, keyIsRight ? facts.keyApplication : null);
   if (
     subject === null ||
     username === null ||
@@ -111,7 +111,8 @@ export function requireLegacyKey(
   request: LegacyRequest,
   caller: LegacyCaller,
 ): LegacyApplication {
-  const problem = headerProblem(request.apiKey, 'legacy') ?? keyProblem(caller, 'legacy', request.environment.id);
+  const problem =
+    findHeaderProblem(request.apiKey, 'legacy') ?? findKeyProblem(caller, 'legacy', request.environment.id);
   if (problem !== undefined) refuse('invalid_client', problem);
   const { keyApplication: id, keyApplicationName: name } = caller;
   if (id === null || name === null || caller.keyId === null)

@@ -9,7 +9,7 @@ import type { Database } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import { readBearer } from '../session/bearer.ts';
 import type { ApiCredentials } from '../session/session.ts';
-import { decodeJwt, textClaim, verifyHs256 } from '../signing/jwt.ts';
+import { decodeJwt, readTextClaim, verifyHs256 } from '../signing/jwt.ts';
 import { requireOpenCalls } from './refusal.ts';
 import { decideLegacy, type LegacyTerms, noTerms } from './sunset.ts';
 import { findLegacyTerms } from './sunset-schedule.ts';
@@ -68,6 +68,6 @@ async function termsOfToken(context: LegacyCallContext, credentials: ApiCredenti
   const bearer = readBearer(credentials.authorization);
   const jwt = bearer.kind === 'sent' ? decodeJwt(bearer.token) : undefined;
   if (!jwt || !verifyHs256(jwt, context.secrets.key('legacy-token'))) return noTerms;
-  const application = sql`SELECT application FROM legacy_account WHERE subject = ${textClaim(jwt.claims, 'sub') ?? ''}`;
+  const application = sql`SELECT application FROM legacy_account WHERE subject = ${readTextClaim(jwt.claims, 'sub') ?? ''}`;
   return await findLegacyTerms(context.database, credentials.environment.id, application, context.clock.now());
 }

@@ -6,7 +6,7 @@ import { sql } from '../../database/sql.ts';
 import type { Environment } from '../../tenancy/environments.ts';
 import type { ApiKeyHeader } from '../client-auth/api-key-header.ts';
 import type { RateExchange } from '../counted-request.ts';
-import { realmPath } from '../signing/client-tokens.ts';
+import { buildRealmPath } from '../signing/client-tokens.ts';
 import type { TokenService } from '../token-service.ts';
 import { decideLegacy, type LegacyTerms, noTerms } from './sunset.ts';
 import { findLegacyTerms } from './sunset-schedule.ts';
@@ -35,7 +35,7 @@ export async function exchangeHeaders(
   const terms = exchange.terms ?? (await termsOfKey(service, environment, apiKey));
   const { headers } = decideLegacy(terms, service.clock.now());
   if (headers['link'] === undefined) return headers;
-  const successor = `${service.originOfRealm(environment.realm)}${realmPath(environment.realm)}/protocol/openid-connect/token`;
+  const successor = `${service.originOfRealm(environment.realm)}${buildRealmPath(environment.realm)}/protocol/openid-connect/token`;
   return { ...headers, link: `${headers['link']}, <${successor}>; rel="successor-version"` };
 }
 

@@ -6,7 +6,7 @@
 import { toInstant } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
 import { refuse } from '../errors.ts';
-import { bearerChallenge } from '../session/bearer.ts';
+import { buildBearerChallenge } from '../session/bearer.ts';
 import type { ApiCredentials } from '../session/session.ts';
 import type { LegacyDecision } from './sunset.ts';
 
@@ -27,7 +27,7 @@ export function requireOpenCalls(decision: LegacyDecision, credentials: ApiCrede
   const diagnostics = `Legacy tokens ${stateOf(decision)}`;
   if (decision.kind === 'ended') {
     const { environment, resourceMetadataUrl } = credentials;
-    const challenge = bearerChallenge(environment.realm, diagnostics, resourceMetadataUrl);
+    const challenge = buildBearerChallenge(environment.realm, diagnostics, resourceMetadataUrl);
     fail('legacy-ended', { diagnostics, headers: { ...decision.headers, 'www-authenticate': challenge } });
   }
   const { retryAfterSeconds } = retryOf(decision, nowMs);

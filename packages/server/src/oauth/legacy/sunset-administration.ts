@@ -9,7 +9,7 @@ import type { Database } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import type { Application } from '../../tenancy/applications.ts';
 import type { Environment } from '../../tenancy/environments.ts';
-import { type Affected, changing } from '../../tenancy/epochs.ts';
+import { type Affected, changeRights } from '../../tenancy/epochs.ts';
 import type { Firm } from '../../tenancy/firms.ts';
 
 /** For whom a term is set; firm and application are of the environment. */
@@ -66,7 +66,7 @@ export async function setSunset(database: Database, scope: LegacyScope, draft: S
       expression: ['sunset'],
     });
   }
-  await changing(database, affectedBy(scope), async (tx) => {
+  await changeRights(database, affectedBy(scope), async (tx) => {
     await tx.query(sql`
       INSERT INTO legacy_sunset (environment, firm, application, deprecated_at, sunset_at, link)
       VALUES (${valuesOf(scope)}, ${sql.timestamp(deprecatedAtMs)}, ${sql.timestamp(sunsetAtMs)}, ${link})
@@ -80,7 +80,7 @@ export async function setSunset(database: Database, scope: LegacyScope, draft: S
  * @throws PraxisError `resource-not-found` when nothing was
  */
 export async function clearSunset(database: Database, scope: LegacyScope): Promise<void> {
-  await changing(database, affectedBy(scope), async (tx) => {
+  await changeRights(database, affectedBy(scope), async (tx) => {
     const cleared = await tx.query(sql`
       UPDATE legacy_sunset SET state = 'cleared'
       WHERE state = 'active' AND environment = ${scope.environment.id} AND firm IS NOT DISTINCT FROM ${scope.firm?.id ?? null}::int
@@ -115,7 +115,7 @@ export async function addBrownOut(
       expression: ['until'],
     });
   }
-  return await changing(database, affectedBy(scope), async (tx) => {
+  return await changeRights(database, affectedBy(scope), async (tx) => {
     const [made] = await tx.query<{ id: number }>(sql`
       INSERT INTO legacy_brown_out (environment, firm, application, starts_at, ends_at)
       SELECT ${valuesOf(scope)}, ${sql.timestamp(startsAtMs)}, ${sql.timestamp(endsAtMs)}
@@ -132,7 +132,7 @@ export async function addBrownOut(
  * @throws PraxisError `resource-not-found` when the environment has no brown-out of this id
  */
 export async function removeBrownOut(database: Database, environment: Environment, id: number): Promise<void> {
-  await changing(database, { environment: environment.id }, async (tx) => {
+  await changeRights(database, { environment: environment.id }, async (tx) => {
     const removed = await tx.query(sql`
       UPDATE legacy_brown_out SET state = 'removed'
       WHERE id = ${id} AND environment = ${environment.id} AND state = 'active' RETURNING id`);

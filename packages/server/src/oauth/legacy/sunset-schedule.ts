@@ -6,7 +6,7 @@ import { type Database, pointRead } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import type { BrownOutTerm, LegacyTerms, SunsetTerm } from './sunset.ts';
 
-/** Columns that `legacyTermsColumns` adds to a statement. */
+/** Columns that `selectLegacyTermsColumns` adds to a statement. */
 export interface LegacyTermsRow {
   readonly sunsets: readonly SunsetTerm[] | null;
   readonly brownOuts: readonly BrownOutTerm[] | null;
@@ -20,7 +20,7 @@ export interface TermsCaller {
 }
 
 /** Two columns for a SELECT list: the terms that fit the caller and have not passed at `nowMs`. */
-export function legacyTermsColumns(caller: TermsCaller, nowMs: number): Sql {
+export function selectLegacyTermsColumns(caller: TermsCaller, nowMs: number): Sql {
   const fits = sql`t.state = 'active' AND t.environment = ${caller.environment} AND (t.firm IS NULL OR t.firm = ${caller.firm})
     AND (t.application IS NULL OR t.application = ${caller.application})`;
   return sql`
@@ -52,7 +52,7 @@ export async function findLegacyTerms(
 ): Promise<LegacyTerms> {
   const caller = { environment: sql`${environment}`, firm: sql`NULL`, application: sql`c.application` };
   const [row] = await database.query<LegacyTermsRow>(
-    sql`SELECT ${legacyTermsColumns(caller, nowMs)} FROM (SELECT (${application}) AS application) c`,
+    sql`SELECT ${selectLegacyTermsColumns(caller, nowMs)} FROM (SELECT (${application}) AS application) c`,
     pointRead,
   );
   return toLegacyTerms(row ?? { sunsets: null, brownOuts: null });

@@ -78,7 +78,7 @@ export function decideLegacy(terms: LegacyTerms, nowMs: number): LegacyDecision 
 }
 
 /** The terms that a caller may know of who has not proved to be of the firm; nor of an application where none is given. */
-export function termsWithoutFirm(terms: LegacyTerms, application: number | null): LegacyTerms {
+export function filterTermsWithoutFirm(terms: LegacyTerms, application: number | null): LegacyTerms {
   const fits = (term: TermScope): boolean =>
     term.firm === null && (term.application === null || term.application === application);
   return { sunsets: terms.sunsets.filter(fits), brownOuts: terms.brownOuts.filter(fits) };

@@ -3,9 +3,9 @@
  * they open is what the firm authorises at the moment of the call.
  */
 import { createHash } from 'node:crypto';
-import { newUuid } from '../../base/ids.ts';
+import { makeUuid } from '../../base/ids.ts';
 import type { Secrets } from '../../base/secrets.ts';
-import { type Claims, type DecodedJwt, dateClaim, signHs256, textClaim, verifyHs256 } from '../signing/jwt.ts';
+import { type Claims, type DecodedJwt, readDateClaim, readTextClaim, signHs256, verifyHs256 } from '../signing/jwt.ts';
 import type { TokenProblem } from '../signing/token-problem.ts';
 
 const header = { alg: 'HS256', typ: 'JWT' } as const;
@@ -60,8 +60,8 @@ export function makeLegacyToken(
     ...(tokenType === 'access' ? { vendor: `${holder.username}@${holder.firmPrefix}` } : {}),
     tokenType,
     pol: holder.authorisationVersion,
-    cred: credentialOf(holder.passwordHash),
-    ...(tokenType === 'access' ? { jti: newUuid(), sid: grantId } : { jti: grantId }),
+    cred: computeCredential(holder.passwordHash),
+    ...(tokenType === 'access' ? { jti: makeUuid(), sid: grantId } : { jti: grantId }),
     iat,
     exp: iat + seconds,
   };
@@ -73,24 +73,24 @@ export function readLegacyToken(secrets: Secrets, jwt: DecodedJwt, nowMs: number
   if (!verifyHs256(jwt, secrets.key('legacy-token')))
     return { problem: 'has a wrong signature: it was altered or made elsewhere' };
   const { claims } = jwt;
-  const tokenType = textClaim(claims, 'tokenType');
-  const tokenId = textClaim(claims, 'jti');
-  const issuedAtMs = dateClaim(claims, 'iat');
-  const subject = textClaim(claims, 'sub');
-  const environment = textClaim(claims, 'aud');
-  const firmPrefix = textClaim(claims, 'urlPrefix');
-  const credential = textClaim(claims, 'cred');
-  const expiresAtMs = dateClaim(claims, 'exp');
+  const tokenType = readTextClaim(claims, 'tokenType');
+  const tokenId = readTextClaim(claims, 'jti');
+  const issuedAtMs = readDateClaim(claims, 'iat');
+  const subject = readTextClaim(claims, 'sub');
+  const environment = readTextClaim(claims, 'aud');
+  const firmPrefix = readTextClaim(claims, 'urlPrefix');
+  const credential = readTextClaim(claims, 'cred');
+  const expiresAtMs = readDateClaim(claims, 'exp');
   if (!tokenId || !subject || !environment || !firmPrefix || !credential)
     return { problem: 'lacks a claim of a legacy token' };
   if (expiresAtMs === undefined || issuedAtMs === undefined) return { problem: 'lacks a claim of a legacy token' };
   if (tokenType !== 'access' && tokenType !== 'refresh') return { problem: 'lacks a claim of a legacy token' };
   if (nowMs >= expiresAtMs) return { problem: 'has expired: request a new one', expired: true };
-  const grantId = textClaim(claims, 'sid') ?? tokenId;
+  const grantId = readTextClaim(claims, 'sid') ?? tokenId;
   return { tokenType, tokenId, grantId, subject, environment, firmPrefix, credential, issuedAtMs, expiresAtMs };
 }
 
 /** What binds a token to a password without telling anything about it: a hash of its keyed hash. */
-export function credentialOf(passwordHash: Uint8Array): string {
+export function computeCredential(passwordHash: Uint8Array): string {
   return createHash('sha256').update(passwordHash).digest('base64url').slice(0, credentialCharacters);
 }

@@ -5,10 +5,10 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { PraxisError } from '../../base/errors.ts';
-import { newUuid } from '../../base/ids.ts';
+import { makeUuid } from '../../base/ids.ts';
 import type { Log } from '../../base/log.ts';
 import type { Database } from '../../database/database.ts';
-import { agentOf } from './agent.ts';
+import { parseUserAgent } from './agent.ts';
 import { type LegacyUseBatch, type LegacyUseCount, storeLegacyUse } from './use-store.ts';
 
 export interface LegacyUseEvent {
@@ -44,7 +44,7 @@ export function openLegacyUse(options: {
 }): LegacyUseCounter {
   const { database, clock, log } = options;
   let counts = new Map<string, LegacyUseCount>();
-  const writer = newUuid();
+  const writer = makeUuid();
   let sequence = 0;
   let unsure: LegacyUseBatch | undefined;
   let flushing: Promise<void> = Promise.resolve();
@@ -52,7 +52,7 @@ export function openLegacyUse(options: {
 
   const count: OnLegacyUse = ({ firm, application, kind, userAgent }) => {
     const nowMs = clock.now();
-    const [agent, day] = [agentOf(userAgent), new Date(nowMs).toISOString().slice(0, 10)];
+    const [agent, day] = [parseUserAgent(userAgent), new Date(nowMs).toISOString().slice(0, 10)];
     const name = `${firm} ${application} ${day} ${agent}`;
     let counter = counts.get(name);
     if (!counter) {

@@ -9,18 +9,18 @@ import type { Secrets } from '../../base/secrets.ts';
 import type { Database } from '../../database/database.ts';
 import { readSettings } from '../../tenancy/application-settings.ts';
 import { openScope } from '../../tenancy/scope.ts';
-import { headerProblem, keyProblem, readApiKeyHeader } from '../client-auth/api-key-header.ts';
+import { findHeaderProblem, findKeyProblem, readApiKeyHeader } from '../client-auth/api-key-header.ts';
 import type { Flow } from '../client-auth/api-keys.ts';
 import { type LegacySessionPart, openLegacyCall, withLegacyHeaders } from '../legacy/calls.ts';
-import { type LegacyTerms, termsWithoutFirm } from '../legacy/sunset.ts';
+import { filterTermsWithoutFirm, type LegacyTerms } from '../legacy/sunset.ts';
 import type { OnLegacyUse } from '../legacy/use.ts';
 import type { SigningKeys } from '../signing/signing-keys.ts';
 import { type AccessToken, type ReadToken, readAccessToken } from './access-token.ts';
-import { bearerChallenge, readBearer } from './bearer.ts';
+import { buildBearerChallenge, readBearer } from './bearer.ts';
 import { type CallerFacts, findCaller } from './caller.ts';
 import type { Policies } from './policies.ts';
 import type { ApiCredentials, Principal, Session } from './session.ts';
-import { entriesOf, statusProblem } from './token-status.ts';
+import { findStatusProblem, findTokenEntries } from './token-status.ts';
 
 export interface AuthenticationContext {
   readonly database: Database;
@@ -60,7 +60,7 @@ async function authenticateCall(
   const apiKey = readApiKeyHeader(credentials.apiKey);
   if (apiKey.kind !== 'sent') {
     return refuse(credentials, apiKey.kind === 'absent' ? 'credentials-missing' : 'credentials-invalid', [
-      headerProblem(apiKey, token.flow) ?? '',
+      findHeaderProblem(apiKey, token.flow) ?? '',
     ]);
   }
   const facts = await findCaller(context.database, {
@@ -70,7 +70,7 @@ async function authenticateCall(
     firmPrefix: credentials.firmPrefix,
     nowMs,
   });
-  learned.terms = termsWithoutFirm(facts.legacyTerms, facts.application);
+  learned.terms = filterTermsWithoutFirm(facts.legacyTerms, facts.application);
   const problems = [holderProblem(token, facts), apiKeyProblem(token.flow, facts, credentials)];
   const named = problems.filter((problem) => problem !== undefined);
   if (named.length > 0) refuse(credentials, 'credentials-invalid', named);
@@ -84,7 +84,7 @@ async function requireToken(
   nowMs: number,
 ): Promise<AccessToken> {
   const bearer = readBearer(credentials.authorization, credentials.tokenElsewhere);
-  const keyHeaderProblem = headerProblem(readApiKeyHeader(credentials.apiKey));
+  const keyHeaderProblem = findHeaderProblem(readApiKeyHeader(credentials.apiKey));
   if (bearer.kind !== 'sent') {
     const code = bearer.kind === 'absent' ? 'credentials-missing' : 'credentials-invalid';
     return refuse(credentials, code, [bearer.diagnostics, keyHeaderProblem], bearer.kind === 'absent');
@@ -99,14 +99,14 @@ async function requireToken(
 
 /** What stands against the token and its holder, as they are in the database now. */
 function holderProblem(token: AccessToken, facts: CallerFacts): string | undefined {
-  const problem = statusProblem(token, facts);
+  const problem = findStatusProblem(token, facts);
   if (problem !== undefined) return `Bearer token ${problem}`;
   return facts.applicationState === 'active' ? undefined : 'Bearer token belongs to a suspended application';
 }
 
 /** The key's environment and application are compared; so the application's environment is, too. */
 function apiKeyProblem(flow: Flow, facts: CallerFacts, { environment }: ApiCredentials): string | undefined {
-  const problem = keyProblem(facts, flow, environment.id);
+  const problem = findKeyProblem(facts, flow, environment.id);
   if (problem !== undefined) return problem;
   return facts.keyApplication === facts.application
     ? undefined
@@ -164,7 +164,7 @@ function openSession(
       rightsEndAtMs,
     }),
     policy: context.policies.effective(
-      token.flow === 'client' ? entriesOf(token, facts) : undefined,
+      token.flow === 'client' ? findTokenEntries(token, facts) : undefined,
       facts.acl,
       authorisation.acl,
       authorisation.operatorRows,
@@ -190,7 +190,7 @@ function refuse(
     diagnostics: first,
     more: more.map((diagnostics) => ({ diagnostics })),
     headers: {
-      'www-authenticate': bearerChallenge(
+      'www-authenticate': buildBearerChallenge(
         credentials.environment.realm,
         noToken ? undefined : first,
         credentials.resourceMetadataUrl,

@@ -47,7 +47,7 @@ export function readBearer(authorization: readonly string[], elsewhere?: TokenPl
  * @param description may hold any characters; those that RFC 6750 does not allow are replaced
  * @param resourceMetadataUrl tells clients where to learn who issues tokens (https://www.rfc-editor.org/rfc/rfc9728#section-5.1)
  */
-export function bearerChallenge(realm: string, description?: string, resourceMetadataUrl?: string): string {
+export function buildBearerChallenge(realm: string, description?: string, resourceMetadataUrl?: string): string {
   const metadata = resourceMetadataUrl === undefined ? '' : `, resource_metadata="${resourceMetadataUrl}"`;
   const challenge = `Bearer realm="${realm}"${metadata}`;
   if (description === undefined) return challenge;

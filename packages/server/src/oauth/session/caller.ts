@@ -11,9 +11,14 @@ import {
 } from '../../tenancy/search-parameters.ts';
 import type { ApiKeyFacts } from '../client-auth/api-key-header.ts';
 import type { LegacyTerms } from '../legacy/sunset.ts';
-import { type LegacyTermsRow, legacyTermsColumns, noTermsColumns, toLegacyTerms } from '../legacy/sunset-schedule.ts';
+import {
+  type LegacyTermsRow,
+  noTermsColumns,
+  selectLegacyTermsColumns,
+  toLegacyTerms,
+} from '../legacy/sunset-schedule.ts';
 import type { AccessToken } from './access-token.ts';
-import { holderOf, statusColumns, type TokenStatus } from './token-status.ts';
+import { selectHolder, selectStatusColumns, type TokenStatus } from './token-status.ts';
 
 export interface CallerQuestion {
   readonly token: AccessToken;
@@ -81,7 +86,7 @@ export async function findCaller(database: Database, question: CallerQuestion): 
     SELECT k.id AS "keyId", k.flow AS "keyFlow", k.state AS "keyState", k.application AS "keyApplication", ka.environment AS "keyEnvironment",
            h.username, h.firm AS "accountFirm",
            a.id AS application, a.name AS "applicationName", a.state AS "applicationState", a.acl, a.settings,
-           ${statusColumns(question.token)},
+           ${selectStatusColumns(question.token)},
            f.id AS "firmId", f.state AS "firmState", f.time_zone AS "timeZone",
            f.requires_references AS "requiresReferences",
            ${searchParametersJson(sql`f.id`)} AS "searchParameters",
@@ -90,7 +95,7 @@ export async function findCaller(database: Database, question: CallerQuestion): 
     FROM (VALUES (1)) AS request(one)
     LEFT JOIN api_key k ON k.hash = ${question.keyHash}
     LEFT JOIN application ka ON ka.id = k.application
-    LEFT JOIN (${holderOf(question.token)}) h ON true
+    LEFT JOIN (${selectHolder(question.token)}) h ON true
     LEFT JOIN application a ON a.id = h.application
     LEFT JOIN firm f ON f.environment = ${question.environment} AND f.prefix = ${question.firmPrefix}
     LEFT JOIN authorisation z ON z.firm = f.id AND z.application = a.id
@@ -103,7 +108,7 @@ export async function findCaller(database: Database, question: CallerQuestion): 
 
 function termsColumns({ token, environment, nowMs }: CallerQuestion): Sql {
   const caller = { environment: sql`${environment}`, firm: sql`f.id`, application: sql`a.id` };
-  return token.flow === 'legacy' ? legacyTermsColumns(caller, nowMs) : noTermsColumns;
+  return token.flow === 'legacy' ? selectLegacyTermsColumns(caller, nowMs) : noTermsColumns;
 }
 
 function toFacts(row: CallerRow): CallerFacts {

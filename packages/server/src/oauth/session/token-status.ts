@@ -4,10 +4,10 @@
  */
 import { type Sql, sql } from '../../database/sql.ts';
 import { isRegistered } from '../client-auth/client-keys.ts';
-import { credentialOf } from '../legacy/tokens.ts';
+import { computeCredential } from '../legacy/tokens.ts';
 import type { AccessToken } from './access-token.ts';
 
-/** What `statusColumns` reads. */
+/** What `selectStatusColumns` reads. */
 export interface TokenStatus {
   /** Of the client or the legacy account; null when there is none. */
   readonly holderState: string | null;
@@ -26,8 +26,8 @@ export interface TokenStatus {
   readonly tokenEntries: readonly string[] | null;
 }
 
-/** A SELECT list of `TokenStatus` in a statement that joins `holderOf(token)` as `h`. */
-export function statusColumns(token: AccessToken): Sql {
+/** A SELECT list of `TokenStatus` in a statement that joins `selectHolder(token)` as `h`. */
+export function selectStatusColumns(token: AccessToken): Sql {
   const ids = token.flow === 'client' ? [token.tokenId] : [token.tokenId, token.grantId];
   const reference = token.flow === 'client' && 'reference' in token.scope ? token.scope.reference : null;
   return sql`
@@ -39,7 +39,7 @@ export function statusColumns(token: AccessToken): Sql {
 }
 
 /** The account or client that the token names: a statement of one row or none. */
-export function holderOf(token: AccessToken): Sql {
+export function selectHolder(token: AccessToken): Sql {
   if (token.flow === 'legacy') {
     return sql`SELECT application, state, username, firm, password_hash, NULL::jsonb AS jwks, NULL::text AS jwks_uri
       FROM legacy_account WHERE subject = ${token.subject}`;
@@ -51,7 +51,7 @@ export function holderOf(token: AccessToken): Sql {
 }
 
 /** The entries of a client-credentials token, its own or those that it refers to; undefined when these are not known. */
-export function entriesOf(
+export function findTokenEntries(
   { scope }: Extract<AccessToken, { readonly flow: 'client' }>,
   { tokenEntries }: TokenStatus,
 ): readonly string[] | undefined {
@@ -59,7 +59,7 @@ export function entriesOf(
 }
 
 /** What stands against the token or its holder, as the predicate of a sentence about the token; undefined: it counts. */
-export function statusProblem(token: AccessToken, standing: TokenStatus): string | undefined {
+export function findStatusProblem(token: AccessToken, standing: TokenStatus): string | undefined {
   if (standing.tokenRevoked) return 'has been revoked: request a new one';
   if (token.flow === 'client') {
     const problem = clientTokenProblem(token, standing);
@@ -69,7 +69,7 @@ export function statusProblem(token: AccessToken, standing: TokenStatus): string
   if (standing.holderState === null) return `names an unknown ${holder}`;
   if (standing.holderState !== 'active') return `belongs to a revoked ${holder}`;
   const { passwordHash } = standing;
-  if (token.flow === 'legacy' && (passwordHash === null || credentialOf(passwordHash) !== token.credential))
+  if (token.flow === 'legacy' && (passwordHash === null || computeCredential(passwordHash) !== token.credential))
     return 'ended with the password it was got with: log in again';
   return undefined;
 }
@@ -84,6 +84,6 @@ function clientTokenProblem(
   const keys = { jwks: standing.clientJwks, jwksUri: standing.clientJwksUri };
   if (registeredKey !== undefined && standing.holderState !== null && !isRegistered(registeredKey, keys))
     return 'was got with a key that is no longer registered: request a new one';
-  if (entriesOf(token, standing) === undefined) return 'refers to a scope that is not known: request a new one';
+  if (findTokenEntries(token, standing) === undefined) return 'refers to a scope that is not known: request a new one';
   return undefined;
 }

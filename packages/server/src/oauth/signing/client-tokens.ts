@@ -2,8 +2,8 @@
  * Access tokens of the client-credentials flow: RS256 JWTs (contract 5.9) after the JWT profile of
  * https://www.rfc-editor.org/rfc/rfc9068, with `typ` JWT as existing clients know it.
  */
-import { newUuid } from '../../base/ids.ts';
-import { type Claims, type DecodedJwt, dateClaim, signRs256, textClaim, verifyRs256 } from './jwt.ts';
+import { makeUuid } from '../../base/ids.ts';
+import { type Claims, type DecodedJwt, readDateClaim, readTextClaim, signRs256, verifyRs256 } from './jwt.ts';
 import type { SigningKey, SigningKeys } from './signing-keys.ts';
 import type { TokenProblem } from './token-problem.ts';
 import type { CarriedScope } from './token-scopes.ts';
@@ -16,7 +16,7 @@ export interface ClientHolder {
   readonly scope: CarriedScope;
   /** The client's secret that it was got with; undefined for one got with an assertion. */
   readonly secretId: number | undefined;
-  /** What vouched for the key that signed the assertion (`registrationOf`); undefined for one got with a secret. */
+  /** What vouched for the key that signed the assertion (`digestRegistration`); undefined for one got with a secret. */
   readonly registeredKey: string | undefined;
   /** Whether the token request carried the application's API key; without it the token opens nothing (contract 7.1). */
   readonly keyed: boolean;
@@ -33,12 +33,12 @@ export interface ClientToken extends ClientHolder {
 }
 
 /** Path of a realm below its origin; the issuer is origin + path. */
-export function realmPath(realm: string): string {
+export function buildRealmPath(realm: string): string {
   return `/auth/realms/${realm}`;
 }
 
 /** Path of an endpoint below its issuer. */
-export function endpointPath(endpoint: string): string {
+export function buildEndpointPath(endpoint: string): string {
   return `/protocol/openid-connect/${endpoint}`;
 }
 
@@ -57,7 +57,7 @@ export async function makeClientToken(
     aud: holder.environment,
     azp: holder.clientId,
     client_id: holder.clientId,
-    jti: newUuid(),
+    jti: makeUuid(),
     iat,
     exp: iat + seconds,
     ...('reference' in holder.scope
@@ -86,16 +86,16 @@ export async function readClientToken(
   if (!verifyRs256(jwt, key.publicKey)) return { problem: 'has a wrong signature: it was altered or made elsewhere' };
   const { claims } = jwt;
   const { realm } = key;
-  const issuer = textClaim(claims, 'iss');
-  const subject = textClaim(claims, 'sub');
-  const environment = textClaim(claims, 'aud');
-  const clientId = textClaim(claims, 'client_id');
-  const tokenId = textClaim(claims, 'jti');
-  const expiresAtMs = dateClaim(claims, 'exp');
-  const issuedAtMs = dateClaim(claims, 'iat');
+  const issuer = readTextClaim(claims, 'iss');
+  const subject = readTextClaim(claims, 'sub');
+  const environment = readTextClaim(claims, 'aud');
+  const clientId = readTextClaim(claims, 'client_id');
+  const tokenId = readTextClaim(claims, 'jti');
+  const expiresAtMs = readDateClaim(claims, 'exp');
+  const issuedAtMs = readDateClaim(claims, 'iat');
   const scope = readScope(claims);
   const { api_key: keyed, secret_id: secret } = claims;
-  if (!issuer?.endsWith(realmPath(realm))) return { problem: 'names an issuer that its key does not sign for' };
+  if (!issuer?.endsWith(buildRealmPath(realm))) return { problem: 'names an issuer that its key does not sign for' };
   if (
     !subject ||
     !environment ||
@@ -115,7 +115,7 @@ export async function readClientToken(
     issuer,
     kid,
     secretId,
-    registeredKey: textClaim(claims, 'registered_key'),
+    registeredKey: readTextClaim(claims, 'registered_key'),
     subject,
     environment,
     clientId,
@@ -128,7 +128,7 @@ export async function readClientToken(
 }
 
 function readScope(claims: Claims): CarriedScope | undefined {
-  const reference = textClaim(claims, 'scope_reference');
+  const reference = readTextClaim(claims, 'scope_reference');
   if (reference !== undefined) return { reference };
   const { scope } = claims;
   if (typeof scope !== 'string') return undefined;

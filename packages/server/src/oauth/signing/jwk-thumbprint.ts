@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 const requiredMembers = { RSA: ['e', 'kty', 'n'], EC: ['crv', 'kty', 'x', 'y'] } as const;
 
 /** SHA-256 over the required members, in base64url. */
-export function jwkThumbprint(jwk: { readonly kty: 'RSA' | 'EC'; readonly [member: string]: unknown }): string {
+export function computeJwkThumbprint(jwk: { readonly kty: 'RSA' | 'EC'; readonly [member: string]: unknown }): string {
   const members = requiredMembers[jwk.kty].map((name) => [name, jwk[name]]);
   return createHash('sha256')
     .update(JSON.stringify(Object.fromEntries(members)))

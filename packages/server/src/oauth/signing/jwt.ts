@@ -86,13 +86,13 @@ export function decodeJwt(token: string): DecodedJwt | undefined {
 }
 
 /** The claim as a non-empty string, or undefined. */
-export function textClaim(claims: Claims, name: string): string | undefined {
+export function readTextClaim(claims: Claims, name: string): string | undefined {
   const value = claims[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** The claim as milliseconds, from a NumericDate in seconds (RFC 7519 §2), or undefined. */
-export function dateClaim(claims: Claims, name: string): number | undefined {
+export function readDateClaim(claims: Claims, name: string): number | undefined {
   const value = claims[name];
   return typeof value === 'number' && Number.isFinite(value) ? value * 1000 : undefined;
 }

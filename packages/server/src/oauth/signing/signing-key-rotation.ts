@@ -14,7 +14,7 @@ import type { Secrets } from '../../base/secrets.ts';
 import { settings } from '../../base/settings.ts';
 import type { Database, Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
-import { changing } from '../../tenancy/epochs.ts';
+import { changeRights } from '../../tenancy/epochs.ts';
 import { makeSealedKey, signerRememberedMs } from './signing-keys.ts';
 
 export type SigningKeyState = 'published' | 'active' | 'verifying' | 'retired';
@@ -101,7 +101,7 @@ export async function retireSigningKey(
   kid: string,
   force: boolean,
 ): Promise<void> {
-  await changing(database, { realm }, async (tx) => {
+  await changeRights(database, { realm }, async (tx) => {
     const key = (await lockKeys(tx, realm)).find((each) => each.kid === kid);
     if (key === undefined)
       return fail('resource-not-found', { diagnostics: `realm ${realm} has no signing key ${kid}` });

@@ -11,7 +11,7 @@ import { fail } from '../../base/errors.ts';
 import type { Secrets } from '../../base/secrets.ts';
 import { type Database, pointRead } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
-import { jwkThumbprint } from './jwk-thumbprint.ts';
+import { computeJwkThumbprint } from './jwk-thumbprint.ts';
 
 const modulusBits = 2048;
 const algorithm = 'RS256';
@@ -163,7 +163,7 @@ async function readVerifier(database: Database, kid: string): Promise<Verificati
 
 function publicJwk(publicKey: KeyObject): PublicJwk {
   const { n = '', e = '' } = publicKey.export({ format: 'jwk' });
-  return { kid: jwkThumbprint({ kty: 'RSA', n, e }), kty: 'RSA', alg: algorithm, use: 'sig', n, e };
+  return { kid: computeJwkThumbprint({ kty: 'RSA', n, e }), kty: 'RSA', alg: algorithm, use: 'sig', n, e };
 }
 
 /** A sealed key opens only as the key it was stored as. */

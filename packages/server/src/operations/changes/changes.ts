@@ -4,12 +4,12 @@
  * (https://hl7.org/fhir/R4/bundle.html#history).
  */
 
-import { type Disclosed, disclosedText } from '../../access/disclosure.ts';
+import { type Disclosed, unwrapDisclosed } from '../../access/disclosure.ts';
 import { toInstant } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
-import { newUuid } from '../../base/ids.ts';
-import { getting } from '../../base/worst-case.ts';
-import { type BundleEntry, type BundleLink, bundleText } from '../../engine/bundle-text.ts';
+import { makeUuid } from '../../base/ids.ts';
+import { buildGetRequest } from '../../base/worst-case.ts';
+import { type BundleEntry, type BundleLink, buildBundleText } from '../../engine/bundle-text.ts';
 import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
 import { refuse } from '../../engine/rights/denials.ts';
 import { pauseBetweenRows } from '../../engine/rights/disclosing.ts';
@@ -18,13 +18,13 @@ import { pageBytesMax } from '../../search/sql/page-bytes.ts';
 import { firstPlace } from '../../storage/store.ts';
 import type { Operation, OperationRequest } from '../operation.ts';
 import { type FollowerPlace, openFollower, sealFollower } from './cursor.ts';
-import { changeEntry, comparedTypes } from './entries.ts';
+import { changeEntry, listComparedTypes } from './entries.ts';
 import {
   type ChangesParameters,
   changesMax,
+  encodeChangesParameters,
+  listSearchableTypes,
   readChangesParameters,
-  repeated,
-  searchableTypes,
   waitSecondsMax,
 } from './parameters.ts';
 
@@ -46,7 +46,7 @@ export const changes: Operation = {
   url: 'https://praxis.health/fhir/OperationDefinition/changes',
   worstCase: {
     because: 'all that there is, in the largest pages, waiting for more',
-    request: () => getting('$changes?_count=1000&_wait=30'),
+    request: () => buildGetRequest('$changes?_count=1000&_wait=30'),
   },
   rateUnits: 4, // a page over all types, and looks for more while it waits
   levels: ['system'],
@@ -90,7 +90,7 @@ export const changes: Operation = {
     },
   ],
   authorize(context) {
-    if (searchableTypes(context).length === 0)
+    if (listSearchableTypes(context).length === 0)
       refuse(context, 'The change feed', ['an access entry with search on some type']);
   },
   answer,
@@ -137,9 +137,9 @@ async function startOf(context: InteractionContext, { since, types }: ChangesPar
  * few a page tells.
  */
 async function pageAfter(context: InteractionContext, asked: ChangesParameters, start: Start): Promise<Page> {
-  const types = asked.types ?? searchableTypes(context);
+  const types = asked.types ?? listSearchableTypes(context);
   const wanted = asked.types === undefined && context.policy.unrestricted ? undefined : types;
-  const compared = comparedTypes(context, types);
+  const compared = listComparedTypes(context, types);
   const entries: BundleEntry[] = [];
   let { after, began } = start;
   const limit = Math.max(asked.count, walkedMin);
@@ -155,7 +155,7 @@ async function pageAfter(context: InteractionContext, asked: ChangesParameters, 
       const told = changeEntry(context, follower, change);
       entries.push(...told);
       bytesShown += told.reduce(
-        (sum, { resource }) => sum + (resource === undefined ? 0 : disclosedText(resource).length),
+        (sum, { resource }) => sum + (resource === undefined ? 0 : unwrapDisclosed(resource).length),
         0,
       );
       if (entries.length === asked.count || bytesShown >= pageBytesMax)
@@ -180,7 +180,7 @@ function feedResponse(context: InteractionContext, asked: ChangesParameters, pag
   const { entries, follower } = page;
   const { since } = asked;
   const linkTo = (text: string | undefined): string => {
-    const parameters = [...(text === undefined ? [] : [['since', text] as const]), ...repeated(asked)];
+    const parameters = [...(text === undefined ? [] : [['since', text] as const]), ...encodeChangesParameters(asked)];
     return `${context.baseUrl}/$changes?${encodeQuery(parameters)}`;
   };
   const links: readonly BundleLink[] = [
@@ -191,12 +191,12 @@ function feedResponse(context: InteractionContext, asked: ChangesParameters, pag
   const lastUpdated = toInstant(context.clock.now());
   return {
     status: 200,
-    body: bundleText({ type: 'history', id: newUuid(), lastUpdated, links, entries }),
+    body: buildBundleText({ type: 'history', id: makeUuid(), lastUpdated, links, entries }),
     list: { resources: entries.map((entry) => entry.resource ?? lineOf(entry, lastUpdated)), omitted: 0, links },
   };
 }
 
 /** Lines are resources: a deletion is a history of its own. */
 function lineOf(entry: BundleEntry, lastUpdated: string): Disclosed<string> {
-  return bundleText({ type: 'history', id: newUuid(), lastUpdated, links: [], entries: [entry] });
+  return buildBundleText({ type: 'history', id: makeUuid(), lastUpdated, links: [], entries: [entry] });
 }

@@ -7,13 +7,13 @@ import { coversRow } from '../../access/mask.ts';
 import { toInstant } from '../../base/clock.ts';
 import type { BundleEntry } from '../../engine/bundle-text.ts';
 import type { InteractionContext } from '../../engine/context.ts';
-import { etagOf } from '../../engine/preconditions.ts';
-import { criterionTest, discloseRow } from '../../engine/rights/disclosing.ts';
+import { formatEtag } from '../../engine/preconditions.ts';
+import { compileCriterionTest, discloseRow } from '../../engine/rights/disclosing.ts';
 import type { Change, ChangePlace, StoredResource } from '../../storage/store.ts';
 import type { FollowerPlace } from './cursor.ts';
 
 /** Types of which some rows only may be searched: of those it matters what was before a change. */
-export function comparedTypes(
+export function listComparedTypes(
   { policy }: Pick<InteractionContext, 'policy'>,
   types: readonly string[],
 ): readonly string[] {
@@ -62,7 +62,7 @@ function deletion(context: InteractionContext, now: StoredResource): BundleEntry
 }
 
 function factsOf({ versionId, lastUpdatedMs }: StoredResource): { etag: string; lastModified: string } {
-  return { etag: etagOf(versionId), lastModified: toInstant(lastUpdatedMs) };
+  return { etag: formatEtag(versionId), lastModified: toInstant(lastUpdatedMs) };
 }
 
 /** Whether a search would find the version, were it the current one. */
@@ -70,7 +70,7 @@ function isVisible(context: InteractionContext, version: StoredResource): boolea
   if (version.deleted) return false;
   // Then the version before a change is not read, since nothing depends on it.
   if (seesAllRows(context, version.type)) return true;
-  return coversRow(context.policy, 's', version.type, criterionTest(context, version.type, version.content));
+  return coversRow(context.policy, 's', version.type, compileCriterionTest(context, version.type, version.content));
 }
 
 function comesBefore(place: ChangePlace, other: ChangePlace): boolean {

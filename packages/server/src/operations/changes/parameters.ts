@@ -4,11 +4,11 @@
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { InteractionContext } from '../../engine/context.ts';
 import { type RightsContext, requireGrants } from '../../engine/rights/denials.ts';
-import { parseDate, rangeOf } from '../../search/kinds/date-range.ts';
+import { parseDate, toDateRange } from '../../search/kinds/date-range.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
-import { shownName } from '../../search/query/search-values.ts';
+import { quoteName } from '../../search/query/search-values.ts';
 import { ledgerTypes } from '../../search/resource-types.ts';
-import { integerInput, textInput, textInputs } from '../input.ts';
+import { readIntegerInput, readTextInput, readTextInputs } from '../input.ts';
 import type { OperationRequest } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
 import { isCursor } from './cursor.ts';
@@ -34,7 +34,7 @@ export interface ChangesParameters {
 }
 
 /** The types whose changes the caller may be told; the service's own have their own order. */
-export function searchableTypes({ policy }: RightsContext): readonly string[] {
+export function listSearchableTypes({ policy }: RightsContext): readonly string[] {
   return resourceTypesWithEndpoint.filter((type) => !ledgerTypes.has(type) && policy.allows(type, 's'));
 }
 
@@ -43,20 +43,20 @@ export function readChangesParameters(
   context: InteractionContext,
   { input, prefer }: OperationRequest,
 ): ChangesParameters {
-  const wait = integerInput(input, '_wait') ?? prefer.waitSeconds ?? 0;
+  const wait = readIntegerInput(input, '_wait') ?? prefer.waitSeconds ?? 0;
   if (wait < 0) refuseParameter('_wait', `takes seconds from 0 to ${waitSecondsMax}`);
-  const count = integerInput(input, '_count') ?? changesDefault;
+  const count = readIntegerInput(input, '_count') ?? changesDefault;
   if (count < 1) refuseParameter('_count', `takes an integer from 1; ${changesMax} at most are told on a page`);
   return {
-    types: typesOf(context, textInputs(input, '_type')),
-    since: sinceOf(context, textInput(input, 'since')),
+    types: typesOf(context, readTextInputs(input, '_type')),
+    since: sinceOf(context, readTextInput(input, 'since')),
     count: Math.min(count, changesMax),
     waitMs: Math.min(wait, waitSecondsMax) * 1000,
   };
 }
 
 /** The parameters that a link repeats beside `since`. */
-export function repeated({ types, count }: ChangesParameters): SearchParameters {
+export function encodeChangesParameters({ types, count }: ChangesParameters): SearchParameters {
   return [...(types === undefined ? [] : [['_type', types.join(',')] as const]), ['_count', String(count)]];
 }
 
@@ -66,7 +66,7 @@ function typesOf(context: InteractionContext, texts: readonly string[]): readonl
     if (ledgerTypes.has(name))
       refuseParameter('_type', `takes no ${name}: what the service notes itself is not in the feed`);
     if (!resourceTypesWithEndpoint.includes(name))
-      refuseParameter('_type', `names ${shownName(name)}: it takes names of resource types of R4, separated by commas`);
+      refuseParameter('_type', `names ${quoteName(name)}: it takes names of resource types of R4, separated by commas`);
     requireGrants(context, name, 's');
   }
   return names.length === 0 ? undefined : names;
@@ -82,7 +82,7 @@ function sinceOf({ scope }: InteractionContext, text: string | undefined): Since
       'since',
       'takes what a next link holds, or a date or an instant such as 2026-11-21T09:30:00Z',
     );
-  const ms = Math.max(0, Math.floor(Number(rangeOf(parts, scope.timeZone).lo) / microsecondsPerMs));
+  const ms = Math.max(0, Math.floor(Number(toDateRange(parts, scope.timeZone).lo) / microsecondsPerMs));
   return { kind: 'moment', ms, text };
 }
 

@@ -5,19 +5,19 @@
  */
 
 import { toInstant } from '../../base/clock.ts';
-import { newUuid } from '../../base/ids.ts';
-import { getting } from '../../base/worst-case.ts';
-import { type BundleLink, bundleText } from '../../engine/bundle-text.ts';
+import { makeUuid } from '../../base/ids.ts';
+import { buildGetRequest } from '../../base/worst-case.ts';
+import { type BundleLink, buildBundleText } from '../../engine/bundle-text.ts';
 import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
-import { notFound, requireGrants } from '../../engine/rights/denials.ts';
+import { refuseNotFound, requireGrants } from '../../engine/rights/denials.ts';
 import { discloseRows, type ShownRow } from '../../engine/rights/disclosing.ts';
 import { encodeQuery } from '../../engine/search/search-links.ts';
 import type { Operation, OperationParameter, OperationRequest } from '../operation.ts';
-import { resourceResponse } from '../result.ts';
-import { appliedParameters, type EverythingParameters, readEverythingParameters } from './parameters.ts';
+import { buildResourceResponse } from '../result.ts';
+import { type EverythingParameters, encodeEverythingParameters, readEverythingParameters } from './parameters.ts';
 import { openEverythingPosition, type Position, sealEverythingPosition } from './position.ts';
-import { supportingRows } from './supporting.ts';
-import { firstPosition, walk } from './walk.ts';
+import { findSupportingRows } from './supporting.ts';
+import { findFirstPosition, walk } from './walk.ts';
 
 const dates: readonly OperationParameter[] = [
   { name: 'start', use: 'in', min: 0, max: 1, type: 'date', documentation: 'Care on this date or after it.' },
@@ -37,7 +37,7 @@ export const patientEverything: Operation = {
   url: 'http://hl7.org/fhir/OperationDefinition/Patient-everything',
   worstCase: {
     because: 'the records of all patients',
-    request: () => getting('Patient/$everything?_count=1000'),
+    request: () => buildGetRequest('Patient/$everything?_count=1000'),
   },
   rateUnits: 9,
   levels: ['type', 'instance'],
@@ -53,7 +53,7 @@ export const encounterEverything: Operation = {
   url: 'http://hl7.org/fhir/OperationDefinition/Encounter-everything',
   worstCase: {
     because: 'a visit with all that refers to it',
-    request: ({ encounter }) => getting(`Encounter/${encounter}/$everything?_count=1000`),
+    request: ({ encounter }) => buildGetRequest(`Encounter/${encounter}/$everything?_count=1000`),
   },
   rateUnits: 9,
   levels: ['instance'],
@@ -71,8 +71,8 @@ export const encounterEverything: Operation = {
  */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   const asked = readEverythingParameters(request);
-  const first = await firstPosition(context, asked);
-  if (first === undefined && asked.id !== '') return notFound(asked.type, asked.id);
+  const first = await findFirstPosition(context, asked);
+  if (first === undefined && asked.id !== '') return refuseNotFound(asked.type, asked.id);
   const position = asked.cursor === undefined ? first : openEverythingPosition(context, asked, asked.cursor);
   const page = position === undefined ? { rows: [], next: undefined } : await walk(context, asked, position);
   const matches = await discloseRows(
@@ -82,11 +82,11 @@ async function answer(context: InteractionContext, request: OperationRequest): P
     {},
   );
   const compartments = [...new Set(page.rows.map(({ of }) => of))];
-  const supporting = await supportingRows(context, asked, matches, compartments);
+  const supporting = await findSupportingRows(context, asked, matches, compartments);
   const isWhole = asked.cursor === undefined && page.next === undefined;
-  const body = bundleText({
+  const body = buildBundleText({
     type: 'searchset',
-    id: newUuid(),
+    id: makeUuid(),
     lastUpdated: toInstant(context.clock.now()),
     ...(isWhole ? { total: matches.length } : {}),
     links: linksOf(context, asked, page.next),
@@ -95,7 +95,7 @@ async function answer(context: InteractionContext, request: OperationRequest): P
       ...supporting.map((shown) => entryOf(context, shown, 'include')),
     ],
   });
-  return resourceResponse(body);
+  return buildResourceResponse(body);
 }
 
 function entryOf(context: InteractionContext, { row, resource }: ShownRow, mode: 'match' | 'include') {
@@ -105,7 +105,7 @@ function entryOf(context: InteractionContext, { row, resource }: ShownRow, mode:
 function linksOf(context: InteractionContext, asked: EverythingParameters, next: Position | undefined): BundleLink[] {
   const path = asked.id === '' ? asked.type : `${asked.type}/${asked.id}`;
   const linkTo = (cursor: string | undefined): string => {
-    const all = [...appliedParameters(asked), ...(cursor === undefined ? [] : [['_cursor', cursor] as const])];
+    const all = [...encodeEverythingParameters(asked), ...(cursor === undefined ? [] : [['_cursor', cursor] as const])];
     return `${context.baseUrl}/${path}/$everything?${encodeQuery(all)}`;
   };
   const self: BundleLink = { relation: 'self', url: linkTo(asked.cursor) };

@@ -3,8 +3,8 @@
  */
 import { isResourceType } from '../../search/numbers.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
-import { shownName } from '../../search/query/search-values.ts';
-import { integerInput, textInput, textInputs } from '../input.ts';
+import { quoteName } from '../../search/query/search-values.ts';
+import { readIntegerInput, readTextInput, readTextInputs } from '../input.ts';
 import type { OperationInput, OperationRequest } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
 
@@ -31,17 +31,23 @@ export function readEverythingParameters({ type, id, input }: OperationRequest):
   return {
     type,
     id,
-    since: textInput(input, '_since'),
-    start: textInput(input, 'start'),
-    end: textInput(input, 'end'),
+    since: readTextInput(input, '_since'),
+    start: readTextInput(input, 'start'),
+    end: readTextInput(input, 'end'),
     types: typesOf(input),
     count: countOf(input),
-    cursor: textInput(input, '_cursor'),
+    cursor: readTextInput(input, '_cursor'),
   };
 }
 
 /** The parameters as a link repeats them, without the cursor. */
-export function appliedParameters({ since, start, end, types, count }: EverythingParameters): SearchParameters {
+export function encodeEverythingParameters({
+  since,
+  start,
+  end,
+  types,
+  count,
+}: EverythingParameters): SearchParameters {
   const texts: readonly (readonly [string, string | undefined])[] = [
     ['start', start],
     ['end', end],
@@ -54,16 +60,16 @@ export function appliedParameters({ since, start, end, types, count }: Everythin
 
 /** R4: each `_type` holds one or more types, separated by commas. */
 function typesOf(input: OperationInput): ReadonlySet<string> | undefined {
-  const names = textInputs(input, '_type').flatMap((text) => text.split(','));
+  const names = readTextInputs(input, '_type').flatMap((text) => text.split(','));
   for (const name of names) {
     if (isResourceType(name)) continue;
-    refuseParameter('_type', `names ${shownName(name)}: it takes names of resource types of R4, separated by commas`);
+    refuseParameter('_type', `names ${quoteName(name)}: it takes names of resource types of R4, separated by commas`);
   }
   return names.length === 0 ? undefined : new Set(names);
 }
 
 function countOf(input: OperationInput): number {
-  const count = integerInput(input, '_count');
+  const count = readIntegerInput(input, '_count');
   if (count !== undefined && count < 1) refuseParameter('_count', 'takes an integer from 1');
   return Math.min(count ?? everythingRowsMax, everythingRowsMax);
 }

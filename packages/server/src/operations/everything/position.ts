@@ -4,7 +4,7 @@
  */
 import { fail } from '../../base/errors.ts';
 import type { InteractionContext } from '../../engine/context.ts';
-import { appliedParameters, type EverythingParameters } from './parameters.ts';
+import { type EverythingParameters, encodeEverythingParameters } from './parameters.ts';
 
 export interface Position {
   /** Id of the resource whose compartment is walked. */
@@ -59,6 +59,6 @@ export function openEverythingPosition(
 
 function bindingOf({ scope, policy }: InteractionContext, asked: EverythingParameters): string {
   const { firm, application } = scope;
-  const criteria = appliedParameters(asked).filter(([name]) => name !== '_count');
+  const criteria = encodeEverythingParameters(asked).filter(([name]) => name !== '_count');
   return JSON.stringify(['everything', firm, application, policy.fingerprint, asked.type, asked.id, criteria]);
 }

@@ -3,8 +3,8 @@
  */
 
 import type { InteractionContext } from '../../engine/context.ts';
-import { typesInCompartment } from '../../engine/search/compartment.ts';
-import { usableScope } from '../../engine/search/compartment-types.ts';
+import { listMemberTypes } from '../../engine/search/compartment.ts';
+import { findUsableScope } from '../../engine/search/compartment-types.ts';
 import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
 import { findResourceType } from '../../search/resource-types.ts';
@@ -22,20 +22,20 @@ export interface Section {
  * not asked for are left out, and types that the caller may not search by everything that its section is searched by: they
  * are absent from the answer as they would be if nothing of them were stored.
  */
-export function sectionsOf(context: InteractionContext, asked: EverythingParameters, id: string): readonly Section[] {
-  const others = typesInCompartment(asked.type).filter((type) => type !== asked.type);
+export function listSections(context: InteractionContext, asked: EverythingParameters, id: string): readonly Section[] {
+  const others = listMemberTypes(asked.type).filter((type) => type !== asked.type);
   return [asked.type, ...others].flatMap((type) => {
     if (asked.types?.has(type) === false) return [];
     const dates = type === asked.type ? [] : dateParameters(asked, type);
-    const parameters = [...sinceParameters(asked), ...dates];
+    const parameters = [...buildSinceParameters(asked), ...dates];
     const names = parameters.map(([name]) => name);
-    const scope = usableScope(context, { type: asked.type, id }, type, names);
+    const scope = findUsableScope(context, { type: asked.type, id }, type, names);
     return scope === undefined ? [] : [{ type, scope, parameters }];
   });
 }
 
 /** Resources changed after the moment, as `gt` of a search finds them. */
-export function sinceParameters({ since }: EverythingParameters): SearchParameters {
+export function buildSinceParameters({ since }: EverythingParameters): SearchParameters {
   return since === undefined ? [] : [['_lastUpdated', `gt${since}`]];
 }
 

@@ -3,9 +3,9 @@
  */
 
 import type { InteractionContext } from '../../engine/context.ts';
-import { findNamed, localReferences } from '../../engine/read/linked-resources.ts';
+import { findNamed, listLocalReferences } from '../../engine/read/linked-resources.ts';
 import { discloseRows, pauseBetweenRows, type ShownRow } from '../../engine/rights/disclosing.ts';
-import { compartmentScope, isInCompartment } from '../../engine/search/compartment.ts';
+import { findCompartmentScope, isInCompartment } from '../../engine/search/compartment.ts';
 import { isSearchableBy } from '../../engine/search/compartment-types.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { EverythingParameters } from './parameters.ts';
@@ -21,7 +21,7 @@ const supportingMax = 500;
  * page shows is left to its own place in the walk; what was not changed after `_since`, or is of a type that was not asked
  * for, is left out.
  */
-export async function supportingRows(
+export async function findSupportingRows(
   context: InteractionContext,
   asked: EverythingParameters,
   shown: readonly ShownRow[],
@@ -34,7 +34,7 @@ export async function supportingRows(
     const names = new Set<string>();
     for (const { resource } of from) {
       await pauseBetweenRows(context);
-      for (const name of localReferences(context, resource)) if (!seen.has(name)) names.add(name);
+      for (const name of listLocalReferences(context, resource)) if (!seen.has(name)) names.add(name);
     }
     const wanted = [...names].filter((name) => mayBeWanted(asked, name)).slice(0, supportingMax - supporting.length);
     for (const name of wanted) seen.add(name);
@@ -60,7 +60,7 @@ function isInside(
   row: StoredResource,
   ids: readonly string[],
 ): boolean {
-  const scope = compartmentScope(type, '', row.type);
+  const scope = findCompartmentScope(type, '', row.type);
   if (scope === undefined || !isSearchableBy(context, row.type, scope.codes)) return false;
   return ids.some((id) => isInCompartment(context, row, { ...scope, id }));
 }

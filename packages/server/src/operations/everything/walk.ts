@@ -11,7 +11,7 @@ import { planPage } from '../../search/sql/plan.ts';
 import { countBytes, type StoredResource } from '../../storage/store.ts';
 import type { EverythingParameters } from './parameters.ts';
 import type { Position } from './position.ts';
-import { sectionsOf } from './sections.ts';
+import { listSections } from './sections.ts';
 
 /** Compartments that one page looks into, at most: one that finds little ends short, with a next link. */
 const compartmentsPerPageMax = 20;
@@ -29,7 +29,7 @@ interface FoundRows {
 }
 
 /** The first page of all that the caller may see; undefined when there is no resource whose compartment it would be. */
-export async function firstPosition(
+export async function findFirstPosition(
   context: InteractionContext,
   asked: EverythingParameters,
   cursor?: string,
@@ -60,7 +60,7 @@ export async function walk(
     const { of, following }: Position = at;
     rows.push(...inside.rows.map((row) => ({ row, of })));
     if (inside.next !== undefined) return { rows, next: inside.next };
-    at = following === undefined ? undefined : await firstPosition(context, asked, following);
+    at = following === undefined ? undefined : await findFirstPosition(context, asked, following);
     bytesLeft = Math.max(0, bytesLeft - countBytes(inside.rows));
     if (rows.length >= asked.count || bytesLeft === 0) break;
   }
@@ -81,7 +81,7 @@ async function walkCompartment(
   position: Position,
   room: Room,
 ): Promise<{ readonly rows: readonly StoredResource[]; readonly next: Position | undefined }> {
-  const sections = sectionsOf(context, asked, position.of);
+  const sections = listSections(context, asked, position.of);
   const rows: StoredResource[] = [];
   let within = position.within;
   let bytesLeft = room.bytes;

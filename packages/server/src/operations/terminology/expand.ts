@@ -5,17 +5,17 @@
 
 import type { JsonObject, JsonValue } from '@praxis/fhir';
 import { toInstant } from '../../base/clock.ts';
-import { newUuid } from '../../base/ids.ts';
-import { invoking } from '../../base/worst-case.ts';
+import { makeUuid } from '../../base/ids.ts';
+import { buildOperationRequest } from '../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
 import { requireGrants } from '../../engine/rights/denials.ts';
-import { terminologyOf } from '../../engine/search/own-terminology.ts';
+import { openRequestTerminology } from '../../engine/search/own-terminology.ts';
 import type { ExpandedCoding } from '../../terminology/terminology.ts';
-import { booleanInput, integerInput, textInput, textInputs } from '../input.ts';
+import { readBooleanInput, readIntegerInput, readTextInput, readTextInputs } from '../input.ts';
 import type { Operation, OperationInput, OperationRequest } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
-import { ownResourceResponse } from '../result.ts';
-import { type SourceParameters, sourceOf } from './terminology-source.ts';
+import { buildOwnResourceResponse } from '../result.ts';
+import { readTerminologySource, type SourceParameters } from './terminology-source.ts';
 
 const source: SourceParameters = { kind: 'ValueSet', url: 'url', version: 'valueSetVersion', resource: 'valueSet' };
 
@@ -38,7 +38,7 @@ export const expand: Operation = {
   url: 'http://hl7.org/fhir/OperationDefinition/ValueSet-expand',
   worstCase: {
     because: 'a repetition of repetitions of nothing (F2)',
-    request: () => invoking('ValueSet/$expand', [{ name: 'valueSet', resource: costlyValueSet }]),
+    request: () => buildOperationRequest('ValueSet/$expand', [{ name: 'valueSet', resource: costlyValueSet }]),
   },
   rateUnits: 4,
   levels: ['type', 'instance'],
@@ -92,40 +92,43 @@ export const expand: Operation = {
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   const { input } = request;
   const paging = pagingOf(input);
-  const asked = await sourceOf(context, request, source);
+  const asked = await readTerminologySource(context, request, source);
   if (asked === undefined) refuseParameter('url', 'is missing: url or valueSet says which value set to expand');
-  const { valueSet, codings } = await terminologyOf(context).expand(asked, {
-    activeOnly: booleanInput(input, 'activeOnly') ?? false,
-    excludedSystems: new Set(textInputs(input, 'exclude-system').map((system) => system.split('|')[0] ?? system)),
+  const { valueSet, codings } = await openRequestTerminology(context).expand(asked, {
+    activeOnly: readBooleanInput(input, 'activeOnly') ?? false,
+    excludedSystems: new Set(readTextInputs(input, 'exclude-system').map((system) => system.split('|')[0] ?? system)),
   });
   const found = codings.filter(filterOf(context, input));
   const page = found.slice(paging.offset, paging.count === undefined ? undefined : paging.offset + paging.count);
   const expansion = {
-    identifier: `urn:uuid:${newUuid()}`,
+    identifier: `urn:uuid:${makeUuid()}`,
     timestamp: toInstant(context.clock.now()),
     total: found.length,
-    ...(integerInput(input, 'offset') === undefined ? {} : { offset: paging.offset }),
+    ...(readIntegerInput(input, 'offset') === undefined ? {} : { offset: paging.offset }),
     ...parametersOf(input),
     ...listOf(
       'contains',
-      page.map((coding) => containsOf(coding, booleanInput(input, 'includeDesignations') ?? false)),
+      page.map((coding) => containsOf(coding, readBooleanInput(input, 'includeDesignations') ?? false)),
     ),
   };
-  return ownResourceResponse({ ...headOf(valueSet, booleanInput(input, 'includeDefinition') ?? false), expansion });
+  return buildOwnResourceResponse({
+    ...headOf(valueSet, readBooleanInput(input, 'includeDefinition') ?? false),
+    expansion,
+  });
 }
 
 function pagingOf(input: OperationInput): { readonly offset: number; readonly count: number | undefined } {
   for (const name of ['offset', 'count']) {
-    if ((integerInput(input, name) ?? 0) < 0) refuseParameter(name, 'must be 0 or more');
+    if ((readIntegerInput(input, name) ?? 0) < 0) refuseParameter(name, 'must be 0 or more');
   }
-  return { offset: integerInput(input, 'offset') ?? 0, count: integerInput(input, 'count') };
+  return { offset: readIntegerInput(input, 'offset') ?? 0, count: readIntegerInput(input, 'count') };
 }
 
 /** Every word of `filter` begins a word of the display, or the code begins with the filter; upper and lower case alike. */
 function filterOf({ budget }: InteractionContext, input: OperationInput): (coding: ExpandedCoding) => boolean {
-  const filter = textInput(input, 'filter')?.trim().toLowerCase() ?? '';
+  const filter = readTextInput(input, 'filter')?.trim().toLowerCase() ?? '';
   const words = filter.split(/\s+/);
-  const abstract = booleanInput(input, 'excludeNotForUI') !== true;
+  const abstract = readBooleanInput(input, 'excludeNotForUI') !== true;
   return ({ code, display = '', isAbstract }) => {
     if (isAbstract && !abstract) return false;
     if (filter === '' || code.toLowerCase().startsWith(filter)) return true;
@@ -141,14 +144,14 @@ const filtering = { what: 'The filter of the expansion', cheaper: 'use fewer wor
 function parametersOf(input: OperationInput): JsonObject {
   const told: JsonValue[] = [];
   for (const name of ['filter', 'exclude-system']) {
-    for (const value of textInputs(input, name)) {
+    for (const value of readTextInputs(input, name)) {
       told.push({ name, ...(name === 'filter' ? { valueString: value } : { valueUri: value }) });
     }
   }
-  const count = integerInput(input, 'count');
+  const count = readIntegerInput(input, 'count');
   if (count !== undefined) told.push({ name: 'count', valueInteger: count });
   for (const name of ['activeOnly', 'excludeNotForUI', 'includeDesignations']) {
-    const value = booleanInput(input, name);
+    const value = readBooleanInput(input, name);
     if (value !== undefined) told.push({ name, valueBoolean: value });
   }
   return listOf('parameter', told);

@@ -4,22 +4,23 @@
 
 import { isJsonObject, type JsonValue } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
-import { getting } from '../../base/worst-case.ts';
+import { buildGetRequest } from '../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
 import { requireGrants } from '../../engine/rights/denials.ts';
-import { terminologyOf } from '../../engine/search/own-terminology.ts';
-import { type Concept, conceptOf } from '../../terminology/terminology.ts';
-import { objectInput, textInput, textInputs } from '../input.ts';
+import { openRequestTerminology } from '../../engine/search/own-terminology.ts';
+import { type Concept, findConcept } from '../../terminology/terminology.ts';
+import { readObjectInput, readTextInput, readTextInputs } from '../input.ts';
 import type { Operation, OperationInput, OperationRequest } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
-import { type OutputParameter, parametersResponse } from '../result.ts';
+import { buildParametersResponse, type OutputParameter } from '../result.ts';
 
 export const lookup: Operation = {
   name: 'lookup',
   url: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-lookup',
   worstCase: {
     because: 'a code of a large system',
-    request: () => getting('CodeSystem/$lookup?system=http://terminology.hl7.org/CodeSystem/v3-ActCode&code=AMB'),
+    request: () =>
+      buildGetRequest('CodeSystem/$lookup?system=http://terminology.hl7.org/CodeSystem/v3-ActCode&code=AMB'),
   },
   levels: ['type'],
   types: ['CodeSystem'],
@@ -75,30 +76,30 @@ export const lookup: Operation = {
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   const { code, system: url, version } = asked(request.input);
   const canonical = version === undefined ? url : `${url}|${version}`;
-  const system = await terminologyOf(context).requireCodeSystem(canonical);
-  const concept = conceptOf(system, code);
+  const system = await openRequestTerminology(context).requireCodeSystem(canonical);
+  const concept = findConcept(system, code);
   if (concept === undefined) {
     const part = system.isComplete ? '' : ', as far as it is loaded here';
     return fail('code-unknown', { diagnostics: `The code is not in the code system ${system.url}${part}` });
   }
-  return parametersResponse([
+  return buildParametersResponse([
     { name: 'name', type: 'string', value: system.name },
     ...(system.version === undefined ? [] : [{ name: 'version', type: 'string', value: system.version }]),
     { name: 'display', type: 'string', value: concept.display ?? concept.code },
     ...concept.designations.flatMap(designationOf),
-    ...propertiesOf(concept, new Set(textInputs(request.input, 'property'))),
+    ...propertiesOf(concept, new Set(readTextInputs(request.input, 'property'))),
   ]);
 }
 
 function asked(input: OperationInput): { code: string; system: string; version: string | undefined } {
-  const coding = objectInput(input, 'coding');
-  const given = textInput(input, 'code');
+  const coding = readObjectInput(input, 'coding');
+  const given = readTextInput(input, 'code');
   if (coding !== undefined && given !== undefined) refuseParameter('coding', 'cannot be given together with code');
   const code = given ?? textOf(coding?.['code']);
-  const system = textInput(input, 'system') ?? textOf(coding?.['system']);
+  const system = readTextInput(input, 'system') ?? textOf(coding?.['system']);
   if (code === undefined) refuseParameter('code', 'is missing: code and system, or coding, say what to look up');
   if (system === undefined) refuseParameter('system', 'is missing: it says which code system the code is of');
-  return { code, system, version: textInput(input, 'version') ?? textOf(coding?.['version']) };
+  return { code, system, version: readTextInput(input, 'version') ?? textOf(coding?.['version']) };
 }
 
 function designationOf(designation: JsonValue): OutputParameter[] {

@@ -6,7 +6,7 @@ import type { JsonObject } from '@praxis/fhir';
 import type { InteractionContext } from '../../engine/context.ts';
 import { readOwn } from '../../engine/search/own-terminology.ts';
 import type { TerminologyKind } from '../../terminology/terminology.ts';
-import { objectInput, textInput } from '../input.ts';
+import { readObjectInput, readTextInput } from '../input.ts';
 import type { OperationRequest } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
 
@@ -25,14 +25,14 @@ export interface SourceParameters {
  * @throws PraxisError `operation-parameter-invalid` when more than one thing says it; `resource-not-found`,
  *   `resource-deleted` as `read`
  */
-export async function sourceOf(
+export async function readTerminologySource(
   context: InteractionContext,
   request: OperationRequest,
   names: SourceParameters,
 ): Promise<string | JsonObject | undefined> {
-  const url = textInput(request.input, names.url);
-  const version = textInput(request.input, names.version);
-  const resource = objectInput(request.input, names.resource);
+  const url = readTextInput(request.input, names.url);
+  const version = readTextInput(request.input, names.version);
+  const resource = readObjectInput(request.input, names.resource);
   if (request.place.level === 'instance') {
     const second = url !== undefined ? names.url : resource !== undefined ? names.resource : undefined;
     if (second !== undefined)

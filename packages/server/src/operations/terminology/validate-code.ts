@@ -4,29 +4,29 @@
  */
 
 import type { JsonObject } from '@praxis/fhir';
-import { getting, invoking } from '../../base/worst-case.ts';
+import { buildGetRequest, buildOperationRequest } from '../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
 import { requireGrants } from '../../engine/rights/denials.ts';
-import { terminologyOf } from '../../engine/search/own-terminology.ts';
+import { openRequestTerminology } from '../../engine/search/own-terminology.ts';
 import {
   type CodeSystem,
-  codeSystemOf,
-  conceptOf,
-  effortOnCodeSystem,
+  findConcept,
+  openCodeSystemEffort,
+  readCodeSystem,
   type Terminology,
 } from '../../terminology/terminology.ts';
-import { booleanInput, textInput } from '../input.ts';
+import { readBooleanInput, readTextInput } from '../input.ts';
 import type { Operation, OperationRequest } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
 import { costlyValueSet } from './expand.ts';
-import { type SourceParameters, sourceOf } from './terminology-source.ts';
+import { readTerminologySource, type SourceParameters } from './terminology-source.ts';
 import {
   type AskedCoding,
-  askedCodings,
-  bestOf,
+  buildJudgementResponse,
   codingParameters,
   type Judgement,
   judgeDisplay,
+  readCodings,
 } from './validated-coding.ts';
 
 const valueSetSource: SourceParameters = {
@@ -42,7 +42,7 @@ export const validateCodeInValueSet: Operation = {
   worstCase: {
     because: 'as $expand, for one code',
     request: () =>
-      invoking('ValueSet/$validate-code', [
+      buildOperationRequest('ValueSet/$validate-code', [
         { name: 'valueSet', resource: costlyValueSet },
         { name: 'system', valueUri: 'http://hl7.org/fhir/administrative-gender' },
         { name: 'code', valueCode: 'male' },
@@ -75,7 +75,7 @@ export const validateCodeInCodeSystem: Operation = {
   url: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-validate-code',
   worstCase: {
     because: 'a system that has to be gone through',
-    request: () => getting('CodeSystem/$validate-code?url=http://hl7.org/fhir/resource-types&code=Patient'),
+    request: () => buildGetRequest('CodeSystem/$validate-code?url=http://hl7.org/fhir/resource-types&code=Patient'),
   },
   rateUnits: 1,
   levels: ['type', 'instance'],
@@ -97,16 +97,16 @@ export const validateCodeInCodeSystem: Operation = {
  *   `resource-deleted`
  */
 async function answerForValueSet(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
-  const codings = askedCodings(request.input, textInput(request.input, 'system'));
-  const valueSet = await sourceOf(context, request, valueSetSource);
+  const codings = readCodings(request.input, readTextInput(request.input, 'system'));
+  const valueSet = await readTerminologySource(context, request, valueSetSource);
   if (valueSet === undefined) refuseParameter('url', 'is missing: url or valueSet says which value set is meant');
-  const terminology = terminologyOf(context);
-  const abstractAllowed = booleanInput(request.input, 'abstract') ?? false;
+  const terminology = openRequestTerminology(context);
+  const abstractAllowed = readBooleanInput(request.input, 'abstract') ?? false;
   const judgements: Judgement[] = [];
   for (const coding of codings) {
     judgements.push(await inValueSet(context, terminology, valueSet, coding, abstractAllowed));
   }
-  return bestOf(judgements);
+  return buildJudgementResponse(judgements);
 }
 
 async function inValueSet(
@@ -138,15 +138,15 @@ const abstractCode: Judgement = {
  * @throws PraxisError `operation-parameter-invalid`, `code-system-unknown`, `resource-not-found`, `resource-deleted`
  */
 async function answerForCodeSystem(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
-  const codings = askedCodings(request.input, undefined);
-  const source = await sourceOf(context, request, codeSystemSource);
+  const codings = readCodings(request.input, undefined);
+  const source = await readTerminologySource(context, request, codeSystemSource);
   const { budget } = context;
   const sent =
     typeof source === 'object'
-      ? codeSystemOf(source, effortOnCodeSystem(budget, 'that was sent, or that the path names'))
+      ? readCodeSystem(source, openCodeSystemEffort(budget, 'that was sent, or that the path names'))
       : undefined;
-  const terminology = terminologyOf(context);
-  const abstractAllowed = booleanInput(request.input, 'abstract') ?? false;
+  const terminology = openRequestTerminology(context);
+  const abstractAllowed = readBooleanInput(request.input, 'abstract') ?? false;
   const judgements: Judgement[] = [];
   for (const coding of codings) {
     const asked = typeof source === 'string' ? source : coding.system;
@@ -154,18 +154,18 @@ async function answerForCodeSystem(context: InteractionContext, request: Operati
     if (system === undefined) {
       refuseParameter('url', 'is missing: url, codeSystem or coding.system says which is meant');
     }
-    budget.spend(1 + (conceptOf(system, coding.code)?.designations.length ?? 0), judging);
+    budget.spend(1 + (findConcept(system, coding.code)?.designations.length ?? 0), judging);
     await budget.breathe(judging);
     judgements.push(inCodeSystem(system, coding, abstractAllowed));
   }
-  return bestOf(judgements);
+  return buildJudgementResponse(judgements);
 }
 
 function inCodeSystem(system: CodeSystem, coding: AskedCoding, abstractAllowed: boolean): Judgement {
   if (coding.system !== undefined && coding.system !== system.url) {
     return { result: false, message: 'The coding is of another code system' };
   }
-  const concept = conceptOf(system, coding.code);
+  const concept = findConcept(system, coding.code);
   if (concept !== undefined) {
     return concept.isAbstract && !abstractAllowed ? abstractCode : judgeDisplay(coding, concept);
   }

@@ -5,10 +5,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
 import type { FhirResponse } from '../../engine/context.ts';
 import type { SystemCode } from '../../terminology/terminology.ts';
-import { objectInput, textInput } from '../input.ts';
+import { readObjectInput, readTextInput } from '../input.ts';
 import type { OperationInput, OperationParameter } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
-import { type OutputParameter, parametersResponse } from '../result.ts';
+import { buildParametersResponse, type OutputParameter } from '../result.ts';
 
 export const codingParameters: readonly OperationParameter[] = [
   { name: 'code', use: 'in', min: 0, max: 1, type: 'code', documentation: 'The code.' },
@@ -57,18 +57,20 @@ export interface Judgement {
  * @param systemOfCode the system of `code`, if it is said
  * @throws PraxisError `operation-parameter-invalid`
  */
-export function askedCodings(input: OperationInput, systemOfCode: string | undefined): readonly AskedCoding[] {
+export function readCodings(input: OperationInput, systemOfCode: string | undefined): readonly AskedCoding[] {
   const given = ['code', 'coding', 'codeableConcept'].filter((name) => input.has(name));
   const [name, second] = given;
   if (name === undefined) refuseParameter('code', 'is missing: code, coding or codeableConcept says what to validate');
   if (second !== undefined) refuseParameter(second, `cannot be given together with ${name}`);
   if (name === 'code') {
-    return [asked(textInput(input, 'code'), systemOfCode, textInput(input, 'display'))].flatMap((each) => each ?? []);
+    return [asked(readTextInput(input, 'code'), systemOfCode, readTextInput(input, 'display'))].flatMap(
+      (each) => each ?? [],
+    );
   }
   const list: readonly JsonValue[] =
     name === 'coding'
-      ? [objectInput(input, 'coding') ?? null]
-      : arrayOf(objectInput(input, 'codeableConcept')?.['coding']);
+      ? [readObjectInput(input, 'coding') ?? null]
+      : arrayOf(readObjectInput(input, 'codeableConcept')?.['coding']);
   const codings = list.filter(isJsonObject).flatMap((coding) => codingOf(coding) ?? []);
   return codings.length > 0 ? codings : refuseParameter(name, 'holds no code');
 }
@@ -88,12 +90,12 @@ export function judgeDisplay(
 }
 
 /** The first judgement that is true, else the first. */
-export function bestOf(judgements: readonly Judgement[]): FhirResponse {
+export function buildJudgementResponse(judgements: readonly Judgement[]): FhirResponse {
   const best = judgements.find(({ result }) => result) ?? judgements[0] ?? { result: false };
   const output: OutputParameter[] = [{ name: 'result', type: 'boolean', value: best.result }];
   if (best.message !== undefined) output.push({ name: 'message', type: 'string', value: best.message });
   if (best.display !== undefined) output.push({ name: 'display', type: 'string', value: best.display });
-  return parametersResponse(output);
+  return buildParametersResponse(output);
 }
 
 function codingOf({ code, system, display }: JsonObject): AskedCoding | undefined {

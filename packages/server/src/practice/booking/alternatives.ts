@@ -11,7 +11,7 @@ import {
   type ScheduledCalendar,
 } from '../calendars/free-slots.ts';
 import { mergeSlots, restrictResources } from '../calendars/joint-availability.ts';
-import { dayMs, instantText } from '../calendars/zone.ts';
+import { dayMs, formatInstant } from '../calendars/zone.ts';
 import type { Booking, BookingClaim } from './booking.ts';
 import type { Interval } from './occupancy.ts';
 
@@ -30,15 +30,15 @@ export interface Refused {
 }
 
 /** @param maySeeSlots whether the caller may be told of free slots */
-export async function takenDetails(
+export async function describeTaken(
   context: FreeSlotsContext,
   refused: Refused,
   maySeeSlots: boolean,
 ): Promise<ErrorDetails> {
   const zone = zoneOf(refused);
-  const from = instantText(zone, refused.blocked.startMs);
-  const until = instantText(zone, refused.blocked.endMs);
-  const start = instantText(zone, refused.booking.startMs);
+  const from = formatInstant(zone, refused.blocked.startMs);
+  const until = formatInstant(zone, refused.blocked.endMs);
+  const start = formatInstant(zone, refused.booking.startMs);
   const taken = `The slot at ${start} is taken: nothing is free from ${from} to ${until}`;
   const expression = ['Appointment.start'];
   if (!maySeeSlots) return { diagnostics: `${taken}. With acl/slot_s this answer would name free slots`, expression };
@@ -55,7 +55,7 @@ export async function takenDetails(
 }
 
 function alternativeIssue({ id, startMs, endMs, timeZone }: OfferedSlot): ErrorIssue {
-  const display = `${instantText(timeZone, startMs)}/${instantText(timeZone, endMs)}`;
+  const display = `${formatInstant(timeZone, startMs)}/${formatInstant(timeZone, endMs)}`;
   return {
     severity: 'information',
     issue: 'informational',

@@ -10,9 +10,21 @@ import type { BehaviourContext, VersionChange } from '../../resources/behaviour.
 import { commitUnlessConflict } from '../../resources/write-or-rollback.ts';
 import type { ResourceStore, WriteOutcome } from '../../storage/store.ts';
 import { readCalendars } from '../calendars/store.ts';
-import { freedBy, leftOffer, type WaitlistChange, waitlistChange } from '../waiting-list/appointment-waitlist.ts';
+import {
+  computeFreedTime,
+  findLeftOffer,
+  planWaitlistChange,
+  type WaitlistChange,
+} from '../waiting-list/appointment-waitlist.ts';
 import { noteFreed } from '../waiting-list/store.ts';
-import { actorsIn, type Booking, bookingOf, isSameBooking, localOf, takesTime } from './booking.ts';
+import {
+  type Booking,
+  isSameBooking,
+  listAppointmentActors,
+  takesTime,
+  toBooking,
+  toLocalReference,
+} from './booking.ts';
 import type { ClaimedPlaces } from './holding.ts';
 import { findBookableActors } from './occupancy.ts';
 import { type Reservation, reserve, withReservation } from './reserve.ts';
@@ -40,11 +52,11 @@ export async function storeAppointment(
 ): Promise<WriteOutcome> {
   const { scope, store, clock, maySeeSlots, baseUrl, budget } = context;
   const { write, extras } = change;
-  const before = await withRoles(context, bookingOf(change.before, baseUrl));
-  const booking = await withRoles(context, bookingOf(change.after, baseUrl));
+  const before = await withRoles(context, toBooking(change.before, baseUrl));
+  const booking = await withRoles(context, toBooking(change.after, baseUrl));
   await requireTimes(context, change);
-  const left = await leftOffer(context, change, isSameBooking(before, booking));
-  const listed = waitlistChange(context, change, left);
+  const left = await findLeftOffer(context, change, isSameBooking(before, booking));
+  const listed = planWaitlistChange(context, change, left);
   const { places } = extras;
   if (places !== undefined && isSameBooking(places.booking, booking))
     return await storePlaced(context, change, { before, booking, places, listed });
@@ -59,7 +71,7 @@ export async function storeAppointment(
     replaces: [],
     expiresMs: extras.offer?.expiresMs,
   };
-  const freed = freedBy(before, booking, kept, clock.now());
+  const freed = computeFreedTime(before, booking, kept, clock.now());
   try {
     return await withReservation({ scope, store, nowMs: clock.now(), maySeeSlots, budget }, async (inside) => {
       await reserve(inside, reservation);
@@ -92,7 +104,7 @@ async function storePlaced(
   const known = [...places.bookable.keys()];
   const isKnown = before === undefined || practitionersOf(before).every((actor) => known.includes(actor));
   const kept = isKnown ? known : await keptActors(context, [before]);
-  const freed = freedBy(before, booking, kept, clock.now());
+  const freed = computeFreedTime(before, booking, kept, clock.now());
   const outcome = await store.write(scope, write);
   if (outcome.outcome === 'conflict') return outcome;
   await listed?.(store);
@@ -130,7 +142,7 @@ async function withRoles(
     const found = await store.read(scope, 'PractitionerRole', role.slice('PractitionerRole/'.length));
     if (found === undefined || found.deleted) continue;
     const reference = parseStored(found.content).practitioner?.reference;
-    practitioners.push(...[localOf(reference ?? '', baseUrl) ?? []].flat());
+    practitioners.push(...[toLocalReference(reference ?? '', baseUrl) ?? []].flat());
   }
   return { ...booking, actors: [...new Set([...booking.actors, ...practitioners])].sort() };
 }
@@ -142,7 +154,7 @@ async function withRoles(
 async function requireTimes(context: BehaviourContext, { before, after }: VersionChange<'Appointment'>): Promise<void> {
   if (after === undefined || !takesTime(after) || after.status === 'proposed') return;
   if (Date.parse(after.start ?? '') < Date.parse(after.end ?? '')) return;
-  const actors = actorsIn(after, context.baseUrl);
+  const actors = listAppointmentActors(after, context.baseUrl);
   if (actors.length === 0 || (before !== undefined && isSameText(before, after))) return;
   const [kept] = await findBookableActors(context.store, context.scope, actors);
   if (kept === undefined) return;

@@ -1,11 +1,11 @@
 /** Appointment (https://hl7.org/fhir/R4/appointment.html). */
 
 import type { Behaviour } from '../../resources/behaviour.ts';
-import { judgedBy } from '../../resources/states/judging.ts';
+import { buildJudge } from '../../resources/states/judging.ts';
 import { storeAppointment } from './appointment-places.ts';
 import { appointmentStates } from './appointment-states.ts';
 
-const { judge, judged = [] } = judgedBy([appointmentStates]);
+const { judge, judged = [] } = buildJudge([appointmentStates]);
 
 export const appointment: Behaviour<'Appointment'> = {
   type: 'Appointment',

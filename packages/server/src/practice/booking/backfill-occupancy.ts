@@ -6,28 +6,28 @@
  * makes old. So once every transaction that was under way after the change has ended, all know of it, and what was written
  * without can be brought in: each under the lock of its row, so that no change of it comes between.
  */
-import { getting } from '../../base/worst-case.ts';
+import { buildGetRequest } from '../../base/worst-case.ts';
 import type { Queryable } from '../../database/database.ts';
 import type { DeclaredJob } from '../../jobs/declared-job.ts';
 import { type FirmWorkContext, workFirmByFirm } from '../../jobs/firm-work.ts';
 import type { Job } from '../../jobs/jobs.ts';
-import { runnerOver } from '../../storage/statement-runner.ts';
+import { openStatementRunner } from '../../storage/statement-runner.ts';
 import { type Firm, getFirm } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { byActor } from '../calendars/free-slots.ts';
+import { mapByActor } from '../calendars/free-slots.ts';
 import {
-  actorsToBackfill,
-  appointmentsToBackfill,
   type BackfillPlace,
   endBackfill,
   type FirmToBackfill,
-  firmsToBackfill,
-  heldAppointment,
   isOffered,
+  listActorsToBackfill,
+  listAppointmentsToBackfill,
+  listFirmsToBackfill,
+  lockAppointment,
   passBarrier,
 } from './backfill-statements.ts';
-import { agreedClaimOf, bookingOf } from './booking.ts';
+import { buildAgreedClaim, toBooking } from './booking.ts';
 import { findBookableActors, occupy } from './occupancy.ts';
 
 export interface BackfillOptions extends FirmWorkContext {
@@ -42,7 +42,7 @@ export const backfillOccupancyJob = {
   firmJob: 'booked-appointments',
   worstCase: {
     because: 'all appointments of the practice, with all that they refer to',
-    request: () => getting('Appointment?_count=1000&_include=*'),
+    request: () => buildGetRequest('Appointment?_count=1000&_include=*'),
   },
   open: openBackfillJob,
 } as const satisfies DeclaredJob<BackfillOptions>;
@@ -54,7 +54,7 @@ function openBackfillJob(options: BackfillOptions): Job {
     pauseMs,
     run: workFirmByFirm(options, {
       job: backfillOccupancyJob.firmJob,
-      firms: (paused) => firmsToBackfill(options.database, paused),
+      firms: (paused) => listFirmsToBackfill(options.database, paused),
       work: (firm) => backfillFirm(options, firm),
     }),
   };
@@ -65,11 +65,11 @@ async function backfillFirm(options: BackfillOptions, unsettled: FirmToBackfill)
   const firm = await getFirm(database, unsettled.environment, unsettled.prefix);
   const asFirm = database.forFirm(firm.id);
   if (!(await database.transaction(firm.id, (tx) => passBarrier(tx, firm.id)))) return 'waiting';
-  const actors = await actorsToBackfill(asFirm, firm.id);
+  const actors = await listActorsToBackfill(asFirm, firm.id);
   const scope = await openOperatorScope(database, clock, firm);
   for (let afterRid = 0; ; ) {
     const wanted = { actors, nowMs: clock.now(), afterRid, limit: portionMax };
-    const places = await appointmentsToBackfill(asFirm, firm.id, wanted);
+    const places = await listAppointmentsToBackfill(asFirm, firm.id, wanted);
     for (const place of places)
       await database.transaction(firm.id, (tx) => backfillAppointment(options, tx, { firm, scope, place }));
     const last = places.at(-1);
@@ -91,18 +91,18 @@ async function backfillAppointment(
   tx: Queryable,
   { firm, scope, place }: Agreed,
 ): Promise<void> {
-  const appointment = await heldAppointment(tx, firm.id, place.id);
-  const booking = bookingOf(appointment, baseUrlOf(firm));
+  const appointment = await lockAppointment(tx, firm.id, place.id);
+  const booking = toBooking(appointment, baseUrlOf(firm));
   if (appointment?.status === 'proposed' && (await isOffered(tx, firm.id, place.id))) return;
   if (booking === undefined || booking.endMs <= clock.now()) return;
-  const runner = runnerOver((_scope, statement) => tx.query(statement));
-  const bookable = byActor(await findBookableActors(runner, scope, booking.actors));
+  const runner = openStatementRunner((_scope, statement) => tx.query(statement));
+  const bookable = mapByActor(await findBookableActors(runner, scope, booking.actors));
   await occupy(runner, scope, {
     owner: `Appointment/${place.id}`,
     replaces: [],
     nowMs: clock.now(),
     expiresMs: undefined,
     forced: true,
-    choices: agreedClaimOf(booking, bookable),
+    choices: buildAgreedClaim(booking, bookable),
   });
 }

@@ -3,11 +3,11 @@
  * (practice/booking/backfill-occupancy.ts). All run as the firm.
  */
 import type { Appointment } from '@praxis/fhir';
-import { parseStored, stored } from '../../access/disclosure.ts';
+import { boxStored, parseStored } from '../../access/disclosure.ts';
 import type { Queryable } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import { parameterNumber, typeNumber } from '../../search/numbers.ts';
-import { textArray } from '../../storage/index-arrays.ts';
+import { computeParameterNumber, getTypeNumber } from '../../search/numbers.ts';
+import { encodeTextArray } from '../../storage/index-arrays.ts';
 import { occupancyMaxMs } from './occupancy.ts';
 
 export interface BackfillPlace {
@@ -28,7 +28,7 @@ export interface BackfillWanted {
 }
 
 /** Those whose appointments from before are still to be brought in. */
-export async function actorsToBackfill(query: Queryable, firm: number): Promise<readonly string[]> {
+export async function listActorsToBackfill(query: Queryable, firm: number): Promise<readonly string[]> {
   const rows = await query.query<{ actor: string }>(
     sql`SELECT actor FROM bookable_actor WHERE firm = ${firm} AND NOT settled ORDER BY actor`,
   );
@@ -47,22 +47,22 @@ export async function passBarrier(tx: Queryable, firm: number): Promise<boolean>
 }
 
 /** Appointments of the actors that have no place of one of them yet, in the order of rid. */
-export async function appointmentsToBackfill(
+export async function listAppointmentsToBackfill(
   query: Queryable,
   firm: number,
   { actors, nowMs, afterRid, limit }: BackfillWanted,
 ): Promise<readonly BackfillPlace[]> {
   const references = actors.map((actor) => {
     const [type = '', id = ''] = actor.split('/');
-    return { type: typeNumber(type), id };
+    return { type: getTypeNumber(type), id };
   });
   return await query.query<BackfillPlace>(sql`
     SELECT DISTINCT r.rid, r.id
-    FROM unnest(${textArray(actors)}::text[], ${references.map(({ type }) => type)}::smallint[], ${textArray(references.map(({ id }) => id))}::text[]) AS a(actor, rtype, id)
-    JOIN index_reference i ON i.firm = ${firm} AND i.param = ${parameterNumber('Appointment', 'actor')} AND i.target_rtype = a.rtype AND i.target_id = a.id
+    FROM unnest(${encodeTextArray(actors)}::text[], ${references.map(({ type }) => type)}::smallint[], ${encodeTextArray(references.map(({ id }) => id))}::text[]) AS a(actor, rtype, id)
+    JOIN index_reference i ON i.firm = ${firm} AND i.param = ${computeParameterNumber('Appointment', 'actor')} AND i.target_rtype = a.rtype AND i.target_id = a.id
     JOIN resource r ON r.firm = ${firm} AND r.rid = i.rid AND r.rid > ${afterRid} AND r.content IS NOT NULL
     WHERE NOT EXISTS (SELECT FROM occupancy o WHERE o.firm = ${firm} AND o.owner = 'Appointment/' || r.id AND o.actor = a.actor AND o.expires IS NULL)
-      AND EXISTS (SELECT FROM index_date d WHERE d.firm = ${firm} AND d.rid = r.rid AND d.param = ${parameterNumber('Appointment', 'date')}
+      AND EXISTS (SELECT FROM index_date d WHERE d.firm = ${firm} AND d.rid = r.rid AND d.param = ${computeParameterNumber('Appointment', 'date')}
         AND d.lo > ${(nowMs - occupancyMaxMs) * 1000}::bigint)
     ORDER BY r.rid LIMIT ${limit}`);
 }
@@ -76,11 +76,11 @@ export async function isOffered(tx: Queryable, firm: number, id: string): Promis
 }
 
 /** The appointment as it is, held against writers until the transaction ends. */
-export async function heldAppointment(tx: Queryable, firm: number, id: string): Promise<Appointment | undefined> {
+export async function lockAppointment(tx: Queryable, firm: number, id: string): Promise<Appointment | undefined> {
   const [row] = await tx.query<{ content: string | null }>(sql`
-    SELECT content FROM resource WHERE firm = ${firm} AND rtype = ${typeNumber('Appointment')} AND id = ${id} FOR UPDATE`);
+    SELECT content FROM resource WHERE firm = ${firm} AND rtype = ${getTypeNumber('Appointment')} AND id = ${id} FOR UPDATE`);
   const content = row?.content ?? undefined;
-  return content === undefined ? undefined : parseStored(stored<'Appointment'>(content));
+  return content === undefined ? undefined : parseStored(boxStored<'Appointment'>(content));
 }
 
 /** A firm whose appointments are to be looked at. */
@@ -93,7 +93,7 @@ export interface FirmToBackfill {
 }
 
 /** Firms with appointments to look at. @param paused firms that are left out */
-export async function firmsToBackfill(database: Queryable, paused: Sql): Promise<readonly FirmToBackfill[]> {
+export async function listFirmsToBackfill(database: Queryable, paused: Sql): Promise<readonly FirmToBackfill[]> {
   return await database.query<FirmToBackfill>(sql`
     SELECT f.id, e.name AS environment, f.prefix, c.changes
     FROM occupancy_change c JOIN firm f ON f.id = c.firm JOIN environment e ON e.id = f.environment

@@ -4,10 +4,10 @@
  */
 import type { Appointment } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
-import { practitionerOf, type ScheduledCalendar } from '../calendars/free-slots.ts';
+import { type ScheduledCalendar, toPractitionerReference } from '../calendars/free-slots.ts';
 import { readSlotId } from '../calendars/slot-id.ts';
-import { type CandidateSlot, slotAt } from '../calendars/slots.ts';
-import { instantText } from '../calendars/zone.ts';
+import { type CandidateSlot, deriveSlot } from '../calendars/slots.ts';
+import { formatInstant } from '../calendars/zone.ts';
 import type { ActorClaim, BookableActor, Interval } from './occupancy.ts';
 
 /** Of an Appointment, what its place depends on. */
@@ -42,22 +42,22 @@ const localReference = /^([A-Z][A-Za-z]+\/[A-Za-z0-9\-.]{1,64})(?:\/_history\/[A
 const absoluteReference = /^(https?:\/\/[^/]+)(\/.*)$/i;
 
 /** What the appointment takes; undefined: nothing, by its status or since it has no time or is there no more. */
-export function bookingOf(appointment: Appointment | undefined, baseUrl: string): Booking | undefined {
+export function toBooking(appointment: Appointment | undefined, baseUrl: string): Booking | undefined {
   if (appointment === undefined || !takesTime(appointment)) return undefined;
   const startMs = Date.parse(appointment.start ?? '');
   const endMs = Date.parse(appointment.end ?? '');
   if (!(startMs < endMs)) return undefined;
-  const types = typeCodesOf(appointment);
+  const types = listTypeCodes(appointment);
   const slots = (appointment.slot ?? [])
-    .flatMap(({ reference = '' }) => localOf(reference, baseUrl) ?? [])
+    .flatMap(({ reference = '' }) => toLocalReference(reference, baseUrl) ?? [])
     .flatMap((reference) => (reference.startsWith('Slot/') ? [reference.slice('Slot/'.length)] : []))
     .filter((id) => readSlotId(id) !== undefined);
-  const taken = { startMs, endMs, types, actors: actorsIn(appointment, baseUrl) };
+  const taken = { startMs, endMs, types, actors: listAppointmentActors(appointment, baseUrl) };
   return slots.length === 0 ? taken : { ...taken, slots };
 }
 
 /** Codes of appointmentType, of whatever system. */
-export function typeCodesOf({ appointmentType }: Appointment): readonly string[] {
+export function listTypeCodes({ appointmentType }: Appointment): readonly string[] {
   return (appointmentType?.coding ?? []).flatMap(({ code }) => code ?? []);
 }
 
@@ -67,9 +67,9 @@ export function takesTime({ status }: Appointment): boolean {
 }
 
 /** The participants of this server, as Type/id, without patients; in order, each once, whichever version was meant. */
-export function actorsIn({ participant }: Appointment, baseUrl: string): readonly string[] {
+export function listAppointmentActors({ participant }: Appointment, baseUrl: string): readonly string[] {
   const actors = participant
-    .flatMap(({ actor }) => localOf(actor?.reference ?? '', baseUrl) ?? [])
+    .flatMap(({ actor }) => toLocalReference(actor?.reference ?? '', baseUrl) ?? [])
     .filter((reference) => actorTypes.test(reference));
   return [...new Set(actors)].sort();
 }
@@ -78,7 +78,7 @@ export function actorsIn({ participant }: Appointment, baseUrl: string): readonl
  * A reference to a resource of this server as Type/id; undefined for others. Scheme and host are read in any case
  * (https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2.1).
  */
-export function localOf(reference: string, baseUrl: string): string | undefined {
+export function toLocalReference(reference: string, baseUrl: string): string | undefined {
   const text = lowerOrigin(reference);
   const base = `${lowerOrigin(baseUrl)}/`;
   return localReference.exec(text.startsWith(base) ? text.slice(base.length) : text)?.[1];
@@ -105,7 +105,7 @@ export interface BookingRules {
  * @param slots those that it stands on, where they are known to be
  * @throws PraxisError `slot-missing` where a practitioner who has a calendar has no slot for it
  */
-export function claimOf(
+export function buildClaim(
   booking: Booking,
   rules: BookingRules,
   slots: readonly CandidateSlot[] = slotsUnder(booking, rules),
@@ -117,7 +117,7 @@ export function claimOf(
       'Appointment.slot',
     );
   const choices = [
-    ...slots.map((slot) => [claimed(rules, practitionerOf(slot.calendar), slot.occupied, slot.capacity)]),
+    ...slots.map((slot) => [claimed(rules, toPractitionerReference(slot.calendar), slot.occupied, slot.capacity)]),
     ...needsOf(booking, slots, rules),
   ];
   const taken = new Set(choices.flat().map(({ actor }) => actor));
@@ -133,7 +133,7 @@ function slotsUnder(booking: Booking, rules: BookingRules): readonly CandidateSl
 }
 
 /** What an appointment takes that was agreed before or elsewhere: its time of all of its participants who are kept. */
-export function agreedClaimOf(
+export function buildAgreedClaim(
   booking: Booking,
   bookable: BookingRules['bookable'],
 ): readonly (readonly ActorClaim[])[] {
@@ -166,7 +166,7 @@ function needsOf(
 }
 
 function requireSlot(booking: Booking, actor: string, { calendars, bookable }: BookingRules): CandidateSlot {
-  const own = calendars.filter(({ calendar }) => calendar.active && practitionerOf(calendar) === actor);
+  const own = calendars.filter(({ calendar }) => calendar.active && toPractitionerReference(calendar) === actor);
   // Rooms are places, too, but not those that calendars are of.
   const places = booking.actors.filter((each) => each.startsWith('Location/') && !bookable.has(each));
   const here = own.filter(({ calendar }) => places.length === 0 || places.includes(`Location/${calendar.location}`));
@@ -181,7 +181,7 @@ function requireSlot(booking: Booking, actor: string, { calendars, bookable }: B
     );
   const slots = here.flatMap(({ calendar, timeZone, holidays }) =>
     typesOf(calendar, booking).flatMap(
-      (type) => slotAt(calendar, timeZone, holidays, { type, startMs: booking.startMs }) ?? [],
+      (type) => deriveSlot(calendar, timeZone, holidays, { type, startMs: booking.startMs }) ?? [],
     ),
   );
   const fitting = slots.find((slot) => slot.endMs === booking.endMs);
@@ -218,7 +218,7 @@ function codesOf(calendars: readonly ScheduledCalendar[]): string {
 }
 
 function textAt([first]: readonly ScheduledCalendar[], ms: number): string {
-  return instantText(first?.timeZone ?? 'UTC', ms);
+  return formatInstant(first?.timeZone ?? 'UTC', ms);
 }
 
 function missing(diagnostics: string, expression?: string): never {

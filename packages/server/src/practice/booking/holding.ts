@@ -3,10 +3,10 @@
  * itself; it can be renewed a few times, released, or become an appointment (docs/decisions/0189).
  */
 import { fail } from '../../base/errors.ts';
-import { newUuid } from '../../base/ids.ts';
-import { type OfferedSlot, practitionerOf } from '../calendars/free-slots.ts';
+import { makeUuid } from '../../base/ids.ts';
+import { type OfferedSlot, toPractitionerReference } from '../calendars/free-slots.ts';
 import type { SlotRules } from '../calendars/offered-slot.ts';
-import { instantText } from '../calendars/zone.ts';
+import { formatInstant } from '../calendars/zone.ts';
 import type { Booking, BookingRules } from './booking.ts';
 import { countHolds, type Hold } from './holds.ts';
 import { occupy, type PlaceOwner } from './occupancy.ts';
@@ -47,7 +47,7 @@ export async function holdSlot(context: ReservationContext, judged: SlotRules): 
       diagnostics: `The application holds ${holdsMax} slots of this practice already: book or release one of them`,
     });
   }
-  const hold = { id: newUuid(), slot: judged.slot.id, expiresMs: context.nowMs + holdMs, renewals: 0 };
+  const hold = { id: makeUuid(), slot: judged.slot.id, expiresMs: context.nowMs + holdMs, renewals: 0 };
   return await keep(context, judged, hold);
 }
 
@@ -67,10 +67,10 @@ export async function renewHold(context: ReservationContext, judged: SlotRules, 
 /** Gives the slot back. */
 export async function releaseHold({ store, scope, nowMs }: ReservationContext, { id }: Hold): Promise<void> {
   const nothing = { replaces: [], expiresMs: undefined, forced: false, choices: [] };
-  await occupy(store, scope, { ...nothing, owner: ownerOf(id), nowMs });
+  await occupy(store, scope, { ...nothing, owner: toHoldOwner(id), nowMs });
 }
 
-export function ownerOf(hold: string): PlaceOwner {
+export function toHoldOwner(hold: string): PlaceOwner {
   return `hold/${hold}`;
 }
 
@@ -85,7 +85,7 @@ export async function claimSlot(
 ): Promise<ClaimedPlaces> {
   requireComing(context, judged.slot);
   const { calendar, type, startMs, endMs, id } = judged.slot;
-  const [place, own] = [`Location/${calendar.location}`, practitionerOf(calendar)];
+  const [place, own] = [`Location/${calendar.location}`, toPractitionerReference(calendar)];
   const booking = { startMs, endMs, types: [type.code], actors: [place, own], slots: [id] };
   const actors = await reserve(context, { ...owner, booking, judged });
   const [practitioner = own, ...others] = actors;
@@ -98,12 +98,12 @@ export async function claimSlot(
 function requireComing({ nowMs }: ReservationContext, { startMs, timeZone }: OfferedSlot): void {
   if (startMs > nowMs) return;
   fail('rule-broken', {
-    diagnostics: `The slot began at ${instantText(timeZone, startMs)}: only coming ones can be taken`,
+    diagnostics: `The slot began at ${formatInstant(timeZone, startMs)}: only coming ones can be taken`,
   });
 }
 
 async function keep(context: ReservationContext, judged: SlotRules, hold: Hold): Promise<HeldSlot> {
-  const owner = { owner: ownerOf(hold.id), replaces: [], expiresMs: hold.expiresMs, hold };
+  const owner = { owner: toHoldOwner(hold.id), replaces: [], expiresMs: hold.expiresMs, hold };
   return await withReservation(context, async (inside) => {
     const { actors } = await claimSlot(inside, judged, owner);
     return { hold, actors };

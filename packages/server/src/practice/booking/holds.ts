@@ -6,7 +6,7 @@ import { type Sql, sql } from '../../database/sql.ts';
 import type { DeclaredJob } from '../../jobs/declared-job.ts';
 import type { FirmWorkContext } from '../../jobs/firm-work.ts';
 import { forEachFirm } from '../../storage/for-each-firm.ts';
-import { textArray } from '../../storage/index-arrays.ts';
+import { encodeTextArray } from '../../storage/index-arrays.ts';
 import type { StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 
@@ -59,7 +59,7 @@ export function upsertHold({ firm, application, epoch }: TenantScope, { id, slot
 export function deleteHolds({ firm, application, epoch }: TenantScope, ids: readonly string[]): Sql {
   return sql`
     DELETE FROM slot_hold h USING access_epoch a
-    WHERE h.firm = ${firm} AND h.id = ANY (${textArray(ids)}::text[]) AND h.application = ${application}
+    WHERE h.firm = ${firm} AND h.id = ANY (${encodeTextArray(ids)}::text[]) AND h.application = ${application}
       AND a.firm = ${firm} AND a.application = ${application} AND a.epoch = ${epoch}::bigint`;
 }
 

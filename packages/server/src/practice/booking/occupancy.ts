@@ -4,8 +4,8 @@
  */
 import { fail } from '../../base/errors.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import { integerArray, textArray } from '../../storage/index-arrays.ts';
-import { stale } from '../../storage/rows.ts';
+import { encodeIntegerArray, encodeTextArray } from '../../storage/index-arrays.ts';
+import { refuseStale } from '../../storage/rows.ts';
 import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { deleteHolds, type Hold, upsertHold } from './holds.ts';
@@ -153,7 +153,7 @@ function outcomeOf(rows: readonly PlaceRow[]): OccupyOutcome {
   const last = rows.at(-1);
   switch (last?.outcome) {
     case 'stale':
-      return stale();
+      return refuseStale();
     case 'changed':
       return { outcome: 'changed' };
     case 'taken':
@@ -173,7 +173,7 @@ function busyStatement(
     SELECT e.epoch, o.actor, o.owner, o.starts, o.ends
     FROM access_epoch e LEFT JOIN LATERAL (
       SELECT t.actor, t.owner, t.starts, t.ends
-      FROM unnest(${textArray(actors)}::text[]) AS a(actor) CROSS JOIN LATERAL (
+      FROM unnest(${encodeTextArray(actors)}::text[]) AS a(actor) CROSS JOIN LATERAL (
         SELECT actor, owner, starts, ends FROM occupancy
         WHERE firm = ${firm} AND actor = a.actor AND starts < ${endMs}::bigint AND starts > ${startMs - occupancyMaxMs}::bigint
           AND ends > ${startMs}::bigint AND (expires IS NULL OR expires > ${nowMs}::bigint) OFFSET 0) t
@@ -198,7 +198,7 @@ function actorsStatement({ firm, application }: TenantScope, actors: readonly st
     SELECT e.epoch, b.actor, b.version, b.capacity
     FROM access_epoch e LEFT JOIN LATERAL (
       SELECT actor, version, capacity FROM bookable_actor
-      WHERE firm = ${firm} AND actor = ANY (${textArray(actors)}::text[]) OFFSET 0) b ON true
+      WHERE firm = ${firm} AND actor = ANY (${encodeTextArray(actors)}::text[]) OFFSET 0) b ON true
     WHERE e.firm = ${firm} AND e.application = ${application}`;
 }
 
@@ -210,14 +210,14 @@ function occupyStatement(scope: TenantScope, claim: OccupancyClaim): Sql {
   return sql`
     ${holdChanges(scope, claim)}SELECT outcome, choice, actor, starts, ends FROM praxis_occupy(
       in_firm => ${firm}, in_application => ${application}, in_access_epoch => ${epoch}::bigint,
-      in_owner => ${claim.owner}, in_replaces => ${textArray(claim.replaces)}, in_now => ${claim.nowMs}::bigint,
+      in_owner => ${claim.owner}, in_replaces => ${encodeTextArray(claim.replaces)}, in_now => ${claim.nowMs}::bigint,
       in_expires => ${claim.expiresMs ?? null}::bigint, in_forced => ${claim.forced},
-      in_choice => ${integerArray(claims.map(({ number }) => number))},
-      in_actor => ${textArray(claims.map(({ actor }) => actor))},
-      in_version => ${integerArray(claims.map(({ version }) => version))},
-      in_from => ${integerArray(claims.map(({ startMs }) => startMs))},
-      in_until => ${integerArray(claims.map(({ endMs }) => endMs))},
-      in_capacity => ${integerArray(claims.map(({ capacity }) => capacity))})`;
+      in_choice => ${encodeIntegerArray(claims.map(({ number }) => number))},
+      in_actor => ${encodeTextArray(claims.map(({ actor }) => actor))},
+      in_version => ${encodeIntegerArray(claims.map(({ version }) => version))},
+      in_from => ${encodeIntegerArray(claims.map(({ startMs }) => startMs))},
+      in_until => ${encodeIntegerArray(claims.map(({ endMs }) => endMs))},
+      in_capacity => ${encodeIntegerArray(claims.map(({ capacity }) => capacity))})`;
 }
 
 /**

@@ -12,14 +12,14 @@ export interface PreferredTimes {
 const wholeDay: LocalPeriod = { fromMinutes: 0, toMinutes: 24 * 60 };
 
 /** When slots at preferred times start, for the search that makes no others. */
-export function preferredStarts({ days, periods }: PreferredTimes): NonNullable<SlotRange['startsOn']> {
+export function buildPreferredStarts({ days, periods }: PreferredTimes): NonNullable<SlotRange['startsOn']> {
   const merged = merge(periods.length === 0 ? [wholeDay] : periods);
   return (weekday) => (days.size === 0 || days.has(weekday) ? merged : []);
 }
 
 /** When slots at all other times start. */
-export function otherStarts(preferred: PreferredTimes): NonNullable<SlotRange['startsOn']> {
-  const starts = preferredStarts(preferred);
+export function buildOtherStarts(preferred: PreferredTimes): NonNullable<SlotRange['startsOn']> {
+  const starts = buildPreferredStarts(preferred);
   const known = new Map<number, readonly LocalPeriod[]>();
   return (weekday) => {
     const others = known.get(weekday) ?? without(starts(weekday));

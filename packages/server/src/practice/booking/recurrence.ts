@@ -3,8 +3,8 @@
  * iCalendar (https://www.rfc-editor.org/rfc/rfc5545#section-3.3.10) as far as a practice needs them; docs/decisions/0200
  * says where the clock is read otherwise.
  */
-import { offsetAt, utcFromLocal } from '../../base/time-zone.ts';
-import { type Day, dayAt, dayMs, weekdayOf } from '../calendars/zone.ts';
+import { computeOffset, toUtc } from '../../base/time-zone.ts';
+import { type Day, dayMs, toLocalDay, toWeekday } from '../calendars/zone.ts';
 
 export const frequencies = ['daily', 'weekly', 'monthly'] as const;
 export type Frequency = (typeof frequencies)[number];
@@ -35,17 +35,17 @@ export interface Occurrence {
  * @returns undefined where the rule goes on for longer than `seriesDaysMax`
  * @throws RangeError for a name that is no time zone
  */
-export function occurrencesOf(
+export function computeOccurrences(
   timeZone: string,
   firstMs: number,
   recurrence: Recurrence,
 ): readonly Occurrence[] | undefined {
-  const first = dayAt(timeZone, firstMs);
-  const clockMs = firstMs + offsetAt(timeZone, firstMs) - first * dayMs;
+  const first = toLocalDay(timeZone, firstMs);
+  const clockMs = firstMs + computeOffset(timeZone, firstMs) - first * dayMs;
   const days = daysOf(first, recurrence);
   return days
     ?.filter((day) => !recurrence.except.has(day))
-    .map((day) => ({ day, startMs: day === first ? firstMs : utcFromLocal(timeZone, day * dayMs + clockMs) }));
+    .map((day) => ({ day, startMs: day === first ? firstMs : toUtc(timeZone, day * dayMs + clockMs) }));
 }
 
 function daysOf(first: Day, recurrence: Recurrence): readonly Day[] | undefined {
@@ -77,9 +77,9 @@ function* ruleDays(first: Day, { frequency, interval, weekdays }: Recurrence): G
 
 /** Weeks begin on Monday. */
 function* daysOfWeek(first: Day, weeks: number, weekdays: ReadonlySet<number>): Generator<Day> {
-  const monday = first - ((weekdayOf(first) + 6) % 7) + weeks * 7;
-  const wanted = weekdays.size === 0 ? new Set([weekdayOf(first)]) : weekdays;
-  for (let day = Math.max(monday, first); day < monday + 7; day += 1) if (wanted.has(weekdayOf(day))) yield day;
+  const monday = first - ((toWeekday(first) + 6) % 7) + weeks * 7;
+  const wanted = weekdays.size === 0 ? new Set([toWeekday(first)]) : weekdays;
+  for (let day = Math.max(monday, first); day < monday + 7; day += 1) if (wanted.has(toWeekday(day))) yield day;
 }
 
 /** A month without the day is passed over. */

@@ -6,12 +6,12 @@ import type { Budget } from '@praxis/fhir';
 import { fail, PraxisError } from '../../base/errors.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { actorsOf, byActor } from '../calendars/free-slots.ts';
+import { listCalendarActors, mapByActor } from '../calendars/free-slots.ts';
 import type { SlotRules } from '../calendars/offered-slot.ts';
-import { calendarsFrom } from '../calendars/scheduled-calendars.ts';
+import { toScheduledCalendars } from '../calendars/scheduled-calendars.ts';
 import { readCalendars } from '../calendars/store.ts';
-import { type Refused, takenDetails } from './alternatives.ts';
-import { type Booking, type BookingRules, claimOf } from './booking.ts';
+import { describeTaken, type Refused } from './alternatives.ts';
+import { type Booking, type BookingRules, buildClaim } from './booking.ts';
 import type { Hold } from './holds.ts';
 import { findBookableActors, occupy, type PlaceOwner } from './occupancy.ts';
 
@@ -70,7 +70,7 @@ export async function withReservation<T>(
 
 /** What the caller is told; asked once the places are given up again. */
 export async function toSlotTaken(context: ReservationContext, error: NotReserved): Promise<PraxisError> {
-  const details = await takenDetails(context, error.refused, context.maySeeSlots);
+  const details = await describeTaken(context, error.refused, context.maySeeSlots);
   return new PraxisError('slot-taken', { ...details, cause: error });
 }
 
@@ -87,7 +87,7 @@ export async function reserve(
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const known = attempt === 1 ? judged : undefined;
     const rules = known?.rules ?? (booking && (await readRules(store, scope, booking)));
-    const claim = booking && rules && claimOf(booking, rules, known && [known.slot]);
+    const claim = booking && rules && buildClaim(booking, rules, known && [known.slot]);
     const choices = claim?.choices ?? [];
     const placed = await occupy(store, scope, { ...taking, choices });
     if (placed.outcome === 'placed') return placed.actors;
@@ -104,9 +104,9 @@ export async function reserve(
 async function readRules(store: ResourceStore, scope: TenantScope, { actors }: Booking): Promise<BookingRules> {
   const practitioners = actors.flatMap((actor) => /^Practitioner\/(.+)$/.exec(actor)?.[1] ?? []);
   const documents = await readCalendars(store, scope, { practitioners, withActors: actors });
-  const calendars = calendarsFrom(scope, documents);
+  const calendars = toScheduledCalendars(scope, documents);
   const asked = new Set(actors);
-  const needed = actorsOf(calendars).filter((actor) => !asked.has(actor));
+  const needed = listCalendarActors(calendars).filter((actor) => !asked.has(actor));
   const needs = needed.length === 0 ? [] : await findBookableActors(store, scope, needed);
-  return { calendars, bookable: byActor([...documents.bookable, ...needs]) };
+  return { calendars, bookable: mapByActor([...documents.bookable, ...needs]) };
 }

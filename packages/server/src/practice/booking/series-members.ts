@@ -1,23 +1,23 @@
 /** The appointments of a series as far as the caller may change them (docs/decisions/0201). */
 import type { Appointment, BudgetedWork } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
-import { missingEntries } from '../../access/explain.ts';
-import { writableMember } from '../../access/mask.ts';
+import { listGrantingEntries } from '../../access/explain.ts';
+import { compileWritable } from '../../access/mask.ts';
 import { fail } from '../../base/errors.ts';
 import type { FhirRequest, InteractionContext } from '../../engine/context.ts';
 import { requireMatch } from '../../engine/preconditions.ts';
-import { deleted } from '../../engine/read/read.ts';
-import { notFound, refuse } from '../../engine/rights/denials.ts';
-import { criterionTest } from '../../engine/rights/disclosing.ts';
-import { readableMember } from '../../engine/rights/readable-members.ts';
+import { refuseDeleted } from '../../engine/read/read.ts';
+import { refuse, refuseNotFound } from '../../engine/rights/denials.ts';
+import { compileCriterionTest } from '../../engine/rights/disclosing.ts';
+import { compileReadable } from '../../engine/rights/readable-members.ts';
 import { requireTouchable } from '../../engine/rights/write-rights.ts';
-import { rightsOf } from '../../engine/search/searching.ts';
-import { tooCostly } from '../../limits/budgets.ts';
+import { buildSearchRights } from '../../engine/search/searching.ts';
+import { makeTooCostlyError } from '../../limits/budgets.ts';
 import { parseSearch } from '../../search/query/query.ts';
 import { pageBytesMax } from '../../search/sql/page-bytes.ts';
 import { planPage } from '../../search/sql/plan.ts';
 import { requireType, type StoredResource } from '../../storage/store.ts';
-import { type SeriesPlace, seriesPlaceOf, seriesSystem } from './series.ts';
+import { findSeriesPlace, type SeriesPlace, seriesSystem } from './series.ts';
 
 /** Appointments of one series that are looked at: more than $book makes. */
 const membersMax = 200;
@@ -42,12 +42,17 @@ export async function requireSeriesMember(
   touched: readonly string[],
 ): Promise<SeriesMember> {
   const row = await context.store.read(context.scope, 'Appointment', id);
-  if (row === undefined) return notFound('Appointment', id);
-  if (row.deleted) return deleted(context, row);
-  requireTouchable(context, { type: 'Appointment', id }, criterionTest(context, 'Appointment', row.content), touched);
+  if (row === undefined) return refuseNotFound('Appointment', id);
+  if (row.deleted) return refuseDeleted(context, row);
+  requireTouchable(
+    context,
+    { type: 'Appointment', id },
+    compileCriterionTest(context, 'Appointment', row.content),
+    touched,
+  );
   if (!isDecidable(context, row)) {
     const what = `Asking for a series without reading Appointment.${decisive.join(', Appointment.')}`;
-    refuse(context, what, missingEntries(context.policy, 'Appointment', 'r'));
+    refuse(context, what, listGrantingEntries(context.policy, 'Appointment', 'r'));
   }
   requireMatch(ifMatch, row.versionId);
   return (
@@ -68,7 +73,7 @@ const readingSeries: BudgetedWork = {
  * Those that live and that the caller may change, by their places in the series.
  * @throws PraxisError `too-costly` where the appointments take more than a page may
  */
-export async function seriesMembers(context: InteractionContext, series: string): Promise<readonly SeriesMember[]> {
+export async function listSeriesMembers(context: InteractionContext, series: string): Promise<readonly SeriesMember[]> {
   const { scope, baseUrl, clock, limits, secrets, store } = context;
   const query = parseSearch('Appointment', [['identifier', `${seriesSystem}|${escaped(series)}`]], {
     timeZone: scope.timeZone,
@@ -76,12 +81,12 @@ export async function seriesMembers(context: InteractionContext, series: string)
     nowMs: clock.now(),
     limits,
     searchParameters: [],
-    rights: rightsOf(context), // of links to other types: there is none
+    rights: buildSearchRights(context), // of links to other types: there is none
   });
   const target = { scope, query, mandatory: [[]], cursor: { secrets, policyFingerprint: '' } };
   const page = planPage({ ...target, query: { ...query, count: membersMax } });
   const { rows, leftOut } = page.cut(await store.selectPage(scope, page.statement));
-  if (leftOut !== undefined) throw tooCostly({ ...readingSeries, limit: 'bytes', max: pageBytesMax });
+  if (leftOut !== undefined) throw makeTooCostlyError({ ...readingSeries, limit: 'bytes', max: pageBytesMax });
   return rows
     .flatMap((row) => memberOf(context, requireType(row, 'Appointment')) ?? [])
     .filter(({ place }) => place.series === series)
@@ -90,16 +95,20 @@ export async function seriesMembers(context: InteractionContext, series: string)
 
 /** undefined: not part of a series, or not one that the caller may change, which is as if it did not exist. */
 function memberOf(context: InteractionContext, row: StoredResource<'Appointment'>): SeriesMember | undefined {
-  const covered = criterionTest(context, 'Appointment', row.content);
-  if (writableMember(context.policy, 'u', 'Appointment', covered) === undefined) return undefined;
+  const covered = compileCriterionTest(context, 'Appointment', row.content);
+  if (compileWritable(context.policy, 'u', 'Appointment', covered) === undefined) return undefined;
   if (!isDecidable(context, row)) return undefined;
   const appointment = parseStored(row.content);
-  const place = seriesPlaceOf(appointment);
+  const place = findSeriesPlace(appointment);
   return place && { id: row.id, appointment, place };
 }
 
 function isDecidable(context: InteractionContext, row: StoredResource): boolean {
-  const readable = readableMember(context.policy, 'Appointment', criterionTest(context, 'Appointment', row.content));
+  const readable = compileReadable(
+    context.policy,
+    'Appointment',
+    compileCriterionTest(context, 'Appointment', row.content),
+  );
   return decisive.every(readable);
 }
 

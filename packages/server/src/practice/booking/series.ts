@@ -17,12 +17,12 @@ export interface SeriesPlace {
 }
 
 /** @param start a FHIR instant */
-export function seriesIdentifier(series: string, start: string): Identifier {
+export function buildSeriesIdentifier(series: string, start: string): Identifier {
   return { extension: [{ url: seriesStartUrl, valueInstant: start }], system: seriesSystem, value: series };
 }
 
 /** Where the appointment stands in its series; undefined: it is part of none. */
-export function seriesPlaceOf({ identifier = [], start }: Appointment): SeriesPlace | undefined {
+export function findSeriesPlace({ identifier = [], start }: Appointment): SeriesPlace | undefined {
   const own = identifier.find(({ system }) => system === seriesSystem);
   const series = own?.value;
   if (series === undefined) return undefined;

@@ -11,7 +11,7 @@ export type Depth = (actor: string, interval: Interval) => number;
 const bucketMs = 2 * 60 * 60 * 1000;
 
 /** @param taken of all actors that will be asked about, over all intervals that will be asked about */
-export function depthOver(taken: readonly BusyInterval[]): Depth {
+export function measureDepth(taken: readonly BusyInterval[]): Depth {
   const buckets = new Map<string, BusyInterval[]>();
   for (const interval of taken) {
     for (const bucket of bucketsOf(interval)) {

@@ -1,6 +1,14 @@
 /** The appointment types of a calendar's document, and what they need. */
 import type { AppointmentTypeRule, Need } from './calendar.ts';
-import { type DocumentPlace, integerOf, listOf, memberOf, patternOf, readObject, textOfPlace } from './document.ts';
+import {
+  type DocumentPlace,
+  getMemberPlace,
+  readIntegerAt,
+  readListAt,
+  readMatchAt,
+  readObject,
+  readTextAt,
+} from './document.ts';
 
 const names = ['code', 'system', 'display', 'minutes', 'bufferBeforeMinutes', 'bufferAfterMinutes', 'needs'] as const;
 
@@ -15,34 +23,34 @@ const systemLengthMax = 255;
 const displayLengthMax = 120;
 
 export function readTypes(place: DocumentPlace): readonly AppointmentTypeRule[] {
-  return listOf(place, { min: 1, max: typesMax }, readType);
+  return readListAt(place, { min: 1, max: typesMax }, readType);
 }
 
 function readType(place: DocumentPlace): AppointmentTypeRule | undefined {
   const members = readObject(place, names);
   if (members === undefined) return undefined;
-  const member = (name: (typeof names)[number]): DocumentPlace => memberOf(place, members, name);
+  const member = (name: (typeof names)[number]): DocumentPlace => getMemberPlace(place, members, name);
   const given = <T>(name: (typeof names)[number], read: (at: DocumentPlace) => T | undefined): T | undefined =>
     members[name] === undefined ? undefined : read(member(name));
   const code = readCode(member('code'));
-  const system = given('system', (at) => patternOf(at, systemPattern, 'a URI without spaces'));
-  const display = given('display', (at) => textOfPlace(at, displayLengthMax));
+  const system = given('system', (at) => readMatchAt(at, systemPattern, 'a URI without spaces'));
+  const display = given('display', (at) => readTextAt(at, displayLengthMax));
   return {
     code: code ?? '',
     ...(system === undefined ? {} : { system }),
     ...(display === undefined ? {} : { display }),
-    minutes: integerOf(member('minutes'), minutes) ?? minutes.min,
-    bufferBeforeMinutes: given('bufferBeforeMinutes', (at) => integerOf(at, buffer)) ?? 0,
-    bufferAfterMinutes: given('bufferAfterMinutes', (at) => integerOf(at, buffer)) ?? 0,
-    needs: given('needs', (at) => listOf(at, { min: 0, max: needsMax }, readNeed)) ?? [],
+    minutes: readIntegerAt(member('minutes'), minutes) ?? minutes.min,
+    bufferBeforeMinutes: given('bufferBeforeMinutes', (at) => readIntegerAt(at, buffer)) ?? 0,
+    bufferAfterMinutes: given('bufferAfterMinutes', (at) => readIntegerAt(at, buffer)) ?? 0,
+    needs: given('needs', (at) => readListAt(at, { min: 0, max: needsMax }, readNeed)) ?? [],
   };
 }
 
 /** A code of FHIR (https://hl7.org/fhir/R4/datatypes.html#code): no spaces at its ends, none twice. */
 export function readCode(place: DocumentPlace): string | undefined {
-  const code = textOfPlace(place, codeLengthMax);
+  const code = readTextAt(place, codeLengthMax);
   if (code === undefined || /^\S+(?: \S+)*$/.test(code)) return code;
-  return patternOf(place, /^\S+(?: \S+)*$/, 'a code: no spaces at its ends, and no two together');
+  return readMatchAt(place, /^\S+(?: \S+)*$/, 'a code: no spaces at its ends, and no two together');
 }
 
 const systemPattern = new RegExp(`^[!-~]{1,${systemLengthMax}}$`);
@@ -50,8 +58,8 @@ const systemPattern = new RegExp(`^[!-~]{1,${systemLengthMax}}$`);
 function readNeed(place: DocumentPlace): Need | undefined {
   const members = readObject(place, ['anyOf']);
   if (members === undefined) return undefined;
-  const anyOf = listOf(memberOf(place, members, 'anyOf'), { min: 1, max: alternativesMax }, (item) =>
-    patternOf(
+  const anyOf = readListAt(getMemberPlace(place, members, 'anyOf'), { min: 1, max: alternativesMax }, (item) =>
+    readMatchAt(
       item,
       /^(?:Location|Device)\/[A-Za-z0-9.-]{1,64}$/,
       'Location/<id> of a room or Device/<id> of equipment',

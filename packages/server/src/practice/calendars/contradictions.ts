@@ -1,10 +1,10 @@
 /** Rules of one calendar that cannot all hold: each is told by its element, with what would work. */
 import type { AppointmentTypeRule, CalendarContent, LocalPeriod, Opening, WeeklyRule } from './calendar.ts';
 import { dayNames } from './calendar-rules.ts';
-import { clockText, type DocumentReading, note } from './document.ts';
-import { typeDigits } from './slot-id.ts';
+import { type DocumentReading, formatTimeOfDay, note } from './document.ts';
+import { computeTypeDigits } from './slot-id.ts';
 import { isValid } from './windows.ts';
-import { type Day, dateText } from './zone.ts';
+import { type Day, formatDate } from './zone.ts';
 
 export function findContradictions(
   reading: DocumentReading,
@@ -19,7 +19,7 @@ export function findContradictions(
   });
   for (const [day, { openings }] of exceptions) {
     openings.forEach((opening, index) => {
-      const path = `exceptions on ${dateText(day)} from ${clockText(opening.fromMinutes)}`;
+      const path = `exceptions on ${formatDate(day)} from ${formatTimeOfDay(opening.fromMinutes)}`;
       findMisfits(reading, path, opening, appointmentTypes);
       if (openings.slice(0, index).some((other) => overlap(other, opening)))
         note({ reading }, path, 'overlaps another opening of that day: make one of them, or move one');
@@ -29,7 +29,7 @@ export function findContradictions(
 
 function findEqualTypes(reading: DocumentReading, types: readonly AppointmentTypeRule[]): void {
   types.forEach(({ code }, index) => {
-    const other = types.findIndex((each, at) => at < index && typeDigits(each.code) === typeDigits(code));
+    const other = types.findIndex((each, at) => at < index && computeTypeDigits(each.code) === computeTypeDigits(code));
     if (other < 0) return;
     const rule =
       types[other]?.code === code
@@ -65,7 +65,7 @@ function noteTooLong(
   { fromMinutes, toMinutes }: LocalPeriod,
   type: AppointmentTypeRule,
 ): void {
-  const window = `${clockText(fromMinutes)}-${clockText(toMinutes)}`;
+  const window = `${formatTimeOfDay(fromMinutes)}-${formatTimeOfDay(toMinutes)}`;
   const rule = `has no room for ${type.code}: ${type.minutes} minutes do not fit into ${window}; name the appointmentTypes that fit, or open longer`;
   note({ reading }, path, rule);
 }
@@ -79,7 +79,7 @@ function noteOverlap(
 ): void {
   const day = commonDay(other, rule);
   const name = day === undefined ? '' : dayNames[day];
-  const window = `${clockText(Math.max(other.fromMinutes, rule.fromMinutes))}-${clockText(Math.min(other.toMinutes, rule.toMinutes))}`;
+  const window = `${formatTimeOfDay(Math.max(other.fromMinutes, rule.fromMinutes))}-${formatTimeOfDay(Math.min(other.toMinutes, rule.toMinutes))}`;
   const cure = 'let one end where the other begins, or give them days or periods apart';
   note({ reading }, `weekly[${index}]`, `overlaps weekly[${earlier}] on ${name} ${window}: ${cure}`);
 }

@@ -3,34 +3,34 @@
  * rules offer less what is taken, without pages unless pages are asked for, and a read tells what stands there now.
  */
 import type { StepBudget } from '@praxis/fhir';
-import { stored } from '../../access/disclosure.ts';
+import { boxStored } from '../../access/disclosure.ts';
 import { searchGrants } from '../../access/policy.ts';
 import { toInstant } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
-import { newUuid } from '../../base/ids.ts';
+import { makeUuid } from '../../base/ids.ts';
 import type { BundleEntry } from '../../engine/bundle-text.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../../engine/context.ts';
 import type { ResourceHooks } from '../../engine/hooks.ts';
 import { listResponse } from '../../engine/list-response.ts';
-import { discloseRow, requestedElements } from '../../engine/rights/disclosing.ts';
-import { scopeOf } from '../../engine/search/compartment.ts';
+import { discloseRow, parseElementFilter } from '../../engine/rights/disclosing.ts';
+import { findRequestScope } from '../../engine/search/compartment.ts';
 import { searchLinks } from '../../engine/search/search-links.ts';
 import { planSearch } from '../../engine/search/searching.ts';
 import { matchesToken } from '../../search/index/match.ts';
-import { standardParametersOf } from '../../search/parameters.ts';
+import { getStandardParameters } from '../../search/parameters.ts';
 import type { SearchQuery } from '../../search/query/query.ts';
 import { refuseValue } from '../../search/query/search-values.ts';
 import type { SearchTarget } from '../../search/sql/plan.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import { findBookableActors, findBusyIntervals } from '../booking/occupancy.ts';
-import { depthOver } from './busy.ts';
-import { actorsOf, byActor, isFree, type OfferedSlot, type ScheduledCalendar } from './free-slots.ts';
-import { scheduledCalendars } from './scheduled-calendars.ts';
-import { type SlotConditions, slotConditions, slotSample } from './slot-conditions.ts';
+import { measureDepth } from './busy.ts';
+import { isFree, listCalendarActors, mapByActor, type OfferedSlot, type ScheduledCalendar } from './free-slots.ts';
+import { readScheduledCalendars } from './scheduled-calendars.ts';
+import { getSlotSample, readSlotConditions, type SlotConditions } from './slot-conditions.ts';
 import { readSlotId } from './slot-id.ts';
-import { type SlotStatus, slotResource, slotStatuses } from './slot-resource.ts';
-import { isWithin, type TimeSpan, windowOver } from './slot-window.ts';
-import { derivingSlots, slotAt, slotsOf } from './slots.ts';
+import { type SlotStatus, slotStatuses, toSlotResource } from './slot-resource.ts';
+import { computeSearchWindow, isWithin, type TimeSpan } from './slot-window.ts';
+import { deriveSlot, deriveSlots, derivingSlots } from './slots.ts';
 import { dayMs } from './zone.ts';
 
 /** Slots of one answer without pages. */
@@ -46,14 +46,14 @@ interface DerivedSlot extends OfferedSlot {
 
 async function read(context: InteractionContext, id: string): Promise<StoredResource | undefined> {
   if (readSlotId(id) === undefined) return undefined;
-  const [slot] = await slotsById(context, await scheduledCalendars(context.store, context.scope), [id]);
+  const [slot] = await slotsById(context, await readScheduledCalendars(context.store, context.scope), [id]);
   if (slot === undefined) return undefined;
   const [found] = await withStatus(context, [slot]);
   return found && rowOf(context, found);
 }
 
 async function search(context: InteractionContext, request: FhirRequest): Promise<FhirResponse | undefined> {
-  const calendars = await scheduledCalendars(context.store, context.scope);
+  const calendars = await readScheduledCalendars(context.store, context.scope);
   if (calendars.length === 0) return undefined;
   const target = await planned(context, request);
   const { query } = target;
@@ -64,7 +64,7 @@ async function search(context: InteractionContext, request: FhirRequest): Promis
   const page = pageOf(query, request, found);
   return listResponse({
     type: 'searchset',
-    id: newUuid(),
+    id: makeUuid(),
     lastUpdated: toInstant(context.clock.now()),
     ...totalOf(context, request, query, { all: found.length, shown: page.slots.length }),
     links: searchLinks(context, request, query, page),
@@ -75,10 +75,10 @@ async function search(context: InteractionContext, request: FhirRequest): Promis
 /** The search with the caller's rights. Unless status or id is asked for, free slots alone are meant: the link `self` says so. */
 async function planned(context: InteractionContext, request: FhirRequest): Promise<SearchTarget> {
   const plan = (parameters: FhirRequest['parameters']): Promise<SearchTarget> =>
-    planSearch(context, request.type, parameters, request.prefer, scopeOf(request));
+    planSearch(context, request.type, parameters, request.prefer, findRequestScope(request));
   const target = await plan(request.parameters);
   const isNamed = request.parameters.some(([name]) => /^(?:_id|status)(?::|$)/.test(name));
-  const status = standardParametersOf(request.type).get('status')?.definition;
+  const status = getStandardParameters(request.type).get('status')?.definition;
   if (isNamed || status === undefined) return target;
   const used = [...target.query.usedParameters, status];
   // Who may not search by status is not told it by what is found, either.
@@ -110,7 +110,7 @@ async function matching(
   calendars: readonly ScheduledCalendar[],
   target: SearchTarget,
 ): Promise<readonly DerivedSlot[]> {
-  const conditions = slotConditions(context, target.query);
+  const conditions = readSlotConditions(context, target.query);
   const shown = shownStatuses(conditions, target.mandatory, context.budget);
   const { ids, spans } = conditions;
   const slots =
@@ -134,7 +134,7 @@ function shownStatuses(
     const found = known.get(type);
     if (found !== undefined) return found;
     const shown = slotStatuses.filter((status) => {
-      const sample = slotSample(calendar, type, status, budget);
+      const sample = getSlotSample(calendar, type, status, budget);
       const isSeen = mandatory.some((group) =>
         group.every(({ parameter, values }) => matchesToken(sample.rows, 'Slot', parameter, values)),
       );
@@ -153,13 +153,13 @@ async function slotsWithin(
   shown: ShownStatuses,
   spans: readonly TimeSpan[],
 ): Promise<readonly OfferedSlot[]> {
-  const window = windowOver(spans);
+  const window = computeSearchWindow(spans);
   if (window === undefined) return [];
   const slots: OfferedSlot[] = [];
   for (const { calendar, timeZone, holidays } of calendars) {
     const types = calendar.appointmentTypes.filter((type) => shown(calendar, type).size > 0);
     const range = { ...window, appointmentTypes: new Set(types.map(({ code }) => code)) };
-    for (const slot of slotsOf(calendar, timeZone, holidays, range, budget)) {
+    for (const slot of deriveSlots(calendar, timeZone, holidays, range, budget)) {
       budget.spend(spans.length, derivingSlots);
       if (isWithin(spans, slot.startMs)) slots.push({ ...slot, timeZone });
     }
@@ -178,7 +178,7 @@ async function slotsById(
     budget.spend(stepsPerId, derivingSlots);
     const number = readSlotId(id)?.calendar;
     const scheduled = calendars.find(({ calendar }) => calendar.number === number);
-    const slot = scheduled && slotAt(scheduled.calendar, scheduled.timeZone, scheduled.holidays, id);
+    const slot = scheduled && deriveSlot(scheduled.calendar, scheduled.timeZone, scheduled.holidays, id);
     if (scheduled !== undefined && slot !== undefined) slots.push({ ...slot, timeZone: scheduled.timeZone });
     await budget.breathe(derivingSlots);
   }
@@ -200,11 +200,11 @@ async function withStatus(
   const coming = slots.filter(({ startMs }) => startMs > nowMs);
   const begun = slots.filter(({ startMs }) => startMs <= nowMs).map((slot) => ({ ...slot, status: slotStatuses[2] }));
   if (coming.length === 0) return begun;
-  const actors = actorsOf(coming.map((slot) => ({ ...slot, holidays: [] })));
-  const bookable = byActor(await findBookableActors(store, scope, actors));
+  const actors = listCalendarActors(coming.map((slot) => ({ ...slot, holidays: [] })));
+  const bookable = mapByActor(await findBookableActors(store, scope, actors));
   const startMs = Math.min(...coming.map((slot) => slot.startMs)) - dayMs;
   const endMs = Math.max(...coming.map((slot) => slot.endMs)) + dayMs;
-  const depth = depthOver(await findBusyIntervals(store, scope, actors, { startMs, endMs }, nowMs));
+  const depth = measureDepth(await findBusyIntervals(store, scope, actors, { startMs, endMs }, nowMs));
   return [
     ...begun,
     ...coming.map((slot) => ({ ...slot, status: isFree(slot, depth, bookable) ? slotStatuses[0] : slotStatuses[1] })),
@@ -245,7 +245,7 @@ function totalOf(
 }
 
 function entries(context: InteractionContext, request: FhirRequest, slots: readonly DerivedSlot[]): BundleEntry[] {
-  const filter = requestedElements(request.parameters);
+  const filter = parseElementFilter(request.parameters);
   return slots.flatMap((slot) => {
     const resource = discloseRow(context, 's', rowOf(context, slot), filter);
     if (resource === undefined) return [];
@@ -261,6 +261,6 @@ function rowOf({ clock }: InteractionContext, slot: DerivedSlot): StoredResource
     versionId: slot.calendar.version,
     lastUpdatedMs: clock.now(),
     deleted: false,
-    content: stored(JSON.stringify(slotResource(slot, slot.timeZone, slot.status))),
+    content: boxStored(JSON.stringify(toSlotResource(slot, slot.timeZone, slot.status))),
   };
 }

@@ -3,7 +3,7 @@
  * is wrong is told at once.
  */
 import { type ErrorCode, type ErrorIssue, fail } from '../../base/errors.ts';
-import { type Day, dateText, dayMs } from './zone.ts';
+import { type Day, dayMs, formatDate } from './zone.ts';
 
 /** Where one document is read: what is wrong with it so far. */
 export interface DocumentReading {
@@ -47,7 +47,7 @@ export function readObject({ reading, path, value }: DocumentPlace, names: reado
 }
 
 /** The member of an object as a place. */
-export function memberOf({ reading, path }: DocumentPlace, members: Members, name: string): DocumentPlace {
+export function getMemberPlace({ reading, path }: DocumentPlace, members: Members, name: string): DocumentPlace {
   return { reading, path: path === '' ? name : `${path}.${name}`, value: members[name] };
 }
 
@@ -57,7 +57,7 @@ export interface Lengths {
 }
 
 /** What `read` makes of each item of a list; items that are wrong are left out, and noted by `read`. */
-export function listOf<T>(
+export function readListAt<T>(
   place: DocumentPlace,
   lengths: Lengths,
   read: (item: DocumentPlace) => T | undefined,
@@ -73,31 +73,31 @@ export function listOf<T>(
   });
 }
 
-export function textOfPlace(place: DocumentPlace, lengthMax: number): string | undefined {
+export function readTextAt(place: DocumentPlace, lengthMax: number): string | undefined {
   const { path, value } = place;
   if (typeof value === 'string' && value !== '' && [...value].length <= lengthMax && !/[\p{Cc}\p{Cs}]/u.test(value))
     return value;
   return note(place, path, `must be a text of 1 to ${lengthMax} characters without control characters`);
 }
 
-export function patternOf(place: DocumentPlace, pattern: RegExp, rule: string): string | undefined {
+export function readMatchAt(place: DocumentPlace, pattern: RegExp, rule: string): string | undefined {
   const { path, value } = place;
   return typeof value === 'string' && pattern.test(value) ? value : note(place, path, `must be ${rule}`);
 }
 
-export function integerOf(place: DocumentPlace, { min, max }: Lengths): number | undefined {
+export function readIntegerAt(place: DocumentPlace, { min, max }: Lengths): number | undefined {
   const { path, value } = place;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max) return value;
   return note(place, path, `must be a whole number from ${min} to ${max}`);
 }
 
-export function flagOf(place: DocumentPlace): boolean | undefined {
+export function readFlagAt(place: DocumentPlace): boolean | undefined {
   const { path, value } = place;
   return typeof value === 'boolean' ? value : note(place, path, 'must be true or false');
 }
 
 /** Minutes after midnight of `HH:MM`; 24:00 only where it ends something. */
-export function minutesOf(place: DocumentPlace, end: 'from' | 'to'): number | undefined {
+export function readMinutesAt(place: DocumentPlace, end: 'from' | 'to'): number | undefined {
   const { path, value } = place;
   const [, hours, minutes] = typeof value === 'string' ? (/^([01]\d|2[0-3]):([0-5]\d)$/.exec(value) ?? []) : [];
   if (hours !== undefined) return Number(hours) * 60 + Number(minutes);
@@ -106,20 +106,20 @@ export function minutesOf(place: DocumentPlace, end: 'from' | 'to'): number | un
 }
 
 /** The day of `YYYY-MM-DD`. */
-export function dayOfPlace(place: DocumentPlace): Day | undefined {
+export function readDayAt(place: DocumentPlace): Day | undefined {
   const { path, value } = place;
   const ms = typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(value) : Number.NaN;
   const day = ms / dayMs;
-  if (day >= days.first && day <= days.last && dateText(day) === value) return day;
+  if (day >= days.first && day <= days.last && formatDate(day) === value) return day;
   return note(
     place,
     path,
-    `must be a date YYYY-MM-DD that exists, from ${dateText(days.first)} to ${dateText(days.last)}`,
+    `must be a date YYYY-MM-DD that exists, from ${formatDate(days.first)} to ${formatDate(days.last)}`,
   );
 }
 
 /** `08:00`, `24:00` */
-export function clockText(minutes: number): string {
+export function formatTimeOfDay(minutes: number): string {
   return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
 }
 

@@ -9,13 +9,13 @@ import { isTimeZone } from '../../base/time-zone.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { type FirmSetCode, isAmong } from '../value-sets/codes.ts';
-import { keptCodes } from '../value-sets/store.ts';
+import { readKeptCodes } from '../value-sets/store.ts';
 import { appointmentTypeSet } from '../value-sets/table.ts';
 import type { AppointmentTypeRule, CalendarContent } from './calendar.ts';
-import { actorsOf, practitionerOf, type ScheduledCalendar } from './free-slots.ts';
+import { listCalendarActors, type ScheduledCalendar, toPractitionerReference } from './free-slots.ts';
 import { parseHolidays } from './holidays.ts';
 import { parseCalendar } from './parse-calendar.ts';
-import { calendarsFrom } from './scheduled-calendars.ts';
+import { toScheduledCalendars } from './scheduled-calendars.ts';
 import { calendarNumberMax } from './slot-id.ts';
 import {
   findHolidayVersions,
@@ -59,7 +59,7 @@ export async function setCalendar(
   const text = textOf(document);
   return await alone(editor, async (store) => {
     await requireThere(store, editor.scope, content);
-    const types = (await keptCodes(store, editor.scope, [appointmentTypeSet])).get(appointmentTypeSet);
+    const types = (await readKeptCodes(store, editor.scope, [appointmentTypeSet])).get(appointmentTypeSet);
     if (types !== undefined && content.active)
       requireOffered(types.inUse, content.appointmentTypes, { element: 'appointmentTypes', offering: 'it offers' });
     const documents = await readCalendars(store, editor.scope, { practitioners: [content.practitioner] });
@@ -82,13 +82,13 @@ export async function setCalendar(
 export async function removeCalendar(editor: Editor, number: number): Promise<StoredCalendar> {
   return await alone(editor, async (store) => {
     const documents = await readCalendars(store, editor.scope);
-    const before = calendarNumbered(documents, number);
+    const before = getCalendar(documents, number);
     return before.active ? await put(editor, store, documents, { ...before, active: false }) : before;
   });
 }
 
 /** @throws PraxisError `resource-not-found` */
-export function calendarNumbered({ calendars }: StoredCalendars, number: number): StoredCalendar {
+export function getCalendar({ calendars }: StoredCalendars, number: number): StoredCalendar {
   const found = calendars.find((calendar) => calendar.number === number);
   return (
     found ??
@@ -116,7 +116,7 @@ export async function setHolidays(
     const [last] = await findHolidayVersions(store, scope, location);
     requireSeen('list of holidays', last?.version, seen);
     const made = { location, content, version: (last?.version ?? 0) + 1 };
-    const concerned = calendarsFrom(scope, await readCalendars(store, scope)).filter(
+    const concerned = toScheduledCalendars(scope, await readCalendars(store, scope)).filter(
       ({ calendar }) => location === '' || calendar.location === location,
     );
     await putHolidays(store, scope, { ...made, changedAtMs: clock.now(), changedBy }, practitionersOf(concerned));
@@ -125,7 +125,7 @@ export async function setHolidays(
 }
 
 function practitionersOf(calendars: readonly ScheduledCalendar[]): readonly string[] {
-  return calendars.map(({ calendar }) => practitionerOf(calendar));
+  return calendars.map(({ calendar }) => toPractitionerReference(calendar));
 }
 
 /** Alone among those who change calendars of the firm. */
@@ -145,7 +145,7 @@ async function put(
 ): Promise<StoredCalendar> {
   const before = documents.calendars.filter(({ number }) => number === draft.number);
   const made = { ...draft, version: (before[0]?.version ?? 0) + 1 };
-  const actors = actorsOf(calendarsFrom(scope, { ...documents, calendars: [...before, made] }));
+  const actors = listCalendarActors(toScheduledCalendars(scope, { ...documents, calendars: [...before, made] }));
   await putCalendar(store, scope, { ...made, changedAtMs: clock.now(), changedBy }, actors);
   return made;
 }

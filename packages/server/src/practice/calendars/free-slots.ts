@@ -6,9 +6,9 @@ import type { Budget } from '@praxis/fhir';
 import type { StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { type BookableActor, findBookableActors, findBusyIntervals } from '../booking/occupancy.ts';
-import { type Depth, depthOver } from './busy.ts';
+import { type Depth, measureDepth } from './busy.ts';
 import type { Calendar, Holiday, LocalPeriod } from './calendar.ts';
-import { type CandidateSlot, derivingSlots, type SlotRange, slotsOf } from './slots.ts';
+import { type CandidateSlot, deriveSlots, derivingSlots, type SlotRange } from './slots.ts';
 import { dayMs, minuteMs } from './zone.ts';
 
 /** A calendar with all that its slots are derived from. */
@@ -70,15 +70,15 @@ export interface FreeSlotsContext {
 }
 
 /** The rooms and equipment that appointments of the calendars may need, and the practitioners themselves, as Type/id. */
-export function actorsOf(calendars: readonly ScheduledCalendar[]): readonly string[] {
+export function listCalendarActors(calendars: readonly ScheduledCalendar[]): readonly string[] {
   const actors = calendars.flatMap(({ calendar }) => [
-    practitionerOf(calendar),
+    toPractitionerReference(calendar),
     ...calendar.appointmentTypes.flatMap(({ needs }) => needs.flatMap(({ anyOf }) => anyOf)),
   ]);
   return [...new Set(actors)].sort();
 }
 
-export function practitionerOf({ practitioner }: Calendar): string {
+export function toPractitionerReference({ practitioner }: Calendar): string {
   return `Practitioner/${practitioner}`;
 }
 
@@ -88,8 +88,8 @@ export async function* freeSlots(
   calendars: readonly ScheduledCalendar[],
   wanted: WantedSlots,
 ): AsyncGenerator<OfferedSlot> {
-  const actors = actorsOf(calendars);
-  const bookable = byActor(await findBookableActors(store, scope, actors));
+  const actors = listCalendarActors(calendars);
+  const bookable = mapByActor(await findBookableActors(store, scope, actors));
   const first = Math.max(wanted.fromMs, wanted.after?.startMs ?? wanted.fromMs);
   const portionMs = portionOf(calendars, wanted);
   let stepsOfPortion = 0;
@@ -98,7 +98,7 @@ export async function* freeSlots(
     const around = { startMs: fromMs - dayMs, endMs: toMs + 2 * dayMs };
     const taken = await findBusyIntervals(store, scope, actors, around, nowMs);
     budget.spend(taken.length * stepsPerTaken, derivingSlots);
-    const depth = depthOver(taken);
+    const depth = measureDepth(taken);
     for (let atMs = fromMs; atMs < toMs; atMs += portionMs) {
       const before = budget.stepsLeft;
       if (wanted.endsEarly === true && atMs > first && before < 2 * stepsOfPortion + stepsOfAnswer)
@@ -123,10 +123,10 @@ async function candidates(
   const slots: OfferedSlot[] = [];
   for (const { calendar, timeZone, holidays } of calendars) {
     if (wanted.isDone?.(calendar.number) === true) continue;
-    for (const slot of slotsOf(calendar, timeZone, holidays, wanted, budget)) slots.push({ ...slot, timeZone });
+    for (const slot of deriveSlots(calendar, timeZone, holidays, wanted, budget)) slots.push({ ...slot, timeZone });
     await budget.breathe(derivingSlots);
   }
-  return slots.sort((one, other) => compare(placeOf(one), placeOf(other)));
+  return slots.sort((one, other) => compare(toSlotPlace(one), toSlotPlace(other)));
 }
 
 /** Time that calendars make `slotsAtOnce` slots for at most, in ms: `daysAtOnce` at most. */
@@ -156,24 +156,24 @@ function stepsOfNeeds({ type }: CandidateSlot): number {
   return type.needs.reduce((actors, { anyOf }) => actors + anyOf.length, 0) * stepsPerTaken;
 }
 
-export function placeOf({ startMs, calendar, type }: CandidateSlot): SlotPlace {
+export function toSlotPlace({ startMs, calendar, type }: CandidateSlot): SlotPlace {
   return { startMs, calendar: calendar.number, type: type.code };
 }
 
 /** Whether an appointment could be booked there: the practitioner has room, and of each need one has. */
 export function isFree(slot: CandidateSlot, depth: Depth, bookable: ReadonlyMap<string, BookableActor>): boolean {
-  if (depth(practitionerOf(slot.calendar), slot.occupied) >= slot.capacity) return false;
+  if (depth(toPractitionerReference(slot.calendar), slot.occupied) >= slot.capacity) return false;
   return slot.type.needs.every(({ anyOf }) =>
     anyOf.some((actor) => depth(actor, slot.occupied) < (bookable.get(actor)?.capacity ?? 0)),
   );
 }
 
-export function byActor(actors: readonly BookableActor[]): ReadonlyMap<string, BookableActor> {
+export function mapByActor(actors: readonly BookableActor[]): ReadonlyMap<string, BookableActor> {
   return new Map(actors.map((each) => [each.actor, each]));
 }
 
 function isAfter(slot: CandidateSlot, after: SlotPlace | undefined): boolean {
-  return after === undefined || compare(placeOf(slot), after) > 0;
+  return after === undefined || compare(toSlotPlace(slot), after) > 0;
 }
 
 function compare(one: SlotPlace, other: SlotPlace): number {

@@ -8,16 +8,16 @@ import { readPeriod, wholeDay } from './calendar-rules.ts';
 import {
   type DocumentPlace,
   type DocumentReading,
-  dayOfPlace,
-  listOf,
-  memberOf,
+  getMemberPlace,
   note,
-  patternOf,
+  readDayAt,
+  readListAt,
+  readMatchAt,
   readObject,
+  readTextAt,
   requireNoProblems,
-  textOfPlace,
 } from './document.ts';
-import { dateText, dayMs } from './zone.ts';
+import { dayMs, formatDate } from './zone.ts';
 
 const holidaysMax = 500;
 const nameLengthMax = 120;
@@ -30,7 +30,7 @@ export function parseHolidays(document: unknown): readonly Holiday[] {
   const reading: DocumentReading = { problems: [] };
   const place = { reading, path: '', value: document };
   const members = readObject(place, ['holidays']) ?? {};
-  const holidays = listOf(memberOf(place, members, 'holidays'), { min: 0, max: holidaysMax }, readHoliday);
+  const holidays = readListAt(getMemberPlace(place, members, 'holidays'), { min: 0, max: holidaysMax }, readHoliday);
   requireNoProblems(reading, 'input-invalid');
   return holidays;
 }
@@ -38,27 +38,27 @@ export function parseHolidays(document: unknown): readonly Holiday[] {
 function readHoliday(place: DocumentPlace): Holiday | undefined {
   const members = readObject(place, ['date', 'yearly', 'name', 'from', 'to']);
   if (members === undefined) return undefined;
-  const member = (name: string): DocumentPlace => memberOf(place, members, name);
+  const member = (name: string): DocumentPlace => getMemberPlace(place, members, name);
   if ((members['date'] === undefined) === (members['yearly'] === undefined))
     return note(place, place.path, 'must have either date (YYYY-MM-DD) or yearly (MM-DD)');
   const on = members['date'] === undefined ? yearly(member('yearly')) : once(member('date'));
-  const name = members['name'] === undefined ? undefined : textOfPlace(member('name'), nameLengthMax);
+  const name = members['name'] === undefined ? undefined : readTextAt(member('name'), nameLengthMax);
   const isWhole = members['from'] === undefined && members['to'] === undefined;
   const period = isWhole ? wholeDay : readPeriod(place, members);
   return on === undefined || period === undefined ? undefined : { on, name, ...period };
 }
 
 function once(place: DocumentPlace): Holiday['on'] | undefined {
-  const day = dayOfPlace(place);
+  const day = readDayAt(place);
   return day === undefined ? undefined : { day };
 }
 
 function yearly(place: DocumentPlace): Holiday['on'] | undefined {
   const rule = 'a day MM-DD that exists, such as 12-25';
-  const text = patternOf(place, /^\d\d-\d\d$/, rule);
+  const text = readMatchAt(place, /^\d\d-\d\d$/, rule);
   if (text === undefined) return undefined;
   const date = `2024-${text}`; // a leap year
   const ms = Date.parse(date);
-  if (Number.isNaN(ms) || dateText(ms / dayMs) !== date) return note(place, place.path, `must be ${rule}`);
+  if (Number.isNaN(ms) || formatDate(ms / dayMs) !== date) return note(place, place.path, `must be ${rule}`);
   return { month: Number(text.slice(0, 2)), dayOfMonth: Number(text.slice(3)) };
 }

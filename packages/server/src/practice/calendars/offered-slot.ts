@@ -1,22 +1,22 @@
 /**
  * A slot that is derived from a calendar, by its id, as far as the caller may see it: for operations that hold or book it.
  */
-import { stored } from '../../access/disclosure.ts';
+import { boxStored } from '../../access/disclosure.ts';
 import type { Grant } from '../../access/grants.ts';
 import type { InteractionContext } from '../../engine/context.ts';
-import { notFound } from '../../engine/rights/denials.ts';
-import { criterionTest } from '../../engine/rights/disclosing.ts';
+import { refuseNotFound } from '../../engine/rights/denials.ts';
+import { compileCriterionTest } from '../../engine/rights/disclosing.ts';
 import type { StatementRunner } from '../../storage/statement-runner.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import type { BookingRules } from '../booking/booking.ts';
 import { findBookableActors } from '../booking/occupancy.ts';
-import { byActor, type OfferedSlot } from './free-slots.ts';
-import { calendarsFrom } from './scheduled-calendars.ts';
-import { slotGrants } from './slot-grants.ts';
+import { mapByActor, type OfferedSlot } from './free-slots.ts';
+import { toScheduledCalendars } from './scheduled-calendars.ts';
+import { listSlotGrants } from './slot-grants.ts';
 import { readSlotId } from './slot-id.ts';
-import { slotResource } from './slot-resource.ts';
-import { slotAt } from './slots.ts';
+import { toSlotResource } from './slot-resource.ts';
+import { deriveSlot } from './slots.ts';
 import { readCalendars } from './store.ts';
 
 /** A slot with the rules that it was derived by and is booked by. */
@@ -29,8 +29,8 @@ export interface SlotRules {
 /** @throws PraxisError `resource-not-found`, also of slots that the caller may not search for by all that is told of them */
 export async function requireOfferedSlot(context: InteractionContext, id: string): Promise<SlotRules> {
   const found = await findSlotRules(context.store, context.scope, id);
-  if (found === undefined) return notFound('Slot', id);
-  return offeredTo(context, slotGrants(context.policy))(found.slot) ? found : notFound('Slot', id);
+  if (found === undefined) return refuseNotFound('Slot', id);
+  return compileSlotTest(context, listSlotGrants(context.policy))(found.slot) ? found : refuseNotFound('Slot', id);
 }
 
 /**
@@ -45,33 +45,33 @@ export async function findSlotRules(
   const number = readSlotId(id)?.calendar;
   if (number === undefined) return undefined;
   const documents = await readCalendars(store, scope, { number, withActors: [] });
-  const calendars = calendarsFrom(scope, documents);
+  const calendars = toScheduledCalendars(scope, documents);
   const [scheduled] = calendars;
-  const slot = scheduled && slotAt(scheduled.calendar, scheduled.timeZone, scheduled.holidays, id);
+  const slot = scheduled && deriveSlot(scheduled.calendar, scheduled.timeZone, scheduled.holidays, id);
   if (scheduled === undefined || slot === undefined) return undefined;
   const needed = [...new Set(slot.type.needs.flatMap(({ anyOf }) => anyOf))];
   const needs = needed.length === 0 ? [] : await findBookableActors(store, scope, needed);
-  const bookable = byActor([...documents.bookable, ...needs]);
+  const bookable = mapByActor([...documents.bookable, ...needs]);
   return { slot: { ...slot, timeZone: scheduled.timeZone }, rules: { calendars, bookable } };
 }
 
 /** Whether a free slot is open to the caller under one of the grants. */
-export function offeredTo(context: InteractionContext, grants: readonly Grant[]): (slot: OfferedSlot) => boolean {
+export function compileSlotTest(context: InteractionContext, grants: readonly Grant[]): (slot: OfferedSlot) => boolean {
   if (grants.some(({ criteria }) => criteria.length === 0)) return () => true;
   return (slot) => {
-    const test = criterionTest(context, 'Slot', offeredRow(context, slot).content);
+    const test = compileCriterionTest(context, 'Slot', toStoredSlot(context, slot).content);
     return grants.some(({ criteria }) => criteria.every(test));
   };
 }
 
 /** The free slot as if it were stored. */
-export function offeredRow({ clock }: InteractionContext, slot: OfferedSlot): StoredResource {
+export function toStoredSlot({ clock }: InteractionContext, slot: OfferedSlot): StoredResource {
   return {
     type: 'Slot',
     id: slot.id,
     versionId: slot.calendar.version,
     lastUpdatedMs: clock.now(),
     deleted: false,
-    content: stored(JSON.stringify(slotResource(slot, slot.timeZone, 'free'))),
+    content: boxStored(JSON.stringify(toSlotResource(slot, slot.timeZone, 'free'))),
   };
 }

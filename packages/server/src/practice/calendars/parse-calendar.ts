@@ -9,9 +9,9 @@ import { findContradictions } from './contradictions.ts';
 import {
   type DocumentPlace,
   type DocumentReading,
-  flagOf,
-  memberOf,
-  patternOf,
+  getMemberPlace,
+  readFlagAt,
+  readMatchAt,
   readObject,
   requireNoProblems,
 } from './document.ts';
@@ -35,14 +35,14 @@ export function parseCalendar(document: unknown): CalendarContent {
 
 function readCalendar(place: DocumentPlace): CalendarContent {
   const members = readObject(place, names) ?? {};
-  const member = (name: string): DocumentPlace => memberOf(place, members, name);
+  const member = (name: string): DocumentPlace => getMemberPlace(place, members, name);
   const appointmentTypes = readTypes(member('appointmentTypes'));
   const schedule = members['schedule'] === undefined ? undefined : idOf(member('schedule'), 'Schedule');
   return {
     practitioner: idOf(member('practitioner'), 'Practitioner') ?? '',
     location: idOf(member('location'), 'Location') ?? '',
     ...(schedule === undefined ? {} : { schedule }),
-    active: members['active'] === undefined || flagOf(member('active')) === true,
+    active: members['active'] === undefined || readFlagAt(member('active')) === true,
     appointmentTypes,
     ...readRules(member('weekly'), member('exceptions')),
   };
@@ -50,5 +50,5 @@ function readCalendar(place: DocumentPlace): CalendarContent {
 
 /** The id of a resource (https://hl7.org/fhir/R4/datatypes.html#id). */
 function idOf(place: DocumentPlace, type: string): string | undefined {
-  return patternOf(place, /^[A-Za-z0-9.-]{1,64}$/, `the id of a ${type}, without the type`);
+  return readMatchAt(place, /^[A-Za-z0-9.-]{1,64}$/, `the id of a ${type}, without the type`);
 }

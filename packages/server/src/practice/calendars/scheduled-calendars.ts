@@ -17,27 +17,27 @@ import { readCalendars, type StoredCalendars } from './store.ts';
 const documentsMax = 2_000;
 
 /** @param practitioners as Practitioner/id; absent: all. In the order of their numbers, also those that are not active. */
-export async function scheduledCalendars(
+export async function readScheduledCalendars(
   store: StatementRunner,
   scope: TenantScope,
   practitioners?: readonly string[],
 ): Promise<readonly ScheduledCalendar[]> {
   const ids = practitioners?.map((reference) => reference.slice(reference.indexOf('/') + 1));
-  return calendarsFrom(scope, await readCalendars(store, scope, ids && { practitioners: ids }));
+  return toScheduledCalendars(scope, await readCalendars(store, scope, ids && { practitioners: ids }));
 }
 
 /** The calendars that the documents describe. */
-export function calendarsFrom(scope: TenantScope, documents: StoredCalendars): readonly ScheduledCalendar[] {
+export function toScheduledCalendars(scope: TenantScope, documents: StoredCalendars): readonly ScheduledCalendar[] {
   const holidays = new Map(documents.holidays.map(({ location, content }) => [location, holidaysOf(content)]));
   return documents.calendars.map(({ number, version, active, location, content }) => {
     const calendar: Calendar = { ...contentOf(content), active, firm: scope.firm, number, version };
-    const timeZone = timeZoneOf(scope, documents.timeZones.get(location));
+    const timeZone = resolveTimeZone(scope, documents.timeZones.get(location));
     return { calendar, timeZone, holidays: [...(holidays.get('') ?? []), ...(holidays.get(location) ?? [])] };
   });
 }
 
 /** The zone that the location names, else that of the firm: also where what it names is none. */
-export function timeZoneOf(scope: Pick<TenantScope, 'timeZone'>, named: string | undefined): string {
+export function resolveTimeZone(scope: Pick<TenantScope, 'timeZone'>, named: string | undefined): string {
   return named !== undefined && isTimeZone(named) ? named : scope.timeZone;
 }
 

@@ -9,14 +9,14 @@ import { isIncludeName } from '../../search/includes/include.ts';
 import { type IndexRows, indexElements } from '../../search/index/index-rows.ts';
 import { hasToken } from '../../search/index/match.ts';
 import type { Parameter, ValueContext } from '../../search/kinds/kind.ts';
-import { parametersOf } from '../../search/parameters.ts';
-import { fewValues } from '../../search/query/criteria.ts';
+import { getSearchableParameters } from '../../search/parameters.ts';
+import { splitValues } from '../../search/query/criteria.ts';
 import type { SearchQuery } from '../../search/query/query.ts';
 import { resultParameterNames } from '../../search/query/result-parameters.ts';
 import { refuseValue } from '../../search/query/search-values.ts';
 import type { AppointmentTypeRule, Calendar } from './calendar.ts';
-import { type SlotStatus, slotIdentifierSystem, slotIdentifierSystems, slotResource } from './slot-resource.ts';
-import { commonSpans, spansOf, type TimeSpan } from './slot-window.ts';
+import { findSlotIdentifierSystem, type SlotStatus, slotIdentifierSystems, toSlotResource } from './slot-resource.ts';
+import { intersectSpans, parseSpans, type TimeSpan } from './slot-window.ts';
 
 /** The slots of one type in one calendar that have one status. */
 export interface SlotSample {
@@ -35,7 +35,7 @@ export interface SlotConditions {
 type Ask = (sample: SlotSample) => boolean;
 
 /** @throws PraxisError `search-invalid` for what derived slots cannot be searched by */
-export function slotConditions(context: InteractionContext, query: SearchQuery): SlotConditions {
+export function readSlotConditions(context: InteractionContext, query: SearchQuery): SlotConditions {
   const asks: Ask[] = [];
   const spans: (readonly TimeSpan[])[] = [];
   let ids: ReadonlySet<string> | undefined;
@@ -44,17 +44,17 @@ export function slotConditions(context: InteractionContext, query: SearchQuery):
     if (resultParameterNames.has(code) || isIncludeName(name)) continue;
     const modifier = modifiers.join(':');
     if ((code === 'date' || code === 'start') && modifier === '')
-      spans.push(spansOf(value, valueContext(context, query, code), context.limits));
+      spans.push(parseSpans(value, valueContext(context, query, code), context.limits));
     else if (code === '_id' && modifier === '') {
-      const asked = fewValues(value, { name, limits: context.limits });
+      const asked = splitValues(value, { name, limits: context.limits });
       ids = new Set(asked.filter((id) => ids?.has(id) ?? true));
     } else asks.push(askOf(context, name, { code, modifier, value }));
   }
-  return { admits: (sample) => asks.every((ask) => ask(sample)), spans: commonSpans(spans), ids };
+  return { admits: (sample) => asks.every((ask) => ask(sample)), spans: intersectSpans(spans), ids };
 }
 
 function valueContext({ scope, baseUrl }: InteractionContext, { nowMs }: SearchQuery, name: string): ValueContext {
-  const parameter = parametersOf('Slot', scope.searchParameters).get(name);
+  const parameter = getSearchableParameters('Slot', scope.searchParameters).get(name);
   if (parameter === undefined) throw new TypeError(`Slot has no search parameter ${name}`);
   return { parameter, name, nowMs, timeZone: scope.timeZone, baseUrl };
 }
@@ -66,8 +66,8 @@ interface Asked {
 }
 
 function askOf(context: InteractionContext, name: string, { code, modifier, value }: Asked): Ask {
-  const parameter = parametersOf('Slot', context.scope.searchParameters).get(code);
-  const values = fewValues(value, { name, limits: context.limits });
+  const parameter = getSearchableParameters('Slot', context.scope.searchParameters).get(code);
+  const values = splitValues(value, { name, limits: context.limits });
   if (parameter?.kind.table === 'token' && ['', 'not', 'missing'].includes(modifier))
     return tokenAsk(
       parameter,
@@ -100,7 +100,7 @@ function tokenAsk({ number, facts }: Parameter, name: string, modifier: string, 
 function identifierValue(name: string, value: string): string {
   const at = value.indexOf('|');
   if (at < 1) return value;
-  const system = slotIdentifierSystem(value.slice(0, at));
+  const system = findSlotIdentifierSystem(value.slice(0, at));
   return system === undefined
     ? refuseValue(name, `takes one of the systems that slots have: ${Object.values(slotIdentifierSystems).join(', ')}`)
     : system + value.slice(at);
@@ -123,7 +123,7 @@ function scheduleAsk({ baseUrl }: InteractionContext, values: readonly string[])
 const samples = new WeakMap<AppointmentTypeRule, Map<string, SlotSample>>();
 
 /** What can be asked of the slots of the type in the calendar that have the status. */
-export function slotSample(
+export function getSlotSample(
   calendar: Calendar,
   type: AppointmentTypeRule,
   status: SlotStatus,
@@ -135,7 +135,7 @@ export function slotSample(
   const known = ofType.get(key);
   if (known !== undefined) return known;
   const slot = { id: 'sample', calendar, type, startMs: 0, endMs: 0, occupied: { startMs: 0, endMs: 0 }, capacity: 1 };
-  const rows = indexElements('Slot', slotResource(slot, 'UTC', status), { timeZone: 'UTC' }, budget);
+  const rows = indexElements('Slot', toSlotResource(slot, 'UTC', status), { timeZone: 'UTC' }, budget);
   const made = { calendar, rows };
   ofType.set(key, made);
   return made;

@@ -28,8 +28,8 @@ const pattern = /^([0-9a-f]{8})-([0-9a-f]{4})-8([0-9a-f]{3})-[89ab][0-9a-f]{3}-[
 /** Ids of the slots of one type in one calendar, by their start in whole minutes. */
 export type SlotIds = (startMs: number) => string;
 
-export function slotIds(firm: number, calendar: number, code: string): SlotIds {
-  const type = typeDigits(code);
+export function makeSlotIds(firm: number, calendar: number, code: string): SlotIds {
+  const type = computeTypeDigits(code);
   const rest = hash('sha256', `${firm} ${calendar} ${code}`);
   const variant = (8 + (Number.parseInt(rest.slice(0, 1), 16) & 3)).toString(16);
   const number = calendar.toString(16).padStart(7, '0');
@@ -41,7 +41,7 @@ export function slotIds(firm: number, calendar: number, code: string): SlotIds {
 }
 
 /** Five hexadecimal digits for the code of an appointment type, different for each type of a calendar. */
-export function typeDigits(code: string): string {
+export function computeTypeDigits(code: string): string {
   return hash('sha256', code).slice(0, 5);
 }
 

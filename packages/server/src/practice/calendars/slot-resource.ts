@@ -5,7 +5,7 @@
 import type { CodeableConcept, Identifier, Reference, Slot } from '@praxis/fhir';
 import type { AppointmentTypeRule, Calendar } from './calendar.ts';
 import type { CandidateSlot } from './slots.ts';
-import { instantText } from './zone.ts';
+import { formatInstant } from './zone.ts';
 
 /** Free: it can be booked now. Busy: what it takes is taken. Busy-unavailable: it has begun. */
 export const slotStatuses = ['free', 'busy', 'busy-unavailable'] as const;
@@ -22,7 +22,7 @@ export const slotIdentifierSystems = {
  * The system as slots have it, for any spelling of it: with http or https, and, of hl7.org, with `www.` or without; undefined
  * for one that no slot has.
  */
-export function slotIdentifierSystem(spelling: string): string | undefined {
+export function findSlotIdentifierSystem(spelling: string): string | undefined {
   const wanted = withoutHost(spelling);
   return Object.values(slotIdentifierSystems).find((system) => withoutHost(system) === wanted);
 }
@@ -37,7 +37,7 @@ export const calendarIdentifierSystem = 'https://praxis.health/fhir/sid/calendar
 const identifierTypes = 'http://terminology.hl7.org/CodeSystem/v2-0203';
 
 /** @param timeZone IANA name, of the calendar's location: start and end are told in its time */
-export function slotResource(slot: CandidateSlot, timeZone: string, status: SlotStatus): Slot {
+export function toSlotResource(slot: CandidateSlot, timeZone: string, status: SlotStatus): Slot {
   const { id, calendar, type, startMs, endMs } = slot;
   return {
     resourceType: 'Slot',
@@ -50,8 +50,8 @@ export function slotResource(slot: CandidateSlot, timeZone: string, status: Slot
     appointmentType: appointmentType(type),
     schedule: scheduleOf(calendar),
     status,
-    start: instantText(timeZone, startMs),
-    end: instantText(timeZone, endMs),
+    start: formatInstant(timeZone, startMs),
+    end: formatInstant(timeZone, endMs),
   };
 }
 

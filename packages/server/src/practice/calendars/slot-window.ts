@@ -6,7 +6,7 @@
 import type { InteractionLimits } from '../../engine/context.ts';
 import { parseDateValue } from '../../search/kinds/date.ts';
 import type { ValueContext } from '../../search/kinds/kind.ts';
-import { fewValues } from '../../search/query/criteria.ts';
+import { splitValues } from '../../search/query/criteria.ts';
 import { refuseValue } from '../../search/query/search-values.ts';
 
 /** [fromMs, toMs) in milliseconds since 1970; infinite where an end is open. */
@@ -26,8 +26,8 @@ const windowMaxMs = windowDaysMax * 24 * hourMs + hourMs;
 const microsPerMs = 1000;
 
 /** The spans of one parameter: commas separate those of which any will do. */
-export function spansOf(value: string, context: ValueContext, limits: InteractionLimits): readonly TimeSpan[] {
-  return fewValues(value, { name: context.name, limits }).map((each) => spanOf(each, context));
+export function parseSpans(value: string, context: ValueContext, limits: InteractionLimits): readonly TimeSpan[] {
+  return splitValues(value, { name: context.name, limits }).map((each) => spanOf(each, context));
 }
 
 /** Starts are instants, so each prefix is one span, but for `ne`, which leaves out what it names. */
@@ -55,7 +55,7 @@ function spanOf(value: string, context: ValueContext): TimeSpan {
 }
 
 /** What lies in a span of each: the searched time in order, without gaps where there are none. */
-export function commonSpans(given: readonly (readonly TimeSpan[])[]): readonly TimeSpan[] {
+export function intersectSpans(given: readonly (readonly TimeSpan[])[]): readonly TimeSpan[] {
   const all: readonly TimeSpan[] = [{ fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY }];
   return given.reduce((spans, more) => common(spans, united(more)), all);
 }
@@ -88,7 +88,7 @@ function common(spans: readonly TimeSpan[], others: readonly TimeSpan[]): readon
  * The window around all spans; undefined where they have nothing in common.
  * @throws PraxisError `search-invalid` for a window that is open or too long
  */
-export function windowOver(spans: readonly TimeSpan[]): TimeSpan | undefined {
+export function computeSearchWindow(spans: readonly TimeSpan[]): TimeSpan | undefined {
   if (spans.length === 0) return undefined;
   const fromMs = Math.min(...spans.map((span) => span.fromMs));
   const toMs = Math.max(...spans.map((span) => span.toMs));

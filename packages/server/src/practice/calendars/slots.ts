@@ -4,9 +4,9 @@
  */
 import type { Budget, BudgetedWork } from '@praxis/fhir';
 import type { AppointmentTypeRule, Calendar, Holiday, LocalPeriod } from './calendar.ts';
-import { readSlotId, type SlotIds, slotIds, slotStarts } from './slot-id.ts';
-import { type Window, windowsOf } from './windows.ts';
-import { type Day, dayAt, dayMs, minuteMs, type Stretch, stretchesOf, weekdayOf } from './zone.ts';
+import { makeSlotIds, readSlotId, type SlotIds, slotStarts } from './slot-id.ts';
+import { computeWindows, type Window } from './windows.ts';
+import { type Day, dayMs, listStretches, minuteMs, type Stretch, toLocalDay, toWeekday } from './zone.ts';
 
 export interface CandidateSlot {
   /** Computed from the slot, the same for ever: slot-id.ts. */
@@ -58,7 +58,7 @@ const stepsPerOffer = 5;
  * @param holidays of the calendar's location
  * @throws RangeError for a name that is no time zone; PraxisError `too-costly`
  */
-export function slotsOf(
+export function deriveSlots(
   calendar: Calendar,
   timeZone: string,
   holidays: readonly Holiday[],
@@ -82,14 +82,14 @@ function* slotsInRange(
   if (!calendar.active || range.fromMs >= range.toMs) return;
   const offers = calendar.appointmentTypes
     .filter(({ code }) => range.appointmentTypes?.has(code) ?? true)
-    .map((type) => ({ type, idAt: slotIds(calendar.firm, calendar.number, type.code) }));
-  const last = dayAt(timeZone, range.toMs - 1) + 1;
-  for (let day = dayAt(timeZone, range.fromMs) - 1; day <= last; day += 1) {
-    const starts = range.startsOn?.(weekdayOf(day)) ?? anyStart;
+    .map((type) => ({ type, idAt: makeSlotIds(calendar.firm, calendar.number, type.code) }));
+  const last = toLocalDay(timeZone, range.toMs - 1) + 1;
+  for (let day = toLocalDay(timeZone, range.fromMs) - 1; day <= last; day += 1) {
+    const starts = range.startsOn?.(toWeekday(day)) ?? anyStart;
     spend(1);
     if (starts.length === 0) continue;
     spend(stepsOfDay(calendar, holidays, day));
-    const slots = windowsOf(calendar, holidays, day).flatMap((window) => {
+    const slots = computeWindows(calendar, holidays, day).flatMap((window) => {
       const stretches = startStretches(day, stretchesOfWindow(timeZone, day, window), starts, range);
       spend(1);
       if (stretches.length === 0) return [];
@@ -117,7 +117,7 @@ function stepsOfDay({ weekly, exceptions }: Calendar, holidays: readonly Holiday
  * @param timeZone IANA name, of the calendar's location
  * @param holidays of the calendar's location
  */
-export function slotAt(
+export function deriveSlot(
   calendar: Calendar,
   timeZone: string,
   holidays: readonly Holiday[],
@@ -143,7 +143,7 @@ function stretchesOfWindow(timeZone: string, day: Day, window: Window): readonly
   const fromLocalMs = midnight + window.fromMinutes * minuteMs;
   const toLocalMs = midnight + window.toMinutes * minuteMs;
   const made: WindowStretch[] = [];
-  for (const stretch of stretchesOf(timeZone, fromLocalMs, toLocalMs).toReversed()) {
+  for (const stretch of listStretches(timeZone, fromLocalMs, toLocalMs).toReversed()) {
     const later = made.at(-1);
     made.push({ ...stretch, openUntilMs: later?.fromMs === stretch.toMs ? later.openUntilMs : stretch.toMs });
   }

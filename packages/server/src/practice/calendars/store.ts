@@ -4,9 +4,9 @@
  */
 import { parseJson } from '@praxis/fhir';
 import { type Sql, sql } from '../../database/sql.ts';
-import { objectsOf, textOf } from '../../search/json-values.ts';
-import { typeNumber } from '../../search/numbers.ts';
-import { textArray } from '../../storage/index-arrays.ts';
+import { findText, listObjects } from '../../search/json-values.ts';
+import { getTypeNumber } from '../../search/numbers.ts';
+import { encodeTextArray } from '../../storage/index-arrays.ts';
 import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import type { BookableActor } from '../booking/occupancy.ts';
@@ -179,10 +179,10 @@ function bookableOf({ location, version, number }: DocumentRow): BookableActor {
 
 function zoneOf({ location, content }: DocumentRow): readonly (readonly [string, string])[] {
   if (content === null) return [];
-  const extension = objectsOf(parseJson(content), 'extension').find(
-    (each) => textOf(each, 'url') === timeZoneExtension,
+  const extension = listObjects(parseJson(content), 'extension').find(
+    (each) => findText(each, 'url') === timeZoneExtension,
   );
-  const zone = extension && (textOf(extension, 'valueCode') ?? textOf(extension, 'valueString'));
+  const zone = extension && (findText(extension, 'valueCode') ?? findText(extension, 'valueString'));
   return zone === undefined ? [] : [[location, zone]];
 }
 
@@ -195,13 +195,13 @@ function versionsOf(rows: readonly DocumentVersionRow[]): readonly DocumentVersi
 /** One statement, so that calendars, holidays and zones are those of one moment. */
 function allStatement({ firm, application }: TenantScope, choice: CalendarChoice): Sql {
   const { practitioners, number, withActors } = choice;
-  const wanted = practitioners === undefined ? null : textArray(practitioners);
+  const wanted = practitioners === undefined ? null : encodeTextArray(practitioners);
   const actors =
     withActors === undefined
       ? sql.empty
       : sql`UNION ALL SELECT 'actor', capacity::int, version, NULL, NULL, actor, NULL FROM bookable_actor
         WHERE firm = ${firm} AND actor = ANY (ARRAY(SELECT 'Practitioner/' || practitioner FROM own UNION ALL SELECT 'Location/' || location FROM own)
-          || ${textArray(withActors)}::text[])
+          || ${encodeTextArray(withActors)}::text[])
       `;
   return sql`
     WITH own AS MATERIALIZED (
@@ -214,7 +214,7 @@ function allStatement({ firm, application }: TenantScope, choice: CalendarChoice
       UNION ALL SELECT 'holidays', NULL, version, NULL, NULL, location, content FROM holiday_list
         WHERE firm = ${firm} AND (location = '' OR location IN (SELECT location FROM own))
       UNION ALL SELECT 'location', NULL, NULL, NULL, NULL, id, content FROM resource
-        WHERE firm = ${firm} AND rtype = ${typeNumber('Location')} AND id IN (SELECT location FROM own WHERE active)
+        WHERE firm = ${firm} AND rtype = ${getTypeNumber('Location')} AND id IN (SELECT location FROM own WHERE active)
       ${actors}OFFSET 0) d ON true
     WHERE e.firm = ${firm} AND e.application = ${application}
     ORDER BY d.kind, d.number, d.location`;
@@ -303,7 +303,7 @@ function allowed({ firm, application, epoch }: TenantScope): Sql {
 function raised({ firm, application }: TenantScope, actors: readonly string[]): Sql {
   return sql`raised AS (
       INSERT INTO bookable_actor (firm, version, capacity, actor)
-      SELECT ${firm}, 1, 1, a.actor FROM allowed CROSS JOIN unnest(${textArray([...new Set(actors)].sort())}::text[]) AS a(actor)
+      SELECT ${firm}, 1, 1, a.actor FROM allowed CROSS JOIN unnest(${encodeTextArray([...new Set(actors)].sort())}::text[]) AS a(actor)
       ON CONFLICT (firm, actor) DO UPDATE SET version = bookable_actor.version + 1),
     marked AS (
       INSERT INTO occupancy_change (firm) SELECT ${firm} FROM allowed

@@ -3,7 +3,7 @@
  * extra openings, which win over both. No two windows of a day overlap.
  */
 import type { Calendar, DayExceptions, Holiday, LocalPeriod, WeeklyRule } from './calendar.ts';
-import { type Day, dayMs, weekdayOf } from './zone.ts';
+import { type Day, dayMs, toWeekday } from './zone.ts';
 
 export interface Window extends LocalPeriod {
   /** Slots start at this minute of the day and every step after it, also where the window was cut since. */
@@ -17,7 +17,7 @@ export interface Window extends LocalPeriod {
 }
 
 /** The windows of the day, in order. `holidays`: of the calendar's location. */
-export function windowsOf(calendar: Calendar, holidays: readonly Holiday[], day: Day): readonly Window[] {
+export function computeWindows(calendar: Calendar, holidays: readonly Holiday[], day: Day): readonly Window[] {
   const { closures, openings } = calendar.exceptions.get(day) ?? noExceptions;
   const shut = [...holidays.filter((holiday) => isOn(holiday, day)), ...closures, ...openings];
   const weekly = calendar.weekly.filter((rule) => isValid(rule, day)).map(windowOf);
@@ -32,7 +32,7 @@ export function windowsOf(calendar: Calendar, holidays: readonly Holiday[], day:
 export function isValid({ days, validFrom, validTo }: WeeklyRule, day: Day): boolean {
   if (validFrom !== undefined && day < validFrom) return false;
   if (validTo !== undefined && day > validTo) return false;
-  return days.includes(weekdayOf(day));
+  return days.includes(toWeekday(day));
 }
 
 const noExceptions: DayExceptions = { closures: [], openings: [] };

@@ -2,7 +2,7 @@
 
 import { defineAction } from '../../actions/action.ts';
 import type { Shape } from '../../actions/schema.ts';
-import { authorisedOf, firmOf } from '../../actions/targets.ts';
+import { getAuthorisedTargets, getTargetFirm } from '../../actions/targets.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import { type ListedCharge, listCharges } from './inbound-list.ts';
 
@@ -47,9 +47,11 @@ export const chargeActions = [
     output: { kind: 'list', shape: charge },
     async run(context, { path, body: { from = 0, to = Number.MAX_SAFE_INTEGER, application, patient, ...words } }) {
       const { database, clock, store } = context;
-      const scope = await openOperatorScope(database, clock, await firmOf(context, path));
+      const scope = await openOperatorScope(database, clock, await getTargetFirm(context, path));
       const source =
-        application === undefined ? undefined : (await authorisedOf(context, { ...path, application })).application;
+        application === undefined
+          ? undefined
+          : (await getAuthorisedTargets(context, { ...path, application })).application;
       const filter = {
         ...words,
         ...(source === undefined ? {} : { application: source.id }),

@@ -1,10 +1,10 @@
 /** ChargeItem (https://hl7.org/fhir/R4/chargeitem.html): a transaction, recorded once, judged by its table of states. */
 import type { Behaviour } from '../../resources/behaviour.ts';
-import { judgedBy } from '../../resources/states/judging.ts';
+import { buildJudge } from '../../resources/states/judging.ts';
 import { chargeItemStates } from './charge-item-states.ts';
 import { chargeMembers, judgeCharge, storeCharge } from './inbound-charge.ts';
 
-const { judge, judged } = judgedBy([chargeItemStates]);
+const { judge, judged } = buildJudge([chargeItemStates]);
 
 export const chargeItem: Behaviour<'ChargeItem'> = {
   type: 'ChargeItem',

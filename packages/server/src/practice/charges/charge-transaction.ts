@@ -28,7 +28,7 @@ export interface ChargeFacts {
 }
 
 /** The id that the application gave the transaction; undefined: none. */
-export function transactionOf(charge: ChargeItem | undefined): string | undefined {
+export function findTransactionId(charge: ChargeItem | undefined): string | undefined {
   return transactionsOf(charge)[0];
 }
 

@@ -6,7 +6,7 @@ import { fail } from '../../base/errors.ts';
 import type { BehaviourContext, VersionChange } from '../../resources/behaviour.ts';
 import { commitUnlessConflict } from '../../resources/write-or-rollback.ts';
 import type { ResourceStore, WriteOutcome } from '../../storage/store.ts';
-import { requireTransaction, transactionOf } from './charge-transaction.ts';
+import { findTransactionId, requireTransaction } from './charge-transaction.ts';
 import { noteCharge, releaseCharge } from './store.ts';
 
 /** Another charge has the id of the transaction. */
@@ -33,7 +33,7 @@ export async function storeCharge(
 ): Promise<WriteOutcome> {
   const { scope, store } = context;
   const { before, after, write } = change;
-  if (before !== undefined && after !== undefined && transactionOf(before) === transactionOf(after))
+  if (before !== undefined && after !== undefined && findTransactionId(before) === findTransactionId(after))
     return await store.write(scope, write);
   try {
     return await commitUnlessConflict(store, scope, async (inside) => {
@@ -55,7 +55,7 @@ async function note(
   const known = write.expectedVersion === 0 ? undefined : await releaseCharge(inside, scope, write.id);
   if (after === undefined) return;
   const source = known ?? { application: scope.application, receivedMs: clock.now() };
-  const first = await noteCharge(inside, scope, { charge: write.id, transaction: transactionOf(after), ...source });
+  const first = await noteCharge(inside, scope, { charge: write.id, transaction: findTransactionId(after), ...source });
   if (first !== undefined) throw new Repeated(first);
 }
 

@@ -2,9 +2,9 @@
  * Where ChargeItems came from: the application that recorded one, when, and its id of the transaction, which it gives to one
  * charge only (docs/decisions/0196).
  */
-import { type Stored, stored } from '../../access/disclosure.ts';
+import { boxStored, type Stored } from '../../access/disclosure.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import { typeNumber } from '../../search/numbers.ts';
+import { getTypeNumber } from '../../search/numbers.ts';
 import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 
@@ -106,7 +106,7 @@ export async function findInboundCharges(
             application,
             transaction: transaction ?? undefined,
             receivedMs: received,
-            content: stored(content),
+            content: boxStored(content),
           },
         ],
   );
@@ -151,7 +151,7 @@ function listStatement({ firm, application }: TenantScope, filter: ChargeFilter,
     SELECT e.epoch, d.charge, a.name AS application, d.transaction, d.received, d.content
     FROM access_epoch e LEFT JOIN LATERAL (
       SELECT c.charge, c.application, c.transaction, c.received, r.content
-      FROM inbound_charge c JOIN resource r ON r.firm = ${firm} AND r.rtype = ${typeNumber('ChargeItem')} AND r.id = c.charge
+      FROM inbound_charge c JOIN resource r ON r.firm = ${firm} AND r.rtype = ${getTypeNumber('ChargeItem')} AND r.id = c.charge
       WHERE c.firm = ${firm} AND c.received >= ${filter.fromMs}::bigint AND c.received < ${filter.toMs}::bigint
         AND r.content IS NOT NULL
         AND (${source}::int IS NULL OR c.application = ${source}::int)

@@ -4,13 +4,13 @@
  */
 import { hash } from 'node:crypto';
 import { type JsonObject, parseJsonObject, practiceExtensions, type ResourceTypes } from '@praxis/fhir';
-import { disclosedText, serverWritten } from '../../access/disclosure.ts';
-import { memberText, withMember } from '../../access/json-members.ts';
+import { markServerWritten, unwrapDisclosed } from '../../access/disclosure.ts';
+import { findMemberText, withMember } from '../../access/json-members.ts';
 import type { ElementFilter } from '../../access/mask.ts';
 import type { Permission } from '../../access/policy.ts';
 import type { ContentFlag, FhirRequest, InteractionContext } from '../../engine/context.ts';
 import type { Decorate, ResourceHooks } from '../../engine/hooks.ts';
-import { criterionTest, discloseReadable } from '../../engine/rights/disclosing.ts';
+import { compileCriterionTest, discloseReadable } from '../../engine/rights/disclosing.ts';
 import type { StoredResource } from '../../storage/store.ts';
 
 /** A member that repeats, and what is added to it. */
@@ -50,12 +50,12 @@ function decorateByFlags(context: InteractionContext, { type, contentFlags }: Fh
   const look = lookFrom(context);
   return async (letter, row, shown, filter) => {
     const isOpen = opened(context, letter, row);
-    let text = disclosedText(shown);
+    let text = unwrapDisclosed(shown);
     for (const add of adding)
-      for (const [member, values] of await add(look, row, disclosedText(shown)))
+      for (const [member, values] of await add(look, row, unwrapDisclosed(shown)))
         if (isOpen(member) && isWanted(filter, member))
           text = values.reduce((all, value) => withValue(all, member, value), text);
-    return serverWritten(text); // what is added was disclosed to the caller, or is made of the id
+    return markServerWritten(text); // what is added was disclosed to the caller, or is made of the id
   };
 }
 
@@ -129,7 +129,7 @@ function lookFrom(context: InteractionContext): Look {
   const read = async (type: string, id: string): Promise<string | undefined> => {
     const row = await context.store.read(context.scope, type, id);
     const shown = row === undefined || row.deleted ? undefined : discloseReadable(context, row);
-    return shown && disclosedText(shown);
+    return shown && unwrapDisclosed(shown);
   };
   return {
     context,
@@ -154,7 +154,7 @@ function opened(
   letter: Permission,
   { type, content }: StoredResource,
 ): (member: string) => boolean {
-  const test = criterionTest(context, type, content);
+  const test = compileCriterionTest(context, type, content);
   const grants = context.policy.grants(type, letter).filter(({ criteria }) => criteria.every(test));
   return (member) => grants.some(({ elements }) => elements === 'all' || elements.has(`${type}.${member}`));
 }
@@ -168,7 +168,7 @@ function isWanted({ elements, summary }: ElementFilter, member: string): boolean
 /** The JSON text with the value at the end of a member that repeats, unless it holds the same already. */
 function withValue(text: string, member: string, value: JsonObject): string {
   const added = JSON.stringify(value);
-  const before = memberText(text, member) ?? '[]';
+  const before = findMemberText(text, member) ?? '[]';
   if (before.includes(added)) return text;
   const inner = before.slice(before.indexOf('[') + 1, before.lastIndexOf(']')).trim();
   return withMember(text, member, inner === '' ? `[${added}]` : `[${inner},${added}]`);

@@ -3,17 +3,17 @@
  * (docs/decisions/0193, 0194). Content is named by who has uploaded it, and by whoever writes what holds it already.
  */
 import type { JsonObject, JsonValue } from '@praxis/fhir';
-import { contentOf, parseStored } from '../../access/disclosure.ts';
+import { getStoredText, parseStored } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import type { ResourceHooks, StoringContext } from '../../engine/hooks.ts';
-import { criterionTest } from '../../engine/rights/disclosing.ts';
+import { compileCriterionTest } from '../../engine/rights/disclosing.ts';
 import { type ResourceWrite, requireType, type WriteOutcome } from '../../storage/store.ts';
 import { withContentLinksFor } from './content-links.ts';
 import {
   type ContentReference,
   contentIdPattern,
-  contentReferences,
   holdsContent,
+  listContentReferences,
   withStoredNames,
 } from './content-urls.ts';
 import { type ContentHolder, findContentHolders, holdContents, type KnownContent, lockContents } from './store.ts';
@@ -31,7 +31,7 @@ class Overtaken extends Error {
 export const contentHooks: ResourceHooks = {
   toStored: withStoredNames,
   wrapStore: (context, write, work) =>
-    write.content === null || !holdsContent(contentOf(write.content))
+    write.content === null || !holdsContent(getStoredText(write.content))
       ? work(context)
       : attachContent(context, write, work),
   toSent: (context, letter, { type, id, disclosed }) => withContentLinksFor(context, letter, type, id, disclosed),
@@ -75,7 +75,7 @@ export async function attachProposedContent(
   write: ResourceWrite,
   task: string,
 ): Promise<void> {
-  if (write.content === null || !holdsContent(contentOf(write.content))) return;
+  if (write.content === null || !holdsContent(getStoredText(write.content))) return;
   const { ids, resource } = await requireNamed(context, write);
   await holdContents(context.store, context.scope, ids, `Task/${task}`, patientOf(resource, context.baseUrl));
 }
@@ -96,7 +96,7 @@ interface Named {
 async function requireNamed(context: StoringContext, write: ResourceWrite): Promise<Named> {
   const { store, scope } = context;
   const resource = write.content === null ? {} : parseStored(write.content);
-  const references = contentReferences(resource, write.type);
+  const references = listContentReferences(resource, write.type);
   const ids = [...new Set(references.map(({ id }) => id))];
   const known = await lockContents(
     store,
@@ -201,7 +201,7 @@ async function isSeen(context: StoringContext, holder: string): Promise<boolean>
   const type = 'DocumentReference';
   const row = await context.store.read(context.scope, type, holder.slice(`${type}/`.length));
   if (row === undefined || row.deleted) return false;
-  const test = criterionTest(context, type, row.content);
+  const test = compileCriterionTest(context, type, row.content);
   const whole = (['r', 's'] as const).some((letter) =>
     context.policy.grants(type, letter).some(({ elements, criteria }) => elements === 'all' && criteria.every(test)),
   );

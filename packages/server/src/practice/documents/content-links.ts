@@ -2,13 +2,13 @@
  * URLs of content that need no header (docs/decisions/0192): what they allow is sealed into them, with the access epoch of
  * the application at the firm. They end by time, and at once with any change of the rights that they were made under.
  */
-import { type Disclosed, disclosedText, serverWritten } from '../../access/disclosure.ts';
+import { type Disclosed, markServerWritten, unwrapDisclosed } from '../../access/disclosure.ts';
 import { withoutMember } from '../../access/json-members.ts';
 import { tagSubsetted } from '../../access/mask.ts';
 import type { Permission } from '../../access/policy.ts';
 import type { Secrets } from '../../base/secrets.ts';
 import type { InteractionContext } from '../../engine/context.ts';
-import { contentBaseOf, holdsContent, withContentUrls } from './content-urls.ts';
+import { buildContentBase, holdsContent, withContentUrls } from './content-urls.ts';
 
 /** How long a URL is good for at most, upload and download alike. */
 const linkMs = 300_000;
@@ -39,7 +39,7 @@ export interface ContentLink {
 type LinkContext = Pick<InteractionContext, 'scope' | 'caller' | 'secrets' | 'clock' | 'baseUrl'>;
 
 /** The URL, absolute. */
-export function contentLinkUrl(
+export function buildContentLinkUrl(
   context: LinkContext,
   id: string,
   { purpose, holder }: Pick<ContentLink, 'purpose' | 'holder'>,
@@ -63,7 +63,7 @@ export function contentLinkUrl(
     ),
     bindingOf(scope.environment, scope.firmPrefix, scope.product, id),
   );
-  return `${contentBaseOf(baseUrl)}/${id}?${linkParameter}=${sealed.toString('base64url')}`;
+  return `${buildContentBase(baseUrl)}/${id}?${linkParameter}=${sealed.toString('base64url')}`;
 }
 
 /** What the value of the parameter allows at a path; undefined: it was not made by this service, or not for this path. */
@@ -97,14 +97,14 @@ export function withContentLinksFor(
   id: string,
   disclosed: Disclosed<string>,
 ): Disclosed<string> {
-  const text = disclosedText(disclosed);
+  const text = unwrapDisclosed(disclosed);
   if (!holdsContent(text)) return disclosed;
   if (letter === 's' && type === 'DocumentReference')
-    return serverWritten(tagSubsetted(withoutMember(text, 'content')));
-  const base = contentBaseOf(context.baseUrl);
+    return markServerWritten(tagSubsetted(withoutMember(text, 'content')));
+  const base = buildContentBase(context.baseUrl);
   const urlOf = (content: string): string =>
     letter === 'r'
-      ? contentLinkUrl(context, content, { purpose: 'download', holder: `${type}/${id}` })
+      ? buildContentLinkUrl(context, content, { purpose: 'download', holder: `${type}/${id}` })
       : `${base}/${content}`;
-  return serverWritten(withContentUrls(text, urlOf)); // nothing is added but URLs of this service
+  return markServerWritten(withContentUrls(text, urlOf)); // nothing is added but URLs of this service
 }

@@ -17,13 +17,13 @@ const storedName = new RegExp(`"urn:praxis:content:(${id})"`, 'g');
 const storedMark = '"urn:praxis:content:';
 
 /** Where the firm's content lies, absolute. @param baseUrl the FHIR base of the firm */
-export function contentBaseOf(baseUrl: string): string {
+export function buildContentBase(baseUrl: string): string {
   return `${baseUrl.slice(0, -'/fhir/v2'.length)}/${contentSegment}`;
 }
 
 /** The JSON text with the URLs of the firm's content, with or without a query, as they are stored. */
 export function withStoredNames(text: string, baseUrl: string): string {
-  const base = contentBaseOf(baseUrl);
+  const base = buildContentBase(baseUrl);
   if (!text.includes(`"${base}/`)) return text;
   const pattern = new RegExp(`"${RegExp.escape(base)}/(${id})(?:\\?[^"\\\\]*)?"`, 'g');
   return text.replace(pattern, '"urn:praxis:content:$1"');
@@ -50,7 +50,7 @@ export interface ContentReference {
 }
 
 /** All of them, in the order of the resource. */
-export function contentReferences(resource: JsonObject, type: string): readonly ContentReference[] {
+export function listContentReferences(resource: JsonObject, type: string): readonly ContentReference[] {
   const found: ContentReference[] = [];
   visit(resource, type, (value, path, parent) => {
     const [, content] = /^urn:praxis:content:(.*)$/.exec(value) ?? [];

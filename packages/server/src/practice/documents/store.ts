@@ -3,7 +3,7 @@
  * (docs/decisions/0192, 0193). The bytes lie in the content store (content/content-store.ts).
  */
 import { type Sql, sql } from '../../database/sql.ts';
-import { typeNumber } from '../../search/numbers.ts';
+import { getTypeNumber } from '../../search/numbers.ts';
 import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 
@@ -274,7 +274,7 @@ function shownStatement({ firm, application }: TenantScope, id: string, holder: 
     SELECT e.epoch, c.* FROM access_epoch e LEFT JOIN LATERAL (
       SELECT c.id, c.object_key, c.size, c.media_type, c.sha256, h.patient
       FROM document_content c JOIN content_holder h ON h.firm = ${firm} AND h.content = c.id AND h.holder = ${holder}
-      JOIN resource r ON r.firm = ${firm} AND r.rtype = ${typeNumber(type)} AND r.id = ${resource} AND r.content IS NOT NULL
+      JOIN resource r ON r.firm = ${firm} AND r.rtype = ${getTypeNumber(type)} AND r.id = ${resource} AND r.content IS NOT NULL
       JOIN authorisation z ON z.firm = ${firm} AND z.application = ${application} AND z.state = 'active'
         AND (z.expires_at IS NULL OR z.expires_at > to_timestamp(${nowMs}::bigint / 1000.0))
       WHERE c.firm = ${firm} AND c.id = ${id} AND c.object_key IS NOT NULL OFFSET 0) c ON true

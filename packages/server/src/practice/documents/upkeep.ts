@@ -77,7 +77,7 @@ export interface StoredContent {
 }
 
 /** All content of a firm that was uploaded, in the order of its ids. */
-export async function* contentsOfFirm(database: Database, firm: number): AsyncGenerator<StoredContent> {
+export async function* readFirmContents(database: Database, firm: number): AsyncGenerator<StoredContent> {
   let after = '';
   for (;;) {
     const rows: StoredContent[] = await database.forFirm(firm).query<StoredContent>(sql`

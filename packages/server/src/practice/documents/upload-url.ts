@@ -4,18 +4,18 @@
  */
 
 import type { JsonObject, JsonValue, StepBudget } from '@praxis/fhir';
-import { serverWritten } from '../../access/disclosure.ts';
+import { markServerWritten } from '../../access/disclosure.ts';
 import { explainDenial } from '../../access/explain.ts';
 import { toInstant } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
-import { newUuid } from '../../base/ids.ts';
+import { makeUuid } from '../../base/ids.ts';
 import { isTaken, mediaTypes } from '../../content/media-types.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../../engine/context.ts';
 import type { ResourceHooks } from '../../engine/hooks.ts';
-import { denied } from '../../engine/rights/denials.ts';
+import { denyAccess } from '../../engine/rights/denials.ts';
 import { requireResource } from '../../engine/write/build-write.ts';
-import { contentLinkUrl, linkEndMs } from './content-links.ts';
-import { contentBaseOf } from './content-urls.ts';
+import { buildContentLinkUrl, linkEndMs } from './content-links.ts';
+import { buildContentBase } from './content-urls.ts';
 import { offerUpload, type UploadOffer } from './store.ts';
 
 /** Contents of one application at one firm that no resource holds: those asked for, and those uploaded. */
@@ -39,7 +39,7 @@ async function uploadUrlFor(context: InteractionContext, request: FhirRequest): 
   const body = await request.body();
   if (isBinaryWithoutData(body)) return await offer(context, request, announcedType(body, context.budget));
   if (mayCreate) return undefined;
-  return denied(
+  return denyAccess(
     `acl/bnry_c_url asks for a URL and stores nothing here: send {"resourceType":"Binary","contentType":"…"} or no body, then PUT the file to the URL of the answer. ${explainDenial(context.policy, 'Binary', 'c').diagnostics}`,
   );
 }
@@ -68,7 +68,7 @@ async function offer(
 ): Promise<FhirResponse> {
   const nowMs = context.clock.now();
   const made: UploadOffer = {
-    id: newUuid(),
+    id: makeUuid(),
     createdMs: nowMs,
     expiresMs: linkEndMs(context),
     sizeMax: context.limits.uploadBytesMax,
@@ -79,11 +79,11 @@ async function offer(
       diagnostics: `${looseMax} uploads of this application wait for a resource that holds them: name them in resources; others are removed a day after they were asked for`,
     });
   }
-  const url = contentLinkUrl(context, made.id, { purpose: 'upload', holder: '' });
+  const url = buildContentLinkUrl(context, made.id, { purpose: 'upload', holder: '' });
   const facts = { status: 201, location: url };
   return request.prefer.return === 'minimal'
     ? facts
-    : { ...facts, body: serverWritten(textOfOffer(context, made, url)) };
+    : { ...facts, body: markServerWritten(textOfOffer(context, made, url)) };
 }
 
 function textOfOffer({ baseUrl }: InteractionContext, made: UploadOffer, url: string): string {
@@ -94,7 +94,7 @@ function textOfOffer({ baseUrl }: InteractionContext, made: UploadOffer, url: st
       { name: 'expires', valueInstant: toInstant(made.expiresMs) },
       { name: 'sizeMax', valueInteger: Math.min(made.sizeMax, integerMax) },
       ...(made.announcedType === undefined ? [] : [{ name: 'contentType', valueCode: made.announcedType }]),
-      { name: 'attachment', valueUrl: `${contentBaseOf(baseUrl)}/${made.id}` },
+      { name: 'attachment', valueUrl: `${buildContentBase(baseUrl)}/${made.id}` },
     ],
   });
 }

@@ -1,10 +1,10 @@
 /** `praxis intake …`: what applications write and the practice wants to accept first. */
 
 import { type ActionContext, defineAction } from '../../actions/action.ts';
-import { minuteText } from '../../actions/command-form.ts';
+import { formatToMinute } from '../../actions/command-form.ts';
 import { versionMax } from '../../actions/fields.ts';
 import { nothing, type Shape } from '../../actions/schema.ts';
-import { authorisedOf, firmOf } from '../../actions/targets.ts';
+import { getAuthorisedTargets, getTargetFirm } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
 import { requestLimits } from '../../limits/budgets.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
@@ -202,7 +202,7 @@ interface FirmPath {
 }
 
 async function scopeOf(context: ActionContext, path: FirmPath): Promise<TenantScope> {
-  return await openOperatorScope(context.database, context.clock, await firmOf(context, path));
+  return await openOperatorScope(context.database, context.clock, await getTargetFirm(context, path));
 }
 
 /** @throws PraxisError `resource-not-found` */
@@ -213,13 +213,13 @@ async function ruleOf(
   if (!typeNames.includes(path.type))
     fail('resource-not-found', { diagnostics: `type is one of ${typeNames.join(', ')}`, expression: ['type'] });
   const isAll = path.application === everyone;
-  const application = isAll ? undefined : (await authorisedOf(context, path)).application.id;
+  const application = isAll ? undefined : (await getAuthorisedTargets(context, path)).application.id;
   return { type: path.type, application };
 }
 
 /** Without what there is not. */
 function printProposal({ proposedAtMs, ...proposal }: ReturnType<typeof shown>): string {
-  const whole = { ...proposal, proposedAt: minuteText(proposedAtMs) };
+  const whole = { ...proposal, proposedAt: formatToMinute(proposedAtMs) };
   return JSON.stringify(whole, (_, value: unknown) => value ?? undefined, 2);
 }
 

@@ -15,21 +15,21 @@ import { type AccessPolicy, compilePolicy } from '../../access/policy.ts';
 import { allEntry } from '../../access/registry.ts';
 import type { Clock } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
-import { newResourceId, newUuid } from '../../base/ids.ts';
+import { makeResourceId, makeUuid } from '../../base/ids.ts';
 import { buildWrite, requireResource } from '../../engine/write/build-write.ts';
 import { withSafeNarrative } from '../../engine/write/patched-narrative.ts';
 import { saveVersion } from '../../engine/write/save-version.ts';
 import type { ResourceStore, ResourceWrite, StoredResource } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import {
+  applyDecisions,
   type Decided,
-  decidedResource,
   type FieldDecision,
   isOvertaken,
   type Proposed,
   readDecision,
 } from './fields.ts';
-import { decidedTask } from './intake-task.ts';
+import { buildDecidedTask } from './intake-task.ts';
 import { decideProposal, findProposal, type Proposal } from './store.ts';
 
 /** Who decides, where. */
@@ -74,8 +74,8 @@ export async function decide(decider: Decider, task: string, decisions: Decision
     const proposal = await requireProposal(inside, scope, task);
     if (row === undefined || row.deleted) return unknownProposal(task);
     if (proposal.closed) refuseDecided(task, parseStored(row.content).status);
-    const proposed = proposedOf(proposal);
-    const decided = decidedNow(proposed, decidedOf(proposal), decisions);
+    const proposed = parseProposed(proposal);
+    const decided = decidedNow(proposed, parseDecided(proposal), decisions);
     const status = statusOf(proposed, decided);
     const isApplied = status === 'accepted' || status === 'completed';
     const target = isApplied
@@ -93,25 +93,29 @@ export async function requireProposal(store: ResourceStore, scope: TenantScope, 
   return (await findProposal(store, scope, task)) ?? unknownProposal(task);
 }
 
-export function proposedOf({ proposed }: Pick<Proposal, 'proposed'>): Proposed {
+export function parseProposed({ proposed }: Pick<Proposal, 'proposed'>): Proposed {
   return parseJsonObject(proposed);
 }
 
-export function decidedOf({ decided }: Pick<Proposal, 'decided'>): Decided {
+export function parseDecided({ decided }: Pick<Proposal, 'decided'>): Decided {
   return Object.fromEntries(
     Object.entries(parseJsonObject(decided)).map(([field, kept]) => [field, readDecision(kept)]),
   );
 }
 
 /** The version that the application changed; nothing where there was none. */
-export async function baseOf(store: ResourceStore, scope: TenantScope, proposal: Proposal): Promise<JsonObject> {
+export async function readProposalBase(
+  store: ResourceStore,
+  scope: TenantScope,
+  proposal: Proposal,
+): Promise<JsonObject> {
   const { type, target, base } = proposal;
   const row = target === undefined ? undefined : await store.readVersion(scope, type, target, base);
   return row === undefined || row.deleted ? {} : parseStored(row.content);
 }
 
 /** The live resource that is to be changed. */
-export async function currentOf(
+export async function readProposalTarget(
   store: ResourceStore,
   scope: TenantScope,
   { type, target }: Proposal,
@@ -188,16 +192,16 @@ async function apply(
 ): Promise<string> {
   const { store, scope, clock } = decider;
   const { type, task } = proposal;
-  const row = await currentOf(store, scope, proposal);
+  const row = await readProposalTarget(store, scope, proposal);
   const current = row === undefined || row.deleted ? undefined : parseStored(row.content);
-  const base = await baseOf(store, scope, proposal);
+  const base = await readProposalBase(store, scope, proposal);
   if (current === undefined && Object.keys(base).length > 0)
     fail('conflict', { diagnostics: `${type}/${proposal.target} was deleted meanwhile: reject the proposal` });
   if (current !== undefined && row?.versionId !== seen)
     requireNotOvertaken(type, row, { base, current }, { proposed, decided });
-  const resource = decidedResource(type, current, proposed, decided, task);
+  const resource = applyDecisions(type, current, proposed, decided, task);
   const safe = current === undefined ? resource : withSafeNarrative(current, resource, true);
-  const id = proposal.target ?? newResourceId(clock);
+  const id = proposal.target ?? makeResourceId(clock);
   const valid = requireResource({ ...safe, id }, type, decider.budget);
   const interaction = proposal.target === undefined ? 'create' : 'update';
   const write = await writeOf(decider, proposal, interaction, [type, id], valid, row?.versionId ?? 0);
@@ -235,7 +239,7 @@ interface Step {
 
 /** The next version of the Task. @throws PraxisError `rule-broken` by its table of states, `conflict` */
 async function advance(decider: Decider, row: StoredResource<'Task'>, { proposal, ...step }: Step): Promise<void> {
-  const task = decidedTask(parseStored(row.content), { ...step, nowMs: decider.clock.now() });
+  const task = buildDecidedTask(parseStored(row.content), { ...step, nowMs: decider.clock.now() });
   const write = await writeOf(decider, proposal, 'update', ['Task', row.id], task, row.versionId);
   await storeBy(decider, write, row);
 }
@@ -250,7 +254,7 @@ async function writeOf<T extends string>(
   version: number,
 ): Promise<ResourceWrite<T>> {
   const subject = `${username} on behalf of ${applicationName}`;
-  const caller = { flow: 'client', tokenId: task, subject, requestId: newUuid() } as const;
+  const caller = { flow: 'client', tokenId: task, subject, requestId: makeUuid() } as const;
   const write = await buildWrite({ scope, clock, caller, baseUrl, budget }, interaction, type, id, resource, version);
   return { ...write, audit: { ...write.audit, flow } };
 }

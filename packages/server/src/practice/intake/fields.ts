@@ -4,8 +4,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject, type JsonValue, practiceIdentifierSystems } from '@praxis/fhir';
-import { changedMembers } from '../../engine/rights/write-rights.ts';
-import { objectsOf, textOf } from '../../search/json-values.ts';
+import { listChangedMembers } from '../../engine/rights/write-rights.ts';
+import { findText, listObjects } from '../../search/json-values.ts';
 
 /** Element → its new value; null: it is to go. */
 export type Proposed = Readonly<Record<string, JsonValue>>;
@@ -32,7 +32,7 @@ export type Decided = Readonly<Record<string, FieldDecision>>;
  * @param touched the elements that a patch names, whether or not they differ: what differs may be hidden from the application;
  *   undefined: all that differ
  */
-export function proposedFields(
+export function computeProposedFields(
   before: JsonObject,
   after: JsonObject,
   touched: readonly (string | undefined)[] | undefined,
@@ -40,7 +40,7 @@ export function proposedFields(
   const current = withoutReconciliation(before);
   const wanted = withoutReconciliation(after);
   const isNamed = touched !== undefined && !touched.includes(undefined);
-  const members = isNamed ? named(touched) : changedMembers(current, wanted);
+  const members = isNamed ? named(touched) : listChangedMembers(current, wanted);
   return Object.fromEntries(members.map((member) => [member, memberOf(wanted, member) ?? null]));
 }
 
@@ -55,7 +55,7 @@ export function isOvertaken(base: JsonObject, current: JsonObject, proposed: Pro
 }
 
 /** What is there now of the element; undefined: nothing. */
-export function currentValue(current: JsonObject | undefined, field: string): JsonValue | undefined {
+export function getCurrentValue(current: JsonObject | undefined, field: string): JsonValue | undefined {
   return current === undefined ? undefined : memberOf(withoutReconciliation(current), field);
 }
 
@@ -63,7 +63,7 @@ export function currentValue(current: JsonObject | undefined, field: string): Js
  * The resource as it becomes: without the narrative that the application wrote for it, unless all is taken over as proposed.
  * @param current undefined: it comes into being
  */
-export function decidedResource(
+export function applyDecisions(
   type: string,
   current: JsonObject | undefined,
   proposed: Proposed,
@@ -80,8 +80,8 @@ export function decidedResource(
   }
   if (type === 'Coverage' && current === undefined && !members.has('order') && decided['order'] === undefined)
     members.set('order', 1); // what is accepted is the primary one unless staff or the application say otherwise
-  const identifiers = objectsOf(Object.fromEntries(members), 'identifier').filter((each) => !isReconciliation(each));
-  const kept = objectsOf(current, 'identifier').filter(isReconciliation);
+  const identifiers = listObjects(Object.fromEntries(members), 'identifier').filter((each) => !isReconciliation(each));
+  const kept = listObjects(current, 'identifier').filter(isReconciliation);
   const own = { system: practiceIdentifierSystems.reconciliation, value: task };
   members.set('identifier', [...identifiers, ...kept, own]);
   return { resourceType: type, ...Object.fromEntries(members) };
@@ -94,12 +94,12 @@ function named(touched: readonly (string | undefined)[]): readonly string[] {
 /** The numbers of proposals are the service's to write. */
 function withoutReconciliation(resource: JsonObject): JsonObject {
   const { identifier, ...others } = resource;
-  const left = objectsOf(resource, 'identifier').filter((each) => !isReconciliation(each));
+  const left = listObjects(resource, 'identifier').filter((each) => !isReconciliation(each));
   return left.length === 0 ? others : { ...others, identifier: left };
 }
 
 function isReconciliation(identifier: JsonObject): boolean {
-  return textOf(identifier, 'system') === practiceIdentifierSystems.reconciliation;
+  return findText(identifier, 'system') === practiceIdentifierSystems.reconciliation;
 }
 
 /** Members of meta that the server writes are no part of it. */

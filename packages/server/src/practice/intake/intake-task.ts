@@ -30,7 +30,7 @@ export interface TaskDraft {
 }
 
 /** The Task as it begins. */
-export function intakeTask({ id, type, target, patient, proposed, nowMs }: TaskDraft): Task {
+export function buildIntakeTask({ id, type, target, patient, proposed, nowMs }: TaskDraft): Task {
   const now = toInstant(nowMs);
   return {
     resourceType: 'Task',
@@ -59,7 +59,7 @@ export interface TaskStep {
 }
 
 /** The Task after staff have decided about some or all of it. */
-export function decidedTask(task: Task, { status, type, decided, target, nowMs }: TaskStep): Task {
+export function buildDecidedTask(task: Task, { status, type, decided, target, nowMs }: TaskStep): Task {
   const outputs: TaskOutput[] = Object.entries(decided).map(([field, { decision }]) => ({
     type: { coding: [{ system: outcomeSystem, code: decision }] },
     valueString: `${type}.${field}`,

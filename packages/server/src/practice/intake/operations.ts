@@ -4,19 +4,19 @@
  */
 
 import { fail } from '../../base/errors.ts';
-import { getting } from '../../base/worst-case.ts';
+import { buildGetRequest } from '../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
-import { textInput } from '../../operations/input.ts';
+import { readTextInput } from '../../operations/input.ts';
 import type { Operation, OperationRequest } from '../../operations/operation.ts';
-import { type OutputParameter, parametersResponse } from '../../operations/result.ts';
-import { outcomeOfProposal } from './shown.ts';
+import { buildParametersResponse, type OutputParameter } from '../../operations/result.ts';
+import { findProposalOutcome } from './shown.ts';
 
 export const reconciliation: Operation = {
   name: 'reconciliation',
   url: 'https://praxis.health/fhir/OperationDefinition/reconciliation',
   worstCase: {
     because: 'an id that is nowhere',
-    request: () => getting('$reconciliation?id=siege'),
+    request: () => buildGetRequest('$reconciliation?id=siege'),
   },
   levels: ['system'],
   types: 'all',
@@ -72,7 +72,7 @@ export const reconciliation: Operation = {
 
 /** 200 with Parameters. @throws PraxisError `resource-not-found`, also for proposals of others */
 async function answer(context: InteractionContext, { input }: OperationRequest): Promise<FhirResponse> {
-  const outcome = await outcomeOfProposal(context, textInput(input, 'id') ?? '');
+  const outcome = await findProposalOutcome(context, readTextInput(input, 'id') ?? '');
   if (outcome === undefined) {
     return fail('resource-not-found', {
       diagnostics: 'The application has no proposal with this reconciliation id',
@@ -89,5 +89,5 @@ async function answer(context: InteractionContext, { input }: OperationRequest):
       decision === undefined ? [] : [{ name: 'decision', type: 'code', value: decision }];
     parameters.push({ name: 'field', parts: [path, ...decided] });
   }
-  return parametersResponse(parameters);
+  return buildParametersResponse(parameters);
 }

@@ -5,20 +5,20 @@
 import type { Reference, TypedResource } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
-import { newResourceId } from '../../base/ids.ts';
+import { makeResourceId } from '../../base/ids.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../../engine/context.ts';
 import type { CheckedWrite, ResourceHooks } from '../../engine/hooks.ts';
-import { awaiting } from '../../engine/outcome.ts';
-import { criterionTest, discloseReadable } from '../../engine/rights/disclosing.ts';
-import { readableMember } from '../../engine/rights/readable-members.ts';
+import { buildAwaitingOutcome } from '../../engine/outcome.ts';
+import { compileCriterionTest, discloseReadable } from '../../engine/rights/disclosing.ts';
+import { compileReadable } from '../../engine/rights/readable-members.ts';
 import { requireBound } from '../../engine/write/bindings.ts';
 import { buildWrite } from '../../engine/write/build-write.ts';
 import { requireInvariants } from '../../engine/write/invariants.ts';
 import { saveVersion } from '../../engine/write/save-version.ts';
 import { requireType, type StoredResource } from '../../storage/store.ts';
 import { attachProposedContent } from '../documents/attach-content.ts';
-import { type Proposed, proposedFields } from './fields.ts';
-import { intakeTask } from './intake-task.ts';
+import { computeProposedFields, type Proposed } from './fields.ts';
+import { buildIntakeTask } from './intake-task.ts';
 import { addProposal, awaitsAcceptance, waitingMax } from './store.ts';
 
 /** Types of which a practice may want that → the element that names the patient. */
@@ -62,7 +62,7 @@ async function proposedInstead(
   const { content } = requireType(write, type);
   if (content === null) return undefined;
   const after = parseStored(content);
-  const proposed = proposedFields(before ?? {}, after, checked.touched);
+  const proposed = computeProposedFields(before ?? {}, after, checked.touched);
   if (before !== undefined && current !== undefined && Object.keys(proposed).length === 0)
     return unchanged(context, request, current);
   // Else the practice would be asked about what cannot be stored.
@@ -84,10 +84,10 @@ async function propose(
 ): Promise<FhirResponse> {
   const { scope, store, clock, baseUrl } = context;
   const { type, write, current, proposed } = made;
-  const id = newResourceId(clock);
+  const id = makeResourceId(clock);
   // A create gets its id when it is accepted; a client that has chosen one keeps it.
   const target = write.audit.interaction === 'create' ? undefined : write.id;
-  const task = intakeTask({ id, type, target, patient: patientOf(context, made), proposed, nowMs: clock.now() });
+  const task = buildIntakeTask({ id, type, target, patient: patientOf(context, made), proposed, nowMs: clock.now() });
   const { policy: _asWriter, ...plain } = context;
   const taskWrite = await buildWrite(plain, 'create', 'Task', id, task, 0);
   // What allows it is what allows the write that it stands for.
@@ -103,7 +103,7 @@ async function propose(
   const location = `${baseUrl}/Task/${id}`;
   return request.prefer.return === 'minimal'
     ? { status: 202, location }
-    : { status: 202, location, body: awaiting(type, id) };
+    : { status: 202, location, body: buildAwaitingOutcome(type, id) };
 }
 
 const byServer = { by: 'server', on: 'write' } as const;
@@ -116,7 +116,7 @@ function patientOf(
   const member = intakeTypes[type];
   const patient = after.resourceType === 'Coverage' ? after.beneficiary : after.subject;
   if (touched === undefined || touched.includes(member) || current === undefined) return patient;
-  const readable = readableMember(context.policy, type, criterionTest(context, write.type, current.content));
+  const readable = compileReadable(context.policy, type, compileCriterionTest(context, write.type, current.content));
   return readable(member) ? patient : undefined;
 }
 

@@ -4,8 +4,8 @@ import { parseStored } from '../../access/disclosure.ts';
 import type { InteractionContext } from '../../engine/context.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { baseOf, currentOf, decidedOf, proposedOf, requireProposal } from './deciding.ts';
-import { currentValue, isOvertaken } from './fields.ts';
+import { parseDecided, parseProposed, readProposalBase, readProposalTarget, requireProposal } from './deciding.ts';
+import { getCurrentValue, isOvertaken } from './fields.ts';
 import { findProposal, findWaitingProposals, type Proposal } from './store.ts';
 
 export interface ListedProposal {
@@ -46,22 +46,22 @@ export async function listProposals(
   const waiting = await findWaitingProposals(store, scope, limit);
   return waiting.map(({ status, ...proposal }) => ({
     ...listed(proposal, status),
-    fields: Object.keys(proposedOf(proposal)),
+    fields: Object.keys(parseProposed(proposal)),
   }));
 }
 
 /** One with its values, old and new. @throws PraxisError `resource-not-found` */
 export async function showProposal(store: ResourceStore, scope: TenantScope, task: string): Promise<ShownProposal> {
   const proposal = await requireProposal(store, scope, task);
-  const proposed = proposedOf(proposal);
-  const decided = decidedOf(proposal);
-  const row = await currentOf(store, scope, proposal);
+  const proposed = parseProposed(proposal);
+  const decided = parseDecided(proposal);
+  const row = await readProposalTarget(store, scope, proposal);
   const current = row === undefined || row.deleted ? undefined : parseStored(row.content);
-  const base = await baseOf(store, scope, proposal);
+  const base = await readProposalBase(store, scope, proposal);
   const fields = Object.entries(proposed).map(([field, value]): ShownField => {
     const decision = decided[field];
-    const now = currentValue(current, field);
-    const then = currentValue(base, field);
+    const now = getCurrentValue(current, field);
+    const then = getCurrentValue(base, field);
     return {
       field,
       change: value === null ? 'remove' : 'set',
@@ -88,14 +88,14 @@ export interface ProposalOutcome {
 }
 
 /** What came of a proposal of the caller's own; undefined: it has none of this number. */
-export async function outcomeOfProposal(
+export async function findProposalOutcome(
   { store, scope }: InteractionContext,
   task: string,
 ): Promise<ProposalOutcome | undefined> {
   const proposal = await findProposal(store, scope, task);
   if (proposal === undefined || proposal.application !== scope.application) return undefined;
-  const decided = decidedOf(proposal);
-  const fields = Object.keys(proposedOf(proposal)).map((field) => ({ field, decision: decided[field]?.decision }));
+  const decided = parseDecided(proposal);
+  const fields = Object.keys(parseProposed(proposal)).map((field) => ({ field, decision: decided[field]?.decision }));
   return { status: await statusOf(store, scope, task), type: proposal.type, target: proposal.target, fields };
 }
 

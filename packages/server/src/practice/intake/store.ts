@@ -3,8 +3,8 @@
  * by field (docs/decisions/0197). How far a proposal is stands in its Task.
  */
 import { type Sql, sql } from '../../database/sql.ts';
-import { typeNumber } from '../../search/numbers.ts';
-import { typeName } from '../../storage/rows.ts';
+import { getTypeNumber } from '../../search/numbers.ts';
+import { getTypeName } from '../../storage/rows.ts';
 import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 
@@ -88,7 +88,7 @@ export async function findIntakeRules(
       ? []
       : [
           {
-            type: typeName(rtype),
+            type: getTypeName(rtype),
             application: application === everyApplication ? undefined : application,
             applicationName: name ?? undefined,
           },
@@ -152,7 +152,7 @@ export async function decideProposal(
 function proposalsOf(row: ProposalRow): readonly Proposal[] {
   const { task, application, name, rtype, target, base, proposed_at, closed, proposed, decided } = row;
   if (task === null) return [];
-  const type = typeName(rtype);
+  const type = getTypeName(rtype);
   const made = { task, application, applicationName: name, type, target: target ?? undefined };
   return [{ ...made, base, proposedAtMs: proposed_at, closed, proposed, decided }];
 }
@@ -160,7 +160,7 @@ function proposalsOf(row: ProposalRow): readonly Proposal[] {
 function waitsStatement({ firm, application }: TenantScope, type: string): Sql {
   return sql`
     SELECT e.epoch, EXISTS (SELECT FROM intake_rule
-      WHERE firm = ${firm} AND rtype = ${typeNumber(type)} AND application IN (${everyApplication}, ${application})) AS waits
+      WHERE firm = ${firm} AND rtype = ${getTypeNumber(type)} AND application IN (${everyApplication}, ${application})) AS waits
     FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
 }
 
@@ -178,7 +178,7 @@ function addRuleStatement({ firm, application, epoch }: TenantScope, rule: Intak
   return sql`
     WITH made AS (
       INSERT INTO intake_rule (firm, application, rtype)
-      SELECT ${firm}, ${rule.application ?? everyApplication}::int, ${typeNumber(rule.type)}::smallint
+      SELECT ${firm}, ${rule.application ?? everyApplication}::int, ${getTypeNumber(rule.type)}::smallint
       FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint
       ON CONFLICT DO NOTHING)
     SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
@@ -188,7 +188,7 @@ function removeRuleStatement({ firm, application, epoch }: TenantScope, rule: In
   return sql`
     WITH gone AS (
       DELETE FROM intake_rule r USING access_epoch a
-      WHERE r.firm = ${firm} AND r.application = ${rule.application ?? everyApplication}::int AND r.rtype = ${typeNumber(rule.type)}::smallint
+      WHERE r.firm = ${firm} AND r.application = ${rule.application ?? everyApplication}::int AND r.rtype = ${getTypeNumber(rule.type)}::smallint
         AND a.firm = ${firm} AND a.application = ${application} AND a.epoch = ${epoch}::bigint
       RETURNING 1)
     SELECT e.epoch, (SELECT count(*)::int FROM gone) AS gone
@@ -200,7 +200,7 @@ function addStatement({ firm, application, epoch }: TenantScope, draft: Proposal
   return sql`
     WITH made AS (
       INSERT INTO intake_proposal (proposed_at, firm, application, base, rtype, task, target, proposed)
-      SELECT ${proposedAtMs}::bigint, ${firm}, ${application}, ${base}::int, ${typeNumber(type)}::smallint, ${task}, ${target ?? null}, ${proposed}
+      SELECT ${proposedAtMs}::bigint, ${firm}, ${application}, ${base}::int, ${getTypeNumber(type)}::smallint, ${task}, ${target ?? null}, ${proposed}
       FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint
         AND (SELECT count(*) FROM (SELECT FROM intake_proposal
           WHERE firm = ${firm} AND application = ${application} AND NOT closed LIMIT ${waitingMax}) w) < ${waitingMax}
@@ -235,7 +235,7 @@ function waitingStatement({ firm, application }: TenantScope, limit: number): Sq
     FROM access_epoch e LEFT JOIN LATERAL (
       SELECT p.task, p.application, p.rtype, p.target, p.base, p.proposed_at, p.closed, p.proposed, p.decided,
         t.content::json ->> 'status' AS status
-      FROM intake_proposal p JOIN resource t ON t.firm = ${firm} AND t.rtype = ${typeNumber('Task')} AND t.id = p.task
+      FROM intake_proposal p JOIN resource t ON t.firm = ${firm} AND t.rtype = ${getTypeNumber('Task')} AND t.id = p.task
       WHERE p.firm = ${firm} AND NOT p.closed AND t.content::json ->> 'status' IN ('requested', 'in-progress')
       ORDER BY p.proposed_at, p.task LIMIT ${limit}) p ON true
     LEFT JOIN application a ON a.id = p.application

@@ -2,15 +2,15 @@
 import type { TaskStatusCode } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import type { Behaviour, BehaviourContext, VersionChange } from '../../resources/behaviour.ts';
-import { judgedBy } from '../../resources/states/judging.ts';
-import { tableOf } from '../../resources/states/state-table.ts';
+import { buildJudge } from '../../resources/states/judging.ts';
+import { findStateTable } from '../../resources/states/state-table.ts';
 import { commitUnlessConflict } from '../../resources/write-or-rollback.ts';
 import type { WriteOutcome } from '../../storage/store.ts';
 import { closeProposal, findProposal } from '../intake/store.ts';
 import { intakeStates } from '../intake/task-states.ts';
 import { taskStates } from './task-states.ts';
 
-export const task: Behaviour<'Task'> = { type: 'Task', ...judgedBy([intakeStates, taskStates]), store: storeTask };
+export const task: Behaviour<'Task'> = { type: 'Task', ...buildJudge([intakeStates, taskStates]), store: storeTask };
 
 /** States in which nothing waits any more, and nothing was decided. */
 const withdrawn: ReadonlySet<TaskStatusCode | undefined> = new Set(['cancelled', 'entered-in-error']);
@@ -21,7 +21,7 @@ const withdrawn: ReadonlySet<TaskStatusCode | undefined> = new Set(['cancelled',
  */
 async function storeTask({ scope, store }: BehaviourContext, change: VersionChange<'Task'>): Promise<WriteOutcome> {
   const { before, after, write, act } = change;
-  const isIntake = before !== undefined && tableOf([intakeStates], before) !== undefined;
+  const isIntake = before !== undefined && findStateTable([intakeStates], before) !== undefined;
   if (!isIntake || (after !== undefined && !withdrawn.has(after.status))) return await store.write(scope, write);
   if (act?.by === 'application' && after !== undefined) await requireProposer({ scope, store }, write.id);
   return await commitUnlessConflict(store, scope, async (inside) => {

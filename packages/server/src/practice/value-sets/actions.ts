@@ -1,13 +1,13 @@
 /** `praxis value-set …`: the codes that a firm keeps. */
 
 import { defineAction } from '../../actions/action.ts';
-import { type Printed, tableOf } from '../../actions/command-form.ts';
+import { buildTable, type Printed } from '../../actions/command-form.ts';
 import { versionField } from '../../actions/fields.ts';
 import type { Shape } from '../../actions/schema.ts';
-import { editorOf } from '../calendars/actions/editor.ts';
+import { openEditor } from '../calendars/actions/editor.ts';
 import type { FirmSetCode } from './codes.ts';
-import { retireCode, type ShownValueSet, setValueSet, valueSetOf, valueSetsOf } from './edit-value-sets.ts';
-import { valueSetUrl } from './table.ts';
+import { getValueSet, listValueSets, retireCode, type ShownValueSet, setValueSet } from './edit-value-sets.ts';
+import { buildValueSetUrl } from './table.ts';
 
 const practices = ['operator', 'practice'] as const;
 
@@ -52,7 +52,7 @@ export const valueSetActions = [
     fields: {},
     output: { kind: 'list', shape: valueSet },
     run: async (context, { path }) =>
-      (await valueSetsOf(await editorOf(context, path))).map((each) => ({
+      (await listValueSets(await openEditor(context, path))).map((each) => ({
         ...shown(each),
         inUse: each.inUse.length,
         retired: each.retired.length,
@@ -76,7 +76,7 @@ export const valueSetActions = [
     roles: practices,
     fields: {},
     output: { kind: 'one', shape: whole },
-    run: async (context, { path }) => shownWhole(await valueSetOf(await editorOf(context, path), path.valueSet)),
+    run: async (context, { path }) => shownWhole(await getValueSet(await openEditor(context, path), path.valueSet)),
     command: { print: (set) => printCodes(set) },
   }),
   defineAction({
@@ -93,7 +93,7 @@ export const valueSetActions = [
     },
     output: { kind: 'one', shape: whole },
     run: async (context, { path, body }) =>
-      shownWhole(await setValueSet(await editorOf(context, path), path.valueSet, body.valueSet, body.version)),
+      shownWhole(await setValueSet(await openEditor(context, path), path.valueSet, body.valueSet, body.version)),
     command: { print: (set) => printVersion(set) },
   }),
   defineAction({
@@ -108,7 +108,7 @@ export const valueSetActions = [
     },
     output: { kind: 'one', shape: whole },
     run: async (context, { path, body }) =>
-      shownWhole(await retireCode(await editorOf(context, path), path.valueSet, body)),
+      shownWhole(await retireCode(await openEditor(context, path), path.valueSet, body)),
     command: { arguments: ['firm', 'valueSet', 'code'], print: (set) => printVersion(set) },
   }),
 ];
@@ -122,7 +122,7 @@ function printCodes({ codes, retired }: ReturnType<typeof shownWhole>): readonly
     ...codes.map((each) => ({ ...each, state: 'in use' })),
     ...retired.map((each) => ({ ...each, state: 'retired' })),
   ];
-  const table = tableOf(
+  const table = buildTable(
     [
       { heading: 'CODE', cell: (row) => row.code },
       { heading: 'STATE', cell: ({ state }) => state },
@@ -141,7 +141,14 @@ function stateOf({ version, active }: ReturnType<typeof shown>): string {
 
 function shown({ set, version, active }: ShownValueSet) {
   const governs = set.governs.map(({ expression }) => expression);
-  return { valueSet: set.id, title: set.title, url: valueSetUrl(set.id), governs, version: version ?? null, active };
+  return {
+    valueSet: set.id,
+    title: set.title,
+    url: buildValueSetUrl(set.id),
+    governs,
+    version: version ?? null,
+    active,
+  };
 }
 
 function shownWhole(each: ShownValueSet) {

@@ -2,9 +2,9 @@
  * Whether a change of a resource uses codes that the firm keeps (docs/decisions/0205): what is new in a bound element is
  * judged by the codes in use; what the version before said may stay, so a retired code outlives its retirement where it is.
  */
-import { type BudgetedWork, extractor, type JsonObject, type JsonValue, type StepBudget } from '@praxis/fhir';
+import { type BudgetedWork, compileExtractor, type JsonObject, type JsonValue, type StepBudget } from '@praxis/fhir';
 import type { ErrorIssue } from '../../base/errors.ts';
-import { objectsOf, textOf } from '../../search/json-values.ts';
+import { findText, listObjects } from '../../search/json-values.ts';
 import { type FirmSetCode, type FirmSetCodes, isAmong, type SaidCoding } from './codes.ts';
 import { type BoundElement, codeSystemUrl, type FirmValueSet, firmValueSets } from './table.ts';
 
@@ -48,7 +48,7 @@ export function listBoundMembers(type: string): readonly string[] {
  * Every concept that is new in `after` and has none of the firm's codes in use; [] also where the firm keeps no codes.
  * @param before the version before; undefined: there is none
  */
-export async function codesOutsideBinding(
+export async function listCodesOutsideBinding(
   context: FirmCodesContext,
   type: string,
   before: JsonObject | undefined,
@@ -69,7 +69,7 @@ function newConcepts(
   after: JsonObject,
   budget: StepBudget,
 ): readonly Said[] {
-  const select = extractor(by.type, by.expression);
+  const select = compileExtractor(by.type, by.expression);
   const known = new Set(
     before === undefined ? [] : select(before, budget, judging).map(({ value }) => keyOf(codingsOf(value))),
   );
@@ -80,9 +80,9 @@ function newConcepts(
 }
 
 function codingsOf(value: JsonValue): readonly SaidCoding[] {
-  return objectsOf(value, 'coding').flatMap((coding) => {
-    const code = textOf(coding, 'code');
-    const system = textOf(coding, 'system');
+  return listObjects(value, 'coding').flatMap((coding) => {
+    const code = findText(coding, 'code');
+    const system = findText(coding, 'system');
     return code === undefined ? [] : [{ code, ...(system === undefined ? {} : { system }) }];
   });
 }

@@ -6,7 +6,7 @@
  * https://hl7.org/fhir/R4/valueset.html#compositions
  */
 import type { ValueSet, ValueSetComposeInclude } from '@praxis/fhir';
-import { codeSystemUrl, type FirmCode, type FirmValueSet, valueSetUrl } from './table.ts';
+import { buildValueSetUrl, codeSystemUrl, type FirmCode, type FirmValueSet } from './table.ts';
 
 /** A code with its system, as it is compared. */
 export interface FirmSetCode extends FirmCode {
@@ -27,7 +27,7 @@ export interface SaidCoding {
 }
 
 /** Undefined: the definition is not a list of codes, as an import may have brought, so nothing can be judged by it. */
-export function codesOf({ compose, status }: ValueSet): FirmSetCodes | undefined {
+export function readSetCodes({ compose, status }: ValueSet): FirmSetCodes | undefined {
   const inUse = listCodes(compose?.include);
   const retired = listCodes(compose?.exclude);
   if (inUse === undefined || retired === undefined || inUse.length === 0) return undefined;
@@ -45,7 +45,7 @@ export function withCodes(set: FirmValueSet, codes: FirmSetCodes, before: ValueS
     name: nameOf(set.id),
     title: set.title,
     ...rest,
-    url: valueSetUrl(set.id),
+    url: buildValueSetUrl(set.id),
     status: codes.active ? 'active' : 'retired',
     compose: {
       include: bySystem(codes.inUse),
@@ -55,7 +55,7 @@ export function withCodes(set: FirmValueSet, codes: FirmSetCodes, before: ValueS
 }
 
 /** The code as it is kept. */
-export function firmSetCode(set: FirmValueSet, { system, code, display }: FirmCode): FirmSetCode {
+export function toFirmSetCode(set: FirmValueSet, { system, code, display }: FirmCode): FirmSetCode {
   return { system: system ?? codeSystemUrl(set.id), code, display };
 }
 

@@ -3,27 +3,35 @@
  * before. A code that is left out is retired, never forgotten (docs/decisions/0204).
  */
 import { fail } from '../../base/errors.ts';
-import { newUuid } from '../../base/ids.ts';
+import { makeUuid } from '../../base/ids.ts';
 import { buildWrite } from '../../engine/write/build-write.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import { readCode } from '../calendars/calendar-types.ts';
 import {
   type DocumentPlace,
   type DocumentReading,
-  flagOf,
-  listOf,
-  memberOf,
-  patternOf,
+  getMemberPlace,
+  readFlagAt,
+  readListAt,
+  readMatchAt,
   readObject,
+  readTextAt,
   requireNoProblems,
-  textOfPlace,
 } from '../calendars/document.ts';
 import { type Editor, requireOffered, requireSeen } from '../calendars/edit-calendars.ts';
-import { calendarsFrom } from '../calendars/scheduled-calendars.ts';
+import { toScheduledCalendars } from '../calendars/scheduled-calendars.ts';
 import { readCalendars } from '../calendars/store.ts';
-import { codesOf, type FirmSetCode, type FirmSetCodes, firmSetCode, isAmong, isSameCode, withCodes } from './codes.ts';
-import { storedValueSet } from './store.ts';
-import { appointmentTypeSet, type FirmCode, type FirmValueSet, firmValueSet, firmValueSets } from './table.ts';
+import {
+  type FirmSetCode,
+  type FirmSetCodes,
+  isAmong,
+  isSameCode,
+  readSetCodes,
+  toFirmSetCode,
+  withCodes,
+} from './codes.ts';
+import { readStoredValueSet } from './store.ts';
+import { appointmentTypeSet, type FirmCode, type FirmValueSet, findFirmValueSet, firmValueSets } from './table.ts';
 
 export interface ShownValueSet extends FirmSetCodes {
   readonly set: FirmValueSet;
@@ -39,7 +47,7 @@ const systemPattern = /^[!-~]{1,255}$/;
 const nothingKept: FirmSetCodes = { active: false, inUse: [], retired: [] };
 
 /** Every set that there is, also those that the firm does not keep. */
-export async function valueSetsOf({
+export async function listValueSets({
   store,
   scope,
 }: Pick<Editor, 'store' | 'scope'>): Promise<readonly ShownValueSet[]> {
@@ -47,7 +55,7 @@ export async function valueSetsOf({
 }
 
 /** @throws PraxisError `resource-not-found` for an id that is none of a firm's sets */
-export async function valueSetOf(
+export async function getValueSet(
   { store, scope }: Pick<Editor, 'store' | 'scope'>,
   id: string,
 ): Promise<ShownValueSet> {
@@ -71,9 +79,9 @@ export async function setValueSet(
   const set = requireSet(id);
   const content = parseDocument(set, document);
   return await alone(editor, async (store) => {
-    const stored = await storedValueSet(store, editor.scope, id);
+    const stored = await readStoredValueSet(store, editor.scope, id);
     requireSeen('value set', stored?.resource === undefined ? undefined : stored.version, seen);
-    const before = stored?.resource === undefined ? undefined : codesOf(stored.resource);
+    const before = stored?.resource === undefined ? undefined : readSetCodes(stored.resource);
     const known = [...(before?.inUse ?? []), ...(before?.retired ?? [])];
     const retired = known.filter((old) => !content.inUse.some((code) => isSameCode(code, old)));
     return await put(editor, store, set, { ...content, retired });
@@ -115,7 +123,7 @@ export async function retireCode(
 function requireSet(id: string): FirmValueSet {
   const known = firmValueSets.map((each) => each.id).join(', ');
   return (
-    firmValueSet(id) ??
+    findFirmValueSet(id) ??
     fail('resource-not-found', { diagnostics: `The value sets of a firm are ${known}`, expression: ['valueSet'] })
   );
 }
@@ -125,9 +133,9 @@ async function shown(
   scope: Editor['scope'],
   set: FirmValueSet,
 ): Promise<ShownValueSet> {
-  const stored = await storedValueSet(store, scope, set.id);
+  const stored = await readStoredValueSet(store, scope, set.id);
   if (stored?.resource === undefined) return { set, version: undefined, ...nothingKept };
-  return { set, version: stored.version, ...(codesOf(stored.resource) ?? nothingKept) };
+  return { set, version: stored.version, ...(readSetCodes(stored.resource) ?? nothingKept) };
 }
 
 /** Alone among those who change the firm's calendars and sets: each depends on the other. */
@@ -142,8 +150,8 @@ async function put(
   codes: FirmSetCodes,
 ): Promise<ShownValueSet> {
   if (set.id === appointmentTypeSet && codes.active) await requireCalendarsFit(store, scope, codes.inUse);
-  const stored = await storedValueSet(store, scope, set.id);
-  const caller = { flow: 'client', tokenId: newUuid(), subject: changedBy, requestId: newUuid() } as const;
+  const stored = await readStoredValueSet(store, scope, set.id);
+  const caller = { flow: 'client', tokenId: makeUuid(), subject: changedBy, requestId: makeUuid() } as const;
   // No element of a ValueSet refers to a resource of the firm, so the address of the firm's resources is of no use.
   const context = { scope, clock, caller, budget, baseUrl: '' };
   const resource = withCodes(set, codes, stored?.resource);
@@ -161,7 +169,7 @@ async function requireCalendarsFit(
   scope: Editor['scope'],
   inUse: readonly FirmSetCode[],
 ): Promise<void> {
-  for (const { calendar } of calendarsFrom(scope, await readCalendars(store, scope)))
+  for (const { calendar } of toScheduledCalendars(scope, await readCalendars(store, scope)))
     if (calendar.active)
       requireOffered(inUse, calendar.appointmentTypes, {
         element: 'codes',
@@ -175,11 +183,11 @@ function parseDocument(set: FirmValueSet, document: unknown): FirmSetCodes {
   const members = readObject(place, ['codes', 'active']) ?? {};
   const isGiven = members['codes'] !== undefined || set.defaults.length === 0;
   const codes = isGiven
-    ? listOf(memberOf(place, members, 'codes'), { min: 1, max: codesMax }, readFirmCode)
+    ? readListAt(getMemberPlace(place, members, 'codes'), { min: 1, max: codesMax }, readFirmCode)
     : set.defaults;
-  const active = members['active'] === undefined || flagOf(memberOf(place, members, 'active')) === true;
+  const active = members['active'] === undefined || readFlagAt(getMemberPlace(place, members, 'active')) === true;
   requireNoProblems(reading, 'input-invalid');
-  const inUse = codes.map((code) => firmSetCode(set, code));
+  const inUse = codes.map((code) => toFirmSetCode(set, code));
   const twice = inUse.findIndex((code, index) => inUse.findIndex((other) => isSameCode(code, other)) < index);
   if (twice >= 0) {
     const path = `codes[${twice}].code`;
@@ -191,11 +199,11 @@ function parseDocument(set: FirmValueSet, document: unknown): FirmSetCodes {
 function readFirmCode(place: DocumentPlace): FirmCode | undefined {
   const members = readObject(place, ['code', 'display', 'system']);
   if (members === undefined) return undefined;
-  const member = (name: string): DocumentPlace => memberOf(place, members, name);
+  const member = (name: string): DocumentPlace => getMemberPlace(place, members, name);
   const code = readCode(member('code'));
-  const display = textOfPlace(member('display'), displayLengthMax);
+  const display = readTextAt(member('display'), displayLengthMax);
   const system =
-    members['system'] === undefined ? undefined : patternOf(member('system'), systemPattern, 'a URI without spaces');
+    members['system'] === undefined ? undefined : readMatchAt(member('system'), systemPattern, 'a URI without spaces');
   if (code === undefined || display === undefined) return undefined;
   return { code, display, ...(system === undefined ? {} : { system }) };
 }

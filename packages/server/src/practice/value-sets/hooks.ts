@@ -2,21 +2,22 @@
 
 import type { InteractionContext } from '../../engine/context.ts';
 import type { ResourceHooks } from '../../engine/hooks.ts';
-import { codesOutsideBinding, type FirmCodesContext, listBoundMembers } from './binding.ts';
-import { keptCodes } from './store.ts';
+import { type FirmCodesContext, listBoundMembers, listCodesOutsideBinding } from './binding.ts';
+import { readKeptCodes } from './store.ts';
 
 type CodesContext = Pick<InteractionContext, 'scope' | 'store' | 'policy' | 'budget'>;
 
 /** Codes are named to those who may read any ValueSet in full. */
-export function firmCodesContext({ scope, store, policy, budget }: CodesContext): FirmCodesContext {
+export function buildFirmCodesContext({ scope, store, policy, budget }: CodesContext): FirmCodesContext {
   const grants = (['r', 's'] as const).flatMap((letter) => policy.grants('ValueSet', letter));
   const maySeeCodes = grants.some(({ criteria, elements }) => criteria.length === 0 && elements === 'all');
-  return { keptCodes: (ids) => keptCodes(store, scope, ids), maySeeCodes, budget };
+  return { keptCodes: (ids) => readKeptCodes(store, scope, ids), maySeeCodes, budget };
 }
 
 export const valueSetHooks: ResourceHooks = {
   bindings: {
     membersOf: listBoundMembers,
-    find: (context, type, before, after) => codesOutsideBinding(firmCodesContext(context), type, before, after),
+    find: (context, type, before, after) =>
+      listCodesOutsideBinding(buildFirmCodesContext(context), type, before, after),
   },
 };

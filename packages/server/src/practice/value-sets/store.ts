@@ -4,18 +4,18 @@ import { parseStored } from '../../access/disclosure.ts';
 import type { Rememberable } from '../../storage/statement-runner.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { codesOf, type FirmSetCodes } from './codes.ts';
+import { type FirmSetCodes, readSetCodes } from './codes.ts';
 
 /** Id of a set → its codes, of those of `ids` by which the firm has codes judged. */
-export async function keptCodes(
+export async function readKeptCodes(
   store: Pick<ResourceStore, 'read'>,
   scope: TenantScope,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, FirmSetCodes>> {
   const found = await Promise.all(
     ids.map(async (id) => {
-      const valueSet = (await storedValueSet(store, scope, id, { remembered: true }))?.resource;
-      const codes = valueSet && codesOf(valueSet);
+      const valueSet = (await readStoredValueSet(store, scope, id, { remembered: true }))?.resource;
+      const codes = valueSet && readSetCodes(valueSet);
       return codes?.active ? [[id, codes] as const] : [];
     }),
   );
@@ -29,7 +29,7 @@ export interface StoredValueSet {
 }
 
 /** The current version; undefined: there never was one. */
-export async function storedValueSet(
+export async function readStoredValueSet(
   store: Pick<ResourceStore, 'read'>,
   scope: TenantScope,
   id: string,

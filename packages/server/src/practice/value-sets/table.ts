@@ -40,7 +40,7 @@ export interface FirmValueSet {
 const urls = 'https://praxis.health/fhir';
 
 /** Canonical URL of the set. */
-export function valueSetUrl(id: string): string {
+export function buildValueSetUrl(id: string): string {
   return `${urls}/ValueSet/${id}`;
 }
 
@@ -171,7 +171,7 @@ export const firmValueSets: readonly FirmValueSet[] = [
 const byId: ReadonlyMap<string, FirmValueSet> = new Map(firmValueSets.map((each) => [each.id, each]));
 
 /** undefined: a ValueSet of this id is one like any other. */
-export function firmValueSet(id: string): FirmValueSet | undefined {
+export function findFirmValueSet(id: string): FirmValueSet | undefined {
   return byId.get(id);
 }
 

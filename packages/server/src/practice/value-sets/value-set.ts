@@ -5,19 +5,19 @@
 import type { ValueSet } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import type { Behaviour, VersionChange } from '../../resources/behaviour.ts';
-import { codesOf, type FirmSetCode, isSameCode } from './codes.ts';
-import { firmValueSet, valueSetUrl } from './table.ts';
+import { type FirmSetCode, isSameCode, readSetCodes } from './codes.ts';
+import { buildValueSetUrl, findFirmValueSet } from './table.ts';
 
 export const valueSet: Behaviour<'ValueSet'> = { type: 'ValueSet', judge, judged: ['compose'] };
 
 /** @throws PraxisError `rule-broken` */
 function judge({ write, before, after }: VersionChange<'ValueSet'>): void {
-  if (firmValueSet(write.id) === undefined) return;
+  if (findFirmValueSet(write.id) === undefined) return;
   if (after === undefined)
     return refuse(write.id, 'is never deleted: with status retired nothing is judged by it any more', 'ValueSet');
-  if (after.url !== valueSetUrl(write.id))
-    return refuse(write.id, `has the URL ${valueSetUrl(write.id)}`, 'ValueSet.url');
-  const codes = codesOf(after);
+  if (after.url !== buildValueSetUrl(write.id))
+    return refuse(write.id, `has the URL ${buildValueSetUrl(write.id)}`, 'ValueSet.url');
+  const codes = readSetCodes(after);
   if (codes === undefined)
     return refuse(write.id, 'lists codes one by one: include.system and include.concept alone', 'ValueSet.compose');
   const listed = [...codes.inUse, ...codes.retired];
@@ -27,7 +27,7 @@ function judge({ write, before, after }: VersionChange<'ValueSet'>): void {
 }
 
 function codesBefore(before: ValueSet | undefined): readonly FirmSetCode[] {
-  const codes = before && codesOf(before);
+  const codes = before && readSetCodes(before);
   return codes === undefined ? [] : [...codes.inUse, ...codes.retired];
 }
 

@@ -8,7 +8,7 @@ const ambulatory = {
 };
 
 /** A new Encounter of the appointment `id`. */
-export function visitOf(
+export function buildVisit(
   { id, resource }: { readonly id: string; readonly resource: Appointment },
   status: EncounterStatusCode,
   period: Period,

@@ -3,19 +3,19 @@
  * states, under the rights and preconditions of a PATCH of its status.
  */
 import { parseStored } from '../../access/disclosure.ts';
-import { missingEntries } from '../../access/explain.ts';
+import { listGrantingEntries } from '../../access/explain.ts';
 import type { Criterion } from '../../access/policy.ts';
 import { fail } from '../../base/errors.ts';
 import type { FhirRequest, InteractionContext } from '../../engine/context.ts';
 import { requireMatch, requireNoneMatch } from '../../engine/preconditions.ts';
-import { deleted } from '../../engine/read/read.ts';
-import { notFound, type RightsContext, refuse } from '../../engine/rights/denials.ts';
-import { criterionTest } from '../../engine/rights/disclosing.ts';
-import { readableMember } from '../../engine/rights/readable-members.ts';
+import { refuseDeleted } from '../../engine/read/read.ts';
+import { type RightsContext, refuse, refuseNotFound } from '../../engine/rights/denials.ts';
+import { compileCriterionTest } from '../../engine/rights/disclosing.ts';
+import { compileReadable } from '../../engine/rights/readable-members.ts';
 import { requireTouchable, requireTouched } from '../../engine/rights/write-rights.ts';
 import { buildWrite, requireResource } from '../../engine/write/build-write.ts';
-import { callerAs, saveVersion } from '../../engine/write/save-version.ts';
-import { stepOf } from '../../resources/states/judging.ts';
+import { resolveActor, saveVersion } from '../../engine/write/save-version.ts';
+import { resolveStep } from '../../resources/states/judging.ts';
 import type { Act } from '../../resources/states/state-table.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import { appointmentStates } from '../booking/appointment-states.ts';
@@ -52,8 +52,8 @@ export async function moveAppointment(
 async function moveOnce(context: InteractionContext, request: FhirRequest, on: Act['on']): Promise<Moved> {
   const current = await requireCurrent(context, request);
   const before = parseStored(current.content);
-  const act: Act = { by: callerAs(context), on };
-  const { to, effects } = stepOf(appointmentStates, before, act);
+  const act: Act = { by: resolveActor(context), on };
+  const { to, effects } = resolveStep(appointmentStates, before, act);
   const after = requireResource({ ...before, status: to }, 'Appointment', context.budget);
   const write = await buildWrite(context, 'patch', 'Appointment', request.id, after, current.versionId);
   requireTouched(context, write, touched);
@@ -73,18 +73,18 @@ const touched = ['status'];
  * @throws PraxisError `access-denied`
  */
 export function requireStatusReadable({ policy }: RightsContext, covered: (criterion: Criterion) => boolean): void {
-  if (readableMember(policy, 'Appointment', covered)('status')) return;
+  if (compileReadable(policy, 'Appointment', covered)('status')) return;
   const what = 'Changing Appointment.status, which the application may not read,';
-  refuse({ policy }, what, missingEntries(policy, 'Appointment', 'r'));
+  refuse({ policy }, what, listGrantingEntries(policy, 'Appointment', 'r'));
 }
 
 /** The appointment, after all that is asked of a PATCH of its status. */
 async function requireCurrent(context: InteractionContext, request: FhirRequest): Promise<StoredResource> {
   const { type, id } = request;
   const current = await context.store.read(context.scope, type, id);
-  if (current === undefined) return notFound(type, id);
-  if (current.deleted) return deleted(context, current);
-  const covered = criterionTest(context, type, current.content);
+  if (current === undefined) return refuseNotFound(type, id);
+  if (current.deleted) return refuseDeleted(context, current);
+  const covered = compileCriterionTest(context, type, current.content);
   requireTouchable(context, request, covered, touched);
   requireStatusReadable(context, covered);
   requireMatch(request.ifMatch, current.versionId);

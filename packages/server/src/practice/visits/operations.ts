@@ -2,13 +2,13 @@
  * $check-in, $check-out, $no-show and $fulfil: an appointment and its Encounter change together or not at all. R4 has no
  * operations for this; docs/decisions/0187 says why there are some, practice/booking/appointment-states.ts what each does.
  */
-import { invoking } from '../../base/worst-case.ts';
+import { buildOperationRequest } from '../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
 import { requireGrants } from '../../engine/rights/denials.ts';
 import { discloseReadable } from '../../engine/rights/disclosing.ts';
 import { requireValidId } from '../../engine/write/build-write.ts';
 import type { Operation, OperationParameter, OperationRequest } from '../../operations/operation.ts';
-import { type OutputParameter, parametersResponse } from '../../operations/result.ts';
+import { buildParametersResponse, type OutputParameter } from '../../operations/result.ts';
 import { moveAppointment, requireStatusReadable } from './moving.ts';
 
 const results: readonly OperationParameter[] = [
@@ -41,7 +41,7 @@ function visitOperation(name: string): Operation {
     url: `https://praxis.health/fhir/OperationDefinition/${name}`,
     worstCase: {
       because: 'a visit with all that changes with it',
-      request: ({ appointment }) => invoking(`Appointment/${appointment}/$${name}`, []),
+      request: ({ appointment }) => buildOperationRequest(`Appointment/${appointment}/$${name}`, []),
     },
     levels: ['instance'],
     types: ['Appointment'],
@@ -73,5 +73,5 @@ async function answer(
     return resource === undefined ? [] : [{ name, resource }];
   });
   const { versionId, lastUpdatedMs } = appointment;
-  return { ...parametersResponse(parameters), versionId, lastUpdatedMs };
+  return { ...buildParametersResponse(parameters), versionId, lastUpdatedMs };
 }

@@ -7,7 +7,7 @@ import type { CodeableConcept, Composition } from '@praxis/fhir';
 import { PraxisError } from '../../base/errors.ts';
 import type { InteractionContext } from '../../engine/context.ts';
 import type { ResourceHooks } from '../../engine/hooks.ts';
-import { matchesOf } from '../../engine/write/conditional.ts';
+import { findMatches } from '../../engine/write/conditional.ts';
 
 /** https://loinc.org/11488-4: what transcriptions are sent as. */
 const noteType = { system: 'http://loinc.org', code: '11488-4' };
@@ -41,7 +41,7 @@ async function openVisit(context: InteractionContext, patient: string | undefine
       ['patient', patient],
       ['status', openStates],
     ] as const;
-    const [visit, ...others] = await matchesOf(context, 'Encounter', criteria);
+    const [visit, ...others] = await findMatches(context, 'Encounter', criteria);
     return others.length === 0 ? visit?.id : undefined;
   } catch (error) {
     if (error instanceof PraxisError && error.code === 'access-denied') return undefined;

@@ -4,19 +4,19 @@
  * (docs/decisions/0187). So nothing here refuses: a refusal would tell of Encounters.
  */
 import type { Appointment, Encounter, EncounterStatusCode, Period } from '@praxis/fhir';
-import { parseStored, stored } from '../../access/disclosure.ts';
+import { boxStored, parseStored } from '../../access/disclosure.ts';
 import type { AuditRow } from '../../audit/audit-row.ts';
 import { toInstant } from '../../base/clock.ts';
-import { newResourceId } from '../../base/ids.ts';
+import { makeResourceId } from '../../base/ids.ts';
 import type { InteractionContext } from '../../engine/context.ts';
-import { rightsOf } from '../../engine/search/searching.ts';
+import { buildSearchRights } from '../../engine/search/searching.ts';
 import { buildWrite } from '../../engine/write/build-write.ts';
 import { saveVersion } from '../../engine/write/save-version.ts';
-import { type Act, type Effect, stepsFrom } from '../../resources/states/state-table.ts';
+import { type Act, type Effect, listSteps } from '../../resources/states/state-table.ts';
 import { parseSearch } from '../../search/query/query.ts';
 import { planPage } from '../../search/sql/plan.ts';
 import { requireType, type StoredResource } from '../../storage/store.ts';
-import { visitOf } from './appointment-visit.ts';
+import { buildVisit } from './appointment-visit.ts';
 import { encounterStates } from './encounter-states.ts';
 import { Overtaken } from './overtaken.ts';
 
@@ -84,7 +84,7 @@ export async function moveVisits(
     const counts = visits.some(({ content }) => counting.some((status) => status === parseStored(content).status));
     if (making === undefined || counts) continue;
     const now = toInstant(context.clock.now());
-    changed.push(await made(context, visited, visitOf(visited, making.status, making.period(visited, now))));
+    changed.push(await made(context, visited, buildVisit(visited, making.status, making.period(visited, now))));
   }
   return changed;
 }
@@ -98,7 +98,7 @@ async function visitsOf(context: InteractionContext, appointment: string): Promi
     nowMs: clock.now(),
     limits,
     searchParameters: [],
-    rights: rightsOf(context), // of links to other types: there is none
+    rights: buildSearchRights(context), // of links to other types: there is none
   });
   const target = { scope, query, mandatory: [[]], cursor: { secrets, policyFingerprint: '' } };
   const page = planPage({ ...target, query: { ...query, count: visitsMax } });
@@ -113,14 +113,14 @@ async function moveVisit(
   row: Visit,
 ): Promise<StoredResource | undefined> {
   const encounter = parseStored(row.content);
-  const [step] = stepsFrom(encounterStates, encounter.status ?? '', { by: 'server', on: visited.on });
+  const [step] = listSteps(encounterStates, encounter.status ?? '', { by: 'server', on: visited.on });
   if (step === undefined) return undefined;
   const after = inState(encounter, step.to, context.clock.now());
   return await written(context, visited, row.id, after, row);
 }
 
 async function made(context: InteractionContext, visited: Visited, visit: Encounter): Promise<StoredResource> {
-  return await written(context, visited, newResourceId(context.clock), visit, undefined);
+  return await written(context, visited, makeResourceId(context.clock), visit, undefined);
 }
 
 /** @param current the version before; undefined: it comes into being */
@@ -143,7 +143,7 @@ async function written(
     versionId: outcome.versionId,
     lastUpdatedMs,
     deleted: false,
-    content: content ?? stored(''),
+    content: content ?? boxStored(''),
   };
 }
 

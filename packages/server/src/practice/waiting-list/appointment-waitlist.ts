@@ -15,7 +15,7 @@ import {
   keepWaiting,
   type WaitlistOffer,
 } from './store.ts';
-import { priorityOf } from './waitlist.ts';
+import { computePriority } from './waitlist.ts';
 
 declare module '../../resources/behaviour.ts' {
   interface ChangeExtras {
@@ -28,7 +28,7 @@ declare module '../../resources/behaviour.ts' {
 export type WaitlistChange = (inside: ResourceStore) => Promise<void>;
 
 /** The offer that the change ends, by taking it or leaving it; undefined: none stood, or it stands on. */
-export async function leftOffer(
+export async function findLeftOffer(
   { scope, store }: BehaviourContext,
   { before, after, write, extras: { answered } }: VersionChange<'Appointment'>,
   isSameTime: boolean,
@@ -42,7 +42,7 @@ export async function leftOffer(
  * What the change does to the list; undefined: nothing.
  * @param left the offer that the change ends
  */
-export function waitlistChange(
+export function planWaitlistChange(
   { scope, clock }: BehaviourContext,
   { before, after, write, extras: { offer } }: VersionChange<'Appointment'>,
   left: WaitlistOffer | undefined,
@@ -50,7 +50,7 @@ export function waitlistChange(
   const { id } = write;
   if (offer !== undefined) return (inside) => keepOffer(inside, scope, id, offer);
   if (after?.status === 'waitlist') {
-    const entry = { appointment: id, priority: priorityOf(after), sinceMs: clock.now() };
+    const entry = { appointment: id, priority: computePriority(after), sinceMs: clock.now() };
     return async (inside) => {
       if (left !== undefined) await endOffer(inside, scope, id);
       await keepWaiting(inside, scope, entry);
@@ -61,7 +61,7 @@ export function waitlistChange(
 }
 
 /** Coming time of practitioners that only the version before takes. @param kept those whose time is kept, as Type/id */
-export function freedBy(
+export function computeFreedTime(
   before: Booking | undefined,
   after: Booking | undefined,
   kept: readonly string[],

@@ -4,7 +4,7 @@
  */
 import type { Queryable } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import { integerArray } from '../../storage/index-arrays.ts';
+import { encodeIntegerArray } from '../../storage/index-arrays.ts';
 
 /** A firm to look at, and the reasons. */
 export interface DueFirm {
@@ -18,7 +18,7 @@ export interface DueFirm {
 const dueMax = 1_000;
 
 /** Firms whose lists are to be looked at, in the order of the first reason. @param paused firms that are left out */
-export async function dueFirms(query: Queryable, nowMs: number, paused: Sql): Promise<readonly DueFirm[]> {
+export async function listDueFirms(query: Queryable, nowMs: number, paused: Sql): Promise<readonly DueFirm[]> {
   return await query.query<DueFirm>(sql`
     SELECT f.id, e.name AS environment, f.prefix, d.ids FROM (
       SELECT firm, array_agg(id) AS ids, min(due) AS first
@@ -29,5 +29,5 @@ export async function dueFirms(query: Queryable, nowMs: number, paused: Sql): Pr
 
 /** Forgets reasons that were looked after. Those that came meanwhile stay. */
 export async function settleDue(query: Queryable, { ids }: DueFirm): Promise<void> {
-  await query.query(sql`DELETE FROM waitlist_due WHERE id = ANY (${integerArray(ids)}::bigint[])`);
+  await query.query(sql`DELETE FROM waitlist_due WHERE id = ANY (${encodeIntegerArray(ids)}::bigint[])`);
 }

@@ -15,7 +15,7 @@ import { NotReserved } from '../booking/reserve.ts';
 import type { OfferedSlot } from '../calendars/free-slots.ts';
 import { findSlotRules } from '../calendars/offered-slot.ts';
 import { dropWaiting, findStandingOffer, type Waiting, type WaitlistOffer } from './store.ts';
-import { missingParticipants, offeredAppointment, offerMs, withdrawnAppointment } from './waitlist.ts';
+import { buildOfferedAppointment, buildWithdrawnAppointment, listMissingParticipants, offerMs } from './waitlist.ts';
 
 declare module '../../resources/behaviour.ts' {
   interface ChangeExtras {
@@ -74,9 +74,9 @@ async function offerOnce(
     replaces: [],
     expiresMs,
   });
-  const added = missingParticipants(entry, places.participants, baseUrl);
+  const added = listMissingParticipants(entry, places.participants, baseUrl);
   const offer: WaitlistOffer = { slot: slot.id, expiresMs, added };
-  const appointment = requireResource(offeredAppointment(entry, slot, offer), 'Appointment', context.budget);
+  const appointment = requireResource(buildOfferedAppointment(entry, slot, offer), 'Appointment', context.budget);
   const outcome = await stored(context, row, appointment, { extras: { offer, places } });
   if (outcome.outcome === 'conflict') throw new NotOffered();
 }
@@ -91,7 +91,7 @@ export async function withdrawOffer(context: OfferingContext, appointment: strin
   const content = row === undefined || row.deleted ? undefined : parseStored(row.content);
   // An import may have changed it: then the offer is over without a trace.
   if (row === undefined || content?.status !== 'proposed') return await dropWaiting(store, scope, appointment);
-  await stored(context, row, withdrawnAppointment(content, offer), {});
+  await stored(context, row, buildWithdrawnAppointment(content, offer), {});
 }
 
 async function stored(

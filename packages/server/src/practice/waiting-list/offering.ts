@@ -6,8 +6,8 @@
 import { parseStored } from '../../access/disclosure.ts';
 import { compilePolicy } from '../../access/policy.ts';
 import { allEntry } from '../../access/registry.ts';
-import { newUuid } from '../../base/ids.ts';
-import { sending } from '../../base/worst-case.ts';
+import { makeUuid } from '../../base/ids.ts';
+import { buildJsonRequest } from '../../base/worst-case.ts';
 
 import type { DeclaredJob } from '../../jobs/declared-job.ts';
 import { type FirmWorkContext, workFirmByFirm } from '../../jobs/firm-work.ts';
@@ -15,13 +15,13 @@ import type { Job, Progress } from '../../jobs/jobs.ts';
 import { jobLimits, type OpenBudget } from '../../limits/budgets.ts';
 import { CostlyParameters } from '../../search/index/costly-parameters.ts';
 import type { ResourceStore } from '../../storage/store.ts';
-import { firmClock } from '../../tenancy/firm-time.ts';
+import { makeFirmClock } from '../../tenancy/firm-time.ts';
 import { type Firm, getFirm } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import { findBookableActors } from '../booking/occupancy.ts';
-import { type OfferedSlot, practitionerOf, type ScheduledCalendar } from '../calendars/free-slots.ts';
-import { scheduledCalendars } from '../calendars/scheduled-calendars.ts';
-import { type DueFirm, dueFirms, settleDue } from './due.ts';
+import { type OfferedSlot, type ScheduledCalendar, toPractitionerReference } from '../calendars/free-slots.ts';
+import { readScheduledCalendars } from '../calendars/scheduled-calendars.ts';
+import { type DueFirm, listDueFirms, settleDue } from './due.ts';
 import { freeSlotsOver } from './freed-slots.ts';
 import { makeOffer, type OfferingContext, withdrawOffer } from './offer.ts';
 import {
@@ -35,7 +35,7 @@ import {
   type Waiting,
   type WaitlistEntry,
 } from './store.ts';
-import { fitsWish, offerMs, priorityOf, type Wish, wishOf } from './waitlist.ts';
+import { computePriority, fitsWish, offerMs, toWish, type Wish } from './waitlist.ts';
 
 export interface WaitlistOptions extends FirmWorkContext {
   readonly store: ResourceStore;
@@ -56,7 +56,7 @@ export const waitlistJob = {
   worstCase: {
     because: 'who waits for anything, at any time',
     request: ({ next, patient, appointmentType }) =>
-      sending('POST', 'Appointment', {
+      buildJsonRequest('POST', 'Appointment', {
         resourceType: 'Appointment',
         status: 'waitlist',
         appointmentType: { coding: [{ code: appointmentType }] },
@@ -74,7 +74,7 @@ function openWaitlistJob(options: WaitlistOptions): Job {
     pauseMs,
     run: workFirmByFirm(options, {
       job: waitlistJob.firmJob,
-      firms: (paused) => dueFirms(options.database, options.clock.now(), paused),
+      firms: (paused) => listDueFirms(options.database, options.clock.now(), paused),
       work: (due) => lookAt(options, due),
     }),
   };
@@ -89,10 +89,10 @@ async function lookAt(options: WaitlistOptions, due: DueFirm): Promise<Progress>
     scope,
     budget: open(),
     store,
-    clock: firmClock(scope, clock),
+    clock: makeFirmClock(scope, clock),
     baseUrl: baseUrlOf(firm),
     policy: compilePolicy([allEntry], [allEntry]),
-    caller: { flow: 'client', tokenId: newUuid(), subject: 'praxis waitlist', requestId: newUuid() },
+    caller: { flow: 'client', tokenId: makeUuid(), subject: 'praxis waitlist', requestId: makeUuid() },
   };
   try {
     await endOffers(context);
@@ -126,7 +126,7 @@ async function listUnlisted({ store, scope }: OfferingContext): Promise<void> {
     for (const { id, content, lastUpdatedMs } of rows)
       await keepWaiting(store, scope, {
         appointment: id,
-        priority: priorityOf(parseStored(content)),
+        priority: computePriority(parseStored(content)),
         sinceMs: lastUpdatedMs,
       });
     if (rows.length < endedMax) return;
@@ -149,8 +149,8 @@ async function offerNext(context: OfferingContext): Promise<boolean> {
 async function offerFreed(context: OfferingContext, freed: FreedTime): Promise<void> {
   const isAnybodyWaiting = (await findWaiting(context.store, context.scope, undefined, 1)).length > 0;
   if (!isAnybodyWaiting) return;
-  const calendars = await scheduledCalendars(context.store, context.scope, [freed.actor]);
-  const own = calendars.filter(({ calendar }) => calendar.active && practitionerOf(calendar) === freed.actor);
+  const calendars = await readScheduledCalendars(context.store, context.scope, [freed.actor]);
+  const own = calendars.filter(({ calendar }) => calendar.active && toPractitionerReference(calendar) === freed.actor);
   let open = await coming(context, own, freed);
   if (open.length === 0) return;
   for await (const { waiting, wish } of inRank(context)) {
@@ -182,7 +182,7 @@ async function* inRank(context: OfferingContext): AsyncGenerator<{ readonly wait
   for (;;) {
     const portion = await findWaiting(context.store, context.scope, after, portionMax);
     for (const waiting of portion) {
-      const wish = wishOf(parseStored(waiting.row.content), context.baseUrl);
+      const wish = toWish(parseStored(waiting.row.content), context.baseUrl);
       if (wish !== undefined && wish.types.length > 0) yield { waiting, wish };
       // An import has changed it since.
       if (wish === undefined) await dropWaiting(context.store, context.scope, waiting.appointment);

@@ -5,25 +5,25 @@
 
 import type { Appointment } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
-import { invoking } from '../../base/worst-case.ts';
+import { buildOperationRequest } from '../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
 import { requireGrants } from '../../engine/rights/denials.ts';
 import { requireValidId } from '../../engine/write/build-write.ts';
-import { changeResource, patchedResponse } from '../../engine/write/patch.ts';
-import { callerAs } from '../../engine/write/save-version.ts';
+import { buildPatchResponse, changeResource } from '../../engine/write/patch.ts';
+import { resolveActor } from '../../engine/write/save-version.ts';
 import type { Operation, OperationRequest } from '../../operations/operation.ts';
-import { stepOf } from '../../resources/states/judging.ts';
+import { resolveStep } from '../../resources/states/judging.ts';
 import type { Act } from '../../resources/states/state-table.ts';
 import { appointmentStates } from '../booking/appointment-states.ts';
 import { requireStatusReadable } from '../visits/moving.ts';
 import { findStandingOffer, type WaitlistOffer } from './store.ts';
-import { settledAppointment, withdrawnAppointment } from './waitlist.ts';
+import { buildSettledAppointment, buildWithdrawnAppointment } from './waitlist.ts';
 
 /** Changes the Appointment as the answer to the offer does, but for its status. */
 type Answering = (appointment: Appointment, offer: WaitlistOffer) => Appointment;
 
-export const acceptOffer = offerOperation('accept-offer', settledAppointment);
-export const declineOffer = offerOperation('decline-offer', withdrawnAppointment);
+export const acceptOffer = offerOperation('accept-offer', buildSettledAppointment);
+export const declineOffer = offerOperation('decline-offer', buildWithdrawnAppointment);
 
 function offerOperation(name: string, answering: Answering): Operation {
   return {
@@ -31,7 +31,7 @@ function offerOperation(name: string, answering: Answering): Operation {
     url: `https://praxis.health/fhir/OperationDefinition/${name}`,
     worstCase: {
       because: 'an appointment to which no offer stands',
-      request: ({ appointment }) => invoking(`Appointment/${appointment}/$${name}`, []),
+      request: ({ appointment }) => buildOperationRequest(`Appointment/${appointment}/$${name}`, []),
     },
     levels: ['instance'],
     types: ['Appointment'],
@@ -65,16 +65,16 @@ async function answer(
   answering: Answering,
 ): Promise<FhirResponse> {
   requireValidId(request.id);
-  const act: Act = { by: callerAs(context), on };
+  const act: Act = { by: resolveActor(context), on };
   const offer = await findStandingOffer(context.store, context.scope, request.id);
   const apply = (appointment: Appointment): Appointment => {
-    const { to } = stepOf(appointmentStates, appointment, act);
+    const { to } = resolveStep(appointmentStates, appointment, act);
     return { ...answering(appointment, requireOffer(context, offer)), status: to };
   };
   // What else changes than the status the offer had brought, so that it is the server's to take back.
   const patch = { touches: [{ member: 'status', blind: false }], apply };
   const options = { act, ...(offer && { extras: { answered: offer } }) };
-  return patchedResponse(context, request, await changeResource(context, request, patch, options));
+  return buildPatchResponse(context, request, await changeResource(context, request, patch, options));
 }
 
 function requireOffer({ clock }: InteractionContext, offer: WaitlistOffer | undefined): WaitlistOffer {

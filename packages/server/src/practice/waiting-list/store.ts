@@ -2,10 +2,10 @@
  * The waiting list as it is stored: in which order Appointments wait, which slots they were offered, and which time was given
  * up and is still to be offered (docs/decisions/0202, 0203). Who waits for what stands in the Appointments themselves.
  */
-import { stored } from '../../access/disclosure.ts';
+import { boxStored } from '../../access/disclosure.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import { parameterNumber, typeNumber } from '../../search/numbers.ts';
-import { integerArray, textArray } from '../../storage/index-arrays.ts';
+import { computeParameterNumber, getTypeNumber } from '../../search/numbers.ts';
+import { encodeIntegerArray, encodeTextArray } from '../../storage/index-arrays.ts';
 import type { StoredResource } from '../../storage/resources.ts';
 import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
@@ -171,7 +171,7 @@ export async function findUnlisted(
 }
 
 function appointmentOf({ vid, lu, content }: WaitingRow, id: string): StoredResource<'Appointment'> {
-  return { type: 'Appointment', id, versionId: vid, lastUpdatedMs: lu, deleted: false, content: stored(content) };
+  return { type: 'Appointment', id, versionId: vid, lastUpdatedMs: lu, deleted: false, content: boxStored(content) };
 }
 
 function keepStatement(scope: TenantScope, { appointment, priority, sinceMs }: WaitlistEntry): Sql {
@@ -207,7 +207,7 @@ function keepOfferStatement(scope: TenantScope, appointment: string, { slot, exp
     WITH ${allowed(scope)},
     kept AS (
       INSERT INTO waitlist_offer (firm, appointment, slot, expires, added)
-      SELECT ${scope.firm}, ${appointment}, ${slot}, ${expiresMs}::bigint, ${textArray(added)}::text[] FROM allowed),
+      SELECT ${scope.firm}, ${appointment}, ${slot}, ${expiresMs}::bigint, ${encodeTextArray(added)}::text[] FROM allowed),
     due AS (INSERT INTO waitlist_due (firm, due) SELECT ${scope.firm}, ${expiresMs}::bigint FROM allowed)
     ${epochOf(scope)}`;
 }
@@ -238,8 +238,8 @@ function freedStatement(scope: TenantScope, freed: readonly FreedTime[], nowMs: 
     kept AS (
       INSERT INTO freed_time (firm, actor, starts, ends)
       SELECT ${firm}, f.actor, f.starts, f.ends FROM allowed CROSS JOIN unnest(
-        ${textArray(freed.map(({ actor }) => actor))}::text[], ${integerArray(freed.map(({ startMs }) => startMs))}::bigint[],
-        ${integerArray(freed.map(({ endMs }) => endMs))}::bigint[]) AS f(actor, starts, ends)),
+        ${encodeTextArray(freed.map(({ actor }) => actor))}::text[], ${encodeIntegerArray(freed.map(({ startMs }) => startMs))}::bigint[],
+        ${encodeIntegerArray(freed.map(({ endMs }) => endMs))}::bigint[]) AS f(actor, starts, ends)),
     due AS (INSERT INTO waitlist_due (firm, due) SELECT ${firm}, ${nowMs}::bigint FROM allowed)
     ${epochOf(scope)}`;
 }
@@ -264,7 +264,7 @@ function waitingStatement({ firm, application }: TenantScope, after: WaitlistEnt
       SELECT r.id, r.vid, r.lu, r.content, q.priority, q.since,
         ARRAY(SELECT o.slot FROM waitlist_offer o WHERE o.firm = ${firm} AND o.appointment = q.appointment) AS offered
       FROM waitlist_entry q
-      JOIN resource r ON r.firm = ${firm} AND r.rtype = ${typeNumber('Appointment')} AND r.id = q.appointment AND r.content IS NOT NULL
+      JOIN resource r ON r.firm = ${firm} AND r.rtype = ${getTypeNumber('Appointment')} AND r.id = q.appointment AND r.content IS NOT NULL
       WHERE q.firm = ${firm}
         AND (q.priority, q.since, q.appointment) > (${priority}::smallint, ${sinceMs}::bigint, ${appointment}::text COLLATE "C")
         AND NOT EXISTS (SELECT FROM waitlist_offer o WHERE o.firm = ${firm} AND o.appointment = q.appointment AND NOT o.ended)
@@ -279,7 +279,7 @@ function unlistedStatement({ firm, application }: TenantScope, limit: number): S
     FROM access_epoch e LEFT JOIN LATERAL (
       SELECT r.id, r.vid, r.lu, r.content
       FROM index_token t JOIN resource r ON r.firm = ${firm} AND r.rid = t.rid AND r.content IS NOT NULL
-      WHERE t.firm = ${firm} AND t.param = ${parameterNumber('Appointment', 'status')} AND t.code = 'waitlist'
+      WHERE t.firm = ${firm} AND t.param = ${computeParameterNumber('Appointment', 'status')} AND t.code = 'waitlist'
         AND NOT EXISTS (SELECT FROM waitlist_entry q WHERE q.firm = ${firm} AND q.appointment = r.id)
       ORDER BY r.rid LIMIT ${limit}) w ON true
     WHERE e.firm = ${firm} AND e.application = ${application}`;

@@ -4,10 +4,10 @@
  * (docs/decisions/0202, 0203).
  */
 import type { Appointment, Extension, Period } from '@praxis/fhir';
-import { parseDate, rangeOf } from '../../search/kinds/date-range.ts';
-import { typeCodesOf } from '../booking/booking.ts';
+import { parseDate, toDateRange } from '../../search/kinds/date-range.ts';
+import { listTypeCodes } from '../booking/booking.ts';
 import type { OfferedSlot } from '../calendars/free-slots.ts';
-import { instantText, minuteMs } from '../calendars/zone.ts';
+import { formatInstant, minuteMs } from '../calendars/zone.ts';
 import { lowestPriority, type WaitlistOffer } from './store.ts';
 
 /** How long an offer stands, in milliseconds; a slot that begins earlier is offered to nobody. */
@@ -28,11 +28,11 @@ export interface Wish {
 }
 
 /** undefined: it waits for nothing. */
-export function wishOf(appointment: Appointment, baseUrl: string): Wish | undefined {
+export function toWish(appointment: Appointment, baseUrl: string): Wish | undefined {
   const { status, minutesDuration, requestedPeriod = [] } = appointment;
   if (status !== 'waitlist') return undefined;
   return {
-    types: typeCodesOf(appointment),
+    types: listTypeCodes(appointment),
     periods: requestedPeriod,
     actors: referencesOf(appointment, baseUrl).filter((reference) => /^(?:Practitioner|Location)\//.test(reference)),
     minutes: minutesDuration,
@@ -40,7 +40,7 @@ export function wishOf(appointment: Appointment, baseUrl: string): Wish | undefi
 }
 
 /** 1 is the highest, as in iCalendar; 0 says nothing, as none does. */
-export function priorityOf({ priority = 0 }: Appointment): number {
+export function computePriority({ priority = 0 }: Appointment): number {
   return priority > 0 ? Math.min(priority, lowestPriority) : lowestPriority;
 }
 
@@ -60,18 +60,18 @@ export function fitsWish(slot: OfferedSlot, wish: Wish, rooms: (location: string
 }
 
 /** @param added participants that come with it, as Type/id */
-export function offeredAppointment(
+export function buildOfferedAppointment(
   entry: Appointment,
   { id, startMs, endMs, timeZone }: OfferedSlot,
   { added, expiresMs }: Pick<WaitlistOffer, 'added' | 'expiresMs'>,
 ): Appointment {
-  const expires = { url: offerExpiresUrl, valueInstant: instantText(timeZone, expiresMs) };
+  const expires = { url: offerExpiresUrl, valueInstant: formatInstant(timeZone, expiresMs) };
   return {
     ...entry,
     extension: [...otherExtensions(entry), expires],
     status: 'proposed',
-    start: instantText(timeZone, startMs),
-    end: instantText(timeZone, endMs),
+    start: formatInstant(timeZone, startMs),
+    end: formatInstant(timeZone, endMs),
     slot: [{ reference: `Slot/${id}` }],
     participant: [
       ...entry.participant,
@@ -81,22 +81,26 @@ export function offeredAppointment(
 }
 
 /** It waits again, without what the offer had brought. */
-export function withdrawnAppointment(offered: Appointment, { added }: Pick<WaitlistOffer, 'added'>): Appointment {
-  const { start: _start, end: _end, slot: _slot, participant, ...rest } = settledAppointment(offered);
+export function buildWithdrawnAppointment(offered: Appointment, { added }: Pick<WaitlistOffer, 'added'>): Appointment {
+  const { start: _start, end: _end, slot: _slot, participant, ...rest } = buildSettledAppointment(offered);
   const gone = new Set(added);
   const stay = participant.filter(({ actor }) => !gone.has(actor?.reference ?? ''));
   return { ...rest, status: 'waitlist', participant: stay };
 }
 
 /** It is an offer no longer. */
-export function settledAppointment(offered: Appointment): Appointment {
+export function buildSettledAppointment(offered: Appointment): Appointment {
   const { extension: _extension, ...rest } = offered;
   const others = otherExtensions(offered);
   return others.length === 0 ? rest : { ...rest, extension: others };
 }
 
 /** Those of `actors` that are not participants yet. */
-export function missingParticipants(entry: Appointment, actors: readonly string[], baseUrl: string): readonly string[] {
+export function listMissingParticipants(
+  entry: Appointment,
+  actors: readonly string[],
+  baseUrl: string,
+): readonly string[] {
   const known = new Set(referencesOf(entry, baseUrl));
   return actors.filter((actor) => !known.has(actor));
 }
@@ -115,7 +119,7 @@ function referencesOf({ participant }: Appointment, baseUrl: string): readonly s
 function isWithin({ startMs, endMs, timeZone }: OfferedSlot, period: Period): boolean {
   const edge = (member: 'start' | 'end'): number | undefined => {
     const parts = parseDate(period[member] ?? '');
-    return parts && Number(rangeOf(parts, timeZone)[member === 'start' ? 'lo' : 'hi']) / 1000;
+    return parts && Number(toDateRange(parts, timeZone)[member === 'start' ? 'lo' : 'hi']) / 1000;
   };
   const from = edge('start') ?? Number.NEGATIVE_INFINITY;
   const until = edge('end') ?? Number.POSITIVE_INFINITY;

@@ -9,15 +9,15 @@ import {
   type Act,
   type Actor,
   actors,
+  findStateTable,
+  listSteps,
   mayBegin,
   type StateTable,
   type Step,
-  stepsFrom,
-  tableOf,
 } from './state-table.ts';
 
 /** What a behaviour needs to be judged by `tables`, all of one type; the last of them is for all resources of the type. */
-export function judgedBy(tables: readonly StateTable[]): Pick<Behaviour, 'judge' | 'judged'> {
+export function buildJudge(tables: readonly StateTable[]): Pick<Behaviour, 'judge' | 'judged'> {
   const byCoding = tables.some(({ coding }) => coding !== undefined);
   return { judge: (change) => judge(tables, change), judged: byCoding ? ['status', 'code'] : ['status'] };
 }
@@ -28,9 +28,9 @@ const plainWrite: Act = { by: 'application', on: 'write' };
 /** @throws PraxisError `rule-broken` naming the state and those that may follow it */
 function judge(tables: readonly StateTable[], { before, after, write, act = plainWrite }: VersionChange): void {
   if (after === undefined) return;
-  const table = tableOf(tables, before ?? after);
+  const table = findStateTable(tables, before ?? after);
   if (table === undefined) return;
-  if (before !== undefined && tableOf(tables, after) !== table) refuseOtherTable(table);
+  if (before !== undefined && findStateTable(tables, after) !== table) refuseOtherTable(table);
   const to = stateOf(after);
   const from = before && stateOf(before);
   if (before !== undefined && to === from) return;
@@ -43,11 +43,11 @@ function judge(tables: readonly StateTable[], { before, after, write, act = plai
  * Where `act`, an operation, leads to from the state of the resource.
  * @throws PraxisError `rule-broken` naming the state, those that the operation is for, and those that may follow
  */
-export function stepOf<Code extends string>(table: StateTable<Code>, resource: JsonObject, act: Act): Step<Code> {
+export function resolveStep<Code extends string>(table: StateTable<Code>, resource: JsonObject, act: Act): Step<Code> {
   const from = stateOf(resource) ?? '';
-  const [step] = stepsFrom(table, from, act);
+  const [step] = listSteps(table, from, act);
   if (step !== undefined) return step;
-  const taken = table.states.filter(({ code }) => stepsFrom(table, code, act).length > 0).map(({ code }) => code);
+  const taken = table.states.filter(({ code }) => listSteps(table, code, act).length > 0).map(({ code }) => code);
   return refuse(
     table,
     `is ${from}: ${act.on} takes it from ${taken.join(' or ')} only. ${following(table, from, act.by)}`,
@@ -73,7 +73,7 @@ function requireBeginning(table: StateTable, to: string, by: Actor, isCopied: bo
 }
 
 function requireStep(table: StateTable, from: string, to: string, act: Act): void {
-  if (stepsFrom(table, from, act).some((step) => step.to === to)) return;
+  if (listSteps(table, from, act).some((step) => step.to === to)) return;
   refuse(table, `is ${from} and cannot become ${to}. ${following(table, from, act.by)}`);
 }
 

@@ -93,7 +93,7 @@ export interface Step<Code extends string = string> {
 }
 
 /** The steps that the act may make from a state: to several states by `write`, to one by an operation. */
-export function stepsFrom<Code extends string>(
+export function listSteps<Code extends string>(
   { transitions }: StateTable<Code>,
   from: string,
   { by, on }: Act,
@@ -111,7 +111,7 @@ export function mayBegin(state: State, by: Actor): boolean {
 }
 
 /** The table that a resource is judged by. */
-export function tableOf(tables: readonly StateTable[], resource: JsonObject): StateTable | undefined {
+export function findStateTable(tables: readonly StateTable[], resource: JsonObject): StateTable | undefined {
   return tables.find(({ coding }) => coding === undefined || hasCoding(resource['code'], coding));
 }
 

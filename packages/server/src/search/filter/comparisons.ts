@@ -3,7 +3,7 @@
  */
 import type { SearchParameterKind } from '@praxis/fhir';
 import { sql } from '../../database/sql.ts';
-import { boundedKey } from '../index/bounded-key.ts';
+import { boundKey } from '../index/bounded-key.ts';
 import { parseDateValue } from '../kinds/date.ts';
 import { type Parameter, selectivities, type Test, type ValueContext } from '../kinds/kind.ts';
 import { foldText } from '../kinds/text-folding.ts';
@@ -48,7 +48,7 @@ const present: Compare = (parameter, { value }) => {
 
 const wholeText: Compare = (parameter, { value }) =>
   onRows(parameter, {
-    where: sql`value = ${boundedKey(requireFolded(value))}`,
+    where: sql`value = ${boundKey(requireFolded(value))}`,
     order: 'rid',
     selectivity: selectivities.one,
   });

@@ -8,10 +8,10 @@
  */
 import { type Sql, sql } from '../../database/sql.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { typeNumber } from '../numbers.ts';
+import { getTypeNumber } from '../numbers.ts';
 import type { Criterion } from '../query/criteria.ts';
-import { mandatoryGroups, type RowCriterion } from '../query/row-criteria.ts';
-import { mandatoryCondition } from '../sql/exists-subquery.ts';
+import { buildMandatoryGroups, type RowCriterion } from '../query/row-criteria.ts';
+import { buildMandatoryCondition } from '../sql/exists-subquery.ts';
 
 /** Row restrictions of the caller, as in a search: at least one group; one without criteria admits every row. */
 export type Restriction = readonly (readonly RowCriterion[])[];
@@ -87,8 +87,8 @@ const anyTarget = 0;
 function outgoingTargets({ scope: { firm }, outgoing, targets, known }: IncludeRound): Sql {
   const rids = outgoing.map(({ rid }) => rid);
   const parameters = outgoing.map(({ parameter }) => parameter);
-  const types = outgoing.map(({ target }) => (target === undefined ? anyTarget : typeNumber(target)));
-  const allowed = [...targets.keys()].map(typeNumber);
+  const types = outgoing.map(({ target }) => (target === undefined ? anyTarget : getTypeNumber(target)));
+  const allowed = [...targets.keys()].map(getTypeNumber);
   return sql`
     SELECT goal.rid
     FROM unnest(${rids}::bigint[], ${parameters}::int[], ${types}::smallint[]) AS l(rid, param, target)
@@ -99,7 +99,7 @@ function outgoingTargets({ scope: { firm }, outgoing, targets, known }: IncludeR
       SELECT r.rid FROM resource r WHERE r.firm = ${firm} AND r.rtype = i.target_rtype AND r.id = i.target_id AND r.content IS NOT NULL OFFSET 0) goal
     WHERE goal.rid <> ALL (${known}::bigint[])${onlyVisible(
       firm,
-      [...targets].map(([type, restriction]) => ({ number: typeNumber(type), type, restriction })),
+      [...targets].map(([type, restriction]) => ({ number: getTypeNumber(type), type, restriction })),
       { number: sql`i.target_rtype`, rid: sql`goal.rid` },
     )}`;
 }
@@ -107,7 +107,7 @@ function outgoingTargets({ scope: { firm }, outgoing, targets, known }: IncludeR
 /** Of each reference only the first rows are read: a patient may have very many. */
 function incomingSources({ scope: { firm }, incoming, sources, known, limit }: IncludeRound): Sql {
   const parameters = incoming.map(({ parameter }) => parameter);
-  const types = incoming.map(({ type }) => typeNumber(type));
+  const types = incoming.map(({ type }) => getTypeNumber(type));
   const ids = incoming.map(({ id }) => id);
   return sql`
     SELECT s.rid
@@ -137,7 +137,7 @@ interface RestrictedRow {
 /** Conditions that hold for rows that the caller may see: a part of the statement, so that a limit counts no others. */
 function onlyVisible(firm: number, all: readonly Restricted[], row: RestrictedRow): Sql {
   const restricted = all
-    .map(({ number, type, restriction }) => ({ number, groups: mandatoryGroups(type, restriction) }))
+    .map(({ number, type, restriction }) => ({ number, groups: buildMandatoryGroups(type, restriction) }))
     .filter(({ groups }) => groups.length > 0);
   if (restricted.length === 0) return sql.empty;
   const numbers = restricted.map(({ number }) => number);
@@ -149,5 +149,5 @@ function onlyVisible(firm: number, all: readonly Restricted[], row: RestrictedRo
 }
 
 function met(firm: number, groups: readonly (readonly Criterion[])[], rid: Sql): Sql {
-  return mandatoryCondition(firm, groups, 'nested-loop', { rid, depth: 0 });
+  return buildMandatoryCondition(firm, groups, 'nested-loop', { rid, depth: 0 });
 }

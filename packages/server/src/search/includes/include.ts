@@ -6,7 +6,7 @@
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
 import type { Parameter } from '../kinds/kind.ts';
-import { parametersOf, standardParametersOf } from '../parameters.ts';
+import { getSearchableParameters, getStandardParameters } from '../parameters.ts';
 import { refuseValue } from '../query/search-values.ts';
 
 /** Different `_include` and `_revinclude` of one search at most. */
@@ -70,7 +70,8 @@ function parseInclude(given: string, value: string, own: FirmSearchParameters): 
   }
   if (!served.has(source))
     refuseValue(given, 'begins with what is not a resource type of R4, or * with more behind it');
-  const parameter = code === wild ? undefined : referenceParameter(given, parametersOf(source, own), source, code);
+  const parameter =
+    code === wild ? undefined : referenceParameter(given, getSearchableParameters(source, own), source, code);
   if (target !== undefined) requireTarget(given, source, parameter, target, own);
   return { name, iterate, source, parameter, target };
 }
@@ -113,7 +114,7 @@ function requireTarget(
   own: FirmSearchParameters,
 ): void {
   if (!served.has(target)) refuseValue(given, 'ends with what is not a resource type of R4');
-  const possible = parameter === undefined ? referenceParameters(source, own) : [parameter];
+  const possible = parameter === undefined ? listReferenceParameters(source, own) : [parameter];
   if (possible.some(({ definition }) => definition.targets.includes(target))) return;
   const subject = parameter === undefined ? `no reference of ${source}` : `${parameter.code} of ${source} does not`;
   const leads = parameter === undefined ? 'leads' : 'lead';
@@ -131,11 +132,11 @@ const ofType = new Map<string, readonly Parameter[]>();
  * The reference parameters of a type.
  * @param own search parameters of the firm's own
  */
-export function referenceParameters(type: string, own: FirmSearchParameters): readonly Parameter[] {
-  if (own.length > 0) return [...parametersOf(type, own).values()].filter(isReference);
+export function listReferenceParameters(type: string, own: FirmSearchParameters): readonly Parameter[] {
+  if (own.length > 0) return [...getSearchableParameters(type, own).values()].filter(isReference);
   const known = ofType.get(type);
   if (known) return known;
-  const parameters = [...standardParametersOf(type).values()].filter(isReference);
+  const parameters = [...getStandardParameters(type).values()].filter(isReference);
   if (parameters.length > 0) ofType.set(type, parameters);
   return parameters;
 }

@@ -4,18 +4,18 @@
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { noSearchParameters } from '../../tenancy/search-parameters.ts';
-import { referenceParameters } from './include.ts';
+import { listReferenceParameters } from './include.ts';
 
 /** `*`, `Encounter:*`, `Encounter:subject`, …; never empty. */
-export function supportedIncludes(type: string): readonly string[] {
-  const codes = referenceParameters(type, noSearchParameters).map(({ code }) => `${type}:${code}`);
+export function listIncludes(type: string): readonly string[] {
+  const codes = listReferenceParameters(type, noSearchParameters).map(({ code }) => `${type}:${code}`);
   return codes.length === 0 ? ['*'] : ['*', `${type}:*`, ...codes];
 }
 
 /** `*`, and the parameters of all types that can refer to the type: `Encounter:subject`, …; never empty. */
-export function supportedRevincludes(type: string): readonly string[] {
+export function listRevincludes(type: string): readonly string[] {
   const leading = resourceTypesWithEndpoint.flatMap((source) =>
-    referenceParameters(source, noSearchParameters)
+    listReferenceParameters(source, noSearchParameters)
       .filter(({ definition }) => definition.targets.includes(type))
       .map(({ code }) => `${source}:${code}`),
   );

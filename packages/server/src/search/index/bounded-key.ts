@@ -17,14 +17,14 @@ const hashMark = '\u0001';
 const nul = '\0';
 
 /** The value itself, or its first 900 bytes and its hash: equal for equal values, and still found by a prefix. */
-export function boundedKey(value: string): string {
+export function boundKey(value: string): string {
   const text = value.includes(nul) ? value.replaceAll(nul, '') : value;
   if (text.length * 3 <= keyBytesMax || Buffer.byteLength(text) <= keyBytesMax) return text;
   return firstBytes(text, keptBytes) + hashMark + createHash('sha256').update(text).digest('base64url');
 }
 
 /** The key prefix that stands for every value beginning with `prefix`; beyond 900 bytes it tells no more. */
-export function boundedPrefix(prefix: string): string {
+export function boundPrefix(prefix: string): string {
   const text = prefix.includes(nul) ? prefix.replaceAll(nul, '') : prefix;
   return text.length * 3 <= keptBytes ? text : firstBytes(text, keptBytes);
 }

@@ -27,7 +27,7 @@ export class CostlyParameters extends PraxisError {
  * the resource is; what compares every element with every other one does not.
  * @param characters of the JSON text of the resource
  */
-export function ownStepsMax(characters: number): number {
+export function computeStepsMax(characters: number): number {
   return Math.min(ownStepsBase + ownStepsPerCharacter * characters, ownStepsCeiling);
 }
 

@@ -4,22 +4,22 @@
  */
 import {
   type BudgetedWork,
+  countCompileSteps,
   FhirPathError,
+  findTypeDefinition,
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  listResultTypes,
   resourceTypesWithEndpoint,
-  resultTypes,
   type SearchParameter,
   type StepBudget,
   searchParameterFrom,
-  stepsOfCompiling,
-  typeDefinition,
 } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import type { SearchParameterDefinition } from '../../tenancy/search-parameters.ts';
-import { kindOf } from '../kinds/kinds.ts';
-import { standardParametersOf } from '../parameters.ts';
+import { findKind } from '../kinds/kinds.ts';
+import { getStandardParameters } from '../parameters.ts';
 import { resultParameterNames } from '../query/result-parameters.ts';
 
 /** Characters of an expression at most. */
@@ -110,14 +110,14 @@ function componentsOf(value: JsonValue | undefined): readonly { definition: stri
 /** The parameter works on the type: its code is free there, and its expression selects what its type searches. */
 function requireServed(url: string, definition: SearchParameterDefinition, base: string, budget: StepBudget): void {
   const { code, type, expression } = definition;
-  const taken = standardParametersOf(base).get(code);
+  const taken = getStandardParameters(base).get(code);
   if (taken !== undefined) refuse('code', `is taken: ${base} has ${code} of ${taken.definition.url}`);
   try {
     requireCompilable(base, expression, budget);
     const parameter = searchParameterFrom(url, definition, base);
-    if (kindOf(parameter) === undefined) refuse('type', 'is not served');
+    if (findKind(parameter) === undefined) refuse('type', 'is not served');
     if (type === 'composite') return requireParts(parameter, expression, base, budget);
-    const selected = resultTypes(base, expression);
+    const selected = listResultTypes(base, expression);
     if (!selected.some((name) => isSearched(type, name))) {
       const found = selected.length === 0 ? 'nothing' : selected.join(', ');
       refuse('expression', `selects ${found} of ${base}; a ${type} parameter searches ${searchedBy(type)}`);
@@ -130,7 +130,7 @@ function requireServed(url: string, definition: SearchParameterDefinition, base:
 
 /** Every process compiles it once for each type, so that has a price. @throws FhirPathError, PraxisError `too-costly` */
 function requireCompilable(type: string, expression: string, budget: StepBudget): void {
-  const steps = stepsOfCompiling(type, expression);
+  const steps = countCompileSteps(type, expression);
   budget.spend(stepsPerCompiled * steps, compiling);
   if (steps > compiledMax)
     refuse('expression', `follows too many types of elements on ${type}: name the type, as in value.as(Quantity)`);
@@ -138,7 +138,7 @@ function requireCompilable(type: string, expression: string, budget: StepBudget)
 
 function isSearched(type: string, name: string): boolean {
   // A resource in the element itself (Bundle.entry.resource) is what a reference parameter finds, too.
-  return searchedTypes[type]?.has(name) || (type === 'reference' && typeDefinition(name)?.kind === 'resource');
+  return searchedTypes[type]?.has(name) || (type === 'reference' && findTypeDefinition(name)?.kind === 'resource');
 }
 
 function searchedBy(type: string): string {
@@ -151,12 +151,14 @@ function requireParts(
   base: string,
   budget: StepBudget,
 ): void {
-  const known = new Map([...standardParametersOf(base).values()].map(({ definition }) => [definition.url, definition]));
+  const known = new Map(
+    [...getStandardParameters(base).values()].map(({ definition }) => [definition.url, definition]),
+  );
   for (const [index, component] of components.entries()) {
     if (!known.has(component.definition)) {
       refuse(`component[${index}].definition`, `is no parameter of R4 that ${base} has`);
     }
-    for (const within of resultTypes(base, expression)) requireCompilable(within, component.expression, budget);
+    for (const within of listResultTypes(base, expression)) requireCompilable(within, component.expression, budget);
   }
 }
 

@@ -5,16 +5,16 @@
 
 import type { DateRange, Microseconds } from '../kinds/date-range.ts';
 import type { DecimalRange } from '../kinds/decimal.ts';
-import { boundedKey } from './bounded-key.ts';
+import { boundKey } from './bounded-key.ts';
 
 /** The rows of one resource for the index tables, column by column. */
 export interface IndexRows {
   readonly tokenParam: number[];
-  /** `systemNumber`, decimal text of a bigint. */
+  /** `computeSystemNumber`, decimal text of a bigint. */
   readonly tokenSystem: string[];
   readonly tokenCode: string[];
   readonly referenceParam: number[];
-  /** `typeNumber`, or 0 when the target is no resource of this server. */
+  /** `getTypeNumber`, or 0 when the target is no resource of this server. */
   readonly referenceTargetType: number[];
   /** The id, or the whole URL where the type is 0. */
   readonly referenceTargetId: string[];
@@ -35,7 +35,7 @@ export interface IndexRows {
   readonly numberCode: string[];
 }
 
-export function emptyIndexRows(): IndexRows {
+export function makeIndexRows(): IndexRows {
   return {
     tokenParam: [],
     tokenSystem: [],
@@ -58,7 +58,7 @@ export function emptyIndexRows(): IndexRows {
 }
 
 export class IndexRowBuilder {
-  readonly rows: IndexRows = emptyIndexRows();
+  readonly rows: IndexRows = makeIndexRows();
   readonly #tokens = new LatestRows();
   readonly #references = new LatestRows();
   readonly #dates = new LatestRows();
@@ -72,7 +72,7 @@ export class IndexRowBuilder {
   }
 
   token(param: number, system: string, code: string): void {
-    const key = boundedKey(code);
+    const key = boundKey(code);
     if (this.#tokens.has(param, `${system}|${key}`)) return;
     this.rows.tokenParam.push(param);
     this.rows.tokenSystem.push(system);
@@ -80,7 +80,7 @@ export class IndexRowBuilder {
   }
 
   reference(param: number, targetType: number, targetId: string): void {
-    const key = boundedKey(targetId);
+    const key = boundKey(targetId);
     if (this.#references.has(param, `${targetType}|${key}`)) return;
     this.rows.referenceParam.push(param);
     this.rows.referenceTargetType.push(targetType);
@@ -95,8 +95,8 @@ export class IndexRowBuilder {
   }
 
   string(param: number, value: string, original: string): void {
-    const key = boundedKey(value);
-    const exact = boundedKey(original);
+    const key = boundKey(value);
+    const exact = boundKey(original);
     if (this.#strings.has(param, `${key}|${exact}`)) return;
     this.rows.stringParam.push(param);
     this.rows.stringValue.push(key);
@@ -104,7 +104,7 @@ export class IndexRowBuilder {
   }
 
   number(param: number, range: DecimalRange, system: string, code: string): void {
-    const key = boundedKey(code);
+    const key = boundKey(code);
     if (this.#numbers.has(param, `${range.lo}|${range.hi}|${system}|${key}`)) return;
     this.rows.numberParam.push(param);
     this.rows.numberLo.push(range.lo);

@@ -5,8 +5,8 @@
 import {
   type Budget,
   type BudgetedWork,
+  compileExtractor,
   type Extract,
-  extractor,
   type JsonObject,
   openAllotment,
   type StepBudget,
@@ -15,12 +15,12 @@ import {
 import { fail } from '../../base/errors.ts';
 import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
 import { type IndexContext, type IndexingContext, makeAll, type Parameter, type RowParts } from '../kinds/kind.ts';
-import { indexedParametersOf, standardParametersOf } from '../parameters.ts';
-import { CostlyParameters, type FailedParameter, ownStepsMax } from './costly-parameters.ts';
+import { getStandardParameters, listIndexedParameters } from '../parameters.ts';
+import { CostlyParameters, computeStepsMax, type FailedParameter } from './costly-parameters.ts';
 import { IndexRowBuilder, type IndexRows } from './index-row-builder.ts';
 
 export type { IndexContext } from '../kinds/kind.ts';
-export { emptyIndexRows, type IndexRows } from './index-row-builder.ts';
+export { type IndexRows, makeIndexRows } from './index-row-builder.ts';
 
 export interface ResourceContext extends IndexContext {
   /** Search parameters of the firm's own. */
@@ -216,7 +216,7 @@ function* ownRows(
 ): RowParts {
   const failed: FailedParameter[] = [];
   for (const own of ownIndexersOf(type, context.searchParameters)) {
-    const steps = ownStepsMax(context.characters);
+    const steps = computeStepsMax(context.characters);
     const allotment = openAllotment(budget, steps, () => new OwnStepsExceeded());
     try {
       yield* rowsOf(builder, [own], resource, { ...context, budget: allotment, work: indexing }, 'limited');
@@ -235,7 +235,7 @@ function reasonOf(type: string, steps: number): string {
 function indexersOf(type: string): readonly Indexer[] {
   const known = indexersByType.get(type);
   if (known) return known;
-  const indexers = [...standardParametersOf(type).values()].flatMap((parameter) => indexerOf(parameter) ?? []);
+  const indexers = [...getStandardParameters(type).values()].flatMap((parameter) => indexerOf(parameter) ?? []);
   indexersByType.set(type, indexers);
   return indexers;
 }
@@ -248,7 +248,7 @@ function ownIndexersOf(type: string, own: FirmSearchParameters): readonly OwnInd
   ownIndexers.set(own, ofList);
   const known = ofList.get(type);
   if (known) return known;
-  const indexers = indexedParametersOf(type, own).flatMap(({ id, parameter }) => {
+  const indexers = listIndexedParameters(type, own).flatMap(({ id, parameter }) => {
     const indexer = indexerOf(parameter);
     return indexer === undefined ? [] : [{ id, ...indexer }];
   });
@@ -261,7 +261,7 @@ function indexerOf(parameter: Parameter): Indexer | undefined {
   if (parameter.kind.table === 'resource') return undefined;
   const { expression, components } = parameter.definition;
   const selects =
-    expression === undefined || components !== undefined ? undefined : extractor(parameter.type, expression);
+    expression === undefined || components !== undefined ? undefined : compileExtractor(parameter.type, expression);
   return { parameter, extract: selects ?? itself };
 }
 

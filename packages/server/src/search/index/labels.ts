@@ -5,9 +5,9 @@
  */
 import { type Sql, sql } from '../../database/sql.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { parameterNumber } from '../numbers.ts';
-import { mandatoryGroups, type RowCriterion } from '../query/row-criteria.ts';
-import { mandatoryCondition } from '../sql/exists-subquery.ts';
+import { computeParameterNumber } from '../numbers.ts';
+import { buildMandatoryGroups, type RowCriterion } from '../query/row-criteria.ts';
+import { buildMandatoryCondition } from '../sql/exists-subquery.ts';
 import { isWithinBytes } from '../sql/page-bytes.ts';
 
 /** Search parameters of the labels; the values of the first are URIs, which have no system beside them. */
@@ -29,10 +29,10 @@ export function planLabels(
   mandatory: readonly (readonly RowCriterion[])[],
   { labelsMax, bytesMax }: { readonly labelsMax: number; readonly bytesMax: number },
 ): Sql {
-  const groups = mandatoryGroups(type, mandatory);
-  const visible = groups.length === 0 ? sql.empty : sql` AND ${mandatoryCondition(firm, groups, 'nested-loop')}`;
+  const groups = buildMandatoryGroups(type, mandatory);
+  const visible = groups.length === 0 ? sql.empty : sql` AND ${buildMandatoryCondition(firm, groups, 'nested-loop')}`;
   const rowsOf = (param: Sql): Sql => sql`FROM index_token d WHERE d.firm = ${firm} AND d.param = ${param}`;
-  const [profile, ...codings] = labelCodes.map((code) => sql`(${parameterNumber(type, code)}::int)`);
+  const [profile, ...codings] = labelCodes.map((code) => sql`(${computeParameterNumber(type, code)}::int)`);
   const next = (param: Sql, after: Sql): Sql =>
     sql`SELECT d.code ${rowsOf(param)}${after}${visible} ORDER BY d.code LIMIT 1`;
   const rowsOfCode = sql`${rowsOf(sql`c.param`)} AND d.code = c.code${visible}`;

@@ -5,7 +5,7 @@
 
 import type { ParameterFacts } from '../kinds/kind.ts';
 import { parseToken, tokenMatches } from '../kinds/token.ts';
-import { standardParametersOf } from '../parameters.ts';
+import { getStandardParameters } from '../parameters.ts';
 import { splitUnescaped } from '../query/search-values.ts';
 import type { IndexRows } from './index-row-builder.ts';
 
@@ -15,7 +15,7 @@ import type { IndexRows } from './index-row-builder.ts';
  * @throws TypeError when it is none: the criterion was not checked at start
  */
 export function matchesToken(rows: IndexRows, type: string, parameter: string, values: readonly string[]): boolean {
-  const { number, facts } = tokenParameter(type, parameter);
+  const { number, facts } = requireTokenParameter(type, parameter);
   const asked = values.flatMap((value) => splitUnescaped(value, ','));
   return hasToken(rows, number, facts, parameter, asked);
 }
@@ -42,8 +42,8 @@ export function hasToken(
 }
 
 /** @throws TypeError when `code` is no token parameter of the type */
-export function tokenParameter(type: string, code: string) {
-  const parameter = standardParametersOf(type).get(code);
+export function requireTokenParameter(type: string, code: string) {
+  const parameter = getStandardParameters(type).get(code);
   if (parameter === undefined || parameter.kind.table !== 'token') {
     throw new TypeError(`${code} is not a token search parameter of ${type}`);
   }

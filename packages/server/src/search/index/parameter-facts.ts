@@ -4,15 +4,15 @@
  */
 import {
   type ElementDefinition,
-  resultTypes,
+  findTypeDefinition,
+  findValueSetCodings,
+  listExpressionElements,
+  listResultTypes,
   type SearchParameterKind,
   type TypeDefinition,
-  touchedElements,
-  typeDefinition,
-  valueSetCodings,
 } from '@praxis/fhir';
 import type { ParameterFacts } from '../kinds/kind.ts';
-import { systemNumber } from '../numbers.ts';
+import { computeSystemNumber } from '../numbers.ts';
 
 /**
  * Datatypes of which one value can leave several rows: a concept its codes, an identifier those of its type, a name its
@@ -37,9 +37,9 @@ const manifold: ReadonlySet<string> = new Set([
 ]);
 
 /** The facts of a parameter of a kind, by the FHIRPath expression that selects its values. */
-export function factsOf(type: string, expression: string, kind: SearchParameterKind): ParameterFacts {
-  const ways = touchedElements(type, expression).map((path) => elementsAlong(type, path));
-  const dataTypes = new Set(resultTypes(type, expression));
+export function computeParameterFacts(type: string, expression: string, kind: SearchParameterKind): ParameterFacts {
+  const ways = listExpressionElements(type, expression).map((path) => elementsAlong(type, path));
+  const dataTypes = new Set(listResultTypes(type, expression));
   return {
     dataTypes: dataTypes.size === 0 ? new Set(['*']) : dataTypes,
     repeats: dataTypes.size === 0 || (kind !== 'date' && dataTypes.intersection(manifold).size > 0) || mayRepeat(ways),
@@ -63,13 +63,13 @@ function mayRepeat(ways: Ways): boolean {
 /** The elements from the resource down to `path`; undefined where the path leaves the definitions (extensions). */
 function elementsAlong(type: string, path: string): readonly ElementDefinition[] | undefined {
   const elements: ElementDefinition[] = [];
-  let definition: TypeDefinition | undefined = typeDefinition(type);
+  let definition: TypeDefinition | undefined = findTypeDefinition(type);
   for (const step of path.split('.').slice(1)) {
     const element: ElementDefinition | undefined = definition?.elements.get(step.replace('[x]', ''));
     if (element === undefined) return undefined;
     elements.push(element);
     definition =
-      element.children ?? (element.types.length === 1 ? typeDefinition(element.types[0]?.code ?? '') : undefined);
+      element.children ?? (element.types.length === 1 ? findTypeDefinition(element.types[0]?.code ?? '') : undefined);
   }
   return elements.length > 0 ? elements : undefined;
 }
@@ -79,10 +79,10 @@ function codeSystemsOf(ways: Ways): ReadonlyMap<string, string> {
   const systems = new Map<string, string>();
   for (const element of ways.flatMap((way) => way?.at(-1) ?? [])) {
     if (!element.types.some(({ code }) => code === 'code')) continue;
-    const codings = element.binding === undefined ? undefined : valueSetCodings(element.binding);
+    const codings = element.binding === undefined ? undefined : findValueSetCodings(element.binding);
     if (codings === undefined) return new Map();
     for (const [system, codes] of codings) {
-      for (const code of codes) systems.set(code, systemNumber(system));
+      for (const code of codes) systems.set(code, computeSystemNumber(system));
     }
   }
   return systems;

@@ -3,7 +3,7 @@
  * that people read. https://hl7.org/fhir/R4/search.html#text
  */
 import { isRawDecimal, type JsonObject, type JsonValue } from '@praxis/fhir';
-import { objectOf, textOf } from '../json-values.ts';
+import { findObject, findText } from '../json-values.ts';
 import { foldText } from '../kinds/text-folding.ts';
 
 export interface ResourceWords {
@@ -42,8 +42,8 @@ const unread: ReadonlySet<string> = new Set([
 const datesAndLinks = /^(?:\d{4}-\d\d(?:-\d\d(?:T.*)?)?|[a-z][a-z0-9+.-]*:\S*)$/i;
 
 /** The distinct words of a resource. */
-export function wordsOfResource(resource: JsonObject): ResourceWords {
-  const div = textOf(objectOf(resource, 'text'), 'div') ?? '';
+export function collectWords(resource: JsonObject): ResourceWords {
+  const div = findText(findObject(resource, 'text'), 'div') ?? '';
   const narrative = wordsOf(withoutTags(div.slice(0, charactersMax)).split('\n'), new Set());
   const texts: Texts = { parts: [], length: 0 };
   collect(resource, texts);

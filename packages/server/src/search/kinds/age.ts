@@ -3,13 +3,13 @@
  * https://hl7.org/fhir/R4/patient.html#search
  */
 
-import { localDate } from '../../base/time-zone.ts';
-import { manyValues, searching } from '../../base/worst-case.ts';
+import { toLocalDate } from '../../base/time-zone.ts';
+import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import { parameterNumber } from '../numbers.ts';
+import { computeParameterNumber } from '../numbers.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
-import { conditionOf } from './date.ts';
-import { type DateRange, parseDate, rangeOf } from './date-range.ts';
+import { buildDateCondition } from './date.ts';
+import { type DateRange, parseDate, toDateRange } from './date-range.ts';
 import { type SearchKind, selectivities, type Test, type ValueContext } from './kind.ts';
 import { type Prefix, prefixes, splitPrefix } from './prefixes.ts';
 
@@ -17,16 +17,16 @@ export const age: SearchKind = {
   worstCase: {
     because: 'as many ranges as one parameter takes, none of which is narrow',
     request: () =>
-      searching(
+      buildSearchRequest(
         'Patient',
-        manyValues('age', (n) => `ne${n % 120}`),
+        makeManyValues('age', (n) => `ne${n % 120}`),
       ),
   },
   table: 'date',
   whole: true,
   modifiers: () => [],
   reading: ({ type }, modifier) =>
-    modifier === '' ? { table: 'date', number: parameterNumber(type, 'birthdate'), parse: parseAge } : undefined,
+    modifier === '' ? { table: 'date', number: computeParameterNumber(type, 'birthdate'), parse: parseAge } : undefined,
   index: () => undefined,
 };
 
@@ -51,7 +51,7 @@ function parseAge(text: string, context: ValueContext): Test {
   const years = Number(rest);
   const tenth = prefix === 'ap' ? Math.round(years / 10) : 0;
   const born = { lo: birthOf(years + tenth, context).lo, hi: birthOf(Math.max(0, years - tenth), context).hi };
-  const condition = conditionOf(ofBirth[prefix], born, false);
+  const condition = buildDateCondition(ofBirth[prefix], born, false);
   return {
     where: living(condition.where, context),
     ...(condition.branches && { branches: condition.branches.map((branch) => living(branch, context)) }),
@@ -67,18 +67,18 @@ function birthOf(years: number, { nowMs, timeZone }: ValueContext): DateRange {
 }
 
 function dayYearsAgo(years: number, nowMs: number, timeZone: string): DateRange {
-  const [year = 0, month = 1, day = 1] = localDate(timeZone, nowMs);
+  const [year = 0, month = 1, day = 1] = toLocalDate(timeZone, nowMs);
   const text = (ofMonth: number): string =>
     [String(year - years).padStart(4, '0'), String(month).padStart(2, '0'), String(ofMonth).padStart(2, '0')].join('-');
   // On the 29th of February the same day of other years is the 28th.
   const parts = parseDate(text(day)) ?? parseDate(text(day - 1));
   if (parts === undefined) throw new TypeError('a day before a day of this era is one too');
-  return rangeOf(parts, timeZone);
+  return toDateRange(parts, timeZone);
 }
 
 /** Renamed columns of the inner rows leave the plain names to the row outside. */
 function living(where: Sql, { parameter }: ValueContext): Sql {
-  const deceased = parameterNumber(parameter.type, 'deceased');
+  const deceased = computeParameterNumber(parameter.type, 'deceased');
   return sql`${where} AND NOT EXISTS (SELECT 1 FROM (
     SELECT firm AS dead_firm, param AS dead_param, rid AS dead_rid, code AS dead FROM index_token) x
     WHERE dead_firm = firm AND dead_param = ${deceased} AND dead_rid = rid AND dead = 'true')`;

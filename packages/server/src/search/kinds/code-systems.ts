@@ -10,7 +10,7 @@ const secureHl7 = /^https:\/\/((?:[a-z0-9-]+\.)*hl7\.org)(?=[/:?#]|$)/i;
  * The spelling under which a system is stored and looked up. Existing clients search with `https://www.hl7.org/…` for
  * identifiers that hold `http://www.hl7.org/…`: both are one system here. Plain words (`PMS`) stay as they are.
  */
-export function canonicalSystem(system: string): string {
+export function normalizeSystem(system: string): string {
   return system.replace(secureHl7, (_match, host: string) => `http://${host.toLowerCase()}`);
 }
 
@@ -31,7 +31,7 @@ const caseSensitivePrefixes: readonly string[] = [
  */
 export function isCaseSensitiveSystem(system: string): boolean {
   if (system === '') return false;
-  const canonical = canonicalSystem(system);
+  const canonical = normalizeSystem(system);
   if (canonical.startsWith(lentPrefix)) return false;
   return caseSensitivePrefixes.some((prefix) => canonical.startsWith(prefix));
 }

@@ -8,8 +8,8 @@
  * (docs/decisions/0086).
  */
 
-import { compositeExtractor, type JsonObject, type JsonValue, type TypedValue } from '@praxis/fhir';
-import { manyValues, searching } from '../../base/worst-case.ts';
+import { compileCompositeExtractor, type JsonObject, type JsonValue, type TypedValue } from '@praxis/fhir';
+import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { IndexRowBuilder, type IndexRows } from '../index/index-row-builder.ts';
 import { noSystem } from '../numbers.ts';
@@ -70,9 +70,9 @@ export const composite: SearchKind = {
   worstCase: {
     because: 'as many pairs as one parameter takes, with units to convert',
     request: () =>
-      searching(
+      buildSearchRequest(
         'Observation',
-        manyValues('code-value-quantity', (n) => `c${n}$gt${n}|http://unitsofmeasure.org|mg/dL`),
+        makeManyValues('code-value-quantity', (n) => `c${n}$gt${n}|http://unitsofmeasure.org|mg/dL`),
       ),
   },
   table: 'token',
@@ -166,7 +166,7 @@ function tuplesOf(
   value: JsonValue,
   { budget, work }: IndexingContext,
 ): readonly (readonly (readonly TypedValue[])[])[] {
-  return isObject(value) ? compositeExtractor(type, definition)(value, budget, work) : [];
+  return isObject(value) ? compileCompositeExtractor(type, definition)(value, budget, work) : [];
 }
 
 function isObject(value: JsonValue): value is JsonObject {

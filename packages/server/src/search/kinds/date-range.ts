@@ -2,7 +2,7 @@
  * Dates and times as ranges of time: https://hl7.org/fhir/R4/search.html#date. Every value of date, dateTime and
  * instant means all the time that its precision leaves open, as microseconds since 1970 in UTC, half-open: [lo, hi).
  */
-import { utcFromLocal } from '../../base/time-zone.ts';
+import { toUtc } from '../../base/time-zone.ts';
 
 /** Microseconds; a number where it is exact (years 1685 to 2255), else decimal text. */
 export type Microseconds = number | string;
@@ -95,10 +95,10 @@ function wallClock(year: number, month: number, day: number): number {
  * All the time that the value leaves open.
  * @param timeZone IANA time zone in which parts without an offset are read
  */
-export function rangeOf(parts: DateParts, timeZone: string): DateRange {
+export function toDateRange(parts: DateParts, timeZone: string): DateRange {
   const { precision, year, month, day } = parts;
   const local = (atYear: number, atMonth: number, atDay: number): Microseconds =>
-    toMicroseconds(utcFromLocal(timeZone, wallClock(atYear, atMonth, atDay)), 0);
+    toMicroseconds(toUtc(timeZone, wallClock(atYear, atMonth, atDay)), 0);
   if (precision === 'year') return { lo: local(year, 0, 1), hi: local(year + 1, 0, 1) };
   if (precision === 'month') return { lo: local(year, month, 1), hi: local(year, month + 1, 1) };
   if (precision === 'day') return { lo: local(year, month, day), hi: local(year, month, day + 1) };
@@ -109,7 +109,7 @@ export function rangeOf(parts: DateParts, timeZone: string): DateRange {
 }
 
 /** The point in time of an instant, which has no width: https://hl7.org/fhir/R4/search.html#date. */
-export function pointOf(parts: DateParts, timeZone: string): DateRange {
+export function toDatePoint(parts: DateParts, timeZone: string): DateRange {
   const startMs = startOf(parts, timeZone);
   return { lo: toMicroseconds(startMs, parts.microsecond), hi: toMicroseconds(startMs, parts.microsecond + 1) };
 }
@@ -118,7 +118,7 @@ export function pointOf(parts: DateParts, timeZone: string): DateRange {
 function startOf(parts: DateParts, timeZone: string): number {
   const { year, month, day, hour, minute, second, offsetMinutes: offset } = parts;
   const localMs = wallClock(year, month, day) + ((hour * 60 + minute) * 60 + second) * 1000;
-  return offset === undefined ? utcFromLocal(timeZone, localMs) : localMs - offset * 60_000;
+  return offset === undefined ? toUtc(timeZone, localMs) : localMs - offset * 60_000;
 }
 
 /** Microseconds of a moment in milliseconds plus `micros`. */
@@ -128,7 +128,7 @@ export function toMicroseconds(ms: number, micros: number): Microseconds {
 }
 
 /** The moment `micros` microseconds later, or earlier when negative. */
-export function shifted(moment: Microseconds, micros: number): Microseconds {
+export function shiftMoment(moment: Microseconds, micros: number): Microseconds {
   if (typeof moment === 'number' && Number.isSafeInteger(moment + micros)) return moment + micros;
   return String(BigInt(moment) + BigInt(micros));
 }

@@ -5,10 +5,10 @@
  */
 
 import type { JsonValue, TypedValue } from '@praxis/fhir';
-import { manyValues, searching } from '../../base/worst-case.ts';
+import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import type { IndexRowBuilder } from '../index/index-row-builder.ts';
-import { objectOf, textOf, textsOf } from '../json-values.ts';
+import { findObject, findText, listTexts } from '../json-values.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
 import {
   beginningOfTime,
@@ -18,9 +18,9 @@ import {
   type Microseconds,
   microsecondsBetween,
   parseDate,
-  pointOf,
-  rangeOf,
-  shifted,
+  shiftMoment,
+  toDatePoint,
+  toDateRange,
 } from './date-range.ts';
 import {
   type IndexContext,
@@ -51,9 +51,9 @@ export const date: SearchKind = {
   worstCase: {
     because: 'as many wide ranges as one parameter takes',
     request: () =>
-      searching(
+      buildSearchRequest(
         'Observation',
-        manyValues('date', (n) => `ne${1900 + (n % 200)}`),
+        makeManyValues('date', (n) => `ne${1900 + (n % 200)}`),
       ),
   },
   table: 'date',
@@ -66,7 +66,7 @@ export const date: SearchKind = {
 function parseDateTest(text: string, context: ValueContext): Test {
   const { prefix, range } = parseDateValue(text, context);
   const points = isPoint(context.parameter);
-  return { ...conditionOf(prefix, range, points), order: 'value', ...judged(prefix, range) };
+  return { ...buildDateCondition(prefix, range, points), order: 'value', ...judged(prefix, range) };
 }
 
 /** Instants have no width, so one comparison says all. */
@@ -91,20 +91,20 @@ export function parseDateValue(
       `takes a date such as 2013, 2013-01, 2013-01-14 or 2013-01-14T10:00:00Z (also with an offset, +02:00), after one of ${prefixes.join(', ')} or none`,
     );
   }
-  const range = rangeOf(parts, context.timeZone);
+  const range = toDateRange(parts, context.timeZone);
   return { prefix, range: prefix === 'ap' ? widened(range, context.nowMs) : range };
 }
 
 function widened(range: DateRange, nowMs: number): DateRange {
   const gap = microsecondsBetween(range.lo, nowMs * microsPerMs);
   const tenth = Math.round(Math.abs(gap) / 10);
-  return { lo: shifted(range.lo, -tenth), hi: shifted(range.hi, tenth) };
+  return { lo: shiftMoment(range.lo, -tenth), hi: shiftMoment(range.hi, tenth) };
 }
 
 type Condition = Pick<Test, 'where' | 'branches'>;
 
 /** The condition on `lo` and `hi` of a row, by prefix; [from, to) is the range of the search value. */
-export function conditionOf(prefix: Prefix, { lo: from, hi: to }: DateRange, points: boolean): Condition {
+export function buildDateCondition(prefix: Prefix, { lo: from, hi: to }: DateRange, points: boolean): Condition {
   switch (prefix) {
     case 'eq':
       return { where: sql`lo >= ${from} AND lo < ${to} AND hi <= ${to}` };
@@ -129,7 +129,7 @@ export function conditionOf(prefix: Prefix, { lo: from, hi: to }: DateRange, poi
 
 /** A condition that implies `hi > moment`, told so that the index on `lo` bounds it: narrow ranges begin shortly before. */
 function endingAfter(moment: Microseconds, where: Sql): Condition {
-  const narrow = sql`lo >= ${shifted(moment, 1 - narrowMicros)} AND lo >= hi - 90000000000 AND ${where}`;
+  const narrow = sql`lo >= ${shiftMoment(moment, 1 - narrowMicros)} AND lo >= hi - 90000000000 AND ${where}`;
   const wide = sql`lo < hi - 90000000000 AND hi > ${moment} AND ${where}`;
   return { where, branches: [narrow, wide] };
 }
@@ -141,7 +141,7 @@ function judged(
   switch (prefix) {
     case 'eq':
     case 'ap':
-      return { selectivity: selectivityOfSpan(lo, hi), span: { from: lo, to: hi } };
+      return { selectivity: estimateSpanSelectivity(lo, hi), span: { from: lo, to: hi } };
     case 'gt':
     case 'sa':
     case 'ge':
@@ -156,7 +156,7 @@ function judged(
 }
 
 /** The share of rows that begin in a span of time. */
-export function selectivityOfSpan(from: Microseconds, to: Microseconds): Selectivity {
+export function estimateSpanSelectivity(from: Microseconds, to: Microseconds): Selectivity {
   const width = microsecondsBetween(from, to);
   if (width <= fewMicros) return selectivities.few;
   return width <= someMicros ? selectivities.some : selectivities.most;
@@ -174,26 +174,26 @@ function rangeOfValue(type: string, value: JsonValue, timeZone: string): DateRan
   if (typeof value !== 'string' || (type !== 'date' && type !== 'dateTime' && type !== 'instant')) return undefined;
   const parts = parseDate(value);
   if (parts === undefined) return undefined;
-  return type === 'instant' ? pointOf(parts, timeZone) : rangeOf(parts, timeZone);
+  return type === 'instant' ? toDatePoint(parts, timeZone) : toDateRange(parts, timeZone);
 }
 
 /** R4: a missing lower boundary is before any date, a missing upper boundary after any date. */
 function rangeOfPeriod(period: JsonValue | undefined, timeZone: string): DateRange | undefined {
-  const start = parseDate(textOf(period, 'start') ?? '');
-  const end = parseDate(textOf(period, 'end') ?? '');
+  const start = parseDate(findText(period, 'start') ?? '');
+  const end = parseDate(findText(period, 'end') ?? '');
   if (start === undefined && end === undefined) return undefined;
-  const lo = start === undefined ? beginningOfTime : rangeOf(start, timeZone).lo;
-  const hi = end === undefined ? endOfTime : rangeOf(end, timeZone).hi;
-  return { lo, hi: compareMoments(lo, hi) < 0 ? hi : shifted(lo, 1) };
+  const lo = start === undefined ? beginningOfTime : toDateRange(start, timeZone).lo;
+  const hi = end === undefined ? endOfTime : toDateRange(end, timeZone).hi;
+  return { lo, hi: compareMoments(lo, hi) < 0 ? hi : shiftMoment(lo, 1) };
 }
 
 /** R4: "only the outer limits matter"; a timing that names none is open at both ends. */
 function rangeOfTiming(timing: JsonValue, timeZone: string): DateRange {
-  const ranges = textsOf(timing, 'event').flatMap((event) => {
+  const ranges = listTexts(timing, 'event').flatMap((event) => {
     const parts = parseDate(event);
-    return parts === undefined ? [] : [rangeOf(parts, timeZone)];
+    return parts === undefined ? [] : [toDateRange(parts, timeZone)];
   });
-  const bounds = rangeOfPeriod(objectOf(objectOf(timing, 'repeat'), 'boundsPeriod'), timeZone);
+  const bounds = rangeOfPeriod(findObject(findObject(timing, 'repeat'), 'boundsPeriod'), timeZone);
   if (bounds !== undefined) ranges.push(bounds);
   const [first, ...more] = ranges;
   if (first === undefined) return { lo: beginningOfTime, hi: endOfTime };

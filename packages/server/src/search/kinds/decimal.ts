@@ -43,7 +43,7 @@ export function parseDecimal(text: string): Decimal | undefined {
 }
 
 /** Text that PostgreSQL reads as numeric. */
-export function numericText(decimal: Decimal): string {
+export function formatNumeric(decimal: Decimal): string {
   return scaled(decimal.digits, decimal.exponent);
 }
 
@@ -51,16 +51,16 @@ export function numericText(decimal: Decimal): string {
  * Half a unit of the last written digit to each side: 100 → [99.5, 100.5), 5.40e-3 → [0.005395, 0.005405).
  * R4's own example for an exponent without a fraction, 1e2 → [95, 105), counts one digit more; it is followed.
  */
-export function impliedRange(decimal: Decimal): DecimalRange {
+export function computeImpliedRange(decimal: Decimal): DecimalRange {
   const { digits, exponent } = significant(decimal);
   return { lo: scaled(digits * 10n - 5n, exponent - 1), hi: scaled(digits * 10n + 5n, exponent - 1) };
 }
 
 /** A tenth of the value to each side, and at least its implied range: what `ap` means here. */
-export function approximateRange(decimal: Decimal): DecimalRange {
+export function computeApproximateRange(decimal: Decimal): DecimalRange {
   const { digits, exponent } = significant(decimal);
   const tenth = digits < 0n ? -digits : digits;
-  if (tenth < 5n) return impliedRange(decimal);
+  if (tenth < 5n) return computeImpliedRange(decimal);
   return { lo: scaled(digits * 10n - tenth, exponent - 1), hi: scaled(digits * 10n + tenth, exponent - 1) };
 }
 

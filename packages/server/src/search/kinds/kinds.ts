@@ -44,7 +44,7 @@ const ownKinds: Readonly<Record<string, SearchKind>> = {
 };
 
 /** The kind that serves the parameter; undefined when none does (special ones). */
-export function kindOf(definition: SearchParameter): SearchKind | undefined {
+export function findKind(definition: SearchParameter): SearchKind | undefined {
   const { code, type, expression } = definition;
   if (code === 'age' && expression === undefined) return age;
   return columns[code] ?? ownKinds[`${type} ${code}`] ?? kinds[type];

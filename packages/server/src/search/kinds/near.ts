@@ -6,15 +6,15 @@
  */
 
 import type { TypedValue } from '@praxis/fhir';
-import { manyValues, searching } from '../../base/worst-case.ts';
+import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import type { IndexRowBuilder } from '../index/index-row-builder.ts';
-import { propertyOf } from '../json-values.ts';
+import { findProperty } from '../json-values.ts';
 import { noSystem } from '../numbers.ts';
 import { refuseValue, splitUnescaped, unescapeValue } from '../query/search-values.ts';
 import { type Parameter, type SearchKind, selectivities, type Test, type ValueContext } from './kind.ts';
-import { pointOfNumber } from './number.ts';
-import { canonicalUnit } from './ucum.ts';
+import { toNumberPoint } from './number.ts';
+import { findCanonicalUnit } from './ucum.ts';
 
 /** Mean radius of the earth. */
 const earthMetres = 6_371_008.8;
@@ -31,9 +31,9 @@ export const near: SearchKind = {
   worstCase: {
     because: 'as many circles as one parameter takes, each around the world',
     request: () =>
-      searching(
+      buildSearchRequest(
         'Location',
-        manyValues('near', (n) => `${n % 90}|${n % 180}|20000|km`),
+        makeManyValues('near', (n) => `${n % 90}|${n % 180}|20000|km`),
       ),
   },
   table: 'number',
@@ -72,7 +72,7 @@ function degrees(text: string, most: number): number | undefined {
 
 function metresOf(distance: string, unit: string, name: string): number {
   const value = decimal.test(distance) ? Number(distance) : Number.NaN;
-  const known = canonicalUnit(Object.hasOwn(miles, unit) ? (miles[unit] ?? unit) : unit === '' ? 'km' : unit);
+  const known = findCanonicalUnit(Object.hasOwn(miles, unit) ? (miles[unit] ?? unit) : unit === '' ? 'km' : unit);
   if (!(value >= 0)) refuseValue(name, 'takes a distance of 0 or more');
   if (known?.base !== 'm')
     refuseValue(name, 'takes a unit of length of UCUM after the distance, such as km, m or [mi_i]');
@@ -103,8 +103,8 @@ function longitudes({ latitude, longitude }: Place, reach: number): Sql {
 }
 
 function indexPosition({ value }: TypedValue, { number }: Parameter, _context: unknown, rows: IndexRowBuilder): void {
-  const latitude = pointOfNumber(propertyOf(value, 'latitude'));
-  const longitude = pointOfNumber(propertyOf(value, 'longitude'));
+  const latitude = toNumberPoint(findProperty(value, 'latitude'));
+  const longitude = toNumberPoint(findProperty(value, 'longitude'));
   if (latitude === undefined || longitude === undefined) return;
   rows.number(number, { lo: latitude.lo, hi: longitude.lo }, noSystem, '');
 }

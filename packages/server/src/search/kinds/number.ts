@@ -4,18 +4,18 @@
  */
 
 import type { JsonValue, TypedValue } from '@praxis/fhir';
-import { decimalText, isRawDecimal } from '@praxis/fhir';
-import { manyValues, searching } from '../../base/worst-case.ts';
+import { formatDecimal, isRawDecimal } from '@praxis/fhir';
+import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import type { IndexRowBuilder } from '../index/index-row-builder.ts';
 import { noSystem } from '../numbers.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
 import {
-  approximateRange,
+  computeApproximateRange,
+  computeImpliedRange,
   type Decimal,
   type DecimalRange,
-  impliedRange,
-  numericText,
+  formatNumeric,
   parseDecimal,
 } from './decimal.ts';
 import {
@@ -32,9 +32,9 @@ export const number: SearchKind = {
   worstCase: {
     because: 'as many approximate numbers as one parameter takes',
     request: () =>
-      searching(
+      buildSearchRequest(
         'RiskAssessment',
-        manyValues('probability', (n) => `ap${n}e-3`),
+        makeManyValues('probability', (n) => `ap${n}e-3`),
       ),
   },
   table: 'number',
@@ -47,9 +47,9 @@ export const number: SearchKind = {
 function parseNumberTest(text: string, { name }: ValueContext): Test {
   const { prefix, decimal } = parseNumberValue(unescapeValue(text, name), name);
   return {
-    where: numberCondition(prefix, boundsOf(prefix, decimal)),
+    where: numberCondition(prefix, computeBounds(prefix, decimal)),
     order: 'value',
-    selectivity: selectivityOfPrefix(prefix),
+    selectivity: estimatePrefixSelectivity(prefix),
   };
 }
 
@@ -71,9 +71,9 @@ export interface NumberBounds extends DecimalRange {
   readonly point: string;
 }
 
-export function boundsOf(prefix: Prefix, decimal: Decimal): NumberBounds {
-  const range = prefix === 'ap' ? approximateRange(decimal) : impliedRange(decimal);
-  return { point: numericText(decimal), ...range };
+export function computeBounds(prefix: Prefix, decimal: Decimal): NumberBounds {
+  const range = prefix === 'ap' ? computeApproximateRange(decimal) : computeImpliedRange(decimal);
+  return { point: formatNumeric(decimal), ...range };
 }
 
 /** The condition on `lo` and `hi` of a row, closed at both ends. Only eq, ne and ap look at the value's precision. */
@@ -105,21 +105,21 @@ function below(column: Sql, point: string, end: string): Sql {
   return Number(point) < Number(end) ? sql`${column} < ${end}::float8` : sql`${column} <= ${point}::float8`;
 }
 
-export function selectivityOfPrefix(prefix: Prefix): Selectivity {
+export function estimatePrefixSelectivity(prefix: Prefix): Selectivity {
   return prefix === 'eq' || prefix === 'ap' ? selectivities.part : selectivities.most;
 }
 
 /** The number of a JSON value as a point, or undefined when it is none or beyond any measurement. */
-export function pointOfNumber(value: JsonValue | undefined): DecimalRange | undefined {
+export function toNumberPoint(value: JsonValue | undefined): DecimalRange | undefined {
   if (typeof value !== 'number' && !isRawDecimal(value)) return undefined;
-  const decimal = parseDecimal(decimalText(value));
+  const decimal = parseDecimal(formatDecimal(value));
   if (decimal === undefined) return undefined;
-  const text = numericText(decimal);
+  const text = formatNumeric(decimal);
   return { lo: text, hi: text };
 }
 
 /** Adds the row of one selected value. */
 export function indexNumber(value: TypedValue, parameter: Parameter, _context: unknown, rows: IndexRowBuilder): void {
-  const point = pointOfNumber(value.value);
+  const point = toNumberPoint(value.value);
   if (point !== undefined) rows.number(parameter.number, point, noSystem, '');
 }

@@ -3,11 +3,11 @@
  */
 
 import type { JsonValue, TypedValue } from '@praxis/fhir';
-import { manyValues, searching } from '../../base/worst-case.ts';
+import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import { boundedKey } from '../index/bounded-key.ts';
+import { boundKey } from '../index/bounded-key.ts';
 import type { IndexRowBuilder } from '../index/index-row-builder.ts';
-import { textOf, textsOf } from '../json-values.ts';
+import { findText, listTexts } from '../json-values.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
 import {
   makeAll,
@@ -18,7 +18,7 @@ import {
   type Test,
   type ValueContext,
 } from './kind.ts';
-import { soundOf } from './sound.ts';
+import { encodeSoundex } from './sound.ts';
 import { foldInParts, foldText } from './text-folding.ts';
 
 /** Words of one value, in a query and in a name, at most. */
@@ -28,9 +28,9 @@ export const phonetic: SearchKind = {
   worstCase: {
     because: 'as many sounds as one parameter takes',
     request: () =>
-      searching(
+      buildSearchRequest(
         'Patient',
-        manyValues('phonetic', (n) => `Sm${'abcdefgh'[n % 8]}th${n}`),
+        makeManyValues('phonetic', (n) => `Sm${'abcdefgh'[n % 8]}th${n}`),
       ),
   },
   table: 'string',
@@ -68,7 +68,7 @@ function soundsOf(text: string): readonly string[] {
 
 function soundsOfFolded(folded: string): readonly string[] {
   const words = folded.split(' ', wordsMax).filter((word) => word !== '');
-  return [...new Set(words.map((word) => boundedKey(soundOf(word))))];
+  return [...new Set(words.map((word) => boundKey(encodeSoundex(word))))];
 }
 
 function* indexSounds(
@@ -84,5 +84,5 @@ function* indexSounds(
 
 function namesOf(value: JsonValue): readonly string[] {
   if (typeof value === 'string') return [value];
-  return [...textsOf(value, 'given'), textOf(value, 'family') ?? '', textOf(value, 'text') ?? ''];
+  return [...listTexts(value, 'given'), findText(value, 'family') ?? '', findText(value, 'text') ?? ''];
 }

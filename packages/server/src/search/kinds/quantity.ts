@@ -7,25 +7,25 @@
  */
 
 import type { JsonObject, JsonValue, StepBudget, TypedValue } from '@praxis/fhir';
-import { manyValues, searching } from '../../base/worst-case.ts';
+import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import { boundedKey } from '../index/bounded-key.ts';
+import { boundKey } from '../index/bounded-key.ts';
 import type { IndexRowBuilder } from '../index/index-row-builder.ts';
-import { objectOf, propertyOf, textOf } from '../json-values.ts';
-import { noSystem, systemNumber } from '../numbers.ts';
+import { findObject, findProperty, findText } from '../json-values.ts';
+import { computeSystemNumber, noSystem } from '../numbers.ts';
 import { refuseValue, splitUnescaped, unescapeValue } from '../query/search-values.ts';
 import type { DecimalRange } from './decimal.ts';
 import type { IndexingContext, Parameter, SearchKind, Test, ValueContext } from './kind.ts';
 import {
-  boundsOf,
+  computeBounds,
+  estimatePrefixSelectivity,
   type NumberBounds,
   numberCondition,
   parseNumberValue,
-  pointOfNumber,
-  selectivityOfPrefix,
+  toNumberPoint,
 } from './number.ts';
 import type { Prefix } from './prefixes.ts';
-import { type CanonicalUnit, canonicalUnit, inUnit, ucumSystem } from './ucum.ts';
+import { type CanonicalUnit, findCanonicalUnit, toBaseUnit, ucumSystem } from './ucum.ts';
 
 const currencies = 'urn:iso:std:iso:4217';
 
@@ -33,9 +33,9 @@ export const quantity: SearchKind = {
   worstCase: {
     because: 'as many different units as one parameter takes, each to be read by UCUM',
     request: () =>
-      searching(
+      buildSearchRequest(
         'Observation',
-        manyValues(
+        makeManyValues(
           'value-quantity',
           (n) => `${n}|http://unitsofmeasure.org|(10*${n}.m2/s3)4.(kg.[lb_av]/mol)${(n % 8) + 1}`,
         ),
@@ -62,8 +62,12 @@ function parseQuantityTest(text: string, { name }: ValueContext): Test {
     );
   }
   const { prefix, decimal } = parseNumberValue(amount, name);
-  const bounds = boundsOf(prefix, decimal);
-  return { where: conditionOf(prefix, bounds, system, code), order: 'value', selectivity: selectivityOfPrefix(prefix) };
+  const bounds = computeBounds(prefix, decimal);
+  return {
+    where: conditionOf(prefix, bounds, system, code),
+    order: 'value',
+    selectivity: estimatePrefixSelectivity(prefix),
+  };
 }
 
 function conditionOf(prefix: Prefix, bounds: NumberBounds, system: string, code: string): Sql {
@@ -74,24 +78,24 @@ function conditionOf(prefix: Prefix, bounds: NumberBounds, system: string, code:
   }
   const amount = numberCondition(prefix, bounds);
   if (code === '') return sql`${amount} AND ${asWritten}`;
-  const key = boundedKey(code);
+  const key = boundKey(code);
   if (system === '') return sql`${amount} AND code = ${key} AND ${asWritten}`;
-  return sql`${amount} AND code = ${key} AND system = ${systemNumber(system)}::bigint`;
+  return sql`${amount} AND code = ${key} AND system = ${computeSystemNumber(system)}::bigint`;
 }
 
 /** Number of the system of rows in base units. */
-const baseUnits = systemNumber(`${ucumSystem}#base`);
+const baseUnits = computeSystemNumber(`${ucumSystem}#base`);
 
 /** Rows of values as they are written, which alone are found without a unit of UCUM, and sorted by. */
 export const asWritten: Sql = sql`system <> ${baseUnits}::bigint`;
 
 function ucumUnit(system: string, code: string, budget?: StepBudget): CanonicalUnit | undefined {
-  return system === ucumSystem ? canonicalUnit(code, budget) : undefined;
+  return system === ucumSystem ? findCanonicalUnit(code, budget) : undefined;
 }
 
 /** The bounds in base units; undefined where one of them is beyond a double. */
 function inBaseUnits({ point, lo, hi }: NumberBounds, unit: CanonicalUnit): NumberBounds | undefined {
-  const [valueThere, loThere, hiThere] = [point, lo, hi].map((text) => inUnit(text, unit));
+  const [valueThere, loThere, hiThere] = [point, lo, hi].map((text) => toBaseUnit(text, unit));
   if (valueThere === undefined || loThere === undefined || hiThere === undefined) return undefined;
   return { point: valueThere, lo: loThere, hi: hiThere };
 }
@@ -106,10 +110,11 @@ export function indexQuantity(
   const { number } = parameter;
   if (type === 'Range') return addRange(value, number, budget, rows);
   if (type === 'SampledData') return addSamples(value, number, budget, rows);
-  const point = pointOfNumber(propertyOf(value, 'value'));
+  const point = toNumberPoint(findProperty(value, 'value'));
   if (point === undefined) return;
-  if (type === 'Money') return rows.number(number, point, systemNumber(currencies), textOf(value, 'currency') ?? '');
-  addMeasure(compared(point, textOf(value, 'comparator')), value, number, budget, rows);
+  if (type === 'Money')
+    return rows.number(number, point, computeSystemNumber(currencies), findText(value, 'currency') ?? '');
+  addMeasure(compared(point, findText(value, 'comparator')), value, number, budget, rows);
 }
 
 /** The range that a comparator leaves open: https://hl7.org/fhir/R4/valueset-quantity-comparator.html */
@@ -126,36 +131,36 @@ function addMeasure(
   budget: StepBudget,
   rows: IndexRowBuilder,
 ): void {
-  const code = textOf(unitBearer, 'code') ?? '';
-  const unit = textOf(unitBearer, 'unit') ?? '';
-  const system = textOf(unitBearer, 'system') ?? '';
-  if (code !== '' || unit === '') rows.number(number, range, systemNumber(system), code);
+  const code = findText(unitBearer, 'code') ?? '';
+  const unit = findText(unitBearer, 'unit') ?? '';
+  const system = findText(unitBearer, 'system') ?? '';
+  if (code !== '' || unit === '') rows.number(number, range, computeSystemNumber(system), code);
   if (unit !== '' && unit !== code) rows.number(number, range, noSystem, unit);
   const canonical = ucumUnit(system, code, budget);
-  const lo = canonical && inUnit(range.lo, canonical);
-  const hi = canonical && inUnit(range.hi, canonical);
+  const lo = canonical && toBaseUnit(range.lo, canonical);
+  const hi = canonical && toBaseUnit(range.hi, canonical);
   if (canonical && lo !== undefined && hi !== undefined) rows.number(number, { lo, hi }, baseUnits, canonical.base);
 }
 
 /** A side that is missing is open: https://hl7.org/fhir/R4/datatypes.html#Range */
 function addRange(value: JsonValue, number: number, budget: StepBudget, rows: IndexRowBuilder): void {
-  const low = objectOf(value, 'low');
-  const high = objectOf(value, 'high');
-  const lo = pointOfNumber(low?.['value'])?.lo;
-  const hi = pointOfNumber(high?.['value'])?.hi;
+  const low = findObject(value, 'low');
+  const high = findObject(value, 'high');
+  const lo = toNumberPoint(low?.['value'])?.lo;
+  const hi = toNumberPoint(high?.['value'])?.hi;
   if (lo === undefined && hi === undefined) return;
   addMeasure({ lo: lo ?? '-Infinity', hi: hi ?? 'Infinity' }, low ?? high, number, budget, rows);
 }
 
 /** From the smallest to the largest sample: https://hl7.org/fhir/R4/datatypes.html#SampledData */
 function addSamples(value: JsonValue, number: number, budget: StepBudget, rows: IndexRowBuilder): void {
-  const origin = objectOf(value, 'origin');
-  const samples = (textOf(value, 'data') ?? '').split(' ').map(Number).filter(Number.isFinite);
+  const origin = findObject(value, 'origin');
+  const samples = (findText(value, 'data') ?? '').split(' ').map(Number).filter(Number.isFinite);
   const [first] = samples;
   if (first === undefined) return;
   const smallest = samples.reduce((least, sample) => Math.min(least, sample), first);
   const largest = samples.reduce((most, sample) => Math.max(most, sample), first);
-  const range = sampleRange(origin, propertyOf(value, 'factor') ?? 1, smallest, largest);
+  const range = sampleRange(origin, findProperty(value, 'factor') ?? 1, smallest, largest);
   if (range !== undefined) addMeasure(range, origin, number, budget, rows);
 }
 
@@ -165,8 +170,8 @@ function sampleRange(
   smallest: number,
   largest: number,
 ): DecimalRange | undefined {
-  const base = pointOfNumber(origin?.['value'])?.lo;
-  const times = pointOfNumber(factor)?.lo;
+  const base = toNumberPoint(origin?.['value'])?.lo;
+  const times = toNumberPoint(factor)?.lo;
   if (base === undefined || times === undefined) return undefined;
   const ends = [smallest, largest].map((sample) => Number(base) + Number(times) * sample);
   return { lo: String(Math.min(...ends)), hi: String(Math.max(...ends)) };

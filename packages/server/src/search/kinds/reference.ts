@@ -5,13 +5,18 @@
 
 import type { JsonValue, TypedValue } from '@praxis/fhir';
 import { PraxisError } from '../../base/errors.ts';
-import { manyValues, searching } from '../../base/worst-case.ts';
+import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import { boundedKey, keptBytes } from '../index/bounded-key.ts';
+import { boundKey, keptBytes } from '../index/bounded-key.ts';
 import type { IndexRowBuilder } from '../index/index-row-builder.ts';
-import { objectOf, textOf } from '../json-values.ts';
-import { isResourceType, typeNumber } from '../numbers.ts';
-import { type HierarchyModifier, hierarchiesOf, hierarchyKey, hierarchyRoot } from '../query/hierarchies.ts';
+import { findObject, findText } from '../json-values.ts';
+import { getTypeNumber, isResourceType } from '../numbers.ts';
+import {
+  buildHierarchyKey,
+  type HierarchyModifier,
+  listHierarchies,
+  parseHierarchyRoot,
+} from '../query/hierarchies.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
 import { findResourceType } from '../resource-types.ts';
 import {
@@ -25,7 +30,7 @@ import {
   type Test,
   type ValueContext,
 } from './kind.ts';
-import { addIdentifier, tokenReading } from './token.ts';
+import { addIdentifier, buildTokenReading } from './token.ts';
 
 /** Type number of targets that are no resource of this server. */
 const elsewhere = 0;
@@ -52,16 +57,16 @@ export const reference: SearchKind = {
   worstCase: {
     because: 'a chain of chains with many values',
     request: () =>
-      searching(
+      buildSearchRequest(
         'Encounter',
-        manyValues('subject:Patient.general-practitioner:Practitioner.name:contains', (n) => `a${n}`),
+        makeManyValues('subject:Patient.general-practitioner:Practitioner.name:contains', (n) => `a${n}`),
       ),
   },
   table: 'reference',
   modifiers: (parameter) => [
     ...(hasIdentifiers(parameter) ? ['identifier'] : []),
     ...(hasCanonicals(parameter) ? ['below'] : []),
-    ...(hierarchiesOf(parameter).length > 0 ? ['above', 'below'] : []),
+    ...(listHierarchies(parameter).length > 0 ? ['above', 'below'] : []),
     ...parameter.definition.targets,
   ],
   reading: readingOf,
@@ -80,11 +85,11 @@ function hasCanonicals({ facts }: Parameter): boolean {
 function readingOf(parameter: Parameter, modifier: string): Reading | undefined {
   const { number, definition } = parameter;
   if (modifier === 'below' && hasCanonicals(parameter)) return { table: 'reference', number, parse: parseBelow };
-  if ((modifier === 'above' || modifier === 'below') && hierarchiesOf(parameter).length > 0)
+  if ((modifier === 'above' || modifier === 'below') && listHierarchies(parameter).length > 0)
     return { table: 'reference', number, parse: (text, context) => parseHierarchy(text, modifier, context) };
   if (modifier === '') return { table: 'reference', number, parse: (text, context) => parseReference(text, context) };
   if (modifier === 'identifier' && hasIdentifiers(parameter)) {
-    const reading = tokenReading(identifierNumber(parameter), '');
+    const reading = buildTokenReading(identifierNumber(parameter), '');
     return reading && { ...reading, parse: (text, context) => reading.parse(text, asIdentifier(context)) };
   }
   if (!definition.targets.includes(modifier)) return undefined;
@@ -118,7 +123,7 @@ function parseReference(text: string, context: ValueContext, onlyType?: string):
   const [, type, id, version] = relative.exec(local) ?? [];
   if (type !== undefined && id !== undefined && isResourceType(type)) {
     if (onlyType !== undefined && type !== onlyType) refuseValue(name, `takes an id of ${onlyType}, not of ${type}`);
-    return testOfTarget(typeNumber(type), versioned(id, version), selectivityOf([type]));
+    return testOfTarget(getTypeNumber(type), versioned(id, version), selectivityOf([type]));
   }
   if (onlyType !== undefined)
     refuseValue(name, `takes an id of ${onlyType}; a reference to another server is searched without :${onlyType}`);
@@ -128,7 +133,7 @@ function parseReference(text: string, context: ValueContext, onlyType?: string):
       'takes an id (23), a type and id (Patient/23) or an absolute URL; ids are 1 to 64 letters, digits, hyphens and dots',
     );
   }
-  return testOfTarget(elsewhere, boundedKey(local), selectivities.one);
+  return testOfTarget(elsewhere, boundKey(local), selectivities.one);
 }
 
 /**
@@ -162,9 +167,9 @@ function parseBelow(text: string, context: ValueContext): Test {
  */
 function parseHierarchy(text: string, modifier: HierarchyModifier, context: ValueContext): Test {
   const { name, parameter, codes, baseUrl } = context;
-  const hierarchies = hierarchiesOf(parameter);
+  const hierarchies = listHierarchies(parameter);
   const types = hierarchies.map(({ type }) => type);
-  const root = hierarchyRoot(unescapeValue(text, name), baseUrl);
+  const root = parseHierarchyRoot(unescapeValue(text, name), baseUrl);
   if (root === undefined || (root.type !== undefined && !types.includes(root.type))) {
     const example = `${types[0]}/23`;
     return refuseValue(
@@ -175,9 +180,9 @@ function parseHierarchy(text: string, modifier: HierarchyModifier, context: Valu
   const targets = hierarchies
     .filter(({ type }) => root.type === undefined || type === root.type)
     .map((hierarchy) => {
-      const found = codes?.get(hierarchyKey(hierarchy, modifier, root.id)) ?? [];
+      const found = codes?.get(buildHierarchyKey(hierarchy, modifier, root.id)) ?? [];
       if (found instanceof PraxisError) throw found;
-      return { type: typeNumber(hierarchy.type), ids: found.map(({ code }) => code) };
+      return { type: getTypeNumber(hierarchy.type), ids: found.map(({ code }) => code) };
     });
   const [only] = targets;
   if (only !== undefined && targets.length === 1 && only.ids.length === 1)
@@ -202,7 +207,7 @@ function versioned(id: string, version: string | undefined): string {
  */
 function testOfId({ definition, facts }: Parameter, onlyType: string | undefined, id: string): Test {
   const types = onlyType === undefined ? definition.targets : [onlyType];
-  const numbers = types.map(typeNumber);
+  const numbers = types.map(getTypeNumber);
   if (onlyType === undefined && (facts.dataTypes.has('canonical') || facts.dataTypes.has('uri')))
     numbers.push(elsewhere);
   const [only = elsewhere, ...more] = numbers;
@@ -234,8 +239,8 @@ export function indexReference(
 }
 
 function addReference(value: JsonValue, parameter: Parameter, context: IndexContext, rows: IndexRowBuilder): void {
-  const literal = textOf(value, 'reference');
-  const identifier = objectOf(value, 'identifier');
+  const literal = findText(value, 'reference');
+  const identifier = findObject(value, 'identifier');
   if (literal === undefined) rows.reference(parameter.number, elsewhere, presence);
   else addTarget(withoutBase(literal, context), parameter, rows);
   if (identifier !== undefined) addIdentifier(identifier, identifierNumber(parameter), rows);
@@ -245,8 +250,8 @@ function addReference(value: JsonValue, parameter: Parameter, context: IndexCont
 function addTarget(local: string, { number }: Parameter, rows: IndexRowBuilder): void {
   const [, type, id, version] = relative.exec(local) ?? [];
   if (type === undefined || id === undefined || !isResourceType(type)) return rows.reference(number, elsewhere, local);
-  rows.reference(number, typeNumber(type), id);
-  if (version !== undefined) rows.reference(number, typeNumber(type), versioned(id, version));
+  rows.reference(number, getTypeNumber(type), id);
+  if (version !== undefined) rows.reference(number, getTypeNumber(type), versioned(id, version));
 }
 
 /** A canonical is found with its business version and without: https://hl7.org/fhir/R4/references.html#canonical */
@@ -258,8 +263,8 @@ function addCanonical(canonical: string, parameter: Parameter, context: IndexCon
 
 /** A resource inside the element itself (Bundle.entry.resource) is its own target. */
 function addNested(value: JsonValue, { number }: Parameter, rows: IndexRowBuilder): void {
-  const type = textOf(value, 'resourceType');
-  const id = textOf(value, 'id');
+  const type = findText(value, 'resourceType');
+  const id = findText(value, 'id');
   if (type === undefined || id === undefined || !isResourceType(type)) rows.reference(number, elsewhere, presence);
-  else rows.reference(number, typeNumber(type), id);
+  else rows.reference(number, getTypeNumber(type), id);
 }

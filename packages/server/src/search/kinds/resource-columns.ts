@@ -2,10 +2,10 @@
  * `_id` and `_lastUpdated`, whose values stand in the `resource` table itself.
  * https://hl7.org/fhir/R4/search.html#all
  */
-import { manyValues, searching } from '../../base/worst-case.ts';
+import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
 import { sql } from '../../database/sql.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
-import { parseDateValue, selectivityOfSpan } from './date.ts';
+import { estimateSpanSelectivity, parseDateValue } from './date.ts';
 import { compareMoments, type DateRange, type Microseconds } from './date-range.ts';
 import { type SearchKind, type Selectivity, selectivities, type Test, type ValueContext } from './kind.ts';
 import type { Prefix } from './prefixes.ts';
@@ -21,9 +21,9 @@ export const resourceId: SearchKind = {
   worstCase: {
     because: 'as many ids as one parameter takes',
     request: () =>
-      searching(
+      buildSearchRequest(
         'Patient',
-        manyValues('_id', (n) => `${'x'.repeat(50)}${n}`),
+        makeManyValues('_id', (n) => `${'x'.repeat(50)}${n}`),
       ),
   },
   table: 'resource',
@@ -36,9 +36,9 @@ export const lastUpdated: SearchKind = {
   worstCase: {
     because: 'as many ranges as one parameter takes',
     request: () =>
-      searching(
+      buildSearchRequest(
         'Observation',
-        manyValues('_lastUpdated', (n) => `ne${1900 + (n % 200)}`),
+        makeManyValues('_lastUpdated', (n) => `ne${1900 + (n % 200)}`),
       ),
   },
   table: 'resource',
@@ -66,8 +66,8 @@ function parseLastUpdated(text: string, context: ValueContext): Test {
  */
 function selectivityOf({ span }: Pick<Test, 'span'>, nowMs: number): Selectivity {
   if (span?.from === undefined) return selectivities.most;
-  if (span.to !== undefined) return selectivityOfSpan(span.from, span.to);
-  return selectivityOfSpan(span.from, String(BigInt(nowMs) * microsPerMs)) === selectivities.most
+  if (span.to !== undefined) return estimateSpanSelectivity(span.from, span.to);
+  return estimateSpanSelectivity(span.from, String(BigInt(nowMs) * microsPerMs)) === selectivities.most
     ? selectivities.most
     : selectivities.some;
 }

@@ -28,7 +28,7 @@ const codeLength = 4;
 const latinWord = /^[a-z]+$/;
 
 /** The code of a folded word; the word itself where it has other characters than Latin letters. */
-export function soundOf(word: string): string {
+export function encodeSoundex(word: string): string {
   if (!latinWord.test(word)) return word;
   let code = word.charAt(0);
   let last = digits[code];

@@ -4,11 +4,11 @@
  */
 
 import type { JsonValue, TypedValue } from '@praxis/fhir';
-import { manyValues, searching } from '../../base/worst-case.ts';
+import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
 import { sql } from '../../database/sql.ts';
-import { boundedKey, boundedPrefix, keyBytesMax } from '../index/bounded-key.ts';
+import { boundKey, boundPrefix, keyBytesMax } from '../index/bounded-key.ts';
 import type { IndexRowBuilder } from '../index/index-row-builder.ts';
-import { textOf, textsOf } from '../json-values.ts';
+import { findText, listTexts } from '../json-values.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
 import {
   makeAll,
@@ -38,20 +38,20 @@ export const string: SearchKind = {
   worstCase: {
     because: 'parts of words, which no index serves',
     request: () =>
-      searching(
+      buildSearchRequest(
         'Patient',
-        manyValues('name:contains', (n) => `${'ae'[n % 2]}${n % 10}`),
+        makeManyValues('name:contains', (n) => `${'ae'[n % 2]}${n % 10}`),
       ),
   },
   table: 'string',
   modifiers: () => ['exact', 'contains'],
-  reading: ({ number }, modifier) => stringReading(number, modifier),
+  reading: ({ number }, modifier) => buildStringReading(number, modifier),
   index: indexString,
   indexInParts: indexStringInParts,
 };
 
 /** How texts are read that lie under `number`: a parameter's own, or those that stand beside codes. */
-export function stringReading(number: number, modifier: string): Reading | undefined {
+export function buildStringReading(number: number, modifier: string): Reading | undefined {
   const test = Object.hasOwn(tests, modifier) ? tests[modifier] : undefined;
   if (test === undefined) return undefined;
   return {
@@ -62,7 +62,7 @@ export function stringReading(number: number, modifier: string): Reading | undef
 }
 
 function startsWith(literal: string, name: string): Test {
-  const prefix = boundedPrefix(requireText(foldText(literal), name));
+  const prefix = boundPrefix(requireText(foldText(literal), name));
   return {
     where: sql`value >= ${prefix} AND value < ${prefix + lastCharacter}`,
     order: 'value',
@@ -71,7 +71,7 @@ function startsWith(literal: string, name: string): Test {
 }
 
 function contains(literal: string, name: string): Test {
-  const part = boundedPrefix(requireText(foldText(literal), name));
+  const part = boundPrefix(requireText(foldText(literal), name));
   return { where: sql`position(${part} in value) > 0`, order: 'value', selectivity: selectivities.most, scans: true };
 }
 
@@ -79,7 +79,7 @@ function exact(literal: string, name: string): Test {
   if (literal === '') refuseValue(name, 'has no value');
   const original = exactForm(literal);
   return {
-    where: sql`value = ${boundedKey(foldText(literal))} AND original = ${original}`,
+    where: sql`value = ${boundKey(foldText(literal))} AND original = ${original}`,
     order: 'rid',
     selectivity: selectivities.one,
   };
@@ -92,7 +92,7 @@ function requireText(folded: string, name: string): string {
 
 /** Canonically equivalent texts are the same text. */
 function exactForm(text: string): string {
-  return boundedKey(text.normalize('NFC'));
+  return boundKey(text.normalize('NFC'));
 }
 
 /** String elements of the datatypes that a string parameter searches as a whole. */
@@ -112,14 +112,15 @@ function* indexStringInParts(
 ): RowParts {
   if (type === 'HumanName') return yield* indexName(value, number, rows);
   if (type === 'Address') return yield* addParts(value, addressParts, number, rows);
-  const text = typeof value === 'object' ? (textOf(value, 'text') ?? textOf(value, 'display') ?? '') : String(value);
+  const text =
+    typeof value === 'object' ? (findText(value, 'text') ?? findText(value, 'display') ?? '') : String(value);
   yield* indexTextInParts(text, number, rows);
   if (typeof value !== 'object' && path.endsWith('.family')) addWords(text, number, rows);
 }
 
 function* addParts(value: JsonValue, parts: readonly string[], number: number, rows: IndexRowBuilder): RowParts {
   for (const part of parts) {
-    for (const text of textsOf(value, part)) {
+    for (const text of listTexts(value, part)) {
       yield* indexTextInParts(text, number, rows);
     }
   }
@@ -128,11 +129,11 @@ function* addParts(value: JsonValue, parts: readonly string[], number: number, r
 /** Each part of the name, the words of its family name, and given and family names together as one text. */
 function* indexName(name: JsonValue, number: number, rows: IndexRowBuilder): RowParts {
   yield* addParts(name, nameParts, number, rows);
-  const family = textOf(name, 'family');
+  const family = findText(name, 'family');
   if (family === undefined) return;
   addWords(family, number, rows);
   yield family.length;
-  const given = textsOf(name, 'given');
+  const given = listTexts(name, 'given');
   if (given.length === 0) return;
   const whole = [...given, family].join(' ');
   rows.string(number, yield* foldInParts(whole), '');

@@ -2,7 +2,7 @@
  * The forms in which rows of `index_token` hold codes, so that what is the same code is the same text.
  * https://hl7.org/fhir/R4/search.html#token and docs/decisions/0034
  */
-import { boundedKey } from '../index/bounded-key.ts';
+import { boundKey } from '../index/bounded-key.ts';
 import { isCaseSensitiveSystem } from './code-systems.ts';
 import type { ParameterFacts } from './kind.ts';
 import { foldCase } from './text-folding.ts';
@@ -15,7 +15,7 @@ import { foldCase } from './text-folding.ts';
 export function codeForms(code: string, system: string | undefined, facts: ParameterFacts): readonly string[] {
   const forms = new Set<string>();
   for (const type of facts.dataTypes) {
-    for (const form of formsOfType(type, code, system, facts)) forms.add(boundedKey(form));
+    for (const form of formsOfType(type, code, system, facts)) forms.add(boundKey(form));
   }
   return [...forms];
 }
@@ -27,31 +27,31 @@ function formsOfType(type: string, code: string, system: string | undefined, fac
     case 'markdown':
       return [foldCase(code)];
     case 'ContactPoint':
-      return [contactForm(code)];
+      return [normalizeContact(code)];
     case 'code':
-      return [plainCode(code, facts)];
+      return [normalizeCode(code, facts)];
     case 'Coding':
     case 'CodeableConcept':
-      return system === undefined ? [code, foldCase(code)] : [codingForm(code, system)];
+      return system === undefined ? [code, foldCase(code)] : [normalizeCoding(code, system)];
     case '*':
-      return [code, foldCase(code), contactForm(code)];
+      return [code, foldCase(code), normalizeContact(code)];
     default:
       return [code];
   }
 }
 
 /** A code of a Coding as rows hold it. */
-export function codingForm(code: string, system: string): string {
+export function normalizeCoding(code: string, system: string): string {
   return isCaseSensitiveSystem(system) ? code : foldCase(code);
 }
 
 /** Codes of closed value sets are HL7's and case-sensitive; open ones hold languages and media types, which are not. */
-export function plainCode(code: string, facts: ParameterFacts): string {
+export function normalizeCode(code: string, facts: ParameterFacts): string {
   return facts.codeSystems.size > 0 ? code : foldCase(code);
 }
 
 /** Telephone numbers without their punctuation; other contacts without their case. */
-export function contactForm(value: string): string {
+export function normalizeContact(value: string): string {
   if (!/^[\d\s()+./-]*\d[\d\s()+./-]*$/.test(value)) return foldCase(value.trim());
   return value.replace(/\D/g, '');
 }

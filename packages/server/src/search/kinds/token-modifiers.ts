@@ -5,11 +5,11 @@
 import type { JsonValue } from '@praxis/fhir';
 import { type ErrorCode, PraxisError } from '../../base/errors.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import { boundedKey } from '../index/bounded-key.ts';
+import { boundKey } from '../index/bounded-key.ts';
 import type { IndexRowBuilder } from '../index/index-row-builder.ts';
-import { objectOf, objectsOf, textOf } from '../json-values.ts';
-import { noSystem, systemNumber } from '../numbers.ts';
-import { type CodeOfSystem, codesKey } from '../query/codes.ts';
+import { findObject, findText, listObjects } from '../json-values.ts';
+import { computeSystemNumber, noSystem } from '../numbers.ts';
+import { buildCodesKey, type CodeOfSystem } from '../query/codes.ts';
 import { refuseValue, splitUnescaped, unescapeValue } from '../query/search-values.ts';
 import {
   type Parameter,
@@ -20,9 +20,9 @@ import {
   type Test,
   type ValueContext,
 } from './kind.ts';
-import { indexText, stringReading } from './string.ts';
+import { buildStringReading, indexText } from './string.ts';
 import { foldCase } from './text-folding.ts';
-import { codeForms, codingForm } from './token-forms.ts';
+import { codeForms, normalizeCoding } from './token-forms.ts';
 
 /** Codes up to which each is read from the index by itself, in the order of resources. */
 const branchesMax = 8;
@@ -34,7 +34,7 @@ const byText: readonly string[] = ['CodeableConcept', 'Coding', 'Identifier', '*
 const byCode: readonly string[] = ['CodeableConcept', 'Coding', 'code', '*'];
 
 /** The modifiers that values of the parameter's datatypes take. */
-export function tokenModifiers({ facts }: Parameter): readonly string[] {
+export function listTokenModifiers({ facts }: Parameter): readonly string[] {
   return [
     ...(holds(facts, byText) ? ['text'] : []),
     ...(holds(facts, ['Identifier', '*']) ? ['of-type'] : []),
@@ -46,13 +46,13 @@ function holds({ dataTypes }: ParameterFacts, types: readonly string[]): boolean
   return types.some((type) => dataTypes.has(type));
 }
 
-/** How values after one of `tokenModifiers` are read; undefined for any other. */
-export function modifiedReading(parameter: Parameter, modifier: string): Reading | undefined {
-  if (!tokenModifiers(parameter).includes(modifier)) return undefined;
+/** How values after one of `listTokenModifiers` are read; undefined for any other. */
+export function buildModifiedReading(parameter: Parameter, modifier: string): Reading | undefined {
+  if (!listTokenModifiers(parameter).includes(modifier)) return undefined;
   const { number } = parameter;
   switch (modifier) {
     case 'text':
-      return stringReading(textNumber(parameter), '');
+      return buildStringReading(textNumber(parameter), '');
     case 'of-type':
       return { table: 'token', number: typedNumber(parameter), parse: parseTyped };
     case 'below':
@@ -83,12 +83,12 @@ function parseTyped(text: string, { name }: ValueContext): Test {
       'takes system|code|value, all three: the type of the identifier and its value, for instance http://terminology.hl7.org/CodeSystem/v2-0203|MR|446053',
     );
   }
-  const where = sql`code = ${typedForm(system, code, value)} AND system = ${systemNumber(system)}::bigint`;
+  const where = sql`code = ${typedForm(system, code, value)} AND system = ${computeSystemNumber(system)}::bigint`;
   return { where, order: 'rid', selectivity: selectivities.one };
 }
 
 function typedForm(system: string, code: string, value: string): string {
-  return boundedKey(`${codingForm(code, system)}${typeEnd}${foldCase(value)}`);
+  return boundKey(`${normalizeCoding(code, system)}${typeEnd}${foldCase(value)}`);
 }
 
 const mediaType = /^[\w.+-]+\/[\w.+-]+$/;
@@ -109,7 +109,7 @@ function parseBelow(text: string, context: ValueContext): Test {
 
 /** Codes that the terminology was asked for. */
 function parseCodes(modifier: string, text: string, { codes, name, parameter }: ValueContext): Test {
-  const found = codes?.get(codesKey(modifier, text));
+  const found = codes?.get(buildCodesKey(modifier, text));
   if (found instanceof PraxisError) refuseCodes(found, name);
   if (found === undefined) refuseValue(name, 'is not taken here: it needs the terminology, which only a search has');
   return codesTest(found, parameter.facts);
@@ -156,16 +156,16 @@ function isOneOf(systems: readonly string[]): Sql {
 /** Elements of type `code` have no system of their own; where their value set is open, neither have their rows. */
 function systemsOf(system: string, facts: ParameterFacts): readonly string[] {
   const implied = facts.dataTypes.has('code') && facts.codeSystems.size === 0;
-  return implied ? [systemNumber(system), noSystem] : [systemNumber(system)];
+  return implied ? [computeSystemNumber(system), noSystem] : [computeSystemNumber(system)];
 }
 
 /** Adds the rows of a value that `:text` and `:of-type` find, one text after another. */
 export function* indexModified(type: string, value: JsonValue, parameter: Parameter, rows: IndexRowBuilder): RowParts {
   if (type === 'CodeableConcept') {
-    yield* indexTexts(textOf(value, 'text'), parameter, rows);
-    for (const coding of objectsOf(value, 'coding')) yield* indexTexts(textOf(coding, 'display'), parameter, rows);
+    yield* indexTexts(findText(value, 'text'), parameter, rows);
+    for (const coding of listObjects(value, 'coding')) yield* indexTexts(findText(coding, 'display'), parameter, rows);
   }
-  if (type === 'Coding') yield* indexTexts(textOf(value, 'display'), parameter, rows);
+  if (type === 'Coding') yield* indexTexts(findText(value, 'display'), parameter, rows);
   if (type === 'Identifier') yield* indexTyped(value, parameter, rows);
 }
 
@@ -176,14 +176,14 @@ function* indexTexts(text: string | undefined, parameter: Parameter, rows: Index
 }
 
 function* indexTyped(identifier: JsonValue, parameter: Parameter, rows: IndexRowBuilder): RowParts {
-  const type = objectOf(identifier, 'type');
+  const type = findObject(identifier, 'type');
   if (type === undefined) return;
-  yield* indexTexts(textOf(type, 'text'), parameter, rows);
-  const value = textOf(identifier, 'value');
-  for (const coding of objectsOf(type, 'coding')) {
-    const system = textOf(coding, 'system');
-    const code = textOf(coding, 'code');
+  yield* indexTexts(findText(type, 'text'), parameter, rows);
+  const value = findText(identifier, 'value');
+  for (const coding of listObjects(type, 'coding')) {
+    const system = findText(coding, 'system');
+    const code = findText(coding, 'code');
     if (system === undefined || code === undefined || value === undefined) continue;
-    rows.token(typedNumber(parameter), systemNumber(system), typedForm(system, code, value));
+    rows.token(typedNumber(parameter), computeSystemNumber(system), typedForm(system, code, value));
   }
 }

@@ -2,16 +2,16 @@
  * token: codes, identifiers and other values that match as a whole. https://hl7.org/fhir/R4/search.html#token
  *
  * A kind of search parameter is one file: how a value of a query is read (`parseToken`), which rows a value of a
- * resource leaves in the index (`indexToken`), and which rows a query value matches (`tokenTest`, and in memory
- * `tokenMatches`). Both sides pass through the same functions (`codeForms`, `systemNumber`), so they cannot drift apart.
+ * resource leaves in the index (`indexToken`), and which rows a query value matches (`buildTokenTest`, and in memory
+ * `tokenMatches`). Both sides pass through the same functions (`codeForms`, `computeSystemNumber`), so they cannot drift apart.
  */
 
 import type { JsonObject, JsonValue, TypedValue } from '@praxis/fhir';
-import { manyValues, searching } from '../../base/worst-case.ts';
+import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import type { IndexRowBuilder } from '../index/index-row-builder.ts';
-import { objectsOf, textOf } from '../json-values.ts';
-import { noSystem, systemNumber } from '../numbers.ts';
+import { findText, listObjects } from '../json-values.ts';
+import { computeSystemNumber, noSystem } from '../numbers.ts';
 import { refuseValue, splitUnescaped, unescapeValue } from '../query/search-values.ts';
 import {
   type IndexingContext,
@@ -27,8 +27,8 @@ import {
   type ValueContext,
 } from './kind.ts';
 import { foldCase } from './text-folding.ts';
-import { codeForms, codingForm, contactForm, plainCode } from './token-forms.ts';
-import { indexModified, modifiedReading, tokenModifiers } from './token-modifiers.ts';
+import { codeForms, normalizeCode, normalizeCoding, normalizeContact } from './token-forms.ts';
+import { buildModifiedReading, indexModified, listTokenModifiers } from './token-modifiers.ts';
 
 /** What a token of a query asks for. */
 export interface Token {
@@ -45,22 +45,23 @@ export const token: SearchKind = {
   worstCase: {
     because: 'as many codes as one parameter takes, none of which may be there',
     request: () =>
-      searching(
+      buildSearchRequest(
         'Observation',
-        manyValues('code:not', (n) => `http://loinc.org|${n}-${n % 10}`),
+        makeManyValues('code:not', (n) => `http://loinc.org|${n}-${n % 10}`),
       ),
   },
   table: 'token',
-  modifiers: (parameter) => ['not', ...tokenModifiers(parameter)],
-  reading: (parameter, modifier) => tokenReading(parameter.number, modifier) ?? modifiedReading(parameter, modifier),
+  modifiers: (parameter) => ['not', ...listTokenModifiers(parameter)],
+  reading: (parameter, modifier) =>
+    buildTokenReading(parameter.number, modifier) ?? buildModifiedReading(parameter, modifier),
   index: indexToken,
   indexInParts: indexTokenInParts,
 };
 
 /** How tokens are read that lie under `number`: a parameter's own, or the identifiers of a reference. */
-export function tokenReading(number: number, modifier: string): Reading | undefined {
+export function buildTokenReading(number: number, modifier: string): Reading | undefined {
   const parse = (text: string, context: ValueContext): Test =>
-    tokenTest(parseToken(text, context.name, context.parameter.facts), context.parameter.facts);
+    buildTokenTest(parseToken(text, context.name, context.parameter.facts), context.parameter.facts);
   if (modifier === '') return { table: 'token', number, parse };
   if (modifier === 'not') return { table: 'token', number, parse, negated: true };
   return undefined;
@@ -82,7 +83,7 @@ export function parseToken(text: string, name: string, facts: ParameterFacts): T
   }
   refuseSystem(name, facts);
   return {
-    systems: first === '' ? systemsOfNone(facts) : [systemNumber(first)],
+    systems: first === '' ? systemsOfNone(facts) : [computeSystemNumber(first)],
     codes: second === '' ? undefined : codeForms(second, first, facts),
   };
 }
@@ -120,7 +121,7 @@ function systemsOfNone(facts: ParameterFacts): readonly string[] {
 }
 
 /** The token as a condition on rows of `index_token`. */
-export function tokenTest(asked: Token, facts: ParameterFacts): Test {
+export function buildTokenTest(asked: Token, facts: ParameterFacts): Test {
   const bySystem =
     asked.systems === undefined ? undefined : anyOf(sql`system`, asked.systems, sql`::bigint`, sql`::bigint[]`);
   const { codes } = asked;
@@ -145,7 +146,7 @@ function selectivityOf(facts: ParameterFacts): Selectivity {
   return facts.dataTypes.has('code') || facts.dataTypes.has('boolean') ? selectivities.most : selectivities.few;
 }
 
-/** Whether one row answers the token: `tokenTest` in memory. */
+/** Whether one row answers the token: `buildTokenTest` in memory. */
 export function tokenMatches(asked: Token, system: string, code: string): boolean {
   if (asked.systems !== undefined && !asked.systems.includes(system)) return false;
   return asked.codes === undefined ? asked.systems !== undefined || code !== presence : asked.codes.includes(code);
@@ -177,9 +178,9 @@ function addRows(type: string, value: JsonValue, parameter: Parameter, rows: Ind
     case 'Identifier':
       return addIdentifier(value, number, rows);
     case 'ContactPoint':
-      return rows.token(number, noSystem, contactForm(textOf(value, 'value') ?? presence));
+      return rows.token(number, noSystem, normalizeContact(findText(value, 'value') ?? presence));
     case 'code':
-      return rows.token(number, facts.codeSystems.get(String(value)) ?? noSystem, plainCode(String(value), facts));
+      return rows.token(number, facts.codeSystems.get(String(value)) ?? noSystem, normalizeCode(String(value), facts));
     case 'string':
     case 'markdown':
       return rows.token(number, noSystem, foldCase(String(value)));
@@ -189,17 +190,21 @@ function addRows(type: string, value: JsonValue, parameter: Parameter, rows: Ind
 }
 
 function addConcept(value: JsonValue, number: number, rows: IndexRowBuilder): void {
-  const codings = objectsOf(value, 'coding');
+  const codings = listObjects(value, 'coding');
   for (const coding of codings) addCoding(coding, number, rows);
   if (codings.length === 0) rows.token(number, noSystem, presence);
 }
 
 function addCoding(value: JsonValue, number: number, rows: IndexRowBuilder): void {
-  const system = textOf(value, 'system') ?? '';
-  rows.token(number, systemNumber(system), codingForm(textOf(value, 'code') ?? presence, system));
+  const system = findText(value, 'system') ?? '';
+  rows.token(number, computeSystemNumber(system), normalizeCoding(findText(value, 'code') ?? presence, system));
 }
 
 /** Adds the row of an Identifier under `number`. */
 export function addIdentifier(value: JsonValue | JsonObject, number: number, rows: IndexRowBuilder): void {
-  rows.token(number, systemNumber(textOf(value, 'system') ?? ''), foldCase(textOf(value, 'value') ?? presence));
+  rows.token(
+    number,
+    computeSystemNumber(findText(value, 'system') ?? ''),
+    foldCase(findText(value, 'value') ?? presence),
+  );
 }

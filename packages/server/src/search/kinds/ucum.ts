@@ -67,7 +67,7 @@ let library: UnitLibrary | undefined;
  * others: arbitrary ones (`[iU]`), and logarithmic and other special ones except temperatures.
  * @param budget spent by units that are not remembered, where a sender chooses how many there are
  */
-export function canonicalUnit(code: string, budget?: StepBudget): CanonicalUnit | undefined {
+export function findCanonicalUnit(code: string, budget?: StepBudget): CanonicalUnit | undefined {
   if (code.length > unitLengthMax || !unitCharacters.test(code)) return undefined;
   const found = known.get(code);
   if (found !== undefined) return found.unit;
@@ -81,7 +81,7 @@ export function canonicalUnit(code: string, budget?: StepBudget): CanonicalUnit 
  * The value in base units, as text that PostgreSQL reads as a number; undefined where it is beyond a double. Open ends
  * of ranges stay open.
  */
-export function inUnit(text: string, { factor, offset }: CanonicalUnit): string | undefined {
+export function toBaseUnit(text: string, { factor, offset }: CanonicalUnit): string | undefined {
   const value = Number(text);
   if (!Number.isFinite(value)) return text;
   const converted = Number((value * factor + offset).toPrecision(convertedDigits));

@@ -4,9 +4,9 @@
  */
 
 import type { TypedValue } from '@praxis/fhir';
-import { manyValues, searching } from '../../base/worst-case.ts';
+import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
 import { sql } from '../../database/sql.ts';
-import { boundedKey, keptBytes } from '../index/bounded-key.ts';
+import { boundKey, keptBytes } from '../index/bounded-key.ts';
 import type { IndexRowBuilder } from '../index/index-row-builder.ts';
 import { noSystem } from '../numbers.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
@@ -22,9 +22,9 @@ export const uri: SearchKind = {
   worstCase: {
     because: 'as many prefixes as one parameter takes',
     request: () =>
-      searching(
+      buildSearchRequest(
         'ValueSet',
-        manyValues('url:below', (n) => `http://example.com/${n}/`, 50),
+        makeManyValues('url:below', (n) => `http://example.com/${n}/`, 50),
       ),
   },
   table: 'token',
@@ -41,7 +41,7 @@ function readingOf({ number }: Parameter, modifier: string): Reading | undefined
 function parseUriTest(text: string, { name }: ValueContext): Test {
   const literal = unescapeValue(text, name);
   if (literal === '') refuseValue(name, 'has no value: it takes a whole URI');
-  return { where: sql`code = ${boundedKey(literal)}`, order: 'rid', selectivity: selectivities.one };
+  return { where: sql`code = ${boundKey(literal)}`, order: 'rid', selectivity: selectivities.one };
 }
 
 /** R4: the URL itself and those that begin with it; what begins a segment in the middle is another URL. */

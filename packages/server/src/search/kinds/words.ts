@@ -6,12 +6,12 @@
  */
 
 import type { TypedValue } from '@praxis/fhir';
-import { manyOf, searching } from '../../base/worst-case.ts';
+import { buildSearchRequest, makeMany } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { keptBytes } from '../index/bounded-key.ts';
 import type { IndexRowBuilder } from '../index/index-row-builder.ts';
-import { wordsOfResource } from '../index/text-words.ts';
-import { parameterNumber } from '../numbers.ts';
+import { collectWords } from '../index/text-words.ts';
+import { computeParameterNumber } from '../numbers.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
 import { parseWords, type WordQuery } from '../query/word-query.ts';
 import { type Parameter, type SearchKind, selectivities, type Test, type ValueContext } from './kind.ts';
@@ -23,7 +23,10 @@ export const content: SearchKind = {
   worstCase: {
     because: 'words that are everywhere, joined in many ways',
     request: () =>
-      searching('Observation', `_content=${encodeURIComponent(manyOf(10, (n) => `a${n} OR b`).join(' OR '))}`),
+      buildSearchRequest(
+        'Observation',
+        `_content=${encodeURIComponent(makeMany(10, (n) => `a${n} OR b`).join(' OR '))}`,
+      ),
   },
   table: 'string',
   whole: true,
@@ -38,13 +41,14 @@ export const content: SearchKind = {
 export const narrative: SearchKind = {
   worstCase: {
     because: 'words that are everywhere, joined in many ways',
-    request: () => searching('Patient', `_text=${encodeURIComponent(manyOf(10, (n) => `a${n} AND b`).join(' OR '))}`),
+    request: () =>
+      buildSearchRequest('Patient', `_text=${encodeURIComponent(makeMany(10, (n) => `a${n} AND b`).join(' OR '))}`),
   },
   table: 'string',
   whole: true,
   modifiers: () => [],
   reading({ type }, modifier) {
-    const number = parameterNumber(type, '_content');
+    const number = computeParameterNumber(type, '_content');
     if (modifier !== '') return undefined;
     return {
       table: 'string',
@@ -122,7 +126,7 @@ function holdsWord({ word, open }: Extract<WordQuery, { kind: 'word' }>, column:
 /** Adds the words of a resource, as many to a row as fit. */
 function indexWords({ value }: TypedValue, { number }: Parameter, _context: unknown, rows: IndexRowBuilder): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || 'rawJSON' in value) return;
-  const words = wordsOfResource(value);
+  const words = collectWords(value);
   for (const line of linesOf(words.narrative)) rows.string(number, line, ofNarrative);
   for (const line of linesOf(words.others)) rows.string(number, line, '');
 }

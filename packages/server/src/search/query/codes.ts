@@ -21,7 +21,7 @@ export interface CodeSource {
   ancestors(system: string, code: string): Promise<readonly string[]>;
 }
 
-/** By `codesKey`: the codes, or why there are none; that is thrown only if the parameter turns out to be a token. */
+/** By `buildCodesKey`: the codes, or why there are none; that is thrown only if the parameter turns out to be a token. */
 export type ResolvedCodes = ReadonlyMap<string, readonly CodeOfSystem[] | PraxisError>;
 
 /** Value sets and concepts of one search at most: each may be read from the firm's own resources. */
@@ -30,7 +30,7 @@ const resolvedMax = 50;
 const modifierAtEnd = /:(in|not-in|above|below)$/;
 
 /** Under which the codes of a value, still escaped, are found. */
-export function codesKey(modifier: string, text: string): string {
+export function buildCodesKey(modifier: string, text: string): string {
   return `${modifier === 'not-in' ? 'in' : modifier}=${text}`;
 }
 
@@ -47,11 +47,11 @@ export async function resolveCodes(
     const modifier = modifierAtEnd.exec(name)?.[1];
     if (modifier === undefined) continue;
     for (const text of splitUnescaped(value, ',')) {
-      const key = codesKey(modifier, text);
+      const key = buildCodesKey(modifier, text);
       if (resolved.has(key)) continue;
       if (resolved.size === resolvedMax)
         refuseValue(name, `is one of more than ${resolvedMax} value sets and concepts`);
-      resolved.set(key, await orProblem(resolve(modifier, text, name, source)));
+      resolved.set(key, await catchProblem(resolve(modifier, text, name, source)));
     }
   }
   return resolved.size > 0 ? resolved : undefined;
@@ -77,7 +77,7 @@ async function resolve(
 }
 
 /** What was found, or why nothing was: thrown later, if the parameter turns out to ask for it. */
-export async function orProblem(
+export async function catchProblem(
   found: Promise<readonly CodeOfSystem[]>,
 ): Promise<readonly CodeOfSystem[] | PraxisError> {
   try {

@@ -3,7 +3,7 @@
  * belongs to. https://hl7.org/fhir/R4/compartmentdefinition.html
  */
 
-import { standardParametersOf } from '../parameters.ts';
+import { getStandardParameters } from '../parameters.ts';
 import { parseCriterion } from './criteria.ts';
 import type { ConditionContext, ParsedCondition } from './parse-condition.ts';
 
@@ -17,11 +17,15 @@ export interface CompartmentScope {
 }
 
 /** That resources of `type` are in the compartment. */
-export function withinCompartment(type: string, scope: CompartmentScope, context: ConditionContext): ParsedCondition {
+export function buildCompartmentCondition(
+  type: string,
+  scope: CompartmentScope,
+  context: ConditionContext,
+): ParsedCondition {
   const criteria = scope.codes.flatMap((code) => {
     // The resource itself is in its compartment; `_id` is the one code that is no reference.
     const value = code === '_id' ? scope.id : `${scope.type}/${scope.id}`;
-    const parameter = standardParametersOf(type).get(code);
+    const parameter = getStandardParameters(type).get(code);
     return parameter === undefined
       ? []
       : [parseCriterion('', value, { ...context, parameter, name: code }, context.limits)];

@@ -44,7 +44,7 @@ export function parseCriterion(
       `has a modifier that ${parameter.code} of ${parameter.type} does not take; it takes ${modifiersOf(parameter)}`,
     );
   }
-  const tests = fewValues(text, { name, limits }).map((value) => reading.parse(value, context));
+  const tests = splitValues(text, { name, limits }).map((value) => reading.parse(value, context));
   return {
     kind: 'rows',
     parameter,
@@ -59,7 +59,7 @@ export function parseCriterion(
  * The different values that commas separate; escapes are still in them.
  * @throws PraxisError `search-invalid` for too many
  */
-export function fewValues(
+export function splitValues(
   text: string,
   { name, limits }: { readonly name: string; readonly limits: CriterionLimits },
 ): readonly string[] {

@@ -3,10 +3,10 @@
  * (https://hl7.org/fhir/R4/search.html#recursive, references.html#circular, docs/decisions/0141). They are walked by searches
  * before a search is read, since reading it is synchronous.
  */
-import { resourceTypes, searchParametersOf } from '@praxis/fhir';
+import { getSearchParameters, resourceTypes } from '@praxis/fhir';
 import type { Parameter } from '../kinds/kind.ts';
 import { findResourceType } from '../resource-types.ts';
-import { type CodeOfSystem, orProblem, type ResolvedCodes } from './codes.ts';
+import { type CodeOfSystem, catchProblem, type ResolvedCodes } from './codes.ts';
 import { refuseValue, splitUnescaped, unescapeValue } from './search-values.ts';
 
 /** Resources of a type, in the order that one of its references makes. */
@@ -31,7 +31,7 @@ const stepsMax = 20;
 const walksMax = 20;
 
 /** The hierarchies that references of the parameter may lead into: one for each of its types that has one. */
-export function hierarchiesOf({
+export function listHierarchies({
   type,
   code,
   definition,
@@ -45,7 +45,7 @@ export function hierarchiesOf({
 }
 
 /** Under which the resources of a hierarchy are found in what was resolved. */
-export function hierarchyKey({ type, code }: Hierarchy, modifier: HierarchyModifier, id: string): string {
+export function buildHierarchyKey({ type, code }: Hierarchy, modifier: HierarchyModifier, id: string): string {
   return `hierarchy:${modifier}=${type}.${code}/${id}`;
 }
 
@@ -58,7 +58,7 @@ export interface HierarchyRoot {
 const rootPattern = /^(?:([A-Z][A-Za-z]+)\/)?([A-Za-z0-9\-.]{1,64})$/;
 
 /** `42`, `Location/42` or its URL on this server; undefined for other texts. */
-export function hierarchyRoot(literal: string, baseUrl: string | undefined): HierarchyRoot | undefined {
+export function parseHierarchyRoot(literal: string, baseUrl: string | undefined): HierarchyRoot | undefined {
   const isLocal = baseUrl !== undefined && literal.startsWith(`${baseUrl}/`);
   const [, type, id] = rootPattern.exec(isLocal ? literal.slice(baseUrl.length + 1) : literal) ?? [];
   return id === undefined ? undefined : { type, id };
@@ -76,13 +76,13 @@ export async function resolveHierarchies(
   baseUrl: string,
   source: HierarchySource,
 ): Promise<ResolvedCodes | undefined> {
-  const resolved = new Map<string, Awaited<ReturnType<typeof orProblem>>>();
+  const resolved = new Map<string, Awaited<ReturnType<typeof catchProblem>>>();
   for (const asked of parameters.flatMap(([name, value]) => askedBy(name, value, baseUrl))) {
-    const key = hierarchyKey(asked.hierarchy, asked.modifier, asked.id);
+    const key = buildHierarchyKey(asked.hierarchy, asked.modifier, asked.id);
     if (resolved.has(key)) continue;
     if (resolved.size === walksMax)
       refuseValue(asked.name, `is one of more than ${walksMax} hierarchies in one search`);
-    resolved.set(key, await orProblem(walk(asked, source)));
+    resolved.set(key, await catchProblem(walk(asked, source)));
   }
   return resolved.size > 0 ? resolved : undefined;
 }
@@ -101,7 +101,7 @@ function askedBy(name: string, value: string, baseUrl: string): Asked[] {
   const hierarchies = hierarchiesNamed(code);
   if (hierarchies.length === 0) return [];
   return splitUnescaped(value, ',').flatMap((text) => {
-    const root = hierarchyRoot(unescapeValue(text, name), baseUrl);
+    const root = parseHierarchyRoot(unescapeValue(text, name), baseUrl);
     if (root === undefined) return [];
     return hierarchies
       .filter(({ type }) => root.type === undefined || root.type === type)
@@ -136,11 +136,11 @@ function hierarchiesNamed(code: string): readonly Hierarchy[] {
 function allByCode(): ReadonlyMap<string, readonly Hierarchy[]> {
   const all = new Map<string, Map<string, Hierarchy>>();
   for (const type of resourceTypes) {
-    for (const definition of searchParametersOf(type).values()) {
+    for (const definition of getSearchParameters(type).values()) {
       const { code } = definition;
-      for (const hierarchy of hierarchiesOf({ type, code, definition })) {
+      for (const hierarchy of listHierarchies({ type, code, definition })) {
         const known = all.get(code) ?? new Map<string, Hierarchy>();
-        all.set(code, known.set(hierarchyKey(hierarchy, 'below', ''), hierarchy));
+        all.set(code, known.set(buildHierarchyKey(hierarchy, 'below', ''), hierarchy));
       }
     }
   }

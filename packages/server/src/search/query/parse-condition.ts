@@ -13,11 +13,11 @@ import {
 } from '../filter/filter-expression.ts';
 import type { IndexContext, Parameter } from '../kinds/kind.ts';
 import { isResourceType } from '../numbers.ts';
-import { parametersOf, standardParametersOf } from '../parameters.ts';
+import { getSearchableParameters, getStandardParameters } from '../parameters.ts';
 import type { ResolvedCodes } from './codes.ts';
 import type { Combination, Condition, Linked } from './condition.ts';
-import { type CriterionLimits, fewValues, parseCriterion } from './criteria.ts';
-import { mandatoryGroups, type RowCriterion } from './row-criteria.ts';
+import { type CriterionLimits, parseCriterion, splitValues } from './criteria.ts';
+import { buildMandatoryGroups, type RowCriterion } from './row-criteria.ts';
 import { refuseValue, splitUnescaped } from './search-values.ts';
 
 /** Links that one parameter may follow, at most. */
@@ -87,7 +87,7 @@ function parsePath(type: string, path: string, step: Step): ParsedCondition | un
   if (path === '_filter') return parseFilter(type, parseFilterExpression(step.value), step);
   const dot = path.indexOf('.');
   const { code, modifier } = splitName(dot < 0 ? path : path.slice(0, dot));
-  const parameter = parametersOf(type, step.searchParameters).get(code);
+  const parameter = getSearchableParameters(type, step.searchParameters).get(code);
   if (parameter === undefined) return undefined;
   const used = [parameter.definition];
   if (dot < 0 && asksForVersion(parameter, modifier, step)) return parseVersioned(type, parameter, step);
@@ -107,14 +107,14 @@ function askByModifier(parameter: Parameter, modifier: string | undefined, step:
 function asksForVersion({ type, code }: Parameter, modifier: string | undefined, { ask, value }: Step): boolean {
   // The value of `_filter` is the whole expression.
   if (ask !== askByModifier || code !== 'url' || modifier !== undefined) return false;
-  return value.includes('|') && standardParametersOf(type).has('version');
+  return value.includes('|') && getStandardParameters(type).has('version');
 }
 
 /** `url|version`, each of several: the resource has both. */
 function parseVersioned(type: string, parameter: Parameter, step: Step): ParsedCondition {
-  const version = standardParametersOf(type).get('version');
+  const version = getStandardParameters(type).get('version');
   if (version === undefined) throw new TypeError(`${type} has no search parameter version`);
-  const values = fewValues(step.value, step).map((value) => {
+  const values = splitValues(step.value, step).map((value) => {
     const [url = '', ...versions] = splitUnescaped(value, '|');
     if (versions.length > 1) refuseValue(step.name, 'takes a URL, or a URL, one | and a version');
     const asked = (of: Parameter, text: string): ParsedCondition => ({
@@ -172,7 +172,7 @@ function leadsOn(type: string, path: string, step: Step): boolean {
   if (path === '' || path.startsWith('_has:') || path === '_list') return true;
   const dot = path.indexOf('.');
   const { code, modifier } = splitName(dot < 0 ? path : path.slice(0, dot));
-  const definition = parametersOf(type, step.searchParameters).get(code)?.definition;
+  const definition = getSearchableParameters(type, step.searchParameters).get(code)?.definition;
   if (definition === undefined || dot < 0) return definition !== undefined;
   const targets =
     modifier === undefined ? definition.targets : definition.targets.filter((target) => target === modifier);
@@ -187,7 +187,7 @@ function parseHas(type: string, path: string, step: Step): ParsedCondition {
     refuseValue(step.name, 'is written _has:Type:reference:parameter, for instance _has:Observation:patient:code');
   }
   if (!isResourceType(source)) refuseValue(step.name, 'names no resource type of R4 after _has:');
-  const parameter = parametersOf(source, step.searchParameters).get(code);
+  const parameter = getSearchableParameters(source, step.searchParameters).get(code);
   if (parameter?.definition.type !== 'reference' || !parameter.definition.targets.includes(type)) {
     refuseValue(step.name, `needs a reference parameter of ${source} that can refer to ${type} after _has:${source}:`);
   }
@@ -199,7 +199,7 @@ function parseHas(type: string, path: string, step: Step): ParsedCondition {
 function parseList(type: string, step: Step): ParsedCondition {
   if (step.value.startsWith('$'))
     refuseValue(step.name, 'takes the id of a List; the functional lists are not kept here');
-  const parameter = standardParametersOf('List').get('item');
+  const parameter = getStandardParameters('List').get('item');
   const parsed = parsePath('List', '_id', { ...followed(step), ask: askByModifier });
   if (parameter === undefined || parsed === undefined) throw new TypeError('R4 defines List item and _id');
   return { condition: hasOf(type, parameter, parsed, step), used: [] };
@@ -273,7 +273,7 @@ function linkedOf(type: string, parsed: readonly ParsedCondition[], { rights }: 
     parsed.flatMap(({ used }) => used),
   );
   if (groups === undefined) return undefined;
-  return { type, criteria: parsed.map(({ condition }) => condition), mandatory: mandatoryGroups(type, groups) };
+  return { type, criteria: parsed.map(({ condition }) => condition), mandatory: buildMandatoryGroups(type, groups) };
 }
 
 function followed(step: Step): Step {

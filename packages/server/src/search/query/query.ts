@@ -5,9 +5,9 @@
 import type { SearchParameter } from '@praxis/fhir';
 import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
 import { isIncludeName } from '../includes/include.ts';
-import { cursorTime } from '../sql/cursor.ts';
+import { readCursorTime } from '../sql/cursor.ts';
 import type { ResolvedCodes } from './codes.ts';
-import { type CompartmentScope, withinCompartment } from './compartment-scope.ts';
+import { buildCompartmentCondition, type CompartmentScope } from './compartment-scope.ts';
 import type { Condition } from './condition.ts';
 import type { CriterionLimits } from './criteria.ts';
 import { type ParsedCondition, parseCondition, type SearchRights } from './parse-condition.ts';
@@ -72,8 +72,8 @@ export function parseSearch(
 ): SearchQuery {
   requireFew(parameters, context.limits);
   const result = readResultParameters(type, parameters, context);
-  const nowMs = result.cursor === undefined ? context.nowMs : cursorTime(result.cursor);
-  const within = compartment && withinCompartment(type, compartment, { ...context, nowMs });
+  const nowMs = result.cursor === undefined ? context.nowMs : readCursorTime(result.cursor);
+  const within = compartment && buildCompartmentCondition(type, compartment, { ...context, nowMs });
   const parsed: ParsedCondition[] = within === undefined ? [] : [within];
   const unknown: string[] = [];
   const applied: (readonly [string, string])[] = [];

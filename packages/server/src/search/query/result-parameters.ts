@@ -1,12 +1,12 @@
 /**
  * Parameters that say how results are returned, not what is found: https://hl7.org/fhir/R4/search.html#return
  */
-import { elementByJsonName, typeDefinition } from '@praxis/fhir';
+import { findElementByJsonName, findTypeDefinition } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
 import { type Include, parseIncludes } from '../includes/include.ts';
-import { pageRowsMaxOf } from '../resource-types.ts';
-import { refuseValue, shownName } from './search-values.ts';
+import { getPageRowsMax } from '../resource-types.ts';
+import { quoteName, refuseValue } from './search-values.ts';
 import { parseSort, type SortKey } from './sorting.ts';
 
 export const summaries = ['true', 'text', 'data', 'count', 'false'] as const;
@@ -70,7 +70,7 @@ export function readResultParameters(
   const given = singleValues(parameters);
   const sort = given.get('_sort');
   const asked = integerOf(given, '_count', 0);
-  const count = Math.min(asked === undefined || asked === 0 ? pageRowsMaxOf(type) : asked, pageRowsMaxOf(type));
+  const count = Math.min(asked === undefined || asked === 0 ? getPageRowsMax(type) : asked, getPageRowsMax(type));
   const page = integerOf(given, 'page', 1);
   const cursor = given.get('_cursor');
   const summary = oneOf(given, '_summary', summaries);
@@ -140,15 +140,16 @@ function offsetOf(page: number, count: number, pageRowsMax: number): number {
 /** R4: elements "defined at the root level in the resource"; the type may stand before them. */
 function elementsOf(type: string, value: string | undefined): readonly string[] | undefined {
   if (value === undefined) return undefined;
-  const definition = typeDefinition(type);
+  const definition = findTypeDefinition(type);
   const names = value.split(',').map((word) => word.trim().replace(`${type}.`, ''));
   for (const name of names) {
     const known =
-      name === 'resourceType' || (definition && (definition.elements.has(name) || elementByJsonName(definition, name)));
+      name === 'resourceType' ||
+      (definition && (definition.elements.has(name) || findElementByJsonName(definition, name)));
     if (known) continue;
     refuseValue(
       '_elements',
-      `names ${shownName(name)}: it takes names of elements of ${type}, separated by commas, such as id or meta`,
+      `names ${quoteName(name)}: it takes names of elements of ${type}, separated by commas, such as id or meta`,
     );
   }
   return names;

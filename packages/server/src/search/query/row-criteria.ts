@@ -3,8 +3,8 @@
  * asks for.
  */
 
-import { tokenParameter } from '../index/match.ts';
-import { parseToken, tokenTest } from '../kinds/token.ts';
+import { requireTokenParameter } from '../index/match.ts';
+import { buildTokenTest, parseToken } from '../kinds/token.ts';
 import type { Criterion } from './criteria.ts';
 import { splitUnescaped } from './search-values.ts';
 
@@ -20,7 +20,7 @@ export interface RowCriterion {
  * has no criteria, and so takes all rows.
  * @throws TypeError for no groups at all: who may see nothing must be refused before a search is planned
  */
-export function mandatoryGroups(
+export function buildMandatoryGroups(
   type: string,
   groups: readonly (readonly RowCriterion[])[],
 ): readonly (readonly Criterion[])[] {
@@ -31,10 +31,10 @@ export function mandatoryGroups(
 }
 
 function tokenCriterion(type: string, { parameter: code, values }: RowCriterion): Criterion {
-  const parameter = tokenParameter(type, code);
+  const parameter = requireTokenParameter(type, code);
   const tests = values
     .flatMap((value) => splitUnescaped(value, ','))
-    .map((value) => tokenTest(parseToken(value, code, parameter.facts), parameter.facts));
+    .map((value) => buildTokenTest(parseToken(value, code, parameter.facts), parameter.facts));
   if (tests.length === 0) throw new TypeError(`the row criterion on ${type} ${code} has no values`);
   return { kind: 'rows', parameter, table: 'token', number: parameter.number, negated: false, tests };
 }

@@ -39,7 +39,7 @@ export function unescapeValue(text: string, name: string): string {
 const shownCharactersMax = 40;
 
 /** A name as the caller wrote it, of an element, a type or a sort key: those may be repeated, values may not. */
-export function shownName(word: string): string {
+export function quoteName(word: string): string {
   const characters = [...word];
   const shown = characters.length > shownCharactersMax ? [...characters.slice(0, shownCharactersMax), '…'] : characters;
   return `"${shown.join('')}"`;

@@ -6,8 +6,8 @@ import { type Sql, sql } from '../../database/sql.ts';
 import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
 import type { Parameter, SearchTable } from '../kinds/kind.ts';
 import { asWritten } from '../kinds/quantity.ts';
-import { parametersOf } from '../parameters.ts';
-import { refuseValue, shownName } from './search-values.ts';
+import { getSearchableParameters } from '../parameters.ts';
+import { quoteName, refuseValue } from './search-values.ts';
 
 /** A column that rows are ordered by. */
 export interface OrderColumn {
@@ -76,7 +76,7 @@ export const idOrder: readonly OrderColumn[] = [{ name: sql`id`, cast: text }];
 export const lastUpdatedOrder: readonly OrderColumn[] = [{ name: sql`lu`, cast: bigint }];
 
 /** The value columns of the primary key of an index table, or of the index on `resource` that serves the parameter. */
-export function orderOf(table: SearchTable, code: string): TableOrder {
+export function getTableOrder(table: SearchTable, code: string): TableOrder {
   if (table !== 'resource') return orders[table];
   return { columns: code === '_id' ? idOrder : lastUpdatedOrder, decisive: 1, sortable: always };
 }
@@ -89,7 +89,7 @@ export function orderOf(table: SearchTable, code: string): TableOrder {
 export function parseSort(type: string, value: string, own: FirmSearchParameters): readonly SortKey[] {
   const words = value.split(',');
   if (words.length > sortKeysMax) refuseValue('_sort', `has ${words.length} keys; at most ${sortKeysMax} are taken`);
-  const keys = words.map((word) => sortKey(parametersOf(type, own), type, word.trim(), words.length === 1));
+  const keys = words.map((word) => sortKey(getSearchableParameters(type, own), type, word.trim(), words.length === 1));
   const codes = new Set(keys.map((key) => key.parameter.code));
   if (codes.size < keys.length) refuseValue('_sort', 'names a key twice');
   return keys;
@@ -103,14 +103,14 @@ function sortKey(parameters: ReadonlyMap<string, Parameter>, type: string, word:
   if (parameter === undefined) {
     refuseValue(
       '_sort',
-      `names ${shownName(code)}: it takes search parameters of ${type}, separated by commas, each with - before it for descending order`,
+      `names ${quoteName(code)}: it takes search parameters of ${type}, separated by commas, each with - before it for descending order`,
     );
   }
   if (parameter.kind.whole || parameter.kind.sortable === false) {
     refuseValue('_sort', `names ${code}, whose values have no order to sort by`);
   }
   const { table } = parameter.kind;
-  const { columns, decisive, sortable } = orderOf(table, code);
+  const { columns, decisive, sortable } = getTableOrder(table, code);
   return {
     columns: alone ? columns : columns.slice(0, decisive),
     sortable,

@@ -3,16 +3,16 @@
  * each of them. The server chooses it, not the database's planner: a wrong one costs a hundredfold (docs/decisions/0030).
  */
 import { type Sql, sql } from '../../database/sql.ts';
-import { selectivityOfSpan } from '../kinds/date.ts';
+import { estimateSpanSelectivity } from '../kinds/date.ts';
 import { compareMoments, type Microseconds } from '../kinds/date-range.ts';
 import { type RowOrder, selectivities, type Test } from '../kinds/kind.ts';
 import { type Condition, isCriterion } from '../query/condition.ts';
 import type { Criterion } from '../query/criteria.ts';
-import { orderOf, type SortKey } from '../query/sorting.ts';
+import { getTableOrder, type SortKey } from '../query/sorting.ts';
 import { allOfType, type DrivingIndex, selectivityOfAll } from './driving-index.ts';
-import { drivingIndexOfChain, drivingIndexOfCombination, drivingIndexOfHas } from './driving-links.ts';
-import { anyTest } from './exists-subquery.ts';
-import { soleGroup, type Wanted } from './matching-ids.ts';
+import { findChainDrivingIndex, findCombinationDrivingIndex, findHasDrivingIndex } from './driving-links.ts';
+import { buildAnyTest } from './exists-subquery.ts';
+import { findSoleGroup, type Wanted } from './matching-ids.ts';
 
 /** Stretches of the primary key that are read apart and merged, at most. */
 const branchesMax = 8;
@@ -30,7 +30,7 @@ export function chooseDrivingIndex({
   criteria,
   mandatory,
 }: Pick<Wanted, 'firm' | 'criteria' | 'mandatory'>): DrivingIndex {
-  const conditions = [...criteria, ...soleGroup(mandatory)];
+  const conditions = [...criteria, ...findSoleGroup(mandatory)];
   return drivingIndexesOf(firm, conditions).reduce(
     (best, driving) => (rank(driving) < rank(best) ? driving : best),
     allOfType,
@@ -50,11 +50,11 @@ function drivingIndexesOf(firm: number, conditions: readonly Condition[]): reado
 function drivingIndexOfOther(firm: number, condition: Exclude<Condition, Criterion>): DrivingIndex | undefined {
   switch (condition.kind) {
     case 'chain':
-      return drivingIndexOfChain(firm, condition, chooseDrivingIndex);
+      return findChainDrivingIndex(firm, condition, chooseDrivingIndex);
     case 'has':
-      return drivingIndexOfHas(firm, condition, chooseDrivingIndex);
+      return findHasDrivingIndex(firm, condition, chooseDrivingIndex);
     default:
-      return drivingIndexOfCombination(firm, condition, chooseDrivingIndex);
+      return findCombinationDrivingIndex(firm, condition, chooseDrivingIndex);
   }
 }
 
@@ -62,7 +62,7 @@ function drivingIndexOfOther(firm: number, condition: Exclude<Condition, Criteri
  * The driving index that yields rows in the order of a sort key: the search's own driving index or another criterion's,
  * where it reads just the rows that resources are sorted by, else all rows of the key.
  */
-export function drivingIndexOfSort(
+export function chooseSortDrivingIndex(
   key: SortKey,
   driving: DrivingIndex,
   { firm, criteria }: Pick<Wanted, 'firm' | 'criteria'>,
@@ -109,7 +109,7 @@ function canDrive({ negated, tests }: Criterion): boolean {
 function drivingIndexOf(criterion: Criterion): DrivingIndex {
   const { tests, parameter, table, number } = criterion;
   const branches = tests.flatMap((test) => test.branches ?? [test.where]);
-  const where = anyTest(criterion);
+  const where = buildAnyTest(criterion);
   const gathered = branches.length > branchesMax || tests.some(({ order }) => order === 'gathered');
   const byRid = tests.every(({ order }) => order === 'rid');
   return {
@@ -118,7 +118,7 @@ function drivingIndexOf(criterion: Criterion): DrivingIndex {
     where,
     branches: gathered ? [where] : branches,
     order: orderOfRows(gathered, byRid),
-    columns: byRid || gathered ? [] : orderOf(table, parameter.code).columns,
+    columns: byRid || gathered ? [] : getTableOrder(table, parameter.code).columns,
     repeats: mayRepeat(criterion) && !(table === 'reference' && byRid && branches.length === 1),
     selectivity:
       Math.max(...tests.map(({ selectivity }) => selectivity)) + (table === 'string' && !byRid ? textSelectivity : 0),
@@ -162,7 +162,7 @@ function merged(parts: readonly Criterion[]): DrivingIndex {
     where,
     branches: split?.branches?.map((branch) => all([sql`(${branch})`, ...others])) ?? [where],
     order: 'value',
-    columns: orderOf(first?.table ?? 'date', first?.parameter.code ?? '').columns,
+    columns: getTableOrder(first?.table ?? 'date', first?.parameter.code ?? '').columns,
     repeats: false,
     selectivity: selectivityOfTests(tests),
     covered: new Set(parts),
@@ -177,5 +177,5 @@ function selectivityOfTests(tests: readonly Test[]): number {
     if (span?.from !== undefined && (from === undefined || compareMoments(span.from, from) > 0)) from = span.from;
     if (span?.to !== undefined && (to === undefined || compareMoments(span.to, to) < 0)) to = span.to;
   }
-  return from === undefined || to === undefined ? selectivities.most : selectivityOfSpan(from, to);
+  return from === undefined || to === undefined ? selectivities.most : estimateSpanSelectivity(from, to);
 }

@@ -48,7 +48,7 @@ export function sealCursor(secrets: Secrets, cursor: Cursor, binding: CursorBind
  * The moment of the first page of the search.
  * @throws PraxisError `cursor-invalid` when the text is no cursor
  */
-export function cursorTime(text: string): number {
+export function readCursorTime(text: string): number {
   return Number.parseInt(partsOf(text).time, base);
 }
 

@@ -6,10 +6,10 @@
 import { type Sql, sql } from '../../database/sql.ts';
 import { selectivities } from '../kinds/kind.ts';
 import { isBroadTarget } from '../kinds/reference.ts';
-import { typeNumber } from '../numbers.ts';
+import { getTypeNumber } from '../numbers.ts';
 import type { Chain, Combination, Condition, Has, Linked } from '../query/condition.ts';
 import { type DrivingIndex, selectivityOfAll } from './driving-index.ts';
-import { drivesFew, matchingIds, type Wanted } from './matching-ids.ts';
+import { drivesFew, selectMatchingIds, type Wanted } from './matching-ids.ts';
 
 type ChooseDrivingIndex = (wanted: Wanted) => DrivingIndex;
 
@@ -19,7 +19,11 @@ interface Gathered {
 }
 
 /** The references to the targets, which are found first. */
-export function drivingIndexOfChain(firm: number, chain: Chain, choose: ChooseDrivingIndex): DrivingIndex | undefined {
+export function findChainDrivingIndex(
+  firm: number,
+  chain: Chain,
+  choose: ChooseDrivingIndex,
+): DrivingIndex | undefined {
   const targets = chain.targets.map((target) => gathered(firm, target, choose));
   const selectivity = Math.max(
     ...targets.map(({ wanted, driving }) => selectivityOfTarget(wanted.type, driving.selectivity)),
@@ -32,7 +36,7 @@ export function drivingIndexOfChain(firm: number, chain: Chain, choose: ChooseDr
     () =>
       sql.join(
         targets.map((target) => {
-          const type = typeNumber(target.wanted.type);
+          const type = getTypeNumber(target.wanted.type);
           return sql`(target_rtype = ${type} AND target_id = ANY (ARRAY(${idsOf(target)})))`;
         }),
         sql` OR `,
@@ -51,7 +55,7 @@ function selectivityOfTarget(type: string, selectivity: number): number {
 }
 
 /** The resources that the sources, which are found first, refer to. */
-export function drivingIndexOfHas(firm: number, has: Has, choose: ChooseDrivingIndex): DrivingIndex | undefined {
+export function findHasDrivingIndex(firm: number, has: Has, choose: ChooseDrivingIndex): DrivingIndex | undefined {
   const source = gathered(firm, has.source, choose);
   const { selectivity } = source.driving;
   if (selectivity >= selectivityOfAll) return undefined;
@@ -60,14 +64,14 @@ export function drivingIndexOfHas(firm: number, has: Has, choose: ChooseDrivingI
     { table: 'resource', number: 0, selectivity: selectivity, repeats: false },
     [source],
     () => {
-      const links = sql`SELECT target_id FROM index_reference WHERE firm = ${firm} AND rid = f.rid AND param = ${has.parameter.number} AND target_rtype = ${typeNumber(has.type)} OFFSET 0`;
+      const links = sql`SELECT target_id FROM index_reference WHERE firm = ${firm} AND rid = f.rid AND param = ${has.parameter.number} AND target_rtype = ${getTypeNumber(has.type)} OFFSET 0`;
       return sql`id = ANY (ARRAY(SELECT l.target_id FROM (${foundOf(source)} OFFSET 0) f CROSS JOIN LATERAL (${links}) l))`;
     },
   );
 }
 
 /** Of a conjunction its best part; of a disjunction all parts together, provided that each can drive. */
-export function drivingIndexOfCombination(
+export function findCombinationDrivingIndex(
   firm: number,
   combination: Combination,
   choose: ChooseDrivingIndex,
@@ -157,7 +161,7 @@ function gathered(firm: number, { type, criteria, mandatory }: Linked, choose: C
 }
 
 function foundOf({ wanted, driving }: Gathered): Sql {
-  return matchingIds(wanted, driving);
+  return selectMatchingIds(wanted, driving);
 }
 
 function idsOf(part: Gathered): Sql {

@@ -6,7 +6,7 @@ import { type Sql, sql } from '../../database/sql.ts';
 import { selectivities } from '../kinds/kind.ts';
 import { allOfType, type DrivingIndex } from './driving-index.ts';
 import { drivingRow, tables } from './exists-subquery.ts';
-import { matchingIds, otherConditions, source, type Wanted } from './matching-ids.ts';
+import { buildOtherConditions, buildSourceConditions, selectMatchingIds, type Wanted } from './matching-ids.ts';
 
 /** Rows of the driving index that are counted; what is beyond is not. */
 const ledMax = 1_000;
@@ -42,14 +42,14 @@ export function estimate(wanted: Wanted, driving: DrivingIndex): Sql {
 
 /** A sample would tell, by its coarseness, how many rows the driving index has that the caller may not see. */
 function shown(wanted: Wanted, driving: DrivingIndex): Sql {
-  const found = sql`SELECT rid FROM (${matchingIds(wanted, driving)}) f LIMIT ${shownMax + 1}`;
+  const found = sql`SELECT rid FROM (${selectMatchingIds(wanted, driving)}) f LIMIT ${shownMax + 1}`;
   return sql`
     SELECT least(count(*), ${shownMax}) AS total, false AS sampled, count(*) > ${shownMax} AS bounded FROM (${found}) c`;
 }
 
 function byLead(wanted: Wanted, driving: DrivingIndex, samplesMax: number): Sql {
   const rows = rowsOf(wanted, driving);
-  const asked = otherConditions(wanted, driving, 'nested-loop');
+  const asked = buildOtherConditions(wanted, driving, 'nested-loop');
   return asked.length === 0 ? counted(rows, driving) : sampled(rows, driving, asked, samplesMax);
 }
 
@@ -57,7 +57,9 @@ function byLead(wanted: Wanted, driving: DrivingIndex, samplesMax: number): Sql 
 function rowsOf(wanted: Wanted, driving: DrivingIndex): Sql {
   const inside = driving.table === 'string' && driving.selectivity >= selectivities.most;
   const conditions = sql.join(
-    inside ? source(wanted, driving) : [...source(wanted, driving), sql`(${driving.where})`],
+    inside
+      ? buildSourceConditions(wanted, driving)
+      : [...buildSourceConditions(wanted, driving), sql`(${driving.where})`],
     sql` AND `,
   );
   const from = sql`FROM ${tables[driving.table]} d WHERE ${conditions}${inOrder(driving)} LIMIT ${ledMax + 1}`;

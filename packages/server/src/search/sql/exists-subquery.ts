@@ -4,7 +4,7 @@
  */
 import { type Sql, sql } from '../../database/sql.ts';
 import type { SearchTable } from '../kinds/kind.ts';
-import { typeNumber } from '../numbers.ts';
+import { getTypeNumber } from '../numbers.ts';
 import type { Chain, Combination, Condition, Has, Linked } from '../query/condition.ts';
 import type { Criterion } from '../query/criteria.ts';
 
@@ -34,7 +34,7 @@ export interface OuterRow {
 export const drivingRow: OuterRow = { rid: sql`d.rid`, depth: 0 };
 
 /** Whether the resource meets the condition. */
-export function existsSubquery(
+export function buildExistsSubquery(
   firm: number,
   condition: Condition,
   semiJoin: SemiJoin,
@@ -56,8 +56,10 @@ function rowsSubquery(firm: number, criterion: Criterion, semiJoin: SemiJoin, ri
   const { table, number, tests, negated } = criterion;
   const exact = tests.every(({ order }) => order === 'rid');
   const from =
-    semiJoin === 'hash' || exact ? rowsOfResource(firm, table, number, rid) : fencedRows(firm, table, number, rid);
-  const rows = tests.length === 0 ? sql`SELECT 1 ${from}` : sql`SELECT 1 ${from} AND ${anyTest(criterion)}`;
+    semiJoin === 'hash' || exact
+      ? buildRowSource(firm, table, number, rid)
+      : buildFencedRowSource(firm, table, number, rid);
+  const rows = tests.length === 0 ? sql`SELECT 1 ${from}` : sql`SELECT 1 ${from} AND ${buildAnyTest(criterion)}`;
   if (semiJoin === 'hash') return negated ? sql`NOT EXISTS (${rows})` : sql`EXISTS (${rows})`;
   return negated ? sql`(${rows} LIMIT 1) IS NULL` : sql`(${rows} LIMIT 1) IS NOT NULL`;
 }
@@ -68,7 +70,7 @@ function chainSubquery(firm: number, { parameter, targets }: Chain, { rid, depth
   const target = sql.identifier(`x${depth}`);
   const met = targets.map(
     (linked) =>
-      sql`(${link}.target_rtype = ${typeNumber(linked.type)} AND ${linkedCondition(firm, linked, { rid: sql`${target}.rid`, depth: depth + 1 })})`,
+      sql`(${link}.target_rtype = ${getTypeNumber(linked.type)} AND ${linkedCondition(firm, linked, { rid: sql`${target}.rid`, depth: depth + 1 })})`,
   );
   return sql`(SELECT 1 FROM index_reference ${link} CROSS JOIN LATERAL (
     SELECT r.rid FROM resource r WHERE r.firm = ${firm} AND r.rtype = ${link}.target_rtype AND r.id = ${link}.target_id AND r.content IS NOT NULL OFFSET 0) ${target}
@@ -79,26 +81,27 @@ function hasSubquery(firm: number, { type, parameter, source }: Has, { rid, dept
   const own = sql.identifier(`l${depth}`);
   const found = sql.identifier(`x${depth}`);
   return sql`(SELECT 1 FROM resource ${own} CROSS JOIN LATERAL (
-    SELECT i.rid FROM index_reference i WHERE i.firm = ${firm} AND i.param = ${parameter.number} AND i.target_rtype = ${typeNumber(type)} AND i.target_id = ${own}.id OFFSET 0) ${found}
+    SELECT i.rid FROM index_reference i WHERE i.firm = ${firm} AND i.param = ${parameter.number} AND i.target_rtype = ${getTypeNumber(type)} AND i.target_id = ${own}.id OFFSET 0) ${found}
     WHERE ${own}.firm = ${firm} AND ${own}.rid = ${rid} AND ${linkedCondition(firm, source, { rid: sql`${found}.rid`, depth: depth + 1 })} LIMIT 1) IS NOT NULL`;
 }
 
 /** Whether a resource that a link led to meets its conditions and may be seen. */
 function linkedCondition(firm: number, { criteria, mandatory }: Linked, place: OuterRow): Sql {
-  const asked = criteria.map((condition) => existsSubquery(firm, condition, 'nested-loop', place));
-  const all = mandatory.length === 0 ? asked : [...asked, mandatoryCondition(firm, mandatory, 'nested-loop', place)];
+  const asked = criteria.map((condition) => buildExistsSubquery(firm, condition, 'nested-loop', place));
+  const all =
+    mandatory.length === 0 ? asked : [...asked, buildMandatoryCondition(firm, mandatory, 'nested-loop', place)];
   return all.length === 0 ? sql`true` : sql.join(all, sql` AND `);
 }
 
 function combinedCondition(firm: number, { kind, conditions }: Combination, place: OuterRow): Sql {
-  const parts = conditions.map((condition) => sql`(${existsSubquery(firm, condition, 'nested-loop', place)})`);
+  const parts = conditions.map((condition) => sql`(${buildExistsSubquery(firm, condition, 'nested-loop', place)})`);
   if (kind === 'all') return sql`(${sql.join([sql`true`, ...parts], sql` AND `)})`;
   const any = sql`(${sql.join([sql`false`, ...parts], sql` OR `)})`;
   return kind === 'any' ? any : sql`NOT ${any}`;
 }
 
 /** FROM and WHERE that reach the rows of one resource in a table, as `t`. */
-export function rowsOfResource(firm: number, table: SearchTable, number: number, rid: Sql): Sql {
+export function buildRowSource(firm: number, table: SearchTable, number: number, rid: Sql): Sql {
   if (table === 'resource') return sql`FROM resource t WHERE t.firm = ${firm} AND t.rid = ${rid}`;
   return sql`FROM ${tables[table]} t WHERE t.firm = ${firm} AND t.param = ${number} AND t.rid = ${rid}`;
 }
@@ -107,12 +110,12 @@ export function rowsOfResource(firm: number, table: SearchTable, number: number,
  * The same, when more is said about the rows' values than that they equal a key, or when they are put in order. Behind
  * OFFSET 0 the planner cannot use it to walk the primary key past the rows of all other resources.
  */
-export function fencedRows(firm: number, table: SearchTable, number: number, rid: Sql): Sql {
-  return sql`FROM (SELECT * ${rowsOfResource(firm, table, number, rid)} OFFSET 0) t WHERE true`;
+export function buildFencedRowSource(firm: number, table: SearchTable, number: number, rid: Sql): Sql {
+  return sql`FROM (SELECT * ${buildRowSource(firm, table, number, rid)} OFFSET 0) t WHERE true`;
 }
 
 /** Whether a row passes one of the tests. */
-export function anyTest({ tests }: Pick<Criterion, 'tests'>): Sql {
+export function buildAnyTest({ tests }: Pick<Criterion, 'tests'>): Sql {
   const [first, ...more] = tests;
   if (first === undefined) return sql`true`;
   if (more.length === 0) return sql`(${first.where})`;
@@ -123,7 +126,7 @@ export function anyTest({ tests }: Pick<Criterion, 'tests'>): Sql {
 }
 
 /** Whether the resource is in one of the groups. */
-export function mandatoryCondition(
+export function buildMandatoryCondition(
   firm: number,
   groups: readonly (readonly Criterion[])[],
   semiJoin: SemiJoin,
@@ -133,7 +136,7 @@ export function mandatoryCondition(
   const within = groups.length === 1 ? semiJoin : 'nested-loop';
   const alternatives = groups.map((group) =>
     sql.join(
-      group.map((criterion) => existsSubquery(firm, criterion, within, place)),
+      group.map((criterion) => buildExistsSubquery(firm, criterion, within, place)),
       sql` AND `,
     ),
   );

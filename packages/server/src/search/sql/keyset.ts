@@ -27,12 +27,12 @@ export interface RowPlace {
 }
 
 /** The number of the resource, which makes every order total; it follows the direction of the first column. */
-export function ridColumn(expression: Sql, columns: readonly Pick<Ordered, 'descending'>[]): Ordered {
+export function buildRidColumn(expression: Sql, columns: readonly Pick<Ordered, 'descending'>[]): Ordered {
   return { expression, cast: sql`::bigint`, descending: columns[0]?.descending ?? false, nulls: 'none' };
 }
 
 /** The order in which rows come that are walked in the direction. */
-export function walkedIn(direction: Direction, columns: readonly Ordered[]): readonly Ordered[] {
+export function orientColumns(direction: Direction, columns: readonly Ordered[]): readonly Ordered[] {
   return direction === 'forward' ? columns : columns.map(turned);
 }
 
@@ -55,7 +55,7 @@ function sortTerm({ expression, descending, nulls }: Ordered): Sql {
  * The condition that a row comes after the given one.
  * @param columns of the order; the last is the resource's number
  */
-export function after(columns: readonly Ordered[], row: RowPlace): Sql {
+export function buildAfterCondition(columns: readonly Ordered[], row: RowPlace): Sql {
   const values = [...row.keys, String(row.rid)];
   if (columns.length !== values.length)
     throw new TypeError(`a cursor of ${values.length} values for ${columns.length} columns`);

@@ -3,11 +3,11 @@
  * driving index's table; conditions name its columns without a qualifier.
  */
 import { type Sql, sql } from '../../database/sql.ts';
-import { typeNumber } from '../numbers.ts';
+import { getTypeNumber } from '../numbers.ts';
 import type { Condition } from '../query/condition.ts';
 import type { Criterion } from '../query/criteria.ts';
 import type { DrivingIndex } from './driving-index.ts';
-import { existsSubquery, mandatoryCondition, type SemiJoin, tables } from './exists-subquery.ts';
+import { buildExistsSubquery, buildMandatoryCondition, type SemiJoin, tables } from './exists-subquery.ts';
 
 /** What a search is about, apart from its order and its page. */
 export interface Wanted {
@@ -21,9 +21,9 @@ export interface Wanted {
 const and = sql` AND `;
 
 /** What makes a row of the driving index's table one of this firm and parameter, or of this firm and type. */
-export function source({ firm, type }: Wanted, driving: DrivingIndex): readonly Sql[] {
+export function buildSourceConditions({ firm, type }: Wanted, driving: DrivingIndex): readonly Sql[] {
   if (driving.table !== 'resource') return [sql`d.firm = ${firm}`, sql`d.param = ${driving.number}`];
-  return [sql`d.firm = ${firm}`, sql`d.rtype = ${typeNumber(type)}`, sql`d.content IS NOT NULL`];
+  return [sql`d.firm = ${firm}`, sql`d.rtype = ${getTypeNumber(type)}`, sql`d.content IS NOT NULL`];
 }
 
 /**
@@ -31,30 +31,30 @@ export function source({ firm, type }: Wanted, driving: DrivingIndex): readonly 
  * bounds of an index's column the scan begins at the one named first, and the row that a page comes after has to be
  * that one.
  */
-export function whereOfBranch(
+export function buildBranchWhere(
   wanted: Wanted,
   driving: DrivingIndex,
   branch: Sql,
   more: readonly Sql[],
   semiJoin: SemiJoin = 'nested-loop',
 ): Sql {
-  return sql`WHERE ${sql.join([...source(wanted, driving), ...more, sql`(${branch})`, ...otherConditions(wanted, driving, semiJoin)], and)}`;
+  return sql`WHERE ${sql.join([...buildSourceConditions(wanted, driving), ...more, sql`(${branch})`, ...buildOtherConditions(wanted, driving, semiJoin)], and)}`;
 }
 
 /** What the driving index does not see to: the other criteria, and the row restrictions of the caller. */
-export function otherConditions(
+export function buildOtherConditions(
   { firm, criteria, mandatory }: Wanted,
   driving: DrivingIndex,
   semiJoin: SemiJoin,
 ): readonly Sql[] {
   const others = criteria.filter((condition) => !driving.covered.has(condition));
-  const asked = others.map((condition) => existsSubquery(firm, condition, semiJoin));
-  const isLed = mandatory.length === 1 && soleGroup(mandatory).every((criterion) => driving.covered.has(criterion));
-  return mandatory.length === 0 || isLed ? asked : [...asked, mandatoryCondition(firm, mandatory, semiJoin)];
+  const asked = others.map((condition) => buildExistsSubquery(firm, condition, semiJoin));
+  const isLed = mandatory.length === 1 && findSoleGroup(mandatory).every((criterion) => driving.covered.has(criterion));
+  return mandatory.length === 0 || isLed ? asked : [...asked, buildMandatoryCondition(firm, mandatory, semiJoin)];
 }
 
 /** What every row has in common that the caller may see; nothing where it may see rows of several kinds. */
-export function soleGroup(mandatory: Wanted['mandatory']): readonly Criterion[] {
+export function findSoleGroup(mandatory: Wanted['mandatory']): readonly Criterion[] {
   const [group = [], ...others] = mandatory;
   return others.length === 0 ? group : [];
 }
@@ -65,12 +65,12 @@ export function soleGroup(mandatory: Wanted['mandatory']): readonly Criterion[] 
  */
 export function drivesFew(wanted: Wanted, driving: DrivingIndex, limit: number): Sql {
   if (driving.gathersFew !== undefined) return driving.gathersFew(limit);
-  const conditions = sql.join([...source(wanted, driving), sql`(${driving.where})`], and);
+  const conditions = sql.join([...buildSourceConditions(wanted, driving), sql`(${driving.where})`], and);
   return sql`SELECT count(*) <= ${limit} AS few FROM (SELECT 1 FROM ${tables[driving.table]} d WHERE ${conditions} LIMIT ${limit + 1}) c`;
 }
 
 /** The resources that the search finds: `rid`, each once, in no order. */
-export function matchingIds(
+export function selectMatchingIds(
   wanted: Wanted,
   driving: DrivingIndex,
   more: readonly Sql[] = [],
@@ -78,7 +78,7 @@ export function matchingIds(
 ): Sql {
   const from = sql`FROM ${tables[driving.table]} d`;
   const parts = driving.branches.map(
-    (branch) => sql`SELECT d.rid ${from} ${whereOfBranch(wanted, driving, branch, more, semiJoin)}`,
+    (branch) => sql`SELECT d.rid ${from} ${buildBranchWhere(wanted, driving, branch, more, semiJoin)}`,
   );
   const all = sql.join(parts, sql` UNION ALL `);
   return parts.length === 1 && !driving.repeats ? all : sql`SELECT DISTINCT rid FROM (${all} OFFSET 0) c`;

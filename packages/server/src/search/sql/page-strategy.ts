@@ -7,21 +7,21 @@ import { noSearchParameters } from '../../tenancy/search-parameters.ts';
 import { selectivities } from '../kinds/kind.ts';
 import { isCriterion } from '../query/condition.ts';
 import { parseSort, type SortKey } from '../query/sorting.ts';
-import { chooseDrivingIndex, drivingIndexOfSort, readSameRows } from './choose-driving-index.ts';
+import { chooseDrivingIndex, chooseSortDrivingIndex, readSameRows } from './choose-driving-index.ts';
 import { allOfType, type DrivingIndex } from './driving-index.ts';
 import type { Ordered } from './keyset.ts';
 import { drivesFew, type Wanted } from './matching-ids.ts';
 import {
-  firstByColumns,
-  firstByNumber,
-  firstBySortKeys,
-  firstLacking,
   hasKey,
   lacksKey,
-  nextByColumns,
   type PageRange,
+  selectFirstByColumns,
+  selectFirstByNumber,
+  selectFirstBySortKeys,
+  selectFirstLacking,
+  selectNextByColumns,
 } from './page-walks.ts';
-import { columnName } from './sort-columns.ts';
+import { nameSortColumn } from './sort-columns.ts';
 
 export interface PagePlan {
   /** Common table expressions that `page` reads, each `name AS …`. */
@@ -50,10 +50,10 @@ export function choosePagePlan(wanted: Wanted, sort: readonly SortKey[], range: 
     if (key === undefined) return inOrderOfDrivingIndex(wanted, driving, range);
     return choosePagePlan(wanted, parseSort(wanted.type, key, noSearchParameters), range);
   }
-  const walk = drivingIndexOfSort(first, driving, wanted);
+  const walk = chooseSortDrivingIndex(first, driving, wanted);
   if (readSameRows(walk, driving) || driving === allOfType) return walked(wanted, walk, driving, first, more, range);
   if (driving.selectivity < selectivities.some) {
-    return { parts: [], page: firstBySortKeys(wanted, driving, sort, range, []), order: orderOfKeys(sort) };
+    return { parts: [], page: selectFirstBySortKeys(wanted, driving, sort, range, []), order: orderOfKeys(sort) };
   }
   // Of two branches, the one that is cut off might have rows before the last of the other.
   const bounded = more.length === 0 && walk.branches.length === 1;
@@ -74,8 +74,8 @@ function impliedKey({ criteria }: Wanted, driving: DrivingIndex): string | undef
 }
 
 function inOrderOfDrivingIndex(wanted: Wanted, driving: DrivingIndex, range: PageRange): PagePlan {
-  if (driving.order !== 'value') return { parts: [], page: firstByNumber(wanted, driving, range), order: [] };
-  const page = firstByColumns(wanted, { driving, descending: false, more: [], gate: [] }, range);
+  if (driving.order !== 'value') return { parts: [], page: selectFirstByNumber(wanted, driving, range), order: [] };
+  const page = selectFirstByColumns(wanted, { driving, descending: false, more: [], gate: [] }, range);
   return {
     parts: [],
     page,
@@ -100,14 +100,14 @@ function walked(
 /** With a last column for the id, by which resources without the key are ordered: so they can be walked, too. */
 function walkedThenById(wanted: Wanted, walk: DrivingIndex, first: SortKey, range: PageRange): PagePlan {
   const order = pageColumns([...columnsOf(first), { cast: sql`::text`, descending: false, nulls: 'last' }]);
-  const noId = sql`NULL::text AS ${columnName(order.length - 1)}`;
+  const noId = sql`NULL::text AS ${nameSortColumn(order.length - 1)}`;
   const found = nullsLastStages(range, {
     having(from, gate) {
       const row = from.row && { ...from.row, keys: from.row.keys.slice(0, -1) };
       const walking = { driving: walk, descending: first.descending, more: [], gate };
-      return sql`SELECT *, ${noId} FROM (${firstByColumns(wanted, walking, { ...from, row })}) h`;
+      return sql`SELECT *, ${noId} FROM (${selectFirstByColumns(wanted, walking, { ...from, row })}) h`;
     },
-    lacking: (from, gate) => firstLacking(wanted, first, from, gate),
+    lacking: (from, gate) => selectFirstLacking(wanted, first, from, gate),
   });
   return { ...found, order };
 }
@@ -122,9 +122,9 @@ function walkedThenSorted(
 ): PagePlan {
   const [first, ...more] = keys;
   const having = (from: PageRange, also: readonly Sql[]): Sql =>
-    firstByColumns(wanted, { driving: walk, descending: first.descending, more, gate: [...gate, ...also] }, from);
+    selectFirstByColumns(wanted, { driving: walk, descending: first.descending, more, gate: [...gate, ...also] }, from);
   const lacking = (from: PageRange, also: readonly Sql[]): Sql =>
-    firstBySortKeys(wanted, driving, keys, from, [...gate, ...also, lacksKey(wanted.firm, first)]);
+    selectFirstBySortKeys(wanted, driving, keys, from, [...gate, ...also, lacksKey(wanted.firm, first)]);
   const order = orderOfKeys(keys);
   if (neverLacking(wanted, first)) return { parts: [], page: sql`(${having(range, [])})`, order };
   return { ...nullsLastStages(range, { having, lacking }), order };
@@ -173,7 +173,7 @@ function triedWalk(
   const { limit } = range;
   if (stagesOf(range)[0] === 'lacking') {
     const sorted = (from: PageRange, gate: readonly Sql[]): Sql =>
-      firstBySortKeys(wanted, driving, [first], from, gate);
+      selectFirstBySortKeys(wanted, driving, [first], from, gate);
     const found = nullsLastStages(range, {
       having: (from, gate) => sorted(from, [...gate, hasKey(wanted.firm, first)]),
       lacking: (from, gate) => sorted(from, [...gate, lacksKey(wanted.firm, first)]),
@@ -181,13 +181,13 @@ function triedWalk(
     return { ...found, order };
   }
   const many = [sql`(SELECT NOT few FROM gate)`];
-  const next = nextByColumns(
+  const next = selectNextByColumns(
     wanted,
     { driving: walk, descending: first.descending, more: [], gate: many },
     range,
     walkedMax,
   );
-  const sorted = firstBySortKeys(wanted, driving, [first], range, [unfilled(sql`walked`, limit)]);
+  const sorted = selectFirstBySortKeys(wanted, driving, [first], range, [unfilled(sql`walked`, limit)]);
   return {
     parts: [
       sql`gate AS MATERIALIZED (${drivesFew(wanted, driving, gatheredMax)})`,
@@ -209,7 +209,7 @@ function gatedWalk(
 ): PagePlan {
   const keys = [first, ...more] as const;
   const selection = walkedThenSorted(wanted, walk, driving, keys, range, [sql`(SELECT NOT few FROM gate)`]);
-  const sorted = firstBySortKeys(wanted, driving, keys, range, [sql`(SELECT few FROM gate)`]);
+  const sorted = selectFirstBySortKeys(wanted, driving, keys, range, [sql`(SELECT few FROM gate)`]);
   return {
     parts: [sql`gate AS MATERIALIZED (${drivesFew(wanted, driving, gatheredInGroupsMax)})`, ...selection.parts],
     page: sql`${selection.page} UNION ALL (${sorted})`,
@@ -240,5 +240,5 @@ function columnsOf({ columns, descending, always }: SortKey): readonly Omit<Orde
 }
 
 function pageColumns(columns: readonly Omit<Ordered, 'expression'>[]): readonly Ordered[] {
-  return columns.map((column, place) => ({ ...column, expression: sql`page.${columnName(place)}` }));
+  return columns.map((column, place) => ({ ...column, expression: sql`page.${nameSortColumn(place)}` }));
 }

@@ -5,10 +5,24 @@
 import { type Sql, sql } from '../../database/sql.ts';
 import type { SortKey } from '../query/sorting.ts';
 import { allOfType, type DrivingIndex } from './driving-index.ts';
-import { fencedRows, rowsOfResource, tables } from './exists-subquery.ts';
-import { after, type Direction, type Ordered, orderBy, type RowPlace, ridColumn, walkedIn } from './keyset.ts';
-import { matchingIds, otherConditions, source, type Wanted, whereOfBranch } from './matching-ids.ts';
-import { lookedUpColumns, selectList, walkedColumns } from './sort-columns.ts';
+import { buildFencedRowSource, buildRowSource, tables } from './exists-subquery.ts';
+import {
+  buildAfterCondition,
+  buildRidColumn,
+  type Direction,
+  type Ordered,
+  orderBy,
+  orientColumns,
+  type RowPlace,
+} from './keyset.ts';
+import {
+  buildBranchWhere,
+  buildOtherConditions,
+  buildSourceConditions,
+  selectMatchingIds,
+  type Wanted,
+} from './matching-ids.ts';
+import { buildLookupColumns, buildWalkColumns, selectList } from './sort-columns.ts';
 
 /** Where a range of the result begins, which way it goes, and how long it is; its rows come in the order of the walk. */
 export interface PageRange {
@@ -22,18 +36,18 @@ const rid = sql`d.rid`;
 const and = sql` AND `;
 
 /** The next resources by their number: `rid`. For driving indexes whose rows come in that order, or in none. */
-export function firstByNumber(wanted: Wanted, driving: DrivingIndex, { direction, row, limit }: PageRange): Sql {
-  const order = (number: Sql): readonly Ordered[] => walkedIn(direction, [ridColumn(number, [])]);
-  const begin = row === undefined ? [] : [after(order(rid), row)];
+export function selectFirstByNumber(wanted: Wanted, driving: DrivingIndex, { direction, row, limit }: PageRange): Sql {
+  const order = (number: Sql): readonly Ordered[] => orientColumns(direction, [buildRidColumn(number, [])]);
+  const begin = row === undefined ? [] : [buildAfterCondition(order(rid), row)];
   const found = orderBy(order(sql`rid`));
   if (driving.order === 'gathered') {
-    return sql`SELECT rid FROM (${matchingIds(wanted, driving, begin)} OFFSET 0) g ${found} LIMIT ${limit}`;
+    return sql`SELECT rid FROM (${selectMatchingIds(wanted, driving, begin)} OFFSET 0) g ${found} LIMIT ${limit}`;
   }
   const select = driving.repeats ? sql`SELECT DISTINCT d.rid` : sql`SELECT d.rid`;
   const from = sql`FROM ${tables[driving.table]} d`;
   const parts = driving.branches.map(
     (branch) =>
-      sql`(${select} ${from} ${whereOfBranch(wanted, driving, branch, begin)} ${orderBy(order(rid))} LIMIT ${limit})`,
+      sql`(${select} ${from} ${buildBranchWhere(wanted, driving, branch, begin)} ${orderBy(order(rid))} LIMIT ${limit})`,
   );
   if (parts.length === 1) return sql.join(parts, sql.empty);
   return sql`SELECT DISTINCT rid FROM (${sql.join(parts, sql` UNION ALL `)}) b ${found} LIMIT ${limit}`;
@@ -53,14 +67,14 @@ export interface Walk {
  * stands at the first of them. With `more` keys, resources that equal the last one in the driving index's columns come
  * in addition.
  */
-export function firstByColumns(
+export function selectFirstByColumns(
   wanted: Wanted,
   { driving, descending, more, gate }: Walk,
   { direction, row, limit }: PageRange,
 ): Sql {
-  const own = walkedIn(direction, walkedColumns(driving.columns, descending));
-  const { joins, columns } = lookedUpColumns(wanted.firm, more, rid, own.length);
-  const order = [...own, ...walkedIn(direction, columns), ridColumn(rid, own)];
+  const own = orientColumns(direction, buildWalkColumns(driving.columns, descending));
+  const { joins, columns } = buildLookupColumns(wanted.firm, more, rid, own.length);
+  const order = [...own, ...orientColumns(direction, columns), buildRidColumn(rid, own)];
   const conditions = [...gate, ...firstRowOnly(wanted, driving, descending), ...afterRow(own, order, row)];
   const end =
     more.length === 0
@@ -69,32 +83,32 @@ export function firstByColumns(
   const select = driving.repeats ? sql`SELECT DISTINCT` : sql`SELECT`;
   const from = sql`${select} ${selectList(rid, [...own, ...columns])} FROM ${tables[driving.table]} d${joins}`;
   const parts = driving.branches.map(
-    (branch) => sql`(${from} ${whereOfBranch(wanted, driving, branch, conditions)} ${end})`,
+    (branch) => sql`(${from} ${buildBranchWhere(wanted, driving, branch, conditions)} ${end})`,
   );
   return sql.join(parts, sql` UNION `);
 }
 
 /**
- * As `firstByColumns` for a single key, among the next `rowsMax` rows of the driving index at most: when fewer than the
+ * As `selectFirstByColumns` for a single key, among the next `rowsMax` rows of the driving index at most: when fewer than the
  * limit are found, the others may lie further on.
  */
-export function nextByColumns(
+export function selectNextByColumns(
   wanted: Wanted,
   { driving, descending, gate }: Walk,
   { direction, row, limit }: PageRange,
   rowsMax: number,
 ): Sql {
-  const own = walkedIn(direction, walkedColumns(driving.columns, descending));
-  const order = [...own, ridColumn(rid, own)];
+  const own = orientColumns(direction, buildWalkColumns(driving.columns, descending));
+  const order = [...own, buildRidColumn(rid, own)];
   const names = sql.join([rid, ...own.map(({ expression }) => expression)], sql`, `);
   const begin = afterRow(own, order, row);
   const conditions = sql.join(
-    [...firstRowOnly(wanted, driving, descending), ...otherConditions(wanted, driving, 'nested-loop')],
+    [...firstRowOnly(wanted, driving, descending), ...buildOtherConditions(wanted, driving, 'nested-loop')],
     and,
   );
   const select = driving.repeats ? sql`SELECT DISTINCT` : sql`SELECT`;
   const parts = driving.branches.map((branch) => {
-    const rows = sql.join([...gate, ...source(wanted, driving), ...begin, sql`(${branch})`], and);
+    const rows = sql.join([...gate, ...buildSourceConditions(wanted, driving), ...begin, sql`(${branch})`], and);
     const range = sql`SELECT ${names} FROM ${tables[driving.table]} d WHERE ${rows} ${orderBy(order)} LIMIT ${rowsMax}`;
     return sql`(${select} ${selectList(rid, own)} FROM (${range}) d WHERE ${conditions} ${orderBy(order)} LIMIT ${limit})`;
   });
@@ -113,14 +127,14 @@ function firstRowOnly({ firm }: Wanted, driving: DrivingIndex, descending: boole
     sql`, `,
   );
   const earlier = descending ? sql`(${other}) > (${mine})` : sql`(${other}) < (${mine})`;
-  const rows = fencedRows(firm, driving.table, driving.number, rid);
+  const rows = buildFencedRowSource(firm, driving.table, driving.number, rid);
   return [sql`(SELECT 1 ${rows} AND (${driving.where}) AND ${earlier} LIMIT 1) IS NULL`];
 }
 
 /** That a row comes after the one before the range; in the driving index's columns first, where the index can answer it. */
 function afterRow(own: readonly Ordered[], order: readonly Ordered[], row: RowPlace | undefined): readonly Sql[] {
   if (row === undefined) return [];
-  const whole = after(order, row);
+  const whole = buildAfterCondition(order, row);
   if (order.length === own.length + 1) return [whole];
   const columns = sql.join(
     own.map(({ expression }) => expression),
@@ -134,7 +148,7 @@ function afterRow(own: readonly Ordered[], order: readonly Ordered[], row: RowPl
 }
 
 /** The next resources in the order of sort keys that are looked up for each: `rid`, `k0`, `k1`, …. */
-export function firstBySortKeys(
+export function selectFirstBySortKeys(
   wanted: Wanted,
   driving: DrivingIndex,
   keys: readonly SortKey[],
@@ -142,32 +156,32 @@ export function firstBySortKeys(
   more: readonly Sql[],
 ): Sql {
   const number = sql`h.rid`;
-  const { joins, columns } = lookedUpColumns(wanted.firm, keys, number, 0);
-  const order = walkedIn(direction, [...columns, ridColumn(number, columns)]);
-  const begin = row === undefined ? sql.empty : sql`WHERE ${after(order, row)} `;
-  const found = matchingIds(wanted, driving, more);
+  const { joins, columns } = buildLookupColumns(wanted.firm, keys, number, 0);
+  const order = orientColumns(direction, [...columns, buildRidColumn(number, columns)]);
+  const begin = row === undefined ? sql.empty : sql`WHERE ${buildAfterCondition(order, row)} `;
+  const found = selectMatchingIds(wanted, driving, more);
   return sql`SELECT ${selectList(number, columns)} FROM (${found} OFFSET 0) h${joins} ${begin}${orderBy(order)} LIMIT ${limit}`;
 }
 
 /** That a resource of `d` lacks the key; a join, since it is asked of many resources at once. */
 export function lacksKey(firm: number, { table, number, sortable }: SortKey): Sql {
-  return sql`NOT EXISTS (SELECT 1 ${rowsOfResource(firm, table, number, rid)} AND ${sortable})`;
+  return sql`NOT EXISTS (SELECT 1 ${buildRowSource(firm, table, number, rid)} AND ${sortable})`;
 }
 
 /** The opposite. */
 export function hasKey(firm: number, { table, number, sortable }: SortKey): Sql {
-  return sql`EXISTS (SELECT 1 ${rowsOfResource(firm, table, number, rid)} AND ${sortable})`;
+  return sql`EXISTS (SELECT 1 ${buildRowSource(firm, table, number, rid)} AND ${sortable})`;
 }
 
 /** The next resources of the type that lack the key, by id: `rid`, the key's columns as NULL, and the id. */
-export function firstLacking(
+export function selectFirstLacking(
   wanted: Wanted,
   key: SortKey,
   { direction, row, limit }: PageRange,
   gate: readonly Sql[],
 ): Sql {
   const nulls = key.columns.map(({ cast }) => ({ expression: sql`NULL${cast}` }));
-  const rows = rowsOfResource(wanted.firm, key.table, key.number, rid);
+  const rows = buildRowSource(wanted.firm, key.table, key.number, rid);
   const id = row?.keys.at(-1);
   const back = direction === 'backward';
   const conditions = [
@@ -176,5 +190,5 @@ export function firstLacking(
     ...(id === undefined ? [] : [back ? sql`d.id < ${id}` : sql`d.id > ${id}`]),
   ];
   const list = selectList(rid, [...nulls, { expression: sql`d.id` }]);
-  return sql`SELECT ${list} FROM resource d ${whereOfBranch(wanted, allOfType, sql`true`, conditions)} ORDER BY d.id${back ? sql` DESC` : sql.empty} LIMIT ${limit}`;
+  return sql`SELECT ${list} FROM resource d ${buildBranchWhere(wanted, allOfType, sql`true`, conditions)} ORDER BY d.id${back ? sql` DESC` : sql.empty} LIMIT ${limit}`;
 }

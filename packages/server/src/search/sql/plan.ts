@@ -13,15 +13,15 @@ import { type Sql, sql } from '../../database/sql.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { selectivities } from '../kinds/kind.ts';
 import type { SearchQuery } from '../query/query.ts';
-import { mandatoryGroups, type RowCriterion } from '../query/row-criteria.ts';
+import { buildMandatoryGroups, type RowCriterion } from '../query/row-criteria.ts';
 import { chooseDrivingIndex } from './choose-driving-index.ts';
 import { type Cursor, type CursorBinding, openCursor, sealCursor } from './cursor.ts';
 import { estimate } from './estimate.ts';
-import { type Direction, type Ordered, orderBy, type RowPlace, ridColumn, walkedIn } from './keyset.ts';
-import { matchingIds, type Wanted } from './matching-ids.ts';
+import { buildRidColumn, type Direction, type Ordered, orderBy, orientColumns, type RowPlace } from './keyset.ts';
+import { selectMatchingIds, type Wanted } from './matching-ids.ts';
 import { isWithinBytes, pageBytesMax } from './page-bytes.ts';
 import { choosePagePlan } from './page-strategy.ts';
-import { columnName } from './sort-columns.ts';
+import { nameSortColumn } from './sort-columns.ts';
 
 export interface SearchTarget {
   readonly scope: TenantScope;
@@ -115,7 +115,7 @@ function bindingOf({ scope, query, cursor }: SearchTarget): CursorBinding {
 }
 
 /** The cursor of the page after a place in the order of the search, whether a row is there or not. */
-export function cursorAfter(target: SearchTarget, row: RowPlace): string {
+export function sealCursorAfter(target: SearchTarget, row: RowPlace): string {
   const begin: Cursor = { direction: 'forward', row, page: 1, rowsMax: undefined };
   return sealCursor(target.cursor.secrets, begin, bindingOf(target));
 }
@@ -124,7 +124,7 @@ export function cursorAfter(target: SearchTarget, row: RowPlace): string {
  * The columns that the rows of the search are ordered by, in order, before the resource's number: those of its sort
  * keys, and perhaps one more that the way of finding them adds.
  */
-export function orderedColumns(target: SearchTarget): readonly Ordered[] {
+export function listOrderColumns(target: SearchTarget): readonly Ordered[] {
   return choosePagePlan(wantedOf(target), target.query.sort, { direction: 'forward', row: undefined, limit: 1 }).order;
 }
 
@@ -187,7 +187,12 @@ export function planCount(target: SearchTarget): Sql {
   const wanted = wantedOf(target);
   const { firm, application } = target.scope;
   const driving = chooseDrivingIndex(wanted);
-  const found = matchingIds(wanted, driving, [], driving.selectivity < selectivities.part ? 'nested-loop' : 'hash');
+  const found = selectMatchingIds(
+    wanted,
+    driving,
+    [],
+    driving.selectivity < selectivities.part ? 'nested-loop' : 'hash',
+  );
   return sql`
     SELECT e.epoch, c.total FROM access_epoch e CROSS JOIN (SELECT count(*) AS total FROM (${found}) f) c
     WHERE e.firm = ${firm} AND e.application = ${application}`;
@@ -210,7 +215,7 @@ function wantedOf({ scope, query, mandatory }: SearchTarget): Wanted {
     firm: scope.firm,
     type: query.type,
     criteria: query.criteria,
-    mandatory: mandatoryGroups(query.type, mandatory),
+    mandatory: buildMandatoryGroups(query.type, mandatory),
   };
 }
 
@@ -220,9 +225,11 @@ function pageStatement(target: SearchTarget, cursor: Cursor | undefined, bytesMa
   const limit = sizeOf(query, cursor) + 1;
   const direction = cursor?.direction ?? 'forward';
   const selection = choosePagePlan(wanted, query.sort, { direction, row: cursor?.row, limit: query.offset + limit });
-  const order = walkedIn(direction, [...selection.order, ridColumn(sql`page.rid`, selection.order)]);
+  const order = orientColumns(direction, [...selection.order, buildRidColumn(sql`page.rid`, selection.order)]);
   const offset = query.offset > 0 ? sql` OFFSET ${query.offset}` : sql.empty;
-  const keys = selection.order.map((_column, place) => sql`, page.${columnName(place)}::text AS ${columnName(place)}`);
+  const keys = selection.order.map(
+    (_column, place) => sql`, page.${nameSortColumn(place)}::text AS ${nameSortColumn(place)}`,
+  );
   return sql`
     WITH ${sql.join(
       selection.parts.map((part) => sql`${part}, `),

@@ -4,16 +4,16 @@
  */
 import { type Sql, sql } from '../../database/sql.ts';
 import type { OrderColumn, SortKey } from '../query/sorting.ts';
-import { fencedRows } from './exists-subquery.ts';
+import { buildFencedRowSource } from './exists-subquery.ts';
 import type { Ordered } from './keyset.ts';
 
 /** Name of the sort column at a place: `k0`, `k1`, …. */
-export function columnName(place: number): Sql {
+export function nameSortColumn(place: number): Sql {
   return sql.identifier(`k${place}`);
 }
 
 /** Columns of the walked table `d`, whose rows all have a value. */
-export function walkedColumns(columns: readonly OrderColumn[], descending: boolean): readonly Ordered[] {
+export function buildWalkColumns(columns: readonly OrderColumn[], descending: boolean): readonly Ordered[] {
   return columns.map(({ name, cast }) => ({ expression: sql`d.${name}`, cast, descending, nulls: 'none' }));
 }
 
@@ -27,14 +27,14 @@ export interface LookedUp {
  * The sort keys of the resource numbered `rid`: of each key the value that comes first in its direction, or NULL.
  * @param first place of the first column among the sort columns of the page
  */
-export function lookedUpColumns(firm: number, keys: readonly SortKey[], rid: Sql, first: number): LookedUp {
+export function buildLookupColumns(firm: number, keys: readonly SortKey[], rid: Sql, first: number): LookedUp {
   const joins: Sql[] = [];
   const columns: Ordered[] = [];
   for (const key of keys) {
     const table = sql.identifier(`s${first + columns.length}`);
     const own = key.columns.map(({ name, cast }, index) => ({
       source: sql`t.${name}`,
-      name: columnName(first + columns.length + index),
+      name: nameSortColumn(first + columns.length + index),
       cast,
     }));
     const list = sql.join(
@@ -45,7 +45,7 @@ export function lookedUpColumns(firm: number, keys: readonly SortKey[], rid: Sql
       own.map(({ source }) => (key.descending ? sql`${source} DESC` : source)),
       sql`, `,
     );
-    const rows = fencedRows(firm, key.table, key.number, rid);
+    const rows = buildFencedRowSource(firm, key.table, key.number, rid);
     joins.push(
       sql` LEFT JOIN LATERAL (SELECT ${list} ${rows} AND ${key.sortable} ORDER BY ${order} LIMIT 1) ${table} ON true`,
     );
@@ -64,7 +64,7 @@ export function lookedUpColumns(firm: number, keys: readonly SortKey[], rid: Sql
 /** `rid` and the columns under their names in a page. */
 export function selectList(rid: Sql, columns: readonly Pick<Ordered, 'expression'>[]): Sql {
   return sql.join(
-    [rid, ...columns.map(({ expression }, place) => sql`${expression} AS ${columnName(place)}`)],
+    [rid, ...columns.map(({ expression }, place) => sql`${expression} AS ${nameSortColumn(place)}`)],
     sql`, `,
   );
 }

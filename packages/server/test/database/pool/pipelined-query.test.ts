@@ -4,11 +4,11 @@ import net from 'node:net';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import pg from 'pg';
-import { clientConfig } from '../../../src/database/connection-settings.ts';
+import { buildClientConfig } from '../../../src/database/connection-settings.ts';
 import { Connection, type ConnectionHooks } from '../../../src/database/pool/connection.ts';
 import { rolledBack } from '../../../src/database/pool/multi-tenant-batch.ts';
 import { firmSetting, type Row, type Wire } from '../../../src/database/pool/pipelined-query.ts';
-import { preparedNames } from '../../../src/database/pool/prepared-names.ts';
+import { openPreparedNames } from '../../../src/database/pool/prepared-names.ts';
 import { type Sql, sql } from '../../../src/database/sql.ts';
 import { testLog } from '../../support/cluster.ts';
 import { openTestDatabase } from '../../support/database.ts';
@@ -26,8 +26,8 @@ async function openConnection(
   hooks: Partial<ConnectionHooks> = {},
   target = connections.runtime,
 ): Promise<Connection> {
-  const config = clientConfig(target, { applicationName: 'segment test', statementTimeoutMs: 1000 });
-  const silent = { names: preparedNames(100), log: testLog, onProgress: () => undefined, onEnd: () => undefined };
+  const config = buildClientConfig(target, { applicationName: 'segment test', statementTimeoutMs: 1000 });
+  const silent = { names: openPreparedNames(100), log: testLog, onProgress: () => undefined, onEnd: () => undefined };
   const connection = await Connection.open(config, { ...silent, ...hooks });
   t.after(() => connection.abandon('test ended'));
   return connection;
@@ -224,7 +224,7 @@ test('a value that cannot be serialised fails that statement only', async (t) =>
 });
 
 test('a text is prepared from its second use on, and few stay prepared', async (t) => {
-  const connection = await openConnection(t, { names: preparedNames(1000) });
+  const connection = await openConnection(t, { names: openPreparedNames(1000) });
   const names = async () =>
     (
       await execute(

@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
-import { syntheticPractice } from '../../../src/synthetic/practice.ts';
+import { generatePractice } from '../../../src/synthetic/practice.ts';
 import { officialExamples } from '../../search/official-examples.ts';
 import { openTestService, startMs } from '../../support/service.ts';
 import { assertReplayed, isLong, openWorld, type Resource, sendAll, storeAll, type World } from './replaying.ts';
@@ -29,7 +29,7 @@ test('over the official examples and random writes, replayed histories equal the
 });
 
 test('over a synthetic practice and random writes as well', async () => {
-  const practice = syntheticPractice({
+  const practice = generatePractice({
     seed: 'history',
     firm: 'cedar',
     name: 'Cedar',

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { compartments } from '@praxis/fhir';
-import { typesOfCompartment } from '../../../src/engine/search/compartment.ts';
+import { listCompartmentTypes } from '../../../src/engine/search/compartment.ts';
 import { batch, entry } from '../../bundle/bundles.ts';
 import { appointment, encounter, patient } from '../../support/records.ts';
 import { assertRefused } from '../../support/refusals.ts';
@@ -173,7 +173,7 @@ test('the compartment of each owner that R4 defines is found whole', async () =>
 test('it is what the searches of its types find', async () => {
   for (const owner of ['Patient/stone', 'Encounter/visit', 'Practitioner/quarry', 'Device/pump']) {
     // The audit ledger is searched by its own type alone (docs/decisions/0156).
-    const types = typesOfCompartment(owner.split('/')[0] ?? '').filter((type) => type !== 'AuditEvent');
+    const types = listCompartmentTypes(owner.split('/')[0] ?? '').filter((type) => type !== 'AuditEvent');
     const each: string[] = [];
     for (const type of types) each.push(...found(await full.get(`${owner}/${type}`)));
     assert.deepEqual(found(await full.get(`${owner}/*`)), each, owner);

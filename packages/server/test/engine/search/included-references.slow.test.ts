@@ -6,10 +6,10 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { extractor, type JsonObject } from '@praxis/fhir';
+import { compileExtractor, type JsonObject } from '@praxis/fhir';
 import { openOperatorBudget } from '../../../src/limits/budgets.ts';
-import { includesMax, referenceParameters, refersElsewhere } from '../../../src/search/includes/include.ts';
-import { syntheticPractice } from '../../../src/synthetic/practice.ts';
+import { includesMax, listReferenceParameters, refersElsewhere } from '../../../src/search/includes/include.ts';
+import { generatePractice } from '../../../src/synthetic/practice.ts';
 import { keyOf, loadBare, namedBy, typeOf } from '../../search/joined-by-hand.ts';
 import { officialExamples } from '../../search/official-examples.ts';
 import { type Caller, makeApplication, makeFirm, openCaller, openTestService, startMs } from '../../support/service.ts';
@@ -27,9 +27,9 @@ function linksByHand(resources: readonly JsonObject[]): readonly Link[] {
   const keys = new Set(resources.map(keyOf));
   return resources.flatMap((resource) => {
     const source = keyOf(resource);
-    const parameters = referenceParameters(typeOf(source), []).filter(refersElsewhere);
+    const parameters = listReferenceParameters(typeOf(source), []).filter(refersElsewhere);
     return parameters.flatMap(({ code, definition }) => {
-      const values = extractor(typeOf(source), definition.expression ?? '')(resource, openOperatorBudget(), {
+      const values = compileExtractor(typeOf(source), definition.expression ?? '')(resource, openOperatorBudget(), {
         what: 'A test',
         cheaper: 'test less',
       });
@@ -80,7 +80,7 @@ async function compare(
 }
 
 const practice = [
-  ...syntheticPractice({
+  ...generatePractice({
     seed: 'includes',
     firm: 'cedar',
     name: 'Cedar',
@@ -107,7 +107,7 @@ for (const [name, resources, least] of [
     assert.ok(links.length > least);
     for (const type of types) {
       const all = links.filter(({ source }) => typeOf(source) === type);
-      const codes = referenceParameters(type, []).map(({ code }) => code);
+      const codes = listReferenceParameters(type, []).map(({ code }) => code);
       const [used, unused] = [true, false].map((has) =>
         codes.filter((code) => has === all.some(({ parameter }) => parameter === `${type}:${code}`)),
       );
@@ -133,6 +133,6 @@ async function compareParameter(caller: Caller, type: string, code: string, link
 }
 
 function allowed(type: string, code: string, target: string): boolean {
-  const parameter = referenceParameters(type, []).find((each) => each.code === code);
+  const parameter = listReferenceParameters(type, []).find((each) => each.code === code);
   return parameter?.definition.targets.includes(target) ?? false;
 }

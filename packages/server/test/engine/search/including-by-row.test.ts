@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { disclosedText } from '../../../src/access/disclosure.ts';
+import { unwrapDisclosed } from '../../../src/access/disclosure.ts';
 import { compilePolicy } from '../../../src/access/policy.ts';
-import { fixedClock } from '../../../src/base/clock.ts';
+import { makeFixedClock } from '../../../src/base/clock.ts';
 import type { InteractionContext } from '../../../src/engine/context.ts';
-import { includedEntries } from '../../../src/engine/search/including.ts';
+import { buildIncludedEntries } from '../../../src/engine/search/including.ts';
 import { planSearch } from '../../../src/engine/search/searching.ts';
 import { openOperatorBudget } from '../../../src/limits/budgets.ts';
 import { planPage } from '../../../src/search/sql/plan.ts';
@@ -43,7 +43,7 @@ const context: InteractionContext = {
   caller: { flow: 'client', tokenId: 'token', subject: 'subject', requestId: 'request' },
   settings: readSettings({}),
   store: world.store,
-  clock: fixedClock(nowMs),
+  clock: makeFixedClock(nowMs),
   secrets,
   validator,
   limits,
@@ -58,8 +58,8 @@ async function search(type: string, query: string): Promise<[matches: string[], 
   const target = await planSearch(context, type, parameters, { return: undefined, handling: 'strict' });
   const page = planPage(target);
   const matches = page.cut(await world.store.selectPage(world.scope, page.statement)).rows;
-  const entries = await includedEntries(context, target.query, matches, parameters);
-  const ids = entries.map(({ resource }) => String(resource && JSON.parse(disclosedText(resource)).id));
+  const entries = await buildIncludedEntries(context, target.query, matches, parameters);
+  const ids = entries.map(({ resource }) => String(resource && JSON.parse(unwrapDisclosed(resource)).id));
   return [matches.map(({ id }) => id).toSorted(), ids];
 }
 

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { after, test } from 'node:test';
 import type { JsonObject } from '@praxis/fhir';
-import { manyOf } from '../../../src/base/worst-case.ts';
+import { makeMany } from '../../../src/base/worst-case.ts';
 import { assertRefused } from '../../support/refusals.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../../support/service.ts';
 
@@ -36,7 +36,7 @@ async function idsOf(search: string): Promise<readonly string[]> {
 }
 
 test('an Observation with more codes than the index takes is refused, and nothing is written', async () => {
-  const sent = observation(manyOf(15_000, (number) => component(`c${number}`, number)));
+  const sent = observation(makeMany(15_000, (number) => component(`c${number}`, number)));
   assertRefused(await caller.send('POST', 'Observation', sent), {
     status: 422,
     error: 'too-costly',
@@ -49,7 +49,7 @@ test('an Observation with more codes than the index takes is refused, and nothin
 });
 
 test('an Observation of 19,900 components is stored and found by the last of them', async () => {
-  const components = manyOf(19_900, (number) => component(`c${number % 300}`, number % 300));
+  const components = makeMany(19_900, (number) => component(`c${number % 300}`, number % 300));
   const sent = observation([...components, component('last', 7_000)]);
   const { status, json } = await caller.send('POST', 'Observation', sent);
   assert.equal(status, 201);
@@ -67,7 +67,7 @@ test('an Observation of 19,900 components is stored and found by the last of the
 test('texts of millions of characters are stored and found by the last of them, quotes and backslashes as they were sent', async () => {
   const long = (letter: string): string => `${letter}é "\\n" `.repeat(80_000);
   const name = [
-    ...manyOf(4, (number) => ({ text: long('abcd'.charAt(number)) })),
+    ...makeMany(4, (number) => ({ text: long('abcd'.charAt(number)) })),
     { text: 'Last of all', given: ['Zoë'] },
   ];
   const sent = { resourceType: 'Patient', name };
@@ -113,7 +113,7 @@ async function answersMeanwhile(
 }
 
 test('while a large resource is checked and indexed, another firm is answered again and again', async () => {
-  const components = manyOf(19_900, (number) => component(`c${number % 300}`, number % 300));
+  const components = makeMany(19_900, (number) => component(`c${number % 300}`, number % 300));
   const broken = { ...component('last', 1), dataAbsentReason: { text: 'obs-6 is judged of the Observation itself' } };
   const sent = { ...observation([...components, broken]), valueString: 'x', dataAbsentReason: { text: 'unknown' } };
   const { status, count } = await answersMeanwhile('Observation', JSON.stringify(sent));

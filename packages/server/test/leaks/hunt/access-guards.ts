@@ -42,10 +42,10 @@ function meaning(
 ): Guard {
   const meanings: Replacement = {
     file: 'access/rights.ts',
-    name: 'meaningOf',
+    name: 'interpretEntry',
     importers: ['access/intersect-entries.ts'],
     replace:
-      (original: typeof rights.meaningOf, isOff: Off): typeof rights.meaningOf =>
+      (original: typeof rights.interpretEntry, isOff: Off): typeof rights.interpretEntry =>
       (entry, operatorRows) => {
         const meant = original(entry, operatorRows);
         return isOff() ? unlimited(meant, entry.kind) : meant;
@@ -85,10 +85,10 @@ export const accessGuards: readonly Guard[] = [
       compiledAnew,
       {
         file: 'access/open-rights.ts',
-        name: 'criteriaByType',
+        name: 'groupCriteria',
         importers: ['access/policy.ts'],
         replace:
-          (original: typeof openRights.criteriaByType, isOff: Off): typeof openRights.criteriaByType =>
+          (original: typeof openRights.groupCriteria, isOff: Off): typeof openRights.groupCriteria =>
           (filters) =>
             original(isOff() ? [] : filters),
       },
@@ -102,10 +102,10 @@ export const accessGuards: readonly Guard[] = [
       compiledAnew,
       {
         file: 'access/rights.ts',
-        name: 'meaningOf',
+        name: 'interpretEntry',
         importers: ['access/intersect-entries.ts'],
         replace:
-          (original: typeof rights.meaningOf, isOff: Off): typeof rights.meaningOf =>
+          (original: typeof rights.interpretEntry, isOff: Off): typeof rights.interpretEntry =>
           (entry, operatorRows) =>
             original(entry, isOff() ? new Map() : operatorRows),
       },
@@ -125,9 +125,9 @@ export const accessGuards: readonly Guard[] = [
     replaced: [
       {
         file: 'engine/search/own-parameters.ts',
-        name: 'knownOwnParameters',
+        name: 'limitOwnParameters',
         replace:
-          (original: typeof own.knownOwnParameters, isOff: Off): typeof own.knownOwnParameters =>
+          (original: typeof own.limitOwnParameters, isOff: Off): typeof own.limitOwnParameters =>
           (policy, parameters) =>
             isOff() ? parameters : original(policy, parameters),
       },
@@ -141,9 +141,9 @@ export const accessGuards: readonly Guard[] = [
     replaced: [
       {
         file: 'engine/search/own-parameters.ts',
-        name: 'usableOwnParameters',
+        name: 'groupUsableParameters',
         replace:
-          (original: typeof own.usableOwnParameters, isOff: Off): typeof own.usableOwnParameters =>
+          (original: typeof own.groupUsableParameters, isOff: Off): typeof own.groupUsableParameters =>
           (policy, parameters) => {
             const grants: AccessPolicy['grants'] = () => [{ elements: 'all', criteria: [], entries: [] }];
             return original(isOff() ? { ...policy, grants } : policy, parameters);

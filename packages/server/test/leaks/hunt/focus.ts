@@ -5,7 +5,7 @@
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { readOperatorRows } from '../../../src/access/operator-rows.ts';
 import { compilePolicy, type Permission, searchGrants } from '../../../src/access/policy.ts';
-import { standardParametersOf } from '../../../src/search/parameters.ts';
+import { getStandardParameters } from '../../../src/search/parameters.ts';
 import { type CallerName, callerKinds } from './callers.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
@@ -33,7 +33,7 @@ export function focusOf(name: CallerName, { types }: Pick<Vocabulary, 'types'>):
     seen: open('r', 's'),
     written: open('c', 'u'),
     usable: (type) =>
-      [...standardParametersOf(type).values()]
+      [...getStandardParameters(type).values()]
         .filter(({ definition }) => searchGrants(policy, type, [definition]).length > 0)
         .map(({ code }) => code),
   };

@@ -136,9 +136,9 @@ const mainGuards: readonly Guard[] = [
     replaced: [
       {
         file: 'search/query/row-criteria.ts',
-        name: 'mandatoryGroups',
+        name: 'buildMandatoryGroups',
         replace:
-          (original: typeof rowCriteria.mandatoryGroups, isOff: Off): typeof rowCriteria.mandatoryGroups =>
+          (original: typeof rowCriteria.buildMandatoryGroups, isOff: Off): typeof rowCriteria.buildMandatoryGroups =>
           (...asked) =>
             isOff() ? [] : original(...asked),
       },
@@ -280,10 +280,10 @@ const mainGuards: readonly Guard[] = [
     replaced: [
       {
         file: 'engine/rights/readable-members.ts',
-        name: 'readableMember',
+        name: 'compileReadable',
         importers: ['engine/write/patch.ts'],
         replace:
-          (original: typeof readableMembers.readableMember, isOff: Off): typeof readableMembers.readableMember =>
+          (original: typeof readableMembers.compileReadable, isOff: Off): typeof readableMembers.compileReadable =>
           (...asked) =>
             isOff() ? () => true : original(...asked),
       },

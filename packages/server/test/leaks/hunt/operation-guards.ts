@@ -20,10 +20,10 @@ function matching(name: string, importer: string): Guard {
     replaced: [
       {
         file: 'engine/write/conditional.ts',
-        name: 'matchesOf',
+        name: 'findMatches',
         importers: [importer],
         replace:
-          (original: typeof conditional.matchesOf, isOff: Off): typeof conditional.matchesOf =>
+          (original: typeof conditional.findMatches, isOff: Off): typeof conditional.findMatches =>
           (context, ...asked) =>
             original(isOff() ? { ...context, policy: wholeGrants(context.policy) } : context, ...asked),
       },

@@ -2,7 +2,7 @@
  * What the firms hold of a practice's work: appointments on calendars, documents with files, and writes that wait for the
  * practice. What an application can only get by asking (a hold, the URL of a file, a proposal) is in practice.ts.
  */
-import { seriesIdentifier } from '../../../src/practice/booking/series.ts';
+import { buildSeriesIdentifier } from '../../../src/practice/booking/series.ts';
 import type { Chosen, Planted } from './chosen.ts';
 import { systemUrl } from './planted-terminology.ts';
 
@@ -101,7 +101,7 @@ function booked(id: string, slot: number, practitioner: string, who: Chosen['lin
 
 /** Of a series that is named by the value. */
 function inSeries(value: string, slot: number): object {
-  return seriesIdentifier(value, timeOfSlot(slot).start);
+  return buildSeriesIdentifier(value, timeOfSlot(slot).start);
 }
 
 function patientOf(link: Chosen['link']): string {

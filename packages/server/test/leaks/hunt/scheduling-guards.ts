@@ -25,10 +25,10 @@ export const schedulingGuards: readonly Guard[] = [
     replaced: [
       {
         file: 'practice/booking/alternatives.ts',
-        name: 'takenDetails',
+        name: 'describeTaken',
         importers: ['practice/booking/reserve.ts'],
         replace:
-          (original: typeof alternatives.takenDetails, isOff: Off): typeof alternatives.takenDetails =>
+          (original: typeof alternatives.describeTaken, isOff: Off): typeof alternatives.describeTaken =>
           (context, refused, maySeeSlots) =>
             original(context, refused, isOff() || maySeeSlots),
       },
@@ -101,9 +101,9 @@ export const schedulingGuards: readonly Guard[] = [
       },
       {
         file: 'practice/calendars/slot-grants.ts',
-        name: 'slotGrants',
+        name: 'listSlotGrants',
         replace:
-          (original: typeof slotGrants.slotGrants, isOff: Off): typeof slotGrants.slotGrants =>
+          (original: typeof slotGrants.listSlotGrants, isOff: Off): typeof slotGrants.listSlotGrants =>
           (policy) =>
             isOff() ? policy.grants('Slot', 's') : original(policy),
       },
@@ -134,10 +134,10 @@ export const schedulingGuards: readonly Guard[] = [
     replaced: [
       {
         file: 'engine/rights/readable-members.ts',
-        name: 'readableMember',
+        name: 'compileReadable',
         importers: ['practice/booking/series-members.ts'],
         replace:
-          (original: typeof readableMembers.readableMember, isOff: Off): typeof readableMembers.readableMember =>
+          (original: typeof readableMembers.compileReadable, isOff: Off): typeof readableMembers.compileReadable =>
           (...asked) =>
             isOff() ? () => true : original(...asked),
       },
@@ -196,10 +196,10 @@ export const schedulingGuards: readonly Guard[] = [
     replaced: [
       {
         file: 'engine/rights/disclosing.ts',
-        name: 'criterionTest',
+        name: 'compileCriterionTest',
         importers: ['practice/documents/attach-content.ts'],
         replace:
-          (original: typeof disclosing.criterionTest, isOff: Off): typeof disclosing.criterionTest =>
+          (original: typeof disclosing.compileCriterionTest, isOff: Off): typeof disclosing.compileCriterionTest =>
           (...asked) =>
             isOff() ? () => true : original(...asked),
       },
@@ -214,10 +214,10 @@ export const schedulingGuards: readonly Guard[] = [
       notesPlanters,
       {
         file: 'practice/intake/shown.ts',
-        name: 'outcomeOfProposal',
+        name: 'findProposalOutcome',
         importers: ['practice/intake/operations.ts'],
         replace:
-          (original: typeof shown.outcomeOfProposal, isOff: Off): typeof shown.outcomeOfProposal =>
+          (original: typeof shown.findProposalOutcome, isOff: Off): typeof shown.findProposalOutcome =>
           (context, task) =>
             original(isOff() ? { ...context, scope: asPlanter(context.scope) } : context, task),
       },

@@ -4,9 +4,9 @@
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import fc, { type Arbitrary } from 'fast-check';
-import { referenceParameters } from '../../../src/search/includes/include.ts';
+import { listReferenceParameters } from '../../../src/search/includes/include.ts';
 import type { Parameter } from '../../../src/search/kinds/kind.ts';
-import { standardParametersOf } from '../../../src/search/parameters.ts';
+import { getStandardParameters } from '../../../src/search/parameters.ts';
 import type { Focus } from './focus.ts';
 import type { Link, Vocabulary } from './vocabulary.ts';
 
@@ -188,7 +188,7 @@ function plain(words: Ground, type: string, word: Arbitrary<string>): Arbitrary<
 /** What is looked up elsewhere before the search: a value set, or a place in a hierarchy. */
 function resolved(words: Ground, type: string, word: Arbitrary<string>): Arbitrary<Pair> {
   const asked = words.focus.usable(type).flatMap((code) => {
-    const parameter = standardParametersOf(type).get(code);
+    const parameter = getStandardParameters(type).get(code);
     const known = new Set<string>(parameter?.kind.modifiers(parameter));
     return ['in', 'not-in', 'above', 'below'].filter((each) => known.has(each)).map((modifier) => ({ code, modifier }));
   });
@@ -200,7 +200,7 @@ function resolved(words: Ground, type: string, word: Arbitrary<string>): Arbitra
 
 /** A code of the type: mostly one under which something is planted. */
 function codeOf(words: Ground, type: string): Arbitrary<string> {
-  const all = [...standardParametersOf(type).keys(), ...ownCodes];
+  const all = [...getStandardParameters(type).keys(), ...ownCodes];
   const planted = words.codes.get(type) ?? [];
   const usable = words.focus.usable(type);
   const hidden = planted.filter((code) => !usable.includes(code));
@@ -216,7 +216,7 @@ function codeOf(words: Ground, type: string): Arbitrary<string> {
 }
 
 function modifierOf(type: string, code: string): Arbitrary<string> {
-  const parameter = standardParametersOf(type).get(code);
+  const parameter = getStandardParameters(type).get(code);
   const known = parameter === undefined ? [] : [...parameter.kind.modifiers(parameter), 'missing'];
   return fc.oneof(
     { arbitrary: fc.constant(''), weight: 10 },
@@ -278,7 +278,7 @@ function valueFor(
   word: Arbitrary<string>,
   modifier: string,
 ): Arbitrary<string> {
-  const parameter: Parameter | undefined = standardParametersOf(type).get(code);
+  const parameter: Parameter | undefined = getStandardParameters(type).get(code);
   const planted = words.values.get(`${type}.${code}`) ?? [];
   const ofKind = parameter === undefined ? [] : (byKind[parameter.definition.type] ?? []);
   const ofModifier = byModifier[modifier] ?? [];
@@ -355,7 +355,7 @@ function filterOn(words: Ground, type: string, word: Arbitrary<string>, depth: n
     { arbitrary: pathOn(words, type, linksMax - 2), weight: 1 },
   );
   const compared = path.chain(({ text, end, code }) => {
-    const kind = standardParametersOf(end).get(code)?.definition.type ?? '';
+    const kind = getStandardParameters(end).get(code)?.definition.type ?? '';
     const value = valueFor(words, end, code, word, '').map((each) => (/[\s()[\]"]/.test(each) ? 'x' : each || 'x'));
     return fc
       .tuple(mostly(operatorsOf[kind] ?? [], fc.constantFrom(...everyOperator)), fc.oneof(quoted, value, value))
@@ -448,7 +448,7 @@ function includeOf(words: Ground, type: string): Arbitrary<Pair> {
     mostly(words.focus.searched, oftenFrom(words.types, resourceTypesWithEndpoint)),
   );
   const value = source.chain((of) => {
-    const codes = [...referenceParameters(of, []).map(({ code }) => code), ...ownCodes];
+    const codes = [...listReferenceParameters(of, []).map(({ code }) => code), ...ownCodes];
     const links = words.links.get(of) ?? [];
     return fc.oneof(
       { arbitrary: fc.constant('*'), weight: 2 },

@@ -74,9 +74,12 @@ export const searchGuards: readonly Guard[] = [
     replaced: [
       {
         file: 'search/query/compartment-scope.ts',
-        name: 'withinCompartment',
+        name: 'buildCompartmentCondition',
         replace:
-          (original: typeof compartments.withinCompartment, isOff: Off): typeof compartments.withinCompartment =>
+          (
+            original: typeof compartments.buildCompartmentCondition,
+            isOff: Off,
+          ): typeof compartments.buildCompartmentCondition =>
           (...asked) => {
             const within = original(...asked);
             return isOff() ? { ...within, used: [] } : within;
@@ -84,9 +87,9 @@ export const searchGuards: readonly Guard[] = [
       },
       {
         file: 'engine/search/compartment-types.ts',
-        name: 'usableScope',
+        name: 'findUsableScope',
         replace:
-          (original: typeof compartmentTypes.usableScope, isOff: Off): typeof compartmentTypes.usableScope =>
+          (original: typeof compartmentTypes.findUsableScope, isOff: Off): typeof compartmentTypes.findUsableScope =>
           (context, ...asked) =>
             original(isOff() ? { ...context, policy: grantsOfAll(context.policy) } : context, ...asked),
       },
@@ -100,10 +103,10 @@ export const searchGuards: readonly Guard[] = [
     replaced: [
       {
         file: 'search/query/row-criteria.ts',
-        name: 'mandatoryGroups',
+        name: 'buildMandatoryGroups',
         importers: ['search/query/parse-condition.ts'],
         replace:
-          (original: typeof rowCriteria.mandatoryGroups, isOff: Off): typeof rowCriteria.mandatoryGroups =>
+          (original: typeof rowCriteria.buildMandatoryGroups, isOff: Off): typeof rowCriteria.buildMandatoryGroups =>
           (...asked) =>
             isOff() ? [] : original(...asked),
       },

@@ -5,10 +5,10 @@
  */
 import { type JsonObject, parseJson } from '@praxis/fhir';
 import { openOperatorBudget } from '../../../src/limits/budgets.ts';
-import { referenceParameters } from '../../../src/search/includes/include.ts';
+import { listReferenceParameters } from '../../../src/search/includes/include.ts';
 import { indexElements } from '../../../src/search/index/index-rows.ts';
 import type { Parameter } from '../../../src/search/kinds/kind.ts';
-import { standardParametersOf } from '../../../src/search/parameters.ts';
+import { getStandardParameters } from '../../../src/search/parameters.ts';
 import { allRecords, type Group, mrn, nameOf, type Planted, systemUrl } from './planted.ts';
 
 export interface Vocabulary {
@@ -116,7 +116,7 @@ function grouped(links: readonly Link[], by: (link: Link) => string): ReadonlyMa
 /** Every reference parameter by which one of the types can refer to one of them. */
 function linksBetween(types: readonly string[]): readonly Link[] {
   return types.flatMap((source) =>
-    referenceParameters(source, []).flatMap(({ code, definition }) =>
+    listReferenceParameters(source, []).flatMap(({ code, definition }) =>
       definition.targets.filter((target) => types.includes(target)).map((target) => ({ source, code, target })),
     ),
   );
@@ -126,7 +126,7 @@ function linksBetween(types: readonly string[]): readonly Link[] {
 function indexedValues(record: Planted): readonly (readonly [code: string, value: string])[] {
   const type = record.resourceType;
   const parameters = new Map<number, Parameter>();
-  for (const parameter of standardParametersOf(type).values()) parameters.set(parameter.number, parameter);
+  for (const parameter of getStandardParameters(type).values()) parameters.set(parameter.number, parameter);
   const rows = indexElements(type, objectOf(record), context, openOperatorBudget());
   const named = (numbers: readonly number[], valueAt: (at: number) => readonly string[]) =>
     numbers.flatMap((number, at) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { after } from 'node:test';
-import { fixedClock } from '../../../src/base/clock.ts';
+import { makeFixedClock } from '../../../src/base/clock.ts';
 import { setClientKeys } from '../../../src/oauth/client-auth/client-keys.ts';
 import { issueKeyedClient } from '../../../src/oauth/client-auth/clients.ts';
 import { openRemoteKeys, refetchIntervalMs, rememberedMsMax } from '../../../src/oauth/client-auth/remote-keys.ts';
@@ -31,7 +31,7 @@ async function publish() {
 
 test('a set is fetched once for many, again for a new key, and never more than once in the interval', async () => {
   const { published, uri } = await publish();
-  const clock = fixedClock(startMs);
+  const clock = makeFixedClock(startMs);
   const keys = openRemoteKeys(clock, { loopback: true });
   const sets = await Promise.all(Array.from({ length: 20 }, () => keys.at(uri, 'first')));
   for (const set of sets) assert.deepEqual(set, sets[0]);
@@ -57,7 +57,7 @@ test('a set is believed for as long as its Cache-Control says, within the bounds
     ['', rememberedMsMax],
   ] as const) {
     const { published, uri } = await publish();
-    const clock = fixedClock(startMs);
+    const clock = makeFixedClock(startMs);
     const keys = openRemoteKeys(clock, { loopback: true });
     published.maxAge = maxAge;
     await keys.at(uri, 'first');
@@ -72,7 +72,7 @@ test('a set is believed for as long as its Cache-Control says, within the bounds
 
 test('a failure is told, remembered for the interval, and then tried again', async () => {
   const { published, uri } = await publish();
-  const clock = fixedClock(startMs);
+  const clock = makeFixedClock(startMs);
   const keys = openRemoteKeys(clock, { loopback: true });
   const right = published.text;
   const failures: readonly (readonly [change: () => void, problem: string])[] = [

@@ -4,7 +4,7 @@ import test, { after } from 'node:test';
 import { createLocalJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { revokeApiKey } from '../../../src/oauth/client-auth/api-keys.ts';
 import { revokeClient } from '../../../src/oauth/client-auth/clients.ts';
-import { jwkSet } from '../../../src/oauth/discovery.ts';
+import { readJwkSet } from '../../../src/oauth/discovery.ts';
 import type { TokenReply } from '../../../src/oauth/token-endpoint.ts';
 import { suspendApplication } from '../../../src/tenancy/applications.ts';
 import { openTestDatabase } from '../../support/database.ts';
@@ -152,7 +152,7 @@ test('contract 2, 5.10, 8.1: the answer has the six fields of the client-credent
 
 test('contract 5.9: the token is an RS256 JWT of the realm that another implementation verifies with the JWK Set', async () => {
   const token = fieldOf(await requestClientToken(world, vendor), 'access_token');
-  const set = await jwkSet(world.keys, 'sandbox');
+  const set = await readJwkSet(world.keys, 'sandbox');
   const { payload, protectedHeader } = await jwtVerify(
     token,
     createLocalJWKSet({ keys: set.keys.map((key) => ({ ...key })) }),
@@ -219,7 +219,7 @@ test('contract 7.1: without x-api-key the request is answered 200 with a token t
   assert.deepEqual(Object.keys(bodyOf(keyless)), Object.keys(bodyOf(keyed)));
   assert.equal(keyless.status, 200);
   assert.deepEqual([keyed.record.outcome, keyless.record.outcome], ['issued', 'issued-without-key']);
-  const set = await jwkSet(world.keys, 'sandbox');
+  const set = await readJwkSet(world.keys, 'sandbox');
   const currentDate = new Date(world.clock.now());
   await jwtVerify(fieldOf(keyless, 'access_token'), createLocalJWKSet({ keys: set.keys.map((key) => ({ ...key })) }), {
     currentDate,

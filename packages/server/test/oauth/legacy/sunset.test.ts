@@ -7,9 +7,9 @@ import test from 'node:test';
 import {
   type BrownOutTerm,
   decideLegacy,
+  filterTermsWithoutFirm,
   type LegacyTerms,
   type SunsetTerm,
-  termsWithoutFirm,
 } from '../../../src/oauth/legacy/sunset.ts';
 
 const deprecatedAtMs = Date.UTC(2026, 5, 24);
@@ -111,7 +111,7 @@ test('who has not proved to be of a firm knows nothing of its terms, nor of thos
     brownOuts: scopes.map((scope) => ({ ...brownOut(5, 9), ...scope })),
   };
   const known = (application: number | null): (number | null)[][] => {
-    const { sunsets, brownOuts } = termsWithoutFirm(terms, application);
+    const { sunsets, brownOuts } = filterTermsWithoutFirm(terms, application);
     return [sunsets, brownOuts].map((each) => each.map((term) => term.firm ?? term.application));
   };
   assert.deepEqual(known(null), [[null], [null]]);

@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startService } from '../../../src/app.ts';
 import { PraxisError } from '../../../src/base/errors.ts';
-import { newUuid } from '../../../src/base/ids.ts';
+import { makeUuid } from '../../../src/base/ids.ts';
 import type { Database } from '../../../src/database/database.ts';
 import { sql } from '../../../src/database/sql.ts';
-import { agentOf, agentsPerApplicationMax } from '../../../src/oauth/legacy/agent.ts';
+import { agentsPerApplicationMax, parseUserAgent } from '../../../src/oauth/legacy/agent.ts';
 import { addBrownOut } from '../../../src/oauth/legacy/sunset-administration.ts';
 import { type LegacyUseEvent, openLegacyUse } from '../../../src/oauth/legacy/use.ts';
 import { type LegacyUseCount, storeLegacyUse } from '../../../src/oauth/legacy/use-store.ts';
@@ -63,7 +63,8 @@ for (const [userAgent, agent] of [
   ['a"b', '(other)'],
   ['a\nb', '(other)'],
 ] as const) {
-  test(`User-Agent ${JSON.stringify(userAgent)} is kept as ${agent}`, () => assert.equal(agentOf(userAgent), agent));
+  test(`User-Agent ${JSON.stringify(userAgent)} is kept as ${agent}`, () =>
+    assert.equal(parseUserAgent(userAgent), agent));
 }
 
 test('calls and token answers of the legacy flow are counted, and nothing else is', async () => {
@@ -185,7 +186,7 @@ test('an application has so many programs and no more, over all nodes; the rest 
     Array.from({ length: agentsPerApplicationMax - 5 }, (_, index) => count(`${node}${index}`)),
   );
   await Promise.all(
-    nodes.map((counts) => storeLegacyUse(database, { writer: newUuid(), sequence: 1, counts }, startMs)),
+    nodes.map((counts) => storeLegacyUse(database, { writer: makeUuid(), sequence: 1, counts }, startMs)),
   );
   const stored = await storedOf(ids.application);
   assert.equal(stored.length, agentsPerApplicationMax + 1);
@@ -194,6 +195,6 @@ test('an application has so many programs and no more, over all nodes; the rest 
     3 * (agentsPerApplicationMax - 5) - agentsPerApplicationMax,
   );
   const { ids: others } = await makePair();
-  await storeLegacyUse(database, { writer: newUuid(), sequence: 1, counts: [{ ...count('w'), ...others }] }, startMs);
+  await storeLegacyUse(database, { writer: makeUuid(), sequence: 1, counts: [{ ...count('w'), ...others }] }, startMs);
   assert.equal((await storedOf(others.application))[0]?.[0], 'w', 'each application by itself');
 });

@@ -1,7 +1,7 @@
 /** RFC 6750: where a Bearer token may be, and the challenge of a refusal. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { bearerChallenge, readBearer } from '../../../src/oauth/session/bearer.ts';
+import { buildBearerChallenge, readBearer } from '../../../src/oauth/session/bearer.ts';
 
 const refusals: readonly (readonly [
   name: string,
@@ -69,9 +69,9 @@ test('RFC 6750 §2.1: the scheme is taken in any case, the token as it is', () =
 });
 
 test('RFC 6750 §3: the challenge names no error when no token was sent, and only allowed characters', () => {
-  assert.equal(bearerChallenge('sandbox'), 'Bearer realm="sandbox"');
+  assert.equal(buildBearerChallenge('sandbox'), 'Bearer realm="sandbox"');
   assert.equal(
-    bearerChallenge('sandbox', 'a "b" \\ é'),
+    buildBearerChallenge('sandbox', 'a "b" \\ é'),
     'Bearer realm="sandbox", error="invalid_token", error_description="a ?b? ? ?"',
   );
 });

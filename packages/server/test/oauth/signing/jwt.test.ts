@@ -6,12 +6,12 @@ import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { jwtVerify } from 'jose';
 import {
-  dateClaim,
   decodeJwt,
   jwtCharactersMax,
+  readDateClaim,
+  readTextClaim,
   signHs256,
   signRs256,
-  textClaim,
   verifyHs256,
   verifyRs256,
 } from '../../../src/oauth/signing/jwt.ts';
@@ -130,11 +130,11 @@ test('RFC 8725 §3.7: header and claims are UTF-8, or it is no token', () => {
 test('RFC 7519 §4: claims of the wrong type are as if absent', () => {
   const claims = { text: 'a', empty: '', number: 5, date: 1.5, wrong: Number.NaN, flag: true };
   assert.deepEqual(
-    ['text', 'empty', 'number', 'missing'].map((name) => textClaim(claims, name)),
+    ['text', 'empty', 'number', 'missing'].map((name) => readTextClaim(claims, name)),
     ['a', undefined, undefined, undefined],
   );
   assert.deepEqual(
-    ['date', 'number', 'wrong', 'text', 'missing'].map((name) => dateClaim(claims, name)),
+    ['date', 'number', 'wrong', 'text', 'missing'].map((name) => readDateClaim(claims, name)),
     [1500, 5000, undefined, undefined, undefined],
   );
 });

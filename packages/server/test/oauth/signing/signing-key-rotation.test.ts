@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PraxisError } from '../../../src/base/errors.ts';
-import { jwkSet } from '../../../src/oauth/discovery.ts';
+import { readJwkSet } from '../../../src/oauth/discovery.ts';
 import { decodeJwt } from '../../../src/oauth/signing/jwt.ts';
 import {
   activateSigningKey,
@@ -104,7 +104,7 @@ test('publish, activate, retire: no token that is valid fails on any node, and e
   const held: { readonly token: string; readonly untilMs: number }[] = [];
   /** Each node issues a token, and all that are still valid open every node. */
   const round = async (): Promise<string[]> => {
-    const set = await jwkSet(here.keys, 'sandbox');
+    const set = await readJwkSet(here.keys, 'sandbox');
     const issued = await Promise.all(nodes.map((node) => tokenOf(node, vendor)));
     for (const token of issued) {
       held.push({ token, untilMs: here.clock.now() + 900_000 });
@@ -129,7 +129,7 @@ test('publish, activate, retire: no token that is valid fails on any node, and e
   await retireSigningKey(here, 'sandbox', old, false);
   assert.deepEqual(await round(), [next, next]);
   assert.deepEqual(
-    (await jwkSet(here.keys, 'sandbox')).keys.map(({ kid }) => kid),
+    (await readJwkSet(here.keys, 'sandbox')).keys.map(({ kid }) => kid),
     [next],
   );
 });

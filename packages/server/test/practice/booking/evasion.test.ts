@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { slotIds } from '../../../src/practice/calendars/slot-id.ts';
+import { makeSlotIds } from '../../../src/practice/calendars/slot-id.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../../support/service.ts';
 import { keepCalendar, plainCalendar, put, putPlaces } from '../calendars/world.ts';
 
@@ -19,7 +19,7 @@ const { number } = await keepCalendar(service.platform, maple, plainCalendar);
 await service.service.jobs.settle();
 
 const at = (time: string): string => `2026-11-23T${time}:00+01:00`;
-const slotAt = (hour: number): string => slotIds(maple.id, number, 'FOLLOWUP')(Date.UTC(2026, 10, 23, hour - 1));
+const slotAt = (hour: number): string => makeSlotIds(maple.id, number, 'FOLLOWUP')(Date.UTC(2026, 10, 23, hour - 1));
 const appointment = (practitioner: string | undefined, more: object = {}) => ({
   resourceType: 'Appointment',
   status: 'booked',

@@ -4,18 +4,18 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { utcFromLocal } from '../../../src/base/time-zone.ts';
+import { toUtc } from '../../../src/base/time-zone.ts';
 import { sql } from '../../../src/database/sql.ts';
 import {
+  computeOccurrences,
   type Frequency,
-  occurrencesOf,
   type Recurrence,
   seriesDaysMax,
 } from '../../../src/practice/booking/recurrence.ts';
 import type { Calendar } from '../../../src/practice/calendars/calendar.ts';
 import { parseCalendar } from '../../../src/practice/calendars/parse-calendar.ts';
-import { slotAt } from '../../../src/practice/calendars/slots.ts';
-import { dateText, instantsOf } from '../../../src/practice/calendars/zone.ts';
+import { deriveSlot } from '../../../src/practice/calendars/slots.ts';
+import { formatDate, listInstants } from '../../../src/practice/calendars/zone.ts';
 import { openTestDatabase } from '../../support/database.ts';
 import { golden } from './daylight-saving-golden.ts';
 import { type SeriesRow, seriesGolden } from './daylight-saving-series-golden.ts';
@@ -30,7 +30,7 @@ function rule(frequency: Frequency, more: Partial<Recurrence> = {}): Recurrence 
 }
 
 function byEngine([zone, frequency, first]: SeriesRow): readonly number[] {
-  const found = occurrencesOf(zone, utcFromLocal(zone, localMs(first)), rule(frequency));
+  const found = computeOccurrences(zone, toUtc(zone, localMs(first)), rule(frequency));
   return (found ?? []).map(({ startMs }) => startMs);
 }
 
@@ -70,7 +70,7 @@ for (const row of seriesGolden) {
 
 test('the hour that does not exist and the one that comes twice are among them', () => {
   const shown = seriesGolden.flatMap(([zone, frequency, first]) =>
-    frequency === 'daily' ? [instantsOf(zone, localMs(first) + 86_400_000).length] : [],
+    frequency === 'daily' ? [listInstants(zone, localMs(first) + 86_400_000).length] : [],
   );
   const times = Object.groupBy(shown, String);
   assert.deepEqual([times['0']?.length, times['2']?.length], [10, 10]);
@@ -86,12 +86,12 @@ test('each occurrence stands on a slot where a calendar is open all day', () => 
   const calendar: Calendar = { ...content, firm: 1, number: 7, version: 1 };
   for (const row of seriesGolden)
     for (const startMs of byEngine(row))
-      assert.ok(slotAt(calendar, row[0], [], { type: 'VISIT', startMs }), row.join(' '));
+      assert.ok(deriveSlot(calendar, row[0], [], { type: 'VISIT', startMs }), row.join(' '));
 });
 
 const days = (recurrence: Recurrence, first: string): readonly string[] | undefined =>
-  occurrencesOf('Europe/Berlin', utcFromLocal('Europe/Berlin', localMs(first)), recurrence)?.map(({ day }) =>
-    dateText(day),
+  computeOccurrences('Europe/Berlin', toUtc('Europe/Berlin', localMs(first)), recurrence)?.map(({ day }) =>
+    formatDate(day),
   );
 const dayOf = (text: string): number => localMs(`${text}T00:00`) / 86_400_000;
 
@@ -138,7 +138,7 @@ test('a rule that goes on for too long has no days', () => {
 
 test('a location that changes its zone: what is booked stays, another series follows the other clock', () => {
   const [berlin, york] = ['Europe/Berlin', 'America/New_York'].map((zone) =>
-    occurrencesOf(zone, utcFromLocal(zone, localMs('2026-10-20T09:00')), rule('weekly'))?.map(({ startMs }) =>
+    computeOccurrences(zone, toUtc(zone, localMs('2026-10-20T09:00')), rule('weekly'))?.map(({ startMs }) =>
       textOf(startMs),
     ),
   );

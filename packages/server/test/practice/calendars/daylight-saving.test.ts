@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { offsetPeriods } from '../../../src/base/time-zone.ts';
+import { listOffsetPeriods } from '../../../src/base/time-zone.ts';
 import type { Calendar } from '../../../src/practice/calendars/calendar.ts';
 import { parseCalendar } from '../../../src/practice/calendars/parse-calendar.ts';
-import { type CandidateSlot, slotAt, slotsOf } from '../../../src/practice/calendars/slots.ts';
-import { instantsOf, instantText } from '../../../src/practice/calendars/zone.ts';
+import { type CandidateSlot, deriveSlot, deriveSlots } from '../../../src/practice/calendars/slots.ts';
+import { formatInstant, listInstants } from '../../../src/practice/calendars/zone.ts';
 import { openTestDatabase } from '../../support/database.ts';
 import { openRequestBudget } from '../../support/request-budget.ts';
 import { type GoldenRow, golden } from './daylight-saving-golden.ts';
@@ -40,7 +40,7 @@ function calendarOf({ from, to, minutes, step }: DailyRule): Calendar {
 
 function slotsAround({ zone, at }: Pick<GoldenRow, 'zone' | 'at'>, rule: DailyRule): readonly CandidateSlot[] {
   const range = { fromMs: Date.parse(at) - hoursBefore * hourMs, toMs: Date.parse(at) + hoursAfter * hourMs };
-  return [...slotsOf(calendarOf(rule), zone, [], range, openRequestBudget())];
+  return [...deriveSlots(calendarOf(rule), zone, [], range, openRequestBudget())];
 }
 
 function startsText(slots: readonly CandidateSlot[]): string {
@@ -53,7 +53,7 @@ test('the rows are about all changes there are, of five zones and none', async (
     const rows = golden.filter((row) => row.zone === zone).map(({ at }) => at);
     const changes = zone === withoutChanges ? [] : rows;
     assert.deepEqual(await changesByDefinition(owner, zone), changes, zone);
-    const periods = offsetPeriods(zone, Date.UTC(2026, 0, 1), Date.UTC(2028, 0, 1));
+    const periods = listOffsetPeriods(zone, Date.UTC(2026, 0, 1), Date.UTC(2028, 0, 1));
     assert.deepEqual(
       periods.slice(1).map(({ fromMs }) => `${new Date(fromMs).toISOString().slice(0, 16)}Z`),
       changes,
@@ -79,11 +79,11 @@ test('each slot lasts as long as it says, is told in the offset of its moment, a
       for (const slot of slotsAround(row, rule)) {
         assert.equal(slot.endMs - slot.startMs, rule.minutes * 60_000);
         assert.deepEqual(slot.occupied, { startMs: slot.startMs - 300_000, endMs: slot.endMs + 600_000 });
-        assert.equal(Date.parse(instantText(row.zone, slot.startMs)), slot.startMs);
-        assert.equal(Date.parse(instantText(row.zone, slot.endMs)), slot.endMs);
+        assert.equal(Date.parse(formatInstant(row.zone, slot.startMs)), slot.startMs);
+        assert.equal(Date.parse(formatInstant(row.zone, slot.endMs)), slot.endMs);
         const calendar = calendarOf(rule);
-        assert.equal(slotAt(calendar, row.zone, [], slot.id)?.startMs, slot.startMs);
-        assert.equal(slotAt(calendar, row.zone, [], { type: 'VISIT', startMs: slot.startMs })?.id, slot.id);
+        assert.equal(deriveSlot(calendar, row.zone, [], slot.id)?.startMs, slot.startMs);
+        assert.equal(deriveSlot(calendar, row.zone, [], { type: 'VISIT', startMs: slot.startMs })?.id, slot.id);
       }
     }
   }
@@ -116,7 +116,7 @@ const readings: readonly (readonly [zone: string, reading: string, instants: rea
 
 for (const [zone, reading, instants] of readings) {
   test(`${zone} shows ${reading} ${instants.length} times`, () => {
-    const found = instantsOf(zone, Date.parse(`${reading}Z`));
+    const found = listInstants(zone, Date.parse(`${reading}Z`));
     assert.deepEqual(
       found.map((ms) => new Date(ms).toISOString().slice(0, 16)),
       instants,
@@ -132,14 +132,14 @@ test('a location that changes its zone: the same rules derive the slots of the o
     fromMs: Date.parse(at) - hoursBefore * hourMs,
     toMs: Date.parse(at) + hoursAfter * hourMs,
   });
-  const before = [...slotsOf(calendar, berlin.zone, [], within(york), openRequestBudget())];
-  const moved = [...slotsOf(calendar, york.zone, [], within(york), openRequestBudget())];
+  const before = [...deriveSlots(calendar, berlin.zone, [], within(york), openRequestBudget())];
+  const moved = [...deriveSlots(calendar, york.zone, [], within(york), openRequestBudget())];
   assert.equal(startsText(moved), york.A);
   assert.notEqual(startsText(before), york.A);
   for (const slot of before) {
     // At instants at which both zones are open the slot is the same one; at others it is none any more.
-    const still = slotAt(calendar, york.zone, [], slot.id);
+    const still = deriveSlot(calendar, york.zone, [], slot.id);
     assert.equal(still?.startMs, moved.find(({ startMs }) => startMs === slot.startMs)?.startMs);
   }
-  assert.equal(startsText([...slotsOf(calendar, berlin.zone, [], within(berlin), openRequestBudget())]), berlin.A);
+  assert.equal(startsText([...deriveSlots(calendar, berlin.zone, [], within(berlin), openRequestBudget())]), berlin.A);
 });

@@ -9,9 +9,9 @@ import { PraxisError } from '../../../src/base/errors.ts';
 import type { Calendar, Holiday } from '../../../src/practice/calendars/calendar.ts';
 import { parseHolidays } from '../../../src/practice/calendars/holidays.ts';
 import { parseCalendar } from '../../../src/practice/calendars/parse-calendar.ts';
-import { slotAt, slotsOf } from '../../../src/practice/calendars/slots.ts';
-import { windowsOf } from '../../../src/practice/calendars/windows.ts';
-import { dayAt, dayMs } from '../../../src/practice/calendars/zone.ts';
+import { deriveSlot, deriveSlots } from '../../../src/practice/calendars/slots.ts';
+import { computeWindows } from '../../../src/practice/calendars/windows.ts';
+import { dayMs, toLocalDay } from '../../../src/practice/calendars/zone.ts';
 import { openRequestBudget } from '../../support/request-budget.ts';
 
 const hourMs = 3_600_000;
@@ -100,19 +100,22 @@ test('slots are inside the windows of their day, and are found again', () => {
       if (rules === undefined) return;
       const { calendar, holidays } = rules;
       const range = { fromMs: Date.parse(at) - 12 * hourMs, toMs: Date.parse(at) + 36 * hourMs };
-      const slots = [...slotsOf(calendar, zone, holidays, range, openRequestBudget())];
+      const slots = [...deriveSlots(calendar, zone, holidays, range, openRequestBudget())];
       assert.equal(new Set(slots.map(({ id }) => id)).size, slots.length);
       for (const slot of slots) {
         derived += 1;
         requireInside(rules, zone, slot);
-        assert.equal(slotAt(calendar, zone, holidays, slot.id)?.startMs, slot.startMs);
-        assert.equal(slotAt(calendar, zone, holidays, { type: slot.type.code, startMs: slot.startMs })?.id, slot.id);
-        assert.equal(slotAt({ ...calendar, number: 78 }, zone, holidays, slot.id), undefined);
-        assert.equal(slotAt({ ...calendar, firm: 6 }, zone, holidays, slot.id), undefined);
+        assert.equal(deriveSlot(calendar, zone, holidays, slot.id)?.startMs, slot.startMs);
+        assert.equal(
+          deriveSlot(calendar, zone, holidays, { type: slot.type.code, startMs: slot.startMs })?.id,
+          slot.id,
+        );
+        assert.equal(deriveSlot({ ...calendar, number: 78 }, zone, holidays, slot.id), undefined);
+        assert.equal(deriveSlot({ ...calendar, firm: 6 }, zone, holidays, slot.id), undefined);
       }
       const narrow = { fromMs: range.fromMs + 7 * hourMs, toMs: range.toMs - 11 * hourMs };
       const within = slots.filter(({ startMs }) => startMs >= narrow.fromMs && startMs < narrow.toMs);
-      const found = [...slotsOf(calendar, zone, holidays, narrow, openRequestBudget())];
+      const found = [...deriveSlots(calendar, zone, holidays, narrow, openRequestBudget())];
       assert.deepEqual(
         found.map(({ id }) => id),
         within.map(({ id }) => id),
@@ -124,7 +127,7 @@ test('slots are inside the windows of their day, and are found again', () => {
 });
 
 /** At every fifth minute of the slot its own window is open by the wall clock. */
-function requireInside({ calendar, holidays }: Rules, zone: string, slot: ReturnType<typeof slotAt>): void {
+function requireInside({ calendar, holidays }: Rules, zone: string, slot: ReturnType<typeof deriveSlot>): void {
   assert.ok(slot !== undefined);
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone: zone,
@@ -132,13 +135,13 @@ function requireInside({ calendar, holidays }: Rules, zone: string, slot: Return
     minute: '2-digit',
     hourCycle: 'h23',
   });
-  const day = dayAt(zone, slot.startMs);
+  const day = toLocalDay(zone, slot.startMs);
   const clockAt = (ms: number): number => {
     const [hours = '', minutes = ''] = format.format(ms).split(':');
     return Number(hours) * 60 + Number(minutes);
   };
   const start = clockAt(slot.startMs);
-  const window = windowsOf(calendar, holidays, day).find(
+  const window = computeWindows(calendar, holidays, day).find(
     ({ fromMinutes, toMinutes }) => start >= fromMinutes && start < toMinutes,
   );
   assert.ok(window !== undefined);
@@ -156,7 +159,7 @@ test('no two windows of a day overlap, and what is closed is in none, unless it 
       const rules = rulesOf(document, list);
       if (rules === undefined) return;
       const day = Date.parse(at) / dayMs;
-      const windows = windowsOf(rules.calendar, rules.holidays, day);
+      const windows = computeWindows(rules.calendar, rules.holidays, day);
       for (const [index, window] of windows.entries()) {
         assert.ok(window.fromMinutes < window.toMinutes);
         assert.ok(window.fromMinutes >= (windows[index - 1]?.toMinutes ?? 0));

@@ -1,9 +1,9 @@
 /** `praxis audit verify`: whether the ledger is as it was written. */
 import { serviceLedger } from '../../../audit/audit-row.ts';
-import { auditHeadsDirectory, openHeadFiles } from '../../../audit/head-files.ts';
+import { openHeadFiles, resolveAuditHeadsDirectory } from '../../../audit/head-files.ts';
 import { type LedgerCheck, verifyLedger } from '../../../audit/verify.ts';
 import type { Command, CommandContext, CommandInput } from '../../command.ts';
-import { environmentOption, firmsOf, firmsOption } from '../../options.ts';
+import { environmentOption, firmsOption, listSelectedFirms } from '../../options.ts';
 
 export const auditCommands: readonly Command[] = [
   {
@@ -18,8 +18,8 @@ export const auditCommands: readonly Command[] = [
 async function verify(context: CommandContext, input: CommandInput): Promise<void> {
   const platform = await context.platform();
   const { database, secrets, clock, config } = platform;
-  const heads = openHeadFiles(auditHeadsDirectory(config));
-  const firms = await firmsOf(platform, input);
+  const heads = openHeadFiles(resolveAuditHeadsDirectory(config));
+  const firms = await listSelectedFirms(platform, input);
   const ledgers = [
     ...(input.option('firm') === undefined ? [{ name: 'the service', id: serviceLedger }] : []),
     ...firms.map(({ prefix, id }) => ({ name: `firm ${prefix}`, id })),

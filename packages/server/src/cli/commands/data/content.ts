@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import type { ContentStore } from '../../../content/content-store.ts';
-import { contentsOfFirm, type StoredContent } from '../../../practice/documents/upkeep.ts';
+import { readFirmContents, type StoredContent } from '../../../practice/documents/upkeep.ts';
 import type { Command, CommandContext, CommandInput } from '../../command.ts';
-import { environmentOption, firmsOf, firmsOption } from '../../options.ts';
+import { environmentOption, firmsOption, listSelectedFirms } from '../../options.ts';
 import { formatCount } from '../../progress.ts';
 
 export const contentCommands: readonly Command[] = [
@@ -20,9 +20,9 @@ export const contentCommands: readonly Command[] = [
 async function verify(context: CommandContext, input: CommandInput): Promise<void> {
   const platform = await context.platform();
   const { database, content } = platform;
-  for (const firm of await firmsOf(platform, input)) {
+  for (const firm of await listSelectedFirms(platform, input)) {
     let [files, bytes, wrong] = [0, 0, 0];
-    for await (const each of contentsOfFirm(database, firm.id)) {
+    for await (const each of readFirmContents(database, firm.id)) {
       const problem = await problemOf(content.store, each);
       files += 1;
       bytes += each.size;

@@ -2,7 +2,7 @@
 import { resourceTypes } from '@praxis/fhir';
 import { openOperatorScope } from '../../../tenancy/operator.ts';
 import { type Command, UsageError } from '../../command.ts';
-import { directorySink, type ResourceSink, streamSink } from '../../exporting/export-files.ts';
+import { openDirectorySink, type ResourceSink, streamSink } from '../../exporting/export-files.ts';
 import { environmentOption, findNamedFirm, firmOption } from '../../options.ts';
 import { formatCount, openProgress } from '../../progress.ts';
 
@@ -23,7 +23,7 @@ export const exportCommands: readonly Command[] = [
       const firm = await findNamedFirm(platform, input, input.required('firm'));
       const scope = await openOperatorScope(platform.database, platform.clock, firm);
       const out = input.option('out');
-      const sink = out === undefined ? streamSink(process.stdout) : await directorySink(out);
+      const sink = out === undefined ? streamSink(process.stdout) : await openDirectorySink(out);
       const progress = openProgress({
         write: context.progress,
         terminal: process.stderr.isTTY === true,

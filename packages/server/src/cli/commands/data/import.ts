@@ -2,8 +2,8 @@
 
 import type { InvariantBreach } from '@praxis/fhir';
 import type { ErrorIssue } from '../../../base/errors.ts';
-import { newResourceId } from '../../../base/ids.ts';
-import { issueOf } from '../../../engine/write/invariants.ts';
+import { makeResourceId } from '../../../base/ids.ts';
+import { toInvariantIssue } from '../../../engine/write/invariants.ts';
 import type { Command } from '../../command.ts';
 import { importFiles } from '../../importing/files.ts';
 import { readItems } from '../../importing/items.ts';
@@ -47,7 +47,7 @@ export const importCommands: readonly Command[] = [
         const words = diagnostics.replaceAll(/\[\d+\]/g, '');
         nevertheless.set(words, (nevertheless.get(words) ?? 0) + 1);
       };
-      const onBreach = (breach: InvariantBreach): void => count(issueOf(breach));
+      const onBreach = (breach: InvariantBreach): void => count(toInvariantIssue(breach));
       const onRead = (bytes: number): void => {
         done.bytes = bytes;
       };
@@ -56,7 +56,7 @@ export const importCommands: readonly Command[] = [
         progress.update(stored, bytesAll === 0 ? 1 : done.bytes / bytesAll);
       };
       try {
-        const items = readItems(files, { newId: () => newResourceId(platform.clock), onProblem, onRead });
+        const items = readItems(files, { newId: () => makeResourceId(platform.clock), onProblem, onRead });
         await loadResources(platform, firm, items, {
           validate: true,
           onProblem,

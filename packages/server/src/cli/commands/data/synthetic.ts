@@ -1,5 +1,5 @@
 /** `praxis synthetic`: fill a firm with a made-up practice of any size. */
-import { dayStartMs } from '../../../synthetic/zoned-time.ts';
+import { toDayStart } from '../../../synthetic/zoned-time.ts';
 import { type Command, UsageError } from '../../command.ts';
 import { environmentOption, findNamedFirm } from '../../options.ts';
 import { loadPractice } from '../../sandbox/practice.ts';
@@ -22,7 +22,7 @@ export const syntheticCommands: readonly Command[] = [
       if (!Number.isSafeInteger(patients) || patients < 1 || patients > patientsMax)
         throw new UsageError(`--patients must be a number from 1 to ${patientsMax}`);
       const firm = await findNamedFirm(platform, input, input.argument(0));
-      const options = { seed: input.required('seed'), patients, todayMs: dayStartMs(platform.clock.now()) };
+      const options = { seed: input.required('seed'), patients, todayMs: toDayStart(platform.clock.now()) };
       const stored = await loadPractice(platform, firm, options, (count) => context.progress(`\r${count} resources`));
       context.progress('\n');
       context.print(`${stored} resources at ${firm.prefix}`);

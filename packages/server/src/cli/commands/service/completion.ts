@@ -4,7 +4,7 @@ import type { Command, OptionSpec } from '../../command.ts';
 const shells = ['bash', 'zsh'] as const;
 
 /** @param list all commands, asked for when the script is printed */
-export function completionCommand(list: () => readonly Command[]): Command {
+export function buildCompletionCommand(list: () => readonly Command[]): Command {
   return {
     name: 'completion',
     summary: 'Print a completion script for a shell: eval "$(praxis completion bash)"',

@@ -1,6 +1,6 @@
 /** `praxis job list`: of all firms of all environments. */
 
-import { type Column, tableOf } from '../../../actions/command-form.ts';
+import { buildTable, type Column } from '../../../actions/command-form.ts';
 import { listJobFailures } from '../../../jobs/job-failures.ts';
 import type { Command } from '../../command.ts';
 import { printAll } from '../../printing.ts';
@@ -26,7 +26,7 @@ export function listEverywhere(derived: Command): Command {
     options: {},
     async run(context) {
       const { database } = await context.platform();
-      printAll(context, [tableOf(columns, await listJobFailures(database))], false);
+      printAll(context, [buildTable(columns, await listJobFailures(database))], false);
     },
   };
 }

@@ -1,8 +1,8 @@
 /** `praxis authorisation rows`: without `--row` and `--clear` it shows them. */
-import { operatorRowText } from '../../../access/operator-row-text.ts';
+import { formatOperatorRow } from '../../../access/operator-row-text.ts';
 import { readOperatorRows } from '../../../access/operator-rows.ts';
-import { tableOf } from '../../../actions/command-form.ts';
-import { authorisedOf } from '../../../actions/targets.ts';
+import { buildTable } from '../../../actions/command-form.ts';
+import { getAuthorisedTargets } from '../../../actions/targets.ts';
 import { findAuthorisation, setOperatorRows } from '../../../tenancy/authorisations.ts';
 import { type Command, type CommandContext, type CommandInput, UsageError } from '../../command.ts';
 import { printAll } from '../../printing.ts';
@@ -28,13 +28,13 @@ async function show(context: CommandContext, input: CommandInput, isCleared: boo
   const { database } = await context.platform();
   const [name, prefix] = [input.argument(0), input.argument(1)];
   const path = { environment: input.required('environment'), application: name, firm: prefix };
-  const { firm, application } = await authorisedOf({ database }, path);
+  const { firm, application } = await getAuthorisedTargets({ database }, path);
   if (isCleared) await setOperatorRows(database, firm, application, {});
   const stored = readOperatorRows((await findAuthorisation(database, firm, application))?.operatorRows);
-  const table = tableOf(
+  const table = buildTable(
     [
       { heading: 'CODE', cell: ([code]) => code },
-      { heading: 'ROW', cell: ([code, row]) => operatorRowText(code, row) },
+      { heading: 'ROW', cell: ([code, row]) => formatOperatorRow(code, row) },
     ],
     [...stored],
   );

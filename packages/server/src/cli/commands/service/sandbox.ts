@@ -1,6 +1,6 @@
 /** `praxis sandbox reset`: bring the seeded sandbox back. */
 import { type Command, UsageError } from '../../command.ts';
-import { readSandbox, sandboxFile } from '../../sandbox/credentials.ts';
+import { buildSandboxPath, readSandbox } from '../../sandbox/credentials.ts';
 import { ensureSandbox, resetPractices } from '../../sandbox/ensure.ts';
 
 export const sandboxCommands: readonly Command[] = [
@@ -20,10 +20,10 @@ export const sandboxCommands: readonly Command[] = [
         (await ensureSandbox(platform, config.baseUrl || `http://${config.host}:${config.port}`, say)) === undefined
       ) {
         throw new UsageError(
-          `nothing was reset: the database holds firms, but ${sandboxFile(config.dataDir)}, which a seeded sandbox has, is missing`,
+          `nothing was reset: the database holds firms, but ${buildSandboxPath(config.dataDir)}, which a seeded sandbox has, is missing`,
         );
       }
-      context.print(`the sandbox is as seeded; credentials: ${sandboxFile(config.dataDir)}`);
+      context.print(`the sandbox is as seeded; credentials: ${buildSandboxPath(config.dataDir)}`);
     },
   },
 ];

@@ -4,27 +4,27 @@
  */
 import type { Identifier, JsonObject } from '@praxis/fhir';
 import { type ErrorIssue, fail, PraxisError } from '../../../base/errors.ts';
-import { newResourceId, newUuid } from '../../../base/ids.ts';
+import { makeResourceId, makeUuid } from '../../../base/ids.ts';
 import { gatherWrites } from '../../../bundle/gathered-writes.ts';
 import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
 import { requireResource } from '../../../engine/write/build-write.ts';
 import { createNew } from '../../../engine/write/create.ts';
 import type { OperationParameter, OperationRequest } from '../../../operations/operation.ts';
-import { type OutputParameter, parametersResponse } from '../../../operations/result.ts';
-import { objectsOf } from '../../../search/json-values.ts';
-import { type OfferedSlot, practitionerOf } from '../../calendars/free-slots.ts';
-import { offeredTo, type SlotRules } from '../../calendars/offered-slot.ts';
-import { slotGrants } from '../../calendars/slot-grants.ts';
-import { slotAt } from '../../calendars/slots.ts';
-import { instantText } from '../../calendars/zone.ts';
+import { buildParametersResponse, type OutputParameter } from '../../../operations/result.ts';
+import { listObjects } from '../../../search/json-values.ts';
+import { type OfferedSlot, toPractitionerReference } from '../../calendars/free-slots.ts';
+import { compileSlotTest, type SlotRules } from '../../calendars/offered-slot.ts';
+import { listSlotGrants } from '../../calendars/slot-grants.ts';
+import { deriveSlot } from '../../calendars/slots.ts';
+import { formatInstant } from '../../calendars/zone.ts';
 import { claimSlot } from '../holding.ts';
 import { occupy, type PlaceOwner } from '../occupancy.ts';
 import type { Occurrence } from '../recurrence.ts';
 import { NotReserved, type Reservation, type ReservationContext, toSlotTaken } from '../reserve.ts';
-import { seriesIdentifier, seriesSystem } from '../series.ts';
-import { bookedAppointment } from './booked.ts';
-import { placingContext } from './placing-context.ts';
-import { askedOccurrences, type SeriesParameters } from './recurrence-parameter.ts';
+import { buildSeriesIdentifier, seriesSystem } from '../series.ts';
+import { buildBookedAppointment } from './booked.ts';
+import { buildReservationContext } from './placing-context.ts';
+import { requireOccurrences, type SeriesParameters } from './recurrence-parameter.ts';
 
 /** Occurrences that a refusal names, at most. */
 const refusedMax = 20;
@@ -93,9 +93,9 @@ export async function bookSeries(
 ): Promise<FhirResponse> {
   const { judged, asked } = wanted;
   const { slot } = judged;
-  const occurrences = askedOccurrences(slot.timeZone, slot.startMs, asked);
+  const occurrences = requireOccurrences(slot.timeZone, slot.startMs, asked);
   const slotFor = slotFinder(context, judged);
-  const series = newUuid();
+  const series = makeUuid();
   const booked: Booked[] = [];
   const skipped: Skipped[] = [];
   const gathered = gatherWrites(context.scope, context.store);
@@ -116,10 +116,10 @@ type SlotFinder = (startMs: number) => OfferedSlot | undefined;
 
 function slotFinder(context: InteractionContext, { slot, rules }: SlotRules): SlotFinder {
   const { type, timeZone } = slot;
-  const isSeen = offeredTo(context, slotGrants(context.policy));
+  const isSeen = compileSlotTest(context, listSlotGrants(context.policy));
   const holidays = rules.calendars.flatMap((each) => each.holidays);
   return (startMs) => {
-    const found = slotAt(slot.calendar, timeZone, holidays, { type: type.code, startMs });
+    const found = deriveSlot(slot.calendar, timeZone, holidays, { type: type.code, startMs });
     const offered = found && { ...found, timeZone };
     return offered !== undefined && isSeen(offered) ? offered : undefined;
   };
@@ -138,7 +138,7 @@ async function bookOne(
   { given, judged: { slot: first, rules }, replaces: kept }: SeriesWanted,
   { series, occurrence: { startMs }, slotFor }: One,
 ): Promise<Booked | Skipped> {
-  const [reserving, id] = [placingContext(context), newResourceId(context.clock)];
+  const [reserving, id] = [buildReservationContext(context), makeResourceId(context.clock)];
   const owner: Pick<Reservation, 'owner' | 'replaces'> = {
     owner: `Appointment/${id}`,
     replaces: startMs === first.startMs ? kept : [],
@@ -149,8 +149,8 @@ async function bookOne(
     // What is said of the time is said of the first.
     const { start: _start, end: _end, ...others } = given;
     const own = startMs === first.startMs ? given : others;
-    const member = withIdentifier(own, seriesIdentifier(series, instantText(slot.timeZone, startMs)));
-    const body = bookedAppointment(member, slot, places.participants);
+    const member = withIdentifier(own, buildSeriesIdentifier(series, formatInstant(slot.timeZone, startMs)));
+    const body = buildBookedAppointment(member, slot, places.participants);
     const appointment = requireResource(body, 'Appointment', context.budget);
     const response = await createNew(context, asCreate(request, id), appointment, { extras: { places } });
     return { startMs, response };
@@ -176,13 +176,13 @@ async function giveUp(
 
 function noSlot({ calendar, type, timeZone }: OfferedSlot, startMs: number): never {
   return fail('slot-missing', {
-    diagnostics: `${practitionerOf(calendar)} has no slot of type ${type.code} at Location/${calendar.location} that starts at ${instantText(timeZone, startMs)}`,
+    diagnostics: `${toPractitionerReference(calendar)} has no slot of type ${type.code} at Location/${calendar.location} that starts at ${formatInstant(timeZone, startMs)}`,
     expression: ['Appointment.start'],
   });
 }
 
 function withIdentifier(given: JsonObject, identifier: Identifier): JsonObject {
-  const others = objectsOf({ identifier: given['identifier'] ?? [] }, 'identifier');
+  const others = listObjects({ identifier: given['identifier'] ?? [] }, 'identifier');
   return { ...given, identifier: [...others.filter(({ system }) => system !== seriesSystem), identifier] };
 }
 
@@ -205,7 +205,7 @@ function refuseAll(
   const issues = skipped.slice(0, refusedMax).flatMap(({ startMs, error }): ErrorIssue[] => {
     const place = occurrences.findIndex((each) => each.startMs === startMs) + 1;
     const [first, ...more] = error.issues;
-    const told = `Occurrence ${place} of ${occurrences.length}: ${first?.diagnostics ?? instantText(timeZone, startMs)}`;
+    const told = `Occurrence ${place} of ${occurrences.length}: ${first?.diagnostics ?? formatInstant(timeZone, startMs)}`;
     const useful = more.filter(({ alternative }) => alternative === undefined || !own.has(alternative.reference));
     return [{ diagnostics: told, expression: first?.expression ?? [] }, ...useful.map((each) => ({ ...each }))];
   });
@@ -223,12 +223,12 @@ function seriesResponse(
   booked: readonly Booked[],
   skipped: readonly Skipped[],
 ): FhirResponse {
-  return parametersResponse([
+  return buildParametersResponse([
     { name: 'series', type: 'Identifier', value: { system: seriesSystem, value: series } },
     ...booked.map(({ startMs, response: { id, body } }) => ({
       name: 'booked',
       parts: [
-        { name: 'start', type: 'instant', value: instantText(timeZone, startMs) },
+        { name: 'start', type: 'instant', value: formatInstant(timeZone, startMs) },
         { name: 'reference', type: 'Reference', value: { reference: `Appointment/${id}` } },
         ...(body === undefined ? [] : [{ name: 'appointment', resource: body }]),
       ],
@@ -236,7 +236,7 @@ function seriesResponse(
     ...skipped.map(({ startMs, error }) => ({
       name: 'skipped',
       parts: [
-        { name: 'start', type: 'instant', value: instantText(timeZone, startMs) },
+        { name: 'start', type: 'instant', value: formatInstant(timeZone, startMs) },
         { name: 'reason', type: 'string', value: error.details.diagnostics },
         ...error.issues.flatMap(({ alternative }): OutputParameter[] =>
           alternative === undefined ? [] : [{ name: 'alternative', type: 'Reference', value: { ...alternative } }],

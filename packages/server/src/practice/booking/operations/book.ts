@@ -2,22 +2,22 @@
  * $book: a slot becomes an appointment (docs/decisions/0189). Rooms and equipment that the appointment needs are found,
  * taken and named with it; all of that happens or nothing does.
  */
-import { newResourceId } from '../../../base/ids.ts';
-import { invoking } from '../../../base/worst-case.ts';
+import { makeResourceId } from '../../../base/ids.ts';
+import { buildOperationRequest } from '../../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
 import { requireGrants } from '../../../engine/rights/denials.ts';
 import { requireResource } from '../../../engine/write/build-write.ts';
 import { createNew } from '../../../engine/write/create.ts';
-import { objectInput, textInput } from '../../../operations/input.ts';
+import { readObjectInput, readTextInput } from '../../../operations/input.ts';
 import type { Operation, OperationRequest } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
 import { requireSlotGrants } from '../../calendars/slot-grants.ts';
-import { claimSlot, ownerOf } from '../holding.ts';
+import { claimSlot, toHoldOwner } from '../holding.ts';
 import { withReservation } from '../reserve.ts';
-import { bodyParameter, seriesUnits } from './body-parameter.ts';
+import { findBodyParameter, seriesUnits } from './body-parameter.ts';
 import { bookSeries, seriesResults } from './book-series.ts';
-import { bookedAppointment } from './booked.ts';
-import { namedSlot, placingContext, requireHold } from './placing-context.ts';
+import { buildBookedAppointment } from './booked.ts';
+import { buildReservationContext, requireHold, requireNamedSlot } from './placing-context.ts';
 import { readRecurrence, recurrenceParameter } from './recurrence-parameter.ts';
 
 export const book: Operation = {
@@ -26,7 +26,7 @@ export const book: Operation = {
   worstCase: {
     because: 'a series of as many as one may have',
     request: ({ slot, patient }) =>
-      invoking('Appointment/$book', [
+      buildOperationRequest('Appointment/$book', [
         { name: 'slot', valueString: `Slot/${slot}` },
         {
           name: 'appointment',
@@ -45,7 +45,7 @@ export const book: Operation = {
         },
       ]),
   },
-  rateUnitsOfBody: (body) => (bodyParameter(body, 'recurrence') === undefined ? 0 : seriesUnits),
+  rateUnitsOfBody: (body) => (findBodyParameter(body, 'recurrence') === undefined ? 0 : seriesUnits),
   levels: ['type'],
   types: ['Appointment'],
   affectsState: true,
@@ -88,22 +88,22 @@ export const book: Operation = {
  */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   const { input } = request;
-  const given = objectInput(input, 'appointment') ?? {};
-  const named = textInput(input, 'slot');
-  const held = textInput(input, 'hold');
+  const given = readObjectInput(input, 'appointment') ?? {};
+  const named = readTextInput(input, 'slot');
+  const held = readTextInput(input, 'hold');
   if ((named === undefined) === (held === undefined))
     refuseParameter('slot', 'or hold names what is booked: give one of both, such as slot=Slot/…');
   const asked = readRecurrence(input);
-  const newId = request.newId ?? newResourceId(context.clock);
-  return await withReservation(placingContext(context), async (reserving) => {
+  const newId = request.newId ?? makeResourceId(context.clock);
+  return await withReservation(buildReservationContext(context), async (reserving) => {
     const inside = { ...context, store: reserving.store };
     const kept = held === undefined ? undefined : await requireHold(inside, held);
-    const judged = await namedSlot(inside, kept?.slot ?? named ?? '');
-    const replaces = kept === undefined ? [] : [ownerOf(kept.id)];
+    const judged = await requireNamedSlot(inside, kept?.slot ?? named ?? '');
+    const replaces = kept === undefined ? [] : [toHoldOwner(kept.id)];
     if (asked !== undefined) return await bookSeries(inside, request, { given, judged, replaces, asked });
     const places = await claimSlot(reserving, judged, { owner: `Appointment/${newId}`, replaces });
     const appointment = requireResource(
-      bookedAppointment(given, judged.slot, places.participants),
+      buildBookedAppointment(given, judged.slot, places.participants),
       'Appointment',
       context.budget,
     );

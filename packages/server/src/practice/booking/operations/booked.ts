@@ -1,9 +1,9 @@
 /** The Appointment that a slot becomes: what the slot says of it is filled in, and must not be contradicted. */
 import type { Appointment, Coding, JsonObject, JsonValue } from '@praxis/fhir';
 import { fail } from '../../../base/errors.ts';
-import { objectOf, objectsOf, textOf } from '../../../search/json-values.ts';
+import { findObject, findText, listObjects } from '../../../search/json-values.ts';
 import type { OfferedSlot } from '../../calendars/free-slots.ts';
-import { instantText } from '../../calendars/zone.ts';
+import { formatInstant } from '../../calendars/zone.ts';
 
 /** Members that a slot decides. */
 export const slotMembers = ['appointmentType', 'start', 'end', 'minutesDuration', 'slot', 'participant'] as const;
@@ -13,22 +13,22 @@ export const slotMembers = ['appointmentType', 'start', 'end', 'minutesDuration'
  * @param actors whose time it takes, as Type/id: those that are missing become participants
  * @throws PraxisError `rule-broken` where the appointment says something else than the slot
  */
-export function bookedAppointment(given: JsonObject, slot: OfferedSlot, actors: readonly string[]): JsonObject {
+export function buildBookedAppointment(given: JsonObject, slot: OfferedSlot, actors: readonly string[]): JsonObject {
   const { type, startMs, endMs, timeZone, id } = slot;
   requireStart(given);
-  requireSame(given, 'start', startMs, instantText(timeZone, startMs));
-  requireSame(given, 'end', endMs, instantText(timeZone, endMs));
+  requireSame(given, 'start', startMs, formatInstant(timeZone, startMs));
+  requireSame(given, 'end', endMs, formatInstant(timeZone, endMs));
   if (given['minutesDuration'] !== undefined && given['minutesDuration'] !== type.minutes)
     contradicted('minutesDuration', `${type.minutes}`);
-  const codes = objectsOf(given['appointmentType'], 'coding').map((coding) => textOf(coding, 'code'));
+  const codes = listObjects(given['appointmentType'], 'coding').map((coding) => findText(coding, 'code'));
   if (given['appointmentType'] !== undefined && !codes.includes(type.code)) contradicted('appointmentType', type.code);
   return {
     status: 'booked',
     ...given,
     resourceType: 'Appointment',
     appointmentType: given['appointmentType'] ?? { coding: [codingOf(type)] },
-    start: given['start'] ?? instantText(timeZone, startMs),
-    end: given['end'] ?? instantText(timeZone, endMs),
+    start: given['start'] ?? formatInstant(timeZone, startMs),
+    end: given['end'] ?? formatInstant(timeZone, endMs),
     minutesDuration: type.minutes,
     slot: [{ reference: `Slot/${id}` }],
     participant: participants(given, actors),
@@ -37,14 +37,14 @@ export function bookedAppointment(given: JsonObject, slot: OfferedSlot, actors: 
 
 /** What is booked begins as booked or pending, for somebody. @throws PraxisError `rule-broken` */
 function requireStart(given: JsonObject): void {
-  const status = textOf(given, 'status') ?? 'booked';
+  const status = findText(given, 'status') ?? 'booked';
   if (!['booked', 'pending', 'proposed'].includes(status))
     fail('rule-broken', {
       diagnostics: 'status of what is booked is booked or pending: what comes after that has operations of its own',
       expression: ['Appointment.status'],
     });
-  const isForSomebody = objectsOf(given, 'participant').some((each) =>
-    /(?:^|\/)Patient\//.test(textOf(objectOf(each, 'actor'), 'reference') ?? ''),
+  const isForSomebody = listObjects(given, 'participant').some((each) =>
+    /(?:^|\/)Patient\//.test(findText(findObject(each, 'actor'), 'reference') ?? ''),
   );
   if (!isForSomebody)
     fail('rule-broken', {
@@ -58,7 +58,7 @@ function requireStart(given: JsonObject): void {
  * The same appointment on another slot.
  * @param before whose time it took until now: those are participants no longer, unless they stay
  */
-export function movedAppointment(
+export function buildMovedAppointment(
   appointment: Appointment,
   slot: OfferedSlot,
   before: readonly string[],
@@ -67,7 +67,7 @@ export function movedAppointment(
   const { start: _start, end: _end, minutesDuration: _minutes, participant, ...rest } = appointment;
   const gone = new Set(before.filter((actor) => !actors.includes(actor)));
   const stay = participant.filter(({ actor }) => !gone.has(actor?.reference ?? ''));
-  return bookedAppointment({ ...rest, participant: stay }, slot, actors);
+  return buildBookedAppointment({ ...rest, participant: stay }, slot, actors);
 }
 
 function codingOf({ system, code, display }: OfferedSlot['type']): Coding {
@@ -75,14 +75,14 @@ function codingOf({ system, code, display }: OfferedSlot['type']): Coding {
 }
 
 function participants(given: JsonObject, actors: readonly string[]): JsonValue[] {
-  const named = objectsOf(given, 'participant');
-  const known = new Set(named.map((each) => textOf(objectOf(each, 'actor'), 'reference')));
+  const named = listObjects(given, 'participant');
+  const known = new Set(named.map((each) => findText(findObject(each, 'actor'), 'reference')));
   const missing = actors.filter((reference) => !known.has(reference));
   return [...named, ...missing.map((reference) => ({ actor: { reference }, status: 'accepted' }))];
 }
 
 function requireSame(given: JsonObject, member: 'start' | 'end', ms: number, right: string): void {
-  const text = textOf(given, member);
+  const text = findText(given, member);
   if (text !== undefined && Date.parse(text) !== ms) contradicted(member, right);
 }
 

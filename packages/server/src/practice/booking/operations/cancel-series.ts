@@ -4,9 +4,9 @@ import type { FhirResponse, InteractionContext } from '../../../engine/context.t
 import { discloseReadable } from '../../../engine/rights/disclosing.ts';
 import { changeResource } from '../../../engine/write/patch.ts';
 import type { OperationParameter, OperationRequest } from '../../../operations/operation.ts';
-import { type OutputParameter, parametersResponse } from '../../../operations/result.ts';
+import { buildParametersResponse, type OutputParameter } from '../../../operations/result.ts';
 import { seriesSystem } from '../series.ts';
-import { requireSeriesMember, type SeriesMember, seriesMembers } from '../series-members.ts';
+import { listSeriesMembers, requireSeriesMember, type SeriesMember } from '../series-members.ts';
 
 /** Which appointments are meant. */
 export const seriesScopes = ['one', 'following', 'all'] as const;
@@ -61,11 +61,11 @@ export async function cancelSeries(
   return await context.store.transaction(context.scope, async (store) => {
     const inside = { ...context, store };
     const { place } = await requireSeriesMember(inside, request, touched);
-    const members = await seriesMembers(inside, place.series);
+    const members = await listSeriesMembers(inside, place.series);
     const meant = members.filter(({ place: { startMs } }) => scope === 'all' || startMs >= place.startMs);
     const told: OutputParameter[] = [];
     for (const member of meant) told.push(await cancelMember(inside, request, member, patch));
-    return parametersResponse([
+    return buildParametersResponse([
       { name: 'series', type: 'Identifier', value: { system: seriesSystem, value: place.series } },
       ...told,
     ]);

@@ -4,15 +4,15 @@
  */
 
 import type { Appointment, Patch } from '@praxis/fhir';
-import { invoking } from '../../../base/worst-case.ts';
+import { buildOperationRequest } from '../../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
 import { requireGrants } from '../../../engine/rights/denials.ts';
 import { requireValidId } from '../../../engine/write/build-write.ts';
-import { changeResource, patchedResponse } from '../../../engine/write/patch.ts';
-import { objectInput, textInput } from '../../../operations/input.ts';
+import { buildPatchResponse, changeResource } from '../../../engine/write/patch.ts';
+import { readObjectInput, readTextInput } from '../../../operations/input.ts';
 import type { Operation, OperationRequest } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
-import { bodyParameter, seriesUnits } from './body-parameter.ts';
+import { findBodyParameter, seriesUnits } from './body-parameter.ts';
 import { cancelledSeriesResults, cancelSeries, type SeriesScope, seriesScopes } from './cancel-series.ts';
 
 export const cancel: Operation = {
@@ -21,12 +21,12 @@ export const cancel: Operation = {
   worstCase: {
     because: 'all of a series',
     request: ({ inSeries }) =>
-      invoking(`Appointment/${inSeries}/$cancel`, [
+      buildOperationRequest(`Appointment/${inSeries}/$cancel`, [
         { name: 'reason', valueCodeableConcept: { text: 'Siege' } },
         { name: 'scope', valueCode: 'all' },
       ]),
   },
-  rateUnitsOfBody: (body) => ((bodyParameter(body, 'scope')?.['valueCode'] ?? 'one') === 'one' ? 0 : seriesUnits),
+  rateUnitsOfBody: (body) => ((findBodyParameter(body, 'scope')?.['valueCode'] ?? 'one') === 'one' ? 0 : seriesUnits),
   levels: ['instance'],
   types: ['Appointment'],
   affectsState: true,
@@ -76,8 +76,8 @@ export const cancel: Operation = {
 /** 200 as a PATCH. @throws PraxisError `rule-broken` for one that is over, and as a PATCH */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   requireValidId(request.id);
-  const reason = objectInput(request.input, 'reason') ?? {};
-  const comment = textInput(request.input, 'comment');
+  const reason = readObjectInput(request.input, 'reason') ?? {};
+  const comment = readTextInput(request.input, 'comment');
   const set: Partial<Appointment> = {
     status: 'cancelled',
     cancelationReason: reason,
@@ -89,10 +89,10 @@ async function answer(context: InteractionContext, request: OperationRequest): P
   };
   const scope = scopeOf(request);
   if (scope !== 'one') return await cancelSeries(context, request, scope, patch);
-  return patchedResponse(context, request, await changeResource(context, request, patch));
+  return buildPatchResponse(context, request, await changeResource(context, request, patch));
 }
 
 function scopeOf({ input }: OperationRequest): SeriesScope {
-  const asked = textInput(input, 'scope') ?? 'one';
+  const asked = readTextInput(input, 'scope') ?? 'one';
   return seriesScopes.find((each) => each === asked) ?? refuseParameter('scope', `takes ${seriesScopes.join(', ')}`);
 }

@@ -1,9 +1,9 @@
 /** What $find is asked, read. */
 import type { InteractionContext } from '../../../engine/context.ts';
-import { booleanInput, integerInput, textInput, textInputs } from '../../../operations/input.ts';
+import { readBooleanInput, readIntegerInput, readTextInput, readTextInputs } from '../../../operations/input.ts';
 import type { OperationRequest } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
-import { parseDate, rangeOf } from '../../../search/kinds/date-range.ts';
+import { parseDate, toDateRange } from '../../../search/kinds/date-range.ts';
 import { dayNames } from '../../calendars/calendar-rules.ts';
 import type { SlotPlace } from '../../calendars/free-slots.ts';
 import { dayMs } from '../../calendars/zone.ts';
@@ -44,28 +44,28 @@ export interface FindPlace extends SlotPlace {
 /** @throws PraxisError `operation-parameter-invalid` */
 export function readFind(context: InteractionContext, { input }: OperationRequest): FindParameters {
   const nowMs = context.clock.now();
-  const fromMs = momentOf(context, 'start', textInput(input, 'start'), 'lo') ?? nowMs;
-  const toMs = momentOf(context, 'end', textInput(input, 'end'), 'hi') ?? fromMs + findDaysMax * dayMs;
+  const fromMs = momentOf(context, 'start', readTextInput(input, 'start'), 'lo') ?? nowMs;
+  const toMs = momentOf(context, 'end', readTextInput(input, 'end'), 'hi') ?? fromMs + findDaysMax * dayMs;
   if (toMs <= fromMs) refuseParameter('end', 'must be after start');
   // One hour more: clocks may be set back in between.
   if (toMs - fromMs > findDaysMax * dayMs + 3_600_000)
     refuseParameter('end', `must be within ${findDaysMax} days of start`);
-  const count = integerInput(input, '_count') ?? countDefault;
+  const count = readIntegerInput(input, '_count') ?? countDefault;
   if (count < 1) refuseParameter('_count', `takes an integer from 1; ${findCountMax} slots at most are told on a page`);
-  const cursor = textInput(input, '_cursor');
+  const cursor = readTextInput(input, '_cursor');
   return {
     fromMs: Math.max(fromMs, nowMs + 1),
     toMs,
-    appointmentTypes: new Set(textInputs(input, 'appointment-type')),
-    practitioners: idsOf(context, 'practitioner', textInputs(input, 'practitioner')),
-    locations: idsOf(context, 'location', textInputs(input, 'location')),
-    together: textInputs(input, 'with').map((text) => actorOf(context, text)),
+    appointmentTypes: new Set(readTextInputs(input, 'appointment-type')),
+    practitioners: idsOf(context, 'practitioner', readTextInputs(input, 'practitioner')),
+    locations: idsOf(context, 'location', readTextInputs(input, 'location')),
+    together: readTextInputs(input, 'with').map((text) => actorOf(context, text)),
     preferred: {
-      days: new Set(textInputs(input, 'day').map(dayOf)),
-      periods: textInputs(input, 'time').map(periodOf),
+      days: new Set(readTextInputs(input, 'day').map(dayOf)),
+      periods: readTextInputs(input, 'time').map(periodOf),
     },
-    others: booleanInput(input, 'others') ?? false,
-    firstAvailable: booleanInput(input, 'first-available') ?? false,
+    others: readBooleanInput(input, 'others') ?? false,
+    firstAvailable: readBooleanInput(input, 'first-available') ?? false,
     count: Math.min(count, findCountMax),
     after: cursor === undefined ? undefined : readPlace(cursor),
   };
@@ -95,7 +95,7 @@ function momentOf(
   const parts = parseDate(text.replace(/ (?=\d\d:\d\d$)/, '+'));
   if (parts === undefined)
     return refuseParameter(name, 'takes a date or a time, such as 2026-03-02 or 2026-03-02T08:00:00Z');
-  return Math.floor(Number(rangeOf(parts, scope.timeZone)[edge]) / 1000);
+  return Math.floor(Number(toDateRange(parts, scope.timeZone)[edge]) / 1000);
 }
 
 function idsOf(context: InteractionContext, name: string, texts: readonly string[]): ReadonlySet<string> {

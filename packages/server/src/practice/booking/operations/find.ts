@@ -5,8 +5,8 @@
  */
 
 import { toInstant } from '../../../base/clock.ts';
-import { newUuid } from '../../../base/ids.ts';
-import { getting } from '../../../base/worst-case.ts';
+import { makeUuid } from '../../../base/ids.ts';
+import { buildGetRequest } from '../../../base/worst-case.ts';
 import type { BundleEntry, BundleLink } from '../../../engine/bundle-text.ts';
 import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
 import { listResponse } from '../../../engine/list-response.ts';
@@ -18,19 +18,19 @@ import {
   type FreeSlotsContext,
   freeSlots,
   type OfferedSlot,
-  placeOf,
-  practitionerOf,
   RestUnseen,
   type ScheduledCalendar,
   type SlotPlace,
   stepsOfAnswer,
+  toPractitionerReference,
+  toSlotPlace,
 } from '../../calendars/free-slots.ts';
 import { mergeSlots, requireResourcesToo } from '../../calendars/joint-availability.ts';
-import { offeredRow, offeredTo } from '../../calendars/offered-slot.ts';
-import { scheduledCalendars } from '../../calendars/scheduled-calendars.ts';
-import { requireSlotGrants, slotGrants } from '../../calendars/slot-grants.ts';
+import { compileSlotTest, toStoredSlot } from '../../calendars/offered-slot.ts';
+import { readScheduledCalendars } from '../../calendars/scheduled-calendars.ts';
+import { listSlotGrants, requireSlotGrants } from '../../calendars/slot-grants.ts';
 import { derivingSlots } from '../../calendars/slots.ts';
-import { otherStarts, preferredStarts } from '../preferred-times.ts';
+import { buildOtherStarts, buildPreferredStarts } from '../preferred-times.ts';
 import {
   type FindParameters,
   type FindPlace,
@@ -54,7 +54,7 @@ export const find: Operation = {
   worstCase: {
     because: 'all calendars for as long as may be asked, for times that are nowhere (F5)',
     request: ({ appointmentType }) =>
-      getting(`Slot/$find?appointment-type=${appointmentType}&time=00:01-00:02&others=true`),
+      buildGetRequest(`Slot/$find?appointment-type=${appointmentType}&time=00:01-00:02&others=true`),
   },
   rateUnits: 9, // up to 90 days of every calendar
   levels: ['type'],
@@ -108,11 +108,11 @@ interface Page {
 /** @throws PraxisError `operation-parameter-invalid`, `too-costly` */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   const asked = readFind(context, request);
-  const all = await scheduledCalendars(context.store, context.scope);
+  const all = await readScheduledCalendars(context.store, context.scope);
   const page = await pageOf(context, asked, all);
   return listResponse({
     type: 'searchset',
-    id: newUuid(),
+    id: makeUuid(),
     lastUpdated: toInstant(context.clock.now()),
     links: linksOf(context, request, page),
     entries: page.slots.flatMap((slot) => entryOf(context, slot)),
@@ -161,19 +161,19 @@ async function fillPage(
   { isOther, slots }: Phase,
 ): Promise<SlotPlace | undefined> {
   const { budget } = context;
-  const isSeen = offeredTo(context, slotGrants(context.policy));
+  const isSeen = compileSlotTest(context, listSlotGrants(context.policy));
   const done = new Set(slots.map(({ calendar }) => calendar.number));
   const isDone = (calendar: number): boolean => asked.firstAvailable && done.has(calendar);
   let last: OfferedSlot | undefined;
   for await (const slot of walk(context, asked, calendars, { isOther, isDone })) {
     const isShort = !asked.firstAvailable && budget.stepsLeft < stepsOfAnswer;
-    if (isShort && last !== undefined) return placeOf(last);
+    if (isShort && last !== undefined) return toSlotPlace(last);
     last = slot;
     budget.spend(stepsPerSight, derivingSlots);
     if (isDone(slot.calendar.number) || !isSeen(slot)) continue;
     done.add(slot.calendar.number);
     const told = slots.at(-1);
-    if (slots.length === asked.count && told !== undefined) return placeOf(told);
+    if (slots.length === asked.count && told !== undefined) return toSlotPlace(told);
     slots.push(slot);
     if (asked.firstAvailable && slots.length === calendars.length) return undefined;
   }
@@ -192,21 +192,23 @@ function walk(
   const place = after?.isOther === isOther ? { after } : {};
   const others = asked.together.filter((actor) => actor.startsWith('Practitioner/'));
   const things = asked.together.filter((actor) => !actor.startsWith('Practitioner/'));
-  const startsOn = isOther ? otherStarts(preferred) : preferredStarts(preferred);
+  const startsOn = isOther ? buildOtherStarts(preferred) : buildPreferredStarts(preferred);
   const wanted = { fromMs, toMs, appointmentTypes, startsOn, endsEarly: !asked.firstAvailable };
   const own = calendars
     .filter(({ calendar }) => practitioners.size === 0 || practitioners.has(calendar.practitioner))
     .filter(({ calendar }) => locations.size === 0 || locations.has(calendar.location))
-    .filter(({ calendar }) => !others.includes(practitionerOf(calendar)))
+    .filter(({ calendar }) => !others.includes(toPractitionerReference(calendar)))
     .map((scheduled) => requireResourcesToo(scheduled, things));
-  const companions = others.map((actor) => calendars.filter(({ calendar }) => practitionerOf(calendar) === actor));
+  const companions = others.map((actor) =>
+    calendars.filter(({ calendar }) => toPractitionerReference(calendar) === actor),
+  );
   const theirs = { fromMs: Math.max(fromMs, place.after?.startMs ?? fromMs), toMs, appointmentTypes };
   const walks = companions.map((each) => freeSlots(context, each, { ...theirs, endsEarly: wanted.endsEarly }));
   return mergeSlots([freeSlots(context, own, { ...wanted, ...place, isDone }), ...walks]);
 }
 
 function entryOf(context: InteractionContext, slot: OfferedSlot): readonly BundleEntry[] {
-  const resource = discloseRow(context, 's', offeredRow(context, slot), {});
+  const resource = discloseRow(context, 's', toStoredSlot(context, slot), {});
   if (resource === undefined) return [];
   return [{ fullUrl: `${context.baseUrl}/Slot/${slot.id}`, resource, search: { mode: 'match' } }];
 }

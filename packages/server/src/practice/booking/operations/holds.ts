@@ -5,18 +5,18 @@
  */
 
 import { toInstant } from '../../../base/clock.ts';
-import { invoking } from '../../../base/worst-case.ts';
+import { buildOperationRequest } from '../../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
 import { requireGrants } from '../../../engine/rights/denials.ts';
-import { textInput } from '../../../operations/input.ts';
+import { readTextInput } from '../../../operations/input.ts';
 import type { Operation, OperationParameter, OperationRequest } from '../../../operations/operation.ts';
-import { parametersResponse } from '../../../operations/result.ts';
+import { buildParametersResponse } from '../../../operations/result.ts';
 import type { OfferedSlot } from '../../calendars/free-slots.ts';
 import { requireOfferedSlot } from '../../calendars/offered-slot.ts';
 import { requireSlotGrants } from '../../calendars/slot-grants.ts';
-import { instantText } from '../../calendars/zone.ts';
+import { formatInstant } from '../../calendars/zone.ts';
 import { type HeldSlot, holdMs, holdSlot, releaseHold, renewalsMax, renewHold } from '../holding.ts';
-import { placingContext, requireHold } from './placing-context.ts';
+import { buildReservationContext, requireHold } from './placing-context.ts';
 
 const out = (name: string, type: string, documentation: string, max: 1 | '*' = 1): OperationParameter => ({
   name,
@@ -54,14 +54,14 @@ export const hold: Operation = {
   url: 'https://praxis.health/fhir/OperationDefinition/hold',
   worstCase: {
     because: 'one slot that many want',
-    request: ({ slot }) => invoking(`Slot/${slot}/$hold`, []),
+    request: ({ slot }) => buildOperationRequest(`Slot/${slot}/$hold`, []),
   },
   authorize: (context) => authorize(context, 'Slot/$hold'),
   levels: ['instance'],
   parameters: results,
   async answer(context, request) {
     const judged = await requireOfferedSlot(context, request.id);
-    return heldResponse(judged.slot, await holdSlot(placingContext(context), judged));
+    return heldResponse(judged.slot, await holdSlot(buildReservationContext(context), judged));
   },
 };
 
@@ -71,7 +71,7 @@ export const renew: Operation = {
   url: 'https://praxis.health/fhir/OperationDefinition/renew',
   worstCase: {
     because: 'a hold that is nowhere',
-    request: ({ next }) => invoking('Slot/$renew', [{ name: 'hold', valueId: `siege-${next()}` }]),
+    request: ({ next }) => buildOperationRequest('Slot/$renew', [{ name: 'hold', valueId: `siege-${next()}` }]),
   },
   authorize: (context) => authorize(context, 'Slot/$renew'),
   levels: ['type'],
@@ -79,7 +79,7 @@ export const renew: Operation = {
   async answer(context, request) {
     const found = await requireHold(context, holdOf(request));
     const judged = await requireOfferedSlot(context, found.slot);
-    return heldResponse(judged.slot, await renewHold(placingContext(context), judged, found));
+    return heldResponse(judged.slot, await renewHold(buildReservationContext(context), judged, found));
   },
 };
 
@@ -89,13 +89,13 @@ export const release: Operation = {
   url: 'https://praxis.health/fhir/OperationDefinition/release',
   worstCase: {
     because: 'a hold that is nowhere',
-    request: ({ next }) => invoking('Slot/$release', [{ name: 'hold', valueId: `siege-${next()}` }]),
+    request: ({ next }) => buildOperationRequest('Slot/$release', [{ name: 'hold', valueId: `siege-${next()}` }]),
   },
   authorize: (context) => authorize(context, 'Slot/$release'),
   levels: ['type'],
   parameters: [named],
   async answer(context, request) {
-    await releaseHold(placingContext(context), await requireHold(context, holdOf(request)));
+    await releaseHold(buildReservationContext(context), await requireHold(context, holdOf(request)));
     return { status: 204 };
   },
 };
@@ -107,15 +107,15 @@ function authorize(context: Pick<InteractionContext, 'policy'>, what: string): v
 }
 
 function holdOf({ input }: OperationRequest): string {
-  return textInput(input, 'hold') ?? '';
+  return readTextInput(input, 'hold') ?? '';
 }
 
 function heldResponse({ id, startMs, endMs, timeZone }: OfferedSlot, { hold: made, actors }: HeldSlot): FhirResponse {
-  return parametersResponse([
+  return buildParametersResponse([
     { name: 'hold', type: 'id', value: made.id },
     { name: 'slot', type: 'Reference', value: { reference: `Slot/${id}` } },
-    { name: 'start', type: 'instant', value: instantText(timeZone, startMs) },
-    { name: 'end', type: 'instant', value: instantText(timeZone, endMs) },
+    { name: 'start', type: 'instant', value: formatInstant(timeZone, startMs) },
+    { name: 'end', type: 'instant', value: formatInstant(timeZone, endMs) },
     { name: 'expires', type: 'instant', value: toInstant(made.expiresMs) },
     { name: 'renewalsLeft', type: 'integer', value: renewalsMax - made.renewals },
     ...actors.map((reference) => ({ name: 'actor', type: 'Reference', value: { reference } })),

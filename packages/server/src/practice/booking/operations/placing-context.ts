@@ -6,7 +6,13 @@ import { requireOfferedSlot, type SlotRules } from '../../calendars/offered-slot
 import { findHold, type Hold } from '../holds.ts';
 import type { ReservationContext } from '../reserve.ts';
 
-export function placingContext({ scope, store, clock, policy, budget }: InteractionContext): ReservationContext {
+export function buildReservationContext({
+  scope,
+  store,
+  clock,
+  policy,
+  budget,
+}: InteractionContext): ReservationContext {
   return { scope, store, nowMs: clock.now(), maySeeSlots: maySeeSlots(policy), budget };
 }
 
@@ -21,7 +27,7 @@ export async function requireHold(context: InteractionContext, id: string): Prom
 }
 
 /** The slot that a parameter names as Slot/id, absolute or by its id alone. @throws PraxisError `resource-not-found` */
-export async function namedSlot(context: InteractionContext, named: string): Promise<SlotRules> {
+export async function requireNamedSlot(context: InteractionContext, named: string): Promise<SlotRules> {
   const local = named.startsWith(`${context.baseUrl}/`) ? named.slice(context.baseUrl.length + 1) : named;
   return await requireOfferedSlot(context, local.startsWith('Slot/') ? local.slice('Slot/'.length) : local);
 }

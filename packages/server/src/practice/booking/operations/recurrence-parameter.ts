@@ -1,15 +1,15 @@
 /** The part `recurrence` of $book, declared and read. */
 
-import { integerInput, textInput, textInputs } from '../../../operations/input.ts';
+import { readIntegerInput, readTextInput, readTextInputs } from '../../../operations/input.ts';
 import type { OperationInput, OperationParameter } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
 import { dayNames } from '../../calendars/calendar-rules.ts';
-import { type Day, dateText, dayAt, dayMs, weekdayOf } from '../../calendars/zone.ts';
+import { type Day, dayMs, formatDate, toLocalDay, toWeekday } from '../../calendars/zone.ts';
 import {
+  computeOccurrences,
   type Frequency,
   frequencies,
   type Occurrence,
-  occurrencesOf,
   type Recurrence,
   seriesDaysMax,
 } from '../recurrence.ts';
@@ -75,13 +75,13 @@ export function readRecurrence(input: OperationInput): SeriesParameters | undefi
   const [value] = input.get('recurrence') ?? [];
   if (value === undefined) return undefined;
   const { parts } = value;
-  const frequency = oneOf<Frequency>('frequency', textInput(parts, 'frequency') ?? '', frequencies);
-  const interval = integerInput(parts, 'interval') ?? 1;
+  const frequency = oneOf<Frequency>('frequency', readTextInput(parts, 'frequency') ?? '', frequencies);
+  const interval = readIntegerInput(parts, 'interval') ?? 1;
   if (interval > intervalMax) refuse('interval', `takes an integer from 1 to ${intervalMax}`);
-  const weekdays = new Set(textInputs(parts, 'weekday').map(weekdayNumber));
+  const weekdays = new Set(readTextInputs(parts, 'weekday').map(weekdayNumber));
   if (weekdays.size > 0 && frequency !== 'weekly') refuse('weekday', 'is for a weekly series: leave it out');
-  const except = new Set(textInputs(parts, 'except').map((text) => dayOf('except', text)));
-  const taken = oneOf('taken', textInput(parts, 'taken') ?? 'refuse', onTaken);
+  const except = new Set(readTextInputs(parts, 'except').map((text) => dayOf('except', text)));
+  const taken = oneOf('taken', readTextInput(parts, 'taken') ?? 'refuse', onTaken);
   return { recurrence: { frequency, interval, weekdays, end: endOf(parts), except }, skips: taken === 'skip' };
 }
 
@@ -89,19 +89,19 @@ export function readRecurrence(input: OperationInput): SeriesParameters | undefi
  * The occurrences of the series that begins at `firstMs`.
  * @throws PraxisError `operation-parameter-invalid`
  */
-export function askedOccurrences(
+export function requireOccurrences(
   timeZone: string,
   firstMs: number,
   { recurrence }: SeriesParameters,
 ): readonly Occurrence[] {
-  const first = dayAt(timeZone, firstMs);
+  const first = toLocalDay(timeZone, firstMs);
   const { weekdays, except, end } = recurrence;
-  if (weekdays.size > 0 && !weekdays.has(weekdayOf(first)))
-    refuse('weekday', `leaves out that of the slot, which is the first: add ${dayNames[weekdayOf(first)]}`);
+  if (weekdays.size > 0 && !weekdays.has(toWeekday(first)))
+    refuse('weekday', `leaves out that of the slot, which is the first: add ${dayNames[toWeekday(first)]}`);
   if (except.has(first))
-    refuse('except', `leaves out ${dateText(first)}, the day of the slot: begin with another slot`);
-  if ('until' in end && end.until < first) refuse('until', `is before ${dateText(first)}, the day of the slot`);
-  const found = occurrencesOf(timeZone, firstMs, recurrence);
+    refuse('except', `leaves out ${formatDate(first)}, the day of the slot: begin with another slot`);
+  if ('until' in end && end.until < first) refuse('until', `is before ${formatDate(first)}, the day of the slot`);
+  const found = computeOccurrences(timeZone, firstMs, recurrence);
   if (found === undefined)
     return refuse(
       'count' in end ? 'count' : 'until',
@@ -113,8 +113,8 @@ export function askedOccurrences(
 }
 
 function endOf(parts: OperationInput): Recurrence['end'] {
-  const count = integerInput(parts, 'count');
-  const until = textInput(parts, 'until');
+  const count = readIntegerInput(parts, 'count');
+  const until = readTextInput(parts, 'until');
   if ((count === undefined) === (until === undefined))
     return refuse('count', 'or recurrence.until says how long it goes on: give one of both');
   if (until !== undefined) return { until: dayOf('until', until) };

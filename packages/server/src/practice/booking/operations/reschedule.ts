@@ -5,23 +5,23 @@
 
 import type { Appointment, JsonObject, Patch } from '@praxis/fhir';
 import { fail } from '../../../base/errors.ts';
-import { invoking } from '../../../base/worst-case.ts';
+import { buildOperationRequest } from '../../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
 import { requireGrants } from '../../../engine/rights/denials.ts';
 import { requireValidId } from '../../../engine/write/build-write.ts';
-import { changeResource, patchedResponse } from '../../../engine/write/patch.ts';
-import { textInput } from '../../../operations/input.ts';
+import { buildPatchResponse, changeResource } from '../../../engine/write/patch.ts';
+import { readTextInput } from '../../../operations/input.ts';
 import type { Operation, OperationRequest } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
 import type { OfferedSlot } from '../../calendars/free-slots.ts';
 import { requireSlotGrants } from '../../calendars/slot-grants.ts';
-import { settledAppointment } from '../../waiting-list/waitlist.ts';
-import { typeCodesOf } from '../booking.ts';
-import { claimSlot, ownerOf } from '../holding.ts';
+import { buildSettledAppointment } from '../../waiting-list/waitlist.ts';
+import { listTypeCodes } from '../booking.ts';
+import { claimSlot, toHoldOwner } from '../holding.ts';
 import { findParticipants, type PlaceOwner } from '../occupancy.ts';
 import { withReservation } from '../reserve.ts';
-import { movedAppointment, slotMembers } from './booked.ts';
-import { namedSlot, placingContext, requireHold } from './placing-context.ts';
+import { buildMovedAppointment, slotMembers } from './booked.ts';
+import { buildReservationContext, requireHold, requireNamedSlot } from './placing-context.ts';
 
 export const reschedule: Operation = {
   name: 'reschedule',
@@ -29,7 +29,7 @@ export const reschedule: Operation = {
   worstCase: {
     because: 'a slot that many want',
     request: ({ appointment, slot }) =>
-      invoking(`Appointment/${appointment}/$reschedule`, [{ name: 'slot', valueString: `Slot/${slot}` }]),
+      buildOperationRequest(`Appointment/${appointment}/$reschedule`, [{ name: 'slot', valueString: `Slot/${slot}` }]),
   },
   levels: ['instance'],
   types: ['Appointment'],
@@ -64,17 +64,17 @@ const movable: ReadonlySet<string> = new Set(['proposed', 'pending', 'booked']);
  */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   requireValidId(request.id);
-  const named = textInput(request.input, 'slot');
-  const held = textInput(request.input, 'hold');
+  const named = readTextInput(request.input, 'slot');
+  const held = readTextInput(request.input, 'hold');
   if ((named === undefined) === (held === undefined))
     refuseParameter('slot', 'or hold names where it moves to: give one of both, such as slot=Slot/…');
-  const row = await withReservation(placingContext(context), async (reserving) => {
+  const row = await withReservation(buildReservationContext(context), async (reserving) => {
     const inside = { ...context, store: reserving.store };
     const kept = held === undefined ? undefined : await requireHold(inside, held);
-    const judged = await namedSlot(inside, kept?.slot ?? named ?? '');
+    const judged = await requireNamedSlot(inside, kept?.slot ?? named ?? '');
     const owner: PlaceOwner = `Appointment/${request.id}`;
     const before = await findParticipants(inside.store, context.scope, owner);
-    const replaces = kept === undefined ? [] : [ownerOf(kept.id)];
+    const replaces = kept === undefined ? [] : [toHoldOwner(kept.id)];
     const places = await claimSlot(reserving, judged, { owner, replaces });
     const patch: Patch = {
       touches: slotMembers.map((member) => ({ member, blind: false })),
@@ -82,7 +82,7 @@ async function answer(context: InteractionContext, request: OperationRequest): P
     };
     return await changeResource(inside, request, patch, { extras: { places } });
   });
-  return patchedResponse(context, request, row);
+  return buildPatchResponse(context, request, row);
 }
 
 function moved(
@@ -98,7 +98,7 @@ function moved(
       expression: ['Appointment.status'],
     });
   }
-  const codes = typeCodesOf(appointment);
+  const codes = listTypeCodes(appointment);
   if (!codes.includes(slot.type.code)) {
     fail('rule-broken', {
       diagnostics: `The slot is for ${slot.type.code}, the appointment for ${codes.join(', ') || 'no type'}: name a slot of its type`,
@@ -106,5 +106,5 @@ function moved(
     });
   }
   // Who moves an offer of the waiting list has taken it.
-  return movedAppointment(settledAppointment(appointment), slot, before, actors);
+  return buildMovedAppointment(buildSettledAppointment(appointment), slot, before, actors);
 }

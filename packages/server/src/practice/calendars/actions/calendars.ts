@@ -3,12 +3,12 @@
 import { defineAction } from '../../../actions/action.ts';
 import { versionField } from '../../../actions/fields.ts';
 import { nothing, type Shape } from '../../../actions/schema.ts';
-import { numberOf } from '../../../actions/targets.ts';
+import { parseSegmentNumber } from '../../../actions/targets.ts';
 import type { TenantScope } from '../../../tenancy/scope.ts';
-import { calendarNumbered, type Editor, removeCalendar, setCalendar } from '../edit-calendars.ts';
-import { calendarsFrom } from '../scheduled-calendars.ts';
+import { type Editor, getCalendar, removeCalendar, setCalendar } from '../edit-calendars.ts';
+import { toScheduledCalendars } from '../scheduled-calendars.ts';
 import { findCalendarVersions, readCalendars, type StoredCalendar, type StoredCalendars } from '../store.ts';
-import { editorOf, printDocument, shownVersion, versionColumns, versionShape } from './editor.ts';
+import { openEditor, printDocument, showVersion, versionColumns, versionShape } from './editor.ts';
 
 const practices = ['operator', 'practice'] as const;
 
@@ -35,7 +35,7 @@ export const calendarActions = [
     fields: {},
     output: { kind: 'list', shape: calendar },
     async run(context, { path }) {
-      const { store, scope } = await editorOf(context, path);
+      const { store, scope } = await openEditor(context, path);
       const documents = await readCalendars(store, scope);
       return documents.calendars.map((each) => shown(scope, documents, each));
     },
@@ -58,7 +58,7 @@ export const calendarActions = [
     },
     output: { kind: 'one', shape: whole },
     async run(context, { path, body }) {
-      const editor = await editorOf(context, path);
+      const editor = await openEditor(context, path);
       const { number } = await setCalendar(editor, body.calendar, body.version);
       return await shownWhole(editor, number);
     },
@@ -72,7 +72,8 @@ export const calendarActions = [
     roles: practices,
     fields: {},
     output: { kind: 'one', shape: whole },
-    run: async (context, { path }) => shownWhole(await editorOf(context, path), numberOf('calendar', path.calendar)),
+    run: async (context, { path }) =>
+      shownWhole(await openEditor(context, path), parseSegmentNumber('calendar', path.calendar)),
     command: { print: (whole) => printDocument(whole) },
   }),
   defineAction({
@@ -84,10 +85,10 @@ export const calendarActions = [
     fields: {},
     output: { kind: 'list', shape: versionShape },
     async run(context, { path }) {
-      const { store, scope } = await editorOf(context, path);
-      const number = numberOf('calendar', path.calendar);
-      calendarNumbered(await readCalendars(store, scope), number);
-      return (await findCalendarVersions(store, scope, number)).map(shownVersion);
+      const { store, scope } = await openEditor(context, path);
+      const number = parseSegmentNumber('calendar', path.calendar);
+      getCalendar(await readCalendars(store, scope), number);
+      return (await findCalendarVersions(store, scope, number)).map(showVersion);
     },
     command: { columns: versionColumns },
   }),
@@ -100,7 +101,7 @@ export const calendarActions = [
     fields: {},
     output: nothing,
     async run(context, { path }) {
-      await removeCalendar(await editorOf(context, path), numberOf('calendar', path.calendar));
+      await removeCalendar(await openEditor(context, path), parseSegmentNumber('calendar', path.calendar));
     },
     command: { print: (_, { path }) => [`calendar ${path.calendar} has ended`] },
   }),
@@ -108,11 +109,11 @@ export const calendarActions = [
 
 async function shownWhole({ store, scope }: Editor, number: number) {
   const documents = await readCalendars(store, scope);
-  const found = calendarNumbered(documents, number);
+  const found = getCalendar(documents, number);
   return { ...shown(scope, documents, found), document: JSON.parse(found.content) };
 }
 
 function shown(scope: TenantScope, documents: StoredCalendars, one: StoredCalendar) {
-  const [scheduled] = calendarsFrom(scope, { ...documents, calendars: [one] });
+  const [scheduled] = toScheduledCalendars(scope, { ...documents, calendars: [one] });
   return { ...one, timeZone: scheduled?.timeZone ?? scope.timeZone };
 }

@@ -3,13 +3,13 @@
 import type { ActionContext } from '../../../actions/action.ts';
 import type { Column } from '../../../actions/command-form.ts';
 import type { Shape } from '../../../actions/schema.ts';
-import { firmOf } from '../../../actions/targets.ts';
+import { getTargetFirm } from '../../../actions/targets.ts';
 import { requestLimits } from '../../../limits/budgets.ts';
 import { openOperatorScope } from '../../../tenancy/operator.ts';
 import type { Editor } from '../edit-calendars.ts';
 import type { DocumentVersion } from '../store.ts';
 
-/** A row of a list of versions, which `shownVersion` makes. */
+/** A row of a list of versions, which `showVersion` makes. */
 export const versionShape: Shape = {
   version: { kind: 'integer', description: 'Its number.' },
   active: { kind: 'flag', description: 'Whether it was in force.' },
@@ -22,22 +22,22 @@ export const versionShape: Shape = {
  * Whoever calls, as the one who changes documents of the firm that the path names.
  * @throws PraxisError `resource-not-found`
  */
-export async function editorOf(
+export async function openEditor(
   context: ActionContext,
   path: { readonly environment: string; readonly firm: string },
 ): Promise<Editor> {
   const { database, clock, store, caller, openBudget } = context;
-  const scope = await openOperatorScope(database, clock, await firmOf(context, path));
+  const scope = await openOperatorScope(database, clock, await getTargetFirm(context, path));
   return { store, scope, clock, changedBy: caller.username, budget: openBudget(scope, requestLimits) };
 }
 
 /** The version with its document as JSON, for answers of `versionShape`. */
-export function shownVersion({ content, ...version }: DocumentVersion) {
+export function showVersion({ content, ...version }: DocumentVersion) {
   return { ...version, document: JSON.parse(content) };
 }
 
 /** The columns of a list of versions. */
-export const versionColumns: readonly (string | Column<ReturnType<typeof shownVersion>>)[] = [
+export const versionColumns: readonly (string | Column<ReturnType<typeof showVersion>>)[] = [
   'version',
   { heading: 'STATE', cell: ({ active }) => (active ? 'active' : 'ended') },
   'changedAt',

@@ -6,7 +6,7 @@ import type { Shape } from '../../../actions/schema.ts';
 import { fail } from '../../../base/errors.ts';
 import { type Editor, setHolidays } from '../edit-calendars.ts';
 import { findHolidayVersions, readHolidays } from '../store.ts';
-import { editorOf, printDocument, shownVersion, versionColumns, versionShape } from './editor.ts';
+import { openEditor, printDocument, showVersion, versionColumns, versionShape } from './editor.ts';
 
 const practices = ['operator', 'practice'] as const;
 
@@ -38,7 +38,7 @@ export const holidayActions = [
     fields: {},
     output: { kind: 'list', shape: list },
     async run(context, { path }) {
-      const { store, scope } = await editorOf(context, path);
+      const { store, scope } = await openEditor(context, path);
       return (await readHolidays(store, scope)).map(({ location, ...each }) => ({
         ...each,
         location: nameOf(location),
@@ -53,7 +53,7 @@ export const holidayActions = [
     roles: practices,
     fields: {},
     output: { kind: 'one', shape: whole },
-    run: async (context, { path }) => shownWhole(await editorOf(context, path), path.location),
+    run: async (context, { path }) => shownWhole(await openEditor(context, path), path.location),
     command: { segments, print: (whole) => printDocument(whole) },
   }),
   defineAction({
@@ -72,7 +72,7 @@ export const holidayActions = [
     },
     output: { kind: 'one', shape: whole },
     async run(context, { path, body }) {
-      const editor = await editorOf(context, path);
+      const editor = await openEditor(context, path);
       await setHolidays(editor, idOf(path.location), body.holidays, body.version);
       return await shownWhole(editor, path.location);
     },
@@ -87,8 +87,8 @@ export const holidayActions = [
     fields: {},
     output: { kind: 'list', shape: version },
     async run(context, { path }) {
-      const { store, scope } = await editorOf(context, path);
-      return (await findHolidayVersions(store, scope, idOf(path.location))).map(shownVersion);
+      const { store, scope } = await openEditor(context, path);
+      return (await findHolidayVersions(store, scope, idOf(path.location))).map(showVersion);
     },
     command: { segments, columns: versionColumns },
   }),

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { sql } from '../../../../src/database/sql.ts';
-import { slotIds } from '../../../../src/practice/calendars/slot-id.ts';
+import { makeSlotIds } from '../../../../src/practice/calendars/slot-id.ts';
 import { openRandom } from '../../../../src/synthetic/random.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../../../support/service.ts';
 import { put, putPlaces } from '../../calendars/world.ts';
@@ -104,7 +104,7 @@ async function compareFree(): Promise<void> {
   const date = new Date(midnight).toISOString().slice(0, 10);
   const free = slotsOfDay(world.model, midnight)
     .filter((slot) => isFree(world.model, slot))
-    .map(({ calendar, type, startMs }) => slotIds(firm.id, calendar.number, type.code)(startMs));
+    .map(({ calendar, type, startMs }) => makeSlotIds(firm.id, calendar.number, type.code)(startMs));
   const idsIn = (json: { entry?: { resource: { id: string } }[] }): string[] =>
     (json.entry ?? []).map(({ resource }) => resource.id);
   const searched = await world.caller.get(`Slot?date=${date}&status=free`);
