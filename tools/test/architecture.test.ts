@@ -268,7 +268,12 @@ for (const [name, path, text, expected] of refusals) {
 test('architecture refuses a maker to a stranger under any name', () => {
   const path = `${server}/oauth/load.ts`;
   const expected = `${path}:1 import of "../access/disclosure.ts": "markMasked" is for access/mask.ts (the field mask alone decides what of a resource may be sent)`;
-  for (const clause of ['{ markMasked }', '{ markMasked as innocent }', '{ type Stored, markMasked as x, }', '* as boxes']) {
+  for (const clause of [
+    '{ markMasked }',
+    '{ markMasked as innocent }',
+    '{ type Stored, markMasked as x, }',
+    '* as boxes',
+  ]) {
     const lines = linesOf({ [path]: `import ${clause} from '../access/disclosure.ts';\n` });
     assert.ok(lines.includes(expected), `${clause}: ${lines.join('\n')}`);
   }
@@ -348,7 +353,8 @@ test('architecture admits what the table allows', () => {
       [`${server}/http/routes.ts`]:
         "import { store } from '../storage/rows.ts';\nimport { jwt } from '../oauth/jwt.ts';\n",
       [`${server}/access/mask.ts`]: "import { markMasked } from './disclosure.ts';\nexport const mask = markMasked;\n",
-      [`${server}/storage/load.ts`]: "import { boxStored } from '../access/disclosure.ts';\nexport const load = boxStored;\n",
+      [`${server}/storage/load.ts`]:
+        "import { boxStored } from '../access/disclosure.ts';\nexport const load = boxStored;\n",
       [`${server}/practice/visits/visits.ts`]:
         "import { book } from '../booking/book.ts';\nexport const visit = book;\n",
       [`${server}/synthetic/people.ts`]: "import { resourceTypes } from '@praxis/fhir';\n",
