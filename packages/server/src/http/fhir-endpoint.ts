@@ -132,28 +132,29 @@ function hasToken(query: string): boolean {
 
 /**
  * Runs `attempt` with the caller's rights. When the data statement finds that the rights changed meanwhile, or a refusal
- * rests on remembered rights that are no longer true, they are read again and the attempt is repeated, once. Who waited for
- * something until the rights ended gets the refusal that a call of that moment gets.
+ * rests on remembered rights that are no longer true, they are read again and the attempt is repeated, up to
+ * `rightsChangesMax` times. Who waited for something until the rights ended gets the refusal that a call of that moment gets.
  */
 async function withCurrentRights<T>(
   parts: ServerServices,
   credentials: ApiCredentials,
   attempt: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const session = await parts.sessions.authenticate(credentials);
-  const withoutCostly = (current: Session) => withoutCostlyParameters(parts, credentials, current, attempt);
-  try {
-    return await withoutCostly(session);
-  } catch (error) {
-    if (!(await restsOnOldRights(parts, session, error))) throw error;
-  }
-  try {
-    return await withoutCostly(await parts.sessions.recheck(credentials));
-  } catch (error) {
-    if (isStale(error)) await parts.sessions.recheck(credentials);
-    throw error;
+  let session = await parts.sessions.authenticate(credentials);
+  for (let changes = 1; ; changes += 1) {
+    try {
+      return await withoutCostlyParameters(parts, credentials, session, attempt);
+    } catch (error) {
+      const isOver = changes > rightsChangesMax;
+      if (!(isOver ? isStale(error) : await restsOnOldRights(parts, session, error))) throw error;
+      session = await parts.sessions.recheck(credentials);
+      if (isOver) throw error;
+    }
   }
 }
+
+/** Times that a request is begun again with the rights as they are then: other requests may change them one after another. */
+const rightsChangesMax = 3;
 
 /** Times that a request is begun again, each time without the search parameters that cost too much. */
 const costlyMax = 10;
