@@ -73,6 +73,7 @@ function fileRules(): string {
     `- A folder holds ${filesOfFolderMax} source files at most, tests and migrations aside.`,
     `- No file or directory is named ${words}.`,
     '- Files do not import each other in a circle; type imports count.',
+    '- The name of an exported function begins with a verb: it is neither a participle nor `…Of`.',
     '- No name is exported with two meanings by one module of the server, or by two of which one imports the other.',
     '- Features of the practice do not import each other, except in these cases:',
     ...features.map((feature) => `  - ${feature}`),

@@ -30,7 +30,7 @@ export function violationsOf(tree: Tree): Violation[] {
   const links = new Map<string, string[]>();
   const found = tree.files.flatMap((file) => [
     ...placeViolations(file),
-    ...(isRead(file) ? importViolations(file, tree, links) : []),
+    ...(isRead(file) ? [...nameViolations(file), ...importViolations(file, tree, links)] : []),
   ]);
   const cycles = cyclesOf(links).map((cycle) => ({
     path: cycle[0] ?? '',
@@ -39,6 +39,27 @@ export function violationsOf(tree: Tree): Violation[] {
   }));
   return [...found, ...cycles, ...homonyms(tree, links), ...missingMakers(tree), ...crowds(tree)].sort(
     (a, b) => a.path.localeCompare(b.path) || a.line - b.line,
+  );
+}
+
+const exportedFunction = /^export (?:async )?function\*? ([A-Za-z]+)/gm;
+
+/** A participle or `…Of`: a name without a verb. `seed` is a verb. */
+const nameWithoutVerb = /^(?!is[A-Z]).*Of$|^(?!seed)[a-z]+ed(?=[A-Z]|$)/;
+
+/** Exported functions of the packages whose names do not say what they do. */
+function nameViolations({ path, text }: SourceFile): Violation[] {
+  if (placeOf(path).part !== 'src') return [];
+  return [...text.matchAll(exportedFunction)].flatMap(({ 1: name = '', index }) =>
+    nameWithoutVerb.test(name)
+      ? [
+          {
+            path,
+            line: text.slice(0, index).split('\n').length,
+            message: `function "${name}" has no verb: say what it does, such as find, compute, build or parse`,
+          },
+        ]
+      : [],
   );
 }
 

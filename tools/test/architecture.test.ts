@@ -232,6 +232,18 @@ const refusals: readonly (readonly [name: string, path: string, text: string, ex
     ':1 501 lines, 500 at most: split it by subject',
   ],
   [
+    'a function named after what it returns',
+    `${server}/http/headers.ts`,
+    '/** Some. */\nexport async function headersOf() {}\n',
+    ':2 function "headersOf" has no verb: say what it does, such as find, compute, build or parse',
+  ],
+  [
+    'a function named by a participle',
+    `${server}/http/headers.ts`,
+    'export function* allowedHeaders() {}\n',
+    ':1 function "allowedHeaders" has no verb: say what it does, such as find, compute, build or parse',
+  ],
+  [
     'an empty name',
     `${server}/http/string-utils.ts`,
     'export const load = 1;\n',
@@ -327,7 +339,7 @@ test('architecture refuses a name with two meanings in one module, and in module
 
 test('architecture refuses a row of the table that names nothing', () => {
   const path = `${server}/access/disclosure.ts`;
-  const text = sound[path]?.replace('function markMasked', 'function veiled') ?? '';
+  const text = sound[path]?.replace('function markMasked', 'function veil') ?? '';
   assert.deepEqual(linesOf({ [path]: text }), [
     `${path}:1 the table of makers names "markMasked", which this file does not export`,
   ]);
