@@ -25,6 +25,8 @@ export interface Offered {
   readonly statuses: Readonly<Record<string, number>>;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  /** Cores that this process used. */
+  readonly cpu: number;
 }
 
 /** A client gives up after this time, in ms. */
@@ -41,6 +43,7 @@ async function serve({ port, applications, connections, rate, seconds }: Offer):
   const callers = applications.map((requests) => openApplication(port, requests, connections / applications.length));
   while (!callers.every((caller) => caller.isConnected())) await new Promise((resolve) => setTimeout(resolve, 20));
   const beganMs = performance.now();
+  const beganCpu = process.cpuUsage();
   await new Promise<void>((resolve) => {
     const timer = setInterval(() => {
       const nowMs = performance.now();
@@ -50,8 +53,10 @@ async function serve({ port, applications, connections, rate, seconds }: Offer):
       resolve();
     }, tickMs);
   });
+  const { user, system } = process.cpuUsage(beganCpu);
+  const cpu = (user + system) / 1000 / (performance.now() - beganMs);
   // What was answered within the time is counted, and nothing after it: else an overload would be measured by what comes later.
-  return sumOf(callers.map((caller) => caller.end()));
+  return { ...sumOf(callers.map((caller) => caller.end())), cpu };
 }
 
 /** What became of the requests of one application. */
@@ -112,7 +117,7 @@ function openApplication(port: number, texts: readonly string[], connections: nu
   };
 }
 
-function sumOf(all: readonly Counted[]): Offered {
+function sumOf(all: readonly Counted[]): Omit<Offered, 'cpu'> {
   const statuses: Record<string, number> = {};
   for (const counted of all)
     for (const [status, count] of Object.entries(counted.statuses)) statuses[status] = (statuses[status] ?? 0) + count;
