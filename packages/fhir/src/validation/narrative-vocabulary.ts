@@ -9,37 +9,17 @@
 /** Attributes of every element: HTML 4.0 %attrs without events, and `xml:lang` of XHTML. */
 const everywhere = 'id class style title lang xml:lang dir xmlns';
 const cellAlignment = 'align char charoff valign';
-const cell = `${cellAlignment} abbr axis headers scope rowspan colspan nowrap bgcolor width height`;
 
-/** Element → attributes of its own. */
-const rows: readonly (readonly [element: string, attributes: string])[] = [
+/** Elements → attributes of their own. */
+const rows: readonly (readonly [elements: string, attributes: string])[] = [
   // 7.5 grouping and headings
-  ['div', 'align'],
-  ['span', ''],
-  ['h1', 'align'],
-  ['h2', 'align'],
-  ['h3', 'align'],
-  ['h4', 'align'],
-  ['h5', 'align'],
-  ['h6', 'align'],
-  ['address', ''],
+  ['div h1 h2 h3 h4 h5 h6', 'align'],
+  ['span address', ''],
   // 8.2 direction
   ['bdo', ''],
   // 9.2, 9.3 text
-  ['em', ''],
-  ['strong', ''],
-  ['dfn', ''],
-  ['code', ''],
-  ['samp', ''],
-  ['kbd', ''],
-  ['var', ''],
-  ['cite', ''],
-  ['abbr', ''],
-  ['acronym', ''],
-  ['blockquote', 'cite'],
-  ['q', 'cite'],
-  ['sub', ''],
-  ['sup', ''],
+  ['em strong dfn code samp kbd var cite abbr acronym sub sup', ''],
+  ['blockquote q', 'cite'],
   ['p', 'align'],
   ['br', 'clear'],
   ['pre', 'width xml:space'],
@@ -48,30 +28,17 @@ const rows: readonly (readonly [element: string, attributes: string])[] = [
   ['ol', 'type start compact'],
   ['li', 'type value'],
   ['dl', 'compact'],
-  ['dt', ''],
-  ['dd', ''],
+  ['dt dd', ''],
   // 11 tables
   ['table', 'summary width border frame rules cellspacing cellpadding align bgcolor'],
   ['caption', 'align'],
-  ['colgroup', `${cellAlignment} span width`],
-  ['col', `${cellAlignment} span width`],
-  ['thead', cellAlignment],
-  ['tfoot', cellAlignment],
-  ['tbody', cellAlignment],
+  ['colgroup col', `${cellAlignment} span width`],
+  ['thead tfoot tbody', cellAlignment],
   ['tr', `${cellAlignment} bgcolor`],
-  ['th', cell],
-  ['td', cell],
+  ['th td', `${cellAlignment} abbr axis headers scope rowspan colspan nowrap bgcolor width height`],
   // 15 fonts and rules
-  ['tt', ''],
-  ['i', ''],
-  ['b', ''],
-  ['big', ''],
-  ['small', ''],
-  ['s', ''],
-  ['strike', ''],
-  ['u', ''],
+  ['tt i b big small s strike u center', ''],
   ['font', 'size color face'],
-  ['center', ''],
   ['hr', 'align noshade size width'],
   // links and images
   ['a', 'name href hreflang type rel rev charset accesskey tabindex shape coords'],
@@ -82,7 +49,9 @@ const rows: readonly (readonly [element: string, attributes: string])[] = [
 
 /** Element → all attributes that it may have. */
 export const narrativeElements: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  rows.map(([element, attributes]) => [element, new Set(`${everywhere} ${attributes}`.split(' '))]),
+  rows.flatMap(([elements, attributes]) =>
+    elements.split(' ').map((element) => [element, new Set(`${everywhere} ${attributes}`.split(' '))] as const),
+  ),
 );
 
 /** Attributes whose value is a URL → URL schemes they may have beside relative URLs. */
