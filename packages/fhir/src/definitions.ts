@@ -3,6 +3,7 @@
 import { typeTexts } from './generated/definitions.js';
 import { primitivePatterns } from './generated/primitives.js';
 import { valueSetTexts } from './generated/value-sets.js';
+import { getOrMake } from './memo.ts';
 
 export const r4Version = '4.0.1';
 
@@ -60,8 +61,11 @@ const jsonNames = new WeakMap<TypeDefinition, ReadonlyMap<string, JsonElement>>(
 
 /** An element and the alternative of its type that a JSON name stands for. */
 export interface JsonElement {
+  readonly jsonName: string;
   readonly element: ElementDefinition;
   readonly type: ElementType;
+  /** Of the elements inside; of a primitive type it has none. */
+  readonly definition: TypeDefinition;
 }
 
 /** The definition of a resource type, datatype or abstract type of R4; undefined for any other name. */
@@ -78,12 +82,19 @@ export function findTypeDefinition(name: string): TypeDefinition | undefined {
  * https://hl7.org/fhir/R4/formats.html#choice
  */
 export function findElementByJsonName(type: TypeDefinition, jsonName: string): JsonElement | undefined {
-  let names = jsonNames.get(type);
-  if (names === undefined) {
-    names = new Map([...type.elements.values()].flatMap(jsonNamesOf));
-    jsonNames.set(type, names);
-  }
+  const names = getOrMake(jsonNames, type, () => new Map(listJsonElements(type).map((each) => [each.jsonName, each])));
   return names.get(jsonName);
+}
+
+/** What the elements of a type are called in JSON: a choice has a name for each of its types. In the order of the definition. */
+export function listJsonElements({ elements }: TypeDefinition): JsonElement[] {
+  return [...elements.values()].flatMap((element) =>
+    element.types.map((type) => {
+      const definition = element.children ?? findTypeDefinition(type.code);
+      if (definition === undefined) throw new Error(`${element.path} has the unknown type ${type.code}`);
+      return { jsonName: buildJsonName(element, type), element, type, definition };
+    }),
+  );
 }
 
 /** 'valueQuantity' for value[x] as Quantity; the plain name for an element that is no choice. */
@@ -133,18 +144,16 @@ interface ValueSetCodes {
 const valueSets = new Map<string, ValueSetCodes>();
 
 function valueSet(url: string): ValueSetCodes | undefined {
-  const known = valueSets.get(url);
-  if (known !== undefined) return known;
   const text = Object.hasOwn(valueSetTexts, url) ? valueSetTexts[url] : undefined;
-  if (text === undefined) return undefined;
-  const codings = new Map<string, ReadonlySet<string>>();
-  for (const line of text.split('\n')) {
-    const [system = '', ...codes] = line.split(' ');
-    codings.set(system, new Set(codes));
-  }
-  const parsed = { codes: new Set([...codings.values()].flatMap((codes) => [...codes])), codings };
-  valueSets.set(url, parsed);
-  return parsed;
+  return text === undefined ? undefined : getOrMake(valueSets, url, () => parseValueSet(text));
+}
+
+function parseValueSet(text: string): ValueSetCodes {
+  const lines = text.split('\n').map((line) => line.split(' '));
+  return {
+    codes: new Set(lines.flatMap(([, ...codes]) => codes)),
+    codings: new Map(lines.map(([system = '', ...codes]) => [system, new Set(codes)])),
+  };
 }
 
 interface ElementBuilder extends ElementDefinition {
@@ -168,8 +177,9 @@ function parseType(name: string, text: string): TypeDefinition {
   for (const line of lines) {
     const depth = line.search(/[^ ]/);
     const owner = open[depth] ?? root;
-    const [jsonName = '', cardinality = '', typeText = '', flags = '', binding] = line.slice(depth).split(' ');
-    const element = newElement(owner.name, jsonName, cardinality, typeText, flags, binding);
+    const fields = line.slice(depth).split(' ');
+    const element = parseElement(owner.name, fields);
+    const [, , typeText = ''] = fields;
     owner.elements.set(element.name, element);
     byPath.set(element.path, element);
     if (typeText.startsWith('#')) references.push([element, typeText.slice(1)]);
@@ -193,14 +203,8 @@ function newType(name: string, kind: TypeKind, base: string | undefined): TypeBu
   return { name, kind, elements: new Map(inherited), ...(base === undefined ? {} : { base }) };
 }
 
-function newElement(
-  owner: string,
-  jsonName: string,
-  cardinality: string,
-  typeText: string,
-  flags: string,
-  binding: string | undefined,
-): ElementBuilder {
+function parseElement(owner: string, fields: readonly string[]): ElementBuilder {
+  const [jsonName = '', cardinality = '', typeText = '', flags = '', binding] = fields;
   const [min = '0', max = '1'] = cardinality.split('..');
   const choice = jsonName.endsWith('[x]');
   return {
@@ -219,22 +223,15 @@ function newElement(
 // Equal texts share one list: 'Reference(Patient|Group)' stands at dozens of elements.
 function parseElementTypes(text: string): readonly ElementType[] {
   if (text.startsWith('#')) return [];
-  let parsed = elementTypes.get(text);
-  if (parsed === undefined) {
-    parsed = text.split(',').map((part) => {
+  return getOrMake(elementTypes, text, () =>
+    text.split(',').map((part) => {
       const [code = '', targets] = part.replace(')', '').split('(');
       return targets === undefined ? { code } : { code, targets: targets.split('|') };
-    });
-    elementTypes.set(text, parsed);
-  }
-  return parsed;
+    }),
+  );
 }
 
 function typeKind(text: string): TypeKind {
   if (text === 'resource' || text === 'complex-type' || text === 'primitive-type') return text;
   throw new Error(`Unknown kind of type: ${text}`);
-}
-
-function jsonNamesOf(element: ElementDefinition): [string, JsonElement][] {
-  return element.types.map((type) => [buildJsonName(element, type), { element, type }]);
 }

@@ -4,7 +4,8 @@
  *
  * https://hl7.org/fhir/R4/profilelist.html
  */
-import { type JsonObject, parseJson } from './json.ts';
+import { type JsonObject, parseJsonObject } from './json.ts';
+import { getOrMake } from './memo.ts';
 
 export interface OfficialProfiles {
   /**
@@ -28,21 +29,9 @@ async function load(): Promise<OfficialProfiles> {
   const profiles = new Map<string, JsonObject>();
   return {
     officialProfile(url) {
-      let found = profiles.get(url);
-      if (found === undefined && Object.hasOwn(profileTexts, url)) {
-        found = parseProfile(profileTexts[url] ?? '');
-        profiles.set(url, found);
-      }
-      return found;
+      const text = Object.hasOwn(profileTexts, url) ? profileTexts[url] : undefined;
+      return text === undefined ? undefined : getOrMake(profiles, url, () => parseJsonObject(text));
     },
     officialProfileUrls: Object.keys(profileTexts),
   };
-}
-
-function parseProfile(text: string): JsonObject {
-  const value = parseJson(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || JSON.isRawJSON(value)) {
-    throw new Error(`Not a profile: ${text.slice(0, 64)}`);
-  }
-  return value;
 }

@@ -8,10 +8,11 @@ import { type Expression, parseFhirPath } from './fhirpath/parse.ts';
 import { compartmentTexts } from './generated/compartments.js';
 import { searchParameterTexts } from './generated/search-parameters.js';
 import type { JsonObject } from './json.ts';
+import { getOrMake } from './memo.ts';
 import { practiceSearchParameters } from './practice-search-parameters.ts';
 import type { SearchParameterRow } from './search-parameter-rows.ts';
 
-export const searchParameterKinds = [
+const searchParameterKinds = [
   'string',
   'token',
   'date',
@@ -44,6 +45,8 @@ export interface SearchParameter {
 /** Finds values in a resource. Spends a step from `budget` for each element and criterion. @throws what the budget throws */
 export type Extract<T> = (resource: JsonObject, budget: StepBudget, work: BudgetedWork) => T;
 
+type Tuple = (readonly TypedValue[])[];
+
 interface CompiledForType extends CompiledExpression {
   readonly extract: Extract<TypedValue[]>;
 }
@@ -69,10 +72,11 @@ let rowsByBase: ReadonlyMap<string, readonly LoadedRow[]> | undefined;
  * the type, of our practices. Empty for names that are no resource type.
  */
 export function getSearchParameters(type: string): ReadonlyMap<string, SearchParameter> {
-  const known = parametersByType.get(type);
-  if (known !== undefined) return known;
-  const definition = findTypeDefinition(type);
-  if (definition?.kind !== 'resource') return new Map();
+  if (findTypeDefinition(type)?.kind !== 'resource') return new Map();
+  return getOrMake(parametersByType, type, loadParameters);
+}
+
+function loadParameters(type: string): ReadonlyMap<string, SearchParameter> {
   rowsByBase ??= loadRows();
   const parameters = new Map<string, SearchParameter>();
   for (const base of [...ancestorsOf(type), type]) {
@@ -82,7 +86,6 @@ export function getSearchParameters(type: string): ReadonlyMap<string, SearchPar
       parameters.set(parameter.code, parameter);
     }
   }
-  parametersByType.set(type, parameters);
   return parameters;
 }
 
@@ -141,10 +144,7 @@ export function listResultTypes(type: string, expression: string): readonly stri
  * per component, in the order of the components. Throws when the parameter has no expression or no components.
  * https://hl7.org/fhir/R4/search.html#composite
  */
-export function compileCompositeExtractor(
-  type: string,
-  parameter: SearchParameter,
-): Extract<readonly (readonly TypedValue[])[][]> {
+export function compileCompositeExtractor(type: string, parameter: SearchParameter): Extract<readonly Tuple[]> {
   const { expression, components } = parameter;
   if (expression === undefined || components === undefined) {
     throw new Error(`Search parameter ${parameter.url} is not a composite`);
@@ -179,24 +179,15 @@ export const compartments: ReadonlyMap<string, ReadonlyMap<string, readonly stri
 /** The compartment of a patient, as `compartments` has it. */
 export const patientCompartment: ReadonlyMap<string, readonly string[]> = compartments.get('Patient') ?? new Map();
 
-function loadRows(): ReadonlyMap<string, readonly LoadedRow[]> {
-  const loaded: LoadedRow[] = [];
-  for (const [id, text] of Object.entries(searchParameterTexts)) {
-    const row: SearchParameterRow = JSON.parse(text);
-    loaded.push({ url: `http://hl7.org/fhir/SearchParameter/${id}`, row });
-  }
-  for (const [id, row] of Object.entries(practiceSearchParameters)) {
-    loaded.push({ url: `https://praxis.health/fhir/SearchParameter/${id}`, row });
-  }
-  const byBase = new Map<string, LoadedRow[]>();
-  for (const item of loaded) {
-    for (const base of item.row.base) {
-      const rows = byBase.get(base);
-      if (rows === undefined) byBase.set(base, [item]);
-      else rows.push(item);
-    }
-  }
-  return byBase;
+function loadRows(): ReadonlyMap<string, readonly (LoadedRow & { readonly base: string })[]> {
+  const published = Object.entries(searchParameterTexts).map(([id, text]): LoadedRow => {
+    return { url: `http://hl7.org/fhir/SearchParameter/${id}`, row: JSON.parse(text) };
+  });
+  const ours = Object.entries(practiceSearchParameters).map(([id, row]): LoadedRow => {
+    return { url: `https://praxis.health/fhir/SearchParameter/${id}`, row };
+  });
+  const rows = [...published, ...ours].flatMap((loaded) => loaded.row.base.map((base) => ({ ...loaded, base })));
+  return Map.groupBy(rows, ({ base }) => base);
 }
 
 function parameterOf({ url, row }: LoadedRow, type: string): SearchParameter {
@@ -208,7 +199,7 @@ function parameterOf({ url, row }: LoadedRow, type: string): SearchParameter {
     base,
     expression,
     targets: row.type === 'reference' && expression !== undefined ? targetsOf(row, type, expression) : [],
-    ...(component === undefined ? {} : { components: component }),
+    ...(component && { components: component }),
     description: typeof description === 'string' ? description : (description[type] ?? ''),
   };
 }
@@ -225,34 +216,25 @@ function targetsOf(row: SearchParameterRow, type: string, expression: string): r
 }
 
 function compiled(type: string, expression: string): CompiledForType {
-  let byExpression = compiledByType.get(type);
-  if (byExpression === undefined) {
-    byExpression = new Map();
-    compiledByType.set(type, byExpression);
-  }
-  let found = byExpression.get(expression);
-  if (found === undefined) {
-    const expressionOfType = compileFhirPath(type, expression, treeOf(expression));
-    const { select } = expressionOfType;
-    found = {
-      ...expressionOfType,
-      extract: (resource, budget, work) => select(resource, resource, type, budget, work),
-    };
-    const [oldest] = byExpression.size < compiledMax ? [] : byExpression.keys();
-    if (oldest !== undefined) byExpression.delete(oldest);
-    byExpression.set(expression, found);
-  }
-  return found;
+  const byExpression = getOrMake(compiledByType, type, () => new Map<string, CompiledForType>());
+  return getOrMake(byExpression, expression, () => {
+    const tree = getOrMake(trees, expression, () => {
+      const parsed = parseFhirPath(expression);
+      makeRoom(trees, treesMax);
+      return parsed;
+    });
+    const compiledExpression = compileFhirPath(type, expression, tree);
+    makeRoom(byExpression, compiledMax);
+    const { select } = compiledExpression;
+    const extract: Extract<TypedValue[]> = (resource, budget, work) => select(resource, resource, type, budget, work);
+    return { ...compiledExpression, extract };
+  });
 }
 
-function treeOf(expression: string): Expression {
-  const known = trees.get(expression);
-  if (known !== undefined) return known;
-  const tree = parseFhirPath(expression);
-  const [oldest] = trees.size < treesMax ? [] : trees.keys();
-  if (oldest !== undefined) trees.delete(oldest);
-  trees.set(expression, tree);
-  return tree;
+/** Forgets the oldest of as many entries as there may be. */
+function makeRoom(cache: Map<string, unknown>, entriesMax: number): void {
+  const [oldest] = cache.size < entriesMax ? [] : cache.keys();
+  if (oldest !== undefined) cache.delete(oldest);
 }
 
 function kindOf(text: string): SearchParameterKind {

@@ -1,6 +1,7 @@
 // A view over the generated tables of R4's code systems and value sets. They are large and most processes never ask, so
 // they are loaded at the first question; what is asked for is parsed then, nothing else.
 // https://hl7.org/fhir/R4/terminologies-systems.html · https://hl7.org/fhir/R4/terminologies-valuesets.html
+import { getOrMake } from './memo.ts';
 
 /** A concept of a code system: a property that occurs more than once has more than one row. */
 export interface PublishedConcept {
@@ -69,28 +70,26 @@ async function load(): Promise<PublishedTerminology> {
   const codeSystems = new Map<string, PublishedCodeSystem>();
   const valueSets = new Map<string, PublishedValueSet>();
   return {
-    codeSystem: (url) => parsed(codeSystems, codeSystemTexts, url, parseCodeSystem),
-    valueSet: (url) => parsed(valueSets, valueSetDefinitionTexts, url, parseValueSet),
+    codeSystem(url) {
+      const text = Object.hasOwn(codeSystemTexts, url) ? codeSystemTexts[url] : undefined;
+      return text === undefined ? undefined : getOrMake(codeSystems, url, () => parseCodeSystem(url, text));
+    },
+    valueSet(url) {
+      const text = Object.hasOwn(valueSetDefinitionTexts, url) ? valueSetDefinitionTexts[url] : undefined;
+      return text === undefined ? undefined : getOrMake(valueSets, url, () => parseValueSet(url, text));
+    },
     codeSystemUrls: Object.keys(codeSystemTexts),
     valueSetUrls: Object.keys(valueSetDefinitionTexts),
   };
 }
 
-function parsed<T>(
-  known: Map<string, T>,
-  texts: Readonly<Record<string, string>>,
-  url: string,
-  parse: (url: string, text: string) => T,
-): T | undefined {
-  const text = Object.hasOwn(texts, url) ? texts[url] : undefined;
-  const value = known.get(url) ?? (text === undefined ? undefined : parse(url, text));
-  if (value !== undefined) known.set(url, value);
-  return value;
-}
-
 function parseCodeSystem(url: string, text: string): PublishedCodeSystem {
   const [head = '{}', ...lines] = text.split('\n');
   return { url, ...JSON.parse(head), concepts: lines.map(parseConcept) };
+}
+
+function parseValueSet(url: string, text: string): PublishedValueSet {
+  return { url, ...JSON.parse(text) };
 }
 
 function parseConcept(line: string): PublishedConcept {
@@ -105,8 +104,4 @@ function parseConcept(line: string): PublishedConcept {
       return [property.slice(0, end), property.slice(end + 1)];
     }),
   };
-}
-
-function parseValueSet(url: string, text: string): PublishedValueSet {
-  return { url, ...JSON.parse(text) };
 }

@@ -1,5 +1,6 @@
 /** Which members of a resource an invariant goes by together: its verdict on a change of one tells of the others. */
-import { buildJsonName, type ElementDefinition, findTypeDefinition } from '../definitions.ts';
+import { buildJsonName, findTypeDefinition } from '../definitions.ts';
+import { getOrMake } from '../memo.ts';
 import { type Invariant, invariantPaths, listInvariants, listInvariantsAt } from './declared.ts';
 import { checkedWithStructure } from './plan.ts';
 
@@ -10,12 +11,7 @@ const known = new Map<string, readonly (readonly string[])[]>();
  * of elements inside that look at the resource around them. [] for unknown types.
  */
 export function listMembersAskedTogether(type: string): readonly (readonly string[])[] {
-  let found = known.get(type);
-  if (found === undefined) {
-    found = compute(type);
-    known.set(type, found);
-  }
-  return found;
+  return getOrMake(known, type, compute);
 }
 
 function compute(type: string): readonly (readonly string[])[] {
@@ -31,7 +27,8 @@ function compute(type: string): readonly (readonly string[])[] {
     if (words === undefined) return [];
     const all = words.has('children') || words.has('descendants');
     const elements = [...definition.elements.values()].filter(({ name }) => all || words.has(name));
-    return elements.length < 2 ? [] : [elements.flatMap(jsonNames)];
+    const names = elements.flatMap((element) => element.types.map((type) => buildJsonName(element, type)));
+    return elements.length < 2 ? [] : [names];
   });
 }
 
@@ -39,8 +36,4 @@ function compute(type: string): readonly (readonly string[])[] {
 function wordsOf({ key, severity, expression }: Invariant): Set<string> | undefined {
   if (severity !== 'error' || checkedWithStructure.has(key)) return undefined;
   return new Set(expression.replace(/'(?:[^'\\]|\\.)*'/g, '').match(/[A-Za-z]+/g));
-}
-
-function jsonNames(element: ElementDefinition): string[] {
-  return element.types.map((type) => buildJsonName(element, type));
 }

@@ -6,6 +6,7 @@
  */
 import { type ElementDefinition, findTypeDefinition, type TypeDefinition } from '../definitions.ts';
 import { constraintTexts } from '../generated/constraints.js';
+import { getOrMake } from '../memo.ts';
 
 /** https://hl7.org/fhir/R4/elementdefinition-definitions.html#ElementDefinition.constraint */
 export interface Invariant {
@@ -24,23 +25,15 @@ const known = new Map<string, readonly Invariant[]>();
 
 /** The invariants that are declared at a type or an element, in the order of R4. Those of a base stand at the base. */
 export function listInvariantsAt(path: string): readonly Invariant[] {
-  let found = known.get(path);
-  if (found === undefined && Object.hasOwn(constraintTexts, path)) {
-    found = (constraintTexts[path] ?? '').split('\n').map(parseInvariant);
-    known.set(path, found);
-  }
-  return found ?? [];
+  const text = Object.hasOwn(constraintTexts, path) ? constraintTexts[path] : undefined;
+  return text === undefined ? [] : getOrMake(known, path, () => text.split('\n').map(parseInvariant));
 }
 
 /**
  * All that are asked of an element of a type: those of the element, of the declaration that it shares ("see
  * Questionnaire.item"), of its type and the bases of that.
  */
-export function listInvariants(
-  element: ElementDefinition | undefined,
-  type: string,
-  definition: TypeDefinition,
-): readonly Invariant[] {
+export function listInvariants(element: ElementDefinition | undefined, type: string, definition: TypeDefinition) {
   const paths = new Set(element === undefined ? [definition.name] : [element.path, definition.name]);
   for (let at: string | undefined = type; at !== undefined; at = findTypeDefinition(at)?.base) paths.add(at);
   return [...paths].flatMap(listInvariantsAt);

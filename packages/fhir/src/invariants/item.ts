@@ -3,13 +3,7 @@
  *
  * http://hl7.org/fhirpath/N1/#object-model · https://hl7.org/fhir/R4/json.html
  */
-import {
-  buildJsonName,
-  type ElementDefinition,
-  findTypeDefinition,
-  isSubtypeOf,
-  type TypeDefinition,
-} from '../definitions.ts';
+import { findTypeDefinition, type JsonElement, listJsonElements, type TypeDefinition } from '../definitions.ts';
 import { isJsonObject, isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
 
 /** A value of a collection. */
@@ -48,6 +42,8 @@ export function makeResourceItem(value: JsonValue): Item | undefined {
 
 /** What stands under one JSON name. */
 interface Child {
+  /** Of the element: 'value' for valueQuantity. */
+  readonly name: string;
   readonly jsonName: string;
   /** `_name`; undefined for what is no primitive. */
   readonly siblingName: string | undefined;
@@ -136,24 +132,20 @@ function addItem(found: Item[], child: Child, value: JsonValue, sibling: JsonVal
 function tableOf(definition: TypeDefinition): ChildTable {
   let table = tables.get(definition);
   if (table === undefined) {
-    const byName = new Map([...definition.elements.values()].map((element) => [element.name, childrenIn(element)]));
-    const byJsonName = new Map([...byName.values()].flat().map((child) => [child.jsonName, child]));
-    table = { byName, byJsonName };
+    const children = listJsonElements(definition).map(childOf);
+    const byJsonName = new Map(children.map((child) => [child.jsonName, child]));
+    table = { byName: Map.groupBy(children, ({ name }) => name), byJsonName };
     tables.set(definition, table);
   }
   return table;
 }
 
-function childrenIn(element: ElementDefinition): readonly Child[] {
-  return element.types.map((type) => {
-    const jsonName = buildJsonName(element, type);
-    const definition = element.children ?? findTypeDefinition(type.code);
-    const isPrimitive = definition?.kind === 'primitive-type';
-    return {
-      jsonName,
-      siblingName: isPrimitive ? `_${jsonName}` : undefined,
-      type: type.code,
-      definition: isSubtypeOf(type.code, 'Resource') ? undefined : definition,
-    };
-  });
+function childOf({ jsonName, element, type, definition }: JsonElement): Child {
+  return {
+    name: element.name,
+    jsonName,
+    siblingName: definition.kind === 'primitive-type' ? `_${jsonName}` : undefined,
+    type: type.code,
+    definition: definition.kind === 'resource' ? undefined : definition,
+  };
 }

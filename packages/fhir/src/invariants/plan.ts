@@ -2,13 +2,14 @@
  * What is asked of the elements of a type, compiled on first use: the invariants, and which of its members lead to more.
  */
 import {
-  buildJsonName,
   type ElementDefinition,
-  type ElementType,
   findTypeDefinition,
   isSubtypeOf,
+  type JsonElement,
+  listJsonElements,
   type TypeDefinition,
 } from '../definitions.ts';
+import { getOrMake } from '../memo.ts';
 import { compileInvariant } from './compile.ts';
 import { type Invariant, listInvariants } from './declared.ts';
 import type { Test } from './evaluation.ts';
@@ -40,17 +41,9 @@ export interface Member {
 }
 
 /** Invariants that the structure check makes of its own accord (../validation/), which comes before. */
-export const checkedWithStructure: ReadonlySet<string> = new Set([
-  'ele-1',
-  'ext-1',
-  'dom-2',
-  'dom-3',
-  'dom-4',
-  'dom-5',
-  'ref-1',
-  'txt-1',
-  'txt-2',
-]);
+export const checkedWithStructure: ReadonlySet<string> = new Set(
+  'ele-1 ext-1 dom-2 dom-3 dom-4 dom-5 ref-1 txt-1 txt-2'.split(' '),
+);
 
 const ofResources = new Map<string, Plan>();
 const ofElements = new Map<string, Plan>();
@@ -58,36 +51,25 @@ const members = new WeakMap<TypeDefinition, ReadonlyMap<string, Member>>();
 
 /** The plan of a resource that stands alone; undefined for what is no resource type. */
 export function planResource(type: string): Plan | undefined {
-  const known = ofResources.get(type);
-  if (known !== undefined) return known;
   const definition = findTypeDefinition(type);
   if (definition?.kind !== 'resource') return undefined;
-  const plan = planOf(undefined, type, definition);
-  ofResources.set(type, plan);
-  return plan;
+  return getOrMake(ofResources, type, () => planOf(undefined, type, definition));
 }
 
 /** The members of a type that have invariants, or may have some inside, by JSON name. */
 export function planMembers(definition: TypeDefinition): ReadonlyMap<string, Member> {
-  let found = members.get(definition);
-  if (found === undefined) {
-    found = new Map([...definition.elements.values()].flatMap((element) => membersIn(definition, element)));
-    members.set(definition, found);
-  }
-  return found;
+  return getOrMake(members, definition, () => new Map(membersIn(definition)));
 }
 
-function membersIn(owner: TypeDefinition, element: ElementDefinition): (readonly [string, Member])[] {
-  return element.types.flatMap((type): (readonly [string, Member])[] => {
-    const jsonName = buildJsonName(element, type);
-    const definition = element.children ?? findTypeDefinition(type.code);
-    if (definition === undefined) throw new Error(`${element.path} has the unknown type ${type.code}`);
+function membersIn(owner: TypeDefinition): (readonly [string, Member])[] {
+  return listJsonElements(owner).flatMap((member): (readonly [string, Member])[] => {
+    const { jsonName, element, type, definition } = member;
     const shared = { name: element.name, siblingName: `_${jsonName}`, repeats: element.max > 1 };
     if (isSubtypeOf(type.code, 'Resource')) {
       const kind = element.name === 'contained' ? 'contained' : 'resource';
       return [[jsonName, { ...shared, kind, plan: undefined }]];
     }
-    const plan = elementPlan(element, type, definition);
+    const plan = elementPlan(member);
     if (definition.kind !== 'primitive-type') return [[jsonName, { ...shared, kind: 'object', plan }]];
     const hasSibling = element.name !== 'id' && type.code !== 'xhtml' && owner.name !== 'xhtml';
     return [
@@ -97,14 +79,9 @@ function membersIn(owner: TypeDefinition, element: ElementDefinition): (readonly
   });
 }
 
-function elementPlan(element: ElementDefinition, type: ElementType, definition: TypeDefinition): Plan {
+function elementPlan({ element, type, definition }: JsonElement): Plan {
   const key = `${element.path} ${type.code} ${definition.name}`;
-  let plan = ofElements.get(key);
-  if (plan === undefined) {
-    plan = planOf(element, type.code, definition);
-    ofElements.set(key, plan);
-  }
-  return plan;
+  return getOrMake(ofElements, key, () => planOf(element, type.code, definition));
 }
 
 function planOf(element: ElementDefinition | undefined, type: string, definition: TypeDefinition): Plan {
@@ -118,12 +95,5 @@ const compiled = new Map<string, Test>();
 
 /** Most elements of most types are never there. */
 function compileOnUse(expression: string): Test {
-  return (focus, evaluation) => {
-    let test = compiled.get(expression);
-    if (test === undefined) {
-      test = compileInvariant(expression);
-      compiled.set(expression, test);
-    }
-    return test(focus, evaluation);
-  };
+  return (focus, evaluation) => getOrMake(compiled, expression, compileInvariant)(focus, evaluation);
 }

@@ -4,11 +4,12 @@
  * https://hl7.org/fhir/R4/json.html
  */
 import {
-  buildJsonName,
   type ElementDefinition,
   type ElementType,
   findTypeDefinition,
   findValueSetCodes,
+  type JsonElement,
+  listJsonElements,
   type TypeDefinition,
 } from '../definitions.ts';
 import type { JsonObject } from '../json.ts';
@@ -82,10 +83,13 @@ function compile(definition: TypeDefinition): Shape {
   // Numbers of 31 bits: no type of R4 has more than nine required elements.
   if (required.length > 30) throw new Error(`${definition.name} has more than 30 required elements`);
   const properties = new Map<string, Property>();
-  for (const element of elements) {
+  for (const member of listJsonElements(definition)) {
+    const { jsonName, element } = member;
     const bit = element.min > 0 ? 1 << required.indexOf(element) : 0;
-    for (const type of element.types)
-      addProperties(properties, definition, element, type, bit, choices.indexOf(element));
+    const choice = choices.indexOf(element);
+    const shared = { ...blank, jsonName, name: element.name, repeats: element.max > 1, bit, choice };
+    properties.set(jsonName, { ...shared, ...detailsOf(definition, member) });
+    if (mayHaveSibling(member)) properties.set(`_${jsonName}`, { ...shared, kind: 'sibling' });
   }
   if (definition.kind === 'resource') properties.set('resourceType', { ...blank, kind: 'resourceType' });
   return { definition, properties, required, requiredMask: (1 << required.length) - 1, choices };
@@ -106,28 +110,10 @@ const blank: Property = {
   rule: undefined,
 };
 
-function addProperties(
-  properties: Map<string, Property>,
-  owner: TypeDefinition,
-  element: ElementDefinition,
-  type: ElementType,
-  bit: number,
-  choice: number,
-): void {
-  const jsonName = buildJsonName(element, type);
-  const property = { ...blank, jsonName, name: element.name, repeats: element.max > 1, bit, choice };
-  const definition = element.children ?? findTypeDefinition(type.code);
-  if (definition === undefined) throw new Error(`${element.path} has the unknown type ${type.code}`);
-  if (definition.kind === 'resource') properties.set(jsonName, { ...property, kind: 'resource' });
-  else if (definition.kind !== 'primitive-type') {
-    properties.set(jsonName, { ...property, kind: 'object', definition, rule: objectRule(element, type) });
-  } else {
-    properties.set(jsonName, { ...property, ...primitive(owner, element, type) });
-    if (mayHaveSibling(element, type)) properties.set(`_${jsonName}`, { ...property, kind: 'sibling' });
-  }
-}
-
-function primitive(owner: TypeDefinition, element: ElementDefinition, type: ElementType): Partial<Property> {
+function detailsOf(owner: TypeDefinition, { element, type, definition }: JsonElement): Partial<Property> {
+  if (definition.kind === 'resource') return { kind: 'resource' };
+  if (definition.kind !== 'primitive-type')
+    return { kind: 'object', definition, rule: objectRules[type.code]?.(element, type) };
   const elementId = element.name === 'id' && owner.kind !== 'resource';
   return {
     check: elementId ? elementIdCheck : getPrimitiveCheck(type.code),
@@ -138,25 +124,23 @@ function primitive(owner: TypeDefinition, element: ElementDefinition, type: Elem
 }
 
 /** XML has ids and Extension.url as attributes and xhtml as a tree: they have no place for id and extension. */
-function mayHaveSibling(element: ElementDefinition, type: ElementType): boolean {
+function mayHaveSibling({ element, type, definition }: JsonElement): boolean {
+  if (definition.kind !== 'primitive-type') return false;
   return element.name !== 'id' && element.path !== 'Extension.url' && type.code !== 'xhtml';
 }
 
+type RuleMaker = (element: ElementDefinition, type: ElementType) => ObjectRule | undefined;
+
 /** Datatypes with rules of their own. */
-const objectRules: Readonly<Record<string, (element: ElementDefinition, type: ElementType) => ObjectRule | undefined>> =
-  {
-    Reference: (_, type) => (run, value, place) => checkReference(run, value, place, type.targets),
-    Extension: () => checkExtension,
-    CodeableConcept: ({ binding }) =>
-      binding === undefined ? undefined : (run, value, place) => checkConceptBinding(run, value, place, binding),
-    Coding: ({ binding }) => codingRule(binding),
-    Quantity: ({ binding }) => codingRule(binding),
-  };
+const objectRules: Readonly<Record<string, RuleMaker>> = {
+  Reference: (_, type) => (run, value, place) => checkReference(run, value, place, type.targets),
+  Extension: () => checkExtension,
+  CodeableConcept: ruleOfBinding(checkConceptBinding),
+  Coding: ruleOfBinding(checkCodingBinding),
+  Quantity: ruleOfBinding(checkCodingBinding),
+};
 
-function codingRule(binding: string | undefined): ObjectRule | undefined {
-  return binding === undefined ? undefined : (run, value, place) => checkCodingBinding(run, value, place, binding);
-}
-
-function objectRule(element: ElementDefinition, type: ElementType): ObjectRule | undefined {
-  return objectRules[type.code]?.(element, type);
+function ruleOfBinding(check: typeof checkCodingBinding): RuleMaker {
+  return ({ binding }) =>
+    binding === undefined ? undefined : (run, value, place) => check(run, value, place, binding);
 }
