@@ -33,16 +33,10 @@ export const issuesMaxDefault = 100;
  * @throws Error of the host of `budget` when its steps are used up
  */
 export function validateResource(resource: JsonValue, options: ValidationOptions = {}): ValidationIssue[] {
-  const run: Run = {
-    issues: [],
-    issuesMax: options.issuesMax ?? issuesMaxDefault,
-    full: false,
-    scope: buildResourceScope({}, undefined),
-    meter: options.budget === undefined ? undefined : new StepMeter(options.budget, validating),
-  };
-  check(run, resource, options);
-  run.meter?.settle();
-  return run.issues;
+  const meter = options.budget === undefined ? undefined : new StepMeter(options.budget, validating);
+  const issues = check(resource, options, { meter });
+  meter?.settle();
+  return issues;
 }
 
 /**
@@ -55,28 +49,19 @@ export function findUnusedContained(resource: JsonObject, type: string): Readonl
   const onRead = (scope: ResourceScope): void => {
     unused = findUnreferenced(contained, scope);
   };
-  const run: Run = {
-    issues: [],
-    issuesMax: issuesMaxDefault,
-    full: false,
-    scope: buildResourceScope({}, undefined),
-    meter: undefined,
-    onRead,
-  };
-  check(run, resource, { type });
+  check(resource, { type }, { meter: undefined, onRead });
   return unused;
 }
 
-function check(run: Run, resource: JsonValue, options: ValidationOptions): void {
+function check(resource: JsonValue, options: ValidationOptions, more: Pick<Run, 'meter' | 'onRead'>) {
+  const { type, issuesMax = issuesMaxDefault } = options;
+  const run: Run = { issues: [], issuesMax, full: false, scope: buildResourceScope({}, undefined), ...more };
   const actual = isObject(resource) && typeof resource.resourceType === 'string' ? resource.resourceType : undefined;
-  const name = options.type ?? (actual !== undefined && isResourceType(actual) ? actual : 'Resource');
+  const name = type ?? (actual !== undefined && isResourceType(actual) ? actual : 'Resource');
   const place: Place = { parent: undefined, name, index: -1 };
-  if (options.type !== undefined && actual !== undefined && actual !== options.type) {
-    report(
-      run,
-      'resource-type',
-      place,
-      `must be a resource of type ${options.type}: resourceType is ${JSON.stringify(actual.slice(0, 64))}`,
-    );
+  if (type !== undefined && actual !== undefined && actual !== type) {
+    const problem = `must be a resource of type ${type}: resourceType is ${JSON.stringify(actual.slice(0, 64))}`;
+    report(run, 'resource-type', place, problem);
   } else checkResource(run, resource, place);
+  return run.issues;
 }

@@ -7,7 +7,7 @@
 import { type Budget, type BudgetedWork, StepMeter } from '../budget.ts';
 import { FhirPathError } from '../fhirpath/fhirpath-error.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { buildElementPath, type Place } from '../validation/issue.ts';
+import { buildElementPath, type Place, stepInto } from '../validation/issue.ts';
 import type { FindUnit } from './compare.ts';
 import type { Evaluation } from './evaluation.ts';
 import { type Item, makeResourceItem } from './item.ts';
@@ -43,16 +43,14 @@ const work: BudgetedWork = {
 };
 
 /** One check while it runs. */
-/** A part of the work that is left. */
-type Task = () => void;
-
 interface Run {
   /** What is left to be judged, the last first: a stack, so that others can go on between two of them. */
-  readonly tasks: Task[];
+  readonly tasks: (() => void)[];
   readonly breaches: InvariantBreach[];
   readonly breachesMax: number;
   readonly severity: InvariantOptions['severity'];
   readonly evaluation: Evaluation;
+  readonly meter: StepMeter;
 }
 
 /**
@@ -61,27 +59,18 @@ interface Run {
  * @throws Error of the budget
  */
 export function checkInvariants(resource: JsonObject, options: InvariantOptions): InvariantBreach[] {
-  const meter = new StepMeter(options.budget, work);
-  const { tasks, breaches } = begin(resource, options, meter);
+  const { tasks, breaches, meter } = begin(resource, options);
   for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) task();
   meter.settle();
   return breaches;
 }
 
 /** The same, letting others go on in between. @throws Error of the budget */
-export async function checkInvariantsInSlices(
-  resource: JsonObject,
-  options: InvariantOptions,
-): Promise<InvariantBreach[]> {
-  const meter = new StepMeter(options.budget, work);
-  const { tasks, breaches } = begin(resource, options, meter);
-  let untilBreath = tasksPerBreath;
-  for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
+export async function checkInvariantsInSlices(resource: JsonObject, options: InvariantOptions) {
+  const { tasks, breaches, meter } = begin(resource, options);
+  for (let done = 1, task = tasks.pop(); task !== undefined; done += 1, task = tasks.pop()) {
     task();
-    untilBreath -= 1;
-    if (untilBreath > 0) continue;
-    untilBreath = tasksPerBreath;
-    await options.budget.breathe(work);
+    if (done % tasksPerBreath === 0) await options.budget.breathe(work);
   }
   meter.settle();
   return breaches;
@@ -90,10 +79,9 @@ export async function checkInvariantsInSlices(
 /** Tasks between two looks at the clock: about a tenth of a millisecond. */
 const tasksPerBreath = 64;
 
-function begin(resource: JsonObject, options: InvariantOptions, meter: StepMeter): Run {
-  const { severity, breachesMax, findUnit } = options;
+function begin(resource: JsonObject, { severity, breachesMax, findUnit, budget }: InvariantOptions): Run {
+  const meter = new StepMeter(budget, work);
   const item = makeResourceItem(resource);
-  const tasks: Task[] = [];
   // Without a known type there is nothing to judge by.
   const root: Item = item ?? { value: resource, sibling: undefined, type: '', definition: undefined };
   const evaluation: Evaluation = {
@@ -105,7 +93,7 @@ function begin(resource: JsonObject, options: InvariantOptions, meter: StepMeter
     findUnit,
     spend: (steps) => meter.spend(steps),
   };
-  const run: Run = { tasks, breaches: [], breachesMax, severity, evaluation };
+  const run: Run = { tasks: [], breaches: [], breachesMax, severity, evaluation, meter };
   if (item !== undefined) checkResource(run, item, { parent: undefined, name: item.type, index: -1 }, false);
   return run;
 }
@@ -140,7 +128,7 @@ function checkMembers(run: Run, { definition }: Plan, object: JsonObject, parent
     const member = members.get(key);
     const value = object[key];
     if (member === undefined || value === undefined) continue;
-    if (!Array.isArray(value)) run.tasks.push(() => checkMember(run, member, value, object, parent, -1));
+    if (!Array.isArray(value)) run.tasks.push(() => checkMember(run, member, value, object, parent));
     else if (member.repeats) {
       for (let index = value.length - 1; index >= 0; index -= 1)
         run.tasks.push(() => checkMember(run, member, value[index] ?? null, object, parent, index));
@@ -148,54 +136,44 @@ function checkMembers(run: Run, { definition }: Plan, object: JsonObject, parent
   }
 }
 
-function checkMember(
-  run: Run,
-  member: Member,
-  value: JsonValue,
-  owner: JsonObject,
-  parent: Place,
-  index: number,
-): void {
+/** @param at its index, where it stands in an array */
+function checkMember(run: Run, member: Member, value: JsonValue, owner: JsonObject, parent: Place, at = -1): void {
   if (run.breaches.length >= run.breachesMax) return;
   const { kind, plan, name, repeats } = member;
-  const place: Place = { parent, name, index: repeats ? index : -1 };
+  const place = stepInto(parent, name, repeats ? at : -1);
   if (kind === 'resource' || kind === 'contained') {
     const item = makeResourceItem(value);
     if (item !== undefined) checkResource(run, item, place, kind === 'contained');
   } else if (kind === 'sibling') checkSibling(run, value, place);
   else if (plan !== undefined && kind === 'primitive') {
     const besides = owner[member.siblingName];
-    const sibling = Array.isArray(besides) ? besides[index] : besides;
+    const sibling = Array.isArray(besides) ? besides[at] : besides;
     if (typeof value === 'object' && value !== null) return;
-    judge(run, plan, itemOf(plan, value, isJsonObject(sibling) ? sibling : undefined), place, undefined);
+    judge(run, plan, itemOf(plan, value, isJsonObject(sibling) ? sibling : undefined), place);
   } else if (plan !== undefined && isJsonObject(value)) {
-    judge(run, plan, itemOf(plan, value, undefined), place, undefined);
+    judge(run, plan, itemOf(plan, value, undefined), place);
     checkMembers(run, plan, value, place);
   }
 }
 
 /** Extensions of a primitive. */
 function checkSibling(run: Run, value: JsonValue, place: Place): void {
-  const plan = extensionPlan();
+  // Extensions of any element have the same.
+  const definition = planResource('Basic')?.definition;
+  const plan = definition && planMembers(definition).get('extension')?.plan;
   if (plan === undefined || !isJsonObject(value) || !Array.isArray(value['extension'])) return;
   const extensions = value['extension'];
   for (let index = extensions.length - 1; index >= 0; index -= 1) {
     const extension = extensions[index];
-    if (isJsonObject(extension)) checkMembers(run, plan, extension, { parent: place, name: 'extension', index });
+    if (isJsonObject(extension)) checkMembers(run, plan, extension, stepInto(place, 'extension', index));
   }
-}
-
-/** That of the extensions of any element. */
-function extensionPlan(): Plan | undefined {
-  const definition = planResource('Basic')?.definition;
-  return definition === undefined ? undefined : planMembers(definition).get('extension')?.plan;
 }
 
 function itemOf({ type, definition }: Plan, value: JsonValue, sibling: JsonObject | undefined): Item {
   return { value, sibling, type, definition };
 }
 
-function judge(run: Run, plan: Plan, item: Item, place: Place, except: string | undefined): void {
+function judge(run: Run, plan: Plan, item: Item, place: Place, except?: string): void {
   const invariants = run.severity === 'error' ? plan.errors : plan.all;
   if (invariants.length === 0) return;
   run.evaluation.context = item;

@@ -15,12 +15,8 @@ const codesNamedMax = 12;
 /** Reports a code that is not in the value set. */
 export function reportCode(run: Run, code: string, valueSet: string, place: Place): void {
   const codes = [...(findValueSetCodes(valueSet) ?? [])];
-  report(
-    run,
-    'required-binding',
-    place,
-    `${quoteText(code)} is not in the required value set ${valueSet}: ${hint(code, codes)}`,
-  );
+  const problem = `${quoteText(code)} is not in the required value set ${valueSet}: ${hint(code, codes)}`;
+  report(run, 'required-binding', place, problem);
 }
 
 function hint(code: string, codes: readonly string[]): string {
@@ -51,12 +47,8 @@ function isCodingIn(coding: JsonObject, valueSet: string): boolean {
 
 function reportCodings(run: Run, codings: readonly JsonObject[], place: Place, valueSet: string): void {
   const given = codings.map(({ system, code }) => quoteText(`${textOf(system)}|${textOf(code)}`));
-  const problem =
-    given.length === 0
-      ? 'must have a coding of'
-      : given.length === 1
-        ? `${given[0]} is not in`
-        : `none of ${given.join(', ')} is in`;
+  let problem = given.length === 0 ? 'must have a coding of' : `none of ${given.join(', ')} is in`;
+  if (given.length === 1) problem = `${given[0]} is not in`;
   report(run, 'required-binding', place, `${problem} the required value set ${valueSet}${allowedCodings(valueSet)}`);
 }
 

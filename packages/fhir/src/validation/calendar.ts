@@ -40,13 +40,7 @@ function dayProblem(text: string): string | undefined {
   if (text.length < 10) return undefined;
   const dayOfMonth = Number(text.slice(8, 10));
   if (dayOfMonth <= 28) return undefined;
-  const days = daysInMonth(Number(text.slice(0, 4)), Number(text.slice(5, 7)));
+  // Day 0 is the last of the month before; the years 0 to 99 are those of 1900 here, with the same leap years.
+  const days = new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0)).getUTCDate();
   return dayOfMonth <= days ? undefined : `must be a day that exists: ${text.slice(0, 7)} has ${days} days`;
-}
-
-function daysInMonth(yearNumber: number, monthNumber: number): number {
-  if (monthNumber !== 2)
-    return monthNumber === 4 || monthNumber === 6 || monthNumber === 9 || monthNumber === 11 ? 30 : 31;
-  const leap = yearNumber % 4 === 0 && (yearNumber % 100 !== 0 || yearNumber % 400 === 0);
-  return leap ? 29 : 28;
 }

@@ -4,7 +4,7 @@
  * https://hl7.org/fhir/R4/references.html#contained
  */
 import type { JsonObject, JsonValue } from '../json.ts';
-import { type Place, quoteText, type Run, report } from './issue.ts';
+import { type Place, quoteText, type Run, report, stepInto } from './issue.ts';
 import { isObject, type ResourceScope, useFragment } from './scope.ts';
 
 /** Elements of meta that a contained resource may not have. */
@@ -18,42 +18,26 @@ const forbiddenMeta: readonly (readonly [element: string, invariant: string])[] 
 export function checkContained(run: Run, resource: JsonObject, place: Place): void {
   if (resource.contained !== undefined) {
     const problem = 'may not stand in a contained resource: contain it in the outer one (dom-2)';
-    report(run, 'contained', { parent: place, name: 'contained', index: -1 }, problem);
+    report(run, 'contained', stepInto(place, 'contained'), problem);
   }
   const { meta } = resource;
   if (!isObject(meta)) return;
   for (const [name, invariant] of forbiddenMeta) {
-    if (meta[name] === undefined) continue;
-    const metaPlace = { parent: place, name: 'meta', index: -1 };
-    report(
-      run,
-      'contained',
-      { parent: metaPlace, name, index: -1 },
-      `may not stand in a contained resource (${invariant})`,
-    );
+    const problem = `may not stand in a contained resource (${invariant})`;
+    if (meta[name] !== undefined) report(run, 'contained', stepInto(stepInto(place, 'meta'), name), problem);
   }
 }
 
 /** Checks, when the whole outer resource is read, that ids differ and that every contained resource is used (dom-3). */
-export function checkContainedUse(
-  run: Run,
-  contained: readonly JsonValue[],
-  scope: ResourceScope,
-  parent: Place,
-): void {
+export function checkContainedUse(run: Run, contained: JsonValue[], scope: ResourceScope, parent: Place): void {
   const ids = new Set<string>();
   contained.forEach((inner, index) => {
     if (!isObject(inner)) return;
     const { id } = inner;
-    const place = { parent, name: 'contained', index };
+    const place = stepInto(parent, 'contained', index);
     if (typeof id === 'string') {
-      if (ids.has(id))
-        report(
-          run,
-          'contained',
-          { parent: place, name: 'id', index: -1 },
-          `${quoteText(id)} is the id of another contained resource, too`,
-        );
+      const problem = `${quoteText(id)} is the id of another contained resource, too`;
+      if (ids.has(id)) report(run, 'contained', stepInto(place, 'id'), problem);
       ids.add(id);
     }
     if (run.full) return;
@@ -89,7 +73,7 @@ export function findUnreferenced(contained: readonly JsonValue[], scope: Resourc
   for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
     if (unused.has(index)) continue;
     unused.add(index);
-    for (const id of refersTo.get(contained[index] ?? null) ?? []) {
+    for (const { id } of refersTo.get(contained[index] ?? null) ?? []) {
       const left = (referrers.get(id) ?? 0) - 1;
       referrers.set(id, left);
       if (left > 0) continue;
@@ -99,18 +83,10 @@ export function findUnreferenced(contained: readonly JsonValue[], scope: Resourc
   return unused;
 }
 
-/** Contained resource → ids that it refers to. */
-function referencesOf({ referred }: ResourceScope): ReadonlyMap<JsonValue, readonly string[]> {
-  const references = new Map<JsonValue, string[]>();
-  for (const [id, referrers] of referred) {
-    for (const referrer of referrers) {
-      if (referrer === undefined) continue;
-      const known = references.get(referrer);
-      if (known === undefined) references.set(referrer, [id]);
-      else known.push(id);
-    }
-  }
-  return references;
+/** The ids that are referred to, by the contained resource that refers to them. */
+function referencesOf({ referred }: ResourceScope) {
+  const all = [...referred].flatMap(([id, referrers]) => [...referrers].map((referrer) => ({ referrer, id })));
+  return Map.groupBy(all, ({ referrer }) => referrer);
 }
 
 function idOf(inner: JsonValue | undefined): string | undefined {

@@ -61,6 +61,11 @@ export interface Place {
   readonly index: number;
 }
 
+/** The place of an element inside another. */
+export function stepInto(parent: Place, name: string, index = -1): Place {
+  return { parent, name, index };
+}
+
 export function buildElementPath(place: Place): string {
   const step = place.index < 0 ? place.name : `${place.name}[${place.index}]`;
   return place.parent === undefined ? step : `${buildElementPath(place.parent)}.${step}`;

@@ -70,10 +70,7 @@ export function isId(value: string): boolean {
 }
 
 /** Element.id: "any string value that does not contain spaces". https://hl7.org/fhir/R4/element.html#id */
-export const elementIdCheck: PrimitiveCheck = text(
-  pattern(uriPattern, 'must be an id of an element: no white space'),
-  'id',
-);
+export const elementIdCheck = text(pattern(uriPattern, 'must be an id of an element: no white space'), 'id');
 
 function text(problem: (value: string) => string | undefined, rule: ValidationRule = 'format'): PrimitiveCheck {
   return (value) => {
@@ -93,10 +90,8 @@ function string(value: JsonValue): Problem | undefined {
   if (value === '') return emptyText;
   if (value.length > stringLengthMax)
     return { rule: 'too-long', text: `may have ${stringLengthMax} characters at most` };
-  if (controlCharacter.test(value)) {
-    return { rule: 'format', text: 'may not contain control characters other than tab, line feed and carriage return' };
-  }
-  return undefined;
+  if (!controlCharacter.test(value)) return undefined;
+  return { rule: 'format', text: 'may not contain control characters other than tab, line feed and carriage return' };
 }
 
 function decimal(value: JsonValue): Problem | undefined {
@@ -110,14 +105,9 @@ function integer(min: number): PrimitiveCheck {
   return (value) => {
     if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= integerMax) return undefined;
     if (typeof value !== 'number' && !isRawDecimal(value)) return wrongType('must be a JSON number');
-    const digits = formatDecimal(value);
-    const plain = /^(?:0|-?[1-9][0-9]*)$/.test(digits);
-    return {
-      rule: 'format',
-      text: plain
-        ? `must be an integer from ${min} to ${integerMax}`
-        : 'must be an integer: no fraction, exponent or negative zero',
-    };
+    const isPlain = /^(?:0|-?[1-9][0-9]*)$/.test(formatDecimal(value));
+    const why = isPlain ? ` from ${min} to ${integerMax}` : ': no fraction, exponent or negative zero';
+    return { rule: 'format', text: `must be an integer${why}` };
   };
 }
 

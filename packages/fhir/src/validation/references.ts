@@ -4,7 +4,7 @@
  * https://hl7.org/fhir/R4/references.html#literal
  */
 import type { JsonObject } from '../json.ts';
-import { type Place, quoteText, type Run, report } from './issue.ts';
+import { type Place, quoteText, type Run, report, stepInto } from './issue.ts';
 import { isId } from './primitives.ts';
 import { explainUnknownType, isResourceType } from './resource-types.ts';
 import { type ResourceScope, useFragment } from './scope.ts';
@@ -23,19 +23,17 @@ interface Literal {
   readonly problem?: string;
 }
 
+/** What a Reference may point to; undefined: anything. */
+type Targets = readonly string[] | undefined;
+
 /** Checks a Reference whose structure is right: its literal, its type, and both against the allowed targets. */
-export function checkReference(
-  run: Run,
-  value: JsonObject,
-  place: Place,
-  targets: readonly string[] | undefined,
-): void {
+export function checkReference(run: Run, value: JsonObject, place: Place, targets: Targets): void {
   const { reference, type } = value;
   let target: string | undefined;
   if (typeof reference === 'string' && reference !== '') {
     const literal = readLiteral(reference, run.scope);
     if (literal.problem !== undefined) {
-      report(run, 'reference', { parent: place, name: 'reference', index: -1 }, literal.problem);
+      report(run, 'reference', stepInto(place, 'reference'), literal.problem);
       return;
     }
     target = literal.type;
@@ -44,14 +42,8 @@ export function checkReference(
   if (typeof type === 'string' && type !== '') checkType(run, type, target, targets, place);
 }
 
-function checkType(
-  run: Run,
-  type: string,
-  target: string | undefined,
-  targets: readonly string[] | undefined,
-  place: Place,
-): void {
-  const typePlace = { parent: place, name: 'type', index: -1 };
+function checkType(run: Run, type: string, target: string | undefined, targets: Targets, place: Place): void {
+  const typePlace = stepInto(place, 'type');
   if (type.includes(':')) return; // the canonical URL of a logical model
   if (!isResourceType(type)) report(run, 'reference-target', typePlace, explainUnknownType(type));
   else if (target !== undefined && target !== type) {
@@ -59,21 +51,10 @@ function checkType(
   } else if (target === undefined) checkTarget(run, type, targets, place, 'type');
 }
 
-function checkTarget(
-  run: Run,
-  target: string | undefined,
-  targets: readonly string[] | undefined,
-  place: Place,
-  name: string,
-): void {
+function checkTarget(run: Run, target: string | undefined, targets: Targets, place: Place, name: string): void {
   if (target === undefined || targets === undefined || targets.includes(target)) return;
   const allowed = targets.length > 12 ? `${targets.slice(0, 12).join(', ')}, …` : targets.join(', ');
-  report(
-    run,
-    'reference-target',
-    { parent: place, name, index: -1 },
-    `may not point to ${target}: allowed is ${allowed}`,
-  );
+  report(run, 'reference-target', stepInto(place, name), `may not point to ${target}: allowed is ${allowed}`);
 }
 
 function readLiteral(reference: string, scope: ResourceScope): Literal {

@@ -4,7 +4,7 @@
  * https://hl7.org/fhir/R4/json.html#primitive
  */
 import type { JsonObject, JsonValue } from '../json.ts';
-import { type Place, type Run, report } from './issue.ts';
+import { type Place, type Run, report, stepInto } from './issue.ts';
 import { isObject } from './scope.ts';
 import type { Property } from './shape.ts';
 
@@ -19,25 +19,15 @@ export function checkSiblings(
   parent: Place,
   checkElement: ElementCheck,
 ): void {
-  const place = { parent, name: property.name, index: -1 };
-  const values = object[property.jsonName];
-  if (!property.repeats) {
-    checkSibling(run, siblings, values, property, place, checkElement);
-    return;
-  }
-  if (!Array.isArray(siblings)) {
-    report(
-      run,
-      'primitive-sibling',
-      place,
-      `_${property.jsonName} must be a JSON array: ${property.jsonName} may repeat`,
-    );
-    return;
-  }
-  if (siblings.length === 0)
-    report(run, 'empty', place, `_${property.jsonName} may not be an empty array: leave it out`);
+  const { name, jsonName } = property;
+  const place = stepInto(parent, name);
+  const values = object[jsonName];
+  if (!property.repeats) return checkSibling(run, siblings, values, property, place, checkElement);
+  if (!Array.isArray(siblings))
+    return report(run, 'primitive-sibling', place, `_${jsonName} must be a JSON array: ${jsonName} may repeat`);
+  if (siblings.length === 0) report(run, 'empty', place, `_${jsonName} may not be an empty array: leave it out`);
   if (Array.isArray(values) && values.length !== siblings.length) {
-    const problem = `_${property.jsonName} must have as many entries as ${property.jsonName}: ${siblings.length} is not ${values.length}`;
+    const problem = `_${jsonName} must have as many entries as ${jsonName}: ${siblings.length} is not ${values.length}`;
     report(run, 'primitive-sibling', place, problem);
   }
   siblings.forEach((sibling, index) => {
@@ -64,15 +54,13 @@ function checkSibling(
   checkElement: ElementCheck,
 ): void {
   if (!isObject(sibling)) {
-    report(run, 'primitive-sibling', place, `_${property.jsonName} must be a JSON object with id or extension`);
-    return;
+    const problem = `_${property.jsonName} must be a JSON object with id or extension`;
+    return report(run, 'primitive-sibling', place, problem);
   }
   checkElement(run, sibling, place);
-  const valueless = value === undefined || value === null;
   // One that is empty altogether has been reported as such.
-  if (valueless && sibling.id !== undefined && sibling.extension === undefined) {
+  if ((value ?? null) === null && sibling.id !== undefined && sibling.extension === undefined)
     report(run, 'primitive-sibling', place, bothMissing(property));
-  }
 }
 
 function bothMissing(property: Property): string {

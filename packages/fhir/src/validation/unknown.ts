@@ -4,7 +4,7 @@
 import { buildJsonName, type ElementDefinition } from '../definitions.ts';
 import { isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
 import { formatPathStep } from '../json-error.ts';
-import { type Place, type Run, report } from './issue.ts';
+import { type Place, type Run, report, stepInto } from './issue.ts';
 import type { Shape } from './shape.ts';
 import { findNearestName } from './suggestion.ts';
 
@@ -28,23 +28,18 @@ export function reportUnknown(
   }
   const choice = shape.choices.find((element) => key === element.name || isWrongSuffix(key, element.name));
   if (choice !== undefined) {
-    report(run, 'choice', { parent, name: choice.name, index: -1 }, choiceProblem(key, choice));
+    report(run, 'choice', stepInto(parent, choice.name), choiceProblem(key, choice));
     return choice;
   }
-  const place = { parent, name: formatPathStep(key), index: -1 };
   const base = key.startsWith('_') ? shape.properties.get(key.slice(1)) : undefined;
   if (base === undefined || base.kind === 'resourceType') {
-    report(
-      run,
-      'unknown-element',
-      place,
-      `unknown element of ${shape.definition.name}${run.issues.length < suggestionsMax ? suggestion(key, shape) : ''}`,
-    );
+    const hint = run.issues.length < suggestionsMax ? suggestion(key, shape) : '';
+    const place = stepInto(parent, formatPathStep(key));
+    report(run, 'unknown-element', place, `unknown element of ${shape.definition.name}${hint}`);
   } else {
     const why =
       base.kind === 'object' ? `its id and extensions stand in ${base.jsonName} itself` : 'it can have no extensions';
-    const problem = `_${base.jsonName} is not allowed: ${why}`;
-    report(run, 'primitive-sibling', { ...place, name: base.name }, problem);
+    report(run, 'primitive-sibling', stepInto(parent, base.name), `_${base.jsonName} is not allowed: ${why}`);
   }
   return undefined;
 }
@@ -58,10 +53,8 @@ export function reportNotObject(run: Run, value: JsonValue, place: Place, expect
 }
 
 function suggestion(key: string, shape: Shape): string {
-  const nearest = findNearestName(
-    key,
-    [...shape.properties.keys()].filter((name) => !name.startsWith('_')),
-  );
+  const names = shape.properties.keys().filter((name) => !name.startsWith('_'));
+  const nearest = findNearestName(key, names);
   return nearest === undefined ? '' : `: did you mean ${nearest}?`;
 }
 

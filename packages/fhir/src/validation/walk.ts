@@ -7,7 +7,7 @@ import type { BudgetedWork } from '../budget.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { reportCode } from './bindings.ts';
 import { checkContained, checkContainedUse, useNarrativeLinks } from './contained.ts';
-import { type Place, quoteText, type Run, report } from './issue.ts';
+import { type Place, quoteText, type Run, report, stepInto } from './issue.ts';
 import { explainUnknownType, isResourceType } from './resource-types.ts';
 import { buildResourceScope, isObject, useFragment } from './scope.ts';
 import { getShape, type Property, requireShape, type Shape } from './shape.ts';
@@ -60,7 +60,6 @@ export const validating: BudgetedWork = {
   cheaper: 'send fewer elements, or several resources',
 };
 
-/** Checks all properties of an object of a known type. */
 function checkObject(run: Run, object: JsonObject, shape: Shape, place: Place): void {
   const keys = Object.keys(object);
   run.meter?.spend(keys.length);
@@ -95,36 +94,23 @@ function checkProperty(run: Run, object: JsonObject, value: JsonValue, property:
   } else if (!property.repeats) {
     checkValue(run, value, property, parent, -1);
   } else if (!Array.isArray(value)) {
-    const place = { parent, name: property.name, index: -1 };
-    report(run, 'type', place, value === null ? nullProblem : `must be a JSON array: ${property.jsonName} may repeat`);
+    const problem = value === null ? nullProblem : `must be a JSON array: ${property.jsonName} may repeat`;
+    report(run, 'type', stepInto(parent, property.name), problem);
   } else if (value.length === 0) {
-    report(
-      run,
-      'empty',
-      { parent, name: property.name, index: -1 },
-      'may not be an empty array: leave the element out',
-    );
-  } else {
-    checkEntries(run, object, value, property, parent);
-  }
+    report(run, 'empty', stepInto(parent, property.name), 'may not be an empty array: leave the element out');
+  } else checkEntries(run, object, value, property, parent);
 }
 
-function checkEntries(
-  run: Run,
-  object: JsonObject,
-  values: readonly JsonValue[],
-  property: Property,
-  parent: Place,
-): void {
+function checkEntries(run: Run, object: JsonObject, values: JsonValue[], property: Property, parent: Place): void {
   run.meter?.spend(values.length);
   for (let index = 0; index < values.length; index++) {
     if (run.full) return;
     const value = values[index] ?? null;
     if (value !== null) checkValue(run, value, property, parent, index);
-    else if (property.kind !== 'primitive') report(run, 'type', { parent, name: property.name, index }, nullProblem);
+    else if (property.kind !== 'primitive') report(run, 'type', stepInto(parent, property.name, index), nullProblem);
     else if (!hasSibling(object, property, index)) {
       const problem = `may be null only where _${property.jsonName} has an extension at the same place`;
-      report(run, 'primitive-sibling', { parent, name: property.name, index }, problem);
+      report(run, 'primitive-sibling', stepInto(parent, property.name, index), problem);
     }
   }
 }
@@ -132,11 +118,8 @@ function checkEntries(
 const nullProblem = 'may not be null: leave the element out';
 
 function checkValue(run: Run, value: JsonValue, property: Property, parent: Place, index: number): void {
-  if (property.kind === 'primitive') {
-    checkPrimitive(run, value, property, parent, index);
-    return;
-  }
-  const place = { parent, name: property.name, index };
+  if (property.kind === 'primitive') return checkPrimitive(run, value, property, parent, index);
+  const place = stepInto(parent, property.name, index);
   if (property.kind === 'object') checkObjectValue(run, value, property, place);
   else if (property.kind === 'resource' && property.name === 'contained') checkContainedResource(run, value, place);
   else if (property.kind === 'resource') checkResource(run, value, place);
@@ -145,14 +128,10 @@ function checkValue(run: Run, value: JsonValue, property: Property, parent: Plac
 function checkObjectValue(run: Run, value: JsonValue, property: Property, place: Place): void {
   const { definition } = property;
   if (definition === undefined) return;
-  if (!isObject(value)) {
-    reportNotObject(run, value, place, definition.name);
-    return;
-  }
+  if (!isObject(value)) return reportNotObject(run, value, place, definition.name);
   checkObject(run, value, getShape(definition), place);
-  if (value.id !== undefined && Object.keys(value).length === 1) {
+  if (value.id !== undefined && Object.keys(value).length === 1)
     report(run, 'empty', place, 'may not have an id only (ele-1)');
-  }
   property.rule?.(run, value, place);
 }
 
@@ -164,14 +143,14 @@ function checkPrimitive(run: Run, value: JsonValue, property: Property, parent: 
     run.meter?.spend(Math.trunc(value.length / charactersPerStep));
   const problem = property.check?.(value);
   if (problem !== undefined) {
-    const place = { parent, name: property.name, index };
+    const place = stepInto(parent, property.name, index);
     if (value === null || (Array.isArray(value) && !property.repeats)) reportNotObject(run, value, place, '');
     else if (typeof value === 'string' && problem.rule === 'format')
       report(run, problem.rule, place, `${quoteText(value)} ${problem.text}`);
     else report(run, problem.rule, place, problem.text);
   } else if (typeof value === 'string') {
     if (property.codes !== undefined && !property.codes.has(value)) {
-      reportCode(run, value, property.valueSet, { parent, name: property.name, index });
+      reportCode(run, value, property.valueSet, stepInto(parent, property.name, index));
     } else if (property.linking && value.charCodeAt(0) === 0x23 /* # */) useFragment(run.scope, value.slice(1));
   }
 }
@@ -185,20 +164,13 @@ function reportMissing(run: Run, shape: Shape, present: number, place: Place): v
   shape.required.forEach((element, bit) => {
     if ((present & (1 << bit)) !== 0) return;
     const name = element.choice ? `${element.name}[x]` : element.name;
-    report(
-      run,
-      'cardinality-min',
-      { parent: place, name: element.name, index: -1 },
-      `${name} is required (cardinality ${element.min}..${maxText(element.max)})`,
-    );
+    const max = element.max === Number.POSITIVE_INFINITY ? '*' : element.max;
+    const problem = `${name} is required (cardinality ${element.min}..${max})`;
+    report(run, 'cardinality-min', stepInto(place, element.name), problem);
   });
-}
-
-function maxText(max: number): string {
-  return max === Number.POSITIVE_INFINITY ? '*' : String(max);
 }
 
 function reportChoice(run: Run, first: Property, second: Property, place: Place): void {
   const problem = `may have one type only: ${first.jsonName} and ${second.jsonName} are both present`;
-  report(run, 'choice', { parent: place, name: second.name, index: -1 }, problem);
+  report(run, 'choice', stepInto(place, second.name), problem);
 }
