@@ -1,47 +1,22 @@
 /**
- * Where a JSON text is at fault: path, line and column. Found only when an error is thrown, by walking the text again
- * from its beginning, so that parsing itself keeps no account of paths.
+ * Where a JSON text is at fault. The path is found only when an error is thrown, by walking the text again from its
+ * beginning, so that parsing itself keeps no account of paths.
  */
+import { shortenName, TextError } from './text-error.ts';
 
 export type JsonRule = 'syntax' | 'duplicate-key' | 'forbidden-key' | 'too-deep' | 'too-long';
 
-/** A JSON text that was refused. The message begins with the path and ends with line and column. */
-export class JsonError extends Error {
-  readonly rule: JsonRule;
-  /** Like `Patient.name[0]`; without the type when `resourceType` was not read before the fault; '' at the root. */
-  readonly path: string;
-  /** From 1. */
-  readonly line: number;
-  /** From 1, in UTF-16 code units. */
-  readonly column: number;
-
-  constructor(rule: JsonRule, path: string, line: number, column: number, problem: string) {
-    super(`${path === '' ? '' : `${path}: `}${problem} (line ${line}, column ${column})`);
-    this.name = 'JsonError';
-    this.rule = rule;
-    this.path = path;
-    this.line = line;
-    this.column = column;
-  }
-}
-
-interface Place {
-  readonly path: string;
-  readonly line: number;
-  readonly column: number;
+/** A JSON text that was refused. */
+export class JsonError extends TextError<JsonRule> {
+  override readonly name = 'JsonError';
 }
 
 /**
- * The place of an offset in a text that is valid JSON up to there. With `keyIncluded` the offset is that of a key in
+ * The path of an offset in a text that is valid JSON up to there. With `keyIncluded` the offset is that of a key in
  * quotes, and the path ends with that key.
  */
-export function locate(text: string, offset: number, keyIncluded = false): Place {
-  const lines = text.slice(0, offset).split(/\r\n|\n|\r/);
-  return {
-    path: shortened(pathAt(text, keyIncluded ? endOfString(text, offset) : offset)),
-    line: lines.length,
-    column: (lines.at(-1)?.length ?? 0) + 1,
-  };
+export function findPath(text: string, offset: number, keyIncluded: boolean): string {
+  return shortened(pathAt(text, keyIncluded ? endOfString(text, offset) : offset));
 }
 
 /** A path of hundreds of levels would hide what is wrong: its middle is left out. */
@@ -95,12 +70,12 @@ function changeLevel(levels: Level[], character: string): void {
 function appendLevel(path: string, level: Level): string {
   if (level.array) return `${path}[${level.index}]`;
   if (level.key === undefined) return path;
-  return path === '' ? formatPathStep(level.key) : `${path}.${formatPathStep(level.key)}`;
+  return `${path}${path === '' ? '' : '.'}${formatPathStep(level.key)}`;
 }
 
 /** A key as a step of a path: shortened, and delimited as in FHIRPath when it is not an identifier. */
 export function formatPathStep(key: string): string {
-  const short = key.length > 64 ? `${key.slice(0, 64)}…` : key;
+  const short = shortenName(key);
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(short) ? short : `\`${JSON.stringify(short).slice(1, -1)}\``;
 }
 

@@ -6,7 +6,8 @@
  *
  * Serialise with JSON.stringify: raw decimals are written as they were read.
  */
-import { JsonError, type JsonRule, locate } from './json-error.ts';
+import { findPath, JsonError, type JsonRule } from './json-error.ts';
+import { findLoneSurrogate, formatCodePoint, shortenName } from './text-error.ts';
 
 export { JsonError, type JsonRule } from './json-error.ts';
 
@@ -74,7 +75,10 @@ export function parseJsonObject(text: string): JsonObject {
 export function openReader(text: string, limits: JsonLimits): Reader {
   const reader: Reader = { text, limits, at: 0, depth: 0 };
   if (text.charCodeAt(0) === byteOrderMark) fail(reader, 'syntax', 0, 'byte order mark before the JSON text');
-  if (!text.isWellFormed()) failAtLoneSurrogate(reader);
+  if (!text.isWellFormed()) {
+    const problem = 'half of a surrogate pair stands alone: the text is not valid Unicode';
+    fail(reader, 'syntax', findLoneSurrogate(text), problem);
+  }
   skipSpace(reader);
   return reader;
 }
@@ -186,7 +190,7 @@ export function readMemberName(reader: Reader, object: JsonObject, seen: number,
   if (members === membersMax) fail(reader, 'too-long', start, `an object may have ${membersMax} members at most`);
   const key = readKey(reader);
   if ((seen & bitOf(key)) !== 0 && Object.hasOwn(object, key)) {
-    fail(reader, 'duplicate-key', start, `the key ${shown(key)} occurs twice in one object`);
+    fail(reader, 'duplicate-key', start, `the key ${JSON.stringify(shortenName(key))} occurs twice in one object`);
   }
   if (key === '__proto__') fail(reader, 'forbidden-key', start, 'the key "__proto__" is not accepted');
   if (skipSpace(reader) !== colon)
@@ -206,7 +210,6 @@ function readArray(reader: Reader): JsonValue[] {
   }
 }
 
-/** Reads an entry of an array. */
 export function readEntry(reader: Reader, array: JsonValue[]): void {
   if (array.length === reader.limits.arrayLengthMax) {
     fail(reader, 'too-long', reader.at, `an array may have ${reader.limits.arrayLengthMax} entries at most`);
@@ -290,7 +293,6 @@ function skipDigits(reader: Reader, from: number): number {
 const recentKeys: string[] = new Array(2048).fill('');
 const recentKeyLengthMax = 48;
 
-/** Reads a key in quotes. */
 function readKey(reader: Reader): string {
   const { text } = reader;
   const start = reader.at + 1;
@@ -315,7 +317,6 @@ function readKey(reader: Reader): string {
   return key;
 }
 
-/** Reads a string in quotes. */
 function readString(reader: Reader): string {
   const { text } = reader;
   const start = reader.at + 1;
@@ -328,7 +329,7 @@ function readString(reader: Reader): string {
       at = skipEscape(reader, at);
       escaped = true;
     } else if (code < 0x20) {
-      fail(reader, 'syntax', at, `a control character (${hex(code)}) must be escaped inside a string`);
+      fail(reader, 'syntax', at, `a control character (${formatCodePoint(code)}) must be escaped inside a string`);
     }
   }
   if (at >= text.length) fail(reader, 'syntax', text.length, 'a string is not closed: found the end of the text');
@@ -362,29 +363,11 @@ function skipEscape(reader: Reader, at: number): number {
 function found(reader: Reader): string {
   const point = reader.text.codePointAt(reader.at);
   if (point === undefined) return 'the end of the text';
-  return point > 0x20 && point < 0x7f ? `"${String.fromCodePoint(point)}"` : hex(point);
-}
-
-function hex(point: number): string {
-  return `U+${point.toString(16).toUpperCase().padStart(4, '0')}`;
-}
-
-function shown(key: string): string {
-  return JSON.stringify(key.length > 64 ? `${key.slice(0, 64)}…` : key);
-}
-
-function failAtLoneSurrogate(reader: Reader): never {
-  const match = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.exec(reader.text);
-  return fail(
-    reader,
-    'syntax',
-    match?.index ?? 0,
-    'half of a surrogate pair stands alone: the text is not valid Unicode',
-  );
+  return point > 0x20 && point < 0x7f ? `"${String.fromCodePoint(point)}"` : formatCodePoint(point);
 }
 
 /** Throws the error for a fault at an offset; the path is that of the element which was being read. */
 function fail(reader: Reader, rule: JsonRule, offset: number, problem: string): never {
-  const { path, line, column } = locate(reader.text, offset, rule === 'duplicate-key' || rule === 'forbidden-key');
-  throw new JsonError(rule, path, line, column, problem);
+  const path = findPath(reader.text, offset, rule === 'duplicate-key' || rule === 'forbidden-key');
+  throw new JsonError(rule, path, reader.text.slice(0, offset), problem);
 }

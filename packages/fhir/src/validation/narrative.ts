@@ -5,9 +5,13 @@
  *
  * https://hl7.org/fhir/R4/narrative.html#xhtml (txt-1, txt-2)
  */
+import { shortenName } from '../text-error.ts';
 import { findReferenceProblem, notXmlCharacter, withoutReferences } from '../xml/characters.ts';
 import { xhtmlNamespace } from '../xml/namespaces.ts';
 import { narrativeElements, narrativeUrlSchemes } from './narrative-vocabulary.ts';
+
+/** Characters of a name that a message quotes, at most. */
+const quotedMax = 32;
 
 /** Elements open inside each other, at most. */
 const nestingMax = 200;
@@ -88,7 +92,8 @@ function endTagProblem(scanner: Scanner): string | undefined {
   const name = endTag.exec(scanner.text)?.[1];
   if (name === undefined) return `must be well-formed: an end tag is broken at character ${scanner.at + 1}`;
   const expected = scanner.open.pop();
-  if (name !== expected) return `must be well-formed: </${shortened(name)}> does not close <${expected ?? ''}>`;
+  if (name !== expected)
+    return `must be well-formed: </${shortenName(name, quotedMax)}> does not close <${expected ?? ''}>`;
   scanner.at = endTag.lastIndex;
   return undefined;
 }
@@ -114,10 +119,9 @@ function startTagProblem(scanner: Scanner): string | undefined {
   const name = startOfTag.exec(scanner.text)?.[1];
   if (name === undefined) return `must be well-formed: "<" begins no tag at character ${scanner.at + 1}`;
   const allowed = narrativeElements.get(name);
-  if (allowed === undefined) return `may not contain the element <${shortened(name)}> (txt-1)`;
-  const root = scanner.open.length === 0;
+  if (allowed === undefined) return `may not contain the element <${shortenName(name, quotedMax)}> (txt-1)`;
   scanner.at = startOfTag.lastIndex;
-  const problem = attributesProblem(scanner, name, allowed, root);
+  const problem = attributesProblem(scanner, name, allowed);
   if (problem !== undefined) return problem;
   const isEmpty = passEndOfTag(scanner);
   if (isEmpty === undefined)
@@ -164,13 +168,8 @@ function passEndOfTag(scanner: Scanner): boolean | undefined {
 }
 
 /** Checks the attributes of a start tag and moves behind them. */
-function attributesProblem(
-  scanner: Scanner,
-  element: string,
-  allowed: ReadonlySet<string>,
-  root: boolean,
-): string | undefined {
-  const { text } = scanner;
+function attributesProblem(scanner: Scanner, element: string, allowed: ReadonlySet<string>): string | undefined {
+  const { text, open } = scanner;
   let names: string[] | undefined;
   while (text.charCodeAt(scanner.at) <= 0x20) {
     attribute.lastIndex = scanner.at;
@@ -178,22 +177,21 @@ function attributesProblem(
     if (match === null) break;
     const name = match[1] ?? '';
     const value = match[2] ?? match[3] ?? '';
-    if (!allowed.has(name)) return `may not contain the attribute ${shortened(name)} at <${element}> (txt-1)`;
+    if (!allowed.has(name))
+      return `may not contain the attribute ${shortenName(name, quotedMax)} at <${element}> (txt-1)`;
     if (names?.includes(name)) return `must be well-formed: <${element}> has the attribute ${name} twice`;
     names = names === undefined ? [name] : [...names, name];
     const problem = valueProblem(element, name, value);
     if (problem !== undefined) return problem;
     scanner.at = attribute.lastIndex;
   }
-  if (root && !names?.includes('xmlns')) return `must have the namespace: <div xmlns="${xhtmlNamespace}">`;
+  if (open.length === 0 && !names?.includes('xmlns')) return `must have the namespace: <div xmlns="${xhtmlNamespace}">`;
   return undefined;
 }
 
 function valueProblem(element: string, name: string, value: string): string | undefined {
-  if (value.includes('&')) {
-    const problem = entityProblem(value);
-    if (problem !== undefined) return problem;
-  }
+  const problem = value.includes('&') ? entityProblem(value) : undefined;
+  if (problem !== undefined) return problem;
   if (name === 'xmlns' && value !== xhtmlNamespace) return `must have the namespace: <div xmlns="${xhtmlNamespace}">`;
   if (name === 'style') return styleProblem(element, withoutReferences(value));
   const schemes = narrativeUrlSchemes.get(name);
@@ -206,7 +204,7 @@ function urlProblem(element: string, name: string, value: string, schemes: Reado
   const scheme = /^([^/?#:]*):/.exec(url)?.[1];
   if (scheme === undefined) return undefined;
   if (!schemes.has(scheme))
-    return `may not contain the URL scheme ${shortened(scheme)}: in ${name} of <${element}> (txt-1)`;
+    return `may not contain the URL scheme ${shortenName(scheme, quotedMax)}: in ${name} of <${element}> (txt-1)`;
   if (scheme === 'data' && !pixelImage.test(url)) {
     return `may contain data: URLs of pixel images only: in ${name} of <${element}> (txt-1)`;
   }
@@ -226,8 +224,4 @@ function styleProblem(element: string, value: string): string | undefined {
 function entityProblem(text: string): string | undefined {
   const problem = findReferenceProblem(text);
   return problem === undefined ? undefined : `must be well-formed: ${problem.text}`;
-}
-
-function shortened(name: string): string {
-  return name.length > 32 ? `${name.slice(0, 32)}…` : name;
 }

@@ -8,7 +8,7 @@
 export const notXmlCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 
 /** Whether a code point is a character of XML. */
-export function isXmlCharacter(point: number): boolean {
+function isXmlCharacter(point: number): boolean {
   if (point < 0x20) return point === 0x9 || point === 0xa || point === 0xd;
   return point < 0xd800 || (point > 0xdfff && point < 0xfffe) || (point > 0xffff && point <= 0x10ffff);
 }
@@ -18,27 +18,18 @@ const reference = /&(?:(amp|lt|gt|quot|apos);|#(?:0*(\d{1,7})|x0*([0-9A-Fa-f]{1,
 
 const characters: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-export interface ReferenceProblem {
-  /** Offset of the "&" in the text. */
-  readonly offset: number;
-  readonly text: string;
-}
-
 /**
  * What is wrong with the first broken reference of a text; undefined if none is. Only the five entities of XML itself
- * are known: &nbsp; and the other names of HTML are not, and none can be declared.
+ * are known: &nbsp; and the other names of HTML are not, and none can be declared. `offset` is that of its "&".
  */
-export function findReferenceProblem(text: string): ReferenceProblem | undefined {
+export function findReferenceProblem(text: string): { readonly offset: number; readonly text: string } | undefined {
   for (let offset = text.indexOf('&'); offset >= 0; offset = text.indexOf('&', offset + 1)) {
     // Narratives have thousands of these, and an expression takes several times as long.
     if (commonReferences.some((common) => text.startsWith(common, offset))) continue;
     reference.lastIndex = offset;
     const [whole = '&', name, decimal, hexadecimal] = reference.exec(text) ?? [];
     if (name !== undefined) continue;
-    if (whole === '&') {
-      const problem = '"&" must begin &amp; &lt; &gt; &quot; &apos; or a character number';
-      return { offset, text: problem };
-    }
+    if (whole === '&') return { offset, text: '"&" must begin &amp; &lt; &gt; &quot; &apos; or a character number' };
     if (!isXmlCharacter(pointOf(decimal, hexadecimal))) return { offset, text: `${whole} is no character of XML` };
   }
   return undefined;

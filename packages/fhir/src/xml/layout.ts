@@ -12,6 +12,7 @@ import {
   isSubtypeOf,
   type TypeDefinition,
 } from '../definitions.ts';
+import { getOrMake } from '../memo.ts';
 import type { ScalarKind } from './scalars.ts';
 
 /** What stands under one name of a type. All have the same fields, so that reading them is fast. */
@@ -45,12 +46,9 @@ const layouts = new WeakMap<TypeDefinition, Layout>();
 
 /** The compiled form of a type, made once per definition. */
 export function getLayout(definition: TypeDefinition): Layout {
-  let layout = layouts.get(definition);
-  if (layout === undefined) {
-    layout = { definition, members: membersOf(definition), isResource: definition.kind === 'resource' };
-    layouts.set(definition, layout);
-  }
-  return layout;
+  return getOrMake(layouts, definition, () => {
+    return { definition, members: membersOf(definition), isResource: definition.kind === 'resource' };
+  });
 }
 
 /** The layout of a resource type that can stand in a text; undefined for other names. */
@@ -67,16 +65,11 @@ export function getPrimitiveLayout(): Layout {
 }
 
 function membersOf(definition: TypeDefinition): ReadonlyMap<string, Member> {
-  const members = new Map<string, Member>();
-  let order = 0;
-  for (const element of definition.elements.values()) {
-    for (const type of element.types) {
-      const member = memberOf(definition, element, type, order);
-      members.set(member.name, member);
-    }
-    order++;
-  }
-  return members;
+  const elements = [...definition.elements.values()];
+  const members = elements.flatMap((element, order) =>
+    element.types.map((type) => memberOf(definition, element, type, order)),
+  );
+  return new Map(members.map((member) => [member.name, member]));
 }
 
 function memberOf(owner: TypeDefinition, element: ElementDefinition, type: ElementType, order: number): Member {

@@ -8,26 +8,23 @@ const start =
 const anyName = new RegExp(`[${start}][${start}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}-\\u{2040}]*`, 'uy');
 
 /** Whether an ASCII character may stand in a name: 1 anywhere, 2 not at its beginning. */
-const asciiName = new Uint8Array(128);
-for (let code = 0; code < 128; code++) {
+const asciiName = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
-  if (/[:A-Z_a-z]/.test(character)) asciiName[code] = 1;
-  else if (/[-.0-9]/.test(character)) asciiName[code] = 2;
-}
+  if (/[:A-Z_a-z]/.test(character)) return 1;
+  return /[-.0-9]/.test(character) ? 2 : 0;
+});
 
 /** The length of the name at an offset, colons included; 0 if there is none. */
 export function measureName(text: string, offset: number): number {
   let at = offset;
   for (; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code >= 0x80) return anyNameLength(text, offset);
+    if (code >= 0x80) {
+      anyName.lastIndex = offset;
+      return anyName.exec(text)?.[0].length ?? 0;
+    }
     const kind = asciiName[code];
     if (kind === 0 || (kind === 2 && at === offset)) break;
   }
   return at - offset;
-}
-
-function anyNameLength(text: string, offset: number): number {
-  anyName.lastIndex = offset;
-  return anyName.exec(text)?.[0].length ?? 0;
 }

@@ -3,7 +3,8 @@
  *
  * https://www.w3.org/TR/xml-names/ · https://hl7.org/fhir/R4/xml.html
  */
-import { type Attribute, fail, type Scanner, type StartTag, shortenName } from './scanner.ts';
+import { shortenName } from '../text-error.ts';
+import { type Attribute, fail, type Scanner, type StartTag } from './scanner.ts';
 
 export const fhirNamespace = 'http://hl7.org/fhir';
 export const xhtmlNamespace = 'http://www.w3.org/1999/xhtml';
@@ -34,8 +35,7 @@ export function collectNamespaces(scanner: Scanner, tag: StartTag, around: Names
 
 /** The prefix that an attribute declares: 'f' for `xmlns:f`, '' for `xmlns`, undefined for other attributes. */
 export function parseDeclaredPrefix(name: string): string | undefined {
-  if (!name.startsWith('xmlns')) return undefined;
-  if (name.length === 5) return '';
+  if (name === 'xmlns') return '';
   return name.startsWith('xmlns:') ? name.slice(6) : undefined;
 }
 
@@ -71,12 +71,8 @@ export function requireFhirName(scanner: Scanner, tag: StartTag, namespaces: Nam
   const namespace = resolveNamespace(scanner, name, start, namespaces);
   if (namespace !== fhirNamespace) {
     const actual = namespace === '' ? 'none' : `"${shortenName(namespace)}"`;
-    fail(
-      scanner,
-      'namespace',
-      start,
-      `<${shortenName(name)}> must be in the namespace "${fhirNamespace}", not ${actual}`,
-    );
+    const problem = `<${shortenName(name)}> must be in the namespace "${fhirNamespace}", not ${actual}`;
+    fail(scanner, 'namespace', start, problem);
   }
   return parseLocalName(name);
 }
@@ -90,23 +86,15 @@ export function listOwnAttributes(scanner: Scanner, tag: StartTag, namespaces: N
   if (attributes.length === 0 || attributes.every(({ name }) => !name.includes(':') && name !== 'xmlns'))
     return attributes;
   const hints = new Set<string>();
-  return attributes.filter((attribute) => {
-    if (parseDeclaredPrefix(attribute.name) !== undefined) return false;
-    return !isSchemaHint(scanner, attribute, namespaces, hints);
-  });
-}
-
-function isSchemaHint(
-  scanner: Scanner,
-  { name, start }: Attribute,
-  namespaces: Namespaces,
-  hints: Set<string>,
-): boolean {
-  if (!name.includes(':') || resolveNamespace(scanner, name, start, namespaces) !== schemaInstanceNamespace)
+  return attributes.filter(({ name, start }) => {
+    if (parseDeclaredPrefix(name) !== undefined) return false;
+    if (!name.includes(':') || resolveNamespace(scanner, name, start, namespaces) !== schemaInstanceNamespace)
+      return true;
+    const local = parseLocalName(name);
+    if (local !== 'schemaLocation' && local !== 'noNamespaceSchemaLocation') return true;
+    if (hints.has(local))
+      fail(scanner, 'syntax', start, `the attribute ${local} stands twice under different prefixes`);
+    hints.add(local);
     return false;
-  const local = parseLocalName(name);
-  if (local !== 'schemaLocation' && local !== 'noNamespaceSchemaLocation') return false;
-  if (hints.has(local)) fail(scanner, 'syntax', start, `the attribute ${local} stands twice under different prefixes`);
-  hints.add(local);
-  return true;
+  });
 }

@@ -5,6 +5,7 @@
  *
  * Only what makes the text well-formed is checked here; what may stand in a narrative is for the validator to judge.
  */
+import { shortenName } from '../text-error.ts';
 import { collectNamespaces, type Namespaces, parseNamePrefix, resolveNamespace, xhtmlNamespace } from './namespaces.ts';
 import {
   fail,
@@ -13,7 +14,6 @@ import {
   requireReferences,
   type Scanner,
   type StartTag,
-  shortenName,
   skipComment,
   skipInstruction,
 } from './scanner.ts';
@@ -32,8 +32,7 @@ export function readDiv(scanner: Scanner, div: StartTag, around: Namespaces): st
     fail(scanner, 'namespace', div.start, `must be in the namespace of xhtml: <div xmlns="${xhtmlNamespace}">`);
   }
   const edits = divEdits(scanner, div);
-  const open: string[] = [];
-  if (!div.empty) open.push(div.name);
+  const open = div.empty ? [] : [div.name];
   while (open.length > 0) readNode(scanner, open, parseNamePrefix(div.name), edits);
   const length = scanner.at - div.start;
   if (length > scanner.limits.stringLengthMax) {
@@ -71,8 +70,11 @@ function readNode(scanner: Scanner, open: string[], prefix: string, edits: Edit[
     readEndTag(scanner, innermost);
     open.pop();
   } else if (next === '?') skipInstruction(scanner);
-  else if (text.startsWith('<![CDATA[', scanner.at)) skipCharacterData(scanner);
-  else if (next === '!') skipComment(scanner);
+  else if (text.startsWith('<![CDATA[', scanner.at)) {
+    const end = text.indexOf(']]>', scanner.at);
+    if (end < 0) fail(scanner, 'syntax', scanner.at, 'a CDATA section must end with "]]>"');
+    scanner.at = end + 3;
+  } else if (next === '!') skipComment(scanner);
   else readInnerTag(scanner, open, prefix, edits);
 }
 
@@ -94,12 +96,6 @@ function readText(scanner: Scanner, element: string): void {
   if (part.includes('&')) requireReferences(scanner, part, at);
   if (part.includes(']]>')) fail(scanner, 'syntax', at + part.indexOf(']]>'), '"]]>" must be written "]]&gt;"');
   scanner.at = end;
-}
-
-function skipCharacterData(scanner: Scanner): void {
-  const end = scanner.text.indexOf(']]>', scanner.at);
-  if (end < 0) fail(scanner, 'syntax', scanner.at, 'a CDATA section must end with "]]>"');
-  scanner.at = end + 3;
 }
 
 function edited(text: string, start: number, edits: readonly Edit[]): string {

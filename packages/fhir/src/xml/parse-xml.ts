@@ -7,7 +7,8 @@
  */
 import { type JsonLimits, type JsonObject, type JsonValue, jsonLimitsDefault } from '../json.ts';
 import { formatPathStep } from '../json-error.ts';
-import type { Place } from '../validation/issue.ts';
+import { shortenName } from '../text-error.ts';
+import { type Place, stepInto } from '../validation/issue.ts';
 import { findResourceLayout, getLayout, getPrimitiveLayout, type Layout, type Member } from './layout.ts';
 import {
   collectNamespaces,
@@ -28,7 +29,6 @@ import {
   requireReferences,
   type Scanner,
   type StartTag,
-  shortenName,
   skipMiscellany,
 } from './scanner.ts';
 
@@ -69,30 +69,27 @@ function readResource(reader: Reader, tag: StartTag, around: Namespaces, place: 
   const { scanner } = reader;
   const namespaces = collectNamespaces(scanner, tag, around);
   const type = requireFhirName(scanner, tag, namespaces);
-  const element: Element = {
-    tag,
-    namespaces,
-    place: place ?? { parent: undefined, name: formatPathStep(type), index: -1 },
-  };
-  scanner.place = element.place;
+  scanner.place = place ?? { parent: undefined, name: formatPathStep(type), index: -1 };
   const resource: JsonObject = { resourceType: type };
   const layout = findResourceLayout(type);
-  if (layout === undefined) {
+  if (layout === undefined)
     skipContent(reader, tag); // the validator says what is wrong with the type
-  } else {
-    readAttributes(scanner, element, layout, resource);
-    readChildren(reader, element, layout, resource);
-  }
+  else readContent(reader, { tag, namespaces, place: scanner.place }, layout, resource);
   return resource;
 }
 
-/** Reads the elements inside an element, and its end, into an object. */
+/** Reads the attributes of an element, the elements inside and its end into an object. */
+function readContent(reader: Reader, element: Element, layout: Layout, object: JsonObject): void {
+  readAttributes(reader.scanner, element, layout, object);
+  readChildren(reader, element, layout, object);
+}
+
 function readChildren(reader: Reader, parent: Element, layout: Layout, object: JsonObject): void {
   const { scanner } = reader;
   if (parent.tag.empty) return;
-  descend(reader, parent.tag);
+  requireDepth(scanner, ++reader.depth, parent.tag);
   let previous: Member | undefined;
-  let uneven: Member[] | undefined;
+  let uneven: Set<Member> | undefined;
   while (nextIsTag(scanner, parent.tag)) {
     const tag = readStartTag(scanner);
     const namespaces = collectNamespaces(scanner, tag, parent.namespaces);
@@ -104,7 +101,7 @@ function readChildren(reader: Reader, parent: Element, layout: Layout, object: J
       const place = placeOf(scanner, object, member, parent.place, previous, tag);
       previous = member;
       scanner.place = place;
-      if (readMember(reader, { tag, namespaces, place }, member, object)) uneven = withMember(uneven, member);
+      if (readMember(reader, { tag, namespaces, place }, member, object)) uneven = (uneven ?? new Set()).add(member);
     }
     scanner.place = parent.place;
   }
@@ -113,12 +110,9 @@ function readChildren(reader: Reader, parent: Element, layout: Layout, object: J
   for (const member of uneven ?? []) alignSiblings(object, member);
 }
 
-function descend(reader: Reader, tag: StartTag): void {
-  const { scanner } = reader;
-  reader.depth++;
-  if (reader.depth > scanner.limits.depthMax) {
-    fail(scanner, 'too-deep', tag.start, `elements may be nested ${scanner.limits.depthMax} deep at most`);
-  }
+function requireDepth(scanner: Scanner, depth: number, tag: StartTag): void {
+  const { depthMax } = scanner.limits;
+  if (depth > depthMax) fail(scanner, 'too-deep', tag.start, `elements may be nested ${depthMax} deep at most`);
 }
 
 /** Moves to the next tag inside an element: true at a start tag, false at an end tag. */
@@ -144,28 +138,21 @@ function placeOf(
   tag: StartTag,
 ): Place {
   const { name, siblingName, pathName } = member;
+  scanner.place = stepInto(parent, pathName);
   if (previous !== undefined && member.order < previous.order) {
-    scanner.place = { parent, name: pathName, index: -1 };
-    fail(
-      scanner,
-      'structure',
-      tag.start,
-      `must stand before ${previous.name}: elements have the order of the definition`,
-    );
+    const problem = `must stand before ${previous.name}: elements have the order of the definition`;
+    fail(scanner, 'structure', tag.start, problem);
   }
   if (!member.repeats) {
-    const place = { parent, name: pathName, index: -1 };
-    if (object[name] === undefined && object[siblingName] === undefined) return place;
-    scanner.place = place;
+    if (object[name] === undefined && object[siblingName] === undefined) return scanner.place;
     return fail(scanner, 'structure', tag.start, `${name} stands twice: it has one value at most`);
   }
   const values = object[name];
   const index = Array.isArray(values) ? values.length : 0;
-  if (index >= scanner.limits.arrayLengthMax) {
-    scanner.place = { parent, name: pathName, index: -1 };
-    fail(scanner, 'too-long', tag.start, `an element may repeat ${scanner.limits.arrayLengthMax} times at most`);
-  }
-  return { parent, name: pathName, index };
+  const { arrayLengthMax } = scanner.limits;
+  if (index >= arrayLengthMax)
+    fail(scanner, 'too-long', tag.start, `an element may repeat ${arrayLengthMax} times at most`);
+  return stepInto(parent, pathName, index);
 }
 
 /** Reads one member into an object. Returns whether it is one of several scalars that has an id or extensions. */
@@ -177,9 +164,7 @@ function readMember(reader: Reader, element: Element, member: Member, object: Js
   else {
     const value: JsonObject = {};
     if (member.definition === undefined) throw new Error(`${member.name} has no definition`);
-    const layout = getLayout(member.definition);
-    readAttributes(scanner, element, layout, value);
-    readChildren(reader, element, layout, value);
+    readContent(reader, element, getLayout(member.definition), value);
     put(object, member, value);
   }
   return false;
@@ -199,9 +184,10 @@ function put(object: JsonObject, member: Member, value: JsonValue): void {
 /** Reads the id of an element and the url of an extension. */
 function readAttributes(scanner: Scanner, { tag, namespaces }: Element, layout: Layout, object: JsonObject): void {
   if (tag.attributes.length === 0) return;
-  for (const { name, value, start } of listOwnAttributes(scanner, tag, namespaces)) {
+  for (const attribute of listOwnAttributes(scanner, tag, namespaces)) {
+    const { name, value, start } = attribute;
     const member = layout.members.get(name);
-    if (member?.kind !== 'attribute') refuseAttribute(scanner, { name, value, start }, layout.definition.name);
+    if (member?.kind !== 'attribute') refuseAttribute(scanner, attribute, layout.definition.name);
     object[name] = parseScalar(scanner, value, member.scalar, member.typeName, start);
   }
 }
@@ -254,12 +240,6 @@ function putSibling(object: JsonObject, member: Member, sibling: JsonObject): vo
   object[siblingName] = aligned;
 }
 
-function withMember(members: Member[] | undefined, member: Member): Member[] {
-  if (members === undefined) return [member];
-  if (members.at(-1) !== member) members.push(member);
-  return members;
-}
-
 /** Makes siblings as many as values, and leaves values out where none has any. https://hl7.org/fhir/R4/json.html#primitive */
 function alignSiblings(object: JsonObject, { name, siblingName }: Member): void {
   const values = object[name];
@@ -275,7 +255,7 @@ function readWrapper(reader: Reader, { tag, namespaces, place }: Element): JsonO
   const [attribute] = listOwnAttributes(scanner, tag, namespaces);
   if (attribute !== undefined) refuseAttribute(scanner, attribute, 'an element that holds a resource');
   if (tag.empty) fail(scanner, 'structure', tag.start, 'must hold a resource');
-  descend(reader, tag);
+  requireDepth(scanner, ++reader.depth, tag);
   if (!nextIsTag(scanner, tag)) fail(scanner, 'structure', scanner.at, 'must hold a resource');
   const resource = readResource(reader, readStartTag(scanner), namespaces, place);
   scanner.place = place;
@@ -286,17 +266,10 @@ function readWrapper(reader: Reader, { tag, namespaces, place }: Element): JsonO
 }
 
 /** Notes an element that the type does not have, for the validator to report. */
-function readUnknown(
-  reader: Reader,
-  tag: StartTag,
-  object: JsonObject,
-  parent: Element,
-  member: Member | undefined,
-): void {
+function readUnknown(reader: Reader, tag: StartTag, object: JsonObject, parent: Element, member?: Member): void {
   const { scanner } = reader;
   const name = parseLocalName(tag.name);
-  const place = { parent: parent.place, name: formatPathStep(name), index: -1 };
-  scanner.place = place;
+  scanner.place = stepInto(parent.place, formatPathStep(name));
   if (member !== undefined) fail(scanner, 'structure', tag.start, `${name} is an attribute of <${parent.tag.name}>`);
   // Names with a meaning of their own in JSON.
   if (name.startsWith('_') || name === 'resourceType') fail(scanner, 'structure', tag.start, 'unknown element');
@@ -309,7 +282,7 @@ function skipContent(reader: Reader, outer: StartTag): void {
   const { scanner } = reader;
   const open = outer.empty ? [] : [outer];
   for (let tag = open.at(-1); tag !== undefined; tag = open.at(-1)) {
-    if (reader.depth + open.length > scanner.limits.depthMax) descendTooFar(scanner, tag);
+    requireDepth(scanner, reader.depth + open.length, tag);
     if (nextIsTag(scanner, tag)) {
       const inner = readStartTag(scanner);
       if (!inner.empty) open.push(inner);
@@ -318,8 +291,4 @@ function skipContent(reader: Reader, outer: StartTag): void {
       open.pop();
     }
   }
-}
-
-function descendTooFar(scanner: Scanner, tag: StartTag): never {
-  return fail(scanner, 'too-deep', tag.start, `elements may be nested ${scanner.limits.depthMax} deep at most`);
 }

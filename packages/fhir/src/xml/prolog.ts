@@ -4,25 +4,24 @@
  * https://www.w3.org/TR/xml/#sec-prolog-dtd · https://hl7.org/fhir/R4/xml.html
  */
 import type { JsonLimits } from '../json.ts';
+import { findLoneSurrogate, formatCodePoint, shortenName } from '../text-error.ts';
 import { notXmlCharacter } from './characters.ts';
-import { fail, type Scanner, shortenName, skipMiscellany } from './scanner.ts';
+import { fail, type Scanner, skipMiscellany } from './scanner.ts';
 
 const declaration =
   /<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(?:"([^"<]*)"|'([^'<]*)')(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(?:"([A-Za-z][\w.-]*)"|'([A-Za-z][\w.-]*)'))?(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\r\n]*\?>/y;
-
-const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 
 /** A scanner at the start tag of the element that the text is. A byte order mark is skipped. */
 export function openScanner(text: string, limits: JsonLimits): Scanner {
   const scanner: Scanner = { text, limits, at: text.charCodeAt(0) === 0xfeff ? 1 : 0, place: undefined };
   const wrong = notXmlCharacter.exec(text);
   if (wrong !== null) {
-    const point = text.charCodeAt(wrong.index).toString(16).toUpperCase().padStart(4, '0');
-    fail(scanner, 'syntax', wrong.index, `U+${point} is no character of XML`);
+    const point = formatCodePoint(text.charCodeAt(wrong.index));
+    fail(scanner, 'syntax', wrong.index, `${point} is no character of XML`);
   }
   if (!text.isWellFormed()) {
-    const at = loneSurrogate.exec(text)?.index ?? 0;
-    fail(scanner, 'syntax', at, 'half of a surrogate pair stands alone: the text is not valid Unicode');
+    const problem = 'half of a surrogate pair stands alone: the text is not valid Unicode';
+    fail(scanner, 'syntax', findLoneSurrogate(text), problem);
   }
   if (/<\?xml[\s?]/y.test(text.slice(scanner.at, scanner.at + 6))) readDeclaration(scanner);
   if (skipMiscellany(scanner) !== 'start-tag') fail(scanner, 'syntax', scanner.at, 'an element is expected: "<"');

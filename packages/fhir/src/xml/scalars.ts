@@ -24,15 +24,10 @@ export function parseScalar(scanner: Scanner, text: string, kind: ScalarKind, ty
   if (kind === 'text') return text;
   const token = /^[ \t\r\n]|[ \t\r\n]$/.test(text) ? text.replace(outerSpace, '') : text;
   if (kind === 'token') return token;
-  if (kind === 'boolean') return booleanValue(scanner, token, offset);
+  if (kind === 'boolean' && (token === 'true' || token === 'false')) return token === 'true';
+  if (kind === 'boolean') fail(scanner, 'value', offset, `${quoteText(token)} is no boolean: true or false`);
   const digits = kind === 'integer' && /^\+[1-9]/.test(token) ? token.slice(1) : token;
   if (!decimal.test(digits)) fail(scanner, 'value', offset, `${quoteText(token)} is no ${type}`);
   const value = Number(digits);
   return String(value) === digits ? value : JSON.rawJSON(digits);
-}
-
-function booleanValue(scanner: Scanner, token: string, offset: number): boolean {
-  if (token === 'true') return true;
-  if (token === 'false') return false;
-  return fail(scanner, 'value', offset, `${quoteText(token)} is no boolean: true or false`);
 }

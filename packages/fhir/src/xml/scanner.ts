@@ -5,6 +5,7 @@
  * https://www.w3.org/TR/xml/ · https://www.w3.org/TR/xml-names/
  */
 import type { JsonLimits } from '../json.ts';
+import { shortenName } from '../text-error.ts';
 import { buildElementPath, type Place } from '../validation/issue.ts';
 import { findReferenceProblem, withoutReferences } from './characters.ts';
 import { measureName } from './names.ts';
@@ -43,9 +44,8 @@ export interface StartTag {
 
 /** Throws the error for a fault at an offset; the path is that of the element which is being read. */
 export function fail(scanner: Scanner, rule: XmlRule, offset: number, problem: string): never {
-  const lines = scanner.text.slice(0, offset).split(/\r\n|\n|\r/);
   const path = scanner.place === undefined ? '' : buildElementPath(scanner.place);
-  throw new XmlError(rule, path, lines.length, (lines.at(-1)?.length ?? 0) + 1, problem);
+  throw new XmlError(rule, path, scanner.text.slice(0, offset), problem);
 }
 
 const lessThan = 0x3c;
@@ -96,12 +96,8 @@ function withAttribute(scanner: Scanner, attributes: readonly Attribute[], eleme
   const attribute = readAttribute(scanner);
   if (attributes === noAttributes) return [attribute];
   if (attributes.some(({ name }) => name === attribute.name)) {
-    fail(
-      scanner,
-      'syntax',
-      attribute.start,
-      `<${shortenName(element)}> has the attribute ${shortenName(attribute.name)} twice`,
-    );
+    const problem = `<${shortenName(element)}> has the attribute ${shortenName(attribute.name)} twice`;
+    fail(scanner, 'syntax', attribute.start, problem);
   }
   if (attributes.length === attributesMax) {
     fail(scanner, 'too-long', attribute.start, `an element may have ${attributesMax} attributes at most`);
@@ -136,10 +132,7 @@ function readAttributeValue(scanner: Scanner, quote: number): string {
   }
   scanner.at = end + 1;
   const raw = text.slice(start, end);
-  return /[<&\t\n\r]/.test(raw) ? resolvedValue(scanner, raw, start) : raw;
-}
-
-function resolvedValue(scanner: Scanner, raw: string, start: number): string {
+  if (!/[<&\t\n\r]/.test(raw)) return raw;
   const tag = raw.indexOf('<');
   if (tag >= 0) fail(scanner, 'syntax', start + tag, '"<" must be written "&lt;" in an attribute');
   requireReferences(scanner, raw, start);
@@ -236,9 +229,4 @@ export function skipInstruction(scanner: Scanner): void {
     fail(scanner, 'syntax', at, 'the XML declaration may stand at the very beginning of the text only');
   }
   scanner.at = end + 2;
-}
-
-/** A name as a message may quote it. */
-export function shortenName(name: string): string {
-  return name.length > 64 ? `${name.slice(0, 64)}…` : name;
 }

@@ -1,6 +1,5 @@
-/**
- * An XML text that was refused: why, and where.
- */
+/** An XML text that was refused: why, and where. */
+import { TextError } from '../text-error.ts';
 
 /**
  * `syntax`: not well-formed · `doctype`, `entity`: what could fetch or expand · `encoding`: not UTF-8 · `namespace`:
@@ -17,22 +16,6 @@ export type XmlRule =
   | 'too-deep'
   | 'too-long';
 
-/** The message begins with the path and ends with line and column. */
-export class XmlError extends Error {
-  readonly rule: XmlRule;
-  /** Like `Patient.name[0]`; '' outside of the resource. */
-  readonly path: string;
-  /** From 1. */
-  readonly line: number;
-  /** From 1, in UTF-16 code units. */
-  readonly column: number;
-
-  constructor(rule: XmlRule, path: string, line: number, column: number, problem: string) {
-    super(`${path === '' ? '' : `${path}: `}${problem} (line ${line}, column ${column})`);
-    this.name = 'XmlError';
-    this.rule = rule;
-    this.path = path;
-    this.line = line;
-    this.column = column;
-  }
+export class XmlError extends TextError<XmlRule> {
+  override readonly name = 'XmlError';
 }
