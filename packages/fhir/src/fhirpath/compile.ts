@@ -11,6 +11,7 @@ import {
   booleanFocus,
   type Compilation,
   type Continuation,
+  collectFound,
   countStep,
   type Focus,
   focusOnType,
@@ -21,10 +22,9 @@ import {
   resolveRuntimeType,
   type Step,
   type TypedValue,
-  touch,
   type Visit,
 } from './focus.ts';
-import { type Expression, parseFhirPath } from './parse.ts';
+import { type Expression, type Node, parseFhirPath } from './parse.ts';
 import { compilePredicate, isBoolean, parseReferenceTypeTest } from './predicates.ts';
 
 export interface CompiledExpression {
@@ -70,9 +70,9 @@ export function compileFhirPath(
   const results = new Map<string, Focus>();
   const step = compile(tree, input, compilation, (focus) => {
     results.set(`${focus.elementPath} ${focus.typeName}`, focus);
-    touch(compilation, focus);
-    return { visit: foundVisit(focus), usesSibling: false };
+    return { visit: collectFound(compilation, focus), usesSibling: false };
   });
+  const touched = [...compilation.touched].sort();
   requireFewSteps(compilation); // a branch that failed for it may have been left out as one without the element
   return {
     select: (value, root, path, budget, work) => {
@@ -82,7 +82,7 @@ export function compileFhirPath(
       return run.found;
     },
     results: [...results.values()],
-    touched: withoutCovered(compilation.touched),
+    touched: touched.filter((path) => !touched.some((other) => path.startsWith(`${other}.`))),
     steps: compilation.steps,
   };
 }
@@ -138,24 +138,17 @@ function compileResource(compilation: Compilation, then: Continuation): Step | u
   return { visit, usesSibling: false };
 }
 
-function compileCall(
-  expression: Expression & { kind: 'call' },
-  input: Focus,
-  compilation: Compilation,
-  then: Continuation,
-): Step | undefined {
-  const [argument] = expression.arguments;
-  if (expression.name === 'where' && expression.arguments.length === 1 && argument !== undefined) {
-    return compile(expression.operand, input, compilation, (focus) => compileWhere(argument, focus, compilation, then));
-  }
-  if (expression.name === 'first' && argument === undefined) {
-    return compileIndex(expression.operand, 0, input, compilation, then);
-  }
-  if (expression.name === 'extension' && argument?.kind === 'literal' && typeof argument.value === 'string') {
+function compileCall(call: Node<'call'>, input: Focus, compilation: Compilation, then: Continuation): Step | undefined {
+  const { operand, name } = call;
+  const [argument] = call.arguments;
+  if (name === 'where' && call.arguments.length === 1 && argument !== undefined)
+    return compile(operand, input, compilation, (focus) => compileWhere(argument, focus, compilation, then));
+  if (name === 'first' && argument === undefined) return compileIndex(operand, 0, input, compilation, then);
+  if (name === 'extension' && argument?.kind === 'literal' && typeof argument.value === 'string') {
     const url = argument.value;
-    return compile(expression.operand, input, compilation, (focus) => compileExtension(url, focus, compilation, then));
+    return compile(operand, input, compilation, (focus) => compileExtension(url, focus, compilation, then));
   }
-  throw new FhirPathError(`Unsupported use of the function ${expression.name}()`, compilation.expression);
+  throw new FhirPathError(`Unsupported use of the function ${name}()`, compilation.expression);
 }
 
 // http://hl7.org/fhirpath/N1/#path-selection: a path may begin with the name of the type that the focus has.
@@ -165,12 +158,7 @@ function compileFirstName(name: string, input: Focus, compilation: Compilation, 
   return isSubtypeOf(input.typeName, name) ? then(input) : undefined;
 }
 
-function compileWhere(
-  criteria: Expression,
-  focus: Focus,
-  compilation: Compilation,
-  then: Continuation,
-): Step | undefined {
+function compileWhere(criteria: Expression, focus: Focus, compilation: Compilation, then: Continuation) {
   const test = parseReferenceTypeTest(criteria);
   const next = then(test === undefined ? focus : { ...focus, targets: [test] });
   if (next === undefined) return undefined;
@@ -199,13 +187,7 @@ function compileCast(typeName: string, focus: Focus, compilation: Compilation, t
 }
 
 // An indexer counts over the whole collection to its left, so its members wait until that is complete.
-function compileIndex(
-  operand: Expression,
-  index: number,
-  input: Focus,
-  compilation: Compilation,
-  then: Continuation,
-): Step | undefined {
+function compileIndex(operand: Expression, index: number, input: Focus, compilation: Compilation, then: Continuation) {
   const inner = compile(operand, input, compilation, (focus) => {
     const next = then(focus);
     const visit: Visit = (value, path, run, sibling) => {
@@ -222,12 +204,7 @@ function compileIndex(
   return { visit, usesSibling: inner.usesSibling };
 }
 
-function compileComputed(
-  expression: Expression,
-  input: Focus,
-  compilation: Compilation,
-  then: Continuation,
-): Step | undefined {
+function compileComputed(expression: Expression, input: Focus, compilation: Compilation, then: Continuation) {
   const next = then(booleanFocus);
   if (next === undefined) return undefined;
   const predicate = compilePredicate(expression, input, compilation);
@@ -236,23 +213,4 @@ function compileComputed(
     if (result !== undefined) next.visit(result, path, run, undefined);
   };
   return { visit, usesSibling: predicate.usesSibling };
-}
-
-function foundVisit(focus: Focus): Visit {
-  const type = focus.typeName;
-  if (isPolymorphic(focus)) {
-    return (value, path, run) => {
-      run.meter.spend(1);
-      run.found.push({ type: resolveRuntimeType(focus, value), value, path });
-    };
-  }
-  return (value, path, run) => {
-    run.meter.spend(1);
-    run.found.push({ type, value, path });
-  };
-}
-
-function withoutCovered(paths: ReadonlySet<string>): readonly string[] {
-  const sorted = [...paths].sort();
-  return sorted.filter((path) => !sorted.some((other) => path.startsWith(`${other}.`)));
 }

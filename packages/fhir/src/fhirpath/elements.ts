@@ -14,12 +14,7 @@ import {
 } from './focus.ts';
 
 /** Compiles the step from a focus to its element of a name: one branch per type that the element can have. */
-export function compileElement(
-  name: string,
-  focus: Focus,
-  compilation: Compilation,
-  then: Continuation,
-): Step | undefined {
+export function compileElement(name: string, focus: Focus, compilation: Compilation, then: Continuation) {
   if (focus.primitive && name === 'extension') return compilePrimitiveExtensions(focus, then);
   const element = focus.definition?.elements.get(name);
   if (element === undefined) {
@@ -103,12 +98,7 @@ function compilePrimitiveExtensions(focus: Focus, then: Continuation): Step | un
 }
 
 /** Compiles extension(url). https://hl7.org/fhir/R4/fhirpath.html#functions */
-export function compileExtension(
-  url: string,
-  focus: Focus,
-  compilation: Compilation,
-  then: Continuation,
-): Step | undefined {
+export function compileExtension(url: string, focus: Focus, compilation: Compilation, then: Continuation) {
   return compileElement('extension', focus, compilation, (extension) => {
     const next = then(extension);
     if (next === undefined) return undefined;

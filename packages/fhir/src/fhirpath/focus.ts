@@ -49,12 +49,7 @@ export interface Step {
 export type Continuation = (focus: Focus) => Step | undefined;
 
 /** True, false or, as an empty collection, undefined. http://hl7.org/fhirpath/N1/#boolean-logic */
-export type Predicate = (
-  value: JsonValue,
-  path: string,
-  run: Run,
-  sibling: JsonValue | undefined,
-) => boolean | undefined;
+export type Predicate = (...focus: Parameters<Visit>) => boolean | undefined;
 
 /** The focus for a type by name; a path such as 'Observation.component' names the inline type of an element. */
 export function focusOnType(name: string): Focus | undefined {
@@ -120,21 +115,25 @@ export interface Compilation {
   readonly compile: (expression: Expression, input: Focus, then: Continuation) => Step | undefined;
 }
 
-/** Records that the values of a focus are read. */
-export function touch(compilation: Compilation, focus: Focus): void {
+/** The visit that takes the values of a focus as found; records that they are read. */
+export function collectFound(compilation: Compilation, focus: Focus): Visit {
   if (focus.elementPath !== undefined) compilation.touched.add(focus.elementPath);
+  return (value, path, run) => {
+    run.meter.spend(1);
+    run.found.push({ type: resolveRuntimeType(focus, value), value, path });
+  };
 }
 
 /** Steps of one compilation at most; the longest of R4's own expressions takes fewer than 1,000 for one type. */
 const stepsMax = 10_000;
 
-/** Counts a step. Throws FhirPathError when there are too many. */
+/** Counts a step. @throws FhirPathError when there are too many */
 export function countStep(compilation: Compilation): void {
   compilation.steps += 1;
   requireFewSteps(compilation);
 }
 
-/** Throws FhirPathError when a compilation took too many steps. */
+/** @throws FhirPathError when a compilation took too many steps */
 export function requireFewSteps({ steps, expression }: Compilation): void {
   if (steps > stepsMax) throw new FhirPathError('Elements of many types follow each other too often', expression);
 }

@@ -32,25 +32,24 @@ export type Expression =
       readonly right: Expression;
     };
 
-/** https://hl7.org/fhir/R4/fhirpath.html#variables; %context is what the whole expression is evaluated on. */
-export type Variable = '%rootResource' | '%context' | '%ucum';
+/** An expression of one kind. */
+export type Node<Kind extends Expression['kind']> = Extract<Expression, { readonly kind: Kind }>;
 
-export type BinaryOperator =
-  | 'implies'
-  | 'or'
-  | 'xor'
-  | 'and'
-  | 'in'
-  | 'contains'
-  | '='
-  | '!='
-  | '<'
-  | '>'
-  | '<='
-  | '>='
-  | '|'
-  | '+'
-  | '&';
+/** https://hl7.org/fhir/R4/fhirpath.html#variables; %context is what the whole expression is evaluated on. */
+const variables = ['%rootResource', '%context', '%ucum'] as const;
+export type Variable = (typeof variables)[number];
+
+const binaryLevels = [
+  ['implies'],
+  ['or', 'xor'],
+  ['and'],
+  ['in', 'contains'],
+  ['=', '!='],
+  ['<', '>', '<=', '>='],
+  ['|'],
+] as const;
+const additive = ['+', '&'] as const;
+export type BinaryOperator = (typeof binaryLevels)[number][number] | (typeof additive)[number];
 
 interface Cursor {
   readonly expression: string;
@@ -63,18 +62,13 @@ interface Cursor {
 /** Expressions inside each other at most: parentheses, criteria. */
 const depthMax = 50;
 
-const variables: readonly Variable[] = ['%rootResource', '%context', '%ucum'];
-
-const binaryLevels: readonly (readonly BinaryOperator[])[] = [
-  ['implies'],
-  ['or', 'xor'],
-  ['and'],
-  ['in', 'contains'],
-  ['=', '!='],
-  ['<', '>', '<=', '>='],
-  ['|'],
-];
-const additive: readonly BinaryOperator[] = ['+', '&'];
+/** Terms of one token. */
+const terms: Readonly<Record<string, Expression>> = {
+  true: { kind: 'literal', value: true },
+  false: { kind: 'literal', value: false },
+  $this: { kind: 'this' },
+  '%resource': { kind: 'resource' },
+};
 
 /** The syntax tree of an expression. Throws FhirPathError when the expression is malformed or uses other syntax. */
 export function parseFhirPath(expression: string): Expression {
@@ -104,9 +98,8 @@ function parseOperators(cursor: Cursor, level: number): Expression {
 function parseChain(cursor: Cursor, operators: readonly BinaryOperator[], parseOperand: () => Expression): Expression {
   let left = parseOperand();
   for (;;) {
-    const operator = operators.find((candidate) => isOperator(peek(cursor), candidate));
+    const operator = operators.find((candidate) => accept(cursor, candidate));
     if (operator === undefined) return left;
-    cursor.next += 1;
     left = { kind: 'binary', operator, left, right: parseOperand() };
   }
 }
@@ -114,9 +107,8 @@ function parseChain(cursor: Cursor, operators: readonly BinaryOperator[], parseO
 function parseTypeOperation(cursor: Cursor): Expression {
   let operand = parseChain(cursor, additive, () => parsePath(cursor));
   for (;;) {
-    const operation = (['is', 'as'] as const).find((candidate) => isOperator(peek(cursor), candidate));
+    const operation = (['is', 'as'] as const).find((candidate) => accept(cursor, candidate));
     if (operation === undefined) return operand;
-    cursor.next += 1;
     operand = { kind: 'type', operation, operand, typeName: typeNameOf(parsePath(cursor), cursor.expression) };
   }
 }
@@ -124,13 +116,9 @@ function parseTypeOperation(cursor: Cursor): Expression {
 function parsePath(cursor: Cursor): Expression {
   let operand = parseTerm(cursor);
   for (;;) {
-    if (isOperator(peek(cursor), '.')) {
-      cursor.next += 1;
-      operand = parseInvocation(cursor, operand);
-    } else if (isOperator(peek(cursor), '[')) {
-      cursor.next += 1;
-      const index = take(cursor, 'number');
-      operand = { kind: 'index', operand, index: Number(index.text) };
+    if (accept(cursor, '.')) operand = parseInvocation(cursor, operand);
+    else if (accept(cursor, '[')) {
+      operand = { kind: 'index', operand, index: Number(take(cursor, 'number').text) };
       expect(cursor, ']');
     } else return operand;
   }
@@ -138,46 +126,32 @@ function parsePath(cursor: Cursor): Expression {
 
 function parseTerm(cursor: Cursor): Expression {
   const token = peek(cursor);
-  if (token.kind === 'string') {
+  if (token.kind === 'string' || token.kind === 'number') {
     cursor.next += 1;
-    return { kind: 'literal', value: token.text };
+    return { kind: 'literal', value: token.kind === 'string' ? token.text : Number(token.text) };
   }
-  if (token.kind === 'number') {
-    cursor.next += 1;
-    return { kind: 'literal', value: Number(token.text) };
-  }
-  if (isOperator(token, '(')) {
-    cursor.next += 1;
+  if (accept(cursor, '(')) {
     const inner = parseBinary(cursor, 0);
     expect(cursor, ')');
     return inner;
   }
-  if (token.text === 'true' || token.text === 'false') {
+  const term = Object.hasOwn(terms, token.text) ? terms[token.text] : undefined;
+  if (term !== undefined) {
     cursor.next += 1;
-    return { kind: 'literal', value: token.text === 'true' };
+    return term;
   }
-  if (token.text === '$this' || token.text === '%resource') {
-    cursor.next += 1;
-    return { kind: token.text === '$this' ? 'this' : 'resource' };
-  }
-  const variable = variables.find((name) => isOperator(token, name));
-  if (variable !== undefined) {
-    cursor.next += 1;
-    return { kind: 'variable', name: variable };
-  }
-  return parseInvocation(cursor, undefined);
+  const variable = variables.find((name) => accept(cursor, name));
+  return variable === undefined ? parseInvocation(cursor, undefined) : { kind: 'variable', name: variable };
 }
 
 function parseInvocation(cursor: Cursor, operand: Expression | undefined): Expression {
   const { text: name } = take(cursor, peek(cursor).kind === 'delimited' ? 'delimited' : 'name');
   if (/^[$%]/.test(name)) throw new FhirPathError(`Unsupported variable ${name}`, cursor.expression);
-  if (!isOperator(peek(cursor), '(')) return { kind: 'member', operand, name };
-  cursor.next += 1;
+  if (!accept(cursor, '(')) return { kind: 'member', operand, name };
   const args: Expression[] = [];
   while (!isOperator(peek(cursor), ')')) {
     args.push(parseBinary(cursor, 0));
-    if (isOperator(peek(cursor), ',')) cursor.next += 1;
-    else break;
+    if (!accept(cursor, ',')) break;
   }
   expect(cursor, ')');
   const focus: Expression = operand ?? { kind: 'this' };
@@ -212,8 +186,14 @@ function take(cursor: Cursor, kind: Token['kind']): Token {
 }
 
 function expect(cursor: Cursor, symbol: string): void {
-  if (!isOperator(peek(cursor), symbol)) throw unexpected(cursor);
-  cursor.next += 1;
+  if (!accept(cursor, symbol)) throw unexpected(cursor);
+}
+
+/** Moves behind an operator, if that is next. Returns whether it was. */
+function accept(cursor: Cursor, operator: string): boolean {
+  const isNext = isOperator(peek(cursor), operator);
+  if (isNext) cursor.next += 1;
+  return isNext;
 }
 
 function isOperator(token: Token, text: string): boolean {

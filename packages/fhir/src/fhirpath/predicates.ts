@@ -4,16 +4,8 @@
 import { findTypeDefinition, isSubtypeOf } from '../definitions.ts';
 import { formatDecimal, isRawDecimal, type JsonValue } from '../json.ts';
 import { FhirPathError } from './fhirpath-error.ts';
-import {
-  type Compilation,
-  type Focus,
-  type Predicate,
-  type Run,
-  resolveRuntimeType,
-  type Step,
-  touch,
-} from './focus.ts';
-import type { BinaryOperator, Expression } from './parse.ts';
+import { type Compilation, collectFound, type Focus, type Predicate, type Run } from './focus.ts';
+import type { BinaryOperator, Expression, Node } from './parse.ts';
 import { countReferenceSteps, findReferencedType } from './referenced-type.ts';
 
 export interface CompiledPredicate {
@@ -40,41 +32,23 @@ export function parseReferenceTypeTest(criteria: Expression): string | undefined
 
 /** Compiles criteria for values of a focus. */
 export function compilePredicate(criteria: Expression, input: Focus, compilation: Compilation): CompiledPredicate {
-  switch (criteria.kind) {
-    case 'binary':
-      if (criteria.operator === 'and' || criteria.operator === 'or') {
-        return compileLogic(criteria.operator, criteria.left, criteria.right, input, compilation);
-      }
-      if (criteria.operator === '=' || criteria.operator === '!=') {
-        return compileEquality(criteria.operator, criteria.left, criteria.right, input, compilation);
-      }
-      return compileSingleton(criteria, input, compilation);
-    case 'type':
-      if (criteria.operation === 'is') return compileTypeTest(criteria.operand, criteria.typeName, input, compilation);
-      return compileSingleton(criteria, input, compilation);
-    case 'literal': {
-      const { value } = criteria;
-      return { test: () => value !== false, usesSibling: false };
-    }
-    case 'call':
-      if (isBoolean(criteria)) return compileBooleanFunction(criteria, input, compilation);
-      return compileSingleton(criteria, input, compilation);
-    default:
-      return compileSingleton(criteria, input, compilation);
+  if (criteria.kind === 'literal') return { test: () => criteria.value !== false, usesSibling: false };
+  if (isBoolean(criteria)) {
+    if (criteria.kind === 'type') return compileTypeTest(criteria, input, compilation);
+    if (criteria.kind === 'call') return compileBooleanFunction(criteria, input, compilation);
+    if (criteria.kind === 'binary')
+      return criteria.operator === 'and' || criteria.operator === 'or'
+        ? compileLogic(criteria, input, compilation)
+        : compileEquality(criteria, input, compilation);
   }
+  return compileSingleton(criteria, input, compilation);
 }
 
-function compileLogic(
-  operator: 'and' | 'or',
-  left: Expression,
-  right: Expression,
-  input: Focus,
-  compilation: Compilation,
-): CompiledPredicate {
-  const a = compilePredicate(left, input, compilation);
-  const b = compilePredicate(right, input, compilation);
+function compileLogic(criteria: Node<'binary'>, input: Focus, compilation: Compilation): CompiledPredicate {
+  const a = compilePredicate(criteria.left, input, compilation);
+  const b = compilePredicate(criteria.right, input, compilation);
   // The result that one operand alone decides.
-  const decisive = operator === 'or';
+  const decisive = criteria.operator === 'or';
   const test: Predicate = (value, path, run, sibling) => {
     run.meter.spend(1);
     const first = a.test(value, path, run, sibling);
@@ -86,22 +60,16 @@ function compileLogic(
   return { test, usesSibling: a.usesSibling || b.usesSibling };
 }
 
-function compileEquality(
-  operator: '=' | '!=',
-  left: Expression,
-  right: Expression,
-  input: Focus,
-  compilation: Compilation,
-): CompiledPredicate {
-  const a = compileOperand(left, input, compilation);
-  const b = compileOperand(right, input, compilation);
+function compileEquality(criteria: Node<'binary'>, input: Focus, compilation: Compilation): CompiledPredicate {
+  const a = compileOperand(criteria.left, input, compilation);
+  const b = compileOperand(criteria.right, input, compilation);
   const test: Predicate = (value, path, run) => {
     run.meter.spend(1);
     const first = a(value, path, run);
     const second = b(value, path, run);
     if (first.length === 0 || second.length === 0) return undefined;
     const equal = first.length === second.length && first.every((item, index) => item === second[index]);
-    return equal === (operator === '=');
+    return equal === (criteria.operator === '=');
   };
   return { test, usesSibling: false };
 }
@@ -126,11 +94,7 @@ function comparable(value: JsonValue): readonly (string | number | boolean)[] {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [value] : [];
 }
 
-function compileBooleanFunction(
-  call: Expression & { kind: 'call' },
-  input: Focus,
-  compilation: Compilation,
-): CompiledPredicate {
+function compileBooleanFunction(call: Node<'call'>, input: Focus, compilation: Compilation): CompiledPredicate {
   const [argument, ...others] = call.arguments;
   if (others.length > 0 || (argument !== undefined && call.name !== 'exists')) {
     throw new FhirPathError(`Unexpected arguments of ${call.name}()`, compilation.expression);
@@ -156,12 +120,8 @@ function compileBooleanFunction(
   return { test, usesSibling: collect.usesSibling };
 }
 
-function compileTypeTest(
-  operand: Expression,
-  typeName: string,
-  input: Focus,
-  compilation: Compilation,
-): CompiledPredicate {
+function compileTypeTest(criteria: Node<'type'>, input: Focus, compilation: Compilation): CompiledPredicate {
+  const { operand, typeName } = criteria;
   if (findTypeDefinition(typeName) === undefined) {
     throw new FhirPathError(`Unknown type ${typeName}`, compilation.expression);
   }
@@ -174,21 +134,16 @@ function compileTypeTest(
   return { test, usesSibling: collect.usesSibling };
 }
 
-function compileReferenceTypeTest(
-  operand: Expression,
-  typeName: string,
-  input: Focus,
-  compilation: Compilation,
-): CompiledPredicate {
-  const collect = compileCollection(operand, input, compilation, false, (focus) => {
+function compileReferenceTypeTest(reference: Expression, typeName: string, input: Focus, compilation: Compilation) {
+  const collect = compileCollection(reference, input, compilation, false, (focus) => {
     if (focus.typeName === 'Reference' || isSubtypeOf(focus.typeName, 'uri')) return;
     throw new FhirPathError(`resolve() needs a reference, not ${focus.typeName}`, compilation.expression);
   });
   const test: Predicate = (value, path, run, sibling) => {
-    const [reference] = collect.values(value, path, run, sibling);
-    if (reference === undefined) return false;
-    run.meter.spend(countReferenceSteps(reference, run.root));
-    const type = findReferencedType(reference, run.root);
+    const [found] = collect.values(value, path, run, sibling);
+    if (found === undefined) return false;
+    run.meter.spend(countReferenceSteps(found, run.root));
+    const type = findReferencedType(found, run.root);
     return type !== undefined && isSubtypeOf(type, typeName);
   };
   return { test, usesSibling: false };
@@ -200,15 +155,14 @@ function compileSingleton(expression: Expression, input: Focus, compilation: Com
   const collect = compileCollection(expression, input, compilation, false);
   const test: Predicate = (value, path, run, sibling) => {
     const values = collect.values(value, path, run, sibling);
-    if (values.length !== 1) return undefined;
-    return values[0] !== false;
+    return values.length === 1 ? values[0] !== false : undefined;
   };
   return { test, usesSibling: collect.usesSibling };
 }
 
 interface Collection {
-  readonly values: (value: JsonValue, path: string, run: Run, sibling: JsonValue | undefined) => readonly JsonValue[];
-  readonly types: (value: JsonValue, path: string, run: Run, sibling: JsonValue | undefined) => readonly string[];
+  readonly values: (...focus: Parameters<Predicate>) => readonly JsonValue[];
+  readonly types: (...focus: Parameters<Predicate>) => readonly string[];
   readonly usesSibling: boolean;
 }
 
@@ -222,12 +176,7 @@ function compileCollection(
 ): Collection {
   const step = compilation.compile(expression, input, (focus) => {
     check?.(focus);
-    touch(compilation, focus);
-    const visit: Step['visit'] = (value, path, run) => {
-      run.meter.spend(1);
-      run.found.push({ type: resolveRuntimeType(focus, value), value, path });
-    };
-    return { visit, usesSibling: withSiblings && focus.primitive };
+    return { visit: collectFound(compilation, focus), usesSibling: withSiblings && focus.primitive };
   });
   const collect: (...input: Parameters<Predicate>) => Run['found'] = (value, path, run, sibling) => {
     const inner: Run = { root: run.root, found: [], held: [], meter: run.meter };
@@ -241,6 +190,6 @@ function compileCollection(
   };
 }
 
-function isResolve(expression: Expression): expression is Expression & { kind: 'call' } {
+function isResolve(expression: Expression): expression is Node<'call'> {
   return expression.kind === 'call' && expression.name === 'resolve' && expression.arguments.length === 0;
 }

@@ -14,30 +14,29 @@ const restfulPattern = /(?:^|\/)([A-Z][A-Za-z]+)\/[A-Za-z0-9\-.]{1,64}(?:\/_hist
  * contained resource for '#id' (the resource itself for '#'), else from Reference.type. Undefined when none tells.
  */
 export function findReferencedType(reference: JsonValue, root: JsonObject): string | undefined {
-  const text = typeof reference === 'string' ? reference : readProperty(reference, 'reference');
-  const stated = readProperty(reference, 'type');
-  const type = (typeof text === 'string' ? typeOfText(text, root) : undefined) ?? stated;
+  const text = textOf(reference);
+  const type = (typeof text === 'string' ? typeOfText(text, root) : undefined) ?? readProperty(reference, 'type');
   return typeof type === 'string' && knownTypes.has(type) ? type : undefined;
 }
 
 /** Steps that `findReferencedType` takes: contained resources are looked at one by one. */
 export function countReferenceSteps(reference: JsonValue, { contained }: JsonObject): number {
-  const text = typeof reference === 'string' ? reference : readProperty(reference, 'reference');
+  const text = textOf(reference);
   return typeof text === 'string' && text.startsWith('#') && Array.isArray(contained) ? 1 + contained.length : 1;
+}
+
+function textOf(reference: JsonValue): JsonValue | undefined {
+  return typeof reference === 'string' ? reference : readProperty(reference, 'reference');
 }
 
 function typeOfText(text: string, root: JsonObject): JsonValue | undefined {
   if (text === '#') return root['resourceType'];
-  if (text.startsWith('#')) return containedType(text.slice(1), root);
+  if (text.startsWith('#')) {
+    const { contained } = root;
+    const id = text.slice(1);
+    const resource = Array.isArray(contained) ? contained.find((each) => readProperty(each, 'id') === id) : undefined;
+    return readProperty(resource, 'resourceType');
+  }
   const type = restfulPattern.exec(text)?.[1];
   return type !== undefined && knownTypes.has(type) ? type : undefined;
-}
-
-function containedType(id: string, root: JsonObject): JsonValue | undefined {
-  const contained = root['contained'];
-  if (!Array.isArray(contained)) return undefined;
-  for (const resource of contained) {
-    if (readProperty(resource, 'id') === id) return readProperty(resource, 'resourceType');
-  }
-  return undefined;
 }

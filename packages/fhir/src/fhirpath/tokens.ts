@@ -1,8 +1,10 @@
 // Splits a FHIRPath expression into tokens. http://hl7.org/fhirpath/N1/#lexical-elements
 import { FhirPathError } from './fhirpath-error.ts';
 
+const kinds = ['name', 'delimited', 'string', 'number', 'symbol'] as const;
+
 export interface Token {
-  readonly kind: 'name' | 'delimited' | 'string' | 'number' | 'symbol' | 'end';
+  readonly kind: (typeof kinds)[number] | 'end';
   /** Of a string or a delimited name: its value without quotes and escapes. */
   readonly text: string;
   /** Offset of the first character in the expression. */
@@ -23,11 +25,10 @@ export function tokenize(expression: string): readonly Token[] {
     const at = tokenPattern.lastIndex;
     const groups = tokenPattern.exec(expression)?.groups;
     if (groups === undefined) throw new FhirPathError(`Unsupported character at offset ${at}`, expression);
-    if (groups.name !== undefined) tokens.push({ kind: 'name', text: groups.name, at });
-    else if (groups.delimited !== undefined) tokens.push({ kind: 'delimited', text: unescaped(groups.delimited), at });
-    else if (groups.string !== undefined) tokens.push({ kind: 'string', text: unescaped(groups.string), at });
-    else if (groups.number !== undefined) tokens.push({ kind: 'number', text: groups.number, at });
-    else if (groups.symbol !== undefined) tokens.push({ kind: 'symbol', text: groups.symbol, at });
+    const kind = kinds.find((name) => groups[name] !== undefined);
+    if (kind === undefined) continue; // white space
+    const text = groups[kind] ?? '';
+    tokens.push({ kind, text: kind === 'delimited' || kind === 'string' ? unescaped(text) : text, at });
   }
   tokens.push({ kind: 'end', text: '', at: expression.length });
   return tokens;

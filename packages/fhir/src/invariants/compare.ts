@@ -5,7 +5,8 @@
  * http://hl7.org/fhirpath/N1/#equality · #comparison
  */
 import { isSubtypeOf } from '../definitions.ts';
-import { formatDecimal, isJsonObject, isRawDecimal, type JsonValue, type RawDecimal } from '../json.ts';
+import type { JsonObject, JsonValue, RawDecimal } from '../json.ts';
+import { formatDecimal, isJsonObject, isRawDecimal } from '../json.ts';
 import type { Item } from './item.ts';
 
 /** A unit in terms of base units: a value means `value × factor + offset` of `base`. */
@@ -122,7 +123,10 @@ function compareDates(a: string, b: string): Order {
   if (left !== undefined && right !== undefined)
     return left.ms - right.ms || compareTexts(left.fraction, right.fraction);
   if (left !== undefined) return compareToDate(left.ms, b);
-  if (right !== undefined) return negated(compareToDate(right.ms, a));
+  if (right !== undefined) {
+    const order = compareToDate(right.ms, a);
+    return order === undefined ? undefined : -order;
+  }
   const length = Math.min(a.length, b.length);
   const order = compareTexts(a.slice(0, length), b.slice(0, length));
   return order === 0 && a.length !== b.length ? undefined : order;
@@ -151,10 +155,6 @@ function compareToDate(ms: number, date: string): Order {
   return ms >= end.getTime() + latestEndMs ? 1 : undefined;
 }
 
-function negated(order: Order): Order {
-  return order === undefined ? undefined : -order;
-}
-
 const ucum = 'http://unitsofmeasure.org';
 /** Significant digits that a converted value keeps: less than a double has. */
 const convertedDigits = 12;
@@ -165,18 +165,13 @@ function compareQuantities(a: JsonValue, b: JsonValue, findUnit: FindUnit | unde
   if (a['comparator'] !== undefined || b['comparator'] !== undefined) return undefined;
   const isSameUnit = (['system', 'code'] as const).every((name) => a[name] === b[name]);
   if (isSameUnit && (a['code'] !== undefined || a['unit'] === b['unit'])) return compareNumbers(a['value'], b['value']);
-  const left = inBaseUnits(a['system'], a['code'], a['value'], findUnit);
-  const right = inBaseUnits(b['system'], b['code'], b['value'], findUnit);
+  const left = inBaseUnits(a, a['value'], findUnit);
+  const right = inBaseUnits(b, b['value'], findUnit);
   if (left === undefined || right === undefined || left.base !== right.base) return undefined;
   return left.value - right.value;
 }
 
-function inBaseUnits(
-  system: JsonValue | undefined,
-  code: JsonValue | undefined,
-  value: number | RawDecimal,
-  findUnit: FindUnit | undefined,
-) {
+function inBaseUnits({ system, code }: JsonObject, value: number | RawDecimal, findUnit: FindUnit | undefined) {
   if (system !== ucum || typeof code !== 'string') return undefined;
   const unit = findUnit?.(code);
   if (unit === undefined) return undefined;

@@ -7,7 +7,7 @@
  */
 import { findTypeDefinition, isSubtypeOf } from '../definitions.ts';
 import { FhirPathError } from '../fhirpath/fhirpath-error.ts';
-import { type BinaryOperator, type Expression, parseFhirPath } from '../fhirpath/parse.ts';
+import { type BinaryOperator, type Expression, parseFhirPath, type Variable } from '../fhirpath/parse.ts';
 import { compareItems, computeItemKey, equalItems } from './compare.ts';
 import {
   type Collect,
@@ -44,14 +44,11 @@ function asItems(test: Test): Collect {
   };
 }
 
-const booleanOperators: ReadonlySet<BinaryOperator> = new Set<BinaryOperator>([
-  ...(['implies', 'or', 'xor', 'and', 'in', 'contains'] as const),
-  ...(['=', '!=', '<', '>', '<=', '>='] as const),
-]);
+const collectingOperators: ReadonlySet<BinaryOperator> = new Set(['|', '&', '+']);
 
 /** Whether the value is a boolean that is computed here. */
 function isTest(tree: Expression): boolean {
-  if (tree.kind === 'binary') return booleanOperators.has(tree.operator);
+  if (tree.kind === 'binary') return !collectingOperators.has(tree.operator);
   if (tree.kind === 'type') return tree.operation === 'is';
   return tree.kind === 'call' && Object.hasOwn(testingFunctions, tree.name);
 }
@@ -87,7 +84,7 @@ function compileCollect(tree: Expression, compiler: Compiler): Collect {
   }
 }
 
-function compileVariable(name: '%rootResource' | '%context' | '%ucum'): Collect {
+function compileVariable(name: Variable): Collect {
   if (name === '%rootResource') return (_, { rootResource }) => [rootResource];
   if (name === '%context') return (_, { context }) => [context];
   const items: Items = [makeComputedItem('http://unitsofmeasure.org')];
@@ -168,8 +165,7 @@ function compileTest(tree: Expression, compiler: Compiler): Test {
       return only === undefined ? undefined : fits(only);
     };
   }
-  if (tree.kind === 'binary' && booleanOperators.has(tree.operator))
-    return compileOperator(tree.operator, tree.left, tree.right, compiler);
+  if (tree.kind === 'binary' && isTest(tree)) return compileOperator(tree.operator, tree.left, tree.right, compiler);
   const collect = compiler.collect(tree);
   return (focus, evaluation) => toSingletonBoolean(collect(focus, evaluation), compiler.expression);
 }
@@ -194,13 +190,7 @@ function compileOperator(operator: BinaryOperator, left: Expression, right: Expr
 }
 
 function compileLogic(operator: 'and' | 'or' | 'xor' | 'implies', a: Test, b: Test): Test {
-  if (operator === 'xor') {
-    return (focus, evaluation) => {
-      const first = a(focus, evaluation);
-      const second = b(focus, evaluation);
-      return first === undefined || second === undefined ? undefined : first !== second;
-    };
-  }
+  if (operator === 'xor') return compareTests(a, b, false);
   // What decides alone, on the left and on the right; a implies b is (not a) or b.
   const decisive = operator !== 'and';
   const decisiveLeft = operator === 'or';
@@ -210,6 +200,15 @@ function compileLogic(operator: 'and' | 'or' | 'xor' | 'implies', a: Test, b: Te
     const second = b(focus, evaluation);
     if (second === decisive) return decisive;
     return first === undefined || second === undefined ? undefined : !decisive;
+  };
+}
+
+/** Whether both results are the same, or differ where that is expected. */
+function compareTests(a: Test, b: Test, expected: boolean): Test {
+  return (focus, evaluation) => {
+    const first = a(focus, evaluation);
+    const second = b(focus, evaluation);
+    return first === undefined || second === undefined ? undefined : (first === second) === expected;
   };
 }
 
@@ -225,15 +224,7 @@ function compileMembership(one: Collect, all: Collect, expression: string): Test
 }
 
 function compileEquality(expected: boolean, left: Expression, right: Expression, compiler: Compiler): Test {
-  if (isTest(left) && isTest(right)) {
-    const a = compiler.test(left);
-    const b = compiler.test(right);
-    return (focus, evaluation) => {
-      const first = a(focus, evaluation);
-      const second = b(focus, evaluation);
-      return first === undefined || second === undefined ? undefined : (first === second) === expected;
-    };
-  }
+  if (isTest(left) && isTest(right)) return compareTests(compiler.test(left), compiler.test(right), expected);
   const a = compiler.collect(left);
   const b = compiler.collect(right);
   return (focus, evaluation) => {
@@ -303,10 +294,6 @@ function dependsOnFocus(tree: Expression): boolean {
   switch (tree.kind) {
     case 'this':
       return true;
-    case 'resource':
-    case 'variable':
-    case 'literal':
-      return false;
     case 'member':
       return tree.operand === undefined || dependsOnFocus(tree.operand);
     case 'index':
@@ -316,6 +303,8 @@ function dependsOnFocus(tree: Expression): boolean {
       return dependsOnFocus(tree.left) || dependsOnFocus(tree.right);
     case 'call':
       return dependsOnFocus(tree.operand) || tree.arguments.some(dependsOnFocus);
+    default:
+      return false;
   }
 }
 

@@ -1,6 +1,6 @@
 /** What the compiled parts of invariants pass to each other while they are evaluated. */
 import { FhirPathError } from '../fhirpath/fhirpath-error.ts';
-import type { Expression } from '../fhirpath/parse.ts';
+import type { Expression, Node } from '../fhirpath/parse.ts';
 import type { FindUnit } from './compare.ts';
 import { type Item, type Items, nothing } from './item.ts';
 
@@ -40,7 +40,7 @@ export interface Compiler {
   readonly test: (tree: Expression) => Test;
 }
 
-export type Call = Expression & { readonly kind: 'call' };
+export type Call = Node<'call'>;
 
 /** The only item of a collection; undefined of an empty one. @throws FhirPathError when there are several */
 export function requireSingleton(items: Items, expression: string): Item | undefined {

@@ -21,7 +21,7 @@ import {
 import { type Item, type Items, listChildren, makeComputedItem, nothing } from './item.ts';
 import { resolveReference } from './resolve.ts';
 
-export const testingFunctions: Readonly<Record<string, (call: Call, compiler: Compiler) => Test>> = {
+export const testingFunctions: Readonly<Record<string, Compile<Test>>> = {
   exists: (call, compiler) => compileExists(call, compiler, true),
   empty: (call, compiler) => compileExists(call, compiler, false),
   not: ({ operand }, compiler) => {
@@ -65,7 +65,7 @@ export const testingFunctions: Readonly<Record<string, (call: Call, compiler: Co
   },
 };
 
-export const collectingFunctions: Readonly<Record<string, (call: Call, compiler: Compiler) => Collect>> = {
+export const collectingFunctions: Readonly<Record<string, Compile<Collect>>> = {
   where: (call, compiler) => {
     const collect = compiler.collect(call.operand);
     const criteria = compiler.test(argumentOf(call, 0, compiler));
@@ -84,12 +84,7 @@ export const collectingFunctions: Readonly<Record<string, (call: Call, compiler:
   descendants: onItems(descendants),
   combine: onTwo((items, others) => [...items, ...others]),
   intersect: onTwo(intersection),
-  resolve: onItems((items, evaluation) =>
-    items.flatMap((item) => {
-      const found = resolveReference(item, evaluation);
-      return found === undefined ? [] : [found];
-    }),
-  ),
+  resolve: onItems((items, evaluation) => items.flatMap((item) => resolveReference(item, evaluation) ?? [])),
   iif: compileChoice,
   toString: onItems((items, _, expression) => asText(requireSingleton(items, expression))),
   toInteger: onItems((items, _, expression) => asInteger(requireSingleton(items, expression))),
@@ -175,18 +170,16 @@ function asInteger(item: Item | undefined): Items {
   return typeof value === 'string' && /^[+-]?\d{1,15}$/.test(value) ? [makeComputedItem(Number(value))] : nothing;
 }
 
-function onItems(
-  work: (items: Items, evaluation: Evaluation, expression: string) => Items,
-): (call: Call, compiler: Compiler) => Collect {
+type Compile<Compiled> = (call: Call, compiler: Compiler) => Compiled;
+
+function onItems(work: (items: Items, evaluation: Evaluation, expression: string) => Items): Compile<Collect> {
   return ({ operand }, compiler) => {
     const collect = compiler.collect(operand);
     return (focus, evaluation) => work(collect(focus, evaluation), evaluation, compiler.expression);
   };
 }
 
-function onTwo(
-  work: (items: Items, others: Items, evaluation: Evaluation) => Items,
-): (call: Call, compiler: Compiler) => Collect {
+function onTwo(work: (items: Items, others: Items, evaluation: Evaluation) => Items): Compile<Collect> {
   return (call, compiler) => {
     const collect = compiler.collect(call.operand);
     const others = compiler.collect(argumentOf(call, 0, compiler));
@@ -194,7 +187,7 @@ function onTwo(
   };
 }
 
-function textTest(holds: (text: string, part: string) => boolean): (call: Call, compiler: Compiler) => Test {
+function textTest(holds: (text: string, part: string) => boolean): Compile<Test> {
   return (call, compiler) => {
     const collect = compiler.collect(call.operand);
     const argument = compiler.collect(argumentOf(call, 0, compiler));
