@@ -26,23 +26,15 @@ export {
   resourceTypes,
   resourceTypesWithEndpoint,
   type TypeDefinition,
-  type TypeKind,
 } from './definitions.ts';
 export { errata } from './errata.ts';
-export type { Erratum, ErratumChange } from './erratum.ts';
 export { FhirPathError } from './fhirpath/fhirpath-error.ts';
 export type { TypedValue } from './fhirpath/focus.ts';
 export { findReferencedType } from './fhirpath/referenced-type.ts';
 // The types of the resources that somebody reads or makes element by element, and of the datatypes in them.
 export type * from './generated/types.ts';
 export { listMembersAskedTogether } from './invariants/asked-members.ts';
-export {
-  checkInvariants,
-  checkInvariantsInSlices,
-  type InvariantBreach,
-  type InvariantOptions,
-} from './invariants/check.ts';
-export type { ConvertibleUnit, FindUnit } from './invariants/compare.ts';
+export { checkInvariants, checkInvariantsInSlices, type InvariantBreach } from './invariants/check.ts';
 export { type Invariant, invariantPaths, listInvariants, listInvariantsAt } from './invariants/declared.ts';
 export {
   formatDecimal,
@@ -54,15 +46,13 @@ export {
   type JsonValue,
   parseJson,
   parseJsonObject,
-  type RawDecimal,
 } from './json.ts';
 export { isWrittenInParts, parseJsonInParts, writeJsonInParts } from './json-in-parts.ts';
 export { loadOfficialProfiles, type OfficialProfiles } from './official-profiles.ts';
 export { readFhirPathPatch } from './patch/fhirpath-patch.ts';
-export { patchOperationsMax, readJsonPatch } from './patch/json-patch.ts';
-export { type Patch, PatchError, type PatchTouch } from './patch/patch.ts';
+export { readJsonPatch } from './patch/json-patch.ts';
+export { type Patch, PatchError } from './patch/patch.ts';
 export { practiceExtensions, practiceIdentifierSystems } from './practice-search-parameters.ts';
-export type { SearchParameterRow } from './search-parameter-rows.ts';
 export {
   compartments,
   compileCompositeExtractor,
@@ -77,18 +67,14 @@ export {
   type SearchParameter,
   type SearchParameterKind,
   searchParameterFrom,
-  searchParameterKinds,
 } from './search-parameters.ts';
 export {
   loadTerminology,
   type PublishedCodeSystem,
-  type PublishedComposePart,
-  type PublishedConcept,
-  type PublishedTerminology,
   type PublishedValueSet,
 } from './terminology.ts';
 export type { TypedResource } from './typed-resource.ts';
 export { findUnusedContained, type ValidationIssue, validateResource } from './validate.ts';
 export { parseXml } from './xml/parse-xml.ts';
-export { toXml, toXmlParts, type XmlOptions } from './xml/to-xml.ts';
+export { toXml, toXmlParts } from './xml/to-xml.ts';
 export { XmlError, type XmlRule } from './xml/xml-error.ts';

@@ -10,8 +10,8 @@ import {
 import { type CompiledExpression, compileFhirPath } from '../fhirpath/compile.ts';
 import { FhirPathError } from '../fhirpath/fhirpath-error.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { patchOperationsMax } from './json-patch.ts';
-import { copyJson, describePatchWork, type Patch, PatchError, type PatchTouch } from './patch.ts';
+import type { Patch, PatchTouch } from './patch.ts';
+import { copyJson, describePatchWork, isKeyOf, PatchError, requireFewOperations } from './patch.ts';
 
 interface Operation {
   /** From 1. */
@@ -60,35 +60,26 @@ const stepsPerCompiled = 20;
 /** Type → what it does (fhirpatch.html#concept). */
 const operations = {
   add(to: Target, each: Operation) {
-    const target = targetOf(to, each);
-    const element =
-      target.type.elements.get(each.name ?? '') ?? findElementByJsonName(target.type, each.name ?? '')?.element;
+    const { object, type } = targetOf(to, each);
+    const { name = '' } = each;
+    const element = type.elements.get(name) ?? findElementByJsonName(type, name)?.element;
     if (element === undefined)
-      throw new PatchError(
-        'failed',
-        each.number,
-        `adds ${each.name ?? 'an element without a name'}, which ${target.type.name} does not have`,
-      );
+      throw refuse(each, `adds ${each.name ?? 'an element without a name'}, which ${type.name} does not have`);
     const value = requireValue(each);
     const key = keyOf(element, value, each);
-    if (element.max === 1) {
-      target.object[key] = value.json;
-      return;
-    }
-    const list = target.object[key];
-    if (Array.isArray(list)) list.push(value.json);
-    else target.object[key] = [value.json];
+    const list = object[key];
+    if (element.max === 1) object[key] = value.json;
+    else if (Array.isArray(list)) list.push(value.json);
+    else object[key] = [value.json];
   },
   insert(to: Target, each: Operation) {
-    const { list } = listOf(to, each);
-    const index = requireIndex(each, each.index, 'index', list.length);
+    const list = listOf(to, each);
+    const index = requireIndex(each, 'index', list.length);
     list.splice(index, 0, requireValue(each).json);
   },
   delete(to: Target, each: Operation) {
-    const places = placesOf(to, each);
-    if (places.length > 1)
-      throw new PatchError('failed', each.number, 'deletes several elements: its path must select one');
-    const [place] = places;
+    const [place, ...others] = placesOf(to, each);
+    if (others.length > 0) throw refuse(each, 'deletes several elements: its path must select one');
     if (place) removeAt(place);
   },
   replace(to: Target, each: Operation) {
@@ -104,9 +95,9 @@ const operations = {
     holder[keyOf(element, value, each)] = value.json;
   },
   move(to: Target, each: Operation) {
-    const { list } = listOf(to, each);
-    const source = requireIndex(each, each.source, 'source', list.length - 1);
-    const destination = requireIndex(each, each.destination, 'destination', list.length - 1);
+    const list = listOf(to, each);
+    const source = requireIndex(each, 'source', list.length - 1);
+    const destination = requireIndex(each, 'destination', list.length - 1);
     const [moved] = list.splice(source, 1);
     if (moved !== undefined) list.splice(destination, 0, moved);
   },
@@ -121,12 +112,7 @@ export function readFhirPathPatch(parameters: JsonObject, budget: StepBudget): P
   const list = Array.isArray(parameters.parameter) ? parameters.parameter : [];
   if (list.length === 0)
     throw new PatchError('malformed', 1, 'is missing: Parameters must have a parameter "operation" for each change');
-  if (list.length > patchOperationsMax)
-    throw new PatchError(
-      'malformed',
-      patchOperationsMax + 1,
-      `is one too many: at most ${patchOperationsMax} are taken`,
-    );
+  requireFewOperations(list);
   const parsed = list.map((item, index) => readOperation(item, index + 1, budget));
   return {
     touches: parsed.flatMap(touchesOf),
@@ -144,6 +130,10 @@ export function readFhirPathPatch(parameters: JsonObject, budget: StepBudget): P
 
 function isResource(value: JsonValue): value is Resource {
   return isJsonObject(value) && typeof value.resourceType === 'string';
+}
+
+function refuse({ number }: Operation, problem: string): PatchError {
+  return new PatchError('failed', number, problem);
 }
 
 function readOperation(item: JsonValue, number: number, budget: StepBudget): Operation {
@@ -165,7 +155,7 @@ function readOperation(item: JsonValue, number: number, budget: StepBudget): Ope
   };
   const kind = text('type') ?? '';
   const path = text('path');
-  if (!isOperation(kind))
+  if (!isKeyOf(operations, kind))
     throw new PatchError('malformed', number, `must have type ${Object.keys(operations).join(', ')}`);
   if (path === undefined) throw new PatchError('malformed', number, `(${kind}) must have a path`);
   const given = parts.get('value');
@@ -180,10 +170,6 @@ function readOperation(item: JsonValue, number: number, budget: StepBudget): Ope
     source: integer('source'),
     destination: integer('destination'),
   };
-}
-
-function isOperation(kind: string): kind is keyof typeof operations {
-  return Object.hasOwn(operations, kind);
 }
 
 /** `value[x]`, or for backbone elements a list of parts, each an element by name (repeated names make a list). */
@@ -222,11 +208,8 @@ function compiledPath(number: number, path: string, budget: StepBudget): Compile
     throw new PatchError('malformed', number, `has a path of more than ${pathLengthMax} characters`);
   const type = typeOfPath(path);
   if (type === undefined || path.includes('%')) {
-    throw new PatchError(
-      'malformed',
-      number,
-      'must have a path that begins with the resource type and has no variables',
-    );
+    const problem = 'must have a path that begins with the resource type and has no variables';
+    throw new PatchError('malformed', number, problem);
   }
   return path.trim() === type ? undefined : compile(number, type, path, budget);
 }
@@ -271,13 +254,11 @@ function locate(resource: Resource, path: string, spend: (members: number) => vo
     const within: TypeDefinition = type;
     const members = Object.keys(holder);
     spend(1 + members.length);
-    const key: string | undefined = members.find(
-      (candidate) => findElementByJsonName(within, candidate)?.element.name === name && !candidate.startsWith('_'),
-    );
-    const known = key === undefined ? undefined : findElementByJsonName(within, key);
+    const key = members.find((candidate) => findElementByJsonName(within, candidate)?.element.name === name);
+    const known = findElementByJsonName(within, key ?? '');
     if (key === undefined || known === undefined) return undefined;
     const inner: JsonValue | undefined = holder[key];
-    type = known.element.children ?? findTypeDefinition(known.type.code);
+    type = known.definition;
     place = { holder, key, index: index === undefined ? undefined : Number(index), element: known.element, type };
     value = (Array.isArray(inner) ? inner[Number(index ?? 0)] : inner) ?? null;
   }
@@ -286,14 +267,9 @@ function locate(resource: Resource, path: string, spend: (members: number) => vo
 
 function onePlace(to: Target, each: Operation): Place {
   const [place, ...others] = placesOf(to, each);
-  if (place === undefined || others.length > 0) {
-    throw new PatchError(
-      'failed',
-      each.number,
-      `(${each.kind}) must select one element: ${each.path} selects ${place === undefined ? 'none' : 'several'}`,
-    );
-  }
-  return place;
+  if (place !== undefined && others.length === 0) return place;
+  const selected = place === undefined ? 'none' : 'several';
+  throw refuse(each, `(${each.kind}) must select one element: ${each.path} selects ${selected}`);
 }
 
 /** The object that an `add` adds to: the resource, or the one element of the path. */
@@ -304,18 +280,16 @@ function targetOf(to: Target, each: Operation): { object: JsonObject; type: Type
   const { holder, key, index, type } = onePlace(to, each);
   const inner = holder[key];
   const object = Array.isArray(inner) ? inner[index ?? 0] : inner;
-  if (!isJsonObject(object) || type === undefined)
-    throw new PatchError('failed', each.number, 'adds to an element that has no elements');
+  if (!isJsonObject(object) || type === undefined) throw refuse(each, 'adds to an element that has no elements');
   return { object, type };
 }
 
 /** The list that the path selects, of which it may name elements. */
-function listOf(to: Target, each: Operation): { list: JsonValue[] } {
+function listOf(to: Target, each: Operation): JsonValue[] {
   const [place] = placesOf(to, each);
   const list = place?.holder[place.key];
-  if (!Array.isArray(list))
-    throw new PatchError('failed', each.number, `(${each.kind}) must select a list: ${each.path} selects none`);
-  return { list };
+  if (!Array.isArray(list)) throw refuse(each, `(${each.kind}) must select a list: ${each.path} selects none`);
+  return list;
 }
 
 function removeAt({ holder, key, index }: Place): void {
@@ -336,11 +310,11 @@ function requireValue(each: Operation): Value {
   return each.value;
 }
 
-function requireIndex(each: Operation, index: number | undefined, name: string, max: number): number {
+function requireIndex(each: Operation, name: 'index' | 'source' | 'destination', max: number): number {
+  const index = each[name];
   if (index === undefined || index < 0)
     throw new PatchError('malformed', each.number, `(${each.kind}) must have a ${name} from 0`);
-  if (index > max)
-    throw new PatchError('failed', each.number, `(${each.kind}) has ${name} ${index}, beyond the end of the list`);
+  if (index > max) throw refuse(each, `(${each.kind}) has ${name} ${index}, beyond the end of the list`);
   return index;
 }
 
@@ -348,7 +322,6 @@ function requireIndex(each: Operation, index: number | undefined, name: string, 
 function keyOf(element: ElementDefinition, { type }: Value, each: Operation): string {
   if (!element.choice) return element.name;
   const match = element.types.find(({ code }) => code === type);
-  if (match === undefined)
-    throw new PatchError('failed', each.number, `gives ${element.path} a ${type ?? 'structure'}, which it cannot be`);
+  if (match === undefined) throw refuse(each, `gives ${element.path} a ${type ?? 'structure'}, which it cannot be`);
   return buildJsonName(element, match);
 }

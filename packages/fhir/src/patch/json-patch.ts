@@ -1,10 +1,8 @@
 // JSON Patch: https://www.rfc-editor.org/rfc/rfc6902, pointers: https://www.rfc-editor.org/rfc/rfc6901
 import type { BudgetedWork, StepBudget } from '../budget.ts';
 import { formatDecimal, isJsonObject, isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
-import { copyJson, describePatchWork, type Patch, PatchError, type PatchTouch } from './patch.ts';
-
-/** Operations of one patch. */
-export const patchOperationsMax = 1000;
+import type { Patch, PatchTouch } from './patch.ts';
+import { copyJson, describePatchWork, isKeyOf, PatchError, requireFewOperations } from './patch.ts';
 
 /** Characters of JSON that the copies of one patch may add: a value that is copied into itself doubles each time. */
 const copiedMax = 1_048_576;
@@ -44,13 +42,12 @@ const operations = {
   copy(root: Root, each: Operation) {
     const value = get(root, each, each.from);
     root.copied += JSON.stringify(value).length;
-    if (root.copied > copiedMax)
-      throw new PatchError('failed', each.number, `copies more than ${copiedMax} characters in all`);
+    if (root.copied > copiedMax) throw refuse(each, `copies more than ${copiedMax} characters in all`);
     add(root, each, each.path, copyJson(value));
   },
   test(root: Root, each: Operation) {
     if (!isEqual(get(root, each, each.path), each.value, root.budget, describePatchWork(each.number)))
-      throw new PatchError('failed', each.number, 'tests for another value than there is');
+      throw refuse(each, 'tests for another value than there is');
   },
 } as const;
 
@@ -61,12 +58,7 @@ const operations = {
 export function readJsonPatch(document: JsonValue): Patch {
   if (!Array.isArray(document))
     throw new PatchError('malformed', 1, 'is missing: a JSON Patch is an array of operations');
-  if (document.length > patchOperationsMax)
-    throw new PatchError(
-      'malformed',
-      patchOperationsMax + 1,
-      `is one too many: at most ${patchOperationsMax} are taken`,
-    );
+  requireFewOperations(document);
   const parsed = document.map((item, index) => readOperation(item, index + 1));
   return {
     touches: parsed.flatMap(touchesOf),
@@ -84,7 +76,7 @@ export function readJsonPatch(document: JsonValue): Patch {
 function readOperation(item: JsonValue, number: number): Operation {
   if (!isJsonObject(item)) throw new PatchError('malformed', number, 'must be an object');
   const { op, path, from, value } = item;
-  if (typeof op !== 'string' || !isOperation(op))
+  if (typeof op !== 'string' || !isKeyOf(operations, op))
     throw new PatchError('malformed', number, `must have op ${Object.keys(operations).join(', ')}`);
   const needsFrom = op === 'move' || op === 'copy';
   const needsValue = op === 'add' || op === 'replace' || op === 'test';
@@ -96,10 +88,6 @@ function readOperation(item: JsonValue, number: number): Operation {
     from: needsFrom ? readPointer(from, 'from', number) : [],
     value: value ?? null,
   };
-}
-
-function isOperation(op: string): op is keyof typeof operations {
-  return Object.hasOwn(operations, op);
 }
 
 function readPointer(text: JsonValue | undefined, name: string, number: number): readonly string[] {
@@ -116,9 +104,8 @@ function readPointer(text: JsonValue | undefined, name: string, number: number):
 
 function touchesOf({ op, path, from, value }: Operation): PatchTouch[] {
   const blind = op === 'add' && path.length === 1 && standsAlone(path[0] ?? '', value);
-  const touched: PatchTouch[] = [{ member: path[0], blind }];
-  if (op === 'move' || op === 'copy') touched.push({ member: from[0], blind: false });
-  return touched;
+  const touch = { member: path[0], blind };
+  return op === 'move' || op === 'copy' ? [touch, { member: from[0], blind: false }] : [touch];
 }
 
 /**
@@ -169,18 +156,18 @@ function remove(root: Root, each: Operation, path: readonly string[]): JsonValue
 /** RFC 6901 §4: digits without leading zeros; `-` stands for the end and names nothing. */
 function indexOf(list: readonly JsonValue[], each: Operation, part: string, max: number): number {
   if (!/^(?:0|[1-9]\d{0,8})$/.test(part))
-    throw new PatchError(
-      'failed',
-      each.number,
-      `names a list by ${JSON.stringify(part)} where an index from 0 is needed`,
-    );
+    throw refuse(each, `names a list by ${JSON.stringify(part)} where an index from 0 is needed`);
   const index = Number(part);
-  if (index > max) throw new PatchError('failed', each.number, `goes beyond the end of a list of ${list.length}`);
+  if (index > max) throw refuse(each, `goes beyond the end of a list of ${list.length}`);
   return index;
 }
 
 function notThere(each: Operation, path: readonly string[]): PatchError {
-  return new PatchError('failed', each.number, `(${each.op}) finds nothing at /${path.join('/')}`);
+  return refuse(each, `(${each.op}) finds nothing at /${path.join('/')}`);
+}
+
+function refuse({ number }: Operation, problem: string): PatchError {
+  return new PatchError('failed', number, problem);
 }
 
 /** RFC 6902 §4.6: numbers by value, objects whatever the order of their members. */

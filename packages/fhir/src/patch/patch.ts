@@ -32,12 +32,28 @@ export interface Patch {
   apply(resource: JsonObject, budget: StepBudget): JsonValue;
 }
 
+/** Operations of one patch. */
+export const patchOperationsMax = 1000;
+
+/** Refuses a patch of too many operations. @throws PatchError */
+export function requireFewOperations(operations: readonly JsonValue[]): void {
+  if (operations.length > patchOperationsMax) {
+    const problem = `is one too many: at most ${patchOperationsMax} are taken`;
+    throw new PatchError('malformed', patchOperationsMax + 1, problem);
+  }
+}
+
 /** What an operation of a patch is, for who pays for it. @param number from 1 */
 export function describePatchWork(number: number): BudgetedWork {
   return {
     what: `Operation ${number} of the patch`,
     cheaper: 'select elements by their place, or send several patches',
   };
+}
+
+/** Whether a table has a row of this name. */
+export function isKeyOf<T extends object>(table: T, name: string): name is keyof T & string {
+  return Object.hasOwn(table, name);
 }
 
 /** A deep copy; decimals that keep their text are shared, since they are immutable. */
