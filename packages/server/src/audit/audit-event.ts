@@ -4,38 +4,21 @@
  */
 import type { JsonObject } from '@praxis/fhir';
 import { readPatients } from './audit-row.ts';
+import type { ProvenColumns } from './proof.ts';
 
 /** A row as it is read, with the names that its numbers stand for. */
-export interface LedgerEvent {
-  readonly at: number;
+export interface LedgerEvent extends Omit<ProvenColumns, 'rtype'> {
   readonly seq: number;
-  readonly application: number;
-  /** As it is called now; null: there is none any more. */
+  /** Of the application as it is called now; null: there is none any more. */
   readonly name: string | null;
   /** Name of the resource type. */
   readonly type: string | undefined;
-  readonly id: string | null;
-  readonly vid: number | null;
-  readonly shown: number | null;
-  readonly times: number | null;
-  readonly outcome: number;
-  readonly interaction: string;
-  readonly subject: string | null;
-  readonly token_id: string | null;
-  readonly request_id: string | null;
-  readonly flow: string | null;
   /** `all`, or names separated by spaces. */
   readonly elements: string | null;
-  readonly entries: string | null;
-  readonly reason: string | null;
-  readonly patients: string | null;
 }
 
 /** Where a row is in its ledger. */
-export interface LedgerPlace {
-  readonly at: number;
-  readonly seq: number;
-}
+export type LedgerPlace = Pick<LedgerEvent, 'at' | 'seq'>;
 
 /** The system of numbers of applications in `agent.who.identifier`. */
 export const applicationSystem = 'https://praxis.health/fhir/application';
@@ -98,12 +81,12 @@ const actions: Readonly<Record<string, string>> = {
 const dicom = 'http://dicom.nema.org/resources/ontology/DCM';
 
 /** What the service itself does: DICOM's event and its kind. */
-const serviceCodes: Readonly<Record<string, { readonly event: string; readonly kind: string }>> = {
-  authenticate: { event: '110114', kind: '110126' }, // User Authentication: Node Authentication
-  token: { event: '110114', kind: '110122' }, // User Authentication: Login
-  introspect: { event: '110114', kind: '110126' }, // User Authentication: Node Authentication
-  revoke: { event: '110114', kind: '110123' }, // User Authentication: Logout
-  administer: { event: '110113', kind: '110129' }, // Security Alert: Security Configuration
+const serviceCodes: Readonly<Record<string, readonly [event: string, kind: string]>> = {
+  authenticate: ['110114', '110126'], // User Authentication: Node Authentication
+  token: ['110114', '110122'], // User Authentication: Login
+  introspect: ['110114', '110126'], // User Authentication: Node Authentication
+  revoke: ['110114', '110123'], // User Authentication: Logout
+  administer: ['110113', '110129'], // Security Alert: Security Configuration
 };
 
 /** Every interaction whose codes differ from those of another, for search. */
@@ -124,7 +107,7 @@ function codesOf(interaction: string): JsonObject {
   const kind = toInteractionKind(interaction);
   const service = serviceCodes[kind];
   if (service !== undefined) {
-    const { event, kind: subtype } = service;
+    const [event, subtype] = service;
     return { type: { system: dicom, code: event }, subtype: [{ system: dicom, code: subtype }], action: 'E' };
   }
   return {
@@ -153,7 +136,7 @@ function agentOf({ application, name, subject, entries, outcome }: LedgerEvent):
 function aboutOf(event: LedgerEvent): JsonObject {
   const { type, id, vid, interaction } = event;
   const reference = type === undefined || id === null ? undefined : `${type}/${id}`;
-  const details: readonly (readonly [type: string, value: string | number | null | undefined])[] = [
+  const details = [
     ['operation', interaction.startsWith('$') ? interaction : null],
     ['type', reference === undefined ? type : null],
     ['about', type === undefined ? id : null],
@@ -163,16 +146,14 @@ function aboutOf(event: LedgerEvent): JsonObject {
     ['flow', event.flow],
     ['token', event.token_id],
     ['request', event.request_id],
-  ];
+  ] as const;
   const given = details.filter(([, value]) => value !== null && value !== undefined);
+  const version = vid === null ? '' : `/_history/${vid}`;
+  const detail = given.map(([name, value]) => ({ type: name, valueString: String(value) }));
   return {
-    ...(reference === undefined
-      ? {}
-      : { what: { reference: vid === null ? reference : `${reference}/_history/${vid}` } }),
+    ...(reference === undefined ? {} : { what: { reference: reference + version } }),
     role: { system: objectRoles, code: '4' }, // Domain Resource
-    ...(given.length === 0
-      ? {}
-      : { detail: given.map(([name, value]) => ({ type: name, valueString: String(value) })) }),
+    ...(detail.length === 0 ? {} : { detail }),
   };
 }
 

@@ -2,7 +2,7 @@
  * Adding rows to a ledger. One statement takes all rows of a batch of one firm (migration 0009, praxis_audit).
  */
 import { createHash } from 'node:crypto';
-import { type Sql, sql } from '../database/sql.ts';
+import { sql } from '../database/sql.ts';
 import { type AccessRow, formatEntries, formatPatients } from './audit-row.ts';
 import type { ProvenColumns, Prover } from './proof.ts';
 
@@ -35,12 +35,7 @@ export function computeElementsFingerprint(elements: string): string {
 }
 
 /** Adds the rows, in order, and the lists that are not there yet. Run again it adds nothing. */
-export function addRows(
-  firm: number,
-  pending: readonly PendingRow[],
-  lists: readonly ElementList[],
-  prove: Prover,
-): Sql {
+export function addRows(firm: number, pending: readonly PendingRow[], lists: readonly ElementList[], prove: Prover) {
   const rows = pending.map(columnsOf);
   const patients = pending.flatMap(({ row }, at) => (row.patients?.ids ?? []).map((id) => ({ id, row: at + 1 })));
   return sql`

@@ -94,21 +94,8 @@ function textOf(nonce: string, firm: number, row: ProvenColumns): string {
   const { at, application, vid, shown, times, rtype, outcome } = row;
   const numbers = `${nonce}\0${firm}\0${at}\0${application}\0${vid}\0${shown}\0${times}\0${rtype}\0${outcome}`;
   const { interaction, id, subject, token_id, request_id, flow, elements, entries, reason, patients } = row;
-  return (
-    numbers +
-    ended(interaction) +
-    ended(id) +
-    ended(subject) +
-    ended(token_id) +
-    ended(request_id) +
-    ended(flow) +
-    ended(elements) +
-    ended(entries) +
-    ended(reason) +
-    ended(patients)
-  );
-}
-
-function ended(text: string | null): string {
-  return text === null ? '\0' : `\0=${text}`;
+  let text = numbers;
+  for (const column of [interaction, id, subject, token_id, request_id, flow, elements, entries, reason, patients])
+    text += column === null ? '\0' : `\0=${column}`;
+  return text;
 }

@@ -7,16 +7,8 @@ import { nonceBytes, proofBytes } from './proof.ts';
 import { type CommitPosition, noDigest, type Seal } from './seal.ts';
 
 /** A row of audit_seal. */
-export interface SealRow {
-  readonly number: number;
+export interface SealRow extends Omit<Seal, 'atMs' | 'place'>, CommitPosition {
   readonly at: number;
-  readonly epoch: number;
-  readonly xid: string;
-  readonly seq: number;
-  readonly rows: number;
-  readonly marks: Buffer;
-  readonly head: Buffer;
-  readonly signature: Buffer;
 }
 
 export function readSeal({ number, at, epoch, xid, seq, rows, marks, head, signature }: SealRow): Seal {

@@ -3,28 +3,22 @@
  * (https://www.rfc-editor.org/rfc/rfc8032) by a key that is made from the secret key of the installation and is in no
  * database. Whoever has the public key alone can check a chain.
  */
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
 import type { Secrets } from '../base/secrets.ts';
 import { nonceBytes, type ProvenColumns, proofBytes } from './proof.ts';
-
-/** What a seal takes of a row: its place in the order of commits, and its proof, which stands for all of its contents. */
-export interface SealedRow {
-  readonly epoch: number;
-  /** Decimal text: it may be beyond 2^53. */
-  readonly xid: string;
-  readonly seq: number;
-  /** Null, or of another length than a proof: a hand has left it so. */
-  readonly proof: Buffer | null;
-}
-
-/** A row in full. */
-export interface LedgerRow extends SealedRow, ProvenColumns {}
 
 /** A place in the order of commits: after all rows up to this one. */
 export interface CommitPosition {
   readonly epoch: number;
+  /** Decimal text: it may be beyond 2^53. */
   readonly xid: string;
   readonly seq: number;
+}
+
+/** A row in full. */
+export interface LedgerRow extends CommitPosition, ProvenColumns {
+  /** Stands for all of its contents in a seal. Null, or of another length than a proof: a hand has left it so. */
+  readonly proof: Buffer | null;
 }
 
 export interface Seal {
@@ -58,7 +52,7 @@ export const noDigest = Buffer.alloc(digestBytes);
  * What a seal remembers of a row: its number, and its proof without the random number. It says that the row was there, not
  * that the server has written it: that is what the proof is checked for.
  */
-export function buildMark({ seq, proof }: SealedRow): Buffer {
+export function buildMark({ seq, proof }: Pick<LedgerRow, 'seq' | 'proof'>): Buffer {
   const mark = Buffer.alloc(markBytes);
   mark.writeBigInt64BE(BigInt(seq));
   const digest = proof?.length === proofBytes ? proof.subarray(nonceBytes) : noDigest;
@@ -92,12 +86,9 @@ export interface SealingKey {
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export function openSealingKey(secrets: Secrets): SealingKey {
-  const key = createPrivateKey({
-    key: Buffer.concat([pkcs8Prefix, secrets.key('audit-seal')]),
-    format: 'der',
-    type: 'pkcs8',
-  });
-  const publicKey: KeyObject = createPublicKey(key);
+  const der = Buffer.concat([pkcs8Prefix, secrets.key('audit-seal')]);
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const publicKey = createPublicKey(key);
   return {
     sign: (head) => sign(null, head, key),
     verifies: (head, signature) => verify(null, head, publicKey, signature),

@@ -10,7 +10,7 @@ import { sql } from '../database/sql.ts';
 import { serviceLedger } from './audit-row.ts';
 import type { HeadFiles, KnownHead } from './head-files.ts';
 import type { Ledger } from './ledger.ts';
-import { beginning, computeHead, noHead, type Seal, type SealingKey, unsealedMaxMs } from './seal.ts';
+import { beginning, computeHead, noHead, type SealingKey, unsealedMaxMs } from './seal.ts';
 import {
   addSeal,
   type LastSeal,
@@ -26,12 +26,15 @@ const sealRowsMax = 5_000;
 /** How often the ledgers of all firms are looked at, also of those that other processes have written. */
 const sweepMs = 60_000;
 
-export interface SealingOptions {
+export interface SealOptions {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
   readonly key: SealingKey;
   readonly heads: HeadFiles;
+}
+
+export interface SealingOptions extends SealOptions {
   readonly ledger: Pick<Ledger, 'takeTouched' | 'touch'>;
   /** Pause between two rounds, in ms: how old a row is, at most, when it is sealed. */
   readonly pauseMs: number;
@@ -80,10 +83,8 @@ export function openSealingJob(options: SealingOptions) {
           if (state === 'waiting') await delay(finishPauseMs);
         }
       } catch (error) {
-        options.log.error(
-          { err: error },
-          'the last rows of the audit ledger were not sealed: another process will do so',
-        );
+        const problem = 'the last rows of the audit ledger were not sealed: another process will do so';
+        options.log.error({ err: error }, problem);
       }
     },
   };
@@ -104,11 +105,8 @@ async function allLedgers(database: Database): Promise<number[]> {
 }
 
 /** Seals the next rows of a ledger. `waiting`: there are rows that older transactions may still come before. */
-export async function sealNext(
-  options: Omit<SealingOptions, 'ledger' | 'pauseMs'>,
-  firm: number,
-): Promise<SealingState> {
-  const { database, heads, log } = options;
+export async function sealNext(options: SealOptions, firm: number): Promise<SealingState> {
+  const { database, clock, key, heads, log } = options;
   const ledger = database.forFirm(firm);
   // Before the database is read: meanwhile another process may add a seal and note it.
   const known = heads.read(firm);
@@ -121,14 +119,15 @@ export async function sealNext(
   if (next === undefined || next.marks === null) {
     if (last !== undefined && (gone !== undefined || last.number !== known?.number))
       await heads.note(firm, knownOf(last), gone);
-    return (await ledger.query(selectFirstRowAfter(firm, after))).length > 0 ? 'waiting' : 'done';
+    const [waiting] = await ledger.query(selectFirstRowAfter(firm, after));
+    return waiting === undefined ? 'done' : 'waiting';
   }
-  if (next.unproven.length > 0)
-    log.error(
-      { firm, rows: next.unproven },
-      'rows without a proof are in an audit ledger: praxis audit verify tells more',
-    );
-  const seal = makeSeal(options, firm, last, { ...next, marks: next.marks });
+  const { epoch, xid, seq, rows, unproven, marks } = next;
+  if (unproven.length > 0)
+    log.error({ firm, rows: unproven }, 'rows without a proof are in an audit ledger: praxis audit verify tells more');
+  const facts = { number: (last?.number ?? 0) + 1, atMs: clock.now(), place: { epoch, xid, seq }, rows, marks };
+  const head = computeHead(firm, last?.head ?? noHead, facts);
+  const seal = { ...facts, head, signature: key.sign(head) };
   const [added] = await ledger.query(addSeal(firm, seal));
   if (added !== undefined) await heads.note(firm, knownOf(seal), gone);
   return 'more';
@@ -142,21 +141,4 @@ function isGone(known: KnownHead, last: LastSeal | undefined): boolean {
 
 function knownOf({ number, head }: Pick<LastSeal, 'number' | 'head'>): KnownHead {
   return { number, head: head.toString('hex') };
-}
-
-function makeSeal(
-  { clock, key }: Pick<SealingOptions, 'clock' | 'key'>,
-  firm: number,
-  last: LastSeal | undefined,
-  { epoch, xid, seq, rows, marks }: Omit<ToSeal, 'unproven'> & { readonly marks: Buffer },
-): Seal {
-  const facts = {
-    number: (last?.number ?? 0) + 1,
-    atMs: clock.now(),
-    place: { epoch, xid, seq },
-    rows,
-    marks,
-  };
-  const head = computeHead(firm, last?.head ?? noHead, facts);
-  return { ...facts, head, signature: key.sign(head) };
 }

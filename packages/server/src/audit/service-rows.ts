@@ -40,10 +40,8 @@ export interface ServiceQuestion {
 }
 
 /** The rows of a period, newest first. */
-export async function listServiceRows(
-  database: Database,
-  { fromMs, toMs, isRefused, limit }: ServiceQuestion,
-): Promise<ServiceRow[]> {
+export async function listServiceRows(database: Database, question: ServiceQuestion): Promise<ServiceRow[]> {
+  const { fromMs, toMs, isRefused, limit } = question;
   const refused = isRefused ? sql`AND a.outcome <> 0` : sql.empty;
   return await database.forFirm(serviceLedger).query<ServiceRow>(sql`
     SELECT a.at AS "atMs", a.interaction AS action, a.id AS about, n.name AS application, a.subject, a.outcome, a.reason,

@@ -73,10 +73,8 @@ export interface VerifyOptions {
 }
 
 /** The state of one ledger; `firm` may be `serviceLedger`. */
-export async function verifyLedger(
-  { database, secrets, clock, heads }: VerifyOptions,
-  firm: number,
-): Promise<LedgerCheck> {
+export async function verifyLedger(options: VerifyOptions, firm: number): Promise<LedgerCheck> {
+  const { database, secrets, clock, heads } = options;
   const run: Run = {
     ledger: database.forFirm(firm),
     firm,
