@@ -9,10 +9,8 @@ const readingPauseMs = 1_000;
 /** @throws PraxisError `unavailable` */
 export async function readClock(database: Database): Promise<ClockReading> {
   const askedAtMs = performance.now();
-  const [row] = await database.query<{ ms: number }>(
-    sql`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`,
-    pointRead,
-  );
+  const statement = sql`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`;
+  const [row] = await database.query<{ ms: number }>(statement, pointRead);
   return { databaseMs: row?.ms ?? Number.NaN, askedAtMs, cameAtMs: performance.now() };
 }
 

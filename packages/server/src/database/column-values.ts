@@ -21,16 +21,7 @@ type Parser = (text: string) => unknown;
 
 const parsers: ReadonlyMap<number, Parser> = new Map<number, Parser>([
   [oids.int8, integer],
-  [
-    oids.int8Array,
-    (text) =>
-      text === '{}'
-        ? []
-        : text
-            .slice(1, -1)
-            .split(',')
-            .map((item) => (item === 'NULL' ? null : integer(item))),
-  ],
+  [oids.int8Array, integers],
   [oids.date, (text) => text],
   [oids.timestamp, (text) => text],
   [oids.timestamptz, instant],
@@ -48,6 +39,11 @@ function integer(text: string): number {
   if (!Number.isSafeInteger(value))
     throw new ColumnValueError('int8 value is beyond 2^53 and cannot be a JavaScript number');
   return value;
+}
+
+function integers(text: string): readonly (number | null)[] {
+  const items = text === '{}' ? [] : text.slice(1, -1).split(',');
+  return items.map((item) => (item === 'NULL' ? null : integer(item)));
 }
 
 /** Sessions run with TimeZone=UTC and DateStyle=ISO, so the text is `2026-11-21 09:30:00.123456+00`. */

@@ -29,28 +29,21 @@ export function makeConnectionError(connection: DatabaseConnection, error: unkno
   const where = describeConnection(connection);
   const code = codeOf(error);
   const reason = error instanceof Error && error.message !== '' ? error.message : code;
+  const settings = 'url' in connection ? ' (DATABASE_URL or PRAXIS_RUNTIME_DATABASE_URL)' : '';
   if (isConfigurationFault(error)) {
     const remedy = remedies[code] ?? 'correct the settings of the connection';
-    return new StartError(`Database ${where} refuses the connection: ${reason}; ${remedy}${placeOf(connection)}`, {
-      cause: error,
-    });
+    const problem = `Database ${where} refuses the connection: ${reason}; ${remedy}${settings}`;
+    return new StartError(problem, { cause: error });
   }
-  const remedy =
-    remedies[code] ??
-    unreachable[code] ??
-    (/timeout/.test(reason) ? unreachable['ETIMEDOUT'] : 'start it, or correct the settings of the connection');
-  return new StartError(`Database ${where} cannot be reached (${reason}): ${remedy}${placeOf(connection)}`, {
-    cause: error,
-  });
+  const unknown = /timeout/.test(reason)
+    ? unreachable['ETIMEDOUT']
+    : 'start it, or correct the settings of the connection';
+  const remedy = remedies[code] ?? unreachable[code] ?? unknown;
+  return new StartError(`Database ${where} cannot be reached (${reason}): ${remedy}${settings}`, { cause: error });
 }
 
 /** A connection to several addresses of one host fails with an error for each. */
 function codeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
   return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
-function placeOf(connection: DatabaseConnection): string {
-  if (!('url' in connection)) return '';
-  return ' (DATABASE_URL or PRAXIS_RUNTIME_DATABASE_URL)';
 }

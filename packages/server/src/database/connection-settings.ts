@@ -44,12 +44,15 @@ export function buildClientConfig(
   session: SessionSettings,
 ): pg.ClientConfig & { pipeline: boolean } {
   const { target, options } = 'url' in connection ? fromUrl(connection.url) : { target: connection, options: '' };
-  const role = 'url' in connection ? connection.role : undefined;
+  const own = formatOptions({
+    ...('url' in connection && connection.role !== undefined ? { role: connection.role } : {}),
+    ...meaningSettings,
+    statement_timeout: String(session.statementTimeoutMs),
+    idle_in_transaction_session_timeout: String(idleInTransactionTimeoutMs),
+  });
   return {
     ...target,
-    options: [formatOptions(planSettings), options, sessionOptions(session, role)]
-      .filter((text) => text !== '')
-      .join(' '),
+    options: [formatOptions(planSettings), options, own].filter((text) => text !== '').join(' '),
     application_name: session.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
@@ -81,13 +84,4 @@ function splitUrl(text: string): { address: string; parameters: URLSearchParams 
   if (!/^postgres(ql)?:\/\/[^\s]+$/.test(address))
     throw new ConfigError('DATABASE_URL must look like postgresql://role:password@host:5432/database');
   return { address, parameters: new URLSearchParams(parameters) };
-}
-
-function sessionOptions(session: SessionSettings, role: string | undefined): string {
-  return formatOptions({
-    ...(role === undefined ? {} : { role }),
-    ...meaningSettings,
-    statement_timeout: String(session.statementTimeoutMs),
-    idle_in_transaction_session_timeout: String(idleInTransactionTimeoutMs),
-  });
 }

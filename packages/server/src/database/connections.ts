@@ -15,12 +15,9 @@ export interface Connections {
 /** Those of the settings; where no DATABASE_URL is set the embedded database is started for them. */
 export async function openConnections(config: Config, log: Log): Promise<Connections> {
   if (config.databaseUrl === '') return startEmbeddedPostgres({ dataDir: path.resolve(config.dataDir), log });
-  return {
-    owner: { url: config.databaseUrl },
-    runtime:
-      config.runtimeDatabaseUrl === ''
-        ? { url: config.databaseUrl, role: 'praxis_runtime' }
-        : { url: config.runtimeDatabaseUrl },
-    stop: async () => undefined,
-  };
+  const owner = { url: config.databaseUrl };
+  const runtime = config.runtimeDatabaseUrl
+    ? { url: config.runtimeDatabaseUrl }
+    : { ...owner, role: 'praxis_runtime' as const };
+  return { owner, runtime, stop: async () => undefined };
 }

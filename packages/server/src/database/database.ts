@@ -155,40 +155,28 @@ function serverTransactionMaxMs({ transactionTimeoutMs = 0, statementTimeoutMs }
 
 function openLanes(options: DatabaseOptions, connect: (lane: ConnectionPool) => Promise<Connection>): Lanes {
   const sharedMax = Math.max(1, Math.min(sharedConnectionsMax, Math.floor(options.poolMax / 4)));
-  const waitersMax = options.waitersMax ?? 1000;
+  const { waitersMax = 1000, statementTimeoutMs } = options;
   const limits = {
     waitersMax,
     applicationWaitersMax: Math.ceil(waitersMax * waitersOfApplication),
     waitMaxMs: options.waitMaxMs ?? 5000,
-    answerMaxMs:
-      options.statementTimeoutMs === 0 ? Number.POSITIVE_INFINITY : options.statementTimeoutMs + answerGraceMs,
-    patience: new Patience(options.statementTimeoutMs),
+    answerMaxMs: statementTimeoutMs === 0 ? Number.POSITIVE_INFINITY : statementTimeoutMs + answerGraceMs,
+    patience: new Patience(statementTimeoutMs),
     transactionMaxMs: options.transactionTimeoutMs ?? 0,
     answered: { lastMs: performance.now() },
   };
+  const shared = { ...limits, connectionsMax: sharedMax, depthMax: sharedDepthMax };
+  const exclusive = { ...limits, connectionsMax: Math.max(1, options.poolMax - sharedMax), depthMax: 1 };
   return {
-    shared: new ConnectionPool(
-      { ...limits, connectionsMax: sharedMax, depthMax: sharedDepthMax },
-      connect,
-      options.log,
-    ),
-    exclusive: new ConnectionPool(
-      { ...limits, connectionsMax: Math.max(1, options.poolMax - sharedMax), depthMax: 1 },
-      connect,
-      options.log,
-    ),
+    shared: new ConnectionPool(shared, connect, options.log),
+    exclusive: new ConnectionPool(exclusive, connect, options.log),
   };
 }
 
 function makeDatabase(lanes: Lanes, config: pg.ClientConfig, log: Log): Database {
   const listener = openListener({ ...config, pipeline: false }, log);
-  const run = <R>(asker: Asker, statement: Sql, options: QueryOptions = {}): Promise<R[]> =>
-    runStatement(
-      options.short === true ? lanes.shared : lanes.exclusive,
-      asker,
-      statement,
-      options.idempotent === true,
-    ) as Promise<R[]>;
+  const run = <R>(asker: Asker, statement: Sql, { short = false, idempotent = false }: QueryOptions = {}) =>
+    runStatement(short ? lanes.shared : lanes.exclusive, asker, statement, idempotent) as Promise<R[]>;
   return {
     query: (statement, options) => run(withoutFirm, statement, options),
     forFirm(firm, caller) {
@@ -201,11 +189,10 @@ function makeDatabase(lanes: Lanes, config: pg.ClientConfig, log: Log): Database
     async notify(channel, payload) {
       await run(withoutFirm, sql`SELECT pg_notify(${channel}, ${payload})`);
     },
-    isReachable: () =>
-      run(withoutFirm, sql`SELECT 1`, { short: true }).then(
-        () => true,
-        () => false,
-      ),
+    async isReachable() {
+      const answer = run(withoutFirm, sql`SELECT 1`, { short: true });
+      return await answer.then(() => true).catch(() => false);
+    },
     load: () => ({ shared: lanes.shared.state(), exclusive: lanes.exclusive.state() }),
     async close() {
       await Promise.all([listener.close(), lanes.shared.close(drainMaxMs), lanes.exclusive.close(drainMaxMs)]);
@@ -214,6 +201,7 @@ function makeDatabase(lanes: Lanes, config: pg.ClientConfig, log: Log): Database
 }
 
 function runStatement(lane: ConnectionPool, asker: Asker, statement: Sql, idempotent: boolean): Promise<Row[]> {
+  const { patience } = lane.limits;
   return new Promise((resolve, reject) => {
     let run = 1;
     let mayShare = idempotent;
@@ -221,18 +209,18 @@ function runStatement(lane: ConnectionPool, asker: Asker, statement: Sql, idempo
     let sentOn: Connection | undefined;
     const send = (connection: Connection): void => {
       sentOn = connection;
-      timeoutMs = lane.patience.limitMs(asker);
+      timeoutMs = patience.limitMs(asker);
       connection.execute(asker.firm, statement, settle, mayShare, timeoutMs);
     };
     const settle = (error: unknown, rows: Row[]): void => {
       if (error === undefined) return resolve(rows);
-      if (classifyFailure(error) === 'timeout') lane.patience.timedOut(asker, timeoutMs);
+      if (classifyFailure(error) === 'timeout') patience.timedOut(asker, timeoutMs);
       if (error === rolledBack) {
         mayShare = false;
         lane.use(asker, send, reject);
       } else if (run < runsMax && mayRunAgain(classifyFailure(error), idempotent))
         setTimeout(() => lane.use(asker, send, reject), pauseMs(run++));
-      else reject(toThrowable(error, statement.text, lane.patience.isTooCostly(asker, timeoutMs, sentOn?.lastMs ?? 0)));
+      else reject(toThrowable(error, statement.text, patience.isTooCostly(asker, timeoutMs, sentOn?.lastMs ?? 0)));
     };
     lane.use(asker, send, reject);
   });

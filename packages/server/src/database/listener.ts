@@ -36,7 +36,7 @@ export function openListener(config: pg.ClientConfig, log: Log): Listener {
       client = undefined;
       if (!closed && handlers.size > 0) reconnect();
     });
-    for (const channel of handlers.keys()) await made.query(`LISTEN ${quoted(channel)}`);
+    for (const channel of handlers.keys()) await made.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
     return made;
   };
 
@@ -69,12 +69,12 @@ export function openListener(config: pg.ClientConfig, log: Log): Listener {
     async listen(channel, handler) {
       const known = handlers.get(channel) ?? new Set();
       handlers.set(channel, known.add(handler));
-      await (await connected()).query(`LISTEN ${quoted(channel)}`);
+      await (await connected()).query(`LISTEN ${pg.escapeIdentifier(channel)}`);
       return async () => {
         known.delete(handler);
         if (known.size > 0) return;
         handlers.delete(channel);
-        if (!closed) await (await client)?.query(`UNLISTEN ${quoted(channel)}`);
+        if (!closed) await (await client)?.query(`UNLISTEN ${pg.escapeIdentifier(channel)}`);
       };
     },
     async close() {
@@ -83,8 +83,4 @@ export function openListener(config: pg.ClientConfig, log: Log): Listener {
       await (await client?.catch(() => undefined))?.end();
     },
   };
-}
-
-function quoted(channel: string): string {
-  return pg.escapeIdentifier(channel);
 }

@@ -68,9 +68,8 @@ const startingUpPauseMs = 500;
 async function connect({ connection, log }: MigrateOptions): Promise<pg.Client> {
   const deadlineMs = performance.now() + startingUpMaxMs;
   for (;;) {
-    const client = new pg.Client(
-      buildClientConfig(connection, { applicationName: 'praxis migrate', statementTimeoutMs: 0 }),
-    );
+    const session = { applicationName: 'praxis migrate', statementTimeoutMs: 0 };
+    const client = new pg.Client(buildClientConfig(connection, session));
     client.on('error', (error) => log.error({ err: error }, 'database connection lost while migrating'));
     try {
       await client.connect();
@@ -137,22 +136,17 @@ async function applyAll(client: pg.Client, migrations: readonly Migration[], log
   return pending.map((migration) => migration.version);
 }
 
-async function apply(client: pg.Client, migration: Migration): Promise<void> {
+async function apply(client: pg.Client, { version, name, text, checksum }: Migration): Promise<void> {
   await client.query('BEGIN');
   try {
-    await client.query(migration.text);
-    await client.query('INSERT INTO migration (version, name, checksum) VALUES ($1, $2, $3)', [
-      migration.version,
-      migration.name,
-      migration.checksum,
-    ]);
+    await client.query(text);
+    const values = [version, name, checksum];
+    await client.query('INSERT INTO migration (version, name, checksum) VALUES ($1, $2, $3)', values);
     await client.query('COMMIT');
-  } catch (error) {
+  } catch (cause) {
     await client.query('ROLLBACK').catch(() => undefined);
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`Migration ${migration.version}-${migration.name} failed and was rolled back: ${reason}`, {
-      cause: error,
-    });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`Migration ${version}-${name} failed and was rolled back: ${reason}`, { cause });
   }
 }
 

@@ -21,9 +21,8 @@ export interface SessionLockOptions {
 /** Runs `work` while this process alone holds the lock. @throws StartError when the database cannot be reached */
 export async function runWithLock<T>(options: SessionLockOptions, work: () => Promise<T>): Promise<T> {
   const { connection, lock, log, onWait } = options;
-  const client = new pg.Client(
-    buildClientConfig(connection, { applicationName: `praxis ${lock}`, statementTimeoutMs: 0 }),
-  );
+  const session = { applicationName: `praxis ${lock}`, statementTimeoutMs: 0 };
+  const client = new pg.Client(buildClientConfig(connection, session));
   client.on('error', (error) => log.error({ err: error }, 'database connection lost while holding a lock'));
   await client.connect().catch((error: unknown) => Promise.reject(makeConnectionError(connection, error)));
   try {

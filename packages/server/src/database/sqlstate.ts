@@ -3,7 +3,7 @@
  * callers get to see of it. Messages and details of PostgreSQL can quote stored values, so neither is passed on where it can.
  */
 import pg from 'pg';
-import { PraxisError } from '../base/errors.ts';
+import { type ErrorCode, type ErrorDetails, PraxisError } from '../base/errors.ts';
 
 /**
  * - `serialization`: rolled back because of a concurrent transaction; running it again is safe and sensible.
@@ -115,13 +115,15 @@ export function toThrowable(error: unknown, statementText: string, isTooCostly =
     return error;
   const condition = classifyFailure(error);
   const server = serverMessageOf(error);
-  if (server?.code === locked) return praxisError('conflict', lockedText, error, statementText, { 'retry-after': '1' });
-  if (condition === 'timeout' && isTooCostly) return praxisError('too-costly', tooCostlyText, error, statementText);
-  if (server?.code === tooLate) return praxisError('unavailable', tooLateText, error, statementText);
+  const refuse = (code: ErrorCode, diagnostics: string, more: Pick<ErrorDetails, 'headers'> = {}): PraxisError => {
+    const log = { statement: shortened(statementText) };
+    return new PraxisError(code, { diagnostics, cause: withoutValues(error), ...more, log });
+  };
+  if (server?.code === locked) return refuse('conflict', lockedText, { headers: { 'retry-after': '1' } });
+  if (condition === 'timeout' && isTooCostly) return refuse('too-costly', tooCostlyText);
+  if (server?.code === tooLate) return refuse('unavailable', tooLateText);
   if (condition === 'refused' && server !== undefined) return new StatementError(server, statementText);
-  return condition === 'timeout'
-    ? praxisError('statement-timeout', 'Query took longer than the service allows: narrow it', error, statementText)
-    : praxisError('unavailable', unavailableTexts[condition], error, statementText);
+  return refuse(condition === 'timeout' ? 'statement-timeout' : 'unavailable', failureTexts[condition]);
 }
 
 /** configuration_limit_exceeded: raised where a version comes after searches of its time were said to be complete. */
@@ -135,7 +137,7 @@ const lockedText = 'Others are changing the same data: try again';
 const tooCostlyText =
   'The request asks more of the database than one request may: a statement of it reached the time limit. Nothing was changed. To make it cheaper: narrow it, or ask for it in parts';
 
-const unavailableTexts: Readonly<Record<FailureKind, string>> = {
+const failureTexts: Readonly<Record<FailureKind, string>> = {
   serialization: 'Too many concurrent changes of the same data: try again',
   'stale-plan': 'Database schema is changing: try again',
   lost: 'Database connection was lost: try again',
@@ -143,21 +145,6 @@ const unavailableTexts: Readonly<Record<FailureKind, string>> = {
   timeout: 'Query took longer than the service allows: narrow it',
   refused: 'Database refused the statement',
 };
-
-function praxisError(
-  code: 'statement-timeout' | 'too-costly' | 'conflict' | 'unavailable',
-  diagnostics: string,
-  cause: unknown,
-  statementText: string,
-  headers?: Readonly<Record<string, string>>,
-): PraxisError {
-  return new PraxisError(code, {
-    diagnostics,
-    cause: withoutValues(cause),
-    ...(headers === undefined ? {} : { headers }),
-    log: { statement: shortened(statementText) },
-  });
-}
 
 /** pg's error without `detail`, `where` and `parameters`, which quote values. */
 function withoutValues(error: unknown): Error {

@@ -5,9 +5,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { PraxisError } from '../base/errors.ts';
 import type { Connection } from './pool/connection.ts';
-import { answerGraceMs, type ConnectionPool } from './pool/connection-pool.ts';
+import { answerGraceMs, type ConnectionPool, type PoolLimits } from './pool/connection-pool.ts';
 import { type Asker, serviceApplication } from './pool/shares.ts';
-import { pauseMs, runsMax } from './retry.ts';
+import { mayRunAgain, pauseMs, runsMax } from './retry.ts';
 import type { Sql } from './sql.ts';
 import { classifyFailure, type FailureKind, toThrowable } from './sqlstate.ts';
 
@@ -22,6 +22,8 @@ export interface TransactionOptions {
   /** Instead of the database's statement timeout; 0 = no limit, and none of the whole transaction. */
   readonly statementTimeoutMs?: number;
 }
+
+type Work<T> = (tx: Queryable) => Promise<T>;
 
 /** How one run ended: with a value, or with the error to throw and what it was. */
 type Ending<T> =
@@ -38,37 +40,34 @@ type Ending<T> =
 export async function runTransaction<T>(
   lane: ConnectionPool,
   asker: Asker,
-  work: (tx: Queryable) => Promise<T>,
+  work: Work<T>,
   options: TransactionOptions,
 ): Promise<T> {
+  const { patience, transactionMaxMs } = lane.limits;
   for (let attempt = 1; ; attempt++) {
     const connection = await reserve(lane, asker);
     connection.answerMaxMs = answerMaxMs(options);
-    const limitMs = options.statementTimeoutMs ?? lane.patience.limitMs(asker);
+    const limitMs = options.statementTimeoutMs ?? patience.limitMs(asker);
     const limits = limitMs === undefined ? options : { ...options, statementTimeoutMs: limitMs };
-    const inTime = options.statementTimeoutMs === 0 ? work : within(lane.transactionMaxMs, connection, work);
-    const isTooCostly = (): boolean => lane.patience.isTooCostly(asker, limitMs, connection.lastMs);
-    const run: Run = { begin: beginText(asker, lane, limits), isTooCostly };
+    const inTime = options.statementTimeoutMs === 0 ? work : within(transactionMaxMs, connection, work);
+    const isTooCostly = (): boolean => patience.isTooCostly(asker, limitMs, connection.lastMs);
+    const run: Run = { begin: beginText(asker, lane.limits, limits), isTooCostly };
     const ending = await runOnce(connection, run, inTime).finally(() => release(lane, connection));
     if ('value' in ending) return ending.value;
-    if (ending.condition === 'timeout') lane.patience.timedOut(asker, limitMs);
-    const again =
-      ending.condition === 'serialization' ||
-      ending.condition === 'stale-plan' ||
-      (ending.condition === 'lost' && !ending.committing);
-    if (!again || attempt >= runsMax) throw ending.error;
+    if (ending.condition === 'timeout') patience.timedOut(asker, limitMs);
+    if (!mayRunAgain(ending.condition, !ending.committing) || attempt >= runsMax) throw ending.error;
     await delay(pauseMs(attempt));
   }
 }
 
 function reserve(lane: ConnectionPool, asker: Asker): Promise<Connection> {
-  return new Promise((resolve, reject) => {
-    const take = (connection: Connection): void => {
-      connection.reserved = true;
-      resolve(connection);
-    };
-    lane.use(asker, take, reject);
-  });
+  const { promise, resolve, reject } = Promise.withResolvers<Connection>();
+  const take = (connection: Connection): void => {
+    connection.reserved = true;
+    resolve(connection);
+  };
+  lane.use(asker, take, reject);
+  return promise;
 }
 
 function release(lane: ConnectionPool, connection: Connection): void {
@@ -81,21 +80,15 @@ function release(lane: ConnectionPool, connection: Connection): void {
  * `work`, given up when it lasts longer than `maxMs` (0 = any time): an open transaction holds back the change feed of all
  * firms (docs/decisions/0170). What it sends later is refused, since the transaction has ended then.
  */
-function within<T>(
-  maxMs: number,
-  connection: Connection,
-  work: (tx: Queryable) => Promise<T>,
-): (tx: Queryable) => Promise<T> {
+function within<T>(maxMs: number, connection: Connection, work: Work<T>): Work<T> {
   if (maxMs === 0) return work;
   return async (tx) => {
-    let timer: NodeJS.Timeout | undefined;
-    const tooLong = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(openTooLong(maxMs, connection.workedMs)), maxMs);
-    });
+    const tooLong = Promise.withResolvers<never>();
+    const timer = setTimeout(() => tooLong.reject(openTooLong(maxMs, connection.workedMs)), maxMs);
     const working = work(tx);
     working.catch(() => undefined); // told by the race, or too late
     try {
-      return await Promise.race([working, tooLong]);
+      return await Promise.race([working, tooLong.promise]);
     } finally {
       clearTimeout(timer);
     }
@@ -124,7 +117,7 @@ interface Run {
   readonly isTooCostly: () => boolean;
 }
 
-async function runOnce<T>(connection: Connection, run: Run, work: (tx: Queryable) => Promise<T>): Promise<Ending<T>> {
+async function runOnce<T>(connection: Connection, run: Run, work: Work<T>): Promise<Ending<T>> {
   const tx = openTransaction(connection, run);
   try {
     // Awaited before the work begins: were BEGIN to fail alone, statements sent behind it would run outside of it.
@@ -198,7 +191,7 @@ async function commit<T>(connection: Connection, tx: OpenTransaction, value: T):
 export const lockWaitMaxMs = 3_000;
 
 /** One message: BEGIN and the settings that hold until its end. `firm` is digits or nothing, so it needs no quoting. */
-function beginText({ application, firm }: Asker, { patience }: ConnectionPool, options: TransactionOptions): string {
+function beginText({ application, firm }: Asker, { patience }: PoolLimits, options: TransactionOptions): string {
   const isolation = (options.isolation ?? 'read committed').toUpperCase();
   const { statementTimeoutMs } = options;
   const settings: [string, number][] = [];

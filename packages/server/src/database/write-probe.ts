@@ -18,11 +18,7 @@ export interface WriteProbe {
 }
 
 /** @param monotonic milliseconds that only ever grow */
-export function openWriteProbe(
-  database: Database,
-  log: Log,
-  monotonic: () => number = () => performance.now(),
-): WriteProbe {
+export function openWriteProbe(database: Database, log: Log, monotonic = () => performance.now()): WriteProbe {
   let found: string | undefined;
   let beganMs: number | undefined;
   const note = (problem: string | undefined): void => {
@@ -78,14 +74,10 @@ const problems: Readonly<Record<string, string>> = {
 
 /** A connection that is lost or not to be had tells nothing about writes: readiness finds it by its reads. */
 function problemOf(error: unknown): string | undefined {
-  const [, state] = /SQLSTATE ([0-9A-Z]{5})/.exec(messageOf(error)) ?? [];
+  const told = error instanceof PraxisError ? error.details.cause : error;
+  const [, state] = /SQLSTATE ([0-9A-Z]{5})/.exec(told instanceof Error ? told.message : '') ?? [];
   if (state === undefined) return undefined;
   const known = problems[state];
   if (known !== undefined) return `Writes fail: ${known}`;
   return error instanceof StatementError ? `Writes fail: the database refuses them (SQLSTATE ${state})` : undefined;
-}
-
-function messageOf(error: unknown): string {
-  const told = error instanceof PraxisError ? error.details.cause : error;
-  return told instanceof Error ? told.message : '';
 }

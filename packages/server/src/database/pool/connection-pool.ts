@@ -25,6 +25,7 @@ export interface PoolLimits {
    * this process read nothing, since its event loop was busy, does not count.
    */
   readonly answerMaxMs: number;
+  /** How long statements may take. */
   readonly patience: Patience;
   /** Longest time of one transaction, in ms; 0 = no limit. */
   readonly transactionMaxMs: number;
@@ -57,11 +58,7 @@ const reconnectDelayMs = { first: 50, max: 1000 } as const;
 const watchIntervalMs = 1000;
 
 export class ConnectionPool {
-  /** How long statements may take. */
-  readonly patience: Patience;
-  /** How long a transaction may be open, in ms; 0 = no limit. */
-  readonly transactionMaxMs: number;
-  readonly #limits: PoolLimits;
+  readonly limits: PoolLimits;
   readonly #connect: (lane: ConnectionPool) => Promise<Connection>;
   readonly #log: Log;
   readonly #connections: Connection[] = [];
@@ -77,9 +74,7 @@ export class ConnectionPool {
   #drained: (() => void) | undefined;
 
   constructor(limits: PoolLimits, connect: (lane: ConnectionPool) => Promise<Connection>, log: Log) {
-    this.#limits = limits;
-    this.patience = limits.patience;
-    this.transactionMaxMs = limits.transactionMaxMs;
+    this.limits = limits;
     this.#connect = connect;
     this.#log = log;
     const isShared = limits.depthMax > 1;
@@ -114,7 +109,7 @@ export class ConnectionPool {
 
   /** To be called after every answer on one of the lane's connections, and when its reservation ends. */
   progressed(connection: Connection): void {
-    if (connection.usable) this.#limits.answered.lastMs = performance.now();
+    if (connection.usable) this.limits.answered.lastMs = performance.now();
     if (connection.holder !== undefined && connection.inFlight === 0 && !connection.reserved)
       this.#takeBack(connection);
     if (this.#waiters.size > 0) this.#serve();
@@ -157,12 +152,12 @@ export class ConnectionPool {
 
   /** The connection that answers `firm` soonest: the least deep, one whose firm is already set where that is nearly so. */
   #pick(firm: FirmValue): Connection | undefined {
-    const nowMs = this.#limits.depthMax > 1 ? performance.now() : 0;
+    const nowMs = this.limits.depthMax > 1 ? performance.now() : 0;
     let best: Connection | undefined;
     let bestCost = Number.POSITIVE_INFINITY;
     for (const connection of this.#connections) {
       const { inFlight } = connection;
-      if (!connection.usable || connection.reserved || inFlight >= this.#limits.depthMax) continue;
+      if (!connection.usable || connection.reserved || inFlight >= this.limits.depthMax) continue;
       if (inFlight > 0 && connection.headAgeMs(nowMs) > headAgeMaxMs) continue;
       const cost = inFlight + (connection.serves(firm) ? 0 : sameFirmBonus);
       if (cost < bestCost) [best, bestCost] = [connection, cost];
@@ -214,13 +209,13 @@ export class ConnectionPool {
       setImmediate(() => {
         if (waiter.isWaiting) this.#refuse(waiter, this.#waitedTooLong(asker));
       });
-    }, this.#limits.waitMaxMs);
+    }, this.limits.waitMaxMs);
     const waiter: Waiter = { asker, give, refuse, timer, isWaiting: true };
     this.#waiters.add(asker, waiter);
   }
 
   #noRoom({ application }: Asker): Error | undefined {
-    const { waitersMax, applicationWaitersMax } = this.#limits;
+    const { waitersMax, applicationWaitersMax } = this.limits;
     if (application !== serviceApplication && this.#waiters.sizeOf(application) >= applicationWaitersMax)
       return tooMuchAtOnce();
     if (this.#waiters.size < waitersMax) return undefined;
@@ -229,7 +224,7 @@ export class ConnectionPool {
 
   #waitedTooLong({ application }: Asker): Error {
     // Where nobody was answered meanwhile it is the database that is slow, not what this application has sent.
-    const othersWereAnswered = performance.now() - this.#limits.answered.lastMs < this.#limits.waitMaxMs;
+    const othersWereAnswered = performance.now() - this.limits.answered.lastMs < this.limits.waitMaxMs;
     const holdsSome = application !== serviceApplication && this.#shares.heldBy(application) > 0;
     const isOwnFault = holdsSome && othersWereAnswered;
     if (isOwnFault && !this.#shares.mayTake(application)) return tooMuchAtOnce();
@@ -246,7 +241,7 @@ export class ConnectionPool {
   }
 
   #grow(): void {
-    if (this.#closed || this.#connections.length + this.#opening >= this.#limits.connectionsMax) return;
+    if (this.#closed || this.#connections.length + this.#opening >= this.limits.connectionsMax) return;
     // While the database cannot be reached one attempt at a time is enough.
     if (this.#failures > 0 && this.#opening > 0) return;
     this.#opening++;
@@ -281,7 +276,7 @@ export class ConnectionPool {
   #abandonStuck(): void {
     const nowMs = performance.now();
     for (const connection of [...this.#connections]) {
-      const answerMaxMs = connection.answerMaxMs ?? this.#limits.answerMaxMs;
+      const answerMaxMs = connection.answerMaxMs ?? this.limits.answerMaxMs;
       // Of a time in which the event loop did not turn there is one look only, however long it was.
       const seenMs = connection.countLook() * watchIntervalMs;
       if (Math.min(connection.headAgeMs(nowMs), seenMs) > answerMaxMs)
