@@ -46,10 +46,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return Object.fromEntries(entries) as unknown as Config;
 }
 
-function parseSetting(
-  row: SettingRow,
-  text: string,
-): string | number | boolean | ReadonlyMap<string, string> | readonly string[] {
+function parseSetting(row: SettingRow, text: string) {
   switch (row.kind) {
     case 'integer':
       return parseInteger(row, text);
@@ -70,13 +67,10 @@ function parseSetting(
   }
 }
 
-function parseInteger(row: SettingRow, text: string): number {
+function parseInteger({ env, min = 0, max = Number.MAX_SAFE_INTEGER }: SettingRow, text: string): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < (row.min ?? 0) || value > (row.max ?? Number.MAX_SAFE_INTEGER)) {
-    throw new ConfigError(
-      `${row.env} must be an integer from ${row.min ?? 0} to ${row.max ?? Number.MAX_SAFE_INTEGER}`,
-    );
-  }
+  if (!/^\d+$/.test(text) || value < min || value > max)
+    throw new ConfigError(`${env} must be an integer from ${min} to ${max}`);
   return value;
 }
 

@@ -10,12 +10,9 @@ export function makeDataDirectory(dataDir: string): void {
     if (statSync(dataDir).isDirectory()) return;
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
-    throw new StartError(
-      `${dataDir} cannot be used as the data directory (${code}): it must be a directory that this user can write; set PRAXIS_DATA_DIR to one`,
-      { cause },
-    );
+    const why = `(${code}): it must be a directory that this user can write; set PRAXIS_DATA_DIR to one`;
+    throw new StartError(`${dataDir} cannot be used as the data directory ${why}`, { cause });
   }
-  throw new StartError(
-    `${dataDir} cannot be used as the data directory: it is a file; set PRAXIS_DATA_DIR to a directory`,
-  );
+  const why = 'it is a file; set PRAXIS_DATA_DIR to a directory';
+  throw new StartError(`${dataDir} cannot be used as the data directory: ${why}`);
 }

@@ -6,6 +6,8 @@ import { type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
+const secretNames = ['authorization', 'password', 'client_secret'];
+
 /** A logger that writes at `level` or above (`silent` for none); each line carries `base`. */
 export function openLog(level: string, base: Readonly<Record<string, number>> | null = null): Log {
   return pino(
@@ -14,18 +16,7 @@ export function openLog(level: string, base: Readonly<Record<string, number>> | 
       base,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      redact: {
-        paths: [
-          'authorization',
-          '*.authorization',
-          'password',
-          '*.password',
-          '*["x-api-key"]',
-          'client_secret',
-          '*.client_secret',
-        ],
-        remove: true,
-      },
+      redact: { paths: [...secretNames.flatMap((name) => [name, `*.${name}`]), '*["x-api-key"]'], remove: true },
     },
     pino.destination({ dest: 2, sync: true }),
   );

@@ -28,6 +28,9 @@ const loopLookMs = 100;
 /** Fresh metrics in a registry of their own, so that several servers in one process do not collide. */
 export function openMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
+  const registers = [registry];
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Counter({ name, help, labelNames, registers });
   tellClocks(registry, options.clock);
   if (options.processMetrics) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: loopLookMs });
   return {
@@ -37,35 +40,28 @@ export function openMetrics(options: MetricsOptions): Metrics {
       help: 'Time from the first byte of a request to the last of its answer.',
       labelNames: ['route', 'method', 'status'],
       buckets: durationBucketsSeconds,
-      registers: [registry],
+      registers,
     }),
-    tokensIssued: new Counter({
-      name: 'praxis_token_requests_total',
-      help: 'Token requests by flow (legacy, refresh, client) and outcome (issued or the error code).',
-      labelNames: ['flow', 'outcome'],
-      registers: [registry],
-    }),
-    denials: new Counter({
-      name: 'praxis_denials_total',
-      help: 'Requests refused, by error code.',
-      labelNames: ['reason'],
-      registers: [registry],
-    }),
-    searchParametersFailed: new Counter({
-      name: 'praxis_search_parameters_failed_total',
-      help: 'Search parameters of firms that cost too much to be indexed any longer.',
-      registers: [registry],
-    }),
+    tokensIssued: counter(
+      'praxis_token_requests_total',
+      'Token requests by flow (legacy, refresh, client) and outcome (issued or the error code).',
+      ['flow', 'outcome'],
+    ),
+    denials: counter('praxis_denials_total', 'Requests refused, by error code.', ['reason']),
+    searchParametersFailed: counter(
+      'praxis_search_parameters_failed_total',
+      'Search parameters of firms that cost too much to be indexed any longer.',
+    ),
     jobsParked: new Gauge({
       name: 'praxis_jobs_parked',
       help: 'Firms for which a job is parked after several failures, until an operator releases it.',
       labelNames: ['job'],
-      registers: [registry],
+      registers,
     }),
     requestsInFlight: new Gauge({
       name: 'praxis_http_requests_in_flight',
       help: 'Requests being answered now.',
-      registers: [registry],
+      registers,
     }),
   };
 }

@@ -29,7 +29,6 @@ const zones = new Map<string, Zone>();
 
 /** Whether the name is one of a time zone. */
 export function isTimeZone(name: string): boolean {
-  if (zones.has(name)) return true;
   try {
     zoneOf(name);
     return true;

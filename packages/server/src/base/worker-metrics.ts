@@ -31,6 +31,7 @@ export function openWorkerMetrics(): WorkerMetrics {
       this.set(process.memoryUsage.rss());
     },
   });
+  const longestDelay = 'Longest delay of the event loop of the worker since the last scrape.';
   const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames: ['worker'] as const, registers });
   const replacements = new Counter({
     name: 'praxis_worker_replacements_total',
@@ -46,10 +47,7 @@ export function openWorkerMetrics(): WorkerMetrics {
     runsJobs: gauge('praxis_worker_jobs', '1 for the worker that does the work that one alone has to do.'),
     connections: gauge('praxis_worker_connections', 'Connections of callers.'),
     residentBytes: gauge('praxis_worker_resident_memory_bytes', 'Resident memory of the worker.'),
-    loopDelaySeconds: gauge(
-      'praxis_worker_event_loop_delay_seconds',
-      'Longest delay of the event loop of the worker since the last scrape.',
-    ),
+    loopDelaySeconds: gauge('praxis_worker_event_loop_delay_seconds', longestDelay),
   };
 }
 
@@ -59,12 +57,7 @@ export function addUp(processes: readonly (readonly MetricValues[])[]): Registry
 }
 
 /** What remains of processes that have ended: counters and histograms, which never fall; levels end with their process. */
-export async function addEnded(
-  ended: readonly MetricValues[],
-  metrics: readonly MetricValues[],
-): Promise<readonly MetricValues[]> {
-  const lasting = metrics.filter(({ type }) => kinds.has(String(type)));
+export async function addEnded(ended: readonly MetricValues[], metrics: readonly MetricValues[]) {
+  const lasting = metrics.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));
   return await addUp([ended, lasting]).getMetricsAsJSON();
 }
-
-const kinds: ReadonlySet<string> = new Set(['counter', 'histogram']);
