@@ -21,7 +21,7 @@ import { makeSecret } from '../packages/server/src/base/ids.ts';
 import { openLog } from '../packages/server/src/base/log.ts';
 import { loadPractice } from '../packages/server/src/cli/sandbox/practice.ts';
 import { type Database, openDatabase } from '../packages/server/src/database/database.ts';
-import { startEmbeddedPostgres } from '../packages/server/src/database/embedded-postgres.ts';
+import { startEmbeddedDatabase } from '../packages/server/src/database/embedded-postgres.ts';
 import { type Sql, sql } from '../packages/server/src/database/sql.ts';
 import { parseSearch } from '../packages/server/src/search/query/query.ts';
 import { planPage } from '../packages/server/src/search/sql/plan.ts';
@@ -259,7 +259,7 @@ export async function benchAccess(args: readonly string[]): Promise<number> {
   const size: Size = { rounds: Number(values.rounds), patients: Number(values.patients) };
   const log = openLog('error');
   const dataDir = await mkdtemp(path.join(tmpdir(), 'praxis-bench-'));
-  const embedded = await startEmbeddedPostgres({ dataDir, log });
+  const embedded = await startEmbeddedDatabase({ dataDir, log });
   const config = readConfig({ PRAXIS_DATA_DIR: dataDir, PRAXIS_SECRET_KEY: makeSecret() });
   const platform = await openPlatform({ config, clock: systemClock, log, connections: embedded });
   const pool = { poolMax: 8, statementTimeoutMs: 10_000, log };

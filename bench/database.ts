@@ -9,7 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { openLog } from '../packages/server/src/base/log.ts';
 import { type Database, type DatabaseConnection, openDatabase } from '../packages/server/src/database/database.ts';
-import { startEmbeddedPostgres } from '../packages/server/src/database/embedded-postgres.ts';
+import { startEmbeddedDatabase } from '../packages/server/src/database/embedded-postgres.ts';
 import { sql } from '../packages/server/src/database/sql.ts';
 
 const log = openLog('warn');
@@ -27,7 +27,7 @@ interface Workload {
 
 const secondsPerLine = Number(process.argv[2] ?? 3);
 const dataDir = mkdtempSync(path.join(os.tmpdir(), 'praxis-bench-'));
-const server = await startEmbeddedPostgres({ dataDir, log });
+const server = await startEmbeddedDatabase({ dataDir, log });
 try {
   await measureAll();
 } finally {

@@ -18,7 +18,7 @@ import { readConfig } from '../packages/server/src/base/config.ts';
 import { makeSecret } from '../packages/server/src/base/ids.ts';
 import { openLog } from '../packages/server/src/base/log.ts';
 import { openDatabase } from '../packages/server/src/database/database.ts';
-import { startEmbeddedPostgres } from '../packages/server/src/database/embedded-postgres.ts';
+import { startEmbeddedDatabase } from '../packages/server/src/database/embedded-postgres.ts';
 import { sql } from '../packages/server/src/database/sql.ts';
 import { ledgerRows } from './ledger-rows.ts';
 
@@ -26,7 +26,7 @@ const batches = Number(process.argv[2] ?? 100);
 const firm = 5;
 const log = openLog('error');
 const dataDir = mkdtempSync(path.join(tmpdir(), 'praxis-bench-'));
-const embedded = await startEmbeddedPostgres({ dataDir, log });
+const embedded = await startEmbeddedDatabase({ dataDir, log });
 const config = readConfig({ PRAXIS_DATA_DIR: dataDir, PRAXIS_SECRET_KEY: makeSecret() });
 const platform = await openPlatform({ config, clock: systemClock, log, connections: embedded });
 // Two connections, of which one serves what is not short: all is done by one process of the database.

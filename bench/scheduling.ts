@@ -17,7 +17,7 @@ import { makeSecret } from '../packages/server/src/base/ids.ts';
 import { openLog } from '../packages/server/src/base/log.ts';
 import { loadPractice } from '../packages/server/src/cli/sandbox/practice.ts';
 import { type Database, openDatabase } from '../packages/server/src/database/database.ts';
-import { startEmbeddedPostgres } from '../packages/server/src/database/embedded-postgres.ts';
+import { startEmbeddedDatabase } from '../packages/server/src/database/embedded-postgres.ts';
 import { sql } from '../packages/server/src/database/sql.ts';
 import { issueApiKey } from '../packages/server/src/oauth/client-auth/api-keys.ts';
 import { issueClient } from '../packages/server/src/oauth/client-auth/clients.ts';
@@ -211,7 +211,7 @@ export async function benchScheduling(args: readonly string[]): Promise<number> 
   const { values } = parseArgs({ args: [...args], options: { rounds: { type: 'string', default: '40' } } });
   const log = openLog('error');
   const dataDir = await mkdtemp(path.join(tmpdir(), 'praxis-bench-'));
-  const embedded = await startEmbeddedPostgres({ dataDir, log });
+  const embedded = await startEmbeddedDatabase({ dataDir, log });
   const config = readConfig({
     PRAXIS_DATA_DIR: dataDir,
     PRAXIS_SECRET_KEY: makeSecret(),

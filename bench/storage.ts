@@ -10,7 +10,7 @@ import path from 'node:path';
 import { boxStored, getStoredText } from '../packages/server/src/access/disclosure.ts';
 import { openLog } from '../packages/server/src/base/log.ts';
 import { type Database, openDatabase } from '../packages/server/src/database/database.ts';
-import { startEmbeddedPostgres } from '../packages/server/src/database/embedded-postgres.ts';
+import { startEmbeddedDatabase } from '../packages/server/src/database/embedded-postgres.ts';
 import { migrate } from '../packages/server/src/database/migrate.ts';
 import { sql } from '../packages/server/src/database/sql.ts';
 import { openStore, type ResourceStore, type ResourceWrite } from '../packages/server/src/storage/store.ts';
@@ -273,7 +273,7 @@ function report(all: readonly Workload[], figures: ReadonlyMap<string, Figures>)
 async function main(): Promise<void> {
   const log = openLog('error');
   const dataDir = await mkdtemp(path.join(tmpdir(), 'praxis-bench-'));
-  const postgres = await startEmbeddedPostgres({ dataDir, log });
+  const postgres = await startEmbeddedDatabase({ dataDir, log });
   try {
     await migrate({ connection: postgres.owner, log });
     const owner = await openDatabase({

@@ -11,7 +11,7 @@ import { openLog } from '../../packages/server/src/base/log.ts';
 import { makeTrustedClock } from '../../packages/server/src/base/service-clock.ts';
 import { loadPractice } from '../../packages/server/src/cli/sandbox/practice.ts';
 import type { Database } from '../../packages/server/src/database/database.ts';
-import { startEmbeddedPostgres } from '../../packages/server/src/database/embedded-postgres.ts';
+import { startEmbeddedDatabase } from '../../packages/server/src/database/embedded-postgres.ts';
 import { sql } from '../../packages/server/src/database/sql.ts';
 import { readSecretKeys } from '../../packages/server/src/keys/secret-keys.ts';
 import { toDayStart } from '../../packages/server/src/synthetic/zoned-time.ts';
@@ -68,7 +68,7 @@ export async function openDataSet(
   const config = readConfig({ PRAXIS_DATA_DIR: dataDir });
   readSecretKeys(config); // made before the database
   // Only reading is measured, so the load need not wait for the disk.
-  const connections = await startEmbeddedPostgres({ dataDir, log, durability: 'none' });
+  const connections = await startEmbeddedDatabase({ dataDir, log, durability: 'none' });
   const platform = await openPlatform({ config, clock: systemClock, log, connections });
   const markFile = path.join(dataDir, 'scale.json');
   if (!existsSync(markFile)) writeFileSync(markFile, JSON.stringify(await load(platform, size, tell)));

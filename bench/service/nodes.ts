@@ -5,7 +5,7 @@ import path from 'node:path';
 import { makeSecret } from '../../packages/server/src/base/ids.ts';
 import { openLog } from '../../packages/server/src/base/log.ts';
 import type { ConnectionParts } from '../../packages/server/src/database/database.ts';
-import { startEmbeddedPostgres } from '../../packages/server/src/database/embedded-postgres.ts';
+import { startEmbeddedDatabase } from '../../packages/server/src/database/embedded-postgres.ts';
 import { urlOf } from '../../packages/server/test/support/nodes.ts';
 import { startStockCluster } from '../../packages/server/test/support/stock-cluster.ts';
 import { cpuMicrosOfTrees } from '../cpu.ts';
@@ -24,7 +24,7 @@ export interface Ground extends Place {
 /** Starts an embedded database that belongs to the bench, so that several nodes may use it, and fills it. */
 export async function openGround(yard: Yard, patients: number): Promise<Ground> {
   const dataDir = yard.directory();
-  const embedded = await startEmbeddedPostgres({ dataDir, log: openLog('warn') });
+  const embedded = await startEmbeddedDatabase({ dataDir, log: openLog('warn') });
   yard.onEnd(() => embedded.stop());
   return await fillGround(dataDir, embedded, patients);
 }

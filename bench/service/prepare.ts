@@ -9,7 +9,7 @@ import { readConfig } from '../../packages/server/src/base/config.ts';
 import { openLog } from '../../packages/server/src/base/log.ts';
 import { loadPractice } from '../../packages/server/src/cli/sandbox/practice.ts';
 import type { Connections } from '../../packages/server/src/database/connections.ts';
-import { startEmbeddedPostgres } from '../../packages/server/src/database/embedded-postgres.ts';
+import { startEmbeddedDatabase } from '../../packages/server/src/database/embedded-postgres.ts';
 import { sql } from '../../packages/server/src/database/sql.ts';
 import { readSecretKeys } from '../../packages/server/src/keys/secret-keys.ts';
 import { issueApiKey } from '../../packages/server/src/oauth/client-auth/api-keys.ts';
@@ -65,7 +65,7 @@ export async function prepareFirm(dataDir: string, patients: number, place?: Pla
   const log = openLog('warn');
   const config = readConfig({ PRAXIS_DATA_DIR: dataDir, ...place?.settings });
   readSecretKeys(config); // made before the database
-  const embedded = place?.connections ?? (await startEmbeddedPostgres({ dataDir, log }));
+  const embedded = place?.connections ?? (await startEmbeddedDatabase({ dataDir, log }));
   const platform = await openPlatform({ config, clock: systemClock, log, connections: embedded });
   const prepared = await fill(platform, patients);
   // The planner must know what a server that has run for a while knows.

@@ -5,7 +5,7 @@ import {
   type EmbeddedPostgres,
   EnvironmentError,
   ServerError,
-  startEmbeddedPostgres as startServer,
+  startEmbeddedPostgres,
 } from '@praxis/embedded-postgres';
 import { ConfigError } from '../base/config.ts';
 import { makeDataDirectory } from '../base/data-directory.ts';
@@ -25,10 +25,10 @@ export const embeddedApplication: Application = {
  * @throws ConfigError when this machine or this user cannot run it, with what to do
  * @throws StartError when the directory cannot be used, or the server does not start
  */
-export async function startEmbeddedPostgres(options: Omit<EmbeddedOptions, 'application'>): Promise<EmbeddedPostgres> {
+export async function startEmbeddedDatabase(options: Omit<EmbeddedOptions, 'application'>): Promise<EmbeddedPostgres> {
   makeDataDirectory(options.dataDir);
   try {
-    return await startServer({ ...options, application: embeddedApplication });
+    return await startEmbeddedPostgres({ ...options, application: embeddedApplication });
   } catch (cause) {
     if (cause instanceof EnvironmentError) throw new ConfigError(cause.message, { cause });
     if (cause instanceof ServerError) throw new StartError(cause.message, { cause });

@@ -15,7 +15,7 @@ import {
   type OperationObject,
   type PathItem,
   type Paths,
-  type Reference,
+  type ReferenceObject,
   type Schema,
   toCamelCase,
 } from './openapi.ts';
@@ -106,7 +106,7 @@ function refusalAnswers(): Readonly<Record<string, Answer>> {
   );
 }
 
-function refusalRefs(): Readonly<Record<string, Reference>> {
+function refusalRefs(): Readonly<Record<string, ReferenceObject>> {
   return Object.fromEntries(Object.keys(refusals).map((status) => [status, buildComponentRef('responses', status)]));
 }
 

@@ -7,7 +7,7 @@ import { errorTable } from '../base/errors.ts';
 import { buildErrorOutcome } from '../engine/outcome.ts';
 import { groupCodesByStatus, makeExampleError } from './error-examples.ts';
 import { limitHeaders } from './headers.ts';
-import { type Answer, buildComponentRef, buildSchemaRef, type Reference } from './openapi.ts';
+import { type Answer, buildComponentRef, buildSchemaRef, type ReferenceObject } from './openapi.ts';
 
 /** Headers of a refusal beside X-Request-Id, by status. */
 const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
@@ -56,17 +56,17 @@ export function buildErrorAnswerComponents(): Readonly<Record<string, Answer>> {
 const everywhere: readonly number[] = [400, 401, 403, 404, 406, 414, 429, 500, 503];
 
 /** References to the answers of the statuses, and of those that any request may get. */
-export function buildAllRefusalRefs(statuses: readonly number[]): Readonly<Record<string, Reference>> {
+export function buildAllRefusalRefs(statuses: readonly number[]): Readonly<Record<string, ReferenceObject>> {
   return buildRefusalRefs([...new Set([...everywhere, ...statuses])].sort((one, other) => one - other));
 }
 
 /** References to the answers of the statuses. */
-export function buildRefusalRefs(statuses: readonly number[]): Readonly<Record<string, Reference>> {
+export function buildRefusalRefs(statuses: readonly number[]): Readonly<Record<string, ReferenceObject>> {
   return Object.fromEntries(statuses.map((status) => [status, buildComponentRef('responses', answerName(status))]));
 }
 
 /** References to headers, that of the request's id always among them. */
-export function buildHeaderRefs(names: readonly string[]): Readonly<Record<string, Reference>> {
+export function buildHeaderRefs(names: readonly string[]): Readonly<Record<string, ReferenceObject>> {
   return Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, buildComponentRef('headers', name)]));
 }
 

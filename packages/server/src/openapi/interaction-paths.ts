@@ -16,7 +16,7 @@ import {
   type ParameterObject,
   type PathItem,
   type Paths,
-  type Reference,
+  type ReferenceObject,
   type RequestBody,
 } from './openapi.ts';
 import { buildFormBody, requestBodyRef } from './request-bodies.ts';
@@ -177,7 +177,7 @@ function parametersOf(
   place: Place,
   method: DescribedMethod,
   interaction: DescribedInteraction,
-): readonly (ParameterObject | Reference)[] {
+): readonly (ParameterObject | ReferenceObject)[] {
   const { headers, history = [], shown } = interactionTexts[interaction];
   const refs = [...buildResultParameterRefs(shown), ...buildHistoryRefs(history), ...buildHeaderParameterRefs(headers)];
   if (interaction.startsWith('conditional-')) return [buildCriteriaRef(place.type), ...refs];
@@ -191,7 +191,7 @@ function requestBody(
   { shape, type }: Place,
   method: DescribedMethod,
   interaction: DescribedInteraction,
-): RequestBody | Reference | undefined {
+): RequestBody | ReferenceObject | undefined {
   if (interaction.startsWith('search-') && method === 'post') {
     return buildFormBody(shape === 'search' ? searchForm(type) : openSearchForm);
   }

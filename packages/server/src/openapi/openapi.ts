@@ -2,7 +2,7 @@
  * The parts of an OpenAPI document that are used here (https://spec.openapis.org/oas/v3.1.1.html#schema-0).
  */
 
-export interface Reference {
+export interface ReferenceObject {
   readonly $ref: string;
 }
 
@@ -21,7 +21,7 @@ export interface ParameterObject {
 
 export interface MediaType {
   readonly schema: Schema;
-  readonly examples?: Readonly<Record<string, Reference>>;
+  readonly examples?: Readonly<Record<string, ReferenceObject>>;
 }
 
 export type ContentMap = Readonly<Record<string, MediaType>>;
@@ -34,7 +34,7 @@ export interface RequestBody {
 
 export interface Answer {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, Reference>>;
+  readonly headers?: Readonly<Record<string, ReferenceObject>>;
   readonly content?: ContentMap;
 }
 
@@ -44,17 +44,17 @@ export interface OperationObject {
   readonly description?: string;
   readonly tags: readonly string[];
   readonly deprecated?: true;
-  readonly parameters?: readonly (ParameterObject | Reference)[];
-  readonly requestBody?: RequestBody | Reference;
+  readonly parameters?: readonly (ParameterObject | ReferenceObject)[];
+  readonly requestBody?: RequestBody | ReferenceObject;
   /** By status. */
-  readonly responses: Readonly<Record<string, Answer | Reference>>;
+  readonly responses: Readonly<Record<string, Answer | ReferenceObject>>;
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
 /** Operations by method, lower case; `servers` and `parameters` of all of them. */
 export interface PathItem {
   readonly servers?: readonly { readonly url: string }[];
-  readonly parameters?: readonly (ParameterObject | Reference)[];
+  readonly parameters?: readonly (ParameterObject | ReferenceObject)[];
   readonly get?: OperationObject;
   readonly post?: OperationObject;
   readonly put?: OperationObject;
@@ -79,11 +79,11 @@ export type ComponentKind =
   | 'securitySchemes';
 
 /** A reference to a component of the document. */
-export function buildComponentRef(kind: ComponentKind, name: string): Reference {
+export function buildComponentRef(kind: ComponentKind, name: string): ReferenceObject {
   return { $ref: `#/components/${kind}/${name}` };
 }
 
-export function buildSchemaRef(name: string): Reference & Schema {
+export function buildSchemaRef(name: string): ReferenceObject & Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 

@@ -18,7 +18,7 @@ import {
   type ParameterObject,
   type PathItem,
   type Paths,
-  type Reference,
+  type ReferenceObject,
   type RequestBody,
   type Schema,
   toCamelCase,
@@ -124,7 +124,7 @@ function operationOf(declaration: Declaration, level: Level, type: string, metho
 }
 
 /** What changes something can be sent with a key. */
-function keyRefs({ affectsState }: Declaration): readonly Reference[] {
+function keyRefs({ affectsState }: Declaration): readonly ReferenceObject[] {
   return affectsState ? buildHeaderParameterRefs(['idempotencyKey']) : [];
 }
 
@@ -142,7 +142,7 @@ function parameterTable({ parameters }: Declaration): string {
 }
 
 /** In-parameters that are primitive values; others are sent in a body. */
-function queryParameters(declaration: Declaration, type: string): readonly (ParameterObject | Reference)[] {
+function queryParameters(declaration: Declaration, type: string): readonly (ParameterObject | ReferenceObject)[] {
   const own = inParameters(declaration).flatMap(({ name, type: datatype, max, documentation }): ParameterObject[] => {
     if (datatype === undefined || !isPrimitiveType(datatype)) return [];
     const schema = buildSchemaRef(datatype);

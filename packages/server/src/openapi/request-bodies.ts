@@ -5,7 +5,7 @@ import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { isWritable } from '../engine/write/read-only-types.ts';
 import { buildResourceContent, formType, unspecifiedContent } from './content.ts';
 import { listResourceExamples } from './examples.ts';
-import { buildComponentRef, buildSchemaRef, type Reference, type RequestBody, type Schema } from './openapi.ts';
+import { buildComponentRef, buildSchemaRef, type ReferenceObject, type RequestBody, type Schema } from './openapi.ts';
 
 /** The two kinds of patches: https://hl7.org/fhir/R4/http.html#patch */
 const patch: RequestBody = {
@@ -54,7 +54,7 @@ function resourceBody(type: string): RequestBody {
 }
 
 /** A reference to what an interaction takes. */
-export function requestBodyRef(takes: 'resource' | 'patch' | 'bundle', type: string): Reference {
+export function requestBodyRef(takes: 'resource' | 'patch' | 'bundle', type: string): ReferenceObject {
   return buildComponentRef('requestBodies', takes === 'resource' ? type : takes);
 }
 

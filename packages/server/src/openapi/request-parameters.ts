@@ -3,7 +3,7 @@
  */
 import { contentFlagMeanings, contentFlags } from '../engine/context.ts';
 import { keyKeptMs } from '../storage/idempotency.ts';
-import { buildComponentRef, buildSchemaRef, type ParameterObject, type Reference } from './openapi.ts';
+import { buildComponentRef, buildSchemaRef, type ParameterObject, type ReferenceObject } from './openapi.ts';
 
 /** Parts of paths, by the name in the template. */
 const pathParameters: Readonly<Record<string, ParameterObject>> = {
@@ -109,15 +109,15 @@ export function requestParameterComponents(): Readonly<Record<string, ParameterO
   return { ...pathParameters, ...Object.fromEntries(headers), ...historyParameters };
 }
 
-export function buildHeaderParameterRefs(names: readonly HeaderName[]): readonly Reference[] {
+export function buildHeaderParameterRefs(names: readonly HeaderName[]): readonly ReferenceObject[] {
   return names.map((name) => buildComponentRef('parameters', `header.${name}`));
 }
 
-export function buildHistoryRefs(names: readonly HistoryParameterName[]): readonly Reference[] {
+export function buildHistoryRefs(names: readonly HistoryParameterName[]): readonly ReferenceObject[] {
   return names.map((name) => buildComponentRef('parameters', name));
 }
 
 /** References to the parameters that a template names: `/Patient/{id}` → id. */
-export function buildPathParameterRefs(template: string): readonly Reference[] {
+export function buildPathParameterRefs(template: string): readonly ReferenceObject[] {
   return [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => buildComponentRef('parameters', name));
 }

@@ -13,7 +13,13 @@ import { prefixes } from '../search/kinds/prefixes.ts';
 import { isSearchable } from '../search/query/query.ts';
 import { summaries, totals } from '../search/query/result-parameters.ts';
 import { getPageRowsMax } from '../search/resource-types.ts';
-import { buildComponentRef, buildSchemaRef, type ParameterObject, type Reference, type Schema } from './openapi.ts';
+import {
+  buildComponentRef,
+  buildSchemaRef,
+  type ParameterObject,
+  type ReferenceObject,
+  type Schema,
+} from './openapi.ts';
 
 const ordered = `A prefix compares: ${prefixes.join(', ')}; none means eq.`;
 
@@ -70,12 +76,12 @@ function servedParameters(type: string): readonly SearchParameter[] {
 }
 
 /** References to what a search of a type takes: its own parameters first. */
-export function searchParameterRefs(type: string): readonly Reference[] {
+export function searchParameterRefs(type: string): readonly ReferenceObject[] {
   return [...buildCriterionRefs(type), ...generalRefs(resultParameters)];
 }
 
 /** References to what says which resources of a type are meant, not how they are shown. */
-export function buildCriterionRefs(type: string): readonly Reference[] {
+export function buildCriterionRefs(type: string): readonly ReferenceObject[] {
   return [
     ...servedParameters(type).map((parameter) => buildComponentRef('parameters', componentName({ type, parameter }))),
     ...generalRefs(generalParameters),
@@ -86,7 +92,7 @@ export function buildCriterionRefs(type: string): readonly Reference[] {
 const anyType = 'Basic';
 
 /** References to what a search takes that is not of one type known beforehand; `_type` where it may be of several. */
-export function openSearchRefs(isOfSeveral: boolean): readonly Reference[] {
+export function openSearchRefs(isOfSeveral: boolean): readonly ReferenceObject[] {
   return [
     ...(isOfSeveral ? [buildComponentRef('parameters', '_type')] : []),
     ...servedParameters(anyType)
@@ -130,7 +136,7 @@ export function searchForms(): Readonly<Record<string, Schema>> {
 }
 
 /** A reference to the criteria of a conditional interaction with a type. */
-export function buildCriteriaRef(type: string): Reference {
+export function buildCriteriaRef(type: string): ReferenceObject {
   return buildComponentRef('parameters', `criteria.${type}`);
 }
 
@@ -233,12 +239,14 @@ function pageSizes(): readonly number[] {
   return resourceTypesWithEndpoint.map(getPageRowsMax);
 }
 
-function generalRefs(parameters: typeof generalParameters): readonly Reference[] {
+function generalRefs(parameters: typeof generalParameters): readonly ReferenceObject[] {
   return Object.keys(parameters).map((name) => buildComponentRef('parameters', name));
 }
 
 /** References to some of the result parameters. */
-export function buildResultParameterRefs(names: readonly (keyof typeof resultParameters)[]): readonly Reference[] {
+export function buildResultParameterRefs(
+  names: readonly (keyof typeof resultParameters)[],
+): readonly ReferenceObject[] {
   return names.map((name) => buildComponentRef('parameters', name));
 }
 

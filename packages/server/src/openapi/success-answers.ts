@@ -7,7 +7,7 @@ import { buildHeaderRefs } from './error-answers.ts';
 import { listResourceExamples } from './examples.ts';
 import { limitHeaders, listHeaders } from './headers.ts';
 import type { SuccessName } from './interaction-texts.ts';
-import { type Answer, buildComponentRef, buildSchemaRef, type Reference } from './openapi.ts';
+import { type Answer, buildComponentRef, buildSchemaRef, type ReferenceObject } from './openapi.ts';
 
 const version = ['ETag', 'Last-Modified'];
 const written = [...version, 'Location', 'Content-Location', 'Idempotent-Replayed'];
@@ -61,6 +61,6 @@ function answerWith(type: string, text: string, headers: readonly string[], isCo
 }
 
 /** A reference to an answer of a type. */
-export function buildSuccessRef(name: SuccessName, type: string): Reference {
+export function buildSuccessRef(name: SuccessName, type: string): ReferenceObject {
   return buildComponentRef('responses', Object.hasOwn(ofNoType, name) ? name : `${type}.${name}`);
 }

@@ -16,7 +16,7 @@ import {
   type OperationObject,
   type ParameterObject,
   type Paths,
-  type Reference,
+  type ReferenceObject,
   type Schema,
 } from './openapi.ts';
 
@@ -195,7 +195,7 @@ const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
   503: ['Retry-After'],
 };
 
-function exampleRef(name: string, code: OAuthErrorCode): Reference {
+function exampleRef(name: string, code: OAuthErrorCode): ReferenceObject {
   return buildComponentRef('examples', `${name}.${code}`);
 }
 

@@ -10,7 +10,7 @@ import { type Sql, sql } from '../database/sql.ts';
 import { makeUnlimitedSteps } from '../limits/budgets.ts';
 import { indexElements } from '../search/index/index-rows.ts';
 import { computeSystemNumber, getTypeNumber, noSystem } from '../search/numbers.ts';
-import type { Condition } from '../search/query/condition.ts';
+import type { SearchCondition } from '../search/query/condition.ts';
 import type { Criterion } from '../search/query/criteria.ts';
 import { buildMandatoryGroups } from '../search/query/row-criteria.ts';
 import { type CursorBinding, openCursor, sealCursor } from '../search/sql/cursor.ts';
@@ -112,7 +112,7 @@ function matching(target: SearchTarget, more: readonly Sql[], joins: Sql = joine
 }
 
 /** One id of one patient: the rows of its index come in the order of time. */
-function isOnePatient(condition: Condition): condition is Criterion {
+function isOnePatient(condition: SearchCondition): condition is Criterion {
   return (
     condition.kind === 'rows' &&
     condition.table === 'reference' &&
@@ -122,7 +122,7 @@ function isOnePatient(condition: Condition): condition is Criterion {
   );
 }
 
-function all(scope: TenantScope, conditions: readonly Condition[]): Sql {
+function all(scope: TenantScope, conditions: readonly SearchCondition[]): Sql {
   return conditions.length === 0
     ? sql`true`
     : sql.join(
@@ -143,14 +143,14 @@ export function isOfLedger({ query }: SearchTarget): boolean {
 
 const timeCodes: ReadonlySet<string> = new Set(['date', '_lastUpdated']);
 
-function asksOfRowsAlone(conditions: readonly Condition[]): boolean {
+function asksOfRowsAlone(conditions: readonly SearchCondition[]): boolean {
   return conditions.every((condition) => {
     if (condition.kind === 'rows') return true;
     return condition.kind !== 'chain' && condition.kind !== 'has' && asksOfRowsAlone(condition.conditions);
   });
 }
 
-function holds(scope: TenantScope, condition: Condition): Sql {
+function holds(scope: TenantScope, condition: SearchCondition): Sql {
   switch (condition.kind) {
     case 'rows':
       return criterionHolds(scope, condition);
@@ -166,7 +166,7 @@ function holds(scope: TenantScope, condition: Condition): Sql {
   }
 }
 
-function anyHolds(scope: TenantScope, conditions: readonly Condition[]): Sql {
+function anyHolds(scope: TenantScope, conditions: readonly SearchCondition[]): Sql {
   const each = conditions.map((condition) => holds(scope, condition));
   return each.length === 0 ? sql`false` : sql`(${sql.join(each, or)})`;
 }
@@ -278,7 +278,7 @@ function codesOf(
 const microsPerMs = 1000n;
 
 /** Bounds on the time of a row, where all tests of a criterion on it have them: the key can begin and end there. */
-function boundsOf(condition: Condition): readonly Sql[] {
+function boundsOf(condition: SearchCondition): readonly Sql[] {
   if (condition.kind !== 'rows' || condition.negated || condition.tests.length !== 1) return [];
   const { code } = condition.parameter;
   const span = code === 'date' || code === '_lastUpdated' ? condition.tests[0]?.span : undefined;

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { chooseAccount } from '../../../embedded-postgres/src/account.ts';
 import { EnvironmentError } from '../../../embedded-postgres/src/errors.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { embeddedApplication, startEmbeddedPostgres } from '../../src/database/embedded-postgres.ts';
+import { embeddedApplication, startEmbeddedDatabase } from '../../src/database/embedded-postgres.ts';
 import { testLog } from '../support/cluster.ts';
 import { makeDataDir, runEmbedded } from '../support/embedded.ts';
 
@@ -55,7 +55,7 @@ test('without a way to enter a closed directory the message says what to do', { 
 
 test('root runs the server as an unprivileged account that owns its files', { skip: needsRoot }, async (t) => {
   const dataDir = makeDataDir(t);
-  const server = await startEmbeddedPostgres({ dataDir, log: testLog });
+  const server = await startEmbeddedDatabase({ dataDir, log: testLog });
   const owner = statSync(path.join(dataDir, 'postgres', 'cluster')).uid;
   assert.notEqual(owner, 0);
   assert.equal(statSync(path.join(dataDir, 'postgres', 'credentials.json')).uid, 0);
@@ -68,7 +68,7 @@ test('below a directory that only root may enter the server gets one capability,
 }, async (t) => {
   const { inside } = makeClosedDirectory(t);
   for (const started of ['created', 'started again']) {
-    const server = await startEmbeddedPostgres({ dataDir: inside, log: testLog });
+    const server = await startEmbeddedDatabase({ dataDir: inside, log: testLog });
     const { uid, capabilities } = processFacts(server.pid);
     assert.notEqual(uid, 0, started);
     assert.ok(capabilities === 1n << 1n || capabilities === 1n << 2n, `${started} with ${capabilities.toString(2)}`);
@@ -87,7 +87,7 @@ test('below a directory that only root may enter the server gets one capability,
 test('a normal user runs the server as itself', async (t) => {
   const dataDir = makeDataDir(t);
   if (!isRoot) {
-    const server = await startEmbeddedPostgres({ dataDir, log: testLog });
+    const server = await startEmbeddedDatabase({ dataDir, log: testLog });
     assert.equal(statSync(path.join(dataDir, 'postgres', 'cluster')).uid, process.getuid?.());
     await server.stop();
     return;

@@ -5,12 +5,12 @@ import path from 'node:path';
 import test, { after } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openDatabase } from '../../src/database/database.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded-postgres.ts';
+import { type EmbeddedPostgres, startEmbeddedDatabase } from '../../src/database/embedded-postgres.ts';
 import { sql } from '../../src/database/sql.ts';
 import { testLog } from '../support/cluster.ts';
 import { endProcess, isRunning, makeDataDir, postmasterPid, runEmbedded } from '../support/embedded.ts';
 
-const start = (dataDir: string) => startEmbeddedPostgres({ dataDir, log: testLog });
+const start = (dataDir: string) => startEmbeddedDatabase({ dataDir, log: testLog });
 
 async function writtenNumbers(server: EmbeddedPostgres): Promise<Set<number>> {
   const owner = await openDatabase({

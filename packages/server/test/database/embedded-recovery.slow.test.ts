@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openDatabase } from '../../src/database/database.ts';
-import { startEmbeddedPostgres } from '../../src/database/embedded-postgres.ts';
+import { startEmbeddedDatabase } from '../../src/database/embedded-postgres.ts';
 import { sql } from '../../src/database/sql.ts';
 import { testLog } from '../support/cluster.ts';
 import { isRunning, makeDataDir, postmasterPid } from '../support/embedded.ts';
@@ -32,7 +32,7 @@ test('a server that recovers from a crash is waited for, not stopped, beyond the
 }, async (t) => {
   const unreachableMaxMs = 500;
   const dataDir = makeDataDir(t);
-  const server = await startEmbeddedPostgres({ dataDir, log: testLog, unreachableMaxMs });
+  const server = await startEmbeddedDatabase({ dataDir, log: testLog, unreachableMaxMs });
   const owner = await openDatabase({
     connection: server.owner,
     rowSecurity: 'bypassed',

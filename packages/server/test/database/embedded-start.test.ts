@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigError } from '../../src/base/config.ts';
 import { StartError } from '../../src/base/start-error.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { startEmbeddedPostgres } from '../../src/database/embedded-postgres.ts';
+import { startEmbeddedDatabase } from '../../src/database/embedded-postgres.ts';
 import { sql } from '../../src/database/sql.ts';
 import { testLog } from '../support/cluster.ts';
 import { endProcess, isRunning, makeDataDir, postmasterPid, runEmbedded } from '../support/embedded.ts';
@@ -15,7 +15,7 @@ import { endProcess, isRunning, makeDataDir, postmasterPid, runEmbedded } from '
 // For the tests that leave it as they found it.
 const shared = makeDataDir({ after });
 
-const start = (dataDir: string) => startEmbeddedPostgres({ dataDir, log: testLog });
+const start = (dataDir: string) => startEmbeddedDatabase({ dataDir, log: testLog });
 
 test('what is acknowledged is durable, and the session is as documented', async () => {
   const server = await start(shared);
@@ -76,7 +76,7 @@ test('a data directory of another major version is refused with what to do', asy
 test('a server with other settings is not shared while it is in use, and replaced when it is not', async (t) => {
   const dataDir = makeDataDir(t);
   const server = await start(dataDir);
-  const other = () => startEmbeddedPostgres({ dataDir, log: testLog, durability: 'none' });
+  const other = () => startEmbeddedDatabase({ dataDir, log: testLog, durability: 'none' });
   await assert.rejects(
     other(),
     (error) => error instanceof ConfigError && /is in use by another version of praxis/.test(error.message),
@@ -163,7 +163,7 @@ test('a server that is lowered is lowered as a whole, connections that come late
   skip: !existsSync(groupOfThis) && 'this system does not group processes by session',
 }, async () => {
   const dataDir = makeDataDir({ after });
-  const server = await startEmbeddedPostgres({ dataDir, log: testLog, niceness: 4 });
+  const server = await startEmbeddedDatabase({ dataDir, log: testLog, niceness: 4 });
   const database = await openDatabase({
     connection: server.runtime,
     poolMax: 2,

@@ -8,7 +8,7 @@ import { type JsonObject, parseJson } from '@praxis/fhir';
 import {
   computeApproximateRange,
   computeImpliedRange,
-  type Decimal,
+  type ExactDecimal,
   formatNumeric,
   parseDecimal,
 } from '../../src/search/kinds/decimal.ts';
@@ -190,7 +190,7 @@ test('what is no decimal, or none that can be measured', () => {
     assert.equal(parseDecimal(text), undefined, text);
 });
 
-function parsed(text: string): Decimal {
+function parsed(text: string): ExactDecimal {
   const decimal = parseDecimal(text);
   assert.ok(decimal);
   return decimal;

@@ -12,7 +12,7 @@ import path from 'node:path';
 import { computeSettingsMark } from '../../../embedded-postgres/src/settings.ts';
 import { openLog } from '../../src/base/log.ts';
 import type { ConnectionParts } from '../../src/database/database.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded-postgres.ts';
+import { type EmbeddedPostgres, startEmbeddedDatabase } from '../../src/database/embedded-postgres.ts';
 import { startStockCluster } from './stock-cluster.ts';
 
 export const testLog = openLog(process.env['PRAXIS_LOG_LEVEL'] ?? 'silent');
@@ -78,5 +78,5 @@ export async function joinTestCluster(): Promise<JoinedCluster> {
 }
 
 function start(dataDir: string): Promise<EmbeddedPostgres> {
-  return startEmbeddedPostgres({ dataDir, log: testLog, durability: 'none' });
+  return startEmbeddedDatabase({ dataDir, log: testLog, durability: 'none' });
 }

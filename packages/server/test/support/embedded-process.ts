@@ -4,13 +4,13 @@
  * when its standard input ends.
  */
 import { openDatabase } from '../../src/database/database.ts';
-import { startEmbeddedPostgres } from '../../src/database/embedded-postgres.ts';
+import { startEmbeddedDatabase } from '../../src/database/embedded-postgres.ts';
 import { sql } from '../../src/database/sql.ts';
 import { testLog } from './cluster.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-const server = await startEmbeddedPostgres({ dataDir: process.env['EMBEDDED_DATA_DIR'] ?? '', log: testLog });
+const server = await startEmbeddedDatabase({ dataDir: process.env['EMBEDDED_DATA_DIR'] ?? '', log: testLog });
 say(`ready ${server.pid}`);
 process.stdin.resume().on('end', async () => {
   await server.stop();

@@ -76,8 +76,8 @@ async function run({ config, log, print, signals, supervisor }: Node): Promise<v
 async function openEmbedded(config: Config, log: Log) {
   if (config.databaseUrl !== '') return undefined;
   // A node with a database of its own needs none of it.
-  const { startEmbeddedPostgres } = await import('../../database/embedded-postgres.ts');
-  return await startEmbeddedPostgres({ dataDir: path.resolve(config.dataDir), log, niceness: databaseNiceness });
+  const { startEmbeddedDatabase } = await import('../../database/embedded-postgres.ts');
+  return await startEmbeddedDatabase({ dataDir: path.resolve(config.dataDir), log, niceness: databaseNiceness });
 }
 
 /** The page of metrics where one is wanted. */

@@ -7,13 +7,13 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-export type Coding = 'br' | 'gzip';
+export type ContentCoding = 'br' | 'gzip';
 
 const compressGzip = promisify(gzip);
 const compressBrotli = promisify(brotliCompress);
 
-/** Coding → compression, at the level where more time buys little. */
-const codings: Readonly<Record<Coding, (text: string) => Promise<Buffer>>> = {
+/** Content coding → compression, at the level where more time buys little. */
+const codings: Readonly<Record<ContentCoding, (text: string) => Promise<Buffer>>> = {
   br: (text) => compressBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
   gzip: (text) => compressGzip(text, { level: 4 }),
 };
@@ -22,7 +22,7 @@ const codings: Readonly<Record<Coding, (text: string) => Promise<Buffer>>> = {
 const compressionsMax = 8;
 
 export interface Compressed {
-  readonly coding: Coding;
+  readonly coding: ContentCoding;
   readonly bytes: Buffer;
 }
 
@@ -54,14 +54,14 @@ export function openCompressor(bytesMin: number): Compressor {
 }
 
 /** The coding with the highest weight; brotli among equals. Undefined when the text is to be sent as it is. */
-export function chooseContentCoding(acceptEncoding: string): Coding | undefined {
+export function chooseContentCoding(acceptEncoding: string): ContentCoding | undefined {
   const weights = new Map<string, number>();
   for (const part of acceptEncoding.toLowerCase().split(',')) {
     const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim());
     const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
     weights.set(name, quality === undefined ? 1 : Number(quality));
   }
-  const weightOf = (coding: Coding): number => weights.get(coding) ?? weights.get('*') ?? 0;
+  const weightOf = (coding: ContentCoding): number => weights.get(coding) ?? weights.get('*') ?? 0;
   const best = weightOf('gzip') > weightOf('br') ? 'gzip' : 'br';
   return weightOf(best) > 0 ? best : undefined;
 }

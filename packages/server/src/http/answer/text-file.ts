@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Coding, type Compressor, chooseContentCoding } from './compression.ts';
+import { type Compressor, type ContentCoding, chooseContentCoding } from './compression.ts';
 import { addVary } from './fhir-answer.ts';
 
 export interface TextFile {
@@ -12,7 +12,7 @@ export interface TextFile {
   readonly text: string;
   readonly etag: string;
   /** Compressed texts by coding, as far as they were asked for. */
-  readonly compressed: Map<Coding, Buffer>;
+  readonly compressed: Map<ContentCoding, Buffer>;
 }
 
 /** Seconds that caches may keep the texts before they ask again. */
@@ -53,7 +53,11 @@ function isKnown(header: string | undefined, etag: string): boolean {
   return tags.some((tag) => tag === '*' || `W/${tag.replace(/^W\//, '')}` === etag);
 }
 
-async function compressedText(compressor: Compressor, file: TextFile, coding: Coding): Promise<Buffer | undefined> {
+async function compressedText(
+  compressor: Compressor,
+  file: TextFile,
+  coding: ContentCoding,
+): Promise<Buffer | undefined> {
   const known = file.compressed.get(coding);
   if (known !== undefined) return known;
   const made = await compressor.compress(file.text, coding);

@@ -2,9 +2,9 @@
  * What a ChargeItem says as a transaction (https://hl7.org/fhir/R4/chargeitem.html): the id that its application gave it, and
  * what it comes to (docs/decisions/0196).
  */
-import { type ChargeItem, type Decimal as FhirDecimal, type Money, practiceIdentifierSystems } from '@praxis/fhir';
+import { type ChargeItem, type Decimal, type Money, practiceIdentifierSystems } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
-import { type Decimal, parseDecimal } from '../../search/kinds/decimal.ts';
+import { type ExactDecimal, parseDecimal } from '../../search/kinds/decimal.ts';
 
 /** Extension of a ChargeItem: the price of one unit, a Money, in place of that of the fee schedule. */
 export const unitCostUrl = 'https://praxis.health/fhir/StructureDefinition/unit-cost';
@@ -86,7 +86,7 @@ function unitCostOf({ extension }: ChargeItem): Money | undefined {
 }
 
 /** Without a quantity it is one. */
-function productOf({ quantity }: ChargeItem, cost: Money): Decimal | undefined {
+function productOf({ quantity }: ChargeItem, cost: Money): ExactDecimal | undefined {
   const unit = decimalOf(cost.value);
   if (quantity === undefined) return unit;
   const times = decimalOf(quantity.value);
@@ -94,29 +94,29 @@ function productOf({ quantity }: ChargeItem, cost: Money): Decimal | undefined {
   return { digits: unit.digits * times.digits, exponent: unit.exponent + times.exponent, bareExponent: false };
 }
 
-function decimalOf(value: FhirDecimal | undefined): Decimal | undefined {
+function decimalOf(value: Decimal | undefined): ExactDecimal | undefined {
   const text = numberText(value);
   return text === undefined ? undefined : parseDecimal(text);
 }
 
 /** A number as it was written. */
-function numberText(value: FhirDecimal | undefined): string | undefined {
+function numberText(value: Decimal | undefined): string | undefined {
   if (typeof value === 'number') return String(value);
   const text = value === undefined ? undefined : JSON.stringify(value);
   return text !== undefined && /^[-+\d.eE]+$/.test(text) ? text : undefined;
 }
 
-function isEqual(one: Decimal, other: Decimal): boolean {
+function isEqual(one: ExactDecimal, other: ExactDecimal): boolean {
   const exponent = Math.min(one.exponent, other.exponent);
   return unscaled(one, exponent) === unscaled(other, exponent);
 }
 
-function unscaled({ digits, exponent }: Decimal, to: number): bigint {
+function unscaled({ digits, exponent }: ExactDecimal, to: number): bigint {
   return digits * 10n ** BigInt(exponent - to);
 }
 
 /** Without an exponent: 12.50. */
-function plainText({ digits, exponent }: Decimal): string {
+function plainText({ digits, exponent }: ExactDecimal): string {
   if (exponent >= 0) return String(digits * 10n ** BigInt(exponent));
   const sign = digits < 0n ? '-' : '';
   const text = String(digits < 0n ? -digits : digits).padStart(1 - exponent, '0');

@@ -7,7 +7,7 @@ import { boundKey } from '../index/bounded-key.ts';
 import { parseDateValue } from '../kinds/date.ts';
 import { type Parameter, selectivities, type Test, type ValueContext } from '../kinds/kind.ts';
 import { foldText } from '../kinds/text-folding.ts';
-import type { Condition } from '../query/condition.ts';
+import type { SearchCondition } from '../query/condition.ts';
 import type { Criterion } from '../query/criteria.ts';
 import { refuseFilter } from './filter-expression.ts';
 
@@ -17,7 +17,7 @@ export interface Compared {
   readonly quoted: boolean;
 }
 
-type Compare = (parameter: Parameter, compared: Compared, context: ValueContext) => Condition;
+type Compare = (parameter: Parameter, compared: Compared, context: ValueContext) => SearchCondition;
 
 /** The reading of the parameter without a modifier, or with one. */
 const read =
@@ -108,7 +108,7 @@ const operators: Partial<Readonly<Record<SearchParameterKind, Readonly<Record<st
  * The condition of one comparison.
  * @throws PraxisError `search-invalid` for an operator that the kind of the parameter does not have, or a malformed value
  */
-export function compare(parameter: Parameter, compared: Compared, context: ValueContext): Condition {
+export function compare(parameter: Parameter, compared: Compared, context: ValueContext): SearchCondition {
   const known = operators[parameter.definition.type] ?? {};
   const found = Object.hasOwn(known, compared.operator) ? known[compared.operator] : undefined;
   if (found === undefined) {

@@ -4,7 +4,7 @@
  */
 
 /** `digits × 10^exponent`, with the digits as written: 1.00e2 is 100 × 10^0, 100 the same, 1e2 is 1 × 10^2. */
-export interface Decimal {
+export interface ExactDecimal {
   readonly digits: bigint;
   readonly exponent: number;
   /** Whether the digits before the exponent have no fraction: 1e2 in contrast to 1.0e2. */
@@ -28,7 +28,7 @@ const magnitudeMin = 1e-300;
 const decimalPattern = /^([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /** The decimal, or undefined when the text is none or beyond the limits. */
-export function parseDecimal(text: string): Decimal | undefined {
+export function parseDecimal(text: string): ExactDecimal | undefined {
   if (text.length > decimalLengthMax) return undefined;
   const match = decimalPattern.exec(text);
   if (!match) return undefined;
@@ -43,7 +43,7 @@ export function parseDecimal(text: string): Decimal | undefined {
 }
 
 /** Text that PostgreSQL reads as numeric. */
-export function formatNumeric(decimal: Decimal): string {
+export function formatNumeric(decimal: ExactDecimal): string {
   return scaled(decimal.digits, decimal.exponent);
 }
 
@@ -51,20 +51,20 @@ export function formatNumeric(decimal: Decimal): string {
  * Half a unit of the last written digit to each side: 100 → [99.5, 100.5), 5.40e-3 → [0.005395, 0.005405).
  * R4's own example for an exponent without a fraction, 1e2 → [95, 105), counts one digit more; it is followed.
  */
-export function computeImpliedRange(decimal: Decimal): DecimalRange {
+export function computeImpliedRange(decimal: ExactDecimal): DecimalRange {
   const { digits, exponent } = significant(decimal);
   return { lo: scaled(digits * 10n - 5n, exponent - 1), hi: scaled(digits * 10n + 5n, exponent - 1) };
 }
 
 /** A tenth of the value to each side, and at least its implied range: what `ap` means here. */
-export function computeApproximateRange(decimal: Decimal): DecimalRange {
+export function computeApproximateRange(decimal: ExactDecimal): DecimalRange {
   const { digits, exponent } = significant(decimal);
   const tenth = digits < 0n ? -digits : digits;
   if (tenth < 5n) return computeImpliedRange(decimal);
   return { lo: scaled(digits * 10n - tenth, exponent - 1), hi: scaled(digits * 10n + tenth, exponent - 1) };
 }
 
-function significant(decimal: Decimal): Pick<Decimal, 'digits' | 'exponent'> {
+function significant(decimal: ExactDecimal): Pick<ExactDecimal, 'digits' | 'exponent'> {
   return decimal.bareExponent ? { digits: decimal.digits * 10n, exponent: decimal.exponent - 1 } : decimal;
 }
 

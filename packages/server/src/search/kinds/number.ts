@@ -13,8 +13,8 @@ import { refuseValue, unescapeValue } from '../query/search-values.ts';
 import {
   computeApproximateRange,
   computeImpliedRange,
-  type Decimal,
   type DecimalRange,
+  type ExactDecimal,
   formatNumeric,
   parseDecimal,
 } from './decimal.ts';
@@ -57,7 +57,10 @@ function parseNumberTest(text: string, { name }: ValueContext): Test {
  * The prefix and the number of a query.
  * @throws PraxisError `search-invalid`
  */
-export function parseNumberValue(text: string, name: string): { readonly prefix: Prefix; readonly decimal: Decimal } {
+export function parseNumberValue(
+  text: string,
+  name: string,
+): { readonly prefix: Prefix; readonly decimal: ExactDecimal } {
   const { prefix, rest } = splitPrefix(text, name);
   const decimal = parseDecimal(rest);
   if (decimal === undefined) {
@@ -71,7 +74,7 @@ export interface NumberBounds extends DecimalRange {
   readonly point: string;
 }
 
-export function computeBounds(prefix: Prefix, decimal: Decimal): NumberBounds {
+export function computeBounds(prefix: Prefix, decimal: ExactDecimal): NumberBounds {
   const range = prefix === 'ap' ? computeApproximateRange(decimal) : computeImpliedRange(decimal);
   return { point: formatNumeric(decimal), ...range };
 }

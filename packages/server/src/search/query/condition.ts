@@ -6,13 +6,13 @@
 import type { Parameter } from '../kinds/kind.ts';
 import type { Criterion } from './criteria.ts';
 
-export type Condition = Criterion | Chain | Has | Combination;
+export type SearchCondition = Criterion | Chain | Has | Combination;
 
 /** Resources of another type that meet conditions, as far as the caller may search them. */
 export interface Linked {
   readonly type: string;
   /** ANDed. */
-  readonly criteria: readonly Condition[];
+  readonly criteria: readonly SearchCondition[];
   /** The rows that the caller may see: those of at least one group; none: all. Never mixed with what the caller asks. */
   readonly mandatory: readonly (readonly Criterion[])[];
 }
@@ -39,12 +39,12 @@ export interface Has {
 export interface Combination {
   readonly kind: 'all' | 'any' | 'none';
   /** All, at least one, or none of them hold. */
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly SearchCondition[];
   /** Type of the resource. */
   readonly type: string;
 }
 
 /** Whether the condition is on the resource's own rows. */
-export function isCriterion(condition: Condition): condition is Criterion {
+export function isCriterion(condition: SearchCondition): condition is Criterion {
   return condition.kind === 'rows';
 }

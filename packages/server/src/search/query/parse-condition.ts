@@ -15,7 +15,7 @@ import type { IndexContext, Parameter } from '../kinds/kind.ts';
 import { isResourceType } from '../numbers.ts';
 import { getSearchableParameters, getStandardParameters } from '../parameters.ts';
 import type { ResolvedCodes } from './codes.ts';
-import type { Combination, Condition, Linked } from './condition.ts';
+import type { Combination, Linked, SearchCondition } from './condition.ts';
 import { type CriterionLimits, parseCriterion, splitValues } from './criteria.ts';
 import { buildMandatoryGroups, type RowCriterion } from './row-criteria.ts';
 import { refuseValue, splitUnescaped } from './search-values.ts';
@@ -50,7 +50,7 @@ export interface ConditionContext extends IndexContext {
 
 /** A condition, and the parameters of the searched type itself that it reads. */
 export interface ParsedCondition {
-  readonly condition: Condition;
+  readonly condition: SearchCondition;
   readonly used: readonly SearchParameter[];
 }
 
@@ -61,7 +61,7 @@ interface Step extends ConditionContext {
   /** Links that were followed so far. */
   readonly links: number;
   /** What is asked of the parameter at the end of the path. */
-  readonly ask: (parameter: Parameter, modifier: string | undefined, step: Step) => Condition;
+  readonly ask: (parameter: Parameter, modifier: string | undefined, step: Step) => SearchCondition;
   /** What is asked of the resources that a path ending in a dot leads to. */
   readonly end?: (type: string, step: Step) => ParsedCondition;
 }
@@ -95,7 +95,7 @@ function parsePath(type: string, path: string, step: Step): ParsedCondition | un
   return { condition: step.ask(parameter, modifier, step), used };
 }
 
-function askByModifier(parameter: Parameter, modifier: string | undefined, step: Step): Condition {
+function askByModifier(parameter: Parameter, modifier: string | undefined, step: Step): SearchCondition {
   if (modifier === '') refuseValue(step.name, 'ends in a colon: a modifier has to follow, or nothing');
   return parseCriterion(modifier ?? '', step.value, { ...step, parameter }, step.limits);
 }
@@ -133,7 +133,7 @@ function splitName(name: string): { readonly code: string; readonly modifier: st
     : { code: name.slice(0, colon), modifier: name.slice(colon + 1) };
 }
 
-function parseChain(parameter: Parameter, onlyType: string | undefined, rest: string, step: Step): Condition {
+function parseChain(parameter: Parameter, onlyType: string | undefined, rest: string, step: Step): SearchCondition {
   const types = targetTypes(parameter, onlyType, step.name).filter((type) => leadsOn(type, rest, step));
   if (types.length === 0) {
     const led = onlyType ?? `what ${parameter.code} of ${parameter.type} refers to`;
@@ -205,7 +205,7 @@ function parseList(type: string, step: Step): ParsedCondition {
   return { condition: hasOf(type, parameter, parsed, step), used: [] };
 }
 
-function hasOf(type: string, parameter: Parameter, parsed: ParsedCondition, step: Step): Condition {
+function hasOf(type: string, parameter: Parameter, parsed: ParsedCondition, step: Step): SearchCondition {
   const own = { condition: parsed.condition, used: [parameter.definition, ...parsed.used] };
   const source = linkedOf(parameter.type, [own], step) ?? step.rights.refuse(parameter.type, own.used);
   return { kind: 'has', type, parameter, source };

@@ -8,7 +8,7 @@ import { isIncludeName } from '../includes/include.ts';
 import { readCursorTime } from '../sql/cursor.ts';
 import type { ResolvedCodes } from './codes.ts';
 import { buildCompartmentCondition, type CompartmentScope } from './compartment-scope.ts';
-import type { Condition } from './condition.ts';
+import type { SearchCondition } from './condition.ts';
 import type { CriterionLimits } from './criteria.ts';
 import { type ParsedCondition, parseCondition, type SearchRights } from './parse-condition.ts';
 import { type ResultParameters, readResultParameters, resultParameterNames } from './result-parameters.ts';
@@ -44,7 +44,7 @@ export type SearchParameters = readonly (readonly [name: string, value: string])
 export interface SearchQuery extends ResultParameters {
   readonly type: string;
   /** ANDed. */
-  readonly criteria: readonly Condition[];
+  readonly criteria: readonly SearchCondition[];
   /** Names, as given, of parameters that the type does not have or the server does not serve. */
   readonly unknown: readonly string[];
   /** The parameters that were understood, in the order given: what a self link has to show. Without `_cursor`. */

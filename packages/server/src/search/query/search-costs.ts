@@ -4,7 +4,7 @@
  * of a statement (docs/decisions/0222).
  */
 import { fail } from '../../base/errors.ts';
-import type { Condition, Linked } from './condition.ts';
+import type { Linked, SearchCondition } from './condition.ts';
 import type { CriterionLimits } from './criteria.ts';
 
 /** Values that are compared without an index (`:contains`, `co`, `ew`) in one search, lists of values included. */
@@ -23,7 +23,7 @@ interface Costs {
 }
 
 /** @throws PraxisError `too-costly` */
-export function requireCheap(criteria: readonly Condition[], { searchValuesMax }: CriterionLimits): void {
+export function requireCheap(criteria: readonly SearchCondition[], { searchValuesMax }: CriterionLimits): void {
   const { compared, scanned, filtered } = sum(criteria.map((condition) => costsOf(condition, false)));
   if (scanned > scannedMax) {
     fail('too-costly', {
@@ -49,7 +49,7 @@ export class ReadValues {
   }
 
   /** @throws PraxisError `too-costly` */
-  add(condition: Condition): void {
+  add(condition: SearchCondition): void {
     this.#compared += costsOf(condition, false).compared;
     requireFewValues(this.#compared, this.#searchValuesMax);
   }
@@ -63,7 +63,7 @@ function requireFewValues(compared: number, searchValuesMax: number): void {
   });
 }
 
-function costsOf(condition: Condition, isFiltered: boolean): Costs {
+function costsOf(condition: SearchCondition, isFiltered: boolean): Costs {
   switch (condition.kind) {
     case 'rows':
       return {

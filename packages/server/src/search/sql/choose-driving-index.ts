@@ -6,7 +6,7 @@ import { type Sql, sql } from '../../database/sql.ts';
 import { estimateSpanSelectivity } from '../kinds/date.ts';
 import { compareMoments, type Microseconds } from '../kinds/date-range.ts';
 import { type RowOrder, selectivities, type Test } from '../kinds/kind.ts';
-import { type Condition, isCriterion } from '../query/condition.ts';
+import { isCriterion, type SearchCondition } from '../query/condition.ts';
 import type { Criterion } from '../query/criteria.ts';
 import { getTableOrder, type SortKey } from '../query/sorting.ts';
 import { allOfType, type DrivingIndex, selectivityOfAll } from './driving-index.ts';
@@ -37,7 +37,7 @@ export function chooseDrivingIndex({
   );
 }
 
-function drivingIndexesOf(firm: number, conditions: readonly Condition[]): readonly DrivingIndex[] {
+function drivingIndexesOf(firm: number, conditions: readonly SearchCondition[]): readonly DrivingIndex[] {
   const criteria = conditions.filter(isCriterion);
   const others = conditions.filter((condition) => !isCriterion(condition));
   return [
@@ -47,7 +47,7 @@ function drivingIndexesOf(firm: number, conditions: readonly Condition[]): reado
   ];
 }
 
-function drivingIndexOfOther(firm: number, condition: Exclude<Condition, Criterion>): DrivingIndex | undefined {
+function drivingIndexOfOther(firm: number, condition: Exclude<SearchCondition, Criterion>): DrivingIndex | undefined {
   switch (condition.kind) {
     case 'chain':
       return findChainDrivingIndex(firm, condition, chooseDrivingIndex);

@@ -1,7 +1,7 @@
 /** The index that drives a search, from which candidates are read; choose-driving-index.ts chooses it. */
 import { type Sql, sql } from '../../database/sql.ts';
 import { type RowOrder, type SearchTable, selectivities } from '../kinds/kind.ts';
-import type { Condition } from '../query/condition.ts';
+import type { SearchCondition } from '../query/condition.ts';
 import { idOrder, type OrderColumn } from '../query/sorting.ts';
 
 export interface DrivingIndex {
@@ -19,7 +19,7 @@ export interface DrivingIndex {
   /** Rank among driving indexes: the smaller, the fewer rows. */
   readonly selectivity: number;
   /** Conditions that every row meets; the others have to be looked up. */
-  readonly covered: ReadonlySet<Condition>;
+  readonly covered: ReadonlySet<SearchCondition>;
   /**
    * For driving indexes that first gather other resources: a statement of one row, `few`, that tells whether at most
    * `limit` of those have to be gone through.

@@ -7,7 +7,7 @@ import { type Sql, sql } from '../../database/sql.ts';
 import { selectivities } from '../kinds/kind.ts';
 import { isBroadTarget } from '../kinds/reference.ts';
 import { getTypeNumber } from '../numbers.ts';
-import type { Chain, Combination, Condition, Has, Linked } from '../query/condition.ts';
+import type { Chain, Combination, Has, Linked, SearchCondition } from '../query/condition.ts';
 import { type DrivingIndex, selectivityOfAll } from './driving-index.ts';
 import { drivesFew, selectMatchingIds, type Wanted } from './matching-ids.ts';
 
@@ -78,7 +78,7 @@ export function findCombinationDrivingIndex(
 ): DrivingIndex | undefined {
   const { kind, type, conditions } = combination;
   if (kind === 'none' || conditions.length === 0 || depthOf(combination) > depthMax) return undefined;
-  const alone = (criteria: readonly Condition[]): Gathered => {
+  const alone = (criteria: readonly SearchCondition[]): Gathered => {
     const wanted = { firm, type, criteria, mandatory: [] };
     return { wanted, driving: choose(wanted) };
   };
@@ -106,7 +106,7 @@ export function findCombinationDrivingIndex(
  */
 const depthMax = 3;
 
-function depthOf(condition: Condition): number {
+function depthOf(condition: SearchCondition): number {
   switch (condition.kind) {
     case 'rows':
       return 0;
@@ -119,13 +119,13 @@ function depthOf(condition: Condition): number {
   }
 }
 
-function deepest(conditions: readonly Condition[]): number {
+function deepest(conditions: readonly SearchCondition[]): number {
   return Math.max(0, ...conditions.map(depthOf));
 }
 
 /** The statement parts are written only when the driving index is taken: conditions may stand deep inside each other. */
 function gatheringIndex(
-  covered: Condition,
+  covered: SearchCondition,
   facts: Pick<DrivingIndex, 'table' | 'number' | 'selectivity' | 'repeats'>,
   parts: readonly Gathered[],
   where: () => Sql,

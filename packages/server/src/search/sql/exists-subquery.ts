@@ -5,7 +5,7 @@
 import { type Sql, sql } from '../../database/sql.ts';
 import type { SearchTable } from '../kinds/kind.ts';
 import { getTypeNumber } from '../numbers.ts';
-import type { Chain, Combination, Condition, Has, Linked } from '../query/condition.ts';
+import type { Chain, Combination, Has, Linked, SearchCondition } from '../query/condition.ts';
 import type { Criterion } from '../query/criteria.ts';
 
 export const tables: Readonly<Record<SearchTable, Sql>> = {
@@ -36,7 +36,7 @@ export const drivingRow: OuterRow = { rid: sql`d.rid`, depth: 0 };
 /** Whether the resource meets the condition. */
 export function buildExistsSubquery(
   firm: number,
-  condition: Condition,
+  condition: SearchCondition,
   semiJoin: SemiJoin,
   place: OuterRow = drivingRow,
 ): Sql {

@@ -4,7 +4,7 @@
  */
 import { type Sql, sql } from '../../database/sql.ts';
 import { getTypeNumber } from '../numbers.ts';
-import type { Condition } from '../query/condition.ts';
+import type { SearchCondition } from '../query/condition.ts';
 import type { Criterion } from '../query/criteria.ts';
 import type { DrivingIndex } from './driving-index.ts';
 import { buildExistsSubquery, buildMandatoryCondition, type SemiJoin, tables } from './exists-subquery.ts';
@@ -13,7 +13,7 @@ import { buildExistsSubquery, buildMandatoryCondition, type SemiJoin, tables } f
 export interface Wanted {
   readonly firm: number;
   readonly type: string;
-  readonly criteria: readonly Condition[];
+  readonly criteria: readonly SearchCondition[];
   /** The rows that the caller may see: those of at least one group; none: all. Never mixed with what the caller asks. */
   readonly mandatory: readonly (readonly Criterion[])[];
 }
