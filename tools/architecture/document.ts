@@ -74,7 +74,7 @@ function fileRules(): string {
     `- No file or directory is named ${words}.`,
     '- Files do not import each other in a circle; type imports count.',
     '- The name of an exported function begins with a verb: it is neither a participle nor `…Of`.',
-    '- No name is exported with two meanings by one module of the server, or by two of which one imports the other.',
+    '- No name is exported with two meanings by one module of the server, or by two of which one imports the other. A package counts as a module.',
     '- Features of the practice do not import each other, except in these cases:',
     ...features.map((feature) => `  - ${feature}`),
     '- Regular expressions are literals; those of a sender are matched by re2js, under the budget. Composed ones are in these files alone:',

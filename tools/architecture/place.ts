@@ -28,6 +28,17 @@ export function placeOf(path: string): Place {
   return { owner, part: 'src', module, inner: rest.join('/') };
 }
 
+/** What others import of a package: its index. */
+export function indexPathOf(owner: string): string {
+  return `packages/${owner}/src/index.ts`;
+}
+
+/** The package whose index a file is; undefined: it is none. */
+export function findIndexOwner(path: string): string | undefined {
+  const { owner } = placeOf(path);
+  return path === indexPathOf(owner) ? owner : undefined;
+}
+
 /** What a specifier in a file means: https://nodejs.org/api/esm.html#import-specifiers */
 export function targetOf(path: string, specifier: string): Target {
   if (specifier.startsWith('.')) return { kind: 'file', path: posix.join(posix.dirname(path), specifier) };

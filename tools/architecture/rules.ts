@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { cyclesOf } from './cycles.ts';
 import { homonymsOf } from './homonyms.ts';
 import { exportedNamesOf, type Import, importsOf } from './imports.ts';
-import { isModule, type Place, placeOf, refusalOf, type Target, targetOf } from './place.ts';
+import { indexPathOf, isModule, type Place, placeOf, refusalOf, type Target, targetOf } from './place.ts';
 import {
   builtinImporters,
   dependencyImporters,
@@ -65,7 +65,7 @@ function nameViolations({ path, text }: SourceFile): Violation[] {
 
 /** Names that two files export which a reader may have before him together. */
 function homonyms(tree: Tree, links: ReadonlyMap<string, readonly string[]>): Violation[] {
-  return homonymsOf(tree.files.filter(isRead), links).map(({ name, paths: [path = '', ...others] }) => ({
+  return homonymsOf(tree.files, links).map(({ name, paths: [path = '', ...others] }) => ({
     path,
     line: 1,
     message: `"${name}" has another meaning in ${others.join(', ')}: give one of them its own name`,
@@ -123,7 +123,10 @@ function importRefusals(item: Import, path: string, tree: Tree, links: Map<strin
   if (item.specifier === undefined)
     return place.part === 'src' ? ['import() of what is not a literal escapes this check'] : [];
   const target = targetOf(path, item.specifier);
-  if (target.kind === 'file') links.set(path, [...(links.get(path) ?? []), target.path]);
+  if (target.kind === 'file' || target.kind === 'package') {
+    const imported = target.kind === 'file' ? target.path : indexPathOf(target.name);
+    links.set(path, [...(links.get(path) ?? []), imported]);
+  }
   return refusalsOf(item, target, place, tree).map((refusal) => `import of "${item.specifier}": ${refusal}`);
 }
 

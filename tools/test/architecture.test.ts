@@ -337,6 +337,33 @@ test('architecture refuses a name with two meanings in one module, and in module
   assert.deepEqual(linesOf(Object.fromEntries(features)), []);
 });
 
+test('architecture refuses a name with another meaning than in a package that the module imports', () => {
+  const fhir = 'packages/fhir/src';
+  const inFhir = {
+    [`${fhir}/index.ts`]:
+      "export { Grant, type Access, Hidden as Shown } from './grant.ts';\nexport type * from './generated/types.ts';\nexport const Right = 1;\n",
+    [`${fhir}/grant.ts`]:
+      'export class Grant {}\nexport type Access = 1;\nexport type Hidden = 1;\nexport type Inner = 1;\n',
+    [`${fhir}/generated/types.ts`]: 'export interface Coding {}\n',
+  };
+  const importing = {
+    [`${server}/base/other.ts`]: "import type { Access } from '@praxis/fhir';\nexport type B = Access;\n",
+  };
+  const names = ['Access', 'Coding', 'Grant', 'Right', 'Shown'];
+  const declared = [...names, 'Hidden', 'Inner'].map((name) => `export type ${name} = 2;\n`).join('');
+  const inBase = { [`${server}/base/grant.ts`]: declared };
+  assert.deepEqual(
+    linesOf({ ...inFhir, ...importing, ...inBase }).toSorted(),
+    names.map(
+      (name) =>
+        `${fhir}/index.ts:1 "${name}" has another meaning in ${server}/base/grant.ts: give one of them its own name`,
+    ),
+  );
+  assert.deepEqual(linesOf({ ...inFhir, ...inBase }), []);
+  const onward = { [`${server}/base/grant.ts`]: "export { Grant } from '@praxis/fhir';\n" };
+  assert.deepEqual(linesOf({ ...inFhir, ...importing, ...onward }), []);
+});
+
 test('architecture refuses a row of the table that names nothing', () => {
   const path = `${server}/access/disclosure.ts`;
   const text = sound[path]?.replace('function markMasked', 'function veil') ?? '';
