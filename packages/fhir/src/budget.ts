@@ -31,8 +31,11 @@ export interface BudgetExcess extends BudgetedWork {
 export interface BudgetHost {
   /** Monotonic time in ms. */
   readonly now: () => number;
-  /** Resolves when the next slice of this work may begin. */
-  readonly nextSlice: () => Promise<void>;
+  /**
+   * Resolves when the next slice of this work may begin.
+   * @param untilMs the time of the work is over then, by `now`: it need not wait any longer
+   */
+  readonly nextSlice: (untilMs: number) => Promise<void>;
   /** The error that ends the work. */
   readonly errorOf: (excess: BudgetExcess) => Error;
 }
@@ -92,7 +95,7 @@ export function openBudget(limits: BudgetLimits, host: BudgetHost): Budget {
   };
 
   const beginSlice = async (work: BudgetedWork): Promise<void> => {
-    await nextSlice();
+    await nextSlice(openedMs + msMax);
     sliceBeganMs = now();
     stepsOfSlice = 0;
     requireTime(work);

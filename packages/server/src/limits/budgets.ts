@@ -27,13 +27,14 @@ export type OpenBudget = (of: TurnOf, limits: BudgetLimits, isGone?: () => boole
 /** Budgets that share the event loop by `slices`. */
 export function openBudgets(slices: Slices): OpenBudget {
   return (of, limits, isGone = () => false) => {
+    const sinceMs = performance.now();
     let taken = 0;
     return openBudget(limits, {
       now: () => performance.now(),
       errorOf: makeTooCostlyError,
-      async nextSlice() {
+      async nextSlice(untilMs) {
         taken += 1;
-        if (!isGone()) await (taken > slicesOfShort ? slices.nextOfLong(of) : slices.next(of));
+        if (!isGone()) await (taken > slicesOfShort ? slices.nextOfLong(of, { sinceMs, untilMs }) : slices.next(of));
         if (isGone()) fail('request-malformed', { diagnostics: 'The connection ended before the answer was ready' });
       },
     });

@@ -13,11 +13,20 @@ export interface Slices {
   next(of: TurnOf): Promise<void>;
   /**
    * As `next`, for work that has taken many slices: before each of them the event loop has as much time for everything else
-   * as it was busy since the last one began, up to `restMaxMs`.
+   * as it was busy since the last one began, up to `restMaxMs`. Of the work of one application at one firm, the oldest comes
+   * first: what is done one after another ends sooner and holds less memory than what is done all at once.
    */
-  nextOfLong(of: TurnOf): Promise<void>;
+  nextOfLong(of: TurnOf, age: WorkAge): Promise<void>;
   /** Resolves as `work` does, which takes many slices and much memory: no other such work is under way meanwhile. */
   alone<T>(of: TurnOf, work: () => Promise<T>): Promise<T>;
+}
+
+/** In ms of `performance.now()`. */
+export interface WorkAge {
+  /** When the work began; 0: before all others, since only its end is left. */
+  readonly sinceMs: number;
+  /** When its time is over: it comes before all others then, to be ended. */
+  readonly untilMs: number;
 }
 
 /** Waiting work has been admitted already, so none is refused. */
@@ -41,11 +50,16 @@ export function openSlices(): Slices {
   const next: Slices['next'] = (of) => inTurn(of, () => new Promise((resolve) => setImmediate(resolve)));
   const longInTurn = openFairQueue(unlimited);
   const rest = openRest();
-  const nextOfLong: Slices['nextOfLong'] = (of) =>
-    longInTurn(of, async () => {
+  const oldestFirst = openOldestFirst();
+  const nextOfLong: Slices['nextOfLong'] = (of, age) => {
+    const begun = oldestFirst.wait(of, age);
+    void longInTurn(of, async () => {
       await rest();
       await next(of);
+      oldestFirst.begin(of);
     });
+    return begun;
+  };
   const alone = openFairQueue(unlimited);
   return {
     next,
@@ -55,6 +69,29 @@ export function openSlices(): Slices {
         await next(of);
         return await work();
       }),
+  };
+}
+
+/** Pieces of work that wait, by application and firm: of each, the oldest begins first. */
+function openOldestFirst() {
+  const lines = new Map<string, (WorkAge & { readonly begin: () => void })[]>();
+  const nameLine = ({ application, firm }: TurnOf): string => `${application}/${firm}`;
+  return {
+    wait(of: TurnOf, age: WorkAge): Promise<void> {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const line = lines.get(nameLine(of)) ?? [];
+      lines.set(nameLine(of), line);
+      line.push({ ...age, begin: resolve });
+      return promise;
+    },
+    begin(of: TurnOf): void {
+      const line = lines.get(nameLine(of)) ?? [];
+      const nowMs = performance.now();
+      line.sort((left, right) => left.sinceMs - right.sinceMs);
+      const over = line.findIndex(({ untilMs }) => untilMs <= nowMs);
+      line.splice(Math.max(0, over), 1)[0]?.begin();
+      if (line.length === 0) lines.delete(nameLine(of));
+    },
   };
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type Config, readConfig } from '../../src/base/config.ts';
-import { computePoolSize, countWorkers } from '../../src/cli/serving/worker-count.ts';
+import { computePoolSize, countCollectorThreads, countWorkers } from '../../src/cli/serving/worker-count.ts';
 import { makeDataDir } from '../support/embedded.ts';
 import { runPraxis } from './praxis-process.ts';
 
@@ -22,6 +22,17 @@ test('one worker with the embedded database; otherwise one per core, at most 8, 
   ];
   for (const { config, cores, memory, workers } of counts)
     assert.equal(countWorkers(config, { cores, memoryBytes: memory * gigabyte }), workers);
+});
+
+test('workers share the cores for garbage collection, and each has a thread for it', () => {
+  const threads = [
+    [1, 1],
+    [1, 8],
+    [2, 2],
+    [3, 8],
+    [8, 4],
+  ].map(([workers = 0, cores = 0]) => countCollectorThreads(workers, { cores, memoryBytes: gigabyte }));
+  assert.deepEqual(threads, [1, 4, 1, 2, 1]);
 });
 
 test('the connections are parted evenly, and never more than PRAXIS_DATABASE_POOL', () => {

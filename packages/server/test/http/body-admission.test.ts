@@ -142,3 +142,38 @@ test('large bodies are worked on one after another, applications in turns; small
   await next.begun;
   next.room.close();
 });
+
+test('a large body holds up the next one of its application until it is answered, those of others for 5 s; who waits for 15 s is refused', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { open } = openBodyAdmission({ bodyBytesMax: 1_000_000, bodiesBytesMax: 100_000_000 }, openSlices());
+  const order: string[] = [];
+  const body = (name: string, application: number) => {
+    const room = open();
+    room.admit({ apiKey: application, of: { application, firm: 1 } });
+    room.take(300_000);
+    const begun = room.turn().then(() => void order.push(name));
+    return { room, begun };
+  };
+  const [first, second, other] = [body('1', 1), body('1b', 1), body('2', 2)];
+  await first.begun;
+  t.mock.timers.tick(4_999);
+  await turn();
+  assert.deepEqual(order, ['1']);
+  t.mock.timers.tick(1);
+  await other.begun;
+  other.room.close();
+  const third = body('1c', 1);
+  t.mock.timers.tick(9_999);
+  for (let turns = 0; turns < 5; turns += 1) await turn();
+  assert.deepEqual(order, ['1', '2']);
+  t.mock.timers.tick(1);
+  await assert.rejects(second.begun, {
+    code: 'rate-exceeded',
+    message: /A large body waited 15 s for others of its application/,
+  });
+  second.room.close();
+  first.room.close();
+  await third.begun;
+  third.room.close();
+  assert.deepEqual(order, ['1', '2', '1c']);
+});

@@ -116,6 +116,8 @@ test('one slice begins in a turn of the event loop, and applications take turns'
   assert.equal(new Set(turns).size, 4, 'each in a turn of its own');
 });
 
+const always = { sinceMs: 1, untilMs: Number.POSITIVE_INFINITY };
+
 /** Holds the event loop. */
 function holdLoop(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until; );
@@ -124,17 +126,31 @@ function holdLoop(ms: number): void {
 test('before a slice of long work the event loop has three times as much time for others as it was busy', async () => {
   const slices = openSlices();
   const of = { application: 1, firm: 1 };
-  await slices.nextOfLong(of);
-  holdLoop(40);
+  await slices.nextOfLong(of, always);
+  holdLoop(25);
   const beganMs = performance.now();
-  const long = slices.nextOfLong(of).then(() => performance.now() - beganMs);
+  const long = slices.nextOfLong(of, always).then(() => performance.now() - beganMs);
   const order: string[] = [];
   await Promise.all([
     long.then(() => order.push('long')),
     slices.next({ application: 2, firm: 1 }).then(() => order.push('short')),
   ]);
   assert.deepEqual(order, ['short', 'long'], 'short work does not wait for the rest of long work');
-  assert.ok((await long) >= 110, `${await long} ms after a piece of 40 ms`);
+  assert.ok((await long) >= 70, `${await long} ms after a piece of 25 ms`);
+});
+
+test('of the long work of one application at a firm the oldest comes first, whenever it asks; others come in turns', async () => {
+  const slices = openSlices();
+  const order: string[] = [];
+  const take = (application: number, sinceMs: number, untilMs = Number.POSITIVE_INFINITY): Promise<void> =>
+    slices
+      .nextOfLong({ application, firm: 1 }, { sinceMs, untilMs })
+      .then(() => void order.push(`${application} since ${sinceMs}`));
+  await Promise.all([take(1, 30), take(1, 20), take(2, 90), take(1, 0), take(1, 10), take(2, 80)]);
+  assert.deepEqual(order, ['1 since 0', '2 since 80', '1 since 10', '2 since 90', '1 since 20', '1 since 30']);
+  order.length = 0;
+  await Promise.all([take(1, 20), take(1, 30, performance.now() - 1)]);
+  assert.deepEqual(order, ['1 since 30', '1 since 20'], 'what is over is ended first');
 });
 
 test('a budget that has taken many slices is one of long work', async () => {

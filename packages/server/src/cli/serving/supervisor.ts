@@ -9,6 +9,7 @@ import type { ReplacementReason } from '../../base/worker-metrics.ts';
 import { type FrontDoor, openFrontDoor } from './front-door.ts';
 import { type GatheredMetrics, gatherMetrics } from './gathered-metrics.ts';
 import { aliveEveryMs, type SandboxLines, type ToWorker } from './messages.ts';
+import { countCollectorThreads, readMachine } from './worker-count.ts';
 import { startWorker, toTicks, type WorkerEnd, type WorkerProcess } from './worker-process.ts';
 
 export interface SupervisorOptions {
@@ -152,8 +153,8 @@ class Supervising implements Supervisor {
   }
 
   #spawn(slot: Slot, start: ToWorker): WorkerProcess {
-    const { log } = this.#options;
-    const worker = startWorker(slot.number, {
+    const { log, workers } = this.#options;
+    const worker = startWorker(slot.number, countCollectorThreads(workers, readMachine()), {
       onTaken: (each, id) => this.#door?.taken(each, id),
       onVitals: (each) => this.#lookAtMemory(slot, each),
       onEnd: (each, end) => this.#ended(slot, each, end),

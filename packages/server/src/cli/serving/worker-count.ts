@@ -52,3 +52,14 @@ export function computePoolSize({ databasePoolMax }: Config, workers: number): n
     `PRAXIS_DATABASE_POOL=${pool} is too small for ${workers} workers, which need ${poolEachMin} connections each: set it to ${workers * poolEachMin} at least, or PRAXIS_WORKERS to ${Math.max(1, Math.floor(pool / poolEachMin))}`,
   );
 }
+
+/** What Node takes by itself. */
+const collectorThreadsMax = 4;
+
+/**
+ * Threads that each of `workers` collects garbage with, beside its event loop. More of them than cores keep the event loops of the
+ * other workers waiting (docs/decisions/0278).
+ */
+export function countCollectorThreads(workers: number, { cores }: Machine): number {
+  return Math.max(1, Math.min(collectorThreadsMax, Math.floor(cores / workers)));
+}

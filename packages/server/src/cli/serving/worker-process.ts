@@ -61,9 +61,15 @@ export class WorkerStartFailure extends Error {
   }
 }
 
-/** Starts a worker from the code on disk. It says on standard error why it cannot start. */
-export function startWorker(number: number, events: WorkerEvents): WorkerProcess {
-  const child = fork(program, [String(number)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+/**
+ * Starts a worker from the code on disk. It says on standard error why it cannot start.
+ * @param collectorThreads as `countCollectorThreads`
+ */
+export function startWorker(number: number, collectorThreads: number, events: WorkerEvents): WorkerProcess {
+  const child = fork(program, [String(number)], {
+    execArgv: [...process.execArgv, `--v8-pool-size=${collectorThreads}`],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   return new Worker(number, child, events);
 }
 

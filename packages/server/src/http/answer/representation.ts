@@ -98,7 +98,7 @@ export function openAnswerWriting(
       return texts.join('');
     });
   };
-  return { represent, nextSlice: () => slices.nextOfLong(of) };
+  return { represent, nextSlice: () => slices.nextOfLong(of, { sinceMs: 0, untilMs: Number.POSITIVE_INFINITY }) };
 }
 
 function requireObject(value: JsonValue): JsonObject {

@@ -3,9 +3,10 @@
  * API key, and bodies that are large are worked on one after another, applications and their firms in turns
  * (docs/decisions/0242). Token and administration requests are small by their own limits.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { PraxisError } from '../../base/errors.ts';
 import { openFairQueue, type TurnOf } from '../../limits/fair-queue.ts';
-import type { Slices } from '../../limits/slices.ts';
+import type { Slices, WorkAge } from '../../limits/slices.ts';
 
 /** Bodies from this size on take turns, in bytes: the thread is held for some milliseconds to read and check one. */
 export const largeBodyBytes = 256 * 1024;
@@ -17,10 +18,13 @@ export const largeBodyBytes = 256 * 1024;
 export const slicedBodyBytes = 16 * 1024;
 
 /**
- * Who was given a turn keeps the next from beginning so long at most, in ms: what waits for others does not hold them
- * up.
+ * Who was given a turn keeps those of other applications from beginning so long at most, in ms: what waits for others does not
+ * hold them up. Of its own application the next one begins when it is answered.
  */
 const turnMaxMs = 5_000;
+
+/** Who has waited so long for a turn is refused, in ms: others of its application took all the time, or too many do. */
+const waitMaxMs = 15_000;
 
 /** An API key gets this part of what all may take, or one whole body if that is more. */
 const partOfOneKey = 1 / 4;
@@ -38,7 +42,7 @@ export interface BodyRoom {
    * @throws PraxisError `rate-exceeded` when bodies of this API key take its part, `unavailable` when all are taken
    */
   take(bytes: number): void;
-  /** Resolves when the body may be worked on. @throws PraxisError `rate-exceeded`, `unavailable` as `openFairQueue` */
+  /** Resolves when the body may be worked on. @throws PraxisError `rate-exceeded`, `unavailable` as `openFairQueue`, or after `waitMaxMs` */
   turn(): Promise<void>;
   /** Between two pieces of work on a body that take long: lets others go on. */
   pause(): Promise<void>;
@@ -61,7 +65,7 @@ export interface BodyLimits {
 
 /** The admission of one process. */
 export function openBodyAdmission({ bodyBytesMax, bodiesBytesMax }: BodyLimits, slices: Slices): BodyAdmission {
-  const inTurn = openFairQueue(turnLimits);
+  const begin = openTurns();
   const ofOneKey = Math.max(bodyBytesMax, bodiesBytesMax * partOfOneKey);
   const ofAll = Math.max(bodyBytesMax, bodiesBytesMax);
   const taken = new Map<number, number>();
@@ -75,6 +79,7 @@ export function openBodyAdmission({ bodyBytesMax, bodiesBytesMax }: BodyLimits, 
   return {
     bytesUnderWay: () => takenByAll,
     open() {
+      const age: WorkAge = { sinceMs: performance.now(), untilMs: Number.POSITIVE_INFINITY };
       let caller: { readonly apiKey: number; readonly of: TurnOf } | undefined;
       let bytes = 0;
       let turn: Promise<() => void> | undefined;
@@ -105,15 +110,15 @@ export function openBodyAdmission({ bodyBytesMax, bodiesBytesMax }: BodyLimits, 
         async turn() {
           if (caller === undefined || bytes < slicedBodyBytes) return;
           if (bytes >= largeBodyBytes) {
-            turn ??= begin(inTurn, caller.of);
-            const end = await turn;
+            turn ??= begin(caller.of);
+            const end = await refuseLate(turn);
             if (isClosed) end();
           }
           await slices.next(caller.of);
         },
         async pause() {
           if (caller === undefined || bytes < slicedBodyBytes) return;
-          await (bytes < largeBodyBytes ? slices.next(caller.of) : slices.nextOfLong(caller.of));
+          await (bytes < largeBodyBytes ? slices.next(caller.of) : slices.nextOfLong(caller.of, age));
         },
         close() {
           if (isClosed) return;
@@ -129,24 +134,55 @@ export function openBodyAdmission({ bodyBytesMax, bodiesBytesMax }: BodyLimits, 
   };
 }
 
+type Queue = ReturnType<typeof openFairQueue>;
+
 /**
- * The event loop has turned once before, so others are answered between two bodies.
- * @returns what ends the turn; it ends by itself after `turnMaxMs`
+ * Turns of large bodies: one of each application at a time until it is answered, and one of all for `turnMaxMs`. The event loop
+ * has turned once before each, so others are answered between two bodies.
+ * @returns a function that resolves when the turn begins, with what ends it
  */
-function begin(inTurn: ReturnType<typeof openFairQueue>, of: TurnOf): Promise<() => void> {
-  return new Promise((resolve, reject) => {
-    const hold = async (): Promise<void> => {
-      await new Promise((turned) => setImmediate(turned));
-      await new Promise<void>((end) => {
-        const timer = setTimeout(end, turnMaxMs).unref();
-        resolve(() => {
-          clearTimeout(timer);
-          end();
-        });
+function openTurns(): (of: TurnOf) => Promise<() => void> {
+  const inTurn = openFairQueue(turnLimits);
+  const ofApplications = new Map<number, { readonly inTurn: Queue; bodies: number }>();
+  return (of) => {
+    const ofApplication = ofApplications.get(of.application) ?? { inTurn: openFairQueue(turnLimits), bodies: 0 };
+    ofApplications.set(of.application, ofApplication);
+    ofApplication.bodies += 1;
+    const { promise: begun, resolve, reject } = Promise.withResolvers<() => void>();
+    const work = async (): Promise<void> => {
+      const { promise: answered, resolve: end } = Promise.withResolvers<void>();
+      await inTurn(of, async () => {
+        await new Promise((turned) => setImmediate(turned));
+        resolve(end);
+        const over = new AbortController();
+        await Promise.race([answered, delay(turnMaxMs, undefined, { ref: false, signal: over.signal })]);
+        over.abort();
       });
+      await answered;
     };
-    inTurn(of, hold).catch(reject);
+    ofApplication
+      .inTurn(of, work)
+      .catch(reject)
+      .finally(() => {
+        ofApplication.bodies -= 1;
+        if (ofApplication.bodies === 0) ofApplications.delete(of.application);
+      });
+    return begun;
+  };
+}
+
+/** @throws PraxisError `rate-exceeded` after `waitMaxMs`; the turn is given back when the request is answered */
+async function refuseLate<T>(turn: Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const late = delay(waitMaxMs, undefined, { ref: false, signal: over.signal }).then(() => {
+    const diagnostics = `A large body waited ${waitMaxMs / 1000} s for others of its application: send another when one is answered`;
+    throw new PraxisError('rate-exceeded', { diagnostics, headers });
   });
+  try {
+    return await Promise.race([turn, late]);
+  } finally {
+    over.abort();
+  }
 }
 
 const headers = { 'retry-after': String(retrySeconds) };
