@@ -8,7 +8,7 @@ export const nodeSettings = {
     min: 0,
     max: 500,
     description:
-      'Database connections of all workers of this node together, at least 2 for each; 0 = 8 for each, at least 16. While a worker is replaced, there is one more share.',
+      'Database connections of all workers of this node together, at least 2 per worker. 0 = 8 per worker, at least 16. A replacement of a worker needs one more share for a while.',
   },
   workers: {
     env: 'PRAXIS_WORKERS',
@@ -17,7 +17,7 @@ export const nodeSettings = {
     min: 0,
     max: 64,
     description:
-      'Processes that answer requests; 0 = 1 with the embedded database, otherwise one per core, at most 8 and at most what a quarter of the memory holds (512 MB each).',
+      'Worker processes. 0 = 1 with the embedded database, otherwise one per core, but at most 8, and at most one per 512 MB in a quarter of the memory.',
   },
   workerMemoryMb: {
     env: 'PRAXIS_WORKER_MEMORY_MB',
@@ -25,7 +25,8 @@ export const nodeSettings = {
     default: '2048',
     min: 0,
     max: 1048576,
-    description: 'Resident memory beyond which a worker finishes its requests and is replaced, in MB; 0 = no limit.',
+    description:
+      'Resident memory limit of a worker, in MB. Beyond it the worker finishes its requests and is replaced. 0 = no limit.',
   },
   statementTimeoutMs: {
     env: 'PRAXIS_STATEMENT_TIMEOUT_MS',
@@ -33,7 +34,7 @@ export const nodeSettings = {
     default: '10000',
     min: 10,
     max: 600000,
-    description: 'Longest time of one database statement, in ms; beyond it the answer is 503.',
+    description: 'Time limit of one database statement, in ms. Beyond it the statement is cancelled.',
   },
   transactionTimeoutMs: {
     env: 'PRAXIS_TRANSACTION_TIMEOUT_MS',
@@ -42,6 +43,6 @@ export const nodeSettings = {
     min: 100,
     max: 600000,
     description:
-      'Longest time of one database transaction, in ms; beyond it nothing of it is stored and the answer is 422, or 503 when it was waiting for most of the time.',
+      'Time limit of one database transaction, in ms. Beyond it the transaction is rolled back. The answer is 422, or 503 if the transaction mostly waited.',
   },
 } as const;

@@ -29,21 +29,22 @@ export const settings = {
     env: 'PRAXIS_DATA_DIR',
     kind: 'string',
     default: './data',
-    description: 'Directory of the embedded database, its keys, the content of documents and `sandbox.json`.',
+    description: 'Directory for the embedded database, its keys, document content and `sandbox.json`.',
   },
   databaseUrl: {
     env: 'DATABASE_URL',
     kind: 'string',
     default: '',
     secret: true,
-    description: 'PostgreSQL (15 or later) as the owner role; empty: the embedded database.',
+    description: 'Connection URL of PostgreSQL 15 or later, as the owner role. Empty: the embedded database.',
   },
   runtimeDatabaseUrl: {
     env: 'PRAXIS_RUNTIME_DATABASE_URL',
     kind: 'string',
     default: '',
     secret: true,
-    description: 'The same database as the runtime role; empty: the owner connection drops to `praxis_runtime`.',
+    description:
+      "Connection URL of the same database, as the runtime role. Empty: the owner's connection switches to `praxis_runtime`.",
   },
   ...nodeSettings,
   secretKey: {
@@ -52,7 +53,7 @@ export const settings = {
     default: '',
     secret: true,
     description:
-      '32 bytes in base64url that wrap the keys of the database, which belongs to this key from its first start on; empty: made in the data directory together with the database (embedded database only).',
+      'Secret key: 32 bytes in base64url. It encrypts the data keys in the database, and the database accepts no other secret key after its first start. Empty: a key file in the data directory (embedded database only).',
   },
   secretKeyPrevious: {
     env: 'PRAXIS_SECRET_KEY_PREVIOUS',
@@ -60,27 +61,28 @@ export const settings = {
     default: '',
     secret: true,
     description:
-      'The key before, which the database may still belong to, while the key is being changed (`praxis secret rotate`) and for the restore of a backup that was made under it.',
+      'The previous secret key. Set it while you rotate the key (`praxis secret rotate`), and to restore a backup made with that key.',
   },
   baseUrl: {
     env: 'PRAXIS_BASE_URL',
     kind: 'origin',
     default: '',
-    description: 'Public origin of links and issuers, e.g. `https://api.example.com`; empty: `http://{host}:{port}`.',
+    description:
+      'Public origin for links and issuers, for example `https://api.example.com`. Empty: `http://{host}:{port}`.',
   },
   environmentOrigins: {
     env: 'PRAXIS_ENVIRONMENT_ORIGINS',
     kind: 'map',
     default: '',
     description:
-      'Origin per environment, `sandbox=https://sandbox.example.com,prod=https://api.example.com`; an environment named here answers on that host only.',
+      'Origin per environment, for example `sandbox=https://sandbox.example.com,prod=https://api.example.com`. An environment in this list answers on its own host only.',
   },
   realmOrigins: {
     env: 'PRAXIS_REALM_ORIGINS',
     kind: 'map',
     default: '',
     description:
-      'Origin per realm, `production=https://login.example.com`; a realm named here answers on that host only.',
+      'Origin per realm, for example `production=https://login.example.com`. A realm in this list answers on its own host only.',
   },
   completeLagMs: {
     env: 'PRAXIS_COMPLETE_LAG_MS',
@@ -89,7 +91,7 @@ export const settings = {
     min: 0,
     max: 3600000,
     description:
-      'How far behind the clock the moment is up to which searches by `_lastUpdated` say that they are complete (`X-Complete-Until`), in milliseconds; a version that reaches the database later after its time is refused; 0 = it is not said.',
+      'Delay of `X-Complete-Until` behind the clock, in ms. A write that commits later than this after its `lastUpdated` is refused. 0 = the header is not sent.',
   },
   clockOffMaxMs: {
     env: 'PRAXIS_CLOCK_OFF_MAX_MS',
@@ -98,13 +100,14 @@ export const settings = {
     min: 100,
     max: 3600000,
     description:
-      "How far the clock of this machine, or of the database, may be off until `/health/ready` says 503, in ms. The time of the service is the database's, whatever this machine's clock shows.",
+      "Largest clock error of this machine or of the database, in ms. Beyond it `/health/ready` answers 503. The service uses the database's time, not this machine's.",
   },
   trustedProxies: {
     env: 'PRAXIS_TRUSTED_PROXIES',
     kind: 'list',
     default: '',
-    description: 'Addresses or CIDR ranges whose `X-Forwarded-For` and `X-Forwarded-Host` are believed.',
+    description:
+      'Addresses or CIDR ranges of proxies. Their `X-Forwarded-For` and `X-Forwarded-Host` headers are trusted.',
   },
   hstsSeconds: {
     env: 'PRAXIS_HSTS_SECONDS',
@@ -113,21 +116,21 @@ export const settings = {
     min: 0,
     max: 63072000,
     description:
-      'How long browsers come by https alone (`Strict-Transport-Security`, also of subdomains), in seconds; 0 = it is not said. Only where TLS ends before the service.',
+      '`max-age` of `Strict-Transport-Security`, in seconds, including subdomains. 0 = the header is not sent. Set it only when a proxy terminates TLS.',
   },
   corsOrigins: {
     env: 'PRAXIS_CORS_ORIGINS',
     kind: 'list',
     default: '',
     description:
-      'Origins that browsers may call from; `*` for any. In the environment `sandbox`, `http://localhost` and `http://127.0.0.1` may always, with any port.',
+      'Origins allowed by CORS; `*` allows any. The environment `sandbox` always allows `http://localhost` and `http://127.0.0.1`, on any port.',
   },
   strictKeys: {
     env: 'PRAXIS_STRICT',
     kind: 'boolean',
     default: 'false',
     description:
-      'Refuse a client-credentials token request without `x-api-key` at once (the contract answers it with a token that fails later).',
+      'Refuse a client-credentials token request without `x-api-key`. By default it gets a token that cannot be used, as the contract demands.',
   },
   rateLimit: {
     env: 'PRAXIS_RATE_LIMIT',
@@ -135,7 +138,7 @@ export const settings = {
     default: '1250',
     min: 0,
     max: 100000000,
-    description: 'Requests per minute per API key; 0 = no limit.',
+    description: 'Requests per minute for one API key. 0 = no limit.',
   },
   firmRateLimit: {
     env: 'PRAXIS_FIRM_RATE_LIMIT',
@@ -143,7 +146,7 @@ export const settings = {
     default: '0',
     min: 0,
     max: 100000000,
-    description: 'Requests per minute per firm, of all applications together; 0 = no limit.',
+    description: 'Requests per minute at one firm, by all applications together. 0 = no limit.',
   },
   addressRateLimit: {
     env: 'PRAXIS_ADDRESS_RATE_LIMIT',
@@ -151,7 +154,7 @@ export const settings = {
     default: '0',
     min: 0,
     max: 100000000,
-    description: 'Requests per minute per address of a caller; 0 = no limit.',
+    description: 'Requests per minute from one client address. 0 = no limit.',
   },
   guessLimit: {
     env: 'PRAXIS_GUESS_LIMIT',
@@ -160,7 +163,7 @@ export const settings = {
     min: 0,
     max: 1000000,
     description:
-      'Wrong token requests per minute at one account or client, ten times as many from one address; live API keys are counted apart; 0 = no limit. Passwords of administrators have limits of their own.',
+      'Failed token requests per minute for one account or client. One address may fail ten times as often. Each valid API key has its own count. 0 = no limit. Administrator passwords have separate limits.',
   },
   clientTokenSeconds: {
     env: 'PRAXIS_CLIENT_TOKEN_SECONDS',
@@ -193,14 +196,14 @@ export const settings = {
     min: 0,
     max: 8192,
     description:
-      'Longest `scope` that a client-credentials token carries itself, in characters; a longer one is kept in the database and the token refers to it.',
+      'Longest `scope` inside a client-credentials token, in characters. A longer scope stays in the database, and the token refers to it.',
   },
   jwksLoopback: {
     env: 'PRAXIS_JWKS_LOOPBACK',
     kind: 'boolean',
     default: 'false',
     description:
-      "Fetch clients' `jwks_uri` from this machine, too, also by http: for development. Otherwise they are https and of the public Internet.",
+      'For development: allow `jwks_uri` on this machine, also over http. By default it must be https at a public address.',
   },
   bodyBytesMax: {
     env: 'PRAXIS_BODY_BYTES_MAX',
@@ -216,19 +219,19 @@ export const settings = {
     default: '52428800',
     min: 1024,
     max: 4294967296,
-    description: 'Largest file that is uploaded by a one-time URL, in bytes.',
+    description: 'Largest file for a one-time upload URL, in bytes.',
   },
   s3Bucket: {
     env: 'PRAXIS_S3_BUCKET',
     kind: 'string',
     default: '',
-    description: 'Bucket that holds the content of documents; empty: it lies in the data directory.',
+    description: 'S3 bucket for document content. Empty: the data directory.',
   },
   s3Endpoint: {
     env: 'PRAXIS_S3_ENDPOINT',
     kind: 'origin',
     default: '',
-    description: "Origin of the bucket's service, `https://s3.example.com`; empty: Amazon's.",
+    description: 'Origin of the S3 service, for example `https://s3.example.com`. Empty: Amazon S3.',
   },
   s3Region: {
     env: 'PRAXIS_S3_REGION',
@@ -241,14 +244,14 @@ export const settings = {
     kind: 'string',
     default: '',
     description:
-      "Access key for the bucket; empty: as Amazon's library finds credentials, in the environment or of the machine's role.",
+      'Access key ID for the bucket. Empty: the default credential chain of the AWS SDK (environment, role of the machine).',
   },
   s3SecretAccessKey: {
     env: 'PRAXIS_S3_SECRET_ACCESS_KEY',
     kind: 'string',
     default: '',
     secret: true,
-    description: 'Secret of the access key.',
+    description: 'Secret access key for the bucket.',
   },
   ...transferSettings,
   tokenBodyBytesMax: {
@@ -265,8 +268,7 @@ export const settings = {
     default: '4096',
     min: 0,
     max: 268435456,
-    description:
-      'Smallest answer of the data API that is compressed for callers who accept gzip or br, in bytes; 0 = none is.',
+    description: 'Smallest response of the data API to compress with gzip or br, in bytes. 0 = no compression.',
   },
   uriBytesMax: {
     env: 'PRAXIS_URI_BYTES_MAX',
@@ -274,7 +276,7 @@ export const settings = {
     default: '16384',
     min: 256,
     max: 65536,
-    description: 'Longest path with query, in bytes.',
+    description: 'Longest path and query, in bytes.',
   },
   jsonDepthMax: {
     env: 'PRAXIS_JSON_DEPTH_MAX',
@@ -290,7 +292,7 @@ export const settings = {
     default: '20000',
     min: 100,
     max: 1000000,
-    description: 'Longest array in a JSON body, most repetitions of an element in an XML body.',
+    description: 'Longest array in a JSON body, and most repetitions of one element in an XML body.',
   },
   bundleEntriesMax: {
     env: 'PRAXIS_BUNDLE_ENTRIES_MAX',
@@ -298,7 +300,7 @@ export const settings = {
     default: '10000',
     min: 1,
     max: 100000,
-    description: 'Entries of one batch or transaction.',
+    description: 'Most entries in one batch or transaction.',
   },
   bundleAnswerBytesMax: {
     env: 'PRAXIS_BUNDLE_ANSWER_BYTES_MAX',
@@ -307,7 +309,7 @@ export const settings = {
     min: 1024,
     max: 209715200, // a quarter of it is XML of at most ten times the length, which a string of V8 still holds
     description:
-      'Largest answer to a batch or transaction, in bytes of what its entries are answered with; in XML a quarter of it.',
+      'Largest response to a batch or transaction, in bytes of its entries. For XML the limit is a quarter of this.',
   },
   bundleAnswersBytesMax: {
     env: 'PRAXIS_BUNDLE_ANSWERS_BYTES_MAX',
@@ -315,7 +317,8 @@ export const settings = {
     default: '268435456',
     min: 1024,
     max: 17179869184,
-    description: 'The same of all such answers that a process has under way; one API key gets a quarter of it.',
+    description:
+      'Memory of one process for all responses to batches and transactions in progress, in bytes. One API key gets a quarter.',
   },
   searchValuesMax: {
     env: 'PRAXIS_SEARCH_VALUES_MAX',
@@ -323,7 +326,7 @@ export const settings = {
     default: '500',
     min: 10,
     max: 10000,
-    description: 'Comma-separated values of one search parameter.',
+    description: 'Most comma-separated values in one search parameter.',
   },
   searchParametersMax: {
     env: 'PRAXIS_SEARCH_PARAMETERS_MAX',
@@ -331,7 +334,7 @@ export const settings = {
     default: '50',
     min: 5,
     max: 1000,
-    description: 'Parameters of one search.',
+    description: 'Most parameters in one search.',
   },
   pageRowsMax: {
     env: 'PRAXIS_PAGE_ROWS_MAX',
@@ -339,14 +342,14 @@ export const settings = {
     default: '10000',
     min: 100,
     max: 1000000,
-    description: 'Deepest row that a bare `page=N` reaches; beyond it clients follow `next`.',
+    description: 'Deepest row that `page=N` reaches without a cursor. Beyond it clients follow the `next` link.',
   },
   auditSealMs: {
     env: 'PRAXIS_AUDIT_SEAL_MS',
     kind: 'integer',
     default: '1000',
     min: 0,
-    description: 'Pause between two seals of the audit ledger, in ms; 0 = this process makes none.',
+    description: 'Pause between two seals of the audit ledger, in ms. 0 = this process does not seal.',
   },
   drainMs: {
     env: 'PRAXIS_DRAIN_MS',

@@ -9,7 +9,7 @@ export const transferSettings = {
     min: 1,
     max: 3600,
     description:
-      'How long a request body may take to arrive and an answer to be read, beside the time for its bytes, in seconds; then the connection is closed.',
+      'Time limit to send a request body and to read a response, in seconds, in addition to the time for its bytes. Beyond it the connection is closed.',
   },
   transferBytesPerSecond: {
     env: 'PRAXIS_TRANSFER_BYTES_PER_SECOND',
@@ -17,7 +17,7 @@ export const transferSettings = {
     default: '50000',
     min: 100,
     max: 1000000000,
-    description: 'The least rate at which larger bodies arrive and larger answers are read, in bytes a second.',
+    description: 'Lowest transfer rate of larger bodies and responses, in bytes per second.',
   },
   connectionsPerAddress: {
     env: 'PRAXIS_CONNECTIONS_PER_ADDRESS',
@@ -26,7 +26,7 @@ export const transferSettings = {
     min: 0,
     max: 1000000,
     description:
-      'Open connections of one address to one process, those of `PRAXIS_TRUSTED_PROXIES` not counted; 0 = any number.',
+      'Open connections from one address to one process. Connections from `PRAXIS_TRUSTED_PROXIES` do not count. 0 = no limit.',
   },
   bodiesBytesMax: {
     env: 'PRAXIS_BODIES_BYTES_MAX',
@@ -35,6 +35,6 @@ export const transferSettings = {
     min: 1024,
     max: 17179869184,
     description:
-      'Bytes of all request bodies of the data API that one process has under way; one API key gets a quarter of it, at least `PRAXIS_BODY_BYTES_MAX`.',
+      'Memory of one process for all request bodies of the data API in progress, in bytes. One API key gets a quarter, at least `PRAXIS_BODY_BYTES_MAX`.',
   },
 } as const satisfies Record<string, SettingRow>;

@@ -13,22 +13,22 @@ export const oauthErrorTable = {
   invalid_request: { status: 400, meaning: 'The request is malformed, repeats a parameter, or lacks one.' },
   invalid_client: { status: 401, meaning: 'The API key or the client credentials are missing or wrong.' },
   invalid_grant: { status: 400, meaning: 'The username, password or refresh token is wrong, expired or revoked.' },
-  unauthorized_client: { status: 400, meaning: 'The client is known but may not use this grant, or no longer.' },
+  unauthorized_client: { status: 400, meaning: 'The client may not use this grant.' },
   unsupported_grant_type: { status: 400, meaning: 'The endpoint does not offer this grant_type.' },
-  invalid_scope: { status: 400, meaning: 'The scope names an entry that the application does not hold.' },
+  invalid_scope: { status: 400, meaning: 'The scope contains an entry that the application does not have.' },
   // Not of RFC 6749 §5.2: who guesses secrets is slowed (RFC 6585 §4).
   too_many_attempts: {
     status: 429,
-    meaning: 'Too many wrong attempts at this account or from this address; Retry-After says how long to wait.',
+    meaning: 'Too many failed attempts for this account or from this address. Retry-After tells how long to wait.',
   },
   // Not of RFC 6749 §5.2: tokens count as requests do (RFC 6585 §4).
   rate_exceeded: {
     status: 429,
-    meaning: 'The requests of this API key or address in this minute are used up; Retry-After says how long to wait.',
+    meaning: 'This API key or address has used its requests of this minute. Retry-After tells how long to wait.',
   },
   // Not of RFC 6749 §5.2: what a client of the token endpoint gets when the server itself fails.
-  temporarily_unavailable: { status: 503, meaning: 'The service cannot answer now: try again.' },
-  server_error: { status: 500, meaning: 'An unexpected fault; the request id finds it in the log.' },
+  temporarily_unavailable: { status: 503, meaning: 'The service is not available now. Try again.' },
+  server_error: { status: 500, meaning: 'An unexpected error. The log has the details under the request ID.' },
 } as const satisfies Record<string, OAuthErrorRow>;
 
 export type OAuthErrorCode = keyof typeof oauthErrorTable;
