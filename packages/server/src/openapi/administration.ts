@@ -11,11 +11,13 @@ import { type ErrorCode, errorTable } from '../base/errors.ts';
 import {
   type Answer,
   buildComponentRef,
+  buildPathParameter,
   buildSchemaRef,
   type OperationObject,
   type PathItem,
   type Paths,
   type ReferenceObject,
+  type RequestBody,
   type Schema,
   toCamelCase,
 } from './openapi.ts';
@@ -41,7 +43,7 @@ export function buildAdministrationDocument(softwareVersion: string): Administra
     },
     servers: [{ url: root }],
     security: [{ bearer: [] }],
-    tags: tags(),
+    tags: [...new Set(['sign-in', ...actions.map(tagOf)])].map((name) => ({ name })),
     paths: { [sessionsPath]: { post: signIn() }, ...actionPaths() },
     components: {
       securitySchemes: {
@@ -110,10 +112,6 @@ function refusalRefs(): Readonly<Record<string, ReferenceObject>> {
   return Object.fromEntries(Object.keys(refusals).map((status) => [status, buildComponentRef('responses', status)]));
 }
 
-function tags(): readonly { readonly name: string }[] {
-  return [...new Set(['sign-in', ...actions.map(tagOf)])].map((name) => ({ name }));
-}
-
 /** `legacy sunset set` → `legacy` */
 function tagOf({ name }: Pick<Action, 'name'>): string {
   return name.split(' ')[0] ?? name;
@@ -133,13 +131,9 @@ function signIn(): OperationObject {
 function actionPaths(): Paths {
   const paths = new Map<string, PathItem>();
   for (const action of actions) {
-    const parameters = [...action.path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => ({
-      name,
-      in: 'path' as const,
-      description: 'As its list shows it, percent-encoded.',
-      required: true as const,
-      schema: { type: 'string' },
-    }));
+    const parameters = [...action.path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) =>
+      buildPathParameter(name, 'As its list shows it, percent-encoded.', { type: 'string' }),
+    );
     const shared = parameters.length === 0 ? {} : { parameters };
     const method = action.method.toLowerCase();
     paths.set(action.path, { ...paths.get(action.path), ...shared, [method]: operationOf(action) });
@@ -165,15 +159,21 @@ function operationOf(action: Action): OperationObject {
   };
 }
 
-function bodyOf(fields: Fields): { readonly required: boolean; readonly content: NonNullable<Answer['content']> } {
+function bodyOf(fields: Fields): RequestBody {
   const required = Object.keys(fields).filter((name) => fields[name]?.required === true);
-  const schema: Schema = {
+  const properties = Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)] as const);
+  const schema = objectSchema(required, properties);
+  return { required: required.length > 0, content: { 'application/json': { schema } } };
+}
+
+/** Of these properties, and no others. */
+function objectSchema(required: readonly string[], properties: readonly (readonly [string, Schema])[]): Schema {
+  return {
     type: 'object',
     additionalProperties: false,
     ...(required.length === 0 ? {} : { required }),
-    properties: Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)])),
+    properties: Object.fromEntries(properties),
   };
-  return { required: required.length > 0, content: { 'application/json': { schema } } };
 }
 
 function fieldSchema(field: Field): Schema {
@@ -185,14 +185,8 @@ function fieldType(field: Field): Schema {
   switch (field.kind) {
     case 'text':
       return { type: 'string', minLength: 1, maxLength: field.lengthMax };
-    case 'choice':
-      return { type: 'string', enum: field.values };
-    case 'time':
-      return { type: 'string', format: 'date-time' };
     case 'integer':
       return { type: 'integer', minimum: field.min, maximum: field.max };
-    case 'flag':
-      return { type: 'boolean' };
     case 'texts':
       return {
         type: 'array',
@@ -207,6 +201,8 @@ function fieldType(field: Field): Schema {
       };
     case 'object':
       return { type: 'object' };
+    default:
+      return memberType(field);
   }
 }
 
@@ -229,12 +225,10 @@ function answer(text: string, output: Output): Answer {
 
 function shapeSchema(shape: Shape): Schema {
   const required = Object.keys(shape).filter((name) => shape[name]?.optional !== true);
-  return {
-    type: 'object',
-    additionalProperties: false,
-    ...(required.length === 0 ? {} : { required }),
-    properties: Object.fromEntries(Object.entries(shape).map(([name, member]) => [name, memberSchema(member)])),
-  };
+  return objectSchema(
+    required,
+    Object.entries(shape).map(([name, member]) => [name, memberSchema(member)]),
+  );
 }
 
 function memberSchema(member: Member): Schema {

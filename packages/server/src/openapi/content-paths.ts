@@ -5,28 +5,33 @@ import { mediaTypes } from '../content/media-types.ts';
 import { linkParameter } from '../practice/documents/content-links.ts';
 import { buildHeaderRefs, buildRefusalRefs } from './error-answers.ts';
 import { limitHeaders } from './headers.ts';
-import type { ContentMap, OperationObject, ParameterObject, Paths } from './openapi.ts';
-import { buildPathParameter } from './token-paths.ts';
+import {
+  buildPathParameter,
+  buildTextSchema,
+  type ContentMap,
+  type OperationObject,
+  type ParameterObject,
+  type Paths,
+  type Servers,
+} from './openapi.ts';
+import { firmPathParameters } from './token-paths.ts';
 
 export const contentTag = 'Content';
 
 const bytes = { type: 'string', contentEncoding: 'binary' };
 
 /** @param root the server of paths that do not begin with a FHIR base */
-export function buildContentPaths(root: readonly { readonly url: string }[]): Paths {
-  const link: ParameterObject = {
-    name: linkParameter,
-    in: 'query',
-    description: 'What the URL allows, sealed. Good for 300 seconds.',
-    required: true,
-    schema: { type: 'string' },
-  };
-  const parameters = [
-    buildPathParameter('environment', 'The environment.', 'sandbox'),
-    buildPathParameter('firm', 'The practice, or a sandbox firm.', 'your-firm'),
-    buildPathParameter('product', 'The product.', 'pm'),
-    buildPathParameter('id', 'The content.', '0f0e8f4a-5d5c-4f57-8d55-0c5bb0a6a5a1'),
-    link,
+export function buildContentPaths(root: Servers): Paths {
+  const parameters: readonly ParameterObject[] = [
+    ...firmPathParameters,
+    buildPathParameter('id', 'The content.', buildTextSchema('0f0e8f4a-5d5c-4f57-8d55-0c5bb0a6a5a1')),
+    {
+      name: linkParameter,
+      in: 'query',
+      description: 'What the URL allows, sealed. Good for 300 seconds.',
+      required: true,
+      schema: { type: 'string' },
+    },
   ];
   return {
     '/{environment}/firm/{firm}/{product}/content/{id}': { servers: root, parameters, get: download, put: upload },
@@ -34,6 +39,7 @@ export function buildContentPaths(root: readonly { readonly url: string }[]): Pa
 }
 
 const anyContent: ContentMap = { '*/*': { schema: bytes } };
+const contentHeaders = buildHeaderRefs(['ETag', ...limitHeaders]);
 
 const download: OperationObject = {
   operationId: 'downloadContent',
@@ -43,12 +49,8 @@ const download: OperationObject = {
   tags: [contentTag],
   security: [],
   responses: {
-    '200': { description: 'The content.', headers: buildHeaderRefs(['ETag', ...limitHeaders]), content: anyContent },
-    '206': {
-      description: 'The range of Range.',
-      headers: buildHeaderRefs(['ETag', ...limitHeaders]),
-      content: anyContent,
-    },
+    '200': { description: 'The content.', headers: contentHeaders, content: anyContent },
+    '206': { description: 'The range of Range.', headers: contentHeaders, content: anyContent },
     '304': { description: 'It is that of If-None-Match.', headers: buildHeaderRefs(['ETag']) },
     ...buildRefusalRefs([404, 405, 410, 416, 429, 500, 503]),
   },
@@ -61,12 +63,9 @@ const upload: OperationObject = {
     'The URL is answered to POST Binary. It takes one file, with its Content-Length and without any other header; a file that is refused leaves it good. Content-Type may be that of the file, text/plain or absent. With Content-Digest (RFC 9530, sha-256) the bytes are compared. Name the content in a resource within a day.',
   tags: [contentTag],
   security: [],
-  requestBody: {
-    required: true,
-    content: Object.fromEntries(mediaTypes.map((type) => [type, { schema: bytes }])),
-  },
+  requestBody: { required: true, content: Object.fromEntries(mediaTypes.map((type) => [type, { schema: bytes }])) },
   responses: {
-    '200': { description: 'It is stored.', headers: buildHeaderRefs(['ETag', ...limitHeaders]) },
+    '200': { description: 'It is stored.', headers: contentHeaders },
     ...buildRefusalRefs([400, 404, 405, 410, 413, 415, 429, 500, 503]),
   },
 };

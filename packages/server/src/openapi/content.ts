@@ -1,7 +1,7 @@
 /**
  * Bodies of requests and answers by media type (https://hl7.org/fhir/R4/http.html#mime-type).
  */
-import { buildComponentRef, type ContentMap, type Schema } from './openapi.ts';
+import { buildComponentRef, buildSchemaRef, type ContentMap, type Schema } from './openapi.ts';
 
 export const formType = 'application/x-www-form-urlencoded';
 
@@ -12,6 +12,12 @@ export function buildResourceContent(schema: Schema, examples: readonly string[]
     'application/fhir+json': { schema, ...(examples.length > 0 ? { examples: named } : {}) },
     'application/fhir+xml': { schema },
   };
+}
+
+/** JSON that is no resource; `examples` are names of components by the names that they have here. */
+export function buildJsonContent(schema: string, examples: Readonly<Record<string, string>>): ContentMap {
+  const named = Object.entries(examples).map(([name, component]) => [name, buildComponentRef('examples', component)]);
+  return { 'application/json': { schema: buildSchemaRef(schema), examples: Object.fromEntries(named) } };
 }
 
 /** Content of a Binary as it is: https://hl7.org/fhir/R4/binary.html#rest */

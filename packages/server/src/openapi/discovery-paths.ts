@@ -8,16 +8,10 @@ import {
   buildSmartConfiguration,
   openIdConfiguration,
 } from '../oauth/discovery.ts';
+import { buildJsonContent } from './content.ts';
 import { buildHeaderRefs, buildRefusalRefs } from './error-answers.ts';
-import {
-  buildComponentRef,
-  buildSchemaRef,
-  type OperationObject,
-  type ParameterObject,
-  type Paths,
-  type Schema,
-} from './openapi.ts';
-import { buildPathParameter, tokenTag } from './token-paths.ts';
+import type { OperationObject, ParameterObject, Paths, Schema, Servers } from './openapi.ts';
+import { firmPathParameters, realmPathParameters, tokenTag } from './token-paths.ts';
 
 interface Document {
   readonly path: string;
@@ -33,19 +27,13 @@ interface Document {
 
 const origin = 'https://example.com';
 const base = '/{environment}/firm/{firm}/{product}/fhir/v2';
-const ofRealm = [buildPathParameter('realm', 'The realm of the environment.', 'sandbox')];
-const ofBase = [
-  buildPathParameter('environment', 'The environment.', 'sandbox'),
-  buildPathParameter('firm', 'The practice, or a sandbox firm.', 'your-firm'),
-  buildPathParameter('product', 'The product.', 'pm'),
-];
 
 const documents: readonly Document[] = [
   {
     path: '/auth/realms/{realm}/.well-known/openid-configuration',
     operationId: 'openIdConfiguration',
     summary: 'Discovery, as OpenID Connect has it',
-    parameters: ofRealm,
+    parameters: realmPathParameters,
     below: 'realm',
     name: 'OpenIdConfiguration',
     example: openIdConfiguration(origin, 'sandbox'),
@@ -54,7 +42,7 @@ const documents: readonly Document[] = [
     path: '/.well-known/oauth-authorization-server/auth/realms/{realm}',
     operationId: 'authorizationServerMetadata',
     summary: 'Discovery, as RFC 8414 has it',
-    parameters: ofRealm,
+    parameters: realmPathParameters,
     below: 'realm',
     name: 'AuthorizationServerMetadata',
     example: buildAuthorizationServerMetadata(origin, 'sandbox'),
@@ -63,7 +51,7 @@ const documents: readonly Document[] = [
     path: '/auth/realms/{realm}/protocol/openid-connect/certs',
     operationId: 'jwkSet',
     summary: 'Keys that the tokens of the realm are signed with',
-    parameters: ofRealm,
+    parameters: realmPathParameters,
     below: 'realm',
     name: 'JwkSet',
     example: { keys: [{ kty: 'RSA', kid: '3f1c7a52', use: 'sig', alg: 'RS256', n: '0vx7agoebG…', e: 'AQAB' }] },
@@ -81,7 +69,7 @@ const documents: readonly Document[] = [
     path: `/.well-known/oauth-protected-resource${base}`,
     operationId: 'protectedResourceMetadata',
     summary: 'Which realm issues the tokens for a FHIR base, as RFC 9728 has it',
-    parameters: ofBase,
+    parameters: firmPathParameters,
     below: 'root',
     name: 'ProtectedResourceMetadata',
     example: buildProtectedResourceMetadata(
@@ -96,18 +84,13 @@ const documents: readonly Document[] = [
  * @param root the server of paths that do not begin with a practice
  * @param realms the servers of realms
  */
-export function buildDiscoveryPaths(
-  root: readonly { readonly url: string }[],
-  realms: readonly { readonly url: string }[],
-): Paths {
+export function buildDiscoveryPaths(root: Servers, realms: Servers): Paths {
   const servers = { realm: { servers: realms }, root: { servers: root }, base: {} };
   return Object.fromEntries(
     documents.map((document) => {
       const { path, below, parameters } = document;
-      return [
-        path,
-        { ...servers[below], ...(parameters.length > 0 ? { parameters } : {}), get: operationOf(document) },
-      ];
+      const own = parameters.length > 0 ? { parameters } : {};
+      return [path, { ...servers[below], ...own, get: operationOf(document) }];
     }),
   );
 }
@@ -122,12 +105,7 @@ function operationOf({ operationId, summary, name }: Document): OperationObject 
       '200': {
         description: summary,
         headers: buildHeaderRefs([]),
-        content: {
-          'application/json': {
-            schema: buildSchemaRef(name),
-            examples: { document: buildComponentRef('examples', name) },
-          },
-        },
+        content: buildJsonContent(name, { document: name }),
       },
       ...buildRefusalRefs([404]),
     },
@@ -140,17 +118,13 @@ const scopesShown = 3;
 /** The documents as they are answered, but for most scopes. */
 export function buildDiscoveryExamples(): Readonly<Record<string, object>> {
   return Object.fromEntries(
-    documents.map(({ name, example }) => [
-      name,
-      {
-        value: Object.fromEntries(
-          Object.entries(example).map(([member, value]) => [
-            member,
-            member === 'scopes_supported' ? [...value.slice(0, scopesShown), ...value.slice(-scopesShown)] : value,
-          ]),
-        ),
-      },
-    ]),
+    documents.map(({ name, example }) => {
+      const members = Object.entries(example).map(([member, value]) => [
+        member,
+        member === 'scopes_supported' ? [...value.slice(0, scopesShown), ...value.slice(-scopesShown)] : value,
+      ]);
+      return [name, { value: Object.fromEntries(members) }];
+    }),
   );
 }
 

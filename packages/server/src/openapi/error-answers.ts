@@ -10,7 +10,7 @@ import { limitHeaders } from './headers.ts';
 import { type Answer, buildComponentRef, buildSchemaRef, type ReferenceObject } from './openapi.ts';
 
 /** Headers of a refusal beside X-Request-Id, by status. */
-const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
+export const refusalHeaders: Readonly<Record<number, readonly string[]>> = {
   401: ['WWW-Authenticate'],
   403: ['WWW-Authenticate'],
   405: ['Allow'],
@@ -22,13 +22,10 @@ const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
 export function buildErrorExampleComponents(): Readonly<Record<string, object>> {
   const codes = [...groupCodesByStatus().values()].flat();
   return Object.fromEntries(
-    codes.map((code) => [
-      code,
-      {
-        summary: errorTable[code].meaning,
-        value: JSON.parse(unwrapDisclosed(buildErrorOutcome(makeExampleError(code)))),
-      },
-    ]),
+    codes.map((code) => {
+      const value = JSON.parse(unwrapDisclosed(buildErrorOutcome(makeExampleError(code))));
+      return [code, { summary: errorTable[code].meaning, value }];
+    }),
   );
 }
 
@@ -36,10 +33,10 @@ export function buildErrorExampleComponents(): Readonly<Record<string, object>> 
 export function buildErrorAnswerComponents(): Readonly<Record<string, Answer>> {
   return Object.fromEntries(
     [...groupCodesByStatus()].map(([status, codes]) => [
-      answerName(status),
+      status,
       {
         description: codes.map((code) => `\`${code}\`: ${errorTable[code].meaning}`).join('\n\n'),
-        headers: buildHeaderRefs(headersOfStatus[status] ?? []),
+        headers: buildHeaderRefs(refusalHeaders[status] ?? []),
         content: {
           'application/fhir+json': {
             schema: buildSchemaRef('OperationOutcome'),
@@ -62,14 +59,10 @@ export function buildAllRefusalRefs(statuses: readonly number[]): Readonly<Recor
 
 /** References to the answers of the statuses. */
 export function buildRefusalRefs(statuses: readonly number[]): Readonly<Record<string, ReferenceObject>> {
-  return Object.fromEntries(statuses.map((status) => [status, buildComponentRef('responses', answerName(status))]));
+  return Object.fromEntries(statuses.map((status) => [status, buildComponentRef('responses', String(status))]));
 }
 
 /** References to headers, that of the request's id always among them. */
 export function buildHeaderRefs(names: readonly string[]): Readonly<Record<string, ReferenceObject>> {
   return Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, buildComponentRef('headers', name)]));
-}
-
-function answerName(status: number): string {
-  return String(status);
 }

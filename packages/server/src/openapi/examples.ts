@@ -21,16 +21,13 @@ const appointment = {
 };
 
 /** Resources as an application sends them, by type. */
-export const sentResources: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  Patient: patient,
-  Appointment: appointment,
-};
+const sentResources = { Patient: patient, Appointment: appointment };
 
 /** What the service adds to a resource that it stores. */
 const storedFacts = { id: '1', meta: { versionId: '1', lastUpdated: '2026-11-21T09:30:00.000Z' } };
 
 /** Bodies of other kinds, by name. */
-export const otherBodies: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>> = {
+const otherBodies = {
   'json-patch': {
     summary: 'Another telephone number',
     value: [{ op: 'replace', path: '/telecom/0/value', value: '555-0199' }],

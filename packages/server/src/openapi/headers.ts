@@ -2,25 +2,16 @@
  * Headers of answers (https://hl7.org/fhir/R4/http.html#general, RFC 9110).
  */
 
-interface HeaderText {
-  readonly text: string;
-  readonly example: string;
-}
-
 /** Of lists as lines; browsers may read them. */
 export const listHeaders = ['Link', 'X-Total-Count', 'X-Omitted-Entries'] as const;
 
-const ofLists: Readonly<Record<(typeof listHeaders)[number], HeaderText>> = {
+const headers: Readonly<Record<string, { readonly text: string; readonly example: string }>> = {
   Link: {
     text: 'NDJSON: the links of the Bundle (RFC 8288).',
     example: '<https://example.com/sandbox/firm/your-firm/pm/fhir/v2/Patient?_count=10>; rel="self"',
   },
   'X-Total-Count': { text: 'NDJSON: the total of the Bundle, where it is known.', example: '42' },
   'X-Omitted-Entries': { text: 'NDJSON: entries of the Bundle that hold no resource.', example: '1' },
-};
-
-const headers: Readonly<Record<string, HeaderText>> = {
-  ...ofLists,
   'X-Request-Id': { text: 'Finds the request in the log.', example: '019aa5c4-2f1e-7c3a-9b57-3a4f5d1c2b6e' },
   'X-Worker': { text: 'Number of the process that answered, on a node that has several.', example: '1' },
   ETag: { text: 'The version; If-Match and If-None-Match take it.', example: 'W/"3"' },

@@ -10,6 +10,8 @@ import { isIntakeType } from '../practice/intake/proposing.ts';
 import { buildAllRefusalRefs } from './error-answers.ts';
 import { type DescribedInteraction, interactionTexts } from './interaction-texts.ts';
 import {
+  buildParameterRefs,
+  buildPathParameter,
   type DescribedMethod,
   describedMethods,
   type OperationObject,
@@ -17,13 +19,11 @@ import {
   type PathItem,
   type Paths,
   type ReferenceObject,
-  type RequestBody,
 } from './openapi.ts';
 import { buildFormBody, requestBodyRef } from './request-bodies.ts';
-import { buildHeaderParameterRefs, buildHistoryRefs, buildPathParameterRefs } from './request-parameters.ts';
+import { buildHeaderParameterRefs, buildPathParameterRefs } from './request-parameters.ts';
 import {
   buildCriteriaRef,
-  buildResultParameterRefs,
   openSearchForm,
   openSearchRefs,
   searchForm,
@@ -31,46 +31,32 @@ import {
 } from './search-parameters.ts';
 import { buildSuccessRef } from './success-answers.ts';
 
-type Shape = FhirTarget['shape'];
+/** `metadata` and operations are described elsewhere. */
+type DescribedShape = Exclude<FhirTarget['shape'], 'metadata' | 'operation'>;
 
 interface ShapeText {
+  /** What it is a path of. */
+  readonly of: 'base' | 'type' | 'compartment';
   /** Below the FHIR base; `{Type}` stands for a type. */
   readonly path: string;
   /** Ends operationIds, where one interaction is asked for at several paths. */
   readonly suffix: string;
 }
 
-/** Shapes of the base, of each type, of compartments; `metadata` and operations are described elsewhere. */
-const systemShapes = {
-  system: { path: '/', suffix: '' },
-  'system-search': { path: '/_search', suffix: 'ByForm' },
-  'system-history': { path: '/_history', suffix: '' },
-} as const satisfies Partial<Record<Shape, ShapeText>>;
-
-const typeShapes = {
-  type: { path: '/{Type}', suffix: '' },
-  search: { path: '/{Type}/_search', suffix: 'ByForm' },
-  'type-history': { path: '/{Type}/_history', suffix: '' },
-  instance: { path: '/{Type}/{id}', suffix: '' },
-  history: { path: '/{Type}/{id}/_history', suffix: '' },
-  version: { path: '/{Type}/{id}/_history/{versionId}', suffix: '' },
-} as const satisfies Partial<Record<Shape, ShapeText>>;
-
-const compartmentShapes = {
-  compartment: { path: '/{Type}/{id}/{type}', suffix: 'Compartment' },
-  'compartment-search': { path: '/{Type}/{id}/{type}/_search', suffix: 'CompartmentByForm' },
-  'compartment-types': { path: '/{Type}/{id}/*', suffix: 'CompartmentTypes' },
-  'compartment-types-search': { path: '/{Type}/{id}/*/_search', suffix: 'CompartmentTypesByForm' },
-} as const satisfies Partial<Record<Shape, ShapeText>>;
-
-type DescribedShape = keyof typeof systemShapes | keyof typeof typeShapes | keyof typeof compartmentShapes;
-
-/** A shape of fhir-target.ts that is in none of these tables does not compile. */
-type Undescribed = Exclude<Shape, DescribedShape | 'metadata' | 'operation'>;
-const shapes: Readonly<Record<DescribedShape | Undescribed, ShapeText>> = {
-  ...systemShapes,
-  ...typeShapes,
-  ...compartmentShapes,
+const shapes: Readonly<Record<DescribedShape, ShapeText>> = {
+  system: { of: 'base', path: '/', suffix: '' },
+  'system-search': { of: 'base', path: '/_search', suffix: 'ByForm' },
+  'system-history': { of: 'base', path: '/_history', suffix: '' },
+  type: { of: 'type', path: '/{Type}', suffix: '' },
+  search: { of: 'type', path: '/{Type}/_search', suffix: 'ByForm' },
+  'type-history': { of: 'type', path: '/{Type}/_history', suffix: '' },
+  instance: { of: 'type', path: '/{Type}/{id}', suffix: '' },
+  history: { of: 'type', path: '/{Type}/{id}/_history', suffix: '' },
+  version: { of: 'type', path: '/{Type}/{id}/_history/{versionId}', suffix: '' },
+  compartment: { of: 'compartment', path: '/{Type}/{id}/{type}', suffix: 'Compartment' },
+  'compartment-search': { of: 'compartment', path: '/{Type}/{id}/{type}/_search', suffix: 'CompartmentByForm' },
+  'compartment-types': { of: 'compartment', path: '/{Type}/{id}/*', suffix: 'CompartmentTypes' },
+  'compartment-types-search': { of: 'compartment', path: '/{Type}/{id}/*/_search', suffix: 'CompartmentTypesByForm' },
 };
 
 /** Tag of what is asked of no single type. */
@@ -85,26 +71,23 @@ interface Place {
 
 /** The paths of the base. */
 export function buildSystemPaths(): Paths {
-  return pathsOf(Object.keys(systemShapes).map((shape) => ({ shape: shapeNamed(shape), type: '' })));
+  return pathsOf('', ['base']);
 }
 
 /** The paths of a type and, where it has one, of its compartment. */
 export function buildTypePaths(type: string): Paths {
-  const own = [...Object.keys(typeShapes), ...(compartments.has(type) ? Object.keys(compartmentShapes) : [])];
-  return pathsOf(own.map((shape) => ({ shape: shapeNamed(shape), type })));
+  return pathsOf(type, compartments.has(type) ? ['type', 'compartment'] : ['type']);
 }
 
-function shapeNamed(name: string): DescribedShape {
-  if (isDescribed(name)) return name;
-  throw new TypeError(`${name} is no shape of a path`);
+function pathsOf(type: string, wanted: readonly ShapeText['of'][]): Paths {
+  const own = Object.keys(shapes)
+    .filter(isDescribed)
+    .filter((shape) => wanted.includes(shapes[shape].of));
+  return Object.fromEntries(own.map((shape) => [templateOf({ shape, type }), pathItem({ shape, type })]));
 }
 
 function isDescribed(name: string): name is DescribedShape {
   return Object.hasOwn(shapes, name);
-}
-
-function pathsOf(places: readonly Place[]): Paths {
-  return Object.fromEntries(places.map((place) => [templateOf(place), pathItem(place)]));
 }
 
 function templateOf({ shape, type }: Place): string {
@@ -127,42 +110,33 @@ function pathItem(place: Place): PathItem {
 function compartmentTypes({ shape, type }: Place): readonly ParameterObject[] {
   if (!shapes[shape].path.includes('{type}')) return [];
   const schema = { type: 'string', enum: [...new Set([type, ...listMemberTypes(type)])].sort() };
-  return [{ name: 'type', in: 'path', description: 'The type to search.', required: true, schema }];
+  return [buildPathParameter('type', 'The type to search.', schema)];
 }
 
 function isOffered(interaction: TargetName, type: string): interaction is DescribedInteraction {
-  return interaction !== 'operation' && (type === '' || isWritable(type) || !changes(interaction));
-}
-
-function changes(interaction: DescribedInteraction): boolean {
+  if (interaction === 'operation') return false;
   const { takes, verb } = interactionTexts[interaction];
-  return takes !== undefined || /delete$/i.test(verb);
+  return type === '' || isWritable(type) || (takes === undefined && !/delete$/i.test(verb));
 }
 
 function operationOf(place: Place, method: DescribedMethod, interaction: DescribedInteraction): OperationObject {
-  const {
-    verb,
-    summary,
-    takes,
-    descriptions = {},
-    refusals: refused,
-    answers,
-    ...text
-  } = interactionTexts[interaction];
+  const text = interactionTexts[interaction];
   const { type } = place;
-  const description = descriptions[type] ?? text.description;
+  const description = text.descriptions?.[type] ?? text.description;
   const body = requestBody(place, method, interaction);
   return {
-    operationId: `${verb}${type === '' && interaction !== 'bundle' ? systemTag : type}${shapes[place.shape].suffix}`,
-    summary: summaryOf(place, summary),
+    operationId: `${text.verb}${type === '' && interaction !== 'bundle' ? systemTag : type}${shapes[place.shape].suffix}`,
+    summary: summaryOf(place, text.summary),
     ...(description === undefined ? {} : { description }),
     tags: [type === '' ? systemTag : type],
     parameters: parametersOf(place, method, interaction),
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
-      ...Object.fromEntries(Object.entries(answers).map(([status, name]) => [status, buildSuccessRef(name, type)])),
-      ...(isIntakeType(type) && takes !== undefined ? { 202: buildSuccessRef('waiting', type) } : {}),
-      ...buildAllRefusalRefs(refused),
+      ...Object.fromEntries(
+        Object.entries(text.answers).map(([status, name]) => [status, buildSuccessRef(name, type)]),
+      ),
+      ...(isIntakeType(type) && text.takes !== undefined ? { 202: buildSuccessRef('waiting', type) } : {}),
+      ...buildAllRefusalRefs(text.refusals),
     },
   };
 }
@@ -177,9 +151,9 @@ function parametersOf(
   place: Place,
   method: DescribedMethod,
   interaction: DescribedInteraction,
-): readonly (ParameterObject | ReferenceObject)[] {
+): readonly ReferenceObject[] {
   const { headers, history = [], shown } = interactionTexts[interaction];
-  const refs = [...buildResultParameterRefs(shown), ...buildHistoryRefs(history), ...buildHeaderParameterRefs(headers)];
+  const refs = [...buildParameterRefs([...shown, ...history]), ...buildHeaderParameterRefs(headers)];
   if (interaction.startsWith('conditional-')) return [buildCriteriaRef(place.type), ...refs];
   if (!interaction.startsWith('search-') || method !== 'get') return refs;
   const search =
@@ -187,11 +161,7 @@ function parametersOf(
   return [...search, ...refs];
 }
 
-function requestBody(
-  { shape, type }: Place,
-  method: DescribedMethod,
-  interaction: DescribedInteraction,
-): RequestBody | ReferenceObject | undefined {
+function requestBody({ shape, type }: Place, method: DescribedMethod, interaction: DescribedInteraction) {
   if (interaction.startsWith('search-') && method === 'post') {
     return buildFormBody(shape === 'search' ? searchForm(type) : openSearchForm);
   }

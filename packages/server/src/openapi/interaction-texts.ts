@@ -33,37 +33,46 @@ const form = ['_format', '_pretty'] as const;
 const shownResource = ['_summary', '_elements', ...form] as const;
 /** A walk through many resources goes on by a cursor. */
 const walked = ['_count', '_cursor', ...shownResource] as const;
-const read: Pick<InteractionText, 'headers' | 'shown'> = {
+const changing = ['ifMatch', 'ifNoneMatch', 'preferReturn', 'idempotencyKey'] as const;
+const written = { 200: 'written', 201: 'written' } as const;
+const reading = {
   headers: ['ifNoneMatch', 'ifModifiedSince'],
   shown: shownResource,
-};
-const list = { 200: 'list' } as const;
-const changed = { 200: 'written' } as const;
-const stored = { 200: 'written', 201: 'written' } as const;
-const deleted = { 204: 'deleted' } as const;
-const searching = ['preferHandling', 'contentFlag'] as const;
-const historyOf: Pick<InteractionText, 'headers' | 'shown' | 'answers' | 'refusals'> = {
+  answers: { 200: 'read', 304: 'unmodified' },
+  refusals: [410],
+} as const;
+const replacing = { takes: 'resource', headers: changing, shown: form, answers: written } as const;
+const patching = { takes: 'patch', headers: changing, shown: form, answers: { 200: 'written' } } as const;
+const deleting = {
+  headers: ['ifMatch', 'ifNoneMatch', 'idempotencyKey'],
+  shown: form,
+  answers: { 204: 'deleted' },
+  refusals: [405, 409, 412, 422],
+} as const;
+const searching = {
+  verb: 'search',
+  headers: ['preferHandling', 'contentFlag'],
+  shown: [],
+  answers: { 200: 'list' },
+  refusals: [413, 415, 422],
+} as const;
+const historyOf = {
   headers: ['preferHandling'],
   shown: ['_count', ...shownResource],
-  answers: list,
+  answers: { 200: 'list' },
   refusals: [],
-};
+} as const;
+const historyOfAll = {
+  ...historyOf,
+  verb: 'historyOfAll',
+  description: 'Needs acl/*.',
+  shown: walked,
+  history: ['_since', '_at'],
+} as const;
+
 export const interactionTexts: Readonly<Record<DescribedInteraction, InteractionText>> = {
-  read: {
-    ...read,
-    headers: [...read.headers, 'contentFlag'],
-    verb: 'read',
-    summary: 'Read {Type}',
-    answers: { 200: 'read', 304: 'unmodified' },
-    refusals: [410],
-  },
-  vread: {
-    ...read,
-    verb: 'vread',
-    summary: 'Read a version of {Type}',
-    answers: { 200: 'read', 304: 'unmodified' },
-    refusals: [410],
-  },
+  read: { ...reading, headers: [...reading.headers, 'contentFlag'], verb: 'read', summary: 'Read {Type}' },
+  vread: { ...reading, verb: 'vread', summary: 'Read a version of {Type}' },
   create: {
     verb: 'create',
     summary: 'Create {Type}',
@@ -75,36 +84,27 @@ export const interactionTexts: Readonly<Record<DescribedInteraction, Interaction
     takes: 'resource',
     headers: ['ifNoneExist', 'preferReturn', 'idempotencyKey'],
     shown: form,
-    answers: stored,
+    answers: written,
     refusals: [405, 409, 412, 413, 415, 422],
   },
   update: {
+    ...replacing,
     verb: 'update',
     summary: 'Replace {Type}',
     description: 'Replaces all elements; to change some of them use PATCH. Creates the resource where acl/* is held.',
-    takes: 'resource',
-    headers: ['ifMatch', 'ifNoneMatch', 'preferReturn', 'idempotencyKey'],
-    shown: form,
-    answers: stored,
     refusals: [405, 409, 410, 412, 413, 415, 422],
   },
   patch: {
+    ...patching,
     verb: 'patch',
     summary: 'Change elements of {Type}',
-    takes: 'patch',
-    headers: ['ifMatch', 'ifNoneMatch', 'preferReturn', 'idempotencyKey'],
-    shown: form,
-    answers: changed,
     refusals: [405, 409, 410, 412, 413, 415, 422],
   },
   delete: {
+    ...deleting,
     verb: 'delete',
     summary: 'Delete {Type}',
     description: 'Needs acl/*. Earlier versions stay in the history.',
-    headers: ['ifMatch', 'ifNoneMatch', 'idempotencyKey'],
-    shown: form,
-    answers: deleted,
-    refusals: [405, 409, 412, 422],
   },
   'history-instance': {
     ...historyOf,
@@ -112,66 +112,32 @@ export const interactionTexts: Readonly<Record<DescribedInteraction, Interaction
     summary: 'The versions of {Type}',
     history: ['_since', '_at', '_before'],
   },
-  'history-type': {
-    ...historyOf,
-    verb: 'historyOfAll',
-    summary: 'The versions of all {Type} resources',
-    description: 'Needs acl/*.',
-    shown: walked,
-    history: ['_since', '_at'],
-  },
-  'history-system': {
-    ...historyOf,
-    verb: 'historyOfAll',
-    summary: 'The versions of all resources',
-    description: 'Needs acl/*.',
-    shown: walked,
-    history: ['_since', '_at'],
-  },
-  'search-type': {
-    verb: 'search',
-    summary: 'Search {Type}',
-    headers: searching,
-    shown: [],
-    answers: list,
-    refusals: [413, 415, 422],
-  },
+  'history-type': { ...historyOfAll, summary: 'The versions of all {Type} resources' },
+  'history-system': { ...historyOfAll, summary: 'The versions of all resources' },
+  'search-type': { ...searching, summary: 'Search {Type}' },
   'search-system': {
-    verb: 'search',
+    ...searching,
     summary: 'Search several types',
     description:
       'Types that the application may not search are left out, and an OperationOutcome among the entries says so; under `Prefer: handling=strict` one that `_type` names is refused. AuditEvent is searched by itself.',
-    headers: searching,
-    shown: [],
-    answers: list,
-    refusals: [413, 415, 422],
   },
   'conditional-update': {
+    ...replacing,
     verb: 'conditionalUpdate',
     summary: 'Replace the {Type} that matches, or create one',
-    takes: 'resource',
-    headers: ['ifMatch', 'ifNoneMatch', 'preferReturn', 'idempotencyKey'],
-    shown: form,
-    answers: stored,
     refusals: [405, 409, 412, 413, 415, 422],
   },
   'conditional-patch': {
+    ...patching,
     verb: 'conditionalPatch',
     summary: 'Change elements of the {Type} that matches',
-    takes: 'patch',
-    headers: ['ifMatch', 'ifNoneMatch', 'preferReturn', 'idempotencyKey'],
-    shown: form,
-    answers: changed,
     refusals: [405, 409, 412, 413, 415, 422],
   },
   'conditional-delete': {
+    ...deleting,
     verb: 'conditionalDelete',
     summary: 'Delete the {Type} that matches',
     description: 'Needs acl/*.',
-    headers: ['ifMatch', 'ifNoneMatch', 'idempotencyKey'],
-    shown: form,
-    answers: deleted,
-    refusals: [405, 409, 412, 422],
   },
   bundle: {
     verb: 'batchOrTransaction',

@@ -4,15 +4,7 @@
 import { buildResourceContent } from './content.ts';
 import { buildHeaderRefs, buildRefusalRefs } from './error-answers.ts';
 import { systemTag } from './interaction-paths.ts';
-import {
-  type Answer,
-  buildSchemaRef,
-  type ContentMap,
-  type OperationObject,
-  type PathItem,
-  type Paths,
-} from './openapi.ts';
-import { buildResultParameterRefs } from './search-parameters.ts';
+import { buildParameterRefs, buildSchemaRef, type OperationObject, type Paths, type Servers } from './openapi.ts';
 
 export const serviceTag = 'Service';
 
@@ -57,11 +49,8 @@ const pages: Readonly<Record<string, OpenText>> = {
  * The open paths; what programs find out there is in discovery-paths.ts.
  * @param root the server of paths that do not begin with a practice
  */
-export function openPaths(root: readonly { readonly url: string }[]): Paths {
-  const own = Object.entries(pages).map(([path, text]): [string, PathItem] => [
-    path,
-    { servers: root, get: operationOf(text) },
-  ]);
+export function openPaths(root: Servers): Paths {
+  const own = Object.entries(pages).map(([path, text]) => [path, { servers: root, get: operationOf(text) }] as const);
   return { ...Object.fromEntries(own), '/metadata': { get: capabilities } };
 }
 
@@ -71,7 +60,7 @@ const capabilities: OperationObject = {
   description:
     'Needs no credentials. With both of them it also lists the search parameters that the practice defines itself, as far as the caller may use them.',
   tags: [systemTag],
-  parameters: buildResultParameterRefs(['_format', '_pretty']),
+  parameters: buildParameterRefs(['_format', '_pretty']),
   security: [{}, { bearer: [], apiKey: [] }],
   responses: {
     '200': {
@@ -84,22 +73,15 @@ const capabilities: OperationObject = {
 };
 
 function operationOf({ operationId, summary, tag, media, headers = [], else: other }: OpenText): OperationObject {
+  const schema = { type: media === 'text/html' ? 'string' : 'object' };
   return {
     operationId,
     summary,
     tags: [tag],
     security: [],
     responses: {
-      '200': { description: summary, headers: buildHeaderRefs(headers), content: contentOf(media) },
-      ...(other === undefined ? {} : { [other.status]: elseAnswer(other.text) }),
+      '200': { description: summary, headers: buildHeaderRefs(headers), content: { [media]: { schema } } },
+      ...(other === undefined ? {} : { [other.status]: { description: other.text, headers: buildHeaderRefs([]) } }),
     },
   };
-}
-
-function contentOf(media: string): ContentMap {
-  return { [media]: { schema: { type: media === 'text/html' ? 'string' : 'object' } } };
-}
-
-function elseAnswer(text: string): Answer {
-  return { description: text, headers: buildHeaderRefs([]) };
 }

@@ -51,9 +51,11 @@ export interface OperationObject {
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
+export type Servers = readonly { readonly url: string }[];
+
 /** Operations by method, lower case; `servers` and `parameters` of all of them. */
 export interface PathItem {
-  readonly servers?: readonly { readonly url: string }[];
+  readonly servers?: Servers;
   readonly parameters?: readonly (ParameterObject | ReferenceObject)[];
   readonly get?: OperationObject;
   readonly post?: OperationObject;
@@ -69,14 +71,7 @@ export type Paths = Readonly<Record<string, PathItem>>;
 export const describedMethods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type DescribedMethod = (typeof describedMethods)[number];
 
-export type ComponentKind =
-  | 'schemas'
-  | 'parameters'
-  | 'headers'
-  | 'responses'
-  | 'requestBodies'
-  | 'examples'
-  | 'securitySchemes';
+export type ComponentKind = 'schemas' | 'parameters' | 'headers' | 'responses' | 'requestBodies' | 'examples';
 
 /** A reference to a component of the document. */
 export function buildComponentRef(kind: ComponentKind, name: string): ReferenceObject {
@@ -85,6 +80,31 @@ export function buildComponentRef(kind: ComponentKind, name: string): ReferenceO
 
 export function buildSchemaRef(name: string): ReferenceObject & Schema {
   return { $ref: `#/components/schemas/${name}` };
+}
+
+/** References to parameters that are components. */
+export function buildParameterRefs(names: readonly string[]): readonly ReferenceObject[] {
+  return names.map((name) => buildComponentRef('parameters', name));
+}
+
+/** A parameter that may be left out. */
+export function buildParameter(
+  place: 'query' | 'header',
+  name: string,
+  description: string,
+  schema: Schema,
+): ParameterObject {
+  return { name, in: place, description, schema };
+}
+
+/** A part of a path. */
+export function buildPathParameter(name: string, description: string, schema: Schema): ParameterObject {
+  return { name, in: 'path', description, required: true, schema };
+}
+
+/** Text such as the example. */
+export function buildTextSchema(example: string): Schema {
+  return { type: 'string', examples: [example] };
 }
 
 /** `search-type` → `searchType`. */

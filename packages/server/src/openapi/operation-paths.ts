@@ -11,6 +11,9 @@ import { buildAllRefusalRefs, buildHeaderRefs } from './error-answers.ts';
 import { limitHeaders } from './headers.ts';
 import { systemTag } from './interaction-paths.ts';
 import {
+  buildParameter,
+  buildParameterRefs,
+  buildPathParameter,
   buildSchemaRef,
   type DescribedMethod,
   describedMethods,
@@ -24,7 +27,7 @@ import {
   toCamelCase,
 } from './openapi.ts';
 import { buildHeaderParameterRefs, buildPathParameterRefs } from './request-parameters.ts';
-import { buildCriterionRefs, buildResultParameterRefs } from './search-parameters.ts';
+import { buildCriterionRefs } from './search-parameters.ts';
 
 /** A level, or a version of an instance. */
 type Level = OperationLevel | 'version';
@@ -45,13 +48,7 @@ export const everyTypeTag = 'Every type';
 
 /** The parameter of those paths. */
 export const typeParameter: Readonly<Record<string, ParameterObject>> = {
-  type: {
-    name: 'type',
-    in: 'path',
-    description: 'The resource type.',
-    required: true,
-    schema: { type: 'string', enum: resourceTypesWithEndpoint },
-  },
+  type: buildPathParameter('type', 'The resource type.', { type: 'string', enum: resourceTypesWithEndpoint }),
 };
 
 /** Statuses that operations refuse with beside those that any request may get. */
@@ -108,8 +105,9 @@ function operationOf(declaration: Declaration, level: Level, type: string, metho
     tags: [tag],
     parameters: [
       ...(method === 'get' ? queryParameters(declaration, type) : []),
-      ...buildResultParameterRefs(['_format', '_pretty']),
-      ...keyRefs(declaration),
+      ...buildParameterRefs(['_format', '_pretty']),
+      // What changes something can be sent with a key.
+      ...(declaration.affectsState ? buildHeaderParameterRefs(['idempotencyKey']) : []),
     ],
     ...(method === 'post' ? { requestBody: body(declaration) } : {}),
     responses: {
@@ -121,11 +119,6 @@ function operationOf(declaration: Declaration, level: Level, type: string, metho
       ...buildAllRefusalRefs(refusedAlso),
     },
   };
-}
-
-/** What changes something can be sent with a key. */
-function keyRefs({ affectsState }: Declaration): readonly ReferenceObject[] {
-  return affectsState ? buildHeaderParameterRefs(['idempotencyKey']) : [];
 }
 
 function ownHeaders({ affectsState, isList }: Declaration): readonly string[] {
@@ -143,17 +136,10 @@ function parameterTable({ parameters }: Declaration): string {
 
 /** In-parameters that are primitive values; others are sent in a body. */
 function queryParameters(declaration: Declaration, type: string): readonly (ParameterObject | ReferenceObject)[] {
-  const own = inParameters(declaration).flatMap(({ name, type: datatype, max, documentation }): ParameterObject[] => {
+  const own = inParameters(declaration).flatMap(({ name, type: datatype, max, documentation }) => {
     if (datatype === undefined || !isPrimitiveType(datatype)) return [];
     const schema = buildSchemaRef(datatype);
-    return [
-      {
-        name,
-        in: 'query',
-        description: documentation,
-        schema: max === 1 ? schema : { type: 'array', items: schema },
-      },
-    ];
+    return [buildParameter('query', name, documentation, max === 1 ? schema : { type: 'array', items: schema })];
   });
   return declaration.further === 'search' ? [...own, ...buildCriterionRefs(type)] : own;
 }
@@ -195,10 +181,10 @@ function inputSchemaName({ url }: Declaration): string {
 }
 
 function inputSchema(parameters: readonly OperationParameter[]): Schema {
-  return {
-    allOf: [buildSchemaRef('Parameters')],
-    properties: { parameter: { type: 'array', ...itemsOf(parameters), ...countsOf(parameters) } },
-  };
+  const least = parameters.reduce((sum, { min }) => sum + min, 0);
+  const counts = least > 0 ? { minItems: least } : {};
+  const parameter = { type: 'array', ...itemsOf(parameters), ...counts };
+  return { allOf: [buildSchemaRef('Parameters')], properties: { parameter } };
 }
 
 function itemsOf(parameters: readonly OperationParameter[]): Schema {
@@ -206,7 +192,7 @@ function itemsOf(parameters: readonly OperationParameter[]): Schema {
 }
 
 function occurrence({ name, type, parts, documentation }: OperationParameter): Schema {
-  const member = parts !== undefined ? partsMember(parts) : valueMember(type ?? '');
+  const member = parts === undefined ? valueMember(type ?? '') : { part: { type: 'array', ...itemsOf(parts) } };
   return {
     description: documentation,
     type: 'object',
@@ -215,17 +201,7 @@ function occurrence({ name, type, parts, documentation }: OperationParameter): S
   };
 }
 
-function partsMember(parts: readonly OperationParameter[]): Schema {
-  return { part: { type: 'array', ...itemsOf(parts) } };
-}
-
 function valueMember(type: string): Schema {
   if (isSubtypeOf(type, 'Resource')) return { resource: buildSchemaRef(type) };
   return type === 'Element' ? {} : { [`value${type.charAt(0).toUpperCase()}${type.slice(1)}`]: buildSchemaRef(type) };
-}
-
-/** At least one occurrence where a parameter has to be there. */
-function countsOf(parameters: readonly OperationParameter[]): Schema {
-  const least = parameters.reduce((sum, { min }) => sum + min, 0);
-  return least > 0 ? { minItems: least } : {};
 }

@@ -2,24 +2,17 @@
  * What a client asks about its own tokens: introspection (https://www.rfc-editor.org/rfc/rfc7662) and revocation
  * (https://www.rfc-editor.org/rfc/rfc7009).
  */
-import { formType } from './content.ts';
+import { buildJsonContent, formType } from './content.ts';
 import { buildHeaderRefs, buildRefusalRefs } from './error-answers.ts';
 import { limitHeaders } from './headers.ts';
+import type { Answer, OperationObject, Paths, Schema, Servers } from './openapi.ts';
 import {
-  type Answer,
-  buildComponentRef,
-  buildSchemaRef,
-  type OperationObject,
-  type Paths,
-  type Schema,
-} from './openapi.ts';
-import {
-  buildPathParameter,
   buildRefusalAnswers,
   buildRefusalExamples,
   clientForm,
   failures,
   type Refusals,
+  realmPathParameters,
   tokenTag,
 } from './token-paths.ts';
 
@@ -48,16 +41,11 @@ const endpoints: Readonly<Record<'introspect' | 'revoke', Endpoint>> = {
     answer: {
       description: 'What the token says, or that it opens nothing to this client. Never stored.',
       headers: buildHeaderRefs(limitHeaders),
-      content: {
-        'application/json': {
-          schema: buildSchemaRef('Introspection'),
-          examples: {
-            active: buildComponentRef('examples', 'Introspection'),
-            legacy: buildComponentRef('examples', 'Introspection.legacy'),
-            inactive: buildComponentRef('examples', 'Introspection.inactive'),
-          },
-        },
-      },
+      content: buildJsonContent('Introspection', {
+        active: 'Introspection',
+        legacy: 'Introspection.legacy',
+        inactive: 'Introspection.inactive',
+      }),
     },
     refusals,
   },
@@ -73,20 +61,16 @@ const endpoints: Readonly<Record<'introspect' | 'revoke', Endpoint>> = {
       description: 'It opens nothing any more. The answer has no body.',
       headers: buildHeaderRefs(limitHeaders),
     },
-    refusals: {
-      ...refusals,
-      unauthorized_client: 'token was issued to another client: only that one ends it',
-    },
+    refusals: { ...refusals, unauthorized_client: 'token was issued to another client: only that one ends it' },
   },
 };
 
 /** Both endpoints, below `servers`. */
-export function buildOwnTokenPaths(servers: readonly { readonly url: string }[]): Paths {
-  const parameters = [buildPathParameter('realm', 'The realm of the environment.', 'sandbox')];
+export function buildOwnTokenPaths(servers: Servers): Paths {
   return Object.fromEntries(
     Object.entries(endpoints).map(([name, endpoint]) => [
       endpoint.path,
-      { servers, parameters, post: operationOf(name, endpoint) },
+      { servers, parameters: realmPathParameters, post: operationOf(name, endpoint) },
     ]),
   );
 }
@@ -130,10 +114,8 @@ export function buildOwnTokenExamples(): Readonly<Record<string, object>> {
     Introspection: { value: token },
     'Introspection.legacy': { value: { ...legacy, scope: 'your-firm', username: 'user@your-firm' } },
     'Introspection.inactive': { value: { active: false } },
-    ...Object.assign(
-      {},
-      ...Object.entries(endpoints).map(([name, { refusals: refused }]) => buildRefusalExamples(name, refused)),
-    ),
+    ...buildRefusalExamples('introspect', endpoints.introspect.refusals),
+    ...buildRefusalExamples('revoke', endpoints.revoke.refusals),
   };
 }
 

@@ -15,7 +15,10 @@ import { summaries, totals } from '../search/query/result-parameters.ts';
 import { getPageRowsMax } from '../search/resource-types.ts';
 import {
   buildComponentRef,
+  buildParameter,
+  buildParameterRefs,
   buildSchemaRef,
+  buildTextSchema,
   type ParameterObject,
   type ReferenceObject,
   type Schema,
@@ -77,15 +80,15 @@ function servedParameters(type: string): readonly SearchParameter[] {
 
 /** References to what a search of a type takes: its own parameters first. */
 export function searchParameterRefs(type: string): readonly ReferenceObject[] {
-  return [...buildCriterionRefs(type), ...generalRefs(resultParameters)];
+  return [...buildCriterionRefs(type), ...buildParameterRefs(Object.keys(resultParameters))];
 }
 
 /** References to what says which resources of a type are meant, not how they are shown. */
 export function buildCriterionRefs(type: string): readonly ReferenceObject[] {
-  return [
-    ...servedParameters(type).map((parameter) => buildComponentRef('parameters', componentName({ type, parameter }))),
-    ...generalRefs(generalParameters),
-  ];
+  return buildParameterRefs([
+    ...servedParameters(type).map((parameter) => componentName({ type, parameter })),
+    ...Object.keys(generalParameters),
+  ]);
 }
 
 /** Has the parameters that all types have. */
@@ -93,14 +96,12 @@ const anyType = 'Basic';
 
 /** References to what a search takes that is not of one type known beforehand; `_type` where it may be of several. */
 export function openSearchRefs(isOfSeveral: boolean): readonly ReferenceObject[] {
-  return [
-    ...(isOfSeveral ? [buildComponentRef('parameters', '_type')] : []),
-    ...servedParameters(anyType)
-      .filter(({ base }) => base.includes('Resource'))
-      .map((parameter) => buildComponentRef('parameters', componentName({ type: anyType, parameter }))),
-    ...generalRefs(generalParameters),
-    ...generalRefs(resultParameters),
-  ];
+  const ofEveryType = servedParameters(anyType).filter(({ base }) => base.includes('Resource'));
+  return buildParameterRefs([
+    ...(isOfSeveral ? ['_type'] : []),
+    ...ofEveryType.map((parameter) => componentName({ type: anyType, parameter })),
+    ...Object.keys({ ...generalParameters, ...resultParameters }),
+  ]);
 }
 
 /** The schema of a type's search parameters as one object: a form, or the criteria of a conditional interaction. */
@@ -181,84 +182,72 @@ function everyParameter(): readonly OfType[] {
 function registryParameters(): readonly [string, ParameterObject][] {
   const named = everyParameter().map((each): [string, ParameterObject] => {
     const { code, description, type } = each.parameter;
-    return [componentName(each), { name: code, in: 'query', description, schema: buildSchemaRef(kindSchema(type)) }];
+    return [componentName(each), buildParameter('query', code, description, buildSchemaRef(kindSchema(type)))];
   });
   return [...new Map(named)].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
 /** What every search takes beside the registry. */
-const generalParameters: Readonly<Record<string, { readonly text: string; readonly schema: Schema }>> = {
-  _filter: {
-    text: 'A filter expression: https://hl7.org/fhir/R4/search_filter.html',
-    schema: { type: 'string', examples: ['birthdate ge 1990 and not (gender eq female)'] },
-  },
-  _list: { text: 'The id of a List: what it names is searched.', schema: { type: 'string' } },
-};
+const generalParameters = describeAll({
+  _filter: [
+    'A filter expression: https://hl7.org/fhir/R4/search_filter.html',
+    buildTextSchema('birthdate ge 1990 and not (gender eq female)'),
+  ],
+  _list: ['The id of a List: what it names is searched.', { type: 'string' }],
+});
 
 /** How results are shown and paged: https://hl7.org/fhir/R4/search.html#return */
-const resultParameters: Readonly<Record<string, { readonly text: string; readonly schema: Schema }>> = {
-  _sort: {
-    text: 'Search parameters, separated by commas; a leading hyphen sorts downwards. Resources without the value come last.',
-    schema: { type: 'string', examples: ['-_lastUpdated'] },
-  },
-  _count: {
-    text: `Rows of a page: at most that of the type, from ${Math.min(...pageSizes())} to ${Math.max(...pageSizes())}. 0 asks for the total only.`,
-    schema: { type: 'integer', minimum: 0 },
-  },
-  page: {
-    text: 'Number of the page, from 1. The links of the answer reach any depth.',
-    schema: { type: 'integer', minimum: 1 },
-  },
-  _cursor: { text: 'Where the page begins: comes with the links of an answer.', schema: { type: 'string' } },
-  _total: { text: 'How exactly Bundle.total has to be known.', schema: { type: 'string', enum: totals } },
-  _summary: { text: 'What of each resource is returned.', schema: { type: 'string', enum: summaries } },
-  _elements: { text: 'Elements of each resource to return, separated by commas.', schema: { type: 'string' } },
-  _include: {
-    text: 'Also what the matches refer to: Type:parameter, Type:parameter:target or *. `_include:iterate` goes on.',
-    schema: buildSchemaRef('search.include'),
-  },
-  _revinclude: {
-    text: 'Also what refers to the matches: Type:parameter. `_revinclude:iterate` goes on.',
-    schema: buildSchemaRef('search.include'),
-  },
-  _format: {
-    text: 'The format of the answer; comes before Accept. ndjson is for searches and histories.',
-    schema: { type: 'string', enum: ['json', 'xml', 'ndjson'] },
-  },
-  _pretty: { text: 'Lines and indentation for people.', schema: { type: 'boolean' } },
-};
+const resultParameters = describeAll({
+  _sort: [
+    'Search parameters, separated by commas; a leading hyphen sorts downwards. Resources without the value come last.',
+    buildTextSchema('-_lastUpdated'),
+  ],
+  _count: [
+    `Rows of a page: at most that of the type, from ${Math.min(...pageSizes())} to ${Math.max(...pageSizes())}. 0 asks for the total only.`,
+    { type: 'integer', minimum: 0 },
+  ],
+  page: ['Number of the page, from 1. The links of the answer reach any depth.', { type: 'integer', minimum: 1 }],
+  _cursor: ['Where the page begins: comes with the links of an answer.', { type: 'string' }],
+  _total: ['How exactly Bundle.total has to be known.', { type: 'string', enum: totals }],
+  _summary: ['What of each resource is returned.', { type: 'string', enum: summaries }],
+  _elements: ['Elements of each resource to return, separated by commas.', { type: 'string' }],
+  _include: [
+    'Also what the matches refer to: Type:parameter, Type:parameter:target or *. `_include:iterate` goes on.',
+    buildSchemaRef('search.include'),
+  ],
+  _revinclude: [
+    'Also what refers to the matches: Type:parameter. `_revinclude:iterate` goes on.',
+    buildSchemaRef('search.include'),
+  ],
+  _format: [
+    'The format of the answer; comes before Accept. ndjson is for searches and histories.',
+    { type: 'string', enum: ['json', 'xml', 'ndjson'] },
+  ],
+  _pretty: ['Lines and indentation for people.', { type: 'boolean' }],
+});
 
-const ofSystem: typeof generalParameters = {
-  _type: {
-    text: 'The types to search, separated by commas.',
-    schema: { type: 'string', examples: ['Patient,Practitioner'] },
-  },
-};
+const ofSystem = describeAll({
+  _type: ['The types to search, separated by commas.', buildTextSchema('Patient,Practitioner')],
+});
+
+function describeAll(
+  texts: Readonly<Record<string, readonly [description: string, schema: Schema]>>,
+): Readonly<Record<string, ParameterObject>> {
+  const described = Object.entries(texts).map(([name, text]) => [name, buildParameter('query', name, ...text)]);
+  return Object.fromEntries(described);
+}
 
 function pageSizes(): readonly number[] {
   return resourceTypesWithEndpoint.map(getPageRowsMax);
 }
 
-function generalRefs(parameters: typeof generalParameters): readonly ReferenceObject[] {
-  return Object.keys(parameters).map((name) => buildComponentRef('parameters', name));
-}
-
-/** References to some of the result parameters. */
-export function buildResultParameterRefs(
-  names: readonly (keyof typeof resultParameters)[],
-): readonly ReferenceObject[] {
-  return names.map((name) => buildComponentRef('parameters', name));
-}
-
 /** The parameters above as components. */
 export function searchParameterComponents(): Readonly<Record<string, ParameterObject>> {
-  const general = Object.entries({ ...ofSystem, ...generalParameters, ...resultParameters }).map(
-    ([name, { text, schema }]): [string, ParameterObject] => [name, { name, in: 'query', description: text, schema }],
-  );
   const criteria = resourceTypesWithEndpoint
     .filter(isWritable)
-    .map((type): [string, ParameterObject] => [`criteria.${type}`, criteriaParameter(type)]);
-  return Object.fromEntries([...general, ...criteria, ...registryParameters()]);
+    .map((type) => [`criteria.${type}`, criteriaParameter(type)] as const);
+  const others = Object.fromEntries([...criteria, ...registryParameters()]);
+  return { ...ofSystem, ...generalParameters, ...resultParameters, ...others };
 }
 
 /** Values of `_include` and `_revinclude`. */

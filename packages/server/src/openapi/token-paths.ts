@@ -6,21 +6,33 @@ import { assertionType } from '../oauth/client-auth/client-authentication.ts';
 import { type OAuthErrorCode, oauthErrorTable } from '../oauth/errors.ts';
 import { clientGrants, legacyGrants } from '../oauth/grants/list.ts';
 import { buildRefusalReply } from '../oauth/token-endpoint.ts';
-import { formType } from './content.ts';
-import { buildHeaderRefs, buildRefusalRefs } from './error-answers.ts';
+import { buildJsonContent, formType } from './content.ts';
+import { buildHeaderRefs, buildRefusalRefs, refusalHeaders } from './error-answers.ts';
 import { limitHeaders } from './headers.ts';
 import {
   type Answer,
-  buildComponentRef,
-  buildSchemaRef,
+  buildPathParameter,
+  buildTextSchema,
   type OperationObject,
   type ParameterObject,
   type Paths,
-  type ReferenceObject,
   type Schema,
+  type Servers,
 } from './openapi.ts';
 
 export const tokenTag = 'Tokens';
+
+/** The head of all paths of a realm. */
+export const realmPathParameters = [
+  buildPathParameter('realm', 'The realm of the environment.', buildTextSchema('sandbox')),
+];
+
+/** The head of all paths of a firm. */
+export const firmPathParameters = [
+  buildPathParameter('environment', 'The environment.', buildTextSchema('sandbox')),
+  buildPathParameter('firm', 'The practice, or a sandbox firm.', buildTextSchema('your-firm')),
+  buildPathParameter('product', 'The product.', buildTextSchema('pm')),
+];
 
 /** How a client says who it is in a form; in the Authorization header instead: `clientBasic`. */
 export const clientForm: Schema = {
@@ -73,7 +85,7 @@ const endpoints: Readonly<Record<'client' | 'legacy', Endpoint>> = {
         'Send the x-api-key of the client-credentials flow: a token that is requested without it looks valid, and every call with it is refused.',
       security: [{ apiKey: [] }, { apiKey: [], clientBasic: [] }],
     },
-    parameters: [buildPathParameter('realm', 'The realm of the environment.', 'sandbox')],
+    parameters: realmPathParameters,
     grants: clientGrants,
     answer: 'ClientTokenAnswer',
     refusals: {
@@ -93,11 +105,7 @@ const endpoints: Readonly<Record<'client' | 'legacy', Endpoint>> = {
       security: [{ apiKey: [] }],
       deprecated: true,
     },
-    parameters: [
-      buildPathParameter('environment', 'The environment.', 'sandbox'),
-      buildPathParameter('firm', 'The practice, or a sandbox firm.', 'your-firm'),
-      buildPathParameter('product', 'The product.', 'pm'),
-    ],
+    parameters: firmPathParameters,
     grants: legacyGrants,
     answer: 'LegacyTokenAnswer',
     refusals: {
@@ -110,12 +118,8 @@ const endpoints: Readonly<Record<'client' | 'legacy', Endpoint>> = {
   },
 };
 
-export function buildPathParameter(name: string, description: string, example: string): ParameterObject {
-  return { name, in: 'path', description, required: true, schema: { type: 'string', examples: [example] } };
-}
-
 /** Both endpoints, below `servers`. */
-export function buildTokenPaths(servers: readonly { readonly url: string }[]): Paths {
+export function buildTokenPaths(servers: Servers): Paths {
   return Object.fromEntries(
     Object.entries(endpoints)
       .filter(([, { grants }]) => grants.length > 0)
@@ -137,12 +141,7 @@ function operationOf(name: string, { operation, grants, answer, refusals }: Endp
       '200': {
         description: 'The tokens. Never stored: Cache-Control is no-store.',
         headers: buildHeaderRefs(limitHeaders),
-        content: {
-          'application/json': {
-            schema: buildSchemaRef(answer),
-            examples: { token: buildComponentRef('examples', answer) },
-          },
-        },
+        content: buildJsonContent(answer, { token: answer }),
       },
       ...buildRefusalAnswers(name, refusals),
       ...buildRefusalRefs([404]),
@@ -165,12 +164,10 @@ function formOf(grantType: string): Schema {
 /** The refusals of an endpoint, by status; `name` is that of its examples. */
 export function buildRefusalAnswers(name: string, refusals: Refusals): Readonly<Record<string, Answer>> {
   const codes = Object.keys(refusals).filter(isErrorCode);
-  const statuses = [...new Set(codes.map((code) => oauthErrorTable[code].status))];
-  const byStatus = statuses.map((status) => {
-    const those = codes.filter((code) => oauthErrorTable[code].status === status);
-    return [status, refusalAnswer(name, status, those)] as const;
-  });
-  return Object.fromEntries([...byStatus, [tooLarge, refusalAnswer(name, tooLarge, ['invalid_request'])]]);
+  const byStatus = Map.groupBy<number, OAuthErrorCode>(codes, (code) => oauthErrorTable[code].status).set(tooLarge, [
+    'invalid_request',
+  ]);
+  return Object.fromEntries([...byStatus].map(([status, those]) => [status, refusalAnswer(name, status, those)]));
 }
 
 /** The status of a form that is larger than is read. */
@@ -179,24 +176,9 @@ const tooLarge = 413;
 function refusalAnswer(name: string, status: number, codes: readonly OAuthErrorCode[]): Answer {
   return {
     description: codes.map((code) => `\`${code}\`: ${oauthErrorTable[code].meaning}`).join('\n\n'),
-    headers: buildHeaderRefs(headersOfStatus[status] ?? []),
-    content: {
-      'application/json': {
-        schema: buildSchemaRef('TokenRefusal'),
-        examples: Object.fromEntries(codes.map((code) => [code, exampleRef(name, code)])),
-      },
-    },
+    headers: buildHeaderRefs(refusalHeaders[status] ?? []),
+    content: buildJsonContent('TokenRefusal', Object.fromEntries(codes.map((code) => [code, `${name}.${code}`]))),
   };
-}
-
-const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
-  401: ['WWW-Authenticate'],
-  429: ['Retry-After', ...limitHeaders],
-  503: ['Retry-After'],
-};
-
-function exampleRef(name: string, code: OAuthErrorCode): ReferenceObject {
-  return buildComponentRef('examples', `${name}.${code}`);
 }
 
 function isErrorCode(code: string): code is OAuthErrorCode {
@@ -229,11 +211,10 @@ export function buildTokenExamples(): Readonly<Record<string, object>> {
 /** An example of each refusal, as the endpoints make them. */
 export function buildRefusalExamples(name: string, refusals: Refusals): Readonly<Record<string, object>> {
   return Object.fromEntries(
-    Object.entries(refusals).flatMap(([code, description]) =>
-      isErrorCode(code)
-        ? [[`${name}.${code}`, { value: JSON.parse(buildRefusalReply(code, description).body) }] as const]
-        : [],
-    ),
+    Object.entries(refusals).flatMap(([code, description]) => {
+      if (!isErrorCode(code)) return [];
+      return [[`${name}.${code}`, { value: JSON.parse(buildRefusalReply(code, description).body) }]];
+    }),
   );
 }
 

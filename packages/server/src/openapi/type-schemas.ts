@@ -32,7 +32,7 @@ const withoutPattern: ReadonlySet<string> = new Set(['base64Binary', 'markdown',
 
 /** The schemas of all resource types and of every type that they are made of, by name. */
 export function buildTypeSchemas(): Readonly<Record<string, Schema>> {
-  const schemas = new Map<string, Schema>([['Resource', anyResource()]]);
+  const schemas = new Map<string, Schema>([['Resource', anyResource]]);
   const waiting: TypeDefinition[] = resourceTypes.flatMap(definitionsOf);
   for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {
     if (schemas.has(type.name)) continue;
@@ -50,14 +50,12 @@ function definitionsOf(name: string): readonly TypeDefinition[] {
   return type === undefined ? [] : [type];
 }
 
-function anyResource(): Schema {
-  return {
-    description: 'A resource of any type.',
-    type: 'object',
-    properties: { resourceType: { enum: resourceTypes } },
-    required: ['resourceType'],
-  };
-}
+const anyResource: Schema = {
+  description: 'A resource of any type.',
+  type: 'object',
+  properties: { resourceType: { enum: resourceTypes } },
+  required: ['resourceType'],
+};
 
 function primitiveSchema(name: string): Schema {
   const json = jsonTypes[name];
@@ -98,11 +96,7 @@ function valueSchema({ code, targets }: ElementType): Schema {
 }
 
 /** A code that has to be of a short list; the list is a schema of its own, shared by those that take it. */
-function codesOf(
-  { binding }: ElementDefinition,
-  { code }: ElementType,
-  schemas: Map<string, Schema>,
-): Schema | undefined {
+function codesOf({ binding }: ElementDefinition, { code }: ElementType, schemas: Map<string, Schema>) {
   const codes = code !== 'code' || binding === undefined ? undefined : findValueSetCodes(binding);
   if (binding === undefined || codes === undefined || codes.size > listedCodesMax) return undefined;
   const name = `codes.${binding.slice(binding.lastIndexOf('/') + 1)}`;
