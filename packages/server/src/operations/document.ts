@@ -9,7 +9,7 @@ import { toInstant } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import { makeUuid } from '../base/ids.ts';
 import { buildGetRequest, makeLargePatient, makeMany } from '../base/worst-case.ts';
-import { type BundleEntry, buildBundleText } from '../engine/bundle-text.ts';
+import { buildBundleText } from '../engine/bundle-text.ts';
 import type { FhirResponse, InteractionContext } from '../engine/context.ts';
 import { dispatch } from '../engine/dispatch.ts';
 import { listLocalReferences } from '../engine/read/linked-resources.ts';
@@ -17,7 +17,7 @@ import { read } from '../engine/read/read.ts';
 import { requireGrants } from '../engine/rights/denials.ts';
 import { discloseReadable } from '../engine/rights/disclosing.ts';
 import { readBooleanInput, readTextInput } from './input.ts';
-import type { Operation, OperationRequest } from './operation.ts';
+import { declareInput, declareOutput, type Operation, type OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
 import { buildResourceResponse } from './result.ts';
 
@@ -59,16 +59,9 @@ export const document: Operation = {
   types: ['Composition'],
   affectsState: false,
   parameters: [
-    {
-      name: 'id',
-      use: 'in',
-      min: 0,
-      max: 1,
-      type: 'uri',
-      documentation: 'Id or URL of the Composition, at type level.',
-    },
-    { name: 'persist', use: 'in', min: 0, max: 1, type: 'boolean', documentation: 'Whether to store it as a Bundle.' },
-    { name: 'return', use: 'out', min: 1, max: 1, type: 'Bundle', documentation: 'The document.' },
+    declareInput('id', 'uri', 'Id or URL of the Composition, at type level.'),
+    declareInput('persist', 'boolean', 'Whether to store it as a Bundle.'),
+    declareOutput('return', 'Bundle', 'The document.'),
   ],
   authorize: (context) => requireGrants(context, 'Composition', 'r'),
   answer,
@@ -81,13 +74,8 @@ export const document: Operation = {
  */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   const id = compositionId(context, request);
-  const { body: composition } = await read.answer(context, {
-    ...request,
-    id,
-    parameters: [],
-    ifNoneMatch: undefined,
-    ifModifiedSince: undefined,
-  });
+  const unconditional = { ...request, id, parameters: [], ifNoneMatch: undefined, ifModifiedSince: undefined };
+  const { body: composition } = await read.answer(context, unconditional);
   if (composition === undefined) throw new TypeError('a read without conditions has a body');
   const persist = readBooleanInput(request.input, 'persist') === true;
   const resources = await withReferences(context, `Composition/${id}`, composition);
@@ -99,9 +87,7 @@ async function answer(context: InteractionContext, request: OperationRequest): P
     lastUpdated: now,
     document: { identifier: { system: 'urn:ietf:rfc:3986', value: `urn:uuid:${bundleId}` }, timestamp: now },
     links: [],
-    entries: [...resources].map(
-      ([name, resource]): BundleEntry => ({ fullUrl: `${context.baseUrl}/${name}`, resource }),
-    ),
+    entries: [...resources].map(([name, resource]) => ({ fullUrl: `${context.baseUrl}/${name}`, resource })),
   });
   return persist ? stored(context, request, body) : buildResourceResponse(body);
 }
@@ -110,14 +96,12 @@ async function answer(context: InteractionContext, request: OperationRequest): P
 function compositionId({ baseUrl }: InteractionContext, { place, input }: OperationRequest): string {
   const asked = readTextInput(input, 'id');
   if (place.level === 'instance') {
-    return asked === undefined
-      ? place.id
-      : refuseParameter('id', 'is taken at type level only: the path names the Composition');
+    if (asked !== undefined) refuseParameter('id', 'is taken at type level only: the path names the Composition');
+    return place.id;
   }
   if (asked === undefined) return refuseParameter('id', 'is missing: it names the Composition');
-  const own = asked.startsWith(`${baseUrl}/Composition/`)
-    ? asked.slice(baseUrl.length + '/Composition/'.length)
-    : asked;
+  const before = `${baseUrl}/Composition/`;
+  const own = asked.startsWith(before) ? asked.slice(before.length) : asked;
   if (!/^[A-Za-z0-9\-.]{1,64}$/.test(own)) refuseParameter('id', 'takes the id of a Composition, or its URL here');
   return own;
 }
@@ -139,7 +123,9 @@ async function withReferences(
       // What the Composition itself refers to has to be there; what lies behind it comes as far as it can be seen.
       const resource = await readable(context, each, depth === 1);
       if (resource === undefined) continue;
-      if (resources.size >= resourcesMax) tooMany();
+      if (resources.size >= resourcesMax) {
+        refuseDocument(`The document would hold more than ${resourcesMax} resources, the limit of one document`);
+      }
       resources.set(each, resource);
       found.push(resource);
     }
@@ -148,11 +134,7 @@ async function withReferences(
   return resources;
 }
 
-async function readable(
-  context: InteractionContext,
-  name: string,
-  isRequired: boolean,
-): Promise<Disclosed<string> | undefined> {
+async function readable(context: InteractionContext, name: string, isRequired: boolean) {
   const [type = '', id = ''] = name.split('/');
   const isOpen = context.policy.allows(type, 'r') || context.policy.allows(type, 's');
   if (!isOpen && isRequired) requireGrants(context, type, 'r'); // says which entry is missing
@@ -160,41 +142,25 @@ async function readable(
   const row = await context.store.read(context.scope, type, id);
   const resource = row === undefined || row.deleted ? undefined : discloseReadable(context, row);
   if (resource === undefined && isRequired) {
-    fail('rule-broken', {
-      diagnostics: `The Composition refers to ${name}, which is not known: a document has to hold all that its Composition refers to`,
-      expression: ['Composition'],
-    });
+    refuseDocument(
+      `The Composition refers to ${name}, which is not known: a document has to hold all that its Composition refers to`,
+    );
   }
   return resource;
 }
 
-function tooMany(): never {
-  return fail('rule-broken', {
-    diagnostics: `The document would hold more than ${resourcesMax} resources, the limit of one document`,
-    expression: ['Composition'],
-  });
+function refuseDocument(diagnostics: string): never {
+  return fail('rule-broken', { diagnostics, expression: ['Composition'] });
 }
 
 /** Stores the document by the interaction that stores any Bundle, with its rights and checks. */
-async function stored(
-  context: InteractionContext,
-  request: OperationRequest,
-  body: Disclosed<string>,
-): Promise<FhirResponse> {
+async function stored(context: InteractionContext, request: OperationRequest, body: Disclosed<string>) {
   const bundle = parseJson(unwrapDisclosed(body));
+  const place = { type: 'Bundle', id: '', versionId: '' };
   const created = await dispatch(context, {
     interaction: 'create',
-    type: 'Bundle',
-    id: '',
-    versionId: '',
-    open: async () => ({
-      ...request,
-      type: 'Bundle',
-      id: '',
-      versionId: '',
-      ifNoneExist: undefined,
-      body: async () => bundle,
-    }),
+    ...place,
+    open: async () => ({ ...request, ...place, ifNoneExist: undefined, body: async () => bundle }),
   });
   return { ...created, status: 200 };
 }

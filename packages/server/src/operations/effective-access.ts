@@ -15,92 +15,49 @@ import {
   type TypeAccess,
 } from '../engine/rights/effective-access.ts';
 import { type OpenOperation, openOperations } from './open-operations.ts';
-import type { Operation, OperationParameter, OperationRequest } from './operation.ts';
+import { declareInput, declareOutput, declareParts, type Operation, type OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
 import { listOperations } from './registry.ts';
 import { buildParametersResponse, type OutputParameter } from './result.ts';
 
-const out = (
-  name: string,
-  type: string,
-  documentation: string,
-  { min = 0, max = '*' }: { readonly min?: number; readonly max?: number | '*' } = {},
-): OperationParameter => ({ name, use: 'out', min, max, type, documentation });
-const one = { min: 1, max: 1 } as const;
+const listed = { min: 0, max: '*' } as const;
+const optional = { min: 0 } as const;
 
-const parameters: readonly OperationParameter[] = [
-  {
-    name: 'type',
-    use: 'in',
-    min: 0,
-    max: '*',
-    type: 'code',
-    documentation: 'Only these resource types; all if absent.',
-  },
-  {
-    name: 'entry',
-    use: 'out',
-    min: 0,
-    max: '*',
-    documentation: 'Each access entry of the token, the application and the firm.',
-    parts: [
-      out('entry', 'string', 'The entry.', one),
-      out('heldBy', 'code', 'Who has written it down: token, application, firm.'),
-      out('effective', 'boolean', 'Whether what the call may do rests on it.', one),
-      out('reason', 'string', 'Why it grants nothing.', { max: 1 }),
-    ],
-  },
-  out('bundle', 'code', 'Kinds of transaction Bundles that may be posted.'),
-  out('interaction', 'code', 'Interactions of the whole system.'),
-  {
-    name: 'resource',
-    use: 'out',
-    min: 0,
-    max: '*',
-    documentation: 'A resource type of which something may be done.',
-    parts: [
-      out('type', 'code', 'The type.', one),
-      out('interaction', 'code', 'Interactions with some rows of it.'),
-      {
-        name: 'grant',
-        use: 'out',
-        min: 0,
-        max: '*',
-        documentation: 'Rows and elements that a letter of access entries opens; grants add up.',
-        parts: [
-          out('letter', 'code', 'r reads, s searches, c creates, u updates and patches.', one),
-          out('entry', 'string', 'The entries it comes from.'),
-          out('element', 'string', 'An element that is opened beside id and meta; none where all are.'),
-          out('rows', 'string', 'The limit on rows, as a search; none where all are open.', { max: 1 }),
-        ],
-      },
-      out('searchParameter', 'code', 'Search parameters that may be used.'),
-      out('sortKey', 'code', 'Those of them that _sort takes.'),
-      out('include', 'string', 'Values of _include that lead to something that may be searched.'),
-      out('revinclude', 'string', 'Values of _revinclude that lead to something that may be searched.'),
-    ],
-  },
-  {
-    name: 'operation',
-    use: 'out',
-    min: 0,
-    max: '*',
-    documentation: 'An operation that may be asked for.',
-    parts: [
-      out('name', 'string', 'Its name, with $.', one),
-      out('level', 'code', 'system, type or instance.', one),
-      out('type', 'code', 'Resource types it may be asked of.'),
-    ],
-  },
+const parameters = [
+  declareInput('type', 'code', 'Only these resource types; all if absent.', { max: '*' }),
+  declareParts('entry', 'Each access entry of the token, the application and the firm.', [
+    declareOutput('entry', 'string', 'The entry.'),
+    declareOutput('heldBy', 'code', 'Who has written it down: token, application, firm.', listed),
+    declareOutput('effective', 'boolean', 'Whether what the call may do rests on it.'),
+    declareOutput('reason', 'string', 'Why it grants nothing.', optional),
+  ]),
+  declareOutput('bundle', 'code', 'Kinds of transaction Bundles that may be posted.', listed),
+  declareOutput('interaction', 'code', 'Interactions of the whole system.', listed),
+  declareParts('resource', 'A resource type of which something may be done.', [
+    declareOutput('type', 'code', 'The type.'),
+    declareOutput('interaction', 'code', 'Interactions with some rows of it.', listed),
+    declareParts('grant', 'Rows and elements that a letter of access entries opens; grants add up.', [
+      declareOutput('letter', 'code', 'r reads, s searches, c creates, u updates and patches.'),
+      declareOutput('entry', 'string', 'The entries it comes from.', listed),
+      declareOutput('element', 'string', 'An element that is opened beside id and meta; none where all are.', listed),
+      declareOutput('rows', 'string', 'The limit on rows, as a search; none where all are open.', optional),
+    ]),
+    declareOutput('searchParameter', 'code', 'Search parameters that may be used.', listed),
+    declareOutput('sortKey', 'code', 'Those of them that _sort takes.', listed),
+    declareOutput('include', 'string', 'Values of _include that lead to something that may be searched.', listed),
+    declareOutput('revinclude', 'string', 'Values of _revinclude that lead to something that may be searched.', listed),
+  ]),
+  declareParts('operation', 'An operation that may be asked for.', [
+    declareOutput('name', 'string', 'Its name, with $.'),
+    declareOutput('level', 'code', 'system, type or instance.'),
+    declareOutput('type', 'code', 'Resource types it may be asked of.', listed),
+  ]),
 ];
 
 export const effectiveAccessOperation: Operation = {
   name: 'effective-access',
   url: 'https://praxis.health/fhir/OperationDefinition/effective-access',
-  worstCase: {
-    because: 'the rights at all types',
-    request: () => buildGetRequest('$effective-access'),
-  },
+  worstCase: { because: 'the rights at all types', request: () => buildGetRequest('$effective-access') },
   rateUnits: ({ parameters: given }) => (given.some(([name]) => name === 'type') ? 0 : 9), // else all types
   levels: ['system'],
   types: 'all',
@@ -108,17 +65,13 @@ export const effectiveAccessOperation: Operation = {
   parameters,
   // It tells callers of their own rights, and of nothing that is stored.
   authorize: () => undefined,
-  answer: (context, request) => answer(context, request, listOperations()),
+  answer,
 };
 
 const telling = { what: 'Telling of all types', cheaper: 'name those that you ask for by the parameter type' };
 
 /** @throws PraxisError `operation-parameter-invalid` for what is no resource type, `stale-access` */
-async function answer(
-  context: InteractionContext,
-  { input }: OperationRequest,
-  operations: readonly Operation[],
-): Promise<FhirResponse> {
+async function answer(context: InteractionContext, { input }: OperationRequest): Promise<FhirResponse> {
   const types = (input.get('type') ?? []).map(({ value }) => String(value));
   if (!types.every((type) => resourceTypesWithEndpoint.includes(type))) {
     refuseParameter('type', 'must be a resource type of R4 that has an endpoint, such as Patient');
@@ -136,7 +89,7 @@ async function answer(
     ...codes('bundle', bundles),
     ...codes('interaction', systemInteractions),
     ...resources,
-    ...openOperations(operations, context.policy).map(operationOf),
+    ...openOperations(listOperations(), context.policy).map(operationOf),
   ]);
 }
 

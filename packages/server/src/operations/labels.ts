@@ -21,6 +21,7 @@ import { discloseRow, pauseBetweenRows } from '../engine/rights/disclosing.ts';
 import { buildSearchRights } from '../engine/search/searching.ts';
 import { makeTooCostlyError } from '../limits/budgets.ts';
 import { labelCodes, planLabels } from '../search/index/labels.ts';
+import { findObject } from '../search/json-values.ts';
 import { pageBytesMax } from '../search/sql/page-bytes.ts';
 import { countBytes } from '../storage/store.ts';
 import type { PlaceAt } from './operation.ts';
@@ -78,12 +79,7 @@ export function toLabelKey(label: JsonValue): string {
 }
 
 /** @returns bytes of the resources that were read */
-async function addLabelsOf(
-  context: InteractionContext,
-  type: string,
-  labels: Labels,
-  bytesMax: number,
-): Promise<number> {
+async function addLabelsOf(context: InteractionContext, type: string, labels: Labels, bytesMax: number) {
   const groups = groupsOf(context, type);
   if (groups.length === 0) return 0;
   const mandatory = groups.map(({ criteria }) => criteria);
@@ -94,8 +90,7 @@ async function addLabelsOf(
   for (const row of rows) {
     await pauseBetweenRows(context);
     const shown = discloseRow(context, 's', row, {});
-    const resource = shown === undefined ? {} : parseJson(unwrapDisclosed(shown));
-    if (isJsonObject(resource) && isJsonObject(resource.meta)) addLabels(resource.meta, labels);
+    if (shown !== undefined) addLabels(findObject(parseJson(unwrapDisclosed(shown)), 'meta') ?? {}, labels);
   }
   return countBytes(rows);
 }

@@ -2,7 +2,7 @@
  * $lastn: the most recent observations of each code (https://hl7.org/fhir/R4/observation-operation-lastn.html).
  */
 
-import { isJsonObject, parseJson } from '@praxis/fhir';
+import { parseJson } from '@praxis/fhir';
 import { type Disclosed, unwrapDisclosed } from '../access/disclosure.ts';
 import { toInstant } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
@@ -11,15 +11,16 @@ import { buildGetRequest } from '../base/worst-case.ts';
 import { buildBundleText } from '../engine/bundle-text.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../engine/context.ts';
 import { requireGrants } from '../engine/rights/denials.ts';
-import { discloseRows, parseElementFilter } from '../engine/rights/disclosing.ts';
+import { discloseRows, parseElementFilter, type ShownRow } from '../engine/rights/disclosing.ts';
 import { encodeQuery } from '../engine/search/search-links.ts';
 import { planSearch } from '../engine/search/searching.ts';
+import { findObject } from '../search/json-values.ts';
 import { getStandardParameters } from '../search/parameters.ts';
 import { planPage } from '../search/sql/plan.ts';
-import type { StoredResource } from '../storage/store.ts';
+import type { PageRow } from '../storage/store.ts';
 import { groupConcepts } from './code-groups.ts';
 import { readIntegerInput } from './input.ts';
-import type { Operation, OperationRequest } from './operation.ts';
+import { declareInput, declareOutput, type Operation, type OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
 import { buildResourceResponse } from './result.ts';
 
@@ -42,51 +43,30 @@ export const lastn: Operation = {
   affectsState: false,
   further: 'search',
   parameters: [
-    {
-      name: 'max',
-      use: 'in',
-      min: 0,
-      max: 1,
-      type: 'positiveInt',
-      documentation: 'Observations of each code; 1 if absent.',
-    },
-    { name: 'return', use: 'out', min: 1, max: 1, type: 'Bundle', documentation: 'A searchset, most recent first.' },
+    declareInput('max', 'positiveInt', 'Observations of each code; 1 if absent.'),
+    declareOutput('return', 'Bundle', 'A searchset, most recent first.'),
   ],
   authorize: (context) => requireGrants(context, 'Observation', 's'),
   answer,
 };
-
-interface Found {
-  readonly row: StoredResource;
-  /** Equal for observations of the same time. */
-  readonly time: string | null;
-  readonly resource: Disclosed<string>;
-}
 
 /**
  * A searchset of all that is found, in one page.
  * @throws PraxisError `operation-parameter-invalid`, `rule-broken` (too many observations), and as a search
  */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
-  const criteria = request.parameters.filter(([name]) => name !== 'max' && !formParameters.has(name));
+  const asked = request.parameters.filter(([name]) => !formParameters.has(name));
+  const criteria = asked.filter(([name]) => name !== 'max');
   requireScope(criteria);
   const found = await observations(context, request, criteria);
-  const groups = groupConcepts(found.map(({ resource }) => codeOf(resource)));
-  const last = mostRecent(found, groups, readIntegerInput(request.input, 'max') ?? 1);
-  const filter = parseElementFilter(request.parameters);
-  const entries = await discloseRows(
-    context,
-    's',
-    last.map(({ row }) => row),
-    filter,
-  );
-  const query = encodeQuery(request.parameters.filter(([name]) => !formParameters.has(name)));
+  const last = mostRecent(found, readIntegerInput(request.input, 'max') ?? 1);
+  const entries = await discloseRows(context, 's', last, parseElementFilter(request.parameters));
   const body = buildBundleText({
     type: 'searchset',
     id: makeUuid(),
     lastUpdated: toInstant(context.clock.now()),
     total: last.length,
-    links: [{ relation: 'self', url: `${context.baseUrl}/Observation/$lastn?${query}` }],
+    links: [{ relation: 'self', url: `${context.baseUrl}/Observation/$lastn?${encodeQuery(asked)}` }],
     entries: entries.map(({ row, resource }) => ({
       fullUrl: `${context.baseUrl}/Observation/${row.id}`,
       resource,
@@ -121,18 +101,17 @@ function readsCode(name: string): boolean {
 /** All that the search finds, most recent first. */
 async function observations(
   context: InteractionContext,
-  request: OperationRequest,
+  { prefer }: OperationRequest,
   criteria: FhirRequest['parameters'],
-): Promise<readonly Found[]> {
-  const found: Found[] = [];
+): Promise<readonly ShownRow<PageRow>[]> {
+  const found: ShownRow<PageRow>[] = [];
   let cursor: string | undefined;
   do {
     const position = cursor === undefined ? [] : [['_cursor', cursor] as const];
     const parameters = [...criteria, ['_sort', '-date'] as const, ...position];
-    const page = planPage(await planSearch(context, 'Observation', parameters, request.prefer));
+    const page = planPage(await planSearch(context, 'Observation', parameters, prefer));
     const { rows, next } = page.cut(await context.store.selectPage(context.scope, page.statement));
-    const shown = await discloseRows(context, 's', rows, {});
-    found.push(...shown.map(({ row, resource }) => ({ row, resource, time: row.keys[0] ?? null })));
+    found.push(...(await discloseRows(context, 's', rows, {})));
     if (found.length > observationsMax) tooMany();
     cursor = next?.cursor;
   } while (cursor !== undefined);
@@ -148,14 +127,15 @@ function tooMany(): never {
 
 /** What the caller sees of the code; the groups go by that, so they tell nothing of what is hidden. */
 function codeOf(resource: Disclosed<string>) {
-  const observation = parseJson(unwrapDisclosed(resource));
-  return isJsonObject(observation) && isJsonObject(observation.code) ? observation.code : {};
+  return findObject(parseJson(unwrapDisclosed(resource)), 'code') ?? {};
 }
 
-/** The first `max` of each group, and those of the same time as the last of them. */
-function mostRecent(found: readonly Found[], groups: readonly number[], max: number): readonly Found[] {
+/** The first `max` of each group, and those of the same time, by which they are sorted, as the last of them. */
+function mostRecent(found: readonly ShownRow<PageRow>[], max: number): readonly PageRow[] {
+  const groups = groupConcepts(found.map(({ resource }) => codeOf(resource)));
   const taken = new Map<number, { count: number; time: string | null }>();
-  return found.filter(({ time }, at) => {
+  const rows = found.map(({ row }) => row);
+  return rows.filter(({ keys: [time = null] }, at) => {
     const group = groups[at] ?? at;
     const before = taken.get(group) ?? { count: 0, time: null };
     if (before.count >= max && (time === null || time !== before.time)) return false;

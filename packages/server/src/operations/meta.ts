@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue, type Patch, parseJson } 
 import { type Disclosed, unwrapDisclosed } from '../access/disclosure.ts';
 import { toInstant } from '../base/clock.ts';
 import { buildGetRequest, buildOperationRequest, makeLargePatient, makeMany } from '../base/worst-case.ts';
-import type { FhirRequest, FhirResponse, InteractionContext } from '../engine/context.ts';
+import type { FhirResponse, InteractionContext } from '../engine/context.ts';
 import { read } from '../engine/read/read.ts';
 import { vread } from '../engine/read/vread.ts';
 import { requireGrants } from '../engine/rights/denials.ts';
@@ -16,20 +16,18 @@ import { discloseReadable } from '../engine/rights/disclosing.ts';
 import { requireValidId } from '../engine/write/build-write.ts';
 import { changeResource } from '../engine/write/patch.ts';
 import { requireWritable } from '../engine/write/read-only-types.ts';
+import { findObject } from '../search/json-values.ts';
 import { readObjectInput } from './input.ts';
 import { authorizeLabels, collectLabels, labelMembers, toLabelKey } from './labels.ts';
-import type { Operation, OperationParameter, OperationRequest } from './operation.ts';
+import { declareInput, declareOutput, type Operation, type OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
 import { buildParametersResponse } from './result.ts';
 
-const result: OperationParameter = {
-  name: 'return',
-  use: 'out',
-  min: 1,
-  max: 1,
-  type: 'Meta',
-  documentation: 'The meta of the resource; of a type or the system, the profiles, tags and security labels in use.',
-};
+const result = declareOutput(
+  'return',
+  'Meta',
+  'The meta of the resource; of a type or the system, the profiles, tags and security labels in use.',
+);
 
 export const meta: Operation = {
   name: 'meta',
@@ -52,8 +50,8 @@ export const meta: Operation = {
     const { place } = request;
     if (place.level !== 'instance') return metaResponse(await collectLabels(context, place));
     const reading = place.versionId === undefined ? read : vread;
-    const { body } = await reading.answer(context, withoutConditions(request));
-    return metaResponse(metaOf(body));
+    const unconditional = { ...request, parameters: [], ifNoneMatch: undefined, ifModifiedSince: undefined };
+    return metaResponse(metaOf((await reading.answer(context, unconditional)).body));
   },
 };
 
@@ -80,7 +78,7 @@ function changing(name: string, documentation: string, change: Change): Operatio
     levels: ['instance'],
     types: 'all',
     affectsState: true,
-    parameters: [{ name: 'meta', use: 'in', min: 1, max: 1, type: 'Meta', documentation }, result],
+    parameters: [declareInput('meta', 'Meta', documentation, { min: 1 }), result],
     authorize(context, { type }) {
       requireWritable(type);
       requireGrants(context, type, 'u');
@@ -101,7 +99,9 @@ async function answerChange(
   requireValidId(request.id);
   const given = readObjectInput(request.input, 'meta') ?? {};
   const other = Object.keys(given).find((member) => !changeable.has(member));
-  if (other !== undefined) refusePart(other);
+  if (other !== undefined) {
+    refuseParameter('meta', `has ${other.slice(0, 64)}; only profile, security and tag can be changed`);
+  }
   const patch: Patch = {
     touches: [{ member: 'meta', blind: false }],
     apply: (resource) => ({ ...resource, meta: changedMeta(resource.meta, given, change) }),
@@ -115,10 +115,6 @@ async function answerChange(
 
 /** The server's members may be sent, since meta is read and sent back; they change nothing. */
 const changeable: ReadonlySet<string> = new Set([...labelMembers, 'versionId', 'lastUpdated', 'source']);
-
-function refusePart(member: string): never {
-  return refuseParameter('meta', `has ${member.slice(0, 64)}; only profile, security and tag can be changed`);
-}
 
 function changedMeta(current: JsonValue | undefined, given: JsonObject, change: Change): JsonObject {
   const before = isJsonObject(current) ? current : {};
@@ -151,14 +147,9 @@ function listOf(value: JsonValue | undefined): readonly JsonValue[] {
 }
 
 function metaOf(body: Disclosed<string> | undefined): JsonObject {
-  const resource = body === undefined ? {} : parseJson(unwrapDisclosed(body));
-  return isJsonObject(resource) && isJsonObject(resource.meta) ? resource.meta : {};
+  return (body && findObject(parseJson(unwrapDisclosed(body)), 'meta')) ?? {};
 }
 
 function metaResponse(value: JsonObject): FhirResponse {
   return buildParametersResponse([{ name: 'return', type: 'Meta', value }]);
-}
-
-function withoutConditions(request: OperationRequest): FhirRequest {
-  return { ...request, parameters: [], ifNoneMatch: undefined, ifModifiedSince: undefined };
 }

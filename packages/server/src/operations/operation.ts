@@ -25,6 +25,35 @@ export interface OperationParameter {
   readonly unchecked?: true;
 }
 
+/** An in-parameter: at most once, unless `more` says otherwise. */
+export function declareInput(
+  name: string,
+  type: string,
+  documentation: string,
+  more: Partial<OperationParameter> = {},
+): OperationParameter {
+  return { name, use: 'in', min: 0, max: 1, type, documentation, ...more };
+}
+
+/** An out-parameter: once, unless `more` says otherwise. */
+export function declareOutput(
+  name: string,
+  type: string,
+  documentation: string,
+  more: Partial<OperationParameter> = {},
+): OperationParameter {
+  return { name, use: 'out', min: 1, max: 1, type, documentation, ...more };
+}
+
+/** An out-parameter that consists of parts, any number of times. */
+export function declareParts(
+  name: string,
+  documentation: string,
+  parts: readonly OperationParameter[],
+): OperationParameter {
+  return { name, use: 'out', min: 0, max: '*', documentation, parts };
+}
+
 /**
  * Where it is asked at fewer levels than all, `Level` names them: `authorize` and `answer` get places of these levels alone.
  */

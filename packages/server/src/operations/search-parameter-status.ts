@@ -10,7 +10,7 @@ import type { FhirResponse, InteractionContext } from '../engine/context.ts';
 import { denyAccess, refuseNotFound } from '../engine/rights/denials.ts';
 import type { ParameterStanding } from '../storage/store.ts';
 import { readTextInput } from './input.ts';
-import type { Operation, OperationRequest } from './operation.ts';
+import { declareInput, declareOutput, declareParts, type Operation, type OperationRequest } from './operation.ts';
 import { buildParametersResponse, type OutputParameter } from './result.ts';
 
 export const searchParameterStatus: Operation = {
@@ -24,50 +24,22 @@ export const searchParameterStatus: Operation = {
   types: ['SearchParameter'],
   affectsState: false,
   parameters: [
-    {
-      name: 'url',
-      use: 'in',
-      min: 0,
-      max: 1,
-      type: 'uri',
-      documentation: 'Only the parameters with this canonical URL.',
-    },
-    {
-      name: 'parameter',
-      use: 'out',
-      min: 0,
-      max: '*',
-      documentation: 'One for each active SearchParameter, and for each definition of it that is on its way out.',
-      parts: [
-        { name: 'url', use: 'out', min: 1, max: 1, type: 'uri', documentation: 'Its canonical URL.' },
-        { name: 'resource', use: 'out', min: 1, max: 1, type: 'string', documentation: 'Its id.' },
-        {
-          name: 'state',
-          use: 'out',
-          min: 1,
-          max: 1,
-          type: 'code',
-          documentation:
-            'indexing, active (can be searched by), failed (costs too much: a new version begins anew), dropping or refused.',
-        },
-        {
-          name: 'percent',
-          use: 'out',
-          min: 1,
-          max: 1,
-          type: 'integer',
-          documentation: 'How much of what was stored before is indexed.',
-        },
-        {
-          name: 'reason',
-          use: 'out',
-          min: 0,
-          max: 1,
-          type: 'string',
-          documentation: 'Why it is refused, has failed, or is not indexed any further.',
-        },
+    declareInput('url', 'uri', 'Only the parameters with this canonical URL.'),
+    declareParts(
+      'parameter',
+      'One for each active SearchParameter, and for each definition of it that is on its way out.',
+      [
+        declareOutput('url', 'uri', 'Its canonical URL.'),
+        declareOutput('resource', 'string', 'Its id.'),
+        declareOutput(
+          'state',
+          'code',
+          'indexing, active (can be searched by), failed (costs too much: a new version begins anew), dropping or refused.',
+        ),
+        declareOutput('percent', 'integer', 'How much of what was stored before is indexed.'),
+        declareOutput('reason', 'string', 'Why it is refused, has failed, or is not indexed any further.', { min: 0 }),
       ],
-    },
+    ),
   ],
   authorize(context) {
     // It tells of all of them at once, so it is for those who may read all of all.

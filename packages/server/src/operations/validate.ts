@@ -3,7 +3,6 @@
  * (https://hl7.org/fhir/R4/resource-operation-validate.html). What is checked and who may ask: docs/decisions/0101, 0102.
  */
 
-import type { JsonObject } from '@praxis/fhir';
 import { listGrantingEntries } from '../access/explain.ts';
 import { PraxisError } from '../base/errors.ts';
 import { buildOperationRequest, makeLargePatient } from '../base/worst-case.ts';
@@ -14,7 +13,7 @@ import { openTerminology } from '../terminology/terminology.ts';
 import { type Finding, validate as findingsOf, type ValueSetMembership } from '../validation/validation.ts';
 import { findCanonical } from './firm-canonicals.ts';
 import { readObjectInput, readTextInput } from './input.ts';
-import type { Operation, PlaceAt } from './operation.ts';
+import { declareInput, declareOutput, type Operation } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
 import { buildOwnResourceResponse } from './result.ts';
 import {
@@ -45,44 +44,23 @@ export const validateOperation: Operation<'type' | 'instance'> = {
   types: 'all',
   affectsState: false,
   parameters: [
-    {
-      name: 'resource',
-      use: 'in',
-      min: 0,
-      max: 1,
-      type: 'Resource',
+    declareInput('resource', 'Resource', 'What to validate; without it, at an instance, the stored resource.', {
       unchecked: true,
-      documentation: 'What to validate; without it, at an instance, the stored resource.',
-    },
-    { name: 'mode', use: 'in', min: 0, max: 1, type: 'code', documentation: `What it is for: ${modes.join(', ')}.` },
-    {
-      name: 'profile',
-      use: 'in',
-      min: 0,
-      max: 1,
-      type: 'uri',
-      documentation:
-        'Canonical URL of a profile that the resource has to conform to, beside those in its meta.profile.',
-    },
-    {
-      name: 'return',
-      use: 'out',
-      min: 1,
-      max: 1,
-      type: 'OperationOutcome',
-      documentation: 'Every issue; one of severity information when there is none.',
-    },
+    }),
+    declareInput('mode', 'code', `What it is for: ${modes.join(', ')}.`),
+    declareInput(
+      'profile',
+      'uri',
+      'Canonical URL of a profile that the resource has to conform to, beside those in its meta.profile.',
+    ),
+    declareOutput('return', 'OperationOutcome', 'Every issue; one of severity information when there is none.'),
   ],
-  authorize: requireSomeRight,
+  authorize(context, { type }) {
+    // Which right it takes depends on the mode, which is read later: here at least one of them.
+    if (!context.policy.mayDelete && !mayAsk(context, type)) requireGrants(context, type, 's');
+  },
   answer,
 };
-
-/** Which right it takes depends on the mode, which is read later: here at least one of them. */
-function requireSomeRight(context: RightsContext, { type }: PlaceAt<'type' | 'instance'>): void {
-  const { policy } = context;
-  if (policy.mayDelete || (['c', 'u', 's'] as const).some((letter) => policy.allows(type, letter))) return;
-  requireGrants(context, type, 's');
-}
 
 /**
  * 200 with an OperationOutcome, whatever is wrong with the resource.
@@ -94,28 +72,20 @@ async function answer(context: InteractionContext, request: ValidateRequest): Pr
   requireRight(context, request.type, mode);
   if (mode === 'delete') return outcome(await checkDelete(context, request));
   const resource = readObjectInput(request.input, 'resource') ?? (await readStoredResource(context, request));
-  const findings = await judged(context, request, resource);
-  if (mode !== 'create' && mode !== 'update')
-    return outcome([...findings, ...(await checkFirmCodes(context, request, resource))]);
-  const isSound = findings.every(({ severity }) => severity !== 'error');
-  const would = mode === 'create' ? checkCreate : checkUpdate;
-  return outcome([...findings, ...(await would(context, request, resource, isSound))]);
-}
-
-async function judged(
-  context: InteractionContext,
-  { type, input }: ValidateRequest,
-  resource: JsonObject,
-): Promise<readonly Finding[]> {
-  const profile = readTextInput(input, 'profile');
-  return findingsOf(context.validator, resource, {
-    type,
+  const profile = readTextInput(request.input, 'profile');
+  const findings = await findingsOf(context.validator, resource, {
+    type: request.type,
     profiles: profile === undefined ? [] : [profile],
     lookup: (canonical) => findCanonical(context, 'StructureDefinition', canonical),
     isMember: membership(context),
     of: context.scope,
     budget: context.budget,
   });
+  if (mode !== 'create' && mode !== 'update')
+    return outcome([...findings, ...(await checkFirmCodes(context, request, resource))]);
+  const isSound = findings.every(({ severity }) => severity !== 'error');
+  const would = mode === 'create' ? checkCreate : checkUpdate;
+  return outcome([...findings, ...(await would(context, request, resource, isSound))]);
 }
 
 function modeOf(text: string | undefined): Mode | undefined {
@@ -130,10 +100,17 @@ function requireRight(context: InteractionContext, type: string, mode: Mode | un
   } else if (mode === 'delete') {
     requireWritable(type);
     if (!context.policy.mayDelete) refuse(context, `${type} delete`, ['acl/*']);
-  } else if (!(['c', 'u', 's'] as const).some((letter) => context.policy.allows(type, letter))) {
-    const entries = (['s', 'c', 'u'] as const).flatMap((letter) => listGrantingEntries(context.policy, type, letter));
+  } else if (!mayAsk(context, type)) {
+    const entries = askingLetters.flatMap((letter) => listGrantingEntries(context.policy, type, letter));
     refuse(context, `$validate of ${type}`, [...new Set(entries)]);
   }
+}
+
+/** One of these rights is enough, where nothing is said of a mode. */
+const askingLetters = ['s', 'c', 'u'] as const;
+
+function mayAsk({ policy }: RightsContext, type: string): boolean {
+  return askingLetters.some((letter) => policy.allows(type, letter));
 }
 
 /** What cannot be evaluated here is no answer. @throws PraxisError `too-costly`, since nothing after it could be checked */

@@ -8,17 +8,8 @@ import { buildGetRequest } from '../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../engine/context.ts';
 import { hashIdempotencyKey } from '../engine/write/idempotency.ts';
 import { readTextInput } from './input.ts';
-import type { Operation, OperationParameter, OperationRequest } from './operation.ts';
+import { declareInput, declareOutput, type Operation, type OperationRequest } from './operation.ts';
 import { buildParametersResponse, type OutputParameter } from './result.ts';
-
-const out = (name: string, min: number, type: string, documentation: string): OperationParameter => ({
-  name,
-  use: 'out',
-  min,
-  max: 1,
-  type,
-  documentation,
-});
 
 export const writeOutcome: Operation = {
   name: 'write-outcome',
@@ -31,25 +22,17 @@ export const writeOutcome: Operation = {
   types: 'all',
   affectsState: false,
   parameters: [
-    {
-      name: 'key',
-      use: 'in',
-      min: 1,
-      max: 1,
-      type: 'string',
-      documentation: 'The key, with the quotes of the header or without them.',
-    },
-    out(
+    declareInput('key', 'string', 'The key, with the quotes of the header or without them.', { min: 1 }),
+    declareOutput(
       'outcome',
-      1,
       'code',
       'done: the request took effect, once. none: it has had no effect so far (it never came, was refused, or is under way): repeating it with the same key is safe.',
     ),
-    out('status', 0, 'integer', 'The HTTP status that it was answered with.'),
-    out('received', 0, 'instant', 'When it came.'),
-    out('location', 0, 'uri', 'The header Location of the answer.'),
-    out('versionId', 0, 'id', 'The version that the answer named.'),
-    out('lastUpdated', 0, 'instant', 'When that version was stored.'),
+    declareOutput('status', 'integer', 'The HTTP status that it was answered with.', { min: 0 }),
+    declareOutput('received', 'instant', 'When it came.', { min: 0 }),
+    declareOutput('location', 'uri', 'The header Location of the answer.', { min: 0 }),
+    declareOutput('versionId', 'id', 'The version that the answer named.', { min: 0 }),
+    declareOutput('lastUpdated', 'instant', 'When that version was stored.', { min: 0 }),
   ],
   // It tells an application what itself was told before, of its own requests.
   authorize: () => undefined,

@@ -16,7 +16,7 @@ import { pauseBetweenRows } from '../../engine/rights/disclosing.ts';
 import { encodeQuery } from '../../engine/search/search-links.ts';
 import { pageBytesMax } from '../../search/sql/page-bytes.ts';
 import { firstPlace } from '../../storage/store.ts';
-import type { Operation, OperationRequest } from '../operation.ts';
+import { declareInput, declareOutput, type Operation, type OperationRequest } from '../operation.ts';
 import { type FollowerPlace, openFollower, sealFollower } from './cursor.ts';
 import { changeEntry, listComparedTypes } from './entries.ts';
 import {
@@ -54,40 +54,23 @@ export const changes: Operation = {
   affectsState: false,
   isList: true,
   parameters: [
-    {
-      name: 'since',
-      use: 'in',
-      min: 0,
-      max: 1,
-      type: 'string',
-      documentation:
-        'What the link next of the page before holds. A date or an instant: changes since then, and maybe some before. Absent: all that there is, then its changes.',
-    },
-    { name: '_type', use: 'in', min: 0, max: '*', type: 'string', documentation: 'Types, separated by commas.' },
-    {
-      name: '_count',
-      use: 'in',
-      min: 0,
-      max: 1,
-      type: 'integer',
-      documentation: `Changes of a page, ${changesMax} at most.`,
-    },
-    {
-      name: '_wait',
-      use: 'in',
-      min: 0,
-      max: 1,
-      type: 'integer',
-      documentation: `Seconds to wait for a change where there is none yet, ${waitSecondsMax} at most; Prefer: wait says the same.`,
-    },
-    {
-      name: 'return',
-      use: 'out',
-      min: 1,
-      max: 1,
-      type: 'Bundle',
-      documentation: 'The changes as a history, oldest first; its link next continues, also after the last change.',
-    },
+    declareInput(
+      'since',
+      'string',
+      'What the link next of the page before holds. A date or an instant: changes since then, and maybe some before. Absent: all that there is, then its changes.',
+    ),
+    declareInput('_type', 'string', 'Types, separated by commas.', { max: '*' }),
+    declareInput('_count', 'integer', `Changes of a page, ${changesMax} at most.`),
+    declareInput(
+      '_wait',
+      'integer',
+      `Seconds to wait for a change where there is none yet, ${waitSecondsMax} at most; Prefer: wait says the same.`,
+    ),
+    declareOutput(
+      'return',
+      'Bundle',
+      'The changes as a history, oldest first; its link next continues, also after the last change.',
+    ),
   ],
   authorize(context) {
     if (listSearchableTypes(context).length === 0)
@@ -96,11 +79,8 @@ export const changes: Operation = {
   answer,
 };
 
-/** Where a page begins. */
-interface Start extends Omit<FollowerPlace, 'began'> {
-  /** Absent on the first page of a follower: it begins with the moment of that page. */
-  readonly began?: FollowerPlace['began'];
-}
+/** Where a page begins. `began` is absent on the first page of a follower, which begins with the moment of that page. */
+type Start = Omit<FollowerPlace, 'began'> & Partial<FollowerPlace>;
 
 interface Page {
   readonly entries: readonly BundleEntry[];
@@ -154,10 +134,7 @@ async function pageAfter(context: InteractionContext, asked: ChangesParameters, 
       await pauseBetweenRows(context);
       const told = changeEntry(context, follower, change);
       entries.push(...told);
-      bytesShown += told.reduce(
-        (sum, { resource }) => sum + (resource === undefined ? 0 : unwrapDisclosed(resource).length),
-        0,
-      );
+      for (const { resource } of told) bytesShown += countCharacters(resource);
       if (entries.length === asked.count || bytesShown >= pageBytesMax)
         return { entries, follower: { ...follower, after: change.place }, hasMore: true };
     }
@@ -166,6 +143,10 @@ async function pageAfter(context: InteractionContext, asked: ChangesParameters, 
       return { entries, follower, hasMore: found.hasMore };
     after = found.end;
   }
+}
+
+function countCharacters(resource: Disclosed<string> | undefined): number {
+  return resource === undefined ? 0 : unwrapDisclosed(resource).length;
 }
 
 function refusePlace(): never {

@@ -12,24 +12,24 @@ import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
 import { refuseNotFound, requireGrants } from '../../engine/rights/denials.ts';
 import { discloseRows, type ShownRow } from '../../engine/rights/disclosing.ts';
 import { encodeQuery } from '../../engine/search/search-links.ts';
-import type { Operation, OperationParameter, OperationRequest } from '../operation.ts';
+import { declareInput, declareOutput, type Operation, type OperationRequest } from '../operation.ts';
 import { buildResourceResponse } from '../result.ts';
 import { type EverythingParameters, encodeEverythingParameters, readEverythingParameters } from './parameters.ts';
 import { openEverythingPosition, type Position, sealEverythingPosition } from './position.ts';
 import { findSupportingRows } from './supporting.ts';
 import { findFirstPosition, walk } from './walk.ts';
 
-const dates: readonly OperationParameter[] = [
-  { name: 'start', use: 'in', min: 0, max: 1, type: 'date', documentation: 'Care on this date or after it.' },
-  { name: 'end', use: 'in', min: 0, max: 1, type: 'date', documentation: 'Care on this date or before it.' },
+const dates = [
+  declareInput('start', 'date', 'Care on this date or after it.'),
+  declareInput('end', 'date', 'Care on this date or before it.'),
 ];
 
-const parameters: readonly OperationParameter[] = [
-  { name: '_since', use: 'in', min: 0, max: 1, type: 'instant', documentation: 'Resources changed after this moment.' },
-  { name: '_type', use: 'in', min: 0, max: '*', type: 'code', documentation: 'Types to return, separated by commas.' },
-  { name: '_count', use: 'in', min: 0, max: 1, type: 'integer', documentation: 'Matches of a page.' },
-  { name: '_cursor', use: 'in', min: 0, max: 1, type: 'string', documentation: 'Where a next link continues.' },
-  { name: 'return', use: 'out', min: 1, max: 1, type: 'Bundle', documentation: 'A searchset.' },
+const parameters = [
+  declareInput('_since', 'instant', 'Resources changed after this moment.'),
+  declareInput('_type', 'code', 'Types to return, separated by commas.', { max: '*' }),
+  declareInput('_count', 'integer', 'Matches of a page.'),
+  declareInput('_cursor', 'string', 'Where a next link continues.'),
+  declareOutput('return', 'Bundle', 'A searchset.'),
 ];
 
 export const patientEverything: Operation = {
@@ -75,12 +75,8 @@ async function answer(context: InteractionContext, request: OperationRequest): P
   if (first === undefined && asked.id !== '') return refuseNotFound(asked.type, asked.id);
   const position = asked.cursor === undefined ? first : openEverythingPosition(context, asked, asked.cursor);
   const page = position === undefined ? { rows: [], next: undefined } : await walk(context, asked, position);
-  const matches = await discloseRows(
-    context,
-    's',
-    page.rows.map(({ row }) => row),
-    {},
-  );
+  const rows = page.rows.map(({ row }) => row);
+  const matches = await discloseRows(context, 's', rows, {});
   const compartments = [...new Set(page.rows.map(({ of }) => of))];
   const supporting = await findSupportingRows(context, asked, matches, compartments);
   const isWhole = asked.cursor === undefined && page.next === undefined;

@@ -12,12 +12,16 @@ import { requireGrants } from '../../engine/rights/denials.ts';
 import { openRequestTerminology } from '../../engine/search/own-terminology.ts';
 import type { ExpandedCoding } from '../../terminology/terminology.ts';
 import { readBooleanInput, readIntegerInput, readTextInput, readTextInputs } from '../input.ts';
-import type { Operation, OperationInput, OperationRequest } from '../operation.ts';
+import {
+  declareInput,
+  declareOutput,
+  type Operation,
+  type OperationInput,
+  type OperationRequest,
+} from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
 import { buildOwnResourceResponse } from '../result.ts';
-import { readTerminologySource, type SourceParameters } from './terminology-source.ts';
-
-const source: SourceParameters = { kind: 'ValueSet', url: 'url', version: 'valueSetVersion', resource: 'valueSet' };
+import { readTerminologySource, valueSetSource } from './terminology-source.ts';
 
 /** Its filter means nothing, at great length. */
 export const costlyValueSet: JsonObject = {
@@ -45,40 +49,19 @@ export const expand: Operation = {
   types: ['ValueSet'],
   affectsState: false,
   parameters: [
-    { name: 'url', use: 'in', min: 0, max: 1, type: 'uri', documentation: 'Canonical URL of the value set.' },
-    { name: 'valueSet', use: 'in', min: 0, max: 1, type: 'ValueSet', documentation: 'The value set itself.' },
-    { name: 'valueSetVersion', use: 'in', min: 0, max: 1, type: 'string', documentation: 'Version of `url`.' },
-    { name: 'filter', use: 'in', min: 0, max: 1, type: 'string', documentation: 'Words that displays or codes hold.' },
-    { name: 'offset', use: 'in', min: 0, max: 1, type: 'integer', documentation: 'Codes to pass over.' },
-    {
-      name: 'count',
-      use: 'in',
-      min: 0,
-      max: 1,
-      type: 'integer',
-      documentation: 'Codes to return at most; 0: how many.',
-    },
-    { name: 'includeDesignations', use: 'in', min: 0, max: 1, type: 'boolean', documentation: 'With designations.' },
-    { name: 'includeDefinition', use: 'in', min: 0, max: 1, type: 'boolean', documentation: 'With the definition.' },
-    { name: 'activeOnly', use: 'in', min: 0, max: 1, type: 'boolean', documentation: 'Without inactive codes.' },
-    { name: 'excludeNested', use: 'in', min: 0, max: 1, type: 'boolean', documentation: 'The list is always flat.' },
-    { name: 'excludeNotForUI', use: 'in', min: 0, max: 1, type: 'boolean', documentation: 'Without abstract codes.' },
-    {
-      name: 'exclude-system',
-      use: 'in',
-      min: 0,
-      max: '*',
-      type: 'canonical',
-      documentation: 'Code systems to leave out.',
-    },
-    {
-      name: 'return',
-      use: 'out',
-      min: 1,
-      max: 1,
-      type: 'ValueSet',
-      documentation: 'The value set with its expansion.',
-    },
+    declareInput('url', 'uri', 'Canonical URL of the value set.'),
+    declareInput('valueSet', 'ValueSet', 'The value set itself.'),
+    declareInput('valueSetVersion', 'string', 'Version of `url`.'),
+    declareInput('filter', 'string', 'Words that displays or codes hold.'),
+    declareInput('offset', 'integer', 'Codes to pass over.'),
+    declareInput('count', 'integer', 'Codes to return at most; 0: how many.'),
+    declareInput('includeDesignations', 'boolean', 'With designations.'),
+    declareInput('includeDefinition', 'boolean', 'With the definition.'),
+    declareInput('activeOnly', 'boolean', 'Without inactive codes.'),
+    declareInput('excludeNested', 'boolean', 'The list is always flat.'),
+    declareInput('excludeNotForUI', 'boolean', 'Without abstract codes.'),
+    declareInput('exclude-system', 'canonical', 'Code systems to leave out.', { max: '*' }),
+    declareOutput('return', 'ValueSet', 'The value set with its expansion.'),
   ],
   authorize: (context, { level }) => requireGrants(context, 'ValueSet', level === 'instance' ? 'r' : 's'),
   answer,
@@ -91,37 +74,35 @@ export const expand: Operation = {
  */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   const { input } = request;
-  const paging = pagingOf(input);
-  const asked = await readTerminologySource(context, request, source);
+  const offset = countOf(input, 'offset');
+  const count = countOf(input, 'count');
+  const asked = await readTerminologySource(context, request, valueSetSource);
   if (asked === undefined) refuseParameter('url', 'is missing: url or valueSet says which value set to expand');
   const { valueSet, codings } = await openRequestTerminology(context).expand(asked, {
     activeOnly: readBooleanInput(input, 'activeOnly') ?? false,
     excludedSystems: new Set(readTextInputs(input, 'exclude-system').map((system) => system.split('|')[0] ?? system)),
   });
   const found = codings.filter(filterOf(context, input));
-  const page = found.slice(paging.offset, paging.count === undefined ? undefined : paging.offset + paging.count);
+  const page = found.slice(offset, count === undefined ? undefined : (offset ?? 0) + count);
+  const designated = readBooleanInput(input, 'includeDesignations') ?? false;
   const expansion = {
     identifier: `urn:uuid:${makeUuid()}`,
     timestamp: toInstant(context.clock.now()),
     total: found.length,
-    ...(readIntegerInput(input, 'offset') === undefined ? {} : { offset: paging.offset }),
+    ...(offset === undefined ? {} : { offset }),
     ...parametersOf(input),
     ...listOf(
       'contains',
-      page.map((coding) => containsOf(coding, readBooleanInput(input, 'includeDesignations') ?? false)),
+      page.map((coding) => containsOf(coding, designated)),
     ),
   };
-  return buildOwnResourceResponse({
-    ...headOf(valueSet, readBooleanInput(input, 'includeDefinition') ?? false),
-    expansion,
-  });
+  const head = headOf(valueSet, readBooleanInput(input, 'includeDefinition') ?? false);
+  return buildOwnResourceResponse({ ...head, expansion });
 }
 
-function pagingOf(input: OperationInput): { readonly offset: number; readonly count: number | undefined } {
-  for (const name of ['offset', 'count']) {
-    if ((readIntegerInput(input, name) ?? 0) < 0) refuseParameter(name, 'must be 0 or more');
-  }
-  return { offset: readIntegerInput(input, 'offset') ?? 0, count: readIntegerInput(input, 'count') };
+function countOf(input: OperationInput, name: string): number | undefined {
+  const count = readIntegerInput(input, name);
+  return count === undefined || count >= 0 ? count : refuseParameter(name, 'must be 0 or more');
 }
 
 /** Every word of `filter` begins a word of the display, or the code begins with the filter; upper and lower case alike. */
@@ -142,19 +123,16 @@ const filtering = { what: 'The filter of the expansion', cheaper: 'use fewer wor
 
 /** The parameters that made the list what it is: https://hl7.org/fhir/R4/valueset-definitions.html#ValueSet.expansion.parameter */
 function parametersOf(input: OperationInput): JsonObject {
-  const told: JsonValue[] = [];
-  for (const name of ['filter', 'exclude-system']) {
-    for (const value of readTextInputs(input, name)) {
-      told.push({ name, ...(name === 'filter' ? { valueString: value } : { valueUri: value }) });
-    }
-  }
   const count = readIntegerInput(input, 'count');
-  if (count !== undefined) told.push({ name: 'count', valueInteger: count });
-  for (const name of ['activeOnly', 'excludeNotForUI', 'includeDesignations']) {
-    const value = readBooleanInput(input, name);
-    if (value !== undefined) told.push({ name, valueBoolean: value });
-  }
-  return listOf('parameter', told);
+  return listOf('parameter', [
+    ...readTextInputs(input, 'filter').map((value) => ({ name: 'filter', valueString: value })),
+    ...readTextInputs(input, 'exclude-system').map((value) => ({ name: 'exclude-system', valueUri: value })),
+    ...(count === undefined ? [] : [{ name: 'count', valueInteger: count }]),
+    ...['activeOnly', 'excludeNotForUI', 'includeDesignations'].flatMap((name) => {
+      const value = readBooleanInput(input, name);
+      return value === undefined ? [] : [{ name, valueBoolean: value }];
+    }),
+  ]);
 }
 
 /** R4 allows no empty array. */
@@ -162,10 +140,8 @@ function listOf(name: string, values: JsonValue[]): JsonObject {
   return values.length === 0 ? {} : { [name]: values };
 }
 
-function containsOf(
-  { system, code, display, designations, isAbstract, isInactive }: ExpandedCoding,
-  withDesignations: boolean,
-) {
+function containsOf(coding: ExpandedCoding, withDesignations: boolean): JsonObject {
+  const { system, code, display, designations, isAbstract, isInactive } = coding;
   return {
     system,
     ...(isAbstract ? { abstract: true } : {}),
@@ -176,16 +152,7 @@ function containsOf(
   };
 }
 
-const headElements: readonly string[] = [
-  'id',
-  'url',
-  'identifier',
-  'version',
-  'name',
-  'title',
-  'status',
-  'experimental',
-];
+const headElements = ['id', 'url', 'identifier', 'version', 'name', 'title', 'status', 'experimental'];
 
 function headOf(valueSet: JsonObject, withDefinition: boolean): { readonly resourceType: 'ValueSet' } & JsonObject {
   const names = withDefinition ? [...headElements, 'compose'] : headElements;

@@ -8,9 +8,17 @@ import { buildGetRequest } from '../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
 import { requireGrants } from '../../engine/rights/denials.ts';
 import { openRequestTerminology } from '../../engine/search/own-terminology.ts';
+import { findText } from '../../search/json-values.ts';
 import { type Concept, findConcept } from '../../terminology/terminology.ts';
 import { readObjectInput, readTextInput, readTextInputs } from '../input.ts';
-import type { Operation, OperationInput, OperationRequest } from '../operation.ts';
+import {
+  declareInput,
+  declareOutput,
+  declareParts,
+  type Operation,
+  type OperationInput,
+  type OperationRequest,
+} from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
 import { buildParametersResponse, type OutputParameter } from '../result.ts';
 
@@ -26,44 +34,23 @@ export const lookup: Operation = {
   types: ['CodeSystem'],
   affectsState: false,
   parameters: [
-    { name: 'code', use: 'in', min: 0, max: 1, type: 'code', documentation: 'The code, with `system`.' },
-    { name: 'system', use: 'in', min: 0, max: 1, type: 'uri', documentation: 'The code system of `code`.' },
-    { name: 'version', use: 'in', min: 0, max: 1, type: 'string', documentation: 'The version of the system.' },
-    { name: 'coding', use: 'in', min: 0, max: 1, type: 'Coding', documentation: 'Instead of code and system.' },
-    {
-      name: 'property',
-      use: 'in',
-      min: 0,
-      max: '*',
-      type: 'code',
-      documentation: 'Properties to return; absent: all.',
-    },
-    { name: 'name', use: 'out', min: 1, max: 1, type: 'string', documentation: 'A name for the code system.' },
-    { name: 'version', use: 'out', min: 0, max: 1, type: 'string', documentation: 'The version of the system.' },
-    { name: 'display', use: 'out', min: 1, max: 1, type: 'string', documentation: 'The display of the code.' },
-    {
-      name: 'designation',
-      use: 'out',
-      min: 0,
-      max: '*',
-      documentation: 'Further displays.',
-      parts: [
-        { name: 'language', use: 'out', min: 0, max: 1, type: 'code', documentation: 'Its language.' },
-        { name: 'use', use: 'out', min: 0, max: 1, type: 'Coding', documentation: 'What it is for.' },
-        { name: 'value', use: 'out', min: 1, max: 1, type: 'string', documentation: 'The display.' },
-      ],
-    },
-    {
-      name: 'property',
-      use: 'out',
-      min: 0,
-      max: '*',
-      documentation: 'What the system says about the code.',
-      parts: [
-        { name: 'code', use: 'out', min: 1, max: 1, type: 'code', documentation: 'The property.' },
-        { name: 'value', use: 'out', min: 0, max: 1, type: 'string', documentation: 'Its value.' },
-      ],
-    },
+    declareInput('code', 'code', 'The code, with `system`.'),
+    declareInput('system', 'uri', 'The code system of `code`.'),
+    declareInput('version', 'string', 'The version of the system.'),
+    declareInput('coding', 'Coding', 'Instead of code and system.'),
+    declareInput('property', 'code', 'Properties to return; absent: all.', { max: '*' }),
+    declareOutput('name', 'string', 'A name for the code system.'),
+    declareOutput('version', 'string', 'The version of the system.', { min: 0 }),
+    declareOutput('display', 'string', 'The display of the code.'),
+    declareParts('designation', 'Further displays.', [
+      declareOutput('language', 'code', 'Its language.', { min: 0 }),
+      declareOutput('use', 'Coding', 'What it is for.', { min: 0 }),
+      declareOutput('value', 'string', 'The display.'),
+    ]),
+    declareParts('property', 'What the system says about the code.', [
+      declareOutput('code', 'code', 'The property.'),
+      declareOutput('value', 'string', 'Its value.', { min: 0 }),
+    ]),
   ],
   authorize: (context) => requireGrants(context, 'CodeSystem', 's'),
   answer,
@@ -95,11 +82,11 @@ function asked(input: OperationInput): { code: string; system: string; version: 
   const coding = readObjectInput(input, 'coding');
   const given = readTextInput(input, 'code');
   if (coding !== undefined && given !== undefined) refuseParameter('coding', 'cannot be given together with code');
-  const code = given ?? textOf(coding?.['code']);
-  const system = readTextInput(input, 'system') ?? textOf(coding?.['system']);
+  const code = given ?? findText(coding, 'code');
+  const system = readTextInput(input, 'system') ?? findText(coding, 'system');
   if (code === undefined) refuseParameter('code', 'is missing: code and system, or coding, say what to look up');
   if (system === undefined) refuseParameter('system', 'is missing: it says which code system the code is of');
-  return { code, system, version: readTextInput(input, 'version') ?? textOf(coding?.['version']) };
+  return { code, system, version: readTextInput(input, 'version') ?? findText(coding, 'version') };
 }
 
 function designationOf(designation: JsonValue): OutputParameter[] {
@@ -133,8 +120,4 @@ function propertiesOf(concept: Concept, wanted: ReadonlySet<string>): OutputPara
         { name: 'value', type, value },
       ],
     }));
-}
-
-function textOf(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

@@ -20,6 +20,14 @@ export interface SourceParameters {
   readonly resource: string;
 }
 
+/** Of operations on value sets. */
+export const valueSetSource: SourceParameters = {
+  kind: 'ValueSet',
+  url: 'url',
+  version: 'valueSetVersion',
+  resource: 'valueSet',
+};
+
 /**
  * The canonical URL or the resource; undefined where nothing says it.
  * @throws PraxisError `operation-parameter-invalid` when more than one thing says it; `resource-not-found`,
@@ -40,10 +48,8 @@ export async function readTerminologySource(
     return readOwn(context, names.kind, request.place.id);
   }
   if (url !== undefined && resource !== undefined) {
-    refuseParameter(
-      names.resource,
-      `cannot be given together with ${names.url}: one of them says which ${names.kind} is meant`,
-    );
+    const problem = `cannot be given together with ${names.url}: one of them says which ${names.kind} is meant`;
+    refuseParameter(names.resource, problem);
   }
   if (url === undefined) return resource;
   if (version !== undefined && url.includes('|'))

@@ -3,23 +3,16 @@
  * a code system (https://hl7.org/fhir/R4/codesystem-operation-validate-code.html).
  */
 
-import type { JsonObject } from '@praxis/fhir';
 import { buildGetRequest, buildOperationRequest } from '../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
 import { requireGrants } from '../../engine/rights/denials.ts';
 import { openRequestTerminology } from '../../engine/search/own-terminology.ts';
-import {
-  type CodeSystem,
-  findConcept,
-  openCodeSystemEffort,
-  readCodeSystem,
-  type Terminology,
-} from '../../terminology/terminology.ts';
+import { type CodeSystem, findConcept, openCodeSystemEffort, readCodeSystem } from '../../terminology/terminology.ts';
 import { readBooleanInput, readTextInput } from '../input.ts';
-import type { Operation, OperationRequest } from '../operation.ts';
+import { declareInput, type Operation, type OperationRequest } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
 import { costlyValueSet } from './expand.ts';
-import { readTerminologySource, type SourceParameters } from './terminology-source.ts';
+import { readTerminologySource, type SourceParameters, valueSetSource } from './terminology-source.ts';
 import {
   type AskedCoding,
   buildJudgementResponse,
@@ -28,13 +21,6 @@ import {
   judgeDisplay,
   readCodings,
 } from './validated-coding.ts';
-
-const valueSetSource: SourceParameters = {
-  kind: 'ValueSet',
-  url: 'url',
-  version: 'valueSetVersion',
-  resource: 'valueSet',
-};
 
 export const validateCodeInValueSet: Operation = {
   name: 'validate-code',
@@ -53,10 +39,10 @@ export const validateCodeInValueSet: Operation = {
   types: ['ValueSet'],
   affectsState: false,
   parameters: [
-    { name: 'url', use: 'in', min: 0, max: 1, type: 'uri', documentation: 'Canonical URL of the value set.' },
-    { name: 'valueSet', use: 'in', min: 0, max: 1, type: 'ValueSet', documentation: 'The value set itself.' },
-    { name: 'valueSetVersion', use: 'in', min: 0, max: 1, type: 'string', documentation: 'Version of `url`.' },
-    { name: 'system', use: 'in', min: 0, max: 1, type: 'uri', documentation: 'Code system of `code`; absent: any.' },
+    declareInput('url', 'uri', 'Canonical URL of the value set.'),
+    declareInput('valueSet', 'ValueSet', 'The value set itself.'),
+    declareInput('valueSetVersion', 'string', 'Version of `url`.'),
+    declareInput('system', 'uri', 'Code system of `code`; absent: any.'),
     ...codingParameters,
   ],
   authorize: (context, { level }) => requireGrants(context, 'ValueSet', level === 'instance' ? 'r' : 's'),
@@ -82,9 +68,9 @@ export const validateCodeInCodeSystem: Operation = {
   types: ['CodeSystem'],
   affectsState: false,
   parameters: [
-    { name: 'url', use: 'in', min: 0, max: 1, type: 'uri', documentation: 'Canonical URL of the code system.' },
-    { name: 'codeSystem', use: 'in', min: 0, max: 1, type: 'CodeSystem', documentation: 'The code system itself.' },
-    { name: 'version', use: 'in', min: 0, max: 1, type: 'string', documentation: 'Version of `url`.' },
+    declareInput('url', 'uri', 'Canonical URL of the code system.'),
+    declareInput('codeSystem', 'CodeSystem', 'The code system itself.'),
+    declareInput('version', 'string', 'Version of `url`.'),
     ...codingParameters,
   ],
   authorize: (context, { level }) => requireGrants(context, 'CodeSystem', level === 'instance' ? 'r' : 's'),
@@ -102,28 +88,17 @@ async function answerForValueSet(context: InteractionContext, request: Operation
   if (valueSet === undefined) refuseParameter('url', 'is missing: url or valueSet says which value set is meant');
   const terminology = openRequestTerminology(context);
   const abstractAllowed = readBooleanInput(request.input, 'abstract') ?? false;
-  const judgements: Judgement[] = [];
-  for (const coding of codings) {
-    judgements.push(await inValueSet(context, terminology, valueSet, coding, abstractAllowed));
-  }
-  return buildJudgementResponse(judgements);
-}
-
-async function inValueSet(
-  { budget }: InteractionContext,
-  terminology: Terminology,
-  valueSet: string | JsonObject,
-  coding: AskedCoding,
-  abstractAllowed: boolean,
-): Promise<Judgement> {
-  const membership = await terminology.contains(valueSet, coding);
-  if (membership.is === 'not-member') return { result: false, message: 'The code is not in the value set' };
-  if (membership.is === 'undecided') {
-    return { result: false, message: `It cannot be said: ${membership.system} is not loaded here, or only in part` };
-  }
-  if (membership.isAbstract && !abstractAllowed) return abstractCode;
-  budget.spend(membership.designations.length, judging);
-  return judgeDisplay(coding, membership);
+  const judge = async (coding: AskedCoding): Promise<Judgement> => {
+    const membership = await terminology.contains(valueSet, coding);
+    if (membership.is === 'not-member') return { result: false, message: 'The code is not in the value set' };
+    if (membership.is === 'undecided') {
+      return { result: false, message: `It cannot be said: ${membership.system} is not loaded here, or only in part` };
+    }
+    if (membership.isAbstract && !abstractAllowed) return abstractCode;
+    context.budget.spend(membership.designations.length, judging);
+    return judgeDisplay(coding, membership);
+  };
+  return buildJudgementResponse(await Array.fromAsync(codings, judge));
 }
 
 const judging = { what: 'The comparison of displays', cheaper: 'ask about fewer codings' };
@@ -147,8 +122,7 @@ async function answerForCodeSystem(context: InteractionContext, request: Operati
       : undefined;
   const terminology = openRequestTerminology(context);
   const abstractAllowed = readBooleanInput(request.input, 'abstract') ?? false;
-  const judgements: Judgement[] = [];
-  for (const coding of codings) {
+  const judge = async (coding: AskedCoding): Promise<Judgement> => {
     const asked = typeof source === 'string' ? source : coding.system;
     const system = sent ?? (asked === undefined ? undefined : await terminology.requireCodeSystem(asked));
     if (system === undefined) {
@@ -156,9 +130,9 @@ async function answerForCodeSystem(context: InteractionContext, request: Operati
     }
     budget.spend(1 + (findConcept(system, coding.code)?.designations.length ?? 0), judging);
     await budget.breathe(judging);
-    judgements.push(inCodeSystem(system, coding, abstractAllowed));
-  }
-  return buildJudgementResponse(judgements);
+    return inCodeSystem(system, coding, abstractAllowed);
+  };
+  return buildJudgementResponse(await Array.fromAsync(codings, judge));
 }
 
 function inCodeSystem(system: CodeSystem, coding: AskedCoding, abstractAllowed: boolean): Judgement {

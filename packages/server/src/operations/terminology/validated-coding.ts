@@ -2,44 +2,24 @@
  * The parameters of $validate-code that say what is to be judged, and the judgement on its display
  * (https://hl7.org/fhir/R4/valueset-operation-validate-code.html).
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
+import { isJsonObject, type JsonValue } from '@praxis/fhir';
 import type { FhirResponse } from '../../engine/context.ts';
+import { listElements } from '../../terminology/elements.ts';
 import type { SystemCode } from '../../terminology/terminology.ts';
-import { readObjectInput, readTextInput } from '../input.ts';
-import type { OperationInput, OperationParameter } from '../operation.ts';
+import { readObjectInput, readObjectInputs, readTextInput } from '../input.ts';
+import { declareInput, declareOutput, type OperationInput, type OperationParameter } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
 import { buildParametersResponse, type OutputParameter } from '../result.ts';
 
 export const codingParameters: readonly OperationParameter[] = [
-  { name: 'code', use: 'in', min: 0, max: 1, type: 'code', documentation: 'The code.' },
-  {
-    name: 'display',
-    use: 'in',
-    min: 0,
-    max: 1,
-    type: 'string',
-    documentation: 'The display of the code, to be checked.',
-  },
-  { name: 'coding', use: 'in', min: 0, max: 1, type: 'Coding', documentation: 'A coding.' },
-  {
-    name: 'codeableConcept',
-    use: 'in',
-    min: 0,
-    max: 1,
-    type: 'CodeableConcept',
-    documentation: 'One coding must be valid.',
-  },
-  {
-    name: 'abstract',
-    use: 'in',
-    min: 0,
-    max: 1,
-    type: 'boolean',
-    documentation: 'Whether codes that only group others are valid.',
-  },
-  { name: 'result', use: 'out', min: 1, max: 1, type: 'boolean', documentation: 'Whether it is valid.' },
-  { name: 'message', use: 'out', min: 0, max: 1, type: 'string', documentation: 'Why it is not.' },
-  { name: 'display', use: 'out', min: 0, max: 1, type: 'string', documentation: 'The display to show for the code.' },
+  declareInput('code', 'code', 'The code.'),
+  declareInput('display', 'string', 'The display of the code, to be checked.'),
+  declareInput('coding', 'Coding', 'A coding.'),
+  declareInput('codeableConcept', 'CodeableConcept', 'One coding must be valid.'),
+  declareInput('abstract', 'boolean', 'Whether codes that only group others are valid.'),
+  declareOutput('result', 'boolean', 'Whether it is valid.'),
+  declareOutput('message', 'string', 'Why it is not.', { min: 0 }),
+  declareOutput('display', 'string', 'The display to show for the code.', { min: 0 }),
 ];
 
 export interface AskedCoding extends SystemCode {
@@ -58,21 +38,28 @@ export interface Judgement {
  * @throws PraxisError `operation-parameter-invalid`
  */
 export function readCodings(input: OperationInput, systemOfCode: string | undefined): readonly AskedCoding[] {
-  const given = ['code', 'coding', 'codeableConcept'].filter((name) => input.has(name));
-  const [name, second] = given;
+  const sent: Readonly<Record<string, readonly SentCoding[]>> = {
+    code: [{ code: readTextInput(input, 'code'), system: systemOfCode, display: readTextInput(input, 'display') }],
+    coding: readObjectInputs(input, 'coding'),
+    codeableConcept: listElements(readObjectInput(input, 'codeableConcept')?.['coding']),
+  };
+  const [name, second] = Object.keys(sent).filter((each) => input.has(each));
   if (name === undefined) refuseParameter('code', 'is missing: code, coding or codeableConcept says what to validate');
   if (second !== undefined) refuseParameter(second, `cannot be given together with ${name}`);
-  if (name === 'code') {
-    return [asked(readTextInput(input, 'code'), systemOfCode, readTextInput(input, 'display'))].flatMap(
-      (each) => each ?? [],
-    );
-  }
-  const list: readonly JsonValue[] =
-    name === 'coding'
-      ? [readObjectInput(input, 'coding') ?? null]
-      : arrayOf(readObjectInput(input, 'codeableConcept')?.['coding']);
-  const codings = list.filter(isJsonObject).flatMap((coding) => codingOf(coding) ?? []);
+  const codings = (sent[name] ?? []).flatMap(askedCoding);
   return codings.length > 0 ? codings : refuseParameter(name, 'holds no code');
+}
+
+interface SentCoding {
+  readonly code?: JsonValue | undefined;
+  readonly system?: JsonValue | undefined;
+  readonly display?: JsonValue | undefined;
+}
+
+function askedCoding({ code, system, display }: SentCoding): readonly AskedCoding[] {
+  if (typeof code !== 'string') return [];
+  const ofSystem = typeof system === 'string' ? { system } : {};
+  return [{ code, ...ofSystem, ...(typeof display === 'string' ? { display } : {}) }];
 }
 
 /** What is said about a code that is valid but for its display: false where another display was given. */
@@ -96,27 +83,6 @@ export function buildJudgementResponse(judgements: readonly Judgement[]): FhirRe
   if (best.message !== undefined) output.push({ name: 'message', type: 'string', value: best.message });
   if (best.display !== undefined) output.push({ name: 'display', type: 'string', value: best.display });
   return buildParametersResponse(output);
-}
-
-function codingOf({ code, system, display }: JsonObject): AskedCoding | undefined {
-  return asked(textOf(code), textOf(system), textOf(display));
-}
-
-function asked(
-  code: string | undefined,
-  system: string | undefined,
-  display: string | undefined,
-): AskedCoding | undefined {
-  if (code === undefined) return undefined;
-  return { code, ...(system === undefined ? {} : { system }), ...(display === undefined ? {} : { display }) };
-}
-
-function textOf(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-function arrayOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function folded(text: string): string {
