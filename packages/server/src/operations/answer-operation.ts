@@ -4,7 +4,7 @@
  */
 import { fail } from '../base/errors.ts';
 import { openAudit, recordSearchedPatients } from '../engine/audit-recorder.ts';
-import type { FhirRequest, FhirResponse, InteractionContext } from '../engine/context.ts';
+import type { FhirCall, FhirResponse, InteractionContext } from '../engine/context.ts';
 import { withIdempotency } from '../engine/write/idempotency.ts';
 import { requireUnended } from '../storage/rows.ts';
 import type { Operation, OperationLevel, OperationPlace } from './operation.ts';
@@ -12,15 +12,10 @@ import { readInput } from './read-input.ts';
 import { isDefinedOn, listOperations } from './registry.ts';
 
 /** A request for an operation. */
-export interface OperationCall {
+export interface OperationCall extends Pick<FhirCall, 'type' | 'id' | 'versionId' | 'open'> {
   /** Without the `$`. */
   readonly operation: string;
   readonly method: string;
-  readonly type: string;
-  readonly id: string;
-  readonly versionId: string;
-  /** As that of a FhirCall: called after the access check. */
-  readonly open: () => Promise<FhirRequest>;
 }
 
 /**
@@ -39,11 +34,7 @@ export async function answerOperation(context: InteractionContext, call: Operati
   }
 }
 
-async function answerAt(
-  context: InteractionContext,
-  call: OperationCall,
-  place: OperationPlace,
-): Promise<FhirResponse> {
+async function answerAt(context: InteractionContext, call: OperationCall, place: OperationPlace) {
   const operation = requireOperation(call, place);
   operation.authorize(context, place);
   const request = await call.open();
@@ -78,9 +69,7 @@ function placeOf({ type, id, versionId }: OperationCall): OperationPlace {
  * @throws PraxisError `operation-unknown`, `method-not-allowed`
  */
 function requireOperation(call: OperationCall, place: OperationPlace): Operation {
-  const named = listOperations()
-    .filter(({ name }) => name === call.operation)
-    .filter((each) => isDefinedOn(each, call.type));
+  const named = listOperations().filter((each) => each.name === call.operation && isDefinedOn(each, call.type));
   if (named.length === 0) return unknown(call, place);
   const operation = named.find((each) => isAt(each, place));
   if (operation === undefined) return wrongLevel(call, named);
@@ -103,11 +92,9 @@ function isAt({ levels, ofVersions }: Operation, place: OperationPlace): boolean
 }
 
 function unknown({ operation, type }: OperationCall, place: OperationPlace): never {
-  const served = listOperations()
-    .filter((each) => isDefinedOn(each, type) && isAt(each, place))
-    .map(({ name }) => `$${name}`);
-  const list =
-    served.length === 0 ? 'none is' : `${[...new Set(served)].join(', ')} ${served.length === 1 ? 'is' : 'are'}`;
+  const served = listOperations().filter((each) => isDefinedOn(each, type) && isAt(each, place));
+  const names = [...new Set(served.map(({ name }) => `$${name}`))].join(', ');
+  const list = served.length === 0 ? 'none is' : `${names} ${served.length === 1 ? 'is' : 'are'}`;
   return fail('operation-unknown', { diagnostics: `$${operation} is no operation of this path; served here: ${list}` });
 }
 

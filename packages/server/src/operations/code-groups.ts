@@ -3,7 +3,8 @@
  * same system and code are equal, the codings of one concept are equal to each other, and so on transitively; concepts
  * without codings are equal by their text.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
+import type { JsonObject } from '@praxis/fhir';
+import { listElements } from '../terminology/elements.ts';
 
 /** For each CodeableConcept the number of its group; equal numbers: the same group. */
 export function groupConcepts(concepts: readonly JsonObject[]): readonly number[] {
@@ -28,11 +29,7 @@ function rootOf(parents: number[], index: number): number {
 }
 
 function keysOf({ coding, text }: JsonObject): readonly string[] {
-  const codings = listOf(coding).filter((each) => typeof each.code === 'string');
+  const codings = listElements(coding).filter((each) => typeof each.code === 'string');
   if (codings.length > 0) return codings.map(({ system, code }) => JSON.stringify([system ?? '', code ?? '']));
   return [JSON.stringify([typeof text === 'string' ? text : null])];
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

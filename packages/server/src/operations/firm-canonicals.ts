@@ -3,7 +3,7 @@
  *
  * https://hl7.org/fhir/R4/references.html#canonical
  */
-import { type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
+import { type JsonObject, parseJsonObject } from '@praxis/fhir';
 import { unwrapDisclosed } from '../access/disclosure.ts';
 import { PraxisError } from '../base/errors.ts';
 import type { InteractionContext } from '../engine/context.ts';
@@ -34,7 +34,7 @@ export async function findCanonical(
     const page = planPage(target);
     const [row] = page.cut(await context.store.selectPage(context.scope, page.statement)).rows;
     const text = row === undefined ? undefined : discloseRow(context, 's', row, {});
-    return text === undefined ? undefined : objectOf(parseJson(unwrapDisclosed(text)));
+    return text && parseJsonObject(unwrapDisclosed(text));
   } catch (error) {
     if (error instanceof PraxisError && error.code === 'access-denied') return undefined;
     throw error;
@@ -44,10 +44,4 @@ export async function findCanonical(
 /** https://hl7.org/fhir/R4/search.html#escaping */
 function escaped(text: string): string {
   return text.replace(/[\\,|$]/g, '\\$&');
-}
-
-function objectOf(value: JsonValue): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
-    ? value
-    : undefined;
 }

@@ -16,10 +16,6 @@ const families: readonly ReadonlySet<string>[] = [
   new Set(['date', 'dateTime', 'instant']),
 ];
 
-const booleans: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['false', false],
-]);
 const integers: ReadonlySet<string> = new Set(['integer', 'positiveInt', 'unsignedInt']);
 const integerMax = 2 ** 31 - 1;
 
@@ -28,14 +24,8 @@ const integerMax = 2 ** 31 - 1;
  * @throws PraxisError `operation-parameter-invalid`
  */
 export function parsePrimitive(name: string, type: string, text: string): JsonValue {
-  const value = valueOfText(type, text);
-  return (
-    value ??
-    refuseParameter(
-      name,
-      `takes ${type === 'boolean' ? 'true or false' : `a value of type ${type}`}${describeExample(type)}`,
-    )
-  );
+  const wanted = type === 'boolean' ? 'true or false' : `a value of type ${type}`;
+  return valueOfText(type, text) ?? refuseParameter(name, `takes ${wanted}${describeExample(type)}`);
 }
 
 /** A right value, as the end of a sentence; '' for types of which anything is. */
@@ -71,13 +61,10 @@ export function convertPrimitive(type: string, sent: string, value: JsonValue): 
 }
 
 function valueOfText(type: string, text: string): JsonValue | undefined {
-  if (type === 'boolean') return booleans.get(text);
+  if (type === 'boolean') return text === 'true' || text === 'false' ? text === 'true' : undefined;
   if (!fits(type, text)) return undefined;
   if (integers.has(type)) return Math.abs(Number(text)) <= integerMax ? Number(text) : undefined;
-  return type === 'decimal' ? decimalOf(text) : text;
-}
-
-function decimalOf(text: string): JsonValue {
+  if (type !== 'decimal') return text;
   return String(Number(text)) === text ? Number(text) : JSON.rawJSON(text);
 }
 

@@ -13,6 +13,7 @@ import {
 import { fail } from '../base/errors.ts';
 import type { FhirRequest } from '../engine/context.ts';
 import { requireResource } from '../engine/write/build-write.ts';
+import { listElements } from '../terminology/elements.ts';
 import type { InputValue, Operation, OperationInput, OperationParameter } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
 import { convertPrimitive, describeExample, parsePrimitive } from './primitive-input.ts';
@@ -77,9 +78,9 @@ function readBody(declared: readonly OperationParameter[], body: JsonValue, to: 
   }
   if (body.resourceType === 'Parameters') {
     const parameters = requireResource(withPlaceholders(body, declared), 'Parameters', to.budget);
-    const sent = listOf(body.parameter);
+    const sent = listElements(body.parameter);
     requireFew(sent.length);
-    return readParameters(declared, listOf(parameters.parameter), sent, to, '');
+    return readParameters(declared, listElements(parameters.parameter), sent, to, '');
   }
   const [single, ...others] = declared.filter(({ type }) => type !== undefined && isSubtypeOf(type, 'Resource'));
   if (single === undefined || others.length > 0) {
@@ -125,7 +126,7 @@ function readParameters(
 function inputValue(parameter: OperationParameter, sent: JsonObject, name: string, budget: StepBudget): InputValue {
   if (parameter.parts !== undefined) {
     const parts = new Map<string, InputValue[]>();
-    const list = listOf(sent.part);
+    const list = listElements(sent.part);
     readParameters(parameter.parts, list, list, { input: parts, budget }, `${name}.`);
     requireCardinality(parameter.parts, parts, `${name}.`);
     return { type: '', value: null, parts };
@@ -162,12 +163,10 @@ function dataValue({ type = '' }: OperationParameter, name: string, suffix: stri
     }
     return { type: sent, value: read, parts: new Map() };
   }
-  if (type !== 'Element' && !isSubtypeOf(suffix, type)) refuseParameter(name, `takes ${typeText(type)}`);
+  if (type !== 'Element' && !isSubtypeOf(suffix, type)) {
+    refuseParameter(name, `takes ${isSubtypeOf(type, 'Resource') ? `resource (${type})` : `value${type}`}`);
+  }
   return { type: suffix, value, parts: new Map() };
-}
-
-function typeText(type: string): string {
-  return isSubtypeOf(type, 'Resource') ? `resource (${type})` : `value${type}`;
 }
 
 function requireCardinality(declared: readonly OperationParameter[], input: OperationInput, whole: string): void {
@@ -192,8 +191,4 @@ function requireFew(count: number): void {
 
 function add(input: Map<string, InputValue[]>, name: string, value: InputValue): void {
   input.set(name, [...(input.get(name) ?? []), value]);
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

@@ -8,19 +8,17 @@ import { toInstant } from '../../base/clock.ts';
 import type { BundleEntry } from '../../engine/bundle-text.ts';
 import type { InteractionContext } from '../../engine/context.ts';
 import { formatEtag } from '../../engine/preconditions.ts';
+import type { RightsContext } from '../../engine/rights/denials.ts';
 import { compileCriterionTest, discloseRow } from '../../engine/rights/disclosing.ts';
 import type { Change, ChangePlace, StoredResource } from '../../storage/store.ts';
 import type { FollowerPlace } from './cursor.ts';
 
 /** Types of which some rows only may be searched: of those it matters what was before a change. */
-export function listComparedTypes(
-  { policy }: Pick<InteractionContext, 'policy'>,
-  types: readonly string[],
-): readonly string[] {
-  return types.filter((type) => !seesAllRows({ policy }, type));
+export function listComparedTypes(context: RightsContext, types: readonly string[]): readonly string[] {
+  return types.filter((type) => !seesAllRows(context, type));
 }
 
-function seesAllRows({ policy }: Pick<InteractionContext, 'policy'>, type: string): boolean {
+function seesAllRows({ policy }: RightsContext, type: string): boolean {
   return policy.grants(type, 's').some(({ criteria }) => criteria.length === 0);
 }
 

@@ -41,19 +41,13 @@ export function readEverythingParameters({ type, id, input }: OperationRequest):
 }
 
 /** The parameters as a link repeats them, without the cursor. */
-export function encodeEverythingParameters({
-  since,
-  start,
-  end,
-  types,
-  count,
-}: EverythingParameters): SearchParameters {
+export function encodeEverythingParameters(asked: EverythingParameters): SearchParameters {
   const texts: readonly (readonly [string, string | undefined])[] = [
-    ['start', start],
-    ['end', end],
-    ['_since', since],
-    ['_type', types && [...types].join(',')],
-    ['_count', String(count)],
+    ['start', asked.start],
+    ['end', asked.end],
+    ['_since', asked.since],
+    ['_type', asked.types && [...asked.types].join(',')],
+    ['_count', String(asked.count)],
   ];
   return texts.flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]));
 }

@@ -23,11 +23,6 @@ export interface WalkedPage {
   readonly next: Position | undefined;
 }
 
-interface FoundRows {
-  readonly rows: readonly StoredResource[];
-  readonly next: string | undefined;
-}
-
 /** The first page of all that the caller may see; undefined when there is no resource whose compartment it would be. */
 export async function findFirstPosition(
   context: InteractionContext,
@@ -35,15 +30,10 @@ export async function findFirstPosition(
   cursor?: string,
 ): Promise<Position | undefined> {
   const { type, id } = asked;
-  const { rows, next } = await search(
-    context,
-    type,
-    [...(id === '' ? [] : [['_id', id] as const])],
-    oneWithoutContent,
-    cursor,
-  );
+  const parameters: SearchParameters = id === '' ? [] : [['_id', id]];
+  const { rows, next } = await search(context, type, parameters, oneWithoutContent, cursor);
   const [first] = rows;
-  return first && { of: first.id, following: id === '' ? next : undefined, type, within: undefined };
+  return first && { of: first.id, following: id === '' ? next?.cursor : undefined, type, within: undefined };
 }
 
 /** The page that begins at `position`. */
@@ -95,7 +85,7 @@ async function walkCompartment(
       if (isFull && found.rows.length > 0) return { rows, next: { ...position, type, within } };
       if (!isFull) rows.push(...found.rows);
       bytesLeft = Math.max(0, bytesLeft - countBytes(found.rows));
-      within = found.next;
+      within = found.next?.cursor;
     } while (within !== undefined);
   }
   return { rows, next: undefined };
@@ -116,14 +106,10 @@ async function search(
   room: Room,
   cursor: string | undefined,
   scope?: CompartmentScope,
-): Promise<FoundRows> {
-  const all = [
-    ...parameters,
-    ['_count', String(room.rows)] as const,
-    ...(cursor === undefined ? [] : [['_cursor', cursor] as const]),
-  ];
+) {
+  const place = cursor === undefined ? [] : [['_cursor', cursor] as const];
+  const all = [...parameters, ['_count', String(room.rows)] as const, ...place];
   const target = await planSearch(context, type, all, { return: undefined, handling: 'strict' }, scope);
   const page = planPage(target, room.bytes);
-  const { rows, next } = page.cut(await context.store.selectPage(context.scope, page.statement));
-  return { rows, next: next?.cursor };
+  return page.cut(await context.store.selectPage(context.scope, page.statement));
 }
