@@ -6,13 +6,13 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminReply } from '../admin/administration.ts';
 import { bodyBytesMax } from '../admin/input.ts';
-import { fail, type PraxisError } from '../base/errors.ts';
+import type { PraxisError } from '../base/errors.ts';
 import { buildAdministrationDocument } from '../openapi/administration.ts';
 import { version } from '../version.ts';
 import { buildErrorHeaders, isRefusal, logFault, toPraxisError } from './answer/errors.ts';
 import { makeTextFile, sendTextFile, type TextFile } from './answer/text-file.ts';
 import { decodeUtf8, readBytes } from './request/body.ts';
-import type { Route } from './request/paths.ts';
+import { type Route, requireGet } from './request/paths.ts';
 import type { ServerServices } from './services.ts';
 
 const documentPath = '/openapi.json';
@@ -28,7 +28,7 @@ export async function answerAdministration(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   try {
-    if (route.path === documentPath) return await answerDocument(parts, request, reply);
+    if (route.path === documentPath) return await answerDocument(parts, reply);
     return send(reply, await ask(parts, belowApi(route.path), query, request));
   } catch (thrown) {
     const error = toPraxisError(thrown);
@@ -57,15 +57,10 @@ function ask(parts: ServerServices, path: string, query: string, request: Fastif
   });
 }
 
-async function answerDocument(
-  parts: ServerServices,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  if (request.method !== 'GET' && request.method !== 'HEAD')
-    fail('method-not-allowed', { diagnostics: 'This path takes GET', headers: { allow: 'GET, HEAD' } });
+async function answerDocument(parts: ServerServices, reply: FastifyReply): Promise<FastifyReply> {
+  requireGet(reply.request);
   document ??= makeTextFile('application/json; charset=utf-8', JSON.stringify(buildAdministrationDocument(version)));
-  return await sendTextFile(parts.compressor, document, request, reply);
+  return await sendTextFile(parts.compressor, document, reply);
 }
 
 function send(reply: FastifyReply, { status, body }: AdminReply): FastifyReply {

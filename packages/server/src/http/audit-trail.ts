@@ -85,40 +85,23 @@ function turnedAway(
   };
 }
 
-/** What the endpoints of a realm, and the legacy one, are asked for. */
-export type TokenAction = 'token' | 'introspect' | 'revoke';
-
 /**
  * Keeps the row of a token request, an introspection or a revocation in the service's ledger, and in that of the firm where
- * the caller has proved to have an account; a firm that was only named learns nothing. Undefined, or a promise of room to
- * wait for, in the same cases wherever the row goes.
+ * the caller has proved to have an account; a firm that was only named learns nothing. The token itself is nowhere in it.
+ * Undefined, or a promise of room to wait for, in the same cases wherever the row goes.
  * @param place the realm, or environment and firm of the legacy endpoint
  */
 export function keepTokenRow(
   parts: Pick<ServerServices, 'clock' | 'ledger'>,
   request: FastifyRequest,
-  action: TokenAction,
-  place: string,
-  reply: TokenReply,
-): Promise<void> | undefined {
-  const row = tokenRow(parts, request, action, place, reply);
-  const { firm } = reply.record;
-  const room = parts.ledger.keep(serviceLedger, [row]);
-  return firm === undefined ? room : (parts.ledger.keep(firm, [row]) ?? room);
-}
-
-/** The token itself is nowhere in it. */
-function tokenRow(
-  parts: Pick<ServerServices, 'clock'>,
-  request: FastifyRequest,
-  action: TokenAction,
+  action: 'token' | 'introspect' | 'revoke',
   place: string,
   { record, status }: TokenReply,
-): AccessRow {
-  const { grantType, outcome, subject, application, tokenId, active } = record;
+): Promise<void> | undefined {
+  const { grantType, outcome, subject, application, tokenId, active, firm } = record;
   const flow = grantType ?? record.flow;
-  const refused = status === 200 ? {} : { reason: outcome };
-  return {
+  const repeats = JSON.stringify([action, place, flow, outcome, subject, application, tokenId]);
+  const row: AccessRow = {
     atMs: parts.clock.now(),
     application: application ?? 0,
     interaction: action,
@@ -129,9 +112,8 @@ function tokenRow(
     ...(subject === undefined ? {} : { subject }),
     ...(tokenId === undefined ? {} : { tokenId }),
     ...(active === true ? { shown: 1 } : {}),
-    ...refused,
-    ...(status === 200
-      ? {}
-      : { repeats: JSON.stringify([action, place, flow, outcome, subject, application, tokenId]) }),
+    ...(status === 200 ? {} : { reason: outcome, repeats }),
   };
+  const room = parts.ledger.keep(serviceLedger, [row]);
+  return firm === undefined ? room : (parts.ledger.keep(firm, [row]) ?? room);
 }

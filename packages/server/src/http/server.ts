@@ -93,29 +93,29 @@ function watchTheDoor(server: FastifyInstance['server'], parts: ServerServices):
     if (!isOurs) return handle(request, response);
     parts.places.enter(request, response, {
       proceed: () => handle(request, response),
-      refuse: (error) => refuseAtTheDoor(request, response, error, security, parts),
+      refuse(error) {
+        const { status } = error;
+        parts.metrics.requestDurationSeconds.observe({ route: 'fhir', method: request.method ?? '', status }, 0);
+        const { headers, body } = outcomeOf(error, security);
+        response.writeHead(status, headers);
+        response.end(body);
+      },
     });
   });
   server.once('close', () => parts.places.close());
 }
 
-function refuseAtTheDoor(
-  request: IncomingMessage,
-  response: ServerResponse,
-  error: PraxisError,
-  security: Readonly<Record<string, string>>,
-  { metrics }: ServerServices,
-): void {
-  metrics.requestDurationSeconds.observe({ route: 'fhir', method: request.method ?? '', status: error.status }, 0);
+/** What is answered without Fastify. */
+function outcomeOf(error: PraxisError, security: Readonly<Record<string, string>>, requestId = makeUuid()) {
   const body = unwrapDisclosed(buildErrorOutcome(error));
-  response.writeHead(error.status, {
-    'x-request-id': makeUuid(),
+  const headers = {
+    'x-request-id': requestId,
     ...security,
     'content-type': fhirJson.contentType,
     'content-length': Buffer.byteLength(body),
     ...error.details.headers,
-  });
-  response.end(body);
+  };
+  return { headers, body };
 }
 
 async function allowBrowsers(server: FastifyInstance, config: Config): Promise<void> {
@@ -172,7 +172,7 @@ async function route(parts: ServerServices, request: FastifyRequest, reply: Fast
     const diagnostics = `The path and query are longer than ${parts.config.uriBytesMax} bytes: search by POST to _search instead`;
     throw new PraxisError('uri-too-long', { diagnostics });
   }
-  if (await parts.openPages.answer(path, request, reply)) return reply;
+  if (await parts.openPages.answer(path, reply)) return reply;
   switch (match?.kind) {
     case 'fhir':
       return answerFhir(parts, match, request, reply);
@@ -206,47 +206,26 @@ function measure(server: FastifyInstance, parts: ServerServices): void {
     done();
   });
   server.addHook('onResponse', (request, reply, done) => {
-    const kind = routeKind(request);
-    metrics.requestDurationSeconds.observe(
-      { route: kind, method: request.method, status: reply.statusCode },
-      reply.elapsedTime / 1000,
-    );
-    log.debug(
-      {
-        requestId: request.id,
-        method: request.method,
-        route: kind,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-      },
-      'request',
-    );
+    const { id: requestId, method, parsed } = request;
+    const { elapsedTime, statusCode: status } = reply;
+    // `fhir/Patient`-like detail stays out to bound the number of series.
+    const kind = parsed.route?.kind ?? 'other';
+    metrics.requestDurationSeconds.observe({ route: kind, method, status }, elapsedTime / 1000);
+    log.debug({ requestId, method, route: kind, status, ms: Math.round(elapsedTime * 10) / 10 }, 'request');
     done();
   });
-}
-
-/** The route's template for labels: `fhir/Patient`-like detail stays out to bound the number of series. */
-function routeKind({ parsed }: FastifyRequest): string {
-  return parsed.route?.kind ?? 'other';
 }
 
 /** What HTTP's parser refuses (raw spaces, broken headers, unknown methods) is still answered with an OperationOutcome. */
 function answerBrokenRequest({ log, config }: ServerServices, error: ParserError, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-  const { status, code, diagnostics, headers = {} } = brokenRequestOf(error);
+  const { status, code, diagnostics, headers } = brokenRequestOf(error);
   const requestId = makeUuid();
   log.debug({ requestId, status, code: error.code }, 'request not understood');
-  const body = unwrapDisclosed(buildErrorOutcome(new PraxisError(code, { diagnostics })));
-  const all = {
-    'x-request-id': requestId,
-    ...buildSecurityHeaders(config),
-    'content-type': fhirJson.contentType,
-    'content-length': Buffer.byteLength(body),
-    connection: 'close',
-    ...headers,
-  };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
+  const refusal = new PraxisError(code, { diagnostics, headers: { connection: 'close', ...headers } });
+  const answer = outcomeOf(refusal, buildSecurityHeaders(config), requestId);
+  const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${answer.body}`);
 }
 
 /** What http's parser says, with the bytes that it could not read. */

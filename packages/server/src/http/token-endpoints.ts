@@ -9,7 +9,7 @@ import { buildRefusalReply, type TokenReply, type TokenRequest } from '../oauth/
 import { logFault, toPraxisError } from './answer/errors.ts';
 import { keepTokenRow } from './audit-trail.ts';
 import { readBytes } from './request/body.ts';
-import { type RealmEndpoint, type Route, refuseUnknownPath } from './request/paths.ts';
+import { type Route, refuseUnknownPath, requireGet } from './request/paths.ts';
 import type { ServerServices } from './services.ts';
 import { requireTenantPath } from './tenant.ts';
 
@@ -21,7 +21,7 @@ export async function answerLegacyToken(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const environment = await requireTenantPath(parts, route, request);
-  return answerToken(parts, request, reply, `${environment.name}/${route.firm}`, (received) =>
+  return answerToken(parts, reply, `${environment.name}/${route.firm}`, (received) =>
     parts.tokens.legacy({ environment, firmPrefix: route.firm }, received),
   );
 }
@@ -36,8 +36,7 @@ export async function answerRealm(
   const { realm, endpoint } = route;
   if (!parts.origins.realmAnswersOn(realm, request.host) || !(await parts.environments.hasRealm(realm)))
     return refuseUnknownPath();
-  if (endpoint === 'token')
-    return answerToken(parts, request, reply, realm, (received) => parts.tokens.client(realm, received));
+  if (endpoint === 'token') return answerToken(parts, reply, realm, (received) => parts.tokens.client(realm, received));
   if (endpoint === 'introspect' || endpoint === 'revoke') {
     const ask = parts.tokens[endpoint];
     const settle = async (answer: TokenReply): Promise<void> => {
@@ -45,11 +44,16 @@ export async function answerRealm(
       // Ending a token is a change: who is told of it can count on its row.
       if (endpoint === 'revoke' && answer.status === 200) await parts.ledger.flush();
     };
-    return answerPost(parts, request, reply, (received) => ask(realm, received), settle);
+    return answerPost(parts, reply, (received) => ask(realm, received), settle);
   }
-  if (request.method !== 'GET' && request.method !== 'HEAD')
-    fail('method-not-allowed', { diagnostics: 'This path takes GET', headers: { allow: 'GET, HEAD' } });
-  const document = await realmDocuments[endpoint](parts, realm);
+  requireGet(request);
+  const origin = parts.origins.ofRealm(realm);
+  const documents = {
+    certs: () => readJwkSet(parts.signingKeys, realm),
+    'openid-configuration': () => openIdConfiguration(origin, realm),
+    'oauth-authorization-server': () => buildAuthorizationServerMetadata(origin, realm),
+  };
+  const document = await documents[endpoint]();
   // Short, so that a new signing key is known before it signs.
   return reply
     .header('content-type', 'application/json; charset=utf-8')
@@ -57,37 +61,22 @@ export async function answerRealm(
     .send(JSON.stringify(document));
 }
 
-const realmDocuments: Readonly<
-  Record<
-    Exclude<RealmEndpoint, 'token' | 'introspect' | 'revoke'>,
-    (parts: ServerServices, realm: string) => object | Promise<object>
-  >
-> = {
-  certs: (parts, realm) => readJwkSet(parts.signingKeys, realm),
-  'openid-configuration': (parts, realm) => openIdConfiguration(parts.origins.ofRealm(realm), realm),
-  'oauth-authorization-server': (parts, realm) => buildAuthorizationServerMetadata(parts.origins.ofRealm(realm), realm),
-};
+type Handle = (received: TokenRequest) => Promise<TokenReply>;
 
-async function answerToken(
-  parts: ServerServices,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  place: string,
-  issue: (received: TokenRequest) => Promise<TokenReply>,
-): Promise<FastifyReply> {
-  return await answerPost(parts, request, reply, issue, async (answer) => {
+async function answerToken(parts: ServerServices, reply: FastifyReply, place: string, issue: Handle) {
+  return await answerPost(parts, reply, issue, async (answer) => {
     parts.metrics.tokensIssued.inc({ flow: answer.record.grantType ?? 'unknown', outcome: answer.record.outcome });
-    await keepTokenRow(parts, request, 'token', place, answer);
+    await keepTokenRow(parts, reply.request, 'token', place, answer);
   });
 }
 
 async function answerPost(
   parts: ServerServices,
-  request: FastifyRequest,
   reply: FastifyReply,
-  handle: (received: TokenRequest) => Promise<TokenReply>,
+  handle: Handle,
   settle: (answer: TokenReply) => Promise<void>,
 ): Promise<FastifyReply> {
+  const { request } = reply;
   if (request.method !== 'POST')
     fail('method-not-allowed', { diagnostics: 'A token endpoint takes POST', headers: { allow: 'POST' } });
   const answer = await issueFromBody(parts, request, handle);
@@ -96,11 +85,7 @@ async function answerPost(
   return reply.code(answer.status).headers(answer.headers).send(answer.body);
 }
 
-async function issueFromBody(
-  parts: ServerServices,
-  request: FastifyRequest,
-  issue: (received: TokenRequest) => Promise<TokenReply>,
-): Promise<TokenReply> {
+async function issueFromBody(parts: ServerServices, request: FastifyRequest, issue: Handle): Promise<TokenReply> {
   const { headersDistinct } = request.raw;
   try {
     const body = await readBytes(request.raw, parts.config.tokenBodyBytesMax);

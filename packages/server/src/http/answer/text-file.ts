@@ -3,7 +3,7 @@
  * (RFC 9110 §8.8.3, §13.1.2).
  */
 import { createHash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { type Compressor, type ContentCoding, chooseContentCoding } from './compression.ts';
 import { addVary } from './fhir-answer.ts';
 
@@ -28,20 +28,16 @@ export function computeEntityTag(text: string): string {
 }
 
 /** 200 with the text, or 304 where the caller has it. To HEAD, Node sends the length of the text and not the text. */
-export async function sendTextFile(
-  compressor: Compressor,
-  file: TextFile,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+export async function sendTextFile(compressor: Compressor, file: TextFile, reply: FastifyReply): Promise<FastifyReply> {
+  const { headers } = reply.request;
   reply
     .header('cache-control', `public, max-age=${freshSeconds}`)
     .header('etag', file.etag)
     .header('x-content-type-options', 'nosniff');
   if (compressor.applies(file.text)) addVary(reply, 'Accept-Encoding');
-  if (isKnown(request.headers['if-none-match'], file.etag)) return reply.code(304).send();
+  if (isKnown(headers['if-none-match'], file.etag)) return reply.code(304).send();
   reply.header('content-type', file.contentType);
-  const coding = chooseContentCoding(request.headers['accept-encoding']?.toString() ?? '');
+  const coding = chooseContentCoding(headers['accept-encoding']?.toString() ?? '');
   const bytes = coding && (await compressedText(compressor, file, coding));
   if (coding === undefined || bytes === undefined) return reply.send(file.text);
   return reply.header('content-encoding', coding).send(bytes);

@@ -1,8 +1,8 @@
 /**
  * The documentation of the API, open to all: `/openapi.json`, its parts, and the page to browse them at `/docs`.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type DocumentFacts, type OpenApiDocument, openApiDocument } from '../../openapi/document.ts';
+import type { FastifyReply } from 'fastify';
+import { type DocumentFacts, openApiDocument } from '../../openapi/document.ts';
 import { extractTag } from '../../openapi/part.ts';
 import type { Compressor } from '../answer/compression.ts';
 import { makeTextFile, sendTextFile, type TextFile } from '../answer/text-file.ts';
@@ -19,59 +19,55 @@ export interface Documentation {
   /** Whether a path is one of the documentation. */
   has(path: string): boolean;
   /** Answers such a path. */
-  send(path: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
+  send(path: string, reply: FastifyReply): Promise<FastifyReply>;
 }
 
+type TextMaker = () => TextFile | Promise<TextFile>;
+
 const json = 'application/json; charset=utf-8';
-const partPattern = /^\/docs\/openapi\/([A-Za-z-]+)\.json$/;
+const partsPath = '/docs/openapi/';
 
 /** The documentation; each text is made when it is first asked for. */
 export function openDocumentation(facts: DocumentFacts, compressor: Compressor): Documentation {
   const document = once(() => openApiDocument(facts));
-  const policy = buildReferencePolicy([
-    ...new Set([...facts.environmentOrigins.values(), ...facts.realmOrigins.values()]),
-  ]);
-  const files: Readonly<Record<string, () => TextFile | Promise<TextFile>>> = {
+  const origins = new Set([...facts.environmentOrigins.values(), ...facts.realmOrigins.values()]);
+  const policy = buildReferencePolicy([...origins]);
+  const ofPackage = Object.entries(packageFiles).map(([path, { name, contentType }]) => {
+    const file = once(async () => makeTextFile(contentType, await readPackageFile(name)));
+    return [path, file] as const;
+  });
+  const files: Readonly<Record<string, TextMaker>> = {
     '/openapi.json': once(() => makeTextFile(json, JSON.stringify(document()))),
     '/docs': once(() => makeTextFile('text/html; charset=utf-8', referencePage)),
-    [startScriptPath]: once(() => makeTextFile('text/javascript; charset=utf-8', startScript(partsOf(document())))),
-    ...Object.fromEntries(
-      Object.entries(packageFiles).map(([path, { name, contentType }]) => [
-        path,
-        once(async () => makeTextFile(contentType, await readPackageFile(name))),
-      ]),
-    ),
+    [startScriptPath]: once(() => {
+      const choices = document().tags.map(({ name }) => ({ name, url: partPath(name) }));
+      return makeTextFile('text/javascript; charset=utf-8', startScript(choices));
+    }),
+    ...Object.fromEntries(ofPackage),
   };
-  const parts = new Map<string, TextFile>();
-  const part = (tag: string): TextFile => {
-    const file = parts.get(tag) ?? makeTextFile(json, JSON.stringify(extractTag(document(), tag)));
-    parts.set(tag, file);
-    return file;
-  };
-  const tagOf = (path: string): string | undefined => {
-    const name = partPattern.exec(path)?.[1];
-    return name && document().tags.find((tag) => partName(tag.name) === name)?.name;
+  const parts = once(() => {
+    const whole = document();
+    const ofTag = (tag: string) => once(() => makeTextFile(json, JSON.stringify(extractTag(whole, tag))));
+    return new Map(whole.tags.map(({ name }) => [partPath(name), ofTag(name)]));
+  });
+  const find = (path: string): TextMaker | undefined => {
+    if (path.startsWith(partsPath)) return parts().get(path);
+    return Object.hasOwn(files, path) ? files[path] : undefined;
   };
   return {
-    has: (path) => Object.hasOwn(files, path) || tagOf(path) !== undefined,
-    async send(path, request, reply) {
-      const tag = tagOf(path);
-      const file = tag === undefined ? await files[path]?.() : part(tag);
+    has: (path) => find(path) !== undefined,
+    async send(path, reply) {
+      const file = await find(path)?.();
       if (file === undefined) throw new TypeError(`${path} is no path of the documentation`);
       if (path === '/docs') reply.header('content-security-policy', policy).header('referrer-policy', 'no-referrer');
-      return sendTextFile(compressor, file, request, reply);
+      return sendTextFile(compressor, file, reply);
     },
   };
 }
 
-/** One part for each tag. */
-function partsOf({ tags }: OpenApiDocument): readonly { readonly name: string; readonly url: string }[] {
-  return tags.map(({ name }) => ({ name, url: `/docs/openapi/${partName(name)}.json` }));
-}
-
-/** `Every type` → `every-type`; names of types stay as they are. */
-function partName(tag: string): string {
-  return tag.includes(' ') ? tag.toLowerCase().replaceAll(' ', '-') : tag;
+/** The path of what has a tag. `Every type` → `every-type`; names of types stay as they are. */
+function partPath(tag: string): string {
+  return `${partsPath}${tag.includes(' ') ? tag.toLowerCase().replaceAll(' ', '-') : tag}.json`;
 }
 
 function once<T>(make: () => T): () => T {

@@ -16,12 +16,8 @@ export interface ReadinessOptions {
 }
 
 /** What is wrong, in words for operators; empty: the next request would be served. Answers within `answerMaxMs`. */
-export async function checkReadiness({
-  database,
-  clock,
-  writeProbe,
-  clockOffMaxMs,
-}: ReadinessOptions): Promise<readonly string[]> {
+export async function checkReadiness(options: ReadinessOptions): Promise<readonly string[]> {
+  const { database, clock, writeProbe, clockOffMaxMs } = options;
   const problems = [...clockProblems(clock, clockOffMaxMs), writeProbe.problem() ?? []].flat();
   const floorMs = await withinTime(readFloor(database));
   if (floorMs === undefined) return [...problems, 'The database does not answer'];

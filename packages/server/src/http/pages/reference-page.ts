@@ -46,14 +46,8 @@ export const referencePage = `<!doctype html>
 </html>
 `;
 
-/** A document to choose from. */
-export interface ReferencePart {
-  readonly name: string;
-  readonly url: string;
-}
-
-/** The script that starts the page with the first of the parts. */
-export function startScript(parts: readonly ReferencePart[]): string {
+/** The script that starts the page with the first of the documents to choose from. */
+export function startScript(parts: readonly { readonly name: string; readonly url: string }[]): string {
   return `window.ui = SwaggerUIBundle({
   urls: ${JSON.stringify(parts)},
   dom_id: '#swagger-ui',

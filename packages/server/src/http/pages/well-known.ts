@@ -3,11 +3,10 @@
  * (docs/integrate/contract.md#order-of-checks).
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { fail } from '../../base/errors.ts';
 import { buildProtectedResourceMetadata, buildSmartConfiguration } from '../../oauth/discovery.ts';
 import { buildRealmPath } from '../../oauth/signing/client-tokens.ts';
 import { buildBaseUrl } from '../origins.ts';
-import type { Route } from '../request/paths.ts';
+import { type Route, requireGet } from '../request/paths.ts';
 import type { ServerServices } from '../services.ts';
 import { requireTenantPath } from '../tenant.ts';
 
@@ -21,8 +20,7 @@ export async function answerWellKnown(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { realm } = await requireTenantPath(parts, route, request);
-  if (request.method !== 'GET' && request.method !== 'HEAD')
-    fail('method-not-allowed', { diagnostics: 'This path takes GET', headers: { allow: 'GET, HEAD' } });
+  requireGet(request);
   const origin = parts.origins.ofRealm(realm);
   const document =
     route.kind === 'smart-configuration'

@@ -43,9 +43,9 @@ export type RealmEndpoint =
   | 'openid-configuration'
   | 'oauth-authorization-server';
 
-const fhirPattern = new RegExp(`^/(${name})/firm/(${name})/(${name})/fhir/v2((?:/[^/]*)*)$`);
-const legacyPattern = new RegExp(`^/(${name})/firm/(${name})/(${name})/ws/oauth2/grant$`);
-const contentPattern = new RegExp(`^/(${name})/firm/(${name})/(${name})/content/([A-Za-z0-9.-]{1,64})$`);
+const tenantPattern = new RegExp(
+  `^/(${name})/firm/(${name})/(${name})/(?:fhir/v2((?:/[^/]*)*)|(ws/oauth2/grant)|content/([A-Za-z0-9.-]{1,64}))$`,
+);
 const realmPattern = new RegExp(
   `^/auth/realms/(${name})/(protocol/openid-connect/(?:token|token/introspect|revoke|certs)|\\.well-known/openid-configuration)$`,
 );
@@ -58,14 +58,7 @@ const protectedResourcePattern = new RegExp(
 
 /** The route of a raw path (without query), or undefined when no rule of the grammar matches. */
 export function matchPath(path: string): Route | undefined {
-  return (
-    matchWellKnown(path) ??
-    matchFhir(path) ??
-    matchLegacyToken(path) ??
-    matchContent(path) ??
-    matchRealm(path) ??
-    matchAdministration(path)
-  );
+  return matchWellKnown(path) ?? matchTenant(path) ?? matchRealm(path) ?? matchAdministration(path);
 }
 
 function matchAdministration(path: string): Route | undefined {
@@ -73,12 +66,14 @@ function matchAdministration(path: string): Route | undefined {
   return known === undefined ? undefined : { kind: 'administration', path: rest };
 }
 
-function matchFhir(path: string): Route | undefined {
-  const match = fhirPattern.exec(path);
+function matchTenant(path: string): Route | undefined {
+  const match = tenantPattern.exec(path);
   if (!match) return undefined;
-  const [, environment = '', firm = '', product = '', rest = ''] = match;
-  const segments = rest === '' || rest === '/' ? [] : rest.slice(1).split('/');
-  return { kind: 'fhir', environment, firm, product, segments };
+  const [, environment = '', firm = '', product = '', rest = '', grant, id] = match;
+  const tenant = { environment, firm, product };
+  if (grant !== undefined) return { kind: 'legacy-token', ...tenant };
+  if (id !== undefined) return { kind: 'content', ...tenant, id };
+  return { kind: 'fhir', ...tenant, segments: rest === '' || rest === '/' ? [] : rest.slice(1).split('/') };
 }
 
 function matchWellKnown(path: string): Route | undefined {
@@ -90,20 +85,6 @@ function matchWellKnown(path: string): Route | undefined {
   return { kind: smart ? 'smart-configuration' : 'protected-resource', environment, firm, product };
 }
 
-function matchLegacyToken(path: string): Route | undefined {
-  const match = legacyPattern.exec(path);
-  if (!match) return undefined;
-  const [, environment = '', firm = '', product = ''] = match;
-  return { kind: 'legacy-token', environment, firm, product };
-}
-
-function matchContent(path: string): Route | undefined {
-  const match = contentPattern.exec(path);
-  if (!match) return undefined;
-  const [, environment = '', firm = '', product = '', id = ''] = match;
-  return { kind: 'content', environment, firm, product, id };
-}
-
 function matchRealm(path: string): Route | undefined {
   const metadata = serverMetadataPattern.exec(path);
   if (metadata) return { kind: 'realm', realm: metadata[1] ?? '', endpoint: 'oauth-authorization-server' };
@@ -111,6 +92,12 @@ function matchRealm(path: string): Route | undefined {
   if (!match) return undefined;
   const [, realm = '', rest = ''] = match;
   return { kind: 'realm', realm, endpoint: rest.slice(rest.lastIndexOf('/') + 1) as RealmEndpoint };
+}
+
+/** @throws PraxisError `method-not-allowed` */
+export function requireGet({ method }: { readonly method: string }): void {
+  if (method === 'GET' || method === 'HEAD') return;
+  fail('method-not-allowed', { diagnostics: 'This path takes GET', headers: { allow: 'GET, HEAD' } });
 }
 
 /** The answer of a path that the grammar does not know. */
