@@ -9,7 +9,13 @@ import type { JsonLimits, JsonObject, JsonValue } from '@praxis/fhir';
 import { fail, PraxisError } from '../base/errors.ts';
 import { computeWildcardQuality, type FormatWishes, readFormatParameter } from './answer/answer-format.ts';
 import { decodeUtf8 } from './request/body.ts';
-import { type MediaRange, parseAccept, parseCharset, parseMediaType } from './request/media-types.ts';
+import {
+  findHighestQuality,
+  type MediaRange,
+  parseAccept,
+  parseCharset,
+  parseMediaType,
+} from './request/media-types.ts';
 import { findResourceFormat, requireResourceFormat } from './request/negotiation.ts';
 import { parseBody } from './request/resource-body.ts';
 
@@ -82,13 +88,9 @@ function rangesOf({ accept }: FormatWishes): readonly MediaRange[] {
 function isContentPreferred(ranges: readonly MediaRange[], type: string): boolean {
   const kind = /[/+]json$/.test(type) ? 'json' : /[/+]xml$/.test(type) ? 'xml' : undefined;
   const named = ranges.filter((range) => range.type === type || (kind && genericKinds.get(range.type) === kind));
-  const quality = named.length > 0 ? highest(named) : computeWildcardQuality(ranges, type);
-  const resource = highest(ranges.filter((range) => fhirTypes.has(range.type)));
+  const quality = named.length > 0 ? findHighestQuality(named) : computeWildcardQuality(ranges, type);
+  const resource = findHighestQuality(ranges.filter((range) => fhirTypes.has(range.type)));
   return quality > 0 && (resource === 0 || quality > resource);
-}
-
-function highest(ranges: readonly MediaRange[]): number {
-  return ranges.reduce((most, { quality }) => Math.max(most, quality), 0);
 }
 
 /**
@@ -100,7 +102,8 @@ function highest(ranges: readonly MediaRange[]): number {
  */
 export function readBinaryBody(bytes: Buffer, headers: IncomingHttpHeaders, id: string, limits: JsonLimits): JsonValue {
   const value = resourceIn(bytes, headers['content-type'], limits);
-  return value === undefined || isOtherResource(value) ? binaryOf(bytes, headers, id) : value;
+  const isContent = value === undefined || (typeOf(value) ?? 'Binary') !== 'Binary';
+  return isContent ? binaryOf(bytes, headers, id) : value;
 }
 
 /** The JSON value of a body that may be a Binary; undefined when it is content. */
@@ -122,11 +125,6 @@ function resourceIn(bytes: Buffer, contentType: string | undefined, limits: Json
     if (format.isFhir || begun) throw error;
     return undefined;
   }
-}
-
-function isOtherResource(value: JsonValue): boolean {
-  const type = typeOf(value);
-  return type !== undefined && type !== 'Binary';
 }
 
 function typeOf(value: JsonValue): string | undefined {

@@ -19,10 +19,7 @@ const sandbox = { environment: 'sandbox', realm: 'sandbox' } as const satisfies 
 };
 
 /** Origins that may call the request's path, as @fastify/cors takes them; false: no browser may. */
-export function findAllowedOrigins(
-  { corsOrigins }: Pick<Config, 'corsOrigins'>,
-  request: FastifyRequest,
-): '*' | string[] | false {
+export function findAllowedOrigins({ corsOrigins }: Config, request: FastifyRequest): '*' | string[] | false {
   if (corsOrigins.includes('*')) return '*';
   const { origin } = request.headers;
   if (origin !== undefined && localhost.test(origin) && isSandbox(request.parsed)) return [...corsOrigins, origin];
@@ -30,7 +27,7 @@ export function findAllowedOrigins(
 }
 
 /** Whether the answer of the request's path depends on the origin, so that caches have to know. */
-export function variesByOrigin({ corsOrigins }: Pick<Config, 'corsOrigins'>, { parsed }: FastifyRequest): boolean {
+export function variesByOrigin({ corsOrigins }: Config, { parsed }: FastifyRequest): boolean {
   return corsOrigins.length > 0 || isSandbox(parsed);
 }
 

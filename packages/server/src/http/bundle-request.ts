@@ -29,7 +29,8 @@ export async function answerBundleRequest(
   { subject, request, reply }: Asking,
 ): Promise<FhirResponse> {
   const { bundleAnswerBytesMax, bundleEntriesMax } = parts.config;
-  const bytesMax = isInXml(request) ? Math.floor(bundleAnswerBytesMax * partInXml) : bundleAnswerBytesMax;
+  const isInXml = findFormat(request.parsed.formats)?.kind === 'xml';
+  const bytesMax = isInXml ? Math.floor(bundleAnswerBytesMax * partInXml) : bundleAnswerBytesMax;
   const responseBudget = parts.responseBudgets.open(subject.apiKey, bytesMax);
   closeAfter(reply, responseBudget);
   const told = new Set<PraxisError>();
@@ -50,10 +51,6 @@ export async function answerBundleRequest(
     responseBudget.close(); // another attempt has a room of its own
     throw error;
   }
-}
-
-function isInXml({ parsed }: FastifyRequest): boolean {
-  return findFormat(parsed.formats)?.kind === 'xml';
 }
 
 /** Closes the room when the answer has left, or nobody is there any longer to be answered. */

@@ -7,7 +7,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { fail } from '../../base/errors.ts';
-import { type MediaRange, parseAccept, parseMediaType } from '../request/media-types.ts';
+import { findHighestQuality, type MediaRange, parseAccept, parseMediaType } from '../request/media-types.ts';
 
 export type FormatKind = 'json' | 'xml';
 
@@ -105,7 +105,7 @@ export function findFormat(wishes: FormatWishes): AnswerFormat | undefined {
 }
 
 /** The format of a list as an answer; undefined when none is wished that is served. */
-export function findListFormat(wishes: FormatWishes): AnswerFormat | LinesFormat | undefined {
+function findListFormat(wishes: FormatWishes): AnswerFormat | LinesFormat | undefined {
   const { accept, query, contentType } = wishes;
   if (!namesLines(wishes)) return findFormat(wishes);
   const named = readFormatParameter(query);
@@ -211,7 +211,7 @@ function qualityOfRepresentation(
   { type, isFhirType }: Pick<Representation, 'type' | 'isFhirType'>,
 ): { quality: number; isNamed: boolean } {
   const exact = ranges.filter((range) => (formerNames.get(range.type) ?? range.type) === type);
-  if (exact.length > 0) return { quality: highest(exact), isNamed: true };
+  if (exact.length > 0) return { quality: findHighestQuality(exact), isNamed: true };
   return { quality: isFhirType ? computeWildcardQuality(ranges, type) : 0, isNamed: false };
 }
 
@@ -219,10 +219,6 @@ function qualityOfRepresentation(
 export function computeWildcardQuality(ranges: readonly MediaRange[], type: string): number {
   const family = `${type.slice(0, type.indexOf('/'))}/*`;
   const families = ranges.filter((range) => range.type === family);
-  if (families.length > 0) return highest(families);
-  return highest(ranges.filter((range) => range.type === '*/*' || range.type === '*'));
-}
-
-function highest(ranges: readonly MediaRange[]): number {
-  return ranges.reduce((most, { quality }) => Math.max(most, quality), 0);
+  if (families.length > 0) return findHighestQuality(families);
+  return findHighestQuality(ranges.filter((range) => range.type === '*/*' || range.type === '*'));
 }

@@ -50,12 +50,7 @@ interface Written {
 }
 
 /** @throws PraxisError `not-acceptable` */
-async function writtenAs(
-  json: string,
-  list: FhirList | undefined,
-  wishes: FormatWishes,
-  represent: Represent,
-): Promise<Written> {
+async function writtenAs(json: string, list: FhirList | undefined, wishes: FormatWishes, represent: Represent) {
   const write = async (format: AnswerFormat) => written(await represent(json, format), format);
   if (list === undefined) return await write(requireFormat(wishes));
   const format = requireListFormat(wishes);
@@ -86,20 +81,13 @@ async function sendWritten(
   const { link, ...others } = headers;
   reply.headers(others);
   if (link !== undefined) reply.header('link', [link, reply.getHeader('link') ?? []].flat().join(', '));
-  if (!compressor.applies(text)) return await sendInSlices(reply, text, nextSlice);
-  addVary(reply, 'Accept-Encoding');
-  const compressed = await compressor.compress(text, reply.request.headers['accept-encoding']?.toString());
-  if (compressed === undefined) return await sendInSlices(reply, text, nextSlice);
-  return reply.header('content-encoding', compressed.coding).send(compressed.bytes);
-}
-
-/** A large text becomes bytes in slices of the event loop: Node would encode it twice, each time at once. */
-async function sendInSlices(
-  reply: FastifyReply,
-  text: string,
-  nextSlice: AnswerWriting['nextSlice'],
-): Promise<FastifyReply> {
+  if (compressor.applies(text)) {
+    addVary(reply, 'Accept-Encoding');
+    const compressed = await compressor.compress(text, reply.request.headers['accept-encoding']?.toString());
+    if (compressed) return reply.header('content-encoding', compressed.coding).send(compressed.bytes);
+  }
   if (text.length < slicedTextLength) return reply.send(text);
+  // A large text becomes bytes in slices of the event loop: Node would encode it twice, each time at once.
   const pieces = await encodeInSlices(text, nextSlice);
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   reply.header('content-length', length);

@@ -5,7 +5,7 @@
 import {
   type BudgetedWork,
   type BudgetLimits,
-  isRawDecimal,
+  isJsonObject,
   type JsonLimits,
   type JsonObject,
   type JsonValue,
@@ -31,14 +31,10 @@ const prettyCharactersMax = 1_048_576;
 
 /** A resource's JSON text in a format; compact JSON is the text itself. */
 export function encodeRepresentation(json: string, { kind, pretty: isPrettyWished }: AnswerFormat): string {
-  const pretty = isPrettyWished && isReadable(json);
+  const pretty = isPrettyWished && json.length <= prettyCharactersMax;
   if (kind === 'json' && !pretty) return json;
   const resource = parseJson(json, noLimits);
   return kind === 'json' ? JSON.stringify(resource, null, 2) : toXml(requireObject(resource), { pretty });
-}
-
-function isReadable(json: string): boolean {
-  return json.length <= prettyCharactersMax;
 }
 
 /** Gives what `encodeRepresentation` does. */
@@ -84,7 +80,7 @@ export function openAnswerWriting(
 ): AnswerWriting {
   const represent: Represent = (json, format) => {
     if (format.kind === 'json' || json.length < slicedCharacters) return encodeRepresentation(json, format);
-    const pretty = format.pretty && isReadable(json);
+    const pretty = format.pretty && json.length <= prettyCharactersMax;
     return slices.alone(of, async () => {
       const budget = openBudget(of, noBudget, isGone);
       const parsing = parseJsonInParts(json, noLimits);
@@ -102,8 +98,6 @@ export function openAnswerWriting(
 }
 
 function requireObject(value: JsonValue): JsonObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || isRawDecimal(value)) {
-    throw new Error('an answer is a resource');
-  }
+  if (!isJsonObject(value)) throw new Error('an answer is a resource');
   return value;
 }

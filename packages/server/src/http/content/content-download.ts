@@ -3,6 +3,7 @@
  * against its hash on the way.
  */
 import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { type Readable, Transform } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { fail } from '../../base/errors.ts';
@@ -26,7 +27,7 @@ export async function sendContent(asked: ContentRequest): Promise<FastifyReply> 
   const etag = formatContentTag(content.sha256);
   const headers = { ...headersOf(content), etag };
   if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).headers(headers).send();
-  const range = rangeOf(request.headers.range, request.headers['if-range'], etag, content.size);
+  const range = rangeOf(request.headers, etag, content.size);
   const size = range === undefined ? content.size : range.end - range.start + 1;
   const bytes = request.method === 'HEAD' ? undefined : await open(asked, content, range);
   reply.code(200).headers(headers).header('content-length', size);
@@ -58,14 +59,10 @@ function isKnown(header: string | undefined, etag: string): boolean {
  * The one range that is asked for; undefined: all, as for several ranges, units other than bytes, and what is malformed.
  * @throws PraxisError `range-invalid`
  */
-function rangeOf(
-  header: string | undefined,
-  ifRange: string | string[] | undefined,
-  etag: string,
-  size: number,
-): ByteRange | undefined {
-  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
+function rangeOf(headers: IncomingHttpHeaders, etag: string, size: number): ByteRange | undefined {
+  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.range?.trim() ?? '') ?? [];
   if (first === undefined || last === undefined || first + last === '') return undefined;
+  const ifRange = headers['if-range'];
   if (ifRange !== undefined && ifRange !== etag) return undefined;
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
   const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
@@ -77,20 +74,12 @@ function rangeOf(
   });
 }
 
-async function open(
-  { parts }: ContentRequest,
-  { name }: ShownContent,
-  range: ByteRange | undefined,
-): Promise<Readable> {
-  try {
-    return await parts.content.store.open(name, range);
-  } catch (cause) {
-    return fail('internal', {
-      diagnostics:
-        'The content could not be fetched from where it was stored; the X-Request-Id of this answer finds it in the log',
-      cause,
-    });
-  }
+async function open({ parts }: ContentRequest, { name }: ShownContent, range: ByteRange | undefined) {
+  const diagnostics =
+    'The content could not be fetched from where it was stored; the X-Request-Id of this answer finds it in the log';
+  return await parts.content.store
+    .open(name, range)
+    .catch((cause: unknown) => fail('internal', { diagnostics, cause }));
 }
 
 /** The same bytes. The last of them are held back until all have the right hash: who gets the declared length got the file. */

@@ -57,20 +57,16 @@ export async function answerContent(
   };
   return await noted(asked, async () => {
     reply.headers(parts.rateLimit.count(subject));
-    requireUnexpired(parts, link);
+    if (parts.clock.now() >= link.expiresMs) refuseEndedLink(link.purpose, 'This URL has expired');
     return link.purpose === 'upload' ? await takeContent(asked) : await sendContent(asked);
   });
 }
 
 /** @throws PraxisError `resource-not-found` */
-function requireLink(
-  parts: ServerServices,
-  { environment, firm, product, id }: ContentRoute,
-  query: string,
-): ContentLink {
+function requireLink({ secrets }: ServerServices, place: ContentRoute, query: string): ContentLink {
+  const { environment, firm, product, id } = place;
   const value = parseParameters(query).find(([name]) => name === linkParameter)?.[1];
-  const link =
-    value === undefined ? undefined : openContentLink(parts.secrets, { environment, firm, product, id }, value);
+  const link = value === undefined ? undefined : openContentLink(secrets, { environment, firm, product, id }, value);
   if (link !== undefined) return link;
   return fail('resource-not-found', {
     diagnostics:
@@ -87,12 +83,6 @@ function requireMethod(methods: readonly string[], method: string): void {
   });
 }
 
-/** @throws PraxisError `link-ended` */
-function requireUnexpired({ clock }: ServerServices, { expiresMs, purpose }: ContentLink): void {
-  if (clock.now() < expiresMs) return;
-  refuseEndedLink(purpose, 'This URL has expired');
-}
-
 /** Runs `work` and leaves a row in the audit ledger of the firm, of the answer or the refusal. */
 async function noted(asked: ContentRequest, work: () => Promise<FastifyReply>): Promise<FastifyReply> {
   const { parts, link } = asked;
@@ -102,7 +92,8 @@ async function noted(asked: ContentRequest, work: () => Promise<FastifyReply>): 
     await parts.ledger.keep(link.firm, [{ ...rowOf(asked), outcome: 0, ...shown }]);
     return reply;
   } catch (thrown) {
-    const error = isStale(thrown)
+    const isStale = thrown instanceof PraxisError && thrown.code === 'stale-access';
+    const error = isStale
       ? makeLinkEndedError(link.purpose, 'The rights that this URL was made under have changed')
       : thrown;
     const row = { ...rowOf(asked), ...describeRefusal(error) };
@@ -110,10 +101,6 @@ async function noted(asked: ContentRequest, work: () => Promise<FastifyReply>): 
     await parts.ledger.keep(link.firm, [{ ...row, repeats }]);
     throw error;
   }
-}
-
-function isStale(error: unknown): boolean {
-  return error instanceof PraxisError && error.code === 'stale-access';
 }
 
 function rowOf({ parts, id, link, request, noted: facts }: ContentRequest): Omit<AccessRow, 'outcome'> {

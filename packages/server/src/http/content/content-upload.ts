@@ -25,20 +25,29 @@ export async function takeContent(asked: ContentRequest): Promise<FastifyReply> 
   const size = requireLength(asked, offer);
   const sent = requireSentType(asked, offer);
   charge(size);
-  const file = await received(asked, size);
+  const file = await receive(request.raw, parts.content.incoming, size).catch((cause: unknown) => {
+    if (request.raw.complete) throw cause;
+    return fail('request-malformed', {
+      diagnostics: 'The file ended before its declared length: send it again',
+      cause,
+    });
+  });
   try {
     const mediaType = detectMediaType(file.beginning, offer.announcedType, sent) ?? refuseType(offer, 'The file is');
     requireDigest(request.headers['content-digest'], file);
     const name = makeContentName(parts.secrets, scope.firm);
     await announceObject(parts.store, scope, name, parts.clock.now());
-    await put(asked, name, file);
+    await parts.content.store.put(name, file).catch((cause: unknown) =>
+      fail('unavailable', {
+        diagnostics: 'The file could not be stored: PUT it again, the URL is still good',
+        cause,
+      }),
+    );
     const { sha256, sha1 } = file;
     const isKept = await keepUpload(parts.store, scope, id, { name, size, mediaType, sha256, sha1 }, parts.clock.now());
     if (!isKept) refuseEndedLink('upload', 'This URL was used, or has expired, while the file came in');
-    return reply
-      .code(200)
-      .headers({ etag: formatContentTag(sha256), 'cache-control': 'private, no-store' })
-      .send();
+    const headers = { etag: formatContentTag(sha256), 'cache-control': 'private, no-store' };
+    return reply.code(200).headers(headers).send();
   } finally {
     await rm(file.path, { force: true });
   }
@@ -89,16 +98,6 @@ function refuseType({ announcedType }: UploadOffer, what: string): never {
   return fail('media-type-unsupported', { diagnostics: `${what} ${right}` });
 }
 
-async function received({ parts, request }: ContentRequest, size: number): Promise<ReceivedFile> {
-  try {
-    return await receive(request.raw, parts.content.incoming, size);
-  } catch (cause) {
-    if (!request.raw.complete)
-      fail('request-malformed', { diagnostics: 'The file ended before its declared length: send it again', cause });
-    throw cause;
-  }
-}
-
 /** https://www.rfc-editor.org/rfc/rfc9530#section-2; other algorithms are not looked at. @throws PraxisError `header-invalid` */
 function requireDigest(header: string | string[] | undefined, { sha256 }: ReceivedFile): void {
   const [, given] = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/=]*):/.exec(String(header ?? '')) ?? [];
@@ -107,12 +106,4 @@ function requireDigest(header: string | string[] | undefined, { sha256 }: Receiv
     diagnostics: 'Content-Digest is not that of the bytes that arrived: send the file again, or correct the header',
     expression: ['Content-Digest'],
   });
-}
-
-async function put({ parts }: ContentRequest, name: string, file: ReceivedFile): Promise<void> {
-  try {
-    await parts.content.store.put(name, file);
-  } catch (cause) {
-    fail('unavailable', { diagnostics: 'The file could not be stored: PUT it again, the URL is still good', cause });
-  }
 }

@@ -5,12 +5,12 @@
 import type { JsonValue } from '@praxis/fhir';
 import type { FastifyRequest } from 'fastify';
 import { fail } from '../../base/errors.ts';
-import type { FhirCall, FhirRequest, PatchDocument } from '../../engine/context.ts';
+import type { FhirCall, FhirRequest } from '../../engine/context.ts';
 import { type FhirTarget, requireIds, type TargetName } from '../../engine/fhir-target.ts';
 import { parseCriteria } from '../../engine/write/criteria.ts';
 import { answersList } from '../../operations/answer-operation.ts';
 import { parseParameters, requireFewParts } from '../../search/query/query-string.ts';
-import { type FormatWishes, requireFormat, requireListFormat } from '../answer/answer-format.ts';
+import { type FormatKind, type FormatWishes, requireFormat, requireListFormat } from '../answer/answer-format.ts';
 import { mayWantContent, readBinaryBody, wantsContentOnly } from '../binary.ts';
 import type { ServerServices } from '../services.ts';
 import { decodeUtf8, readBytes } from './body.ts';
@@ -54,6 +54,8 @@ export function buildFhirCall(
     await room.pause();
     return read;
   };
+  const parse = (read: Buffer, format: FormatKind): Promise<JsonValue> =>
+    parseBodyInSlices(decodeUtf8(read), format, parts.jsonLimits, () => room.pause());
   return {
     type,
     id,
@@ -70,9 +72,20 @@ export function buildFhirCall(
         versionId,
         compartment,
         parameters: parametersOf(asked, form, request.parsed.formats),
-        body: async () => await paused(await readBody(parts, target, await admitted(), request, room)),
+        async body() {
+          const read = await admitted();
+          // An operation without parameters needs no body (https://hl7.org/fhir/R4/operations.html#request).
+          if (target.shape === 'operation' && read.length === 0) return await paused({ resourceType: 'Parameters' });
+          const isBinary = type === 'Binary' && target.shape !== 'operation';
+          if (isBinary) return await paused(readBinaryBody(read, headers, id, parts.jsonLimits));
+          return await paused(await parse(read, requireResourceFormat(headers['content-type'])));
+        },
         isBodyEmpty: async () => (await bytes()).length === 0,
-        patch: async () => await paused(await readPatch(parts, await admitted(), request, room)),
+        async patch() {
+          const read = await admitted();
+          const { kind, format } = requirePatchFormat(headers['content-type']);
+          return await paused({ kind, document: await parse(read, format) });
+        },
         ifMatch: headers['if-match'],
         ifNoneMatch: headers['if-none-match'],
         ifModifiedSince: headers['if-modified-since'],
@@ -122,42 +135,10 @@ async function searchForm(request: FastifyRequest, body: () => Promise<Buffer>):
   return form;
 }
 
-function parametersOf(
-  { query, isBinaryRead }: ParsedFhirRequest,
-  form: string,
-  wishes: FormatWishes,
-): FhirRequest['parameters'] {
+function parametersOf({ query, isBinaryRead }: ParsedFhirRequest, form: string, wishes: FormatWishes) {
   const parameters = [...parseParameters(query), ...parseParameters(form)];
   const isContent = isBinaryRead && wantsContentOnly(wishes);
   return isContent ? parameters.filter(([name]) => name !== '_summary') : parameters;
-}
-
-/** @throws PraxisError `media-type-unsupported`, `request-malformed`, `json-malformed`, `xml-malformed` */
-async function readBody(
-  parts: ServerServices,
-  target: FhirTarget,
-  bytes: Buffer,
-  { headers }: FastifyRequest,
-  room: BodyRoom,
-): Promise<JsonValue> {
-  // An operation without parameters needs no body (https://hl7.org/fhir/R4/operations.html#request).
-  if (target.shape === 'operation' && bytes.length === 0) return { resourceType: 'Parameters' };
-  if (target.type === 'Binary' && target.shape !== 'operation')
-    return readBinaryBody(bytes, headers, target.id, parts.jsonLimits);
-  const format = requireResourceFormat(headers['content-type']);
-  return await parseBodyInSlices(decodeUtf8(bytes), format, parts.jsonLimits, () => room.pause());
-}
-
-/** @throws PraxisError as `readBody` */
-async function readPatch(
-  parts: ServerServices,
-  bytes: Buffer,
-  { headers }: FastifyRequest,
-  room: BodyRoom,
-): Promise<PatchDocument> {
-  const { kind, format } = requirePatchFormat(headers['content-type']);
-  const document = await parseBodyInSlices(decodeUtf8(bytes), format, parts.jsonLimits, () => room.pause());
-  return { kind, document };
 }
 
 /** @throws PraxisError `header-invalid` */

@@ -8,7 +8,7 @@ import { fail } from '../../base/errors.ts';
 import type { IdempotencyKey } from '../../engine/context.ts';
 
 /** Longest key in characters, its quotes not counted. */
-export const keyLengthMax = 255;
+const keyLengthMax = 255;
 
 /** Without quotes: visible ASCII but for what separates members and parameters of RFC 8941. */
 const barePattern = /^[!#-+\--:<-[\]-~]+$/;
@@ -40,7 +40,7 @@ export function readIdempotencyKey(request: FastifyRequest, body: () => Promise<
 }
 
 /** @throws PraxisError `header-invalid` */
-export function parseKey(given: readonly string[]): string {
+function parseKey(given: readonly string[]): string {
   const [text = '', ...more] = given;
   if (more.length > 0) refuse('is sent more than once: a request has one key');
   const sent = text.trim();

@@ -25,6 +25,11 @@ export function parseAccept(accept: string): readonly MediaRange[] {
     .map((range) => ({ type: parseMediaType(range), quality: qualityOf(range) }));
 }
 
+/** 0 where there are none. */
+export function findHighestQuality(ranges: readonly MediaRange[]): number {
+  return ranges.reduce((most, { quality }) => Math.max(most, quality), 0);
+}
+
 function qualityOf(range: string): number {
   return Number(/;\s*q=([0-9.]+)/i.exec(range)?.[1] ?? 1);
 }

@@ -115,10 +115,8 @@ export const bodyFormats: Readonly<Record<BodyFormat, { readonly worstCase: Wors
     worstCase: {
       because: 'as many elements as a body holds',
       request: () => {
-        const names = makeMany(15_000, (number) => `<name><family value="F${number}"/><given value="G"/></name>`).join(
-          '',
-        );
-        const body = `<Patient xmlns="http://hl7.org/fhir">${names}</Patient>`;
+        const name = (number: number) => `<name><family value="F${number}"/><given value="G"/></name>`;
+        const body = `<Patient xmlns="http://hl7.org/fhir">${makeMany(15_000, name).join('')}</Patient>`;
         return { method: 'POST', path: 'Patient', contentType: 'application/fhir+xml', body };
       },
     },
@@ -126,11 +124,10 @@ export const bodyFormats: Readonly<Record<BodyFormat, { readonly worstCase: Wors
   form: {
     worstCase: {
       because: 'as many parameters as a search takes, each with as many values as a parameter takes (F7)',
-      request: () =>
-        buildSearchRequest(
-          'Observation',
-          makeMany(50, () => makeManyValues('code', (n) => `http://loinc.org|${n}`)).join('&'),
-        ),
+      request: () => {
+        const codes = makeMany(50, () => makeManyValues('code', (n) => `http://loinc.org|${n}`));
+        return buildSearchRequest('Observation', codes.join('&'));
+      },
     },
   },
   'json-patch': {
@@ -156,13 +153,8 @@ export const bodyFormats: Readonly<Record<BodyFormat, { readonly worstCase: Wors
             { name: 'path', valueString: "Patient.name.where(family = 'none').given" },
           ],
         };
-        return {
-          ...buildOperationRequest(
-            'Patient/siege-patched',
-            makeMany(1_000, () => operation),
-          ),
-          method: 'PATCH',
-        };
+        const operations = makeMany(1_000, () => operation);
+        return { ...buildOperationRequest('Patient/siege-patched', operations), method: 'PATCH' };
       },
     },
   },
