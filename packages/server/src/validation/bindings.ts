@@ -4,7 +4,7 @@
  *
  * https://hl7.org/fhir/R4/terminologies.html#strength
  */
-import { type ElementNode, isPlainObject, type Plain, type PlainObject } from './element-node.ts';
+import { type ElementNode, isPlainObject, listPlainObjects, type PlainObject } from './element-node.ts';
 import { type Findings, find, quoteValue } from './finding.ts';
 import type { ProfileBinding } from './profile.ts';
 
@@ -14,12 +14,9 @@ export interface BoundCode {
   readonly code: string;
 }
 
-export interface BindingCheck {
+export interface BindingCheck extends ProfileBinding {
   readonly path: string;
   readonly profile: string;
-  readonly strength: 'required' | 'extensible';
-  /** Canonical URL, perhaps with a version. */
-  readonly valueSet: string;
   /** One of them has to be in the value set. Empty: a CodeableConcept with text only. */
   readonly codes: readonly BoundCode[];
 }
@@ -30,14 +27,17 @@ export type ValueSetMembership = (valueSet: string, code: BoundCode) => Promise<
 /** Look-ups of one validation, at most; each code of a value set is looked up once. */
 const lookupsMax = 2_000;
 
-/** The check of an element's binding; undefined for elements without a code, which it does not concern. */
-export function buildBindingCheck(
-  node: ElementNode,
-  binding: ProfileBinding,
-  profile: string,
-): BindingCheck | undefined {
-  const codes = codesOf(node);
-  return codes === undefined ? undefined : { path: node.path, profile, ...binding, codes };
+/** The codes of an element that a binding is about; undefined for elements without a code, which it does not concern. */
+export function listBoundCodes({ value, type }: ElementNode): readonly BoundCode[] | undefined {
+  if (typeof value === 'string') return [{ code: value }];
+  if (!isPlainObject(value)) return undefined;
+  if (type === 'CodeableConcept') return listPlainObjects(value.coding).flatMap(codingOf);
+  return typeof value.code === 'string' ? codingOf(value) : undefined;
+}
+
+function codingOf({ system, code }: PlainObject): BoundCode[] {
+  if (typeof code !== 'string') return [];
+  return [typeof system === 'string' ? { system, code } : { code }];
 }
 
 /** Looks all codes up and adds what is not in its value set: an error when required, a warning when extensible. */
@@ -52,7 +52,10 @@ export async function checkBindings(
     for (const code of check.codes) {
       const key = JSON.stringify([check.valueSet, code.system, code.code]);
       if (!known.has(key)) {
-        if (known.size >= lookupsMax) return reportRest(findings, check);
+        if (known.size >= lookupsMax) {
+          const problem = `from here on codes were not looked up: more than ${lookupsMax} of them`;
+          return find(findings, 'too-costly', check.path, problem, check.profile, 'warning');
+        }
         known.set(key, await isMember(check.valueSet, code));
       }
       answers.push(known.get(key));
@@ -67,36 +70,11 @@ function judge(findings: Findings, check: BindingCheck, answers: readonly (boole
   if (answers.includes(undefined)) {
     const problem = `could not be checked: the value set ${valueSet} is not loaded here, or cannot be evaluated`;
     find(findings, 'binding-unchecked', path, problem, profile, strength === 'required' ? 'warning' : 'information');
-    return;
-  }
-  if (codes.length === 0) {
+  } else if (codes.length === 0) {
     if (strength === 'required') find(findings, 'binding', path, `must have a code of ${valueSet} (required)`, profile);
-    return;
+  } else {
+    const given = codes.map(({ system, code }) => quoteValue(system === undefined ? code : `${system}|${code}`));
+    const problem = `${given.join(', ')} is not in the value set ${valueSet} (${strength})`;
+    find(findings, 'binding', path, problem, profile, strength === 'required' ? 'error' : 'warning');
   }
-  const given = codes
-    .map(({ system, code }) => quoteValue(system === undefined ? code : `${system}|${code}`))
-    .join(', ');
-  const severity = strength === 'required' ? 'error' : 'warning';
-  find(findings, 'binding', path, `${given} is not in the value set ${valueSet} (${strength})`, profile, severity);
-}
-
-function reportRest(findings: Findings, { path, profile }: BindingCheck): void {
-  const problem = `from here on codes were not looked up: more than ${lookupsMax} of them`;
-  find(findings, 'too-costly', path, problem, profile, 'warning');
-}
-
-function codesOf({ value, type }: ElementNode): readonly BoundCode[] | undefined {
-  if (typeof value === 'string') return [{ code: value }];
-  if (!isPlainObject(value)) return undefined;
-  if (type === 'CodeableConcept') return listOf(value.coding).flatMap(codingOf);
-  return typeof value.code === 'string' ? codingOf(value) : undefined;
-}
-
-function codingOf({ system, code }: PlainObject): BoundCode[] {
-  if (typeof code !== 'string') return [];
-  return [typeof system === 'string' ? { system, code } : { code }];
-}
-
-function listOf(value: Plain | undefined): readonly PlainObject[] {
-  return Array.isArray(value) ? value.filter(isPlainObject) : [];
 }

@@ -78,7 +78,7 @@ function prescribes(rule: ProfileElement): boolean {
 
 function satisfies(run: Run, rule: ProfileElement, node: ElementNode): boolean {
   const trial = makeTrial(run);
-  run.check(trial, rule, node, '');
+  run.check(trial, rule, node);
   return (
     !hasFailed(trial) &&
     trial.bindings.every(({ strength, valueSet, codes }) => {

@@ -75,23 +75,18 @@ export function listNamedNodes(node: ElementNode, name: string): ElementNode[] {
   return [];
 }
 
-/** The value when it is an object. */
-export function asPlainObject(node: ElementNode): PlainObject | undefined {
-  return isPlainObject(node.value) ? node.value : undefined;
-}
-
-export function isPlainObject(value: Plain | undefined): value is PlainObject {
+export function isPlainObject(value: unknown): value is PlainObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether the node is a resource: contained, in a Bundle, or the outermost one. */
-export function isResourceNode(node: ElementNode): boolean {
-  return node.definition.kind === 'resource';
+/** The objects of a list; none of what is no list. */
+export function listPlainObjects(value: Plain | undefined): readonly PlainObject[] {
+  return Array.isArray(value) ? value.filter(isPlainObject) : [];
 }
 
-/** The path that an absent element would have. */
-export function buildAbsentPath(node: ElementNode, name: string): string {
-  return `${node.path}.${name}`;
+/** The texts of a list; none of what is no list. */
+export function listPlainTexts(value: Plain | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
 function nodesOf(node: ElementNode, element: ElementDefinition): ElementNode[] {
@@ -99,11 +94,10 @@ function nodesOf(node: ElementNode, element: ElementDefinition): ElementNode[] {
 }
 
 function nodesOfType(node: ElementNode, element: ElementDefinition, type: ElementType): ElementNode[] {
-  const object = asPlainObject(node);
-  if (object === undefined) return [];
+  if (!isPlainObject(node.value)) return [];
   const name = buildJsonName(element, type);
-  const value = object[name];
-  const sibling = object[`_${name}`];
+  const value = node.value[name];
+  const sibling = node.value[`_${name}`];
   if (value === undefined && sibling === undefined) return [];
   if (element.max <= 1) {
     const only = childNode(node, element, type, value ?? null, sibling, 0, `${node.path}.${element.name}`);

@@ -10,12 +10,12 @@ import {
   buildResourceNode,
   type ElementNode,
   isPlainObject,
-  isResourceNode,
   listChildNodes,
+  listPlainObjects,
   type PlainObject,
 } from './element-node.ts';
 import { type Finding, find } from './finding.ts';
-import { isMembers, listStatedProfiles, type Members } from './plain.ts';
+import { listStatedProfiles } from './plain.ts';
 import type { LoadedProfiles } from './profiles.ts';
 import { checkProfile, type Run } from './run.ts';
 
@@ -33,7 +33,7 @@ export function examine(
   findingsMax: number,
 ): Examination {
   const findings = { list: [], max: findingsMax };
-  const run: Run = { findings, profiles: known, bindings: [], check: checkElement };
+  const run: Run = { findings, profiles: known, profile: '', bindings: [], check: checkElement };
   const root = buildResourceNode(resource);
   if (root === undefined) return { findings: [], bindings: [] };
   for (const canonical of profiles) {
@@ -41,7 +41,7 @@ export function examine(
     if (profile !== undefined) checkProfile(run, profile, root);
   }
   walk(run, root, problems);
-  return { findings: run.findings.list, bindings: run.bindings };
+  return { findings: findings.list, bindings: run.bindings };
 }
 
 /**
@@ -52,19 +52,16 @@ export function listNamedProfiles(resource: object): readonly string[] {
   const names = new Set<string>();
   const left: unknown[] = [resource];
   for (let value = left.pop(); value !== undefined; value = left.pop()) {
-    if (isMembers(value)) for (const name of namesOf(value)) names.add(name);
+    if (isPlainObject(value)) for (const name of namesOf(value)) names.add(name);
     for (const inner of Array.isArray(value) ? value : Object.values(value ?? {}))
       if (typeof inner === 'object') left.push(inner);
   }
   return [...names];
 }
 
-/** What one object names. */
-function namesOf(members: Members): readonly string[] {
-  const extensions = [members['extension'], members['modifierExtension']].flatMap((each) =>
-    Array.isArray(each) ? each : [],
-  );
-  const urls = extensions.map((each: unknown) => (isMembers(each) ? each['url'] : undefined)).filter(isAbsolute);
+function namesOf(members: PlainObject): readonly string[] {
+  const extensions = [...listPlainObjects(members.extension), ...listPlainObjects(members.modifierExtension)];
+  const urls = extensions.map(({ url }) => url).filter(isAbsolute);
   return 'resourceType' in members ? [...listStatedProfiles(members), ...urls] : urls;
 }
 
@@ -74,7 +71,7 @@ function isAbsolute(url: unknown): url is string {
 
 function walk(run: Run, node: ElementNode, problems: ReadonlyMap<string, string>): void {
   if (run.findings.list.length >= run.findings.max) return;
-  if (isResourceNode(node) && isPlainObject(node.value)) checkStated(run, node, node.value, problems);
+  if (node.definition.kind === 'resource' && isPlainObject(node.value)) checkStated(run, node, node.value, problems);
   const url = extensionUrl(node);
   const extension = url === undefined ? undefined : run.profiles.get(url);
   if (extension !== undefined) checkProfile(run, extension, node);
@@ -96,6 +93,5 @@ function checkStated(run: Run, node: ElementNode, resource: PlainObject, problem
 
 /** Extensions inside of extensions have names instead of URLs. */
 function extensionUrl({ type, value }: ElementNode): string | undefined {
-  if (type !== 'Extension' || !isPlainObject(value)) return undefined;
-  return isAbsolute(value.url) ? value.url : undefined;
+  return type === 'Extension' && isPlainObject(value) && isAbsolute(value.url) ? value.url : undefined;
 }

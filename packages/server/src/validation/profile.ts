@@ -4,7 +4,7 @@
  * https://hl7.org/fhir/R4/profiling.html · https://hl7.org/fhir/R4/elementdefinition.html
  */
 import type { Invariant } from '@praxis/fhir';
-import { isPlainObject, type Plain, type PlainObject } from './element-node.ts';
+import { isPlainObject, listPlainObjects, listPlainTexts, type Plain, type PlainObject } from './element-node.ts';
 
 export interface Profile {
   /** Canonical URL, without version. */
@@ -48,6 +48,7 @@ export interface ProfileType {
 
 export interface ProfileBinding {
   readonly strength: 'required' | 'extensible';
+  /** Canonical URL, perhaps with a version. */
   readonly valueSet: string;
 }
 
@@ -60,11 +61,6 @@ export interface Slicing {
 
 /** Elements of a snapshot, at most: R4's largest has 600. */
 export const snapshotElementsMax = 10_000;
-
-/** '1..*' */
-export function formatCardinality({ min, max }: ProfileElement): string {
-  return `${min}..${max === Number.POSITIVE_INFINITY ? '*' : max}`;
-}
 
 /** Asks nothing. */
 export const blankElement: ProfileElement = {
@@ -97,7 +93,7 @@ interface Builder extends ProfileElement {
 export function parseProfile(definition: PlainObject): Profile | string {
   const { url, type, version } = definition;
   if (typeof url !== 'string' || typeof type !== 'string') return 'it has no url or type';
-  const elements = isPlainObject(definition.snapshot) ? listOf(definition.snapshot.element) : [];
+  const elements = isPlainObject(definition.snapshot) ? listPlainObjects(definition.snapshot.element) : [];
   if (elements.length === 0) return 'it has no snapshot';
   if (elements.length > snapshotElementsMax) return `its snapshot has more than ${snapshotElementsMax} elements`;
   const [first = {}, ...rest] = elements;
@@ -131,14 +127,14 @@ function newElement(element: PlainObject, name: string): Builder {
     sliceName: textOf(element.sliceName),
     min: typeof element.min === 'number' ? element.min : 0,
     max: element.max === undefined || element.max === '*' ? Number.POSITIVE_INFINITY : Number(element.max),
-    types: element.type === undefined ? undefined : listOf(element.type).map(parseType),
+    types: element.type === undefined ? undefined : listPlainObjects(element.type).map(parseType),
     fixed: choiceOf(element, 'fixed'),
     pattern: choiceOf(element, 'pattern'),
     minValue: choiceOf(element, 'minValue'),
     maxValue: choiceOf(element, 'maxValue'),
     maxLength: typeof element.maxLength === 'number' ? element.maxLength : undefined,
     binding: parseBinding(element.binding),
-    invariants: listOf(element.constraint).flatMap(parseInvariant),
+    invariants: listPlainObjects(element.constraint).flatMap(parseInvariant),
     slicing: parseSlicing(element.slicing),
     children: new Map(),
     slices: [],
@@ -146,7 +142,11 @@ function newElement(element: PlainObject, name: string): Builder {
 }
 
 function parseType(type: PlainObject): ProfileType {
-  return { code: textOf(type.code), profiles: textsOf(type.profile), targets: textsOf(type.targetProfile) };
+  return {
+    code: textOf(type.code),
+    profiles: listPlainTexts(type.profile),
+    targets: listPlainTexts(type.targetProfile),
+  };
 }
 
 function parseBinding(binding: Plain | undefined): ProfileBinding | undefined {
@@ -165,7 +165,10 @@ function parseSlicing(slicing: Plain | undefined): Slicing | undefined {
   if (!isPlainObject(slicing)) return undefined;
   const { rules, ordered } = slicing;
   return {
-    discriminators: listOf(slicing.discriminator).map(({ type, path }) => ({ type: textOf(type), path: textOf(path) })),
+    discriminators: listPlainObjects(slicing.discriminator).map(({ type, path }) => ({
+      type: textOf(type),
+      path: textOf(path),
+    })),
     rules: rules === 'closed' || rules === 'openAtEnd' ? rules : 'open',
     ordered: ordered === true,
   };
@@ -175,14 +178,6 @@ function parseSlicing(slicing: Plain | undefined): Slicing | undefined {
 function choiceOf(element: PlainObject, name: string): Plain | undefined {
   const key = Object.keys(element).find((each) => each.startsWith(name) && /^[A-Z]/.test(each.slice(name.length)));
   return key === undefined ? undefined : element[key];
-}
-
-function listOf(value: Plain | undefined): readonly PlainObject[] {
-  return Array.isArray(value) ? value.filter(isPlainObject) : [];
-}
-
-function textsOf(value: Plain | undefined): readonly string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
 function textOf(value: Plain | undefined): string {

@@ -78,14 +78,9 @@ function baseType(canonical: string): Profile | undefined {
 
 function officialProfile(profiles: OfficialProfiles, canonical: string): Profile | string | undefined {
   const url = stripVersion(canonical);
-  let found = parsed.get(url);
-  if (found === undefined) {
-    const definition = profiles.officialProfile(url);
-    if (definition === undefined) return undefined;
-    found = parseProfile(toPlain(definition));
-    parsed.set(url, found);
-  }
-  return found;
+  const definition = parsed.has(url) ? undefined : profiles.officialProfile(url);
+  if (definition !== undefined) parsed.set(url, parseProfile(toPlain(definition)));
+  return parsed.get(url);
 }
 
 function referredTo(element: ProfileElement): string[] {

@@ -5,12 +5,12 @@
  * https://hl7.org/fhir/R4/references.html · https://hl7.org/fhir/R4/fhirpath.html#functions
  */
 import { findReferencedType } from '@praxis/fhir';
-import { type ElementNode, isPlainObject, type Plain, type PlainObject } from './element-node.ts';
+import { type ElementNode, isPlainObject, listPlainObjects, type PlainObject } from './element-node.ts';
 
 /** The resource, or one with nothing but type and id when only the type can be told; undefined when not even that. */
 export function resolveReference(node: ElementNode, reference: unknown): PlainObject | undefined {
-  const text = referenceText(reference);
-  if (text === undefined || text === '') return undefined;
+  const text = isPlainObject(reference) ? reference.reference : reference;
+  if (typeof text !== 'string' || text === '') return undefined;
   if (text.startsWith('#')) return resolveFragment(node, text.slice(1));
   const bundled = resolveInBundle(node, text);
   if (bundled !== undefined) return bundled;
@@ -18,21 +18,16 @@ export function resolveReference(node: ElementNode, reference: unknown): PlainOb
   return type === undefined ? undefined : { resourceType: type };
 }
 
-function referenceText(reference: unknown): string | undefined {
-  if (typeof reference === 'string') return reference;
-  if (typeof reference !== 'object' || reference === null || !('reference' in reference)) return undefined;
-  return typeof reference.reference === 'string' ? reference.reference : undefined;
-}
-
 function resolveFragment({ rootResource }: ElementNode, id: string): PlainObject | undefined {
   if (id === '') return rootResource;
-  return listOf(rootResource.contained).find((contained) => contained.id === id);
+  return listPlainObjects(rootResource.contained).find((contained) => contained.id === id);
 }
 
 function resolveInBundle(node: ElementNode, text: string): PlainObject | undefined {
   for (let at: ElementNode | undefined = node; at !== undefined; at = at.parent) {
     if (at.type !== 'Bundle' || !isPlainObject(at.value)) continue;
-    const entry = listOf(at.value.entry).find(({ fullUrl }) => typeof fullUrl === 'string' && leadsTo(fullUrl, text));
+    const entries = listPlainObjects(at.value.entry);
+    const entry = entries.find(({ fullUrl }) => typeof fullUrl === 'string' && leadsTo(fullUrl, text));
     if (entry !== undefined) return isPlainObject(entry.resource) ? entry.resource : undefined;
   }
   return undefined;
@@ -40,8 +35,4 @@ function resolveInBundle(node: ElementNode, text: string): PlainObject | undefin
 
 function leadsTo(fullUrl: string, text: string): boolean {
   return fullUrl === text || (!text.includes(':') && fullUrl.endsWith(`/${text}`));
-}
-
-function listOf(value: Plain | undefined): readonly PlainObject[] {
-  return Array.isArray(value) ? value.filter(isPlainObject) : [];
 }

@@ -4,27 +4,38 @@
 import { isSubtypeOf } from '@praxis/fhir';
 import type { BindingCheck } from './bindings.ts';
 import type { ElementNode } from './element-node.ts';
-import { type Findings, find } from './finding.ts';
+import { type Finding, type Findings, find, type ProfileRule } from './finding.ts';
 import type { Profile, ProfileElement } from './profile.ts';
 
 export interface Run {
   readonly findings: Findings;
   /** By canonical URL as it was asked for: all that were found. */
   readonly profiles: ReadonlyMap<string, Profile>;
+  /** Canonical URL of the one whose rules are checked; '': none yet. */
+  readonly profile: string;
   /** Codes to look up in value sets afterwards. */
   readonly bindings: BindingCheck[];
   /** Adds what keeps an element from being what a snapshot says of it and of everything inside (conform.ts). */
-  readonly check: (run: Run, rule: ProfileElement, node: ElementNode, profile: string) => void;
+  readonly check: (run: Run, rule: ProfileElement, node: ElementNode) => void;
+}
+
+/** Adds what a rule of the run's profile finds; the problem is a sentence without the path. */
+export function report(
+  run: Run,
+  rule: ProfileRule,
+  path: string,
+  problem: string,
+  severity?: Finding['severity'],
+): void {
+  find(run.findings, rule, path, problem, run.profile, severity);
 }
 
 /** Adds what keeps an element from conforming to a profile. */
 export function checkProfile(run: Run, profile: Profile, node: ElementNode): void {
-  if (!isSubtypeOf(node.type, profile.type)) {
-    const problem = `must be a ${profile.type} to conform to the profile: it is a ${node.type}`;
-    find(run.findings, 'profile-type', node.path, problem, profile.url);
-    return;
-  }
-  run.check(run, profile.root, node, profile.url);
+  const inside = { ...run, profile: profile.url };
+  if (isSubtypeOf(node.type, profile.type)) return run.check(inside, profile.root, node);
+  const problem = `must be a ${profile.type} to conform to the profile: it is a ${node.type}`;
+  report(inside, 'profile-type', node.path, problem);
 }
 
 /** Whether an element conforms to a profile; nothing is added. */

@@ -4,10 +4,9 @@
  * https://hl7.org/fhir/R4/profiling.html#slicing
  */
 import { belongsTo } from './discriminator.ts';
-import { buildAbsentPath, type ElementNode } from './element-node.ts';
-import { find } from './finding.ts';
-import { formatCardinality, type ProfileElement, type Slicing } from './profile.ts';
-import type { Run } from './run.ts';
+import type { ElementNode } from './element-node.ts';
+import type { ProfileElement, Slicing } from './profile.ts';
+import { type Run, report } from './run.ts';
 
 /** What a choice is sliced by when the snapshot does not say. */
 const byType: Slicing = { discriminators: [{ type: 'type', path: '$this' }], rules: 'open', ordered: false };
@@ -18,59 +17,38 @@ const defaultSlice = '@default';
 /** Adds what is wrong with the elements of one name as slices: each element, their number and their order. */
 export function checkSlices(
   run: Run,
-  sliced: ProfileElement,
+  { slices, slicing = byType }: ProfileElement,
   parent: ElementNode,
   nodes: readonly ElementNode[],
-  profile: string,
 ): void {
-  const slicing = sliced.slicing ?? byType;
-  const members = new Map<ProfileElement, ElementNode[]>();
-  const sequence: number[] = [];
-  let isCertain = true;
-  for (const node of nodes) {
-    const found = sliceOf(run, sliced, slicing, node);
-    if (found === 'unknown') {
-      isCertain = false;
-      continue;
-    }
-    sequence.push(found === undefined ? -1 : sliced.slices.indexOf(found));
-    if (found !== undefined) {
-      members.set(found, [...(members.get(found) ?? []), node]);
-      run.check(run, found, node, profile);
-    } else if (slicing.rules === 'closed') {
-      const names = sliced.slices.map(({ sliceName }) => sliceName).join(', ');
-      find(
-        run.findings,
-        'slicing',
-        node.path,
-        `is in none of the slices ${names}, and others are not allowed`,
-        profile,
-      );
-    }
+  const found = nodes.map((node) => ({ node, slice: findSlice(run, slices, slicing, node) }));
+  for (const { node, slice } of found) {
+    if (slice === undefined && slicing.rules === 'closed') {
+      const names = slices.map(({ sliceName }) => sliceName).join(', ');
+      report(run, 'slicing', node.path, `is in none of the slices ${names}, and others are not allowed`);
+    } else if (slice !== undefined && slice !== 'unknown') run.check(run, slice, node);
   }
-  checkOrder(run, slicing, nodes, sequence, profile);
-  for (const slice of sliced.slices) {
-    const inside = members.get(slice) ?? [];
-    checkCount(run, slice, parent, inside, isCertain, profile);
-    if (slice.slices.length > 0) checkSlices(run, slice, parent, inside, profile);
+  const isCertain = found.every(({ slice }) => slice !== 'unknown');
+  const sequence = found.map(({ slice }) => (typeof slice === 'object' ? slices.indexOf(slice) : -1));
+  if (isCertain) checkOrder(run, slicing, nodes, sequence);
+  const members = Map.groupBy(found, ({ slice }) => slice);
+  for (const slice of slices) {
+    const inside = (members.get(slice) ?? []).map(({ node }) => node);
+    checkCount(run, 'slice', slice, parent, inside, isCertain);
+    if (slice.slices.length > 0) checkSlices(run, slice, parent, inside);
   }
 }
 
 /** Undefined: in none. 'unknown': what would tell cannot be seen from here. */
-function sliceOf(
-  run: Run,
-  sliced: ProfileElement,
-  slicing: Slicing,
-  node: ElementNode,
-): ProfileElement | 'unknown' | undefined {
+function findSlice(run: Run, slices: readonly ProfileElement[], slicing: Slicing, node: ElementNode) {
   let isUnknown = false;
-  for (const slice of sliced.slices) {
+  for (const slice of slices) {
     if (slice.sliceName === defaultSlice) continue;
     const answer = belongsTo(run, slice, slicing, node);
     if (answer === true) return slice;
     isUnknown ||= answer === 'unknown';
   }
-  return isUnknown ? 'unknown' : sliced.slices.find(({ sliceName }) => sliceName === defaultSlice);
+  return isUnknown ? ('unknown' as const) : slices.find(({ sliceName }) => sliceName === defaultSlice);
 }
 
 /** `sequence`: the number of the slice that each element is in, −1 for none. */
@@ -79,42 +57,41 @@ function checkOrder(
   { rules, ordered }: Slicing,
   nodes: readonly ElementNode[],
   sequence: readonly number[],
-  profile: string,
 ): void {
-  if (sequence.length < nodes.length) return;
   const lastSliced = sequence.findLastIndex((slice) => slice >= 0);
   let highest = -1;
   for (const [index, slice] of sequence.entries()) {
     const path = nodes[index]?.path ?? '';
-    if (slice < 0 && rules === 'openAtEnd' && index < lastSliced) {
-      find(run.findings, 'slice-order', path, 'is in no slice, so it must stand after all that are', profile);
-    }
-    if (slice >= 0 && ordered && slice < highest) {
-      find(run.findings, 'slice-order', path, 'stands after an element of a later slice: slices are in order', profile);
-    }
+    if (slice < 0 && rules === 'openAtEnd' && index < lastSliced)
+      report(run, 'slice-order', path, 'is in no slice, so it must stand after all that are');
+    if (slice >= 0 && ordered && slice < highest)
+      report(run, 'slice-order', path, 'stands after an element of a later slice: slices are in order');
     highest = Math.max(highest, slice);
   }
 }
 
-function checkCount(
+/**
+ * Adds that there are fewer elements of a name, or in a slice, than there must be, or more than there may be.
+ * @param isCertain whether all of them are known
+ */
+export function checkCount(
   run: Run,
-  slice: ProfileElement,
+  kind: 'cardinality' | 'slice',
+  { name, sliceName, min, max }: ProfileElement,
   parent: ElementNode,
   nodes: readonly ElementNode[],
-  isCertain: boolean,
-  profile: string,
+  isCertain = true,
 ): void {
-  const path = buildAbsentPath(parent, slice.name);
+  const path = `${parent.path}.${name}`;
+  const what = kind === 'slice' ? `the slice ${sliceName} ` : '';
   const count = nodes.length;
-  if (count < slice.min && isCertain) {
-    const problem = `the slice ${slice.sliceName} is required (cardinality ${formatCardinality(slice)}): there ${count === 1 ? 'is' : 'are'} ${count}`;
-    find(run.findings, 'slice-min', path, problem, profile);
+  if (count < min && isCertain) {
+    const cardinality = `${min}..${max === Number.POSITIVE_INFINITY ? '*' : max}`;
+    const counted = `there ${count === 1 ? 'is' : 'are'} ${count}`;
+    report(run, `${kind}-min`, path, `${what}is required (cardinality ${cardinality}): ${counted}`);
   }
-  if (count > slice.max) {
-    const problem =
-      slice.max === 0
-        ? `the slice ${slice.sliceName} is prohibited (0..0)`
-        : `the slice ${slice.sliceName} may occur ${slice.max} times at most: there are ${count}`;
-    find(run.findings, 'slice-max', nodes[0]?.path ?? path, problem, profile);
+  if (count > max) {
+    const problem = max === 0 ? 'is prohibited (0..0)' : `may occur ${max} times at most: there are ${count}`;
+    report(run, `${kind}-max`, nodes[0]?.path ?? path, `${what}${problem}`);
   }
 }

@@ -7,6 +7,7 @@ import {
   type Budget,
   type BudgetedWork,
   checkInvariantsInSlices,
+  isJsonObject,
   isSubtypeOf,
   type JsonObject,
   type JsonValue,
@@ -16,7 +17,7 @@ import {
 import { fail } from '../base/errors.ts';
 import type { TurnOf } from '../limits/fair-queue.ts';
 import { findCanonicalUnit } from '../search/kinds/ucum.ts';
-import { type BindingCheck, checkBindings, type ValueSetMembership } from './bindings.ts';
+import { checkBindings, type ValueSetMembership } from './bindings.ts';
 import { listNamedProfiles } from './examine.ts';
 import { type Finding, type Findings, find, findBroken, findUnevaluated } from './finding.ts';
 import { loadProfiles, type ProfileLookup } from './profiles.ts';
@@ -92,17 +93,14 @@ async function findingsOfProfiles(
   const loaded = await loadProfiles(await loadOfficialProfiles(), [...profiles, ...named], lookup);
   requireKnown(profiles, loaded.problems);
   const definitions = [...loaded.definitions];
-  const examination = await validator.examine(
-    { text: JSON.stringify(resource), profiles, named, definitions, findingsMax },
-    of,
-  );
+  const task = { text: JSON.stringify(resource), profiles, named, definitions, findingsMax };
+  const examination = await validator.examine(task, of);
   const findings = { list: [...(examination?.findings ?? [])], max: findingsMax };
   if (examination === undefined) {
     const problem = 'profiles were not checked: evaluating them takes longer than allowed';
     find(findings, 'too-costly', String(resource.resourceType), problem, undefined);
   }
-  const bindings: readonly BindingCheck[] = examination?.bindings ?? [];
-  await checkBindings(findings, bindings, isMember);
+  await checkBindings(findings, examination?.bindings ?? [], isMember);
   return findings.list;
 }
 
@@ -119,7 +117,6 @@ function requireKnown(profiles: readonly string[], problems: ReadonlyMap<string,
 
 /** Whether there is a type to go by, and the one that is expected. */
 function isResource(resource: JsonValue, expected: string | undefined): resource is JsonObject {
-  if (typeof resource !== 'object' || resource === null || Array.isArray(resource)) return false;
-  const type = 'resourceType' in resource ? resource.resourceType : undefined;
+  const type = isJsonObject(resource) ? resource.resourceType : undefined;
   return typeof type === 'string' && isSubtypeOf(type, 'Resource') && (expected === undefined || type === expected);
 }

@@ -2,6 +2,7 @@
  * Examines resources in a thread of its own, one after another, firms in turns: expressions of profiles come from
  * outside and may run for ever or take all memory. What takes too long ends the thread; the next task gets a new one.
  */
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { JsonObject } from '@praxis/fhir';
 import { type FairQueueLimits, openFairQueue, type TurnOf } from '../limits/fair-queue.ts';
@@ -76,17 +77,13 @@ export function openValidator(limits: { readonly examinationMsMax: number } = { 
   };
 }
 
-function startWorker(): Promise<Worker> {
+async function startWorker(): Promise<Worker> {
   const worker = new Worker(new URL('./validator-worker.ts', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: memoryMbMax },
   });
-  return new Promise((resolve, reject) => {
-    worker.once('online', () => {
-      worker.unref();
-      resolve(worker);
-    });
-    worker.once('error', reject);
-  });
+  await once(worker, 'online');
+  worker.unref();
+  return worker;
 }
 
 /** Undefined: not in time, or the thread died. @throws Error what the thread could not cope with */
