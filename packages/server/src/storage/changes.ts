@@ -3,7 +3,7 @@
  * that nothing can appear before what was told (docs/decisions/0170).
  */
 import { boxStored } from '../access/disclosure.ts';
-import type { QueryOptions } from '../database/database.ts';
+import { pointRead } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { getTypeNumber } from '../search/numbers.ts';
 import { isWithinBytes, pageBytesMax } from '../search/sql/page-bytes.ts';
@@ -11,7 +11,8 @@ import { toFirmTime } from '../tenancy/firm-time.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { encodeIntegerArray } from './index-arrays.ts';
 import { countBytes, type StoredResource } from './resources.ts';
-import { type EpochRow, getTypeName, requireFresh, takeWithin } from './rows.ts';
+import { type EpochRow, getTypeName, takeWithin } from './rows.ts';
+import type { Ask } from './statement-runner.ts';
 
 /** Versions that one page looks at, at most: those of types that nobody asked for cost something, too. */
 const walkedMax = 1000;
@@ -98,7 +99,7 @@ const bytesOfChange = sql`coalesce(octet_length(content), 0) + coalesce(octet_le
  * A page of changes. Only wanted rows come with content; the last row that was walked always comes, for its place. The
  * bounds of the order are one comparison each, so the index serves both.
  */
-export function buildChangesStatement({ firm, application }: TenantScope, page: ChangesPage): Sql {
+function buildChangesStatement({ firm, application }: TenantScope, page: ChangesPage): Sql {
   const { after, limit, types, comparedTypes } = page;
   const wanted = types === undefined ? null : encodeIntegerArray(types.map(getTypeNumber));
   const compared = encodeIntegerArray(comparedTypes.map(getTypeNumber));
@@ -131,22 +132,17 @@ export function buildChangesStatement({ firm, application }: TenantScope, page: 
     ORDER BY r.at_epoch, r.xid::xid8, r.seq`;
 }
 
-/**
- * The changes that rows of `buildChangesStatement` hold; undefined when the place that the page comes after is that of a version
- * which is no longer there.
- * @throws PraxisError `stale-access`
- */
-function changesOf(rows: readonly ChangeRow[], scope: TenantScope, page: ChangesPage): Changes | undefined {
-  const found = requireFresh(rows, scope);
-  const first = found[0];
+/** Undefined when the place that the page comes after is that of a version which is no longer there. */
+function changesOf(rows: readonly ChangeRow[], page: ChangesPage): Changes | undefined {
+  const [first] = rows;
   if (first === undefined || (page.after.isVersion && !first.known)) return undefined;
-  const rowsWalked = found.filter((row) => row.at_epoch !== null);
+  const rowsWalked = rows.filter((row) => row.at_epoch !== null);
   const walked = takeWithin(rowsWalked);
   const last = walked.at(-1);
   const changes = walked.filter(({ wanted }) => wanted).map(changeOf);
   return {
     changes,
-    end: last === undefined ? page.after : placeOf(last),
+    end: last === undefined ? page.after : placeOf(last, true),
     bytes: countBytes(changes.flatMap(({ now, before }) => (before === undefined ? [now] : [now, before]))),
     hasMore:
       walked.length < rowsWalked.length || changes.length >= page.limit || (last?.walked ?? 0) >= walkLimit(page),
@@ -154,8 +150,10 @@ function changesOf(rows: readonly ChangeRow[], scope: TenantScope, page: Changes
   };
 }
 
-function placeOf({ at_epoch, xid, seq }: ChangeRow): ChangePlace {
-  return { epoch: at_epoch ?? 0, xid, seq, isVersion: true };
+type PlaceRow = Pick<ChangeRow, 'epoch' | 'at_epoch' | 'xid' | 'seq'>;
+
+function placeOf({ at_epoch, xid, seq }: PlaceRow, isVersion: boolean): ChangePlace {
+  return { epoch: at_epoch ?? 0, xid, seq, isVersion };
 }
 
 function changeOf(row: ChangeRow): Change {
@@ -166,14 +164,14 @@ function changeOf(row: ChangeRow): Change {
     was_deleted === null
       ? undefined
       : { type, id, versionId: vid - 1, lastUpdatedMs: was_lu, deleted: was_deleted, content: boxStored(was ?? '') };
-  return { place: placeOf(row), now, before, isSuperseded: superseded };
+  return { place: placeOf(row, true), now, before, isSuperseded: superseded };
 }
 
 /**
  * The place after which every version made at `sinceMs` or later stands, also of transactions that are under way: the
  * first such version's, or the horizon where that comes before it.
  */
-export function placeSinceStatement({ firm, application }: TenantScope, sinceMs: number): Sql {
+function placeSinceStatement({ firm, application }: TenantScope, sinceMs: number): Sql {
   return sql`
     SELECT e.epoch, p.at_epoch, p.xid, p.seq
     FROM access_epoch e CROSS JOIN LATERAL (
@@ -182,19 +180,6 @@ export function placeSinceStatement({ firm, application }: TenantScope, sinceMs:
         UNION ALL SELECT o.epoch, pg_snapshot_xmin(pg_current_snapshot()), 0 FROM order_epoch o) c
       ORDER BY c.epoch, c.xid, c.seq LIMIT 1 OFFSET 0) p
     WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-interface PlaceRow extends EpochRow {
-  readonly at_epoch: number;
-  readonly xid: string;
-  readonly seq: number;
-}
-
-/** @throws PraxisError `stale-access` */
-function placeSinceOf(rows: readonly PlaceRow[], scope: TenantScope): ChangePlace {
-  const [row] = requireFresh(rows, scope);
-  if (row === undefined) return firstPlace;
-  return { epoch: row.at_epoch, xid: row.xid, seq: row.seq, isVersion: false };
 }
 
 /** What a store offers of the feed. */
@@ -209,27 +194,18 @@ export interface ChangeFeed {
   completeUntil(scope: TenantScope): Promise<number>;
 }
 
-/** @param send sends a statement as the scope's firm */
-export function changeFeedOver(
-  send: <R>(scope: TenantScope, statement: Sql, options: QueryOptions) => Promise<R[]>,
-): ChangeFeed {
+export function changeFeedOver(ask: Ask): ChangeFeed {
   return {
-    changes: async (scope, page) =>
-      changesOf(await send<ChangeRow>(scope, buildChangesStatement(scope, page), { idempotent: true }), scope, page),
-    placeSince: async (scope, sinceMs) =>
-      placeSinceOf(await send<PlaceRow>(scope, placeSinceStatement(scope, sinceMs), { idempotent: true }), scope),
+    changes: async (scope, page) => changesOf(await ask<ChangeRow>(scope, buildChangesStatement(scope, page)), page),
+    async placeSince(scope, sinceMs) {
+      const [row] = await ask<PlaceRow>(scope, placeSinceStatement(scope, sinceMs));
+      return row === undefined ? firstPlace : placeOf(row, false);
+    },
     async completeUntil(scope) {
-      const rows = await send<SettledRow>(scope, buildSettledStatement(scope), { idempotent: true, short: true });
-      const settled = requireFresh(rows, scope)[0]?.settled ?? 0;
-      return settled === 0 ? 0 : toFirmTime(scope, settled);
+      const { firm, application } = scope;
+      const statement = sql`SELECT e.epoch, c.settled FROM access_epoch e CROSS JOIN completeness c WHERE e.firm = ${firm} AND e.application = ${application}`;
+      const [row] = await ask<EpochRow & { readonly settled: number }>(scope, statement, pointRead);
+      return row === undefined || row.settled === 0 ? 0 : toFirmTime(scope, row.settled);
     },
   };
-}
-
-interface SettledRow extends EpochRow {
-  readonly settled: number;
-}
-
-export function buildSettledStatement({ firm, application }: TenantScope): Sql {
-  return sql`SELECT e.epoch, c.settled FROM access_epoch e CROSS JOIN completeness c WHERE e.firm = ${firm} AND e.application = ${application}`;
 }

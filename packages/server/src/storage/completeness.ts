@@ -100,10 +100,7 @@ export async function repairFloor(database: Database, nowMs: number): Promise<Fl
 }
 
 /** Settles the floor where that is possible, and sets the next one. @returns both as they are then */
-async function raiseFloor(
-  database: Database,
-  floor: number,
-): Promise<{ readonly floor: number; readonly settled: number }> {
+async function raiseFloor(database: Database, floor: number) {
   const [row] = await database.query<{ floor: number; settled: number }>(
     sql`SELECT floor, settled FROM praxis_raise_floor(${floor}::bigint)`,
   );

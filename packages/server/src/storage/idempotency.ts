@@ -3,7 +3,7 @@
  * effect, so that there is either both or neither (docs/decisions/0173).
  */
 import { fail } from '../base/errors.ts';
-import type { QueryOptions } from '../database/database.ts';
+import type { Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { isLockTimeout } from '../database/sqlstate.ts';
 import { lockWaitMaxMs } from '../database/transaction.ts';
@@ -12,6 +12,7 @@ import type { FirmWorkContext } from '../jobs/firm-work.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { forEachFirm } from './for-each-firm.ts';
 import { type EpochRow, requireFresh } from './rows.ts';
+import type { Ask } from './statement-runner.ts';
 
 /** How long a key is kept. */
 export const keyKeptMs = 7 * 24 * 60 * 60 * 1000;
@@ -50,11 +51,7 @@ export interface AnswerToKeep {
 }
 
 /** What the request with the key was answered with. */
-export interface KeptAnswer extends AnswerToKeep {
-  readonly request: Buffer;
-  readonly policy: string;
-  readonly atMs: number;
-}
+export type KeptAnswer = AnswerToKeep & Pick<KeyClaim, 'request' | 'policy' | 'atMs'>;
 
 export type IdempotentOutcome<T> = { readonly answer: T } | { readonly kept: KeptAnswer };
 
@@ -75,19 +72,15 @@ export interface IdempotencyStore<Store> {
   keptAnswer(scope: TenantScope, key: Buffer, nowMs: number): Promise<KeptAnswer | undefined>;
 }
 
-interface KeptRow extends EpochRow {
-  readonly at: number | null;
-  readonly status: number;
-  readonly request: Buffer;
-  readonly policy: string;
-  readonly facts: AnswerFacts;
-  readonly body: Buffer | null;
-}
-
-type Ask = <R>(statement: Sql) => Promise<R[]>;
+type KeptRow = EpochRow &
+  Omit<KeptAnswer, 'atMs' | 'body'> & { readonly at: number | null; readonly body: Buffer | null };
 
 /** The key of the claim, taken; or what is kept under it. Inside a transaction only. @throws as `once` */
-export async function claimKey(query: Ask, scope: TenantScope, claim: KeyClaim): Promise<KeptAnswer | undefined> {
+export async function claimKey(
+  query: Queryable['query'],
+  scope: TenantScope,
+  claim: KeyClaim,
+): Promise<KeptAnswer | undefined> {
   await query(lockTimeout(twinWaitMs));
   try {
     const rows = await query<EpochRow & { readonly claimed: number }>(claimStatement(scope, claim));
@@ -102,12 +95,12 @@ export async function claimKey(query: Ask, scope: TenantScope, claim: KeyClaim):
   } finally {
     await query(lockTimeout(lockWaitMaxMs)).catch(() => undefined); // fails where the transaction has failed, which ends it
   }
-  return keptOf(await query<KeptRow>(keptStatement(scope, claim.key, claim.atMs)), scope);
+  return keptOf(requireFresh(await query<KeptRow>(keptStatement(scope, claim.key, claim.atMs)), scope));
 }
 
 /** Keeps the answer of a claim of this transaction. @throws PraxisError `stale-access` */
 export async function keepAnswer(
-  query: Ask,
+  query: Queryable['query'],
   scope: TenantScope,
   { key }: KeyClaim,
   { status, facts, body }: AnswerToKeep,
@@ -120,21 +113,15 @@ export async function keepAnswer(
   requireFresh(rows, scope);
 }
 
-/** @param send sends a statement as the scope's firm. @throws PraxisError `stale-access` */
-export async function readKeptAnswer(
-  send: <R>(scope: TenantScope, statement: Sql, options: QueryOptions) => Promise<R[]>,
-  scope: TenantScope,
-  key: Buffer,
-  nowMs: number,
-): Promise<KeptAnswer | undefined> {
-  return keptOf(await send<KeptRow>(scope, keptStatement(scope, key, nowMs), { idempotent: true }), scope);
+/** As `IdempotencyStore.keptAnswer`. */
+export async function readKeptAnswer(ask: Ask, scope: TenantScope, key: Buffer, nowMs: number) {
+  return keptOf(await ask<KeptRow>(scope, keptStatement(scope, key, nowMs)));
 }
 
-function keptOf(rows: readonly KeptRow[], scope: TenantScope): KeptAnswer | undefined {
-  const [row] = requireFresh(rows, scope);
+function keptOf([row]: readonly KeptRow[]): KeptAnswer | undefined {
   if (row === undefined || row.at === null) return undefined;
-  const { at, status, request, policy, facts, body } = row;
-  return { atMs: at, status, request, policy, facts, body: body ?? undefined };
+  const { epoch: _epoch, at, body, ...kept } = row;
+  return { ...kept, atMs: at, body: body ?? undefined };
 }
 
 function lockTimeout(ms: number): Sql {

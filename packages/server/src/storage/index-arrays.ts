@@ -6,45 +6,25 @@
  */
 import type { IndexRows } from '../search/index/index-rows.ts';
 
-/** A column of IndexRows: numbers and bigint texts as they are, text quoted, measures as doubles. */
-type Form = 'integer' | 'text' | 'double';
-type Column = readonly [name: keyof IndexRows, form: Form];
+type Column = keyof IndexRows;
 
 /** Columns per kind of value, in the order in which the write function takes them. */
 const kinds = {
-  token: [
-    ['tokenParam', 'integer'],
-    ['tokenSystem', 'integer'],
-    ['tokenCode', 'text'],
-  ],
-  reference: [
-    ['referenceParam', 'integer'],
-    ['referenceTargetType', 'integer'],
-    ['referenceTargetId', 'text'],
-  ],
-  date: [
-    ['dateParam', 'integer'],
-    ['dateLo', 'integer'],
-    ['dateHi', 'integer'],
-  ],
-  string: [
-    ['stringParam', 'integer'],
-    ['stringValue', 'text'],
-    ['stringOriginal', 'text'],
-  ],
-  number: [
-    ['numberParam', 'integer'],
-    ['numberLo', 'double'],
-    ['numberHi', 'double'],
-    ['numberSystem', 'integer'],
-    ['numberCode', 'text'],
-  ],
+  token: ['tokenParam', 'tokenSystem', 'tokenCode'],
+  reference: ['referenceParam', 'referenceTargetType', 'referenceTargetId'],
+  date: ['dateParam', 'dateLo', 'dateHi'],
+  string: ['stringParam', 'stringValue', 'stringOriginal'],
+  number: ['numberParam', 'numberLo', 'numberHi', 'numberSystem', 'numberCode'],
 } as const satisfies Record<string, readonly Column[]>;
+
+/** Columns of text, which is quoted, and of measures, which are doubles; others hold numbers, and texts that are bigints. */
+const texts = new Set<Column>(['tokenCode', 'referenceTargetId', 'stringValue', 'stringOriginal', 'numberCode']);
+const doubles = new Set<Column>(['numberLo', 'numberHi']);
 
 export type IndexKind = keyof typeof kinds;
 
 /** Of one kind: the array literal of positions (from 1), then those of the columns. */
-export type KindArrays = readonly string[];
+type KindArrays = readonly string[];
 
 /**
  * The array literals of `resources`, by kind. Rows of one resource that the database would hold equal appear once: the
@@ -113,20 +93,20 @@ function kindArrays(columns: readonly Column[], resources: readonly IndexRows[])
 /** The rows of one resource, each as the literals of its columns. */
 function distinctRows(columns: readonly Column[], resource: IndexRows): Iterable<readonly string[]> {
   const rows = new Map<string, readonly string[]>();
-  const count = columns[0] === undefined ? 0 : resource[columns[0][0]].length;
+  const count = columns[0] === undefined ? 0 : resource[columns[0]].length;
   for (let row = 0; row < count; row++) {
-    const items = columns.map(([name, form]) => literalOf(resource[name][row], form));
+    const items = columns.map((name) => literalOf(resource[name][row], name));
     rows.set(items.join(), items);
   }
   return rows.values();
 }
 
 /** @throws TypeError when a column is shorter than the first of its kind */
-function literalOf(value: number | string | undefined, form: Form): string {
+function literalOf(value: number | string | undefined, column: Column): string {
   if (value === undefined) throw new TypeError('index rows have columns of different lengths');
-  if (form === 'text') return quoted(String(value));
+  if (texts.has(column)) return quoted(String(value));
   // A decimal becomes the double that the column holds: what differs only beyond its precision is one row.
-  return String(form === 'double' ? Number(value) : value);
+  return String(doubles.has(column) ? Number(value) : value);
 }
 
 /** Those of \p{Cc}, in less time. */

@@ -1,7 +1,6 @@
 /**
  * Search parameters of firms as storage sees them: the mark of a change, and index rows apart from writes of resources, of
- * a parameter that came later or that has gone. All statements
- * run as the firm, in a transaction that the caller has begun.
+ * a parameter that came later or that has gone. All statements run as the firm, in a transaction that the caller has begun.
  */
 import type { Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
@@ -10,32 +9,24 @@ import type { IndexRows } from '../search/index/index-rows.ts';
 import { getTypeNumber } from '../search/numbers.ts';
 import { raiseEpochs } from '../tenancy/epochs.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
-import { type IndexKind, indexArrays, type KindArrays } from './index-arrays.ts';
+import { type IndexKind, indexArrays } from './index-arrays.ts';
+
+const [int, smallint, bigint, float8, text] = [sql`int[]`, sql`smallint[]`, sql`bigint[]`, sql`float8[]`, sql`text[]`];
 
 /** Column lists of the tables, in the order of `indexArrays`, with their types. */
-const tables: Readonly<
-  Record<IndexKind, { readonly table: Sql; readonly columns: Sql; readonly types: readonly Sql[] }>
-> = {
-  token: {
-    table: sql`index_token`,
-    columns: sql`param, system, code`,
-    types: [sql`int[]`, sql`bigint[]`, sql`text[]`],
-  },
+const tables: Readonly<Record<IndexKind, { table: Sql; columns: Sql; types: readonly Sql[] }>> = {
+  token: { table: sql`index_token`, columns: sql`param, system, code`, types: [int, bigint, text] },
   reference: {
     table: sql`index_reference`,
     columns: sql`param, target_rtype, target_id`,
-    types: [sql`int[]`, sql`smallint[]`, sql`text[]`],
+    types: [int, smallint, text],
   },
-  date: { table: sql`index_date`, columns: sql`param, lo, hi`, types: [sql`int[]`, sql`bigint[]`, sql`bigint[]`] },
-  string: {
-    table: sql`index_string`,
-    columns: sql`param, value, original`,
-    types: [sql`int[]`, sql`text[]`, sql`text[]`],
-  },
+  date: { table: sql`index_date`, columns: sql`param, lo, hi`, types: [int, bigint, bigint] },
+  string: { table: sql`index_string`, columns: sql`param, value, original`, types: [int, text, text] },
   number: {
     table: sql`index_number`,
     columns: sql`param, lo, hi, system, code`,
-    types: [sql`int[]`, sql`float8[]`, sql`float8[]`, sql`bigint[]`, sql`text[]`],
+    types: [int, float8, float8, bigint, text],
   },
 };
 
@@ -108,20 +99,16 @@ export async function insertIndexRows(
   const arrays = indexArrays(resources.map(({ rows }) => rows));
   const rids = resources.map(({ rid }) => rid);
   for (const kind of kinds) {
-    const [positions] = arrays[kind];
-    if (positions !== '{}') await tx.query(insertStatement(firm, kind, rids, arrays[kind]));
+    const [positions, ...values] = arrays[kind];
+    if (positions === '{}') continue;
+    const { table, columns, types } = tables[kind];
+    const given = values.map((value, index) => sql`${value}::${types[index] ?? text}`);
+    await tx.query(sql`
+      INSERT INTO ${table} (firm, rid, ${columns})
+      SELECT ${firm}::int, (${rids}::bigint[])[n.place], ${columns}
+      FROM unnest(${positions}::int[], ${sql.join(given, sql`, `)}) AS n(place, ${columns})
+      ON CONFLICT DO NOTHING`);
   }
-}
-
-function insertStatement(firm: number, kind: IndexKind, rids: readonly number[], arrays: KindArrays): Sql {
-  const { table, columns, types } = tables[kind];
-  const [positions, ...values] = arrays;
-  const given = values.map((value, index) => sql`${value}::${types[index] ?? sql`text[]`}`);
-  return sql`
-    INSERT INTO ${table} (firm, rid, ${columns})
-    SELECT ${firm}::int, (${rids}::bigint[])[n.place], ${columns}
-    FROM unnest(${positions}::int[], ${sql.join(given, sql`, `)}) AS n(place, ${columns})
-    ON CONFLICT DO NOTHING`;
 }
 
 /** Rows of an index table that one statement deletes, at most. */

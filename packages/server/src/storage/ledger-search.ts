@@ -4,7 +4,13 @@
  * anywhere. Parameters of elements that the ledger's events do not have find none of them.
  */
 
-import { applicationSystem, buildAuditEvent, interactionKinds, type LedgerEvent } from '../audit/audit-event.ts';
+import {
+  applicationSystem,
+  buildAuditEvent,
+  interactionKinds,
+  type LedgerEvent,
+  type LedgerPlace,
+} from '../audit/audit-event.ts';
 import { type AuditOutcome, serviceLedger } from '../audit/audit-row.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { makeUnlimitedSteps } from '../limits/budgets.ts';
@@ -13,7 +19,7 @@ import { computeSystemNumber, getTypeNumber, noSystem } from '../search/numbers.
 import type { SearchCondition } from '../search/query/condition.ts';
 import type { Criterion } from '../search/query/criteria.ts';
 import { buildMandatoryGroups } from '../search/query/row-criteria.ts';
-import { type CursorBinding, openCursor, sealCursor } from '../search/sql/cursor.ts';
+import { type Cursor, type CursorBinding, openCursor, sealCursor } from '../search/sql/cursor.ts';
 import type { SearchTarget } from '../search/sql/plan.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 
@@ -30,7 +36,7 @@ const ledgerRows = sql`
 
 /** A stretch of the ledger: rows after a place, in the order of a search that `isOfLedger`. */
 export interface LedgerStretch {
-  readonly after: { readonly at: number; readonly seq: number } | undefined;
+  readonly after: LedgerPlace | undefined;
   readonly offset: number;
   readonly limit: number;
 }
@@ -39,14 +45,9 @@ export interface LedgerStretch {
 export function selectLedgerPage(target: SearchTarget, { after, offset, limit }: LedgerStretch): Sql {
   const { scope } = target;
   const ascending = isAscending(target);
-  const begin =
-    after === undefined
-      ? []
-      : [
-          ascending
-            ? sql`(a.at, a.seq) > (${after.at}::bigint, ${after.seq}::bigint)`
-            : sql`(a.at, a.seq) < (${after.at}::bigint, ${after.seq}::bigint)`,
-        ];
+  const begin: Sql[] = [];
+  const beyond = ascending ? sql`>` : sql`<`;
+  if (after !== undefined) begin.push(sql`(a.at, a.seq) ${beyond} (${after.at}::bigint, ${after.seq}::bigint)`);
   // Each page of a walk leaves a row itself: oldest first it ends with those of its beginning.
   if (ascending) begin.push(sql`a.at <= ${target.query.nowMs}::bigint`);
   const order = ascending ? sql`a.at, a.seq` : sql`a.at DESC, a.seq DESC`;
@@ -55,7 +56,7 @@ export function selectLedgerPage(target: SearchTarget, { after, offset, limit }:
 }
 
 /** One row by its place. */
-export function selectLedgerRow(scope: TenantScope, { at, seq }: { readonly at: number; readonly seq: number }): Sql {
+export function selectLedgerRow(scope: TenantScope, { at, seq }: LedgerPlace): Sql {
   const one = sql`${ledgerRows} FROM audit_event a ${joined(scope)} WHERE a.firm = ${scope.firm} AND a.at = ${at} AND a.seq = ${seq}`;
   return asPage(scope, one, sql`page.seq`);
 }
@@ -93,14 +94,7 @@ function matching(target: SearchTarget, more: readonly Sql[], joins: Sql = joine
     sql`a.firm = ${firm}`,
     ...query.criteria.filter((condition) => condition !== lead).map((condition) => holds(scope, condition)),
     ...query.criteria.flatMap((condition) => boundsOf(condition)),
-    ...(groups.length === 0
-      ? []
-      : [
-          sql`(${sql.join(
-            groups.map((group) => sql`(${all(scope, group)})`),
-            or,
-          )})`,
-        ]),
+    ...(groups.length === 0 ? [] : [anyOf(groups.map((group) => sql`(${all(scope, group)})`))]),
     ...more,
   ];
   if (lead === undefined) return sql`FROM audit_event a ${joins} WHERE ${sql.join(conditions, and)}`;
@@ -123,12 +117,13 @@ function isOnePatient(condition: SearchCondition): condition is Criterion {
 }
 
 function all(scope: TenantScope, conditions: readonly SearchCondition[]): Sql {
-  return conditions.length === 0
-    ? sql`true`
-    : sql.join(
-        conditions.map((condition) => holds(scope, condition)),
-        and,
-      );
+  const each = conditions.map((condition) => holds(scope, condition));
+  return each.length === 0 ? sql`true` : sql.join(each, and);
+}
+
+/** @param parts one at least */
+function anyOf(parts: readonly Sql[]): Sql {
+  return sql`(${sql.join(parts, or)})`;
 }
 
 /**
@@ -168,7 +163,7 @@ function holds(scope: TenantScope, condition: SearchCondition): Sql {
 
 function anyHolds(scope: TenantScope, conditions: readonly SearchCondition[]): Sql {
   const each = conditions.map((condition) => holds(scope, condition));
-  return each.length === 0 ? sql`false` : sql`(${sql.join(each, or)})`;
+  return each.length === 0 ? sql`false` : anyOf(each);
 }
 
 function criterionHolds(scope: TenantScope, criterion: Criterion): Sql {
@@ -178,12 +173,7 @@ function criterionHolds(scope: TenantScope, criterion: Criterion): Sql {
 }
 
 function anyTest({ tests }: Criterion): Sql {
-  return tests.length === 0
-    ? sql`true`
-    : sql`(${sql.join(
-        tests.map(({ where }) => sql`(${where})`),
-        or,
-      )})`;
+  return tests.length === 0 ? sql`true` : anyOf(tests.map(({ where }) => sql`(${where})`));
 }
 
 /** What the index tables would hold of the row `a` for the criterion; undefined: never anything. */
@@ -200,31 +190,14 @@ function rowsOf({ firm }: TenantScope, { table, number, parameter }: Criterion):
   if (code === 'policy')
     return sql`SELECT ${noSystem}::bigint AS system, p.entry AS code FROM unnest(string_to_array(a.entries, ' ')) AS p(entry) WHERE a.outcome = 0`;
   if (code === 'outcome')
-    return codesOf(sql`a.outcome::text`, outcomes.map(String), number, (outcome) => ({
-      ...sample,
-      outcome: Number(outcome),
-    }));
-  if (code === 'action' || code === 'type' || code === 'subtype')
-    return codesOf(
-      sql`CASE WHEN a.interaction LIKE '$%' THEN '$' ELSE a.interaction END`,
-      interactionKinds,
-      number,
-      (interaction) => ({
-        ...sample,
-        interaction,
-      }),
-    );
-  if (code === 'entity-role')
-    return codesOf(
-      sql`CASE WHEN a.patients IS NULL THEN 'none' ELSE 'some' END`,
-      ['none', 'some'],
-      number,
-      (patients) => ({
-        ...sample,
-        patients: patients === 'some' ? 'x' : null,
-      }),
-    );
-  return undefined;
+    return codesOf(sql`a.outcome::text`, outcomes.map(String), number, (outcome) => ({ outcome: Number(outcome) }));
+  if (code === 'action' || code === 'type' || code === 'subtype') {
+    const kind = sql`CASE WHEN a.interaction LIKE '$%' THEN '$' ELSE a.interaction END`;
+    return codesOf(kind, interactionKinds, number, (interaction) => ({ interaction }));
+  }
+  if (code !== 'entity-role') return undefined;
+  const named = sql`CASE WHEN a.patients IS NULL THEN 'none' ELSE 'some' END`;
+  return codesOf(named, ['none', 'some'], number, (key) => ({ patients: key === 'some' ? 'x' : null }));
 }
 
 function referencesOf(firm: number, code: string): Sql | undefined {
@@ -247,22 +220,18 @@ const sample: LedgerEvent = {
 
 const codesByNumber = new Map<number, readonly (readonly [key: string, system: string, code: string])[]>();
 
-/** The token rows that the index would have for each key, made by indexing an event of it. */
+/** The token rows that the index would have for each key, made by indexing an event with what `made` makes of it. */
 function codesOf(
   column: Sql,
   keys: readonly string[],
   number: number,
-  eventOf: (key: string) => LedgerEvent,
+  made: (key: string) => Partial<LedgerEvent>,
 ): Sql | undefined {
   let known = codesByNumber.get(number);
   if (known === undefined) {
     known = keys.flatMap((key) => {
-      const rows = indexElements(
-        'AuditEvent',
-        buildAuditEvent(eventOf(key)),
-        { timeZone: 'UTC' },
-        makeUnlimitedSteps(),
-      );
+      const event = buildAuditEvent({ ...sample, ...made(key) });
+      const rows = indexElements('AuditEvent', event, { timeZone: 'UTC' }, makeUnlimitedSteps());
       return rows.tokenParam.flatMap((param, at) =>
         param === number ? [[key, rows.tokenSystem[at] ?? noSystem, rows.tokenCode[at] ?? ''] as const] : [],
       );
@@ -293,32 +262,19 @@ function isAscending({ query: { sort } }: SearchTarget): boolean {
 }
 
 /** The link to what comes after a row of the ledger. */
-export function sealLedgerCursor(
-  target: SearchTarget,
-  row: { readonly at: number; readonly seq: number },
-  page: number,
-): string {
-  const place = { keys: [String(row.at)], rid: row.seq };
-  return sealCursor(
-    target.cursor.secrets,
-    { direction: 'forward', row: place, page, rowsMax: undefined },
-    ledgerBinding(target),
-  );
+export function sealLedgerCursor(target: SearchTarget, { at, seq }: LedgerPlace, page: number): string {
+  const cursor: Cursor = { direction: 'forward', row: { keys: [String(at)], rid: seq }, page, rowsMax: undefined };
+  return sealCursor(target.cursor.secrets, cursor, ledgerBinding(target));
 }
 
 /** The place that a link leads to; undefined: it leads to what is stored beside the ledger. */
 export function openLedgerCursor(
   target: SearchTarget,
   cursor: string,
-): { readonly at: number; readonly seq: number; readonly page: number } | undefined {
-  const opened = openCursorOf(target, cursor);
-  if (opened?.row === undefined) return undefined;
-  return { at: Number(opened.row.keys[0]), seq: opened.row.rid, page: opened.page };
-}
-
-function openCursorOf(target: SearchTarget, cursor: string) {
+): (LedgerPlace & { readonly page: number }) | undefined {
   try {
-    return openCursor(target.cursor.secrets, cursor, ledgerBinding(target));
+    const { row, page } = openCursor(target.cursor.secrets, cursor, ledgerBinding(target));
+    return row && { at: Number(row.keys[0]), seq: row.rid, page };
   } catch {
     return undefined; // of the other part, or none: that part refuses it
   }

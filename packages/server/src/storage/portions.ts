@@ -5,40 +5,27 @@
 import { type Sql, sql } from '../database/sql.ts';
 import { getTypeNumber } from '../search/numbers.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
-import type { StoredResource } from './resources.ts';
-import { isFound, type ResourceRow, requireFresh, toStoredResource } from './rows.ts';
-import type { Send } from './walks.ts';
+import type { ResourceKey, StoredResource } from './resources.ts';
+import { isFound, type ResourceRow, toStoredResource } from './rows.ts';
+import type { Ask } from './statement-runner.ts';
 
 export interface PortionOf {
   /** Only resources of this type; undefined: of all. */
   readonly type: string | undefined;
   /** Where the portion before ended; undefined: begin. With `type` it is of that type. */
-  readonly after: { readonly type: string; readonly id: string } | undefined;
+  readonly after: ResourceKey | undefined;
   /** Resources at most, deleted ones included. */
   readonly limit: number;
   /** Bytes of their contents together, about; a single one may have more. */
   readonly bytesMax: number;
 }
 
-export interface PortionReader {
-  /**
-   * The current versions that come next, deleted ones too, by the number of their type, then by id; none: all were seen. What
-   * is created before `after` meanwhile is not found any more.
-   */
-  portion(scope: TenantScope, of: PortionOf): Promise<StoredResource[]>;
-}
-
 /** The highest number of a smallint. */
 const typeNumberMax = 32_767;
 
-/** Portions read by `send`. */
-export function openPortionReader(send: Send): PortionReader {
-  return {
-    async portion(scope, of) {
-      const rows = await send<ResourceRow>(scope, buildPortionStatement(scope, of), { idempotent: true });
-      return requireFresh(rows, scope).filter(isFound).map(toStoredResource);
-    },
-  };
+/** As `ResourceStore.portion`. */
+export async function readPortion(ask: Ask, scope: TenantScope, of: PortionOf): Promise<StoredResource[]> {
+  return (await ask<ResourceRow>(scope, buildPortionStatement(scope, of))).filter(isFound).map(toStoredResource);
 }
 
 /** The statement of a portion. The length of a content is known without reading it. */

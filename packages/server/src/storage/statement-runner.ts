@@ -6,7 +6,22 @@ import type { QueryOptions } from '../database/database.ts';
 import type { Sql } from '../database/sql.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { type EpochRow, requireFresh } from './rows.ts';
-import type { Send } from './walks.ts';
+
+/** Sends a statement as the scope's firm. */
+export type Send = <R>(scope: TenantScope, statement: Sql, options: QueryOptions) => Promise<R[]>;
+
+/** Reads by a statement whose first row carries the access epoch; long, unless it is said. @throws PraxisError `stale-access` */
+export type Ask = <R extends EpochRow>(
+  scope: TenantScope,
+  statement: Sql,
+  options?: QueryOptions,
+) => Promise<readonly R[]>;
+
+/** Reads by what `send` sends. */
+export function openReader(send: Send): Ask {
+  return async <R extends EpochRow>(scope: TenantScope, statement: Sql, options: QueryOptions = { idempotent: true }) =>
+    requireFresh(await send<R>(scope, statement, options), scope);
+}
 
 export interface Rememberable {
   /**

@@ -35,15 +35,6 @@ export interface HistoryPage extends HistoryPeriod {
   readonly beforeVersion?: number;
 }
 
-export interface StreamPage {
-  /** Rows at most. */
-  readonly limit: number;
-  /** Only resources with a higher rid. */
-  readonly afterRid: number;
-  /** Types whose content is wanted; undefined = all. */
-  readonly types: readonly string[] | undefined;
-}
-
 /** The catalogue: by name, a maker of the statement. Columns are read by rows.ts. */
 export const statements = {
   read({ firm, application }: TenantScope, type: string, id: string): Sql {
@@ -103,7 +94,11 @@ export const statements = {
       WHERE e.firm = ${firm} AND e.application = ${application}`;
   },
 
-  stream({ firm, application }: TenantScope, { afterRid, limit, types }: StreamPage): Sql {
+  /** Resources with a rid above `afterRid`. @param types whose content is wanted; undefined: all */
+  stream(
+    { firm, application }: TenantScope,
+    { afterRid, limit, types }: { afterRid: number; limit: number; types: readonly string[] | undefined },
+  ): Sql {
     const wanted = types === undefined ? null : encodeIntegerArray(types.map(getTypeNumber));
     return sql`
       SELECT e.epoch, r.rid, r.rtype, r.id, r.vid, r.lu, CASE WHEN r.within THEN r.content END AS content, r.within

@@ -9,7 +9,7 @@
 
 import type { Prover } from '../audit/proof.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { type Database, pointRead, type Queryable, type QueryOptions } from '../database/database.ts';
+import { type Database, pointRead, type Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import type { FailedParameter } from '../search/index/costly-parameters.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
@@ -21,9 +21,8 @@ import {
   type ParameterStanding,
   selectParameterStandings,
 } from './index-statements.ts';
-import { findLedgerEvents, isIn } from './ledger-events.ts';
-import { findLedgerPlace, toLedgerResource } from './ledger-rows.ts';
-import { openPortionReader, type PortionReader } from './portions.ts';
+import { findLedgerEvents, isIn, toLedgerResource } from './ledger-rows.ts';
+import { type PortionOf, readPortion } from './portions.ts';
 import type {
   CurrentVersion,
   HistoryVersions,
@@ -49,9 +48,15 @@ import {
   toStoredVersion,
   type VersionRow,
 } from './rows.ts';
-import { openStatementRunner, type Rememberable, type StatementRunner } from './statement-runner.ts';
+import {
+  openReader,
+  openStatementRunner,
+  type Rememberable,
+  type Send,
+  type StatementRunner,
+} from './statement-runner.ts';
 import { type HistoryPage, statements, versionIdMax } from './statements.ts';
-import { type Send, streamResources, walkHistory } from './walks.ts';
+import { streamResources, walkHistory } from './walks.ts';
 
 export type { Change, ChangePlace, Changes, ChangesPage } from './changes.ts';
 export { firstPlace } from './changes.ts';
@@ -85,7 +90,7 @@ export interface Estimate {
   readonly bounded: boolean;
 }
 
-export interface ResourceStore extends ChangeFeed, PortionReader, IdempotencyStore<ResourceStore>, StatementRunner {
+export interface ResourceStore extends ChangeFeed, IdempotencyStore<ResourceStore>, StatementRunner {
   /** The current version, also of a deleted resource; undefined when there never was one. */
   read<T extends string>(
     scope: TenantScope,
@@ -172,16 +177,12 @@ export interface ResourceStore extends ChangeFeed, PortionReader, IdempotencySto
    * number. Each resource that lives throughout comes exactly once, in a version that was current during the walk.
    */
   stream(scope: TenantScope, options?: { readonly types?: readonly string[] }): AsyncIterable<StoredResource>;
-}
 
-const longRead: QueryOptions = { idempotent: true };
-const writing: QueryOptions = {};
-
-/** What all stores over one database share. */
-interface StoreParts {
-  readonly database: Database;
-  readonly prove: Prover | undefined;
-  readonly clock: Clock;
+  /**
+   * The current versions that come next, deleted ones too, by the number of their type, then by id; none: all were seen. What
+   * is created before `after` meanwhile is not found any more.
+   */
+  portion(scope: TenantScope, of: PortionOf): Promise<StoredResource[]>;
 }
 
 /**
@@ -190,51 +191,40 @@ interface StoreParts {
  * @param clock by which a scope has ended
  */
 export function openStore(database: Database, prove?: Prover, clock: Clock = systemClock): ResourceStore {
-  const parts: StoreParts = { database, prove, clock };
-  const send: Send = async (scope, statement, options) => {
+  const store = storeOver(async (scope, statement, options) => {
     requireUnended(scope, clock.now());
     return await database.forFirm(scope.firm, scope).query(statement, options);
+  }, prove);
+  const transaction: ResourceStore['transaction'] = (scope, work) => {
+    // Every statement of it is looked at, since one may have waited for another transaction.
+    const inside = (tx: Queryable) => {
+      const query = async <R>(statement: Sql): Promise<R[]> => {
+        requireUnended(scope, clock.now());
+        return await tx.query<R>(statement);
+      };
+      return work(storeInside(scope, query, prove));
+    };
+    return database.transaction(scope.firm, inside, { caller: scope });
   };
-  const store = storeOver(send, prove);
   return {
     ...store,
     write: (scope, write) =>
       defineParameters([write])
-        ? inTransaction(parts, scope, (inside) => inside.write(scope, write))
+        ? transaction(scope, (inside) => inside.write(scope, write))
         : store.write(scope, write),
     writeMany: (scope, writes) =>
       defineParameters(writes)
-        ? inTransaction(parts, scope, (inside) => inside.writeMany(scope, writes))
+        ? transaction(scope, (inside) => inside.writeMany(scope, writes))
         : store.writeMany(scope, writes),
-    transaction: (scope, work) => inTransaction(parts, scope, work),
-    failParameters: (scope, failed) => inTransaction(parts, scope, (inside) => inside.failParameters(scope, failed)),
-    once: (scope, claim, work) => inTransaction(parts, scope, (inside) => inside.once(scope, claim, work)),
-    exclusively: (scope, name, work) => inTransaction(parts, scope, (store) => store.exclusively(scope, name, work)),
+    transaction,
+    failParameters: (scope, failed) => transaction(scope, (inside) => inside.failParameters(scope, failed)),
+    once: (scope, claim, work) => transaction(scope, (inside) => inside.once(scope, claim, work)),
+    exclusively: (scope, name, work) => transaction(scope, (inside) => inside.exclusively(scope, name, work)),
   };
-}
-
-/** Every statement of it is looked at, since one may have waited for another transaction. */
-function inTransaction<T>(
-  { database, prove, clock }: StoreParts,
-  scope: TenantScope,
-  work: (store: ResourceStore) => Promise<T>,
-): Promise<T> {
-  const inside = (tx: Queryable): Promise<T> => {
-    const query = async <R>(statement: Sql): Promise<R[]> => {
-      requireUnended(scope, clock.now());
-      return await tx.query<R>(statement);
-    };
-    return work(storeInside(scope, query, prove));
-  };
-  return database.transaction(scope.firm, inside, { caller: scope });
 }
 
 /** The store of one transaction: bound to the firm it was begun for. */
-function storeInside(
-  begun: TenantScope,
-  query: <R>(statement: Sql) => Promise<R[]>,
-  prove: Prover | undefined,
-): ResourceStore {
+function storeInside(begun: TenantScope, query: Queryable['query'], prove: Prover | undefined): ResourceStore {
   const plain = storeOver((scope, statement) => {
     if (scope.firm !== begun.firm) throw new TypeError('a transaction stays in the firm it was begun for');
     return query(statement);
@@ -290,41 +280,41 @@ function storeOver(
   send: Send,
   prove: Prover | undefined,
 ): Omit<ResourceStore, 'transaction' | 'exclusively' | 'once' | 'failParameters'> {
+  const ask = openReader(send);
+  const selectPage: ResourceStore['selectPage'] = async (scope, statement) =>
+    (await ask<ResourceRow>(scope, statement)).filter(isFound).map(toPageRow);
   return {
-    ...changeFeedOver(send),
+    ...changeFeedOver(ask),
     ...openStatementRunner(send),
-    keptAnswer: (scope, key, nowMs) => readKeptAnswer(send, scope, key, nowMs),
+    keptAnswer: (scope, key, nowMs) => readKeptAnswer(ask, scope, key, nowMs),
     async read(scope, type, id) {
-      const place = findLedgerPlace(type, id);
-      if (place !== undefined) return (await findLedgerEvents(send, scope, place, type))[0];
-      const rows = await send<VersionRow>(scope, statements.read(scope, type, id), pointRead);
-      return toStoredVersion(type, id, requireFresh(rows, scope)[0]);
+      const events = findLedgerEvents(ask, scope, type, id);
+      if (events !== undefined) return (await events)[0];
+      const [row] = await ask<VersionRow>(scope, statements.read(scope, type, id), pointRead);
+      return toStoredVersion(type, id, row);
     },
 
     async exists(scope, type, id) {
-      const place = findLedgerPlace(type, id);
-      if (place !== undefined) return (await findLedgerEvents(send, scope, place, type)).length > 0;
-      const rows = await send<VersionRow>(scope, statements.exists(scope, type, id), pointRead);
-      return requireFresh(rows, scope)[0]?.vid !== null;
+      const events = findLedgerEvents(ask, scope, type, id);
+      if (events !== undefined) return (await events).length > 0;
+      const [row] = await ask<VersionRow>(scope, statements.exists(scope, type, id), pointRead);
+      return row?.vid !== null;
     },
 
     async readVersion(scope, type, id, versionId) {
-      const place = findLedgerPlace(type, id);
-      if (place !== undefined)
-        return (await findLedgerEvents(send, scope, place, type)).find((event) => event.versionId === versionId);
+      const events = findLedgerEvents(ask, scope, type, id);
+      if (events !== undefined) return (await events).find((event) => event.versionId === versionId);
       if (!Number.isInteger(versionId) || versionId < 1 || versionId > versionIdMax) return undefined;
-      const rows = await send<VersionRow>(scope, statements.readVersion(scope, type, id, versionId), pointRead);
-      return toStoredVersion(type, id, requireFresh(rows, scope)[0]);
+      const [row] = await ask<VersionRow>(scope, statements.readVersion(scope, type, id, versionId), pointRead);
+      return toStoredVersion(type, id, row);
     },
 
     async history(scope, type, id, page) {
-      const place = findLedgerPlace(type, id);
-      if (place !== undefined) {
-        const events = await findLedgerEvents(send, scope, place, type);
-        return { versions: events.filter((event) => isIn(page, event)), hasMore: false };
-      }
+      const events = findLedgerEvents(ask, scope, type, id);
+      if (events !== undefined)
+        return { versions: (await events).filter((event) => isIn(page, event)), hasMore: false };
       const statement = statements.history(scope, type, id, { ...page, limit: page.limit + 1 });
-      const rows = requireFresh(await send<VersionRow>(scope, statement, longRead), scope);
+      const rows = await ask<VersionRow>(scope, statement);
       const shown = takeWithin(rows.slice(0, page.limit));
       return {
         versions: shown.flatMap((row) => toStoredVersion(type, id, row) ?? []),
@@ -333,62 +323,53 @@ function storeOver(
     },
 
     typeHistory: (scope, type, walk) =>
-      walkHistory(send, scope, walk, (page) => statements.typeHistory(scope, type, page)),
+      walkHistory(ask, scope, walk, (page) => statements.typeHistory(scope, type, page)),
 
-    systemHistory: (scope, walk) => walkHistory(send, scope, walk, (page) => statements.systemHistory(scope, page)),
+    systemHistory: (scope, walk) => walkHistory(ask, scope, walk, (page) => statements.systemHistory(scope, page)),
 
     async currentVersions(scope, keys) {
       requireBatch(keys);
-      const rows = await send<ResourceRow & { readonly deleted: boolean }>(
-        scope,
-        statements.currentVersions(scope, keys),
-        longRead,
-      );
-      return requireFresh(rows, scope).flatMap(({ rtype, id, vid, deleted }) =>
+      const statement = statements.currentVersions(scope, keys);
+      const rows = await ask<ResourceRow & { readonly deleted: boolean }>(scope, statement);
+      return rows.flatMap(({ rtype, id, vid, deleted }) =>
         vid === null ? [] : [{ type: getTypeName(rtype), id, versionId: vid, deleted }],
       );
     },
 
     async write(scope, write) {
-      const [row] = await send<OutcomeRow>(scope, statements.write(scope, [write], prove), writing);
+      const [row] = await send<OutcomeRow>(scope, statements.write(scope, [write], prove), {});
       return readOutcome(row);
     },
 
     async writeMany(scope, writes) {
       requireBatch(writes);
       if (writes.length === 0) return [];
-      const rows = await send<OutcomeRow>(scope, statements.write(scope, writes, prove), writing);
+      const rows = await send<OutcomeRow>(scope, statements.write(scope, writes, prove), {});
       return rows.map(readOutcome);
     },
 
     async parameterStandings(scope) {
-      const rows = await send<EpochRow & ParameterStanding>(scope, selectParameterStandings(scope), longRead);
-      return requireFresh(rows, scope).flatMap(({ epoch, ...standing }) => (standing.url === null ? [] : [standing]));
+      const rows = await ask<EpochRow & ParameterStanding>(scope, selectParameterStandings(scope));
+      return rows.flatMap(({ epoch, ...standing }) => (standing.url === null ? [] : [standing]));
     },
 
-    async selectPage(scope, statement) {
-      const rows = await send<ResourceRow>(scope, statement, longRead);
-      return requireFresh(rows, scope).filter(isFound).map(toPageRow);
-    },
+    selectPage,
 
-    async selectLedger(scope, statement) {
-      const rows = await send<ResourceRow>(scope, statement, longRead);
-      return requireFresh(rows, scope).filter(isFound).map(toPageRow).map(toLedgerResource);
-    },
+    selectLedger: async (scope, statement) => (await selectPage(scope, statement)).map(toLedgerResource),
 
     async selectCount(scope, statement) {
-      const [row] = requireFresh(await send<EpochRow & { readonly total: number }>(scope, statement, longRead), scope);
+      const [row] = await ask<EpochRow & { readonly total: number }>(scope, statement);
       return row?.total ?? 0;
     },
 
     async selectEstimate(scope, statement) {
-      const [row] = requireFresh(await send<EpochRow & Estimate>(scope, statement, longRead), scope);
+      const [row] = await ask<EpochRow & Estimate>(scope, statement);
       return { total: row?.total ?? 0, sampled: row?.sampled ?? false, bounded: row?.bounded ?? false };
     },
 
-    ...openPortionReader(send),
+    stream: (scope, options = {}) => streamResources(ask, scope, options.types),
 
-    stream: (scope, options = {}) => streamResources(send, scope, options.types),
+    portion: (scope, of) => readPortion(ask, scope, of),
   };
 }
 
