@@ -5,34 +5,29 @@
  * then the rights of the whole and of each entry; then the resources in it. So a refusal of access tells nothing of data.
  */
 import { type Budget, isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
-import { fail, type PraxisError } from '../base/errors.ts';
+import { bundleEntries } from '../access/registry.ts';
+import { fail } from '../base/errors.ts';
 import type { FhirRequest, FhirResponse, InteractionContext, Preferences } from '../engine/context.ts';
-import { requireGrants } from '../engine/rights/denials.ts';
+import { refuse, requireGrants } from '../engine/rights/denials.ts';
 import { requireResource } from '../engine/write/build-write.ts';
 import { withIdempotency } from '../engine/write/idempotency.ts';
+import { listObjects } from '../search/json-values.ts';
 import { authorizeEntry } from './answer-entry.ts';
-import { runBatch } from './batch.ts';
+import { type BatchOptions, runBatch } from './batch.ts';
 import type { BundleRate } from './bundle-rate.ts';
 import { withPlaceholders } from './bundle-skeleton.ts';
 import { carryingOutEntries, entryLimits } from './entry-budget.ts';
 import { listConditionalReferences } from './entry-links.ts';
 import { runForEntry } from './entry-problem.ts';
 import { type EntryRequest, readEntry } from './entry-request.ts';
-import { buildAnsweredEntry, buildBundleResponse, resolveEntryPreferences } from './entry-response.ts';
+import { buildBundleResponse, resolveEntryPreferences } from './entry-response.ts';
 import { requireDistinctUrls } from './identities.ts';
-import type { ResponseBudget } from './response-budget.ts';
 import { runTransactionBundle } from './transaction.ts';
-import { requireTransactionRight } from './transaction-right.ts';
 
-export interface BundleOptions {
+export interface BundleOptions extends Pick<BatchOptions, 'faultOf' | 'responseBudget' | 'isAbandoned'> {
   /** Entries at most. */
   readonly entriesMax: number;
-  /** Makes anything thrown an error that may be told, and logs what is a fault of the server. */
-  readonly faultOf: (error: unknown) => PraxisError;
   readonly rate: BundleRate;
-  readonly responseBudget: ResponseBudget;
-  /** Whether nobody is there any longer to be answered. */
-  readonly isAbandoned: () => boolean;
 }
 
 /**
@@ -55,21 +50,15 @@ async function answerOnce(
   options: BundleOptions,
 ): Promise<FhirResponse> {
   const bundle = requireBundle(await request.body(), options.entriesMax, context.budget);
-  const { responseBudget, isAbandoned } = options;
-  responseBudget.empty(); // of a run that was undone
+  options.responseBudget.empty(); // of a run that was undone
   // Entries wait for nothing: each would hold up those behind it.
   const { pause: _pause, ...inside } = context;
   const prefer = resolveEntryPreferences(request.prefer);
-  const entries = entriesOf(bundle);
+  const entries = listObjects(bundle, 'entry');
   if (bundle.type === 'transaction') return await answerTransaction(inside, bundle, entries, { ...options, prefer });
-  const answers = await runBatch(inside, entries, {
-    prefer,
-    charging: options.rate.ofBatch,
-    responseBudget,
-    isAbandoned,
-    faultOf: options.faultOf,
-    isOneTransaction: request.idempotency !== undefined,
-  });
+  const isOneTransaction = request.idempotency !== undefined;
+  const charging = options.rate.ofBatch;
+  const answers = await runBatch(inside, entries, { ...options, prefer, charging, isOneTransaction });
   return buildBundleResponse(context, 'batch-response', answers);
 }
 
@@ -77,8 +66,9 @@ async function answerTransaction(
   context: InteractionContext,
   bundle: JsonObject,
   entries: readonly JsonObject[],
-  { prefer, rate, responseBudget, isAbandoned }: BundleOptions & { readonly prefer: Preferences },
+  options: BundleOptions & { readonly prefer: Preferences },
 ): Promise<FhirResponse> {
+  const { prefer, rate } = options;
   const requests: EntryRequest[] = [];
   for (const [index, entry] of entries.entries()) {
     await context.budget.breathe(carryingOutEntries);
@@ -87,31 +77,31 @@ async function answerTransaction(
   requireTransactionRight(context, requests);
   for (const request of requests) {
     await context.budget.breathe(carryingOutEntries);
-    await runForEntry(request.index, async () => authorize(context, request, prefer));
+    await runForEntry(request.index, async () => {
+      authorizeEntry(context, request, prefer);
+      if (request.ifNoneExist !== undefined) requireGrants(context, request.type, 's');
+    });
   }
   const references = listConditionalReferences(requests);
-  for (const { index, type } of references) {
-    await runForEntry(index, async () => requireGrants(context, type, 's'));
-  }
+  for (const { index, type } of references) await runForEntry(index, async () => requireGrants(context, type, 's'));
   requireDistinctUrls(requests);
   requireResource(bundle, 'Bundle', context.budget);
   rate.searches(references.map(({ criteria }) => criteria));
-  return await runTransactionBundle(context, requests, {
-    prefer,
-    charging: rate.ofTransaction,
-    responseBudget,
-    isAbandoned,
-    answer: (answered) => {
-      const answers = answered.map(({ entry, response }) => buildAnsweredEntry(context, entry, response, prefer));
-      return buildBundleResponse(context, 'transaction-response', answers);
-    },
-  });
+  return await runTransactionBundle(context, requests, { ...options, charging: rate.ofTransaction });
 }
 
-/** @throws PraxisError `access-denied`, `method-not-allowed`, `operation-unknown` */
-function authorize(context: InteractionContext, entry: EntryRequest, prefer: Preferences): void {
-  authorizeEntry(context, entry, prefer);
-  if (entry.ifNoneExist !== undefined) requireGrants(context, entry.type, 's');
+/**
+ * Who may post a transaction (decision 0046): holders of `trans_bndl_post`, of a kind of Bundle that carries one of the
+ * types it writes, or of `acl/*`. Every entry needs its own access entry beside that.
+ * @throws PraxisError `access-denied` naming the access entries of which one is needed
+ */
+function requireTransactionRight(context: InteractionContext, entries: readonly EntryRequest[]): void {
+  const writing = entries.filter(({ resource, interaction }) => resource !== undefined && interaction !== 'operation');
+  const written = new Set(writing.map(({ type }) => type));
+  const opening = bundleEntries.filter(({ payload }) => payload === undefined || written.has(payload));
+  if (opening.some(({ code }) => context.policy.bundles.has(code))) return;
+  const needed = opening.map(({ code }) => `acl/${code}`);
+  refuse(context, 'Posting this transaction', needed);
 }
 
 const typesTaken: ReadonlySet<string> = new Set(['batch', 'transaction']);
@@ -142,8 +132,4 @@ function requireBundle(body: JsonValue, entriesMax: number, budget: Budget): Jso
   budget.extend({ steps: count * entryLimits.steps, ms: count * entryLimits.ms });
   requireResource(withPlaceholders(body), 'Bundle', budget);
   return body;
-}
-
-function entriesOf({ entry }: JsonObject): readonly JsonObject[] {
-  return Array.isArray(entry) ? entry.filter(isJsonObject) : [];
 }

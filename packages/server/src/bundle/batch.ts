@@ -6,25 +6,17 @@
 import type { JsonObject } from '@praxis/fhir';
 import { fail, type PraxisError } from '../base/errors.ts';
 import type { BundleEntry } from '../engine/bundle-text.ts';
-import type { InteractionContext, Preferences } from '../engine/context.ts';
+import type { InteractionContext } from '../engine/context.ts';
 import { CostlyParameters } from '../search/index/costly-parameters.ts';
 import { answerEntry } from './answer-entry.ts';
-import type { Charging } from './bundle-rate.ts';
-import { refuseForClientGone } from './client-gone.ts';
 import { carryingOutEntries } from './entry-budget.ts';
 import { placeInEntry } from './entry-problem.ts';
 import { type EntryRequest, readEntry } from './entry-request.ts';
 import { buildAnsweredEntry, buildRefusedEntry } from './entry-response.ts';
 import { withLinks } from './links.ts';
-import type { ResponseBudget } from './response-budget.ts';
-import { rankEntry } from './transaction.ts';
+import { type RunOptions, rankEntry, refuseForClientGone } from './transaction.ts';
 
-export interface BatchOptions {
-  readonly prefer: Preferences;
-  readonly charging: Charging;
-  readonly responseBudget: ResponseBudget;
-  /** Whether nobody is there any longer to be answered. */
-  readonly isAbandoned: () => boolean;
+export interface BatchOptions extends RunOptions {
   /** Makes anything thrown an error that may be told, and logs what is a fault of the server. */
   readonly faultOf: (error: unknown) => PraxisError;
   /** All runs in one transaction, and what an entry that fails has done is undone alone. */
@@ -43,7 +35,6 @@ export async function runBatch(
 ): Promise<readonly BundleEntry[]> {
   // A batch cannot be repeated with new rights once an entry is carried out, so their age is looked at first.
   await context.store.currentVersions(context.scope, []);
-  const { prefer, charging, responseBudget } = options;
   const answers: BundleEntry[] = entries.map(() => ({}));
   const requests: EntryRequest[] = [];
   let isBegun = false; // an entry has been carried out
@@ -56,7 +47,7 @@ export async function runBatch(
         if (options.isOneTransaction || !isBegun) throw error;
         await context.store.failParameters(context.scope, error.failed);
       }
-      answers[index] = buildRefusedEntry(placeInEntry(options.faultOf(error), index), responseBudget);
+      answers[index] = buildRefusedEntry(placeInEntry(options.faultOf(error), index), options.responseBudget);
     }
   };
   for (const [index, entry] of entries.entries()) {
@@ -70,12 +61,12 @@ export async function runBatch(
     }
     await attempt(entry.index, async () => {
       requireIndependent(entry, urns);
-      const answer = (inside: InteractionContext) => answerEntry(inside, entry, { prefer, charging, responseBudget });
+      const answer = (inside: InteractionContext) => answerEntry(inside, entry, options);
       const response = options.isOneTransaction
         ? await context.store.transaction(context.scope, (store) => answer({ ...context, store }))
         : await answer(context);
       isBegun = true;
-      answers[entry.index] = buildAnsweredEntry(context, entry, response, prefer);
+      answers[entry.index] = buildAnsweredEntry(context, entry, response, options.prefer);
     });
   }
   return answers;

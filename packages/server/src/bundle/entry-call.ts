@@ -25,25 +25,18 @@ const noParameters: JsonObject = { resourceType: 'Parameters' };
 /** The call that the entry makes, but for what it asks for. */
 export function buildEntryCall(entry: EntryRequest, options: CallOptions): Omit<FhirCall, 'interaction'> {
   const { type, id, versionId, compartment, query, ifMatch, ifNoneMatch, ifModifiedSince, ifNoneExist } = entry;
+  const place = { type, id, versionId, compartment };
+  const preconditions = { ifMatch, ifNoneMatch, ifModifiedSince, ifNoneExist };
   const { prefer, newId } = options;
   const resource = options.resource ?? entry.resource ?? (entry.interaction === 'operation' ? noParameters : null);
   return {
-    type,
-    id,
-    versionId,
-    compartment,
+    ...place,
     open: async () => ({
-      type,
-      id,
-      versionId,
-      compartment,
+      ...place,
+      ...preconditions,
       parameters: parseParameters(query),
       body: async () => resource,
       patch: async () => patchOf(resource, options.patchLinks ?? ((document) => document)),
-      ifMatch,
-      ifNoneMatch,
-      ifModifiedSince,
-      ifNoneExist,
       prefer,
       ...(newId === undefined ? {} : { newId }),
     }),

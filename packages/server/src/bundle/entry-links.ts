@@ -95,18 +95,9 @@ export function buildEntryLinks(
   };
 }
 
-interface Target {
-  readonly identity: Identity;
-  readonly index: number;
-}
-
 /** fullUrl → what it stands for. Entries that keep the URL they came with need no links replaced. */
-function targetsOf(
-  entries: readonly EntryRequest[],
-  identities: ReadonlyMap<number, Identity>,
-  baseUrl: string,
-): ReadonlyMap<string, Target> {
-  const targets = new Map<string, Target>();
+function targetsOf(entries: readonly EntryRequest[], identities: ReadonlyMap<number, Identity>, baseUrl: string) {
+  const targets = new Map<string, { readonly identity: Identity; readonly index: number }>();
   for (const { index, fullUrl, method } of entries) {
     const identity = identities.get(index);
     if (identity === undefined || fullUrl === undefined || method === 'DELETE') continue;

@@ -4,11 +4,13 @@
  */
 import { isJsonObject, type JsonObject } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
-import type { CompartmentOwner, InteractionContext, InteractionName } from '../engine/context.ts';
+import type { FhirCall, FhirRequest, InteractionContext, InteractionName } from '../engine/context.ts';
 import { type FhirTarget, parseFhirTarget, requireIds, requireInteraction } from '../engine/fhir-target.ts';
 import { parseCriteria } from '../engine/write/criteria.ts';
 
-export interface EntryRequest {
+type Preconditions = Pick<FhirRequest, 'ifMatch' | 'ifNoneMatch' | 'ifModifiedSince' | 'ifNoneExist'>;
+
+export interface EntryRequest extends Preconditions, Pick<FhirCall, 'type' | 'id' | 'versionId' | 'compartment'> {
   /** Position in Bundle.entry. */
   readonly index: number;
   readonly fullUrl: string | undefined;
@@ -16,21 +18,11 @@ export interface EntryRequest {
   readonly interaction: InteractionName | 'operation';
   /** Name of the operation, without its `$`; '' for interactions. */
   readonly operation: string;
-  readonly type: string;
-  readonly id: string;
-  readonly versionId: string;
-  readonly compartment: CompartmentOwner | undefined;
   /** Text after the `?` of the URL. */
   readonly query: string;
   readonly resource: JsonObject | undefined;
-  readonly ifMatch: string | undefined;
-  readonly ifNoneMatch: string | undefined;
-  readonly ifModifiedSince: string | undefined;
-  /** Criteria alone, without a type before them. */
-  readonly ifNoneExist: string | undefined;
 }
 
-/** Methods that carry a resource. */
 const carrying: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
@@ -42,6 +34,7 @@ export function readEntry(context: InteractionContext, entry: JsonObject, index:
   if (!isJsonObject(request)) return fail('bundle-invalid', { diagnostics: 'request is missing: it says what to do' });
   const method = String(request.method); // the shell is valid, so both are there
   const { target, query } = readUrl(context, String(request.url));
+  const { shape: _shape, ...place } = target;
   const interaction = requireInteraction(target, method);
   if (interaction === 'bundle') return refuseUrl('is empty: a batch or transaction cannot stand inside another');
   if (carrying.has(method) && !isJsonObject(resource) && interaction !== 'operation')
@@ -51,11 +44,7 @@ export function readEntry(context: InteractionContext, entry: JsonObject, index:
     fullUrl: text(fullUrl),
     method,
     interaction,
-    operation: target.operation,
-    type: target.type,
-    id: target.id,
-    versionId: target.versionId,
-    compartment: target.compartment,
+    ...place,
     query,
     resource: carrying.has(method) && isJsonObject(resource) ? resource : undefined,
     ifMatch: text(request.ifMatch),
@@ -107,10 +96,9 @@ function refuseUrl(problem: string): never {
 
 /** @throws PraxisError `bundle-invalid` */
 function ifNoneExistOf({ baseUrl }: InteractionContext, sent: string | undefined, type: string): string | undefined {
-  return sent === undefined
-    ? undefined
-    : (parseCriteria(sent, type, baseUrl) ??
-        fail('bundle-invalid', {
-          diagnostics: `request.ifNoneExist must be criteria of ${type}, the type that is created, at this base`,
-        }));
+  const criteria = sent && parseCriteria(sent, type, baseUrl);
+  if (sent === undefined || criteria !== undefined) return criteria;
+  return fail('bundle-invalid', {
+    diagnostics: `request.ifNoneExist must be criteria of ${type}, the type that is created, at this base`,
+  });
 }

@@ -9,14 +9,11 @@ import type { StatementOptions, StatementRunner } from '../storage/statement-run
 import { batchMax, type ResourceStore, type ResourceWrite } from '../storage/store.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 
-export interface GatheredWrites {
-  readonly store: ResourceStore;
-  /** Sends what waits; to be called before the transaction ends. @throws PraxisError `conflict`, `stale-access` */
-  flush(): Promise<void>;
-}
-
-/** @param store of one transaction in the firm of `scope` */
-export function gatherWrites(scope: TenantScope, store: ResourceStore): GatheredWrites {
+/**
+ * @param store of one transaction in the firm of `scope`
+ * @returns `flush` sends what waits; to be called before the transaction ends. It throws PraxisError `conflict`, `stale-access`
+ */
+export function gatherWrites(scope: TenantScope, store: ResourceStore) {
   let waiting: ResourceWrite[] = [];
   const flush = async (): Promise<void> => {
     if (waiting.length === 0) return;

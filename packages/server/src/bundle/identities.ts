@@ -41,9 +41,7 @@ async function identityOf(
   switch (interaction) {
     case 'create': {
       const match = ifNoneExist === undefined ? undefined : await onlyMatch(context, type, ifNoneExist);
-      return match === undefined
-        ? { type, id: newId, versionId: 1 }
-        : { type, id: match.id, versionId: match.versionId };
+      return { type, id: match?.id ?? newId, versionId: match?.versionId ?? 1 };
     }
     case 'update':
     case 'patch':

@@ -28,10 +28,6 @@ export type LinkKind = 'reference' | 'url';
 
 /** `resource` with every link replaced by its target. */
 export function withLinks(resource: JsonObject, rules: LinkRules): JsonObject {
-  return resourceWithLinks(resource, rules);
-}
-
-function resourceWithLinks(resource: JsonObject, rules: LinkRules): JsonObject {
   const { resourceType } = resource;
   // A Bundle inside a Bundle has entries of its own, and its links lead to them.
   if (resourceType === 'Bundle') return resource;
@@ -42,9 +38,8 @@ function resourceWithLinks(resource: JsonObject, rules: LinkRules): JsonObject {
 function objectWithLinks(object: JsonObject, definition: TypeDefinition, rules: LinkRules): JsonObject {
   const changed: JsonObject = {};
   for (const [key, value] of Object.entries(object)) {
-    changed[key] = key.startsWith('_')
-      ? siblingWithLinks(value, rules)
-      : propertyWithLinks(key, value, definition, rules);
+    const isSibling = key.startsWith('_');
+    changed[key] = isSibling ? siblingWithLinks(value, rules) : propertyWithLinks(key, value, definition, rules);
   }
   return changed;
 }
@@ -69,7 +64,7 @@ function valueWithLinks(
     return kind === undefined ? value : (rules.target(value, kind) ?? value);
   }
   if (!isJsonObject(value)) return value;
-  if (typeof value.resourceType === 'string') return resourceWithLinks(value, rules);
+  if (typeof value.resourceType === 'string') return withLinks(value, rules);
   const definition = property.element.children ?? findTypeDefinition(property.type.code);
   return definition === undefined ? value : objectWithLinks(value, definition, rules);
 }

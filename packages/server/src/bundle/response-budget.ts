@@ -10,10 +10,7 @@ import { PraxisError } from '../base/errors.ts';
 export interface ResponseBudget {
   /** Whether there is room for what an entry is answered with, which then is counted. Once there is none, nothing fits. */
   tryReserve(bytes: number): boolean;
-  /**
-   * @throws PraxisError once something did not fit: `answer-too-large`, or `unavailable` when other answers leave no
-   * room
-   */
+  /** @throws PraxisError once something did not fit: `answer-too-large`; `unavailable` when other answers leave no room */
   requireRemaining(): void;
   /** The answer begins anew: what was taken is given back. */
   empty(): void;

@@ -7,12 +7,12 @@
  * before it, and when the end shows that something was found elsewhere (an entry made it), all is undone and run again
  * with what was learned.
  */
-import { PraxisError } from '../base/errors.ts';
+import { fail } from '../base/errors.ts';
 import { makeResourceId } from '../base/ids.ts';
+import type { BundleEntry } from '../engine/bundle-text.ts';
 import type { FhirResponse, InteractionContext, Preferences } from '../engine/context.ts';
 import { answerEntry, type EntryOptions } from './answer-entry.ts';
 import type { Charging } from './bundle-rate.ts';
-import { refuseForClientGone } from './client-gone.ts';
 import { carryingOutEntries } from './entry-budget.ts';
 import {
   buildEntryLinks,
@@ -23,6 +23,7 @@ import {
 } from './entry-links.ts';
 import { runForEntry } from './entry-problem.ts';
 import type { EntryRequest } from './entry-request.ts';
+import { buildAnsweredEntry, buildBundleResponse } from './entry-response.ts';
 import { gatherWrites } from './gathered-writes.ts';
 import { requireDistinct, resolveIdentities } from './identities.ts';
 import { type Located, locate, requireLocated } from './reference-search.ts';
@@ -31,22 +32,16 @@ import type { ResponseBudget } from './response-budget.ts';
 /** Runs until what was assumed must hold; each run learns all that was wrong in it. */
 const runsMax = 4;
 
-export interface AnsweredRequest {
-  readonly entry: EntryRequest;
-  readonly response: FhirResponse;
-}
-
-export interface BundleTransactionOptions {
+/** What all entries of a Bundle are run by. */
+export interface RunOptions {
   readonly prefer: Preferences;
   readonly charging: Charging;
   readonly responseBudget: ResponseBudget;
   /** Whether nobody is there any longer to be answered. */
   readonly isAbandoned: () => boolean;
-  /** Puts the answer together: before the commit, so that nothing was changed when it fails. */
-  readonly answer: (answered: readonly AnsweredRequest[]) => FhirResponse;
 }
 
-interface Plan extends BundleTransactionOptions {
+interface Plan extends RunOptions {
   readonly entries: readonly EntryRequest[];
   readonly references: readonly ConditionalReference[];
   /** By index, for what an entry may create. */
@@ -73,7 +68,7 @@ class Mistaken extends Error {
 }
 
 /**
- * Carries out all entries or none, and answers with what is made of their responses, in their order.
+ * Carries out all entries or none, and answers every entry, in order.
  * @param entries authorised and valid
  * @throws PraxisError of the entry that failed, `bundle-invalid` (a resource occurs twice), `precondition-failed` (a
  *   conditional reference), `conflict`, `answer-too-large`, `unavailable`
@@ -81,7 +76,7 @@ class Mistaken extends Error {
 export async function runTransactionBundle(
   context: InteractionContext,
   entries: readonly EntryRequest[],
-  options: BundleTransactionOptions,
+  options: RunOptions,
 ): Promise<FhirResponse> {
   const newIds = entries.map(() => makeResourceId(context.clock));
   const references = listConditionalReferences(entries);
@@ -95,15 +90,24 @@ export async function runTransactionBundle(
         options.responseBudget.empty();
         const gathered = gatherWrites(context.scope, store);
         const inside: InteractionContext = { ...context, store: gathered.store, allOrNothing: true };
-        return options.answer(await runOnce(inside, gathered.flush, plan, known));
+        const answers = await runOnce(inside, gathered.flush, plan, known);
+        return buildBundleResponse(context, 'transaction-response', answers); // where this fails, nothing was changed
       });
     } catch (error) {
       if (!(error instanceof Mistaken)) throw error;
       known = error.learned;
     }
   }
-  const diagnostics = 'Conditional entries or references find other resources in every run: name them by id or fullUrl';
-  throw new PraxisError('conflict', { diagnostics });
+  return fail('conflict', {
+    diagnostics: 'Conditional entries or references find other resources in every run: name them by id or fullUrl',
+  });
+}
+
+/** @throws PraxisError `unavailable`: nobody would learn what became of the entries that are still to do */
+export function refuseForClientGone(): never {
+  return fail('unavailable', {
+    diagnostics: 'The connection was closed before all entries were carried out: nothing was changed',
+  });
 }
 
 async function runOnce(
@@ -111,8 +115,8 @@ async function runOnce(
   flush: () => Promise<void>,
   plan: Plan,
   known: Knowledge,
-): Promise<readonly AnsweredRequest[]> {
-  const { entries, references, newIds } = plan;
+): Promise<readonly BundleEntry[]> {
+  const { entries, references, newIds, prefer } = plan;
   const responses = new Map<number, FhirResponse>();
   const identities = await resolveIdentities(context, entries, newIds, known.identities);
   requireDistinct(entries, identities, newIds);
@@ -133,7 +137,7 @@ async function runOnce(
   await carryOut(context, plan, steps.reads, nothing, responses);
   return entries.flatMap((entry) => {
     const response = responses.get(entry.index);
-    return response === undefined ? [] : [{ entry, response }];
+    return response === undefined ? [] : [buildAnsweredEntry(context, entry, response, prefer)];
   });
 }
 
@@ -202,13 +206,7 @@ function requireAssumed(
   if (isMistaken) throw new Mistaken({ identities, references });
 }
 
-interface Steps {
-  readonly deletes: readonly EntryRequest[];
-  readonly writes: readonly EntryRequest[];
-  readonly reads: readonly EntryRequest[];
-}
-
-function inOrder(entries: readonly EntryRequest[]): Steps {
+function inOrder(entries: readonly EntryRequest[]) {
   const ordered = entries.toSorted((a, b) => rankEntry(a) - rankEntry(b) || compare(lockOf(a), lockOf(b)));
   return {
     deletes: ordered.filter(({ method }) => method === 'DELETE'),
