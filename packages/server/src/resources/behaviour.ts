@@ -41,10 +41,7 @@ export interface BehaviourContext {
 /** Its functions are called with changes of its own type alone. */
 export interface Behaviour<T extends string = string> {
   readonly type: T;
-  /**
-   * Judges a change by itself, before anything is written: states and their transitions.
-   * @throws PraxisError `rule-broken`
-   */
+  /** Judges a change by itself, before any write: states and their transitions. @throws PraxisError `rule-broken` */
   judge?(change: VersionChange<T>): void;
   /** Top-level members that `judge` and `store` go by: the verdict tells of them, so who changes one must read them all. */
   readonly judged?: readonly string[];

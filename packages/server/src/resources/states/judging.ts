@@ -68,7 +68,7 @@ function requireBeginning(table: StateTable, to: string, by: Actor, isCopied: bo
   const state = table.states.find(({ code }) => code === to);
   if (state !== undefined && (isCopied || mayBegin(state, by))) return;
   const possible = table.states.filter((each) => mayBegin(each, by)).map(({ code }) => code);
-  const rule = possible.length === 0 ? 'only the service itself makes one' : `it begins as ${listed(possible)}`;
+  const rule = possible.length === 0 ? 'only the service itself makes one' : `it begins as ${possible.join(', ')}`;
   refuse(table, `cannot be ${to} in a new ${table.name}: ${rule}`);
 }
 
@@ -83,13 +83,13 @@ function following(table: StateTable, from: string, by: Actor): string {
   const further = table.transitions.filter(
     (each) => each.by === 'practice' && each.on === 'write' && each.from.includes(from) && !own.includes(each),
   );
-  const states = unique(own.flatMap(({ on, to }) => (on === 'write' ? to : [])));
-  const operations = unique(own.flatMap(({ on }) => (on === 'write' ? [] : [on])));
-  const texts = [
-    `What may follow ${from}: ${states.length === 0 ? 'nothing' : listed(states)}`,
-    ...(operations.length === 0 ? [] : [`by an operation: ${listed(operations)}`]),
-    ...(further.length === 0 ? [] : [`by the practice: ${listed(unique(further.flatMap(({ to }) => to)))}`]),
-  ];
+  const listed = (words: readonly string[]) => [...new Set(words)].join(', ');
+  const states = listed(own.flatMap(({ on, to }) => (on === 'write' ? to : [])));
+  const operations = listed(own.flatMap(({ on }) => (on === 'write' ? [] : [on])));
+  const byPractice = listed(further.flatMap(({ to }) => to));
+  const texts = [`What may follow ${from}: ${states === '' ? 'nothing' : states}`];
+  if (operations !== '') texts.push(`by an operation: ${operations}`);
+  if (byPractice !== '') texts.push(`by the practice: ${byPractice}`);
   return texts.join('; ');
 }
 
@@ -103,12 +103,4 @@ function refuseOtherTable(table: StateTable): never {
 
 function refuse({ type }: StateTable, problem: string): never {
   return fail('rule-broken', { diagnostics: `${type}.status ${problem}`, expression: [`${type}.status`] });
-}
-
-function unique<T>(values: readonly T[]): readonly T[] {
-  return [...new Set(values)];
-}
-
-function listed(words: readonly string[]): string {
-  return words.join(', ');
 }
