@@ -1,9 +1,9 @@
 /**
  * An entry of a batch or transaction at the door it goes to: that of the interactions, or that of the operations.
  */
+import { countBodyBytes } from '../engine/bundle-text.ts';
 import type { FhirCall, FhirResponse, InteractionContext, Preferences } from '../engine/context.ts';
 import { dispatch, interactions } from '../engine/dispatch.ts';
-import { countBodyBytes, withoutBody } from '../engine/response-body.ts';
 import { answerOperation, authorizeOperation, type OperationCall } from '../operations/answer-operation.ts';
 import { getOperationCost } from '../operations/registry.ts';
 import type { Charging } from './bundle-rate.ts';
@@ -28,19 +28,12 @@ export function answerEntry(
   const { interaction } = entry;
   const { charging = uncharged, responseBudget } = options;
   const inside = { ...context, fitted: (response: FhirResponse) => fitted(context, entry, response, responseBudget) };
-  return interaction === 'operation'
-    ? answerOperation(
-        inside,
-        opened(entry, charging(operationCall(entry, options), getOperationCost(entry)), responseBudget),
-      )
-    : dispatch(
-        inside,
-        opened(
-          entry,
-          charging({ ...buildEntryCall(entry, options), interaction }, interactions[interaction]),
-          responseBudget,
-        ),
-      );
+  if (interaction === 'operation') {
+    const call = charging(operationCall(entry, options), getOperationCost(entry));
+    return answerOperation(inside, opened(entry, call, responseBudget));
+  }
+  const call = charging({ ...buildEntryCall(entry, options), interaction }, interactions[interaction]);
+  return dispatch(inside, opened(entry, call, responseBudget));
 }
 
 /** The call, which does not read what there would be no room for. */
@@ -70,10 +63,11 @@ function fitted(
   responseBudget: ResponseBudget,
 ): FhirResponse {
   const { list: _list, ...answer } = response; // the same again, in parts
-  if (method === 'HEAD') return withoutBody(response);
-  if (responseBudget.tryReserve(countBodyBytes(response.body))) return answer;
+  const { body, ...facts } = answer;
+  if (method === 'HEAD') return facts;
+  if (responseBudget.tryReserve(countBodyBytes(body))) return answer;
   if (method === 'GET' || allOrNothing === true) responseBudget.requireRemaining();
-  return { ...withoutBody(response), isLeftOut: true };
+  return { ...facts, isLeftOut: true };
 }
 
 /** @throws PraxisError `access-denied`, `method-not-allowed`, `operation-unknown` */

@@ -5,11 +5,10 @@
 import { toInstant } from '../base/clock.ts';
 import { PraxisError } from '../base/errors.ts';
 import { makeUuid } from '../base/ids.ts';
-import { type BundleEntry, buildBundleText } from '../engine/bundle-text.ts';
+import { type BundleEntry, buildBundleText, countBodyBytes } from '../engine/bundle-text.ts';
 import type { FhirResponse, InteractionContext, Preferences } from '../engine/context.ts';
 import { buildErrorOutcome, buildOmittedOutcome } from '../engine/outcome.ts';
 import { formatEtag } from '../engine/preconditions.ts';
-import { countBodyBytes } from '../engine/response-body.ts';
 import type { EntryRequest } from './entry-request.ts';
 import type { ResponseBudget } from './response-budget.ts';
 
@@ -47,13 +46,10 @@ const noResources: ReadonlySet<string> = new Set(['history-instance', 'operation
 /** The entry of the answer for one that failed; where there is no room, it tells the first problem alone. */
 export function buildRefusedEntry(error: PraxisError, responseBudget: ResponseBudget): BundleEntry {
   const outcome = buildErrorOutcome(error);
-  const told = responseBudget.tryReserve(countBodyBytes(outcome)) ? outcome : buildErrorOutcome(firstOf(error));
+  const { more: _more, ...first } = error.details;
+  const isRoom = responseBudget.tryReserve(countBodyBytes(outcome));
+  const told = isRoom ? outcome : buildErrorOutcome(new PraxisError(error.code, first));
   return { response: { status: statusText(error.status), outcome: told } };
-}
-
-function firstOf({ code, details }: PraxisError): PraxisError {
-  const { more: _more, ...first } = details;
-  return new PraxisError(code, first);
 }
 
 /** The whole answer; `entries` in the order of those that were sent. */

@@ -37,7 +37,7 @@ export interface BundleParts {
     readonly identifier: { readonly system: string; readonly value: string };
     readonly timestamp: string;
   };
-  readonly total?: number;
+  readonly total?: number | undefined;
   readonly links: readonly BundleLink[];
   readonly entries: readonly BundleEntry[];
 }
@@ -49,11 +49,11 @@ export function buildBundleText(parts: BundleParts): Disclosed<string> {
     resourceType: 'Bundle',
     id,
     meta: { lastUpdated },
-    ...(document === undefined ? {} : { identifier: document.identifier }),
+    identifier: document?.identifier,
     type,
-    ...(document === undefined ? {} : { timestamp: document.timestamp }),
-    ...(total === undefined ? {} : { total }),
-    ...(links.length === 0 ? {} : { link: links }), // R4 JSON forbids empty arrays
+    timestamp: document?.timestamp,
+    total,
+    link: links.length === 0 ? undefined : links, // R4 JSON forbids empty arrays
   });
   if (entries.length === 0) return markServerWritten(shell);
   // One joining of all, since each copies what may be megabytes.
@@ -61,6 +61,11 @@ export function buildBundleText(parts: BundleParts): Disclosed<string> {
   for (const [index, entry] of entries.entries()) addEntry(texts, entry, index === 0 ? '' : ',');
   texts.push(']}');
   return markServerWritten(texts.join(''));
+}
+
+/** Bytes of a body, as it is sent in JSON. */
+export function countBodyBytes(body: Disclosed<string> | undefined): number {
+  return body === undefined ? 0 : Buffer.byteLength(unwrapDisclosed(body));
 }
 
 function addEntry(

@@ -4,7 +4,6 @@
  */
 import type { ElementFilter } from '../../access/mask.ts';
 import { toInstant } from '../../base/clock.ts';
-import { makeUuid } from '../../base/ids.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { BundleEntry, BundleLink } from '../bundle-text.ts';
 import type { FhirResponse, InteractionContext } from '../context.ts';
@@ -50,25 +49,16 @@ export function buildHistoryResponse(
   entries: readonly BundleEntry[],
 ): FhirResponse {
   const isWhole = place.position === undefined && place.next === undefined;
-  return listResponse({
-    type: 'history',
-    id: makeUuid(),
-    lastUpdated: toInstant(context.clock.now()),
-    ...(isWhole ? { total: entries.length } : {}),
-    links: links(context, place),
-    entries,
-  });
+  const total = isWhole ? entries.length : undefined;
+  return listResponse(context, { type: 'history', total, links: links(context, place), entries });
 }
 
 function links(context: InteractionContext, { path, parameters, position, next }: HistoryPlace): BundleLink[] {
   const linkTo = (place: HistoryPlace['position']): string => {
-    const query = new URLSearchParams(
-      [...parameters.applied, ...(place === undefined ? [] : [place])].map(([name, value]): [string, string] => [
-        name,
-        value,
-      ]),
-    ).toString();
-    return `${context.baseUrl}/${path}${query === '' ? '' : `?${query}`}`;
+    const query = new URLSearchParams();
+    for (const [name, value] of parameters.applied) query.append(name, value);
+    if (place !== undefined) query.append(...place);
+    return `${context.baseUrl}/${path}${query.size === 0 ? '' : `?${query}`}`;
   };
   const self: BundleLink = { relation: 'self', url: linkTo(position) };
   return next === undefined ? [self] : [self, { relation: 'next', url: linkTo(next) }];
@@ -79,20 +69,14 @@ function historyEntry(context: InteractionContext, row: StoredResource, filter: 
   const fullUrl = `${context.baseUrl}/${url}`;
   const facts = { etag: formatEtag(row.versionId), lastModified: toInstant(row.lastUpdatedMs) };
   if (row.deleted) {
-    return seesAllRows(context, row.type)
-      ? [{ fullUrl, request: { method: 'DELETE', url }, response: { status: '204', ...facts } }]
-      : [];
+    if (!seesAllRows(context, row.type)) return [];
+    return [{ fullUrl, request: { method: 'DELETE', url }, response: { status: '204', ...facts } }];
   }
   const resource = discloseRow(context, 'r', row, filter);
   if (resource === undefined) return [];
   takeBytes(context, resource);
   const isCreated = row.method === 'create';
-  return [
-    {
-      fullUrl,
-      resource,
-      request: isCreated ? { method: 'POST', url: row.type } : { method: 'PUT', url },
-      response: { status: isCreated || row.versionId === 1 ? '201' : '200', ...facts },
-    },
-  ];
+  const request = isCreated ? { method: 'POST', url: row.type } : { method: 'PUT', url };
+  const response = { status: isCreated || row.versionId === 1 ? '201' : '200', ...facts };
+  return [{ fullUrl, resource, request, response }];
 }

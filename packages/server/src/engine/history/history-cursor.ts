@@ -47,15 +47,6 @@ export function openPosition(context: InteractionContext, asked: HistoryAsked, c
 }
 
 function bindingOf({ scope, policy }: InteractionContext, { type, period }: HistoryAsked): string {
-  const { sinceMs, beforeMs, currentAfterMs } = period;
-  return JSON.stringify([
-    'history',
-    scope.firm,
-    scope.application,
-    policy.fingerprint,
-    type,
-    sinceMs ?? null,
-    beforeMs ?? null,
-    currentAfterMs ?? null,
-  ]);
+  const times = [period.sinceMs, period.beforeMs, period.currentAfterMs]; // absent: null, as JSON has no other word
+  return JSON.stringify(['history', scope.firm, scope.application, policy.fingerprint, type, ...times]);
 }

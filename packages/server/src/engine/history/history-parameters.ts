@@ -1,10 +1,11 @@
 /**
  * Parameters of a history (https://hl7.org/fhir/R4/http.html#history): `_since`, `_at`, `_count`, and where a page begins.
  */
-import { fail } from '../../base/errors.ts';
 import { type DateRange, parseDate, toDateRange } from '../../search/kinds/date-range.ts';
+import { refuseValue } from '../../search/query/search-values.ts';
 import type { HistoryPeriod } from '../../storage/store.ts';
 import type { FhirRequest, InteractionContext } from '../context.ts';
+import { isLenient } from '../search/searching.ts';
 
 /** Versions of a page at most, and where `_count` is not given. */
 export const historyRowsMax = 100;
@@ -39,10 +40,10 @@ export function readHistoryParameters(
   const asked = wholeNumberOf(given, '_count');
   const count = Math.min(historyRowsMax, Math.max(1, asked ?? historyRowsMax));
   if (given.get('_summary') === 'count')
-    refuseParameter('_summary', 'takes true, text, data or false here: the versions of a history are not counted');
+    refuseValue('_summary', 'takes true, text, data or false here: the versions of a history are not counted');
   const applied = [...given]
     .filter(([name]) => name !== position)
-    .map(([name, value]) => (name === '_count' ? ([name, String(count)] as const) : ([name, value] as const)));
+    .map(([name, value]) => [name, name === '_count' ? String(count) : value] as const);
   return {
     period: periodOf(given, context.scope.timeZone),
     count,
@@ -54,20 +55,19 @@ export function readHistoryParameters(
 
 /** Unknown parameters are refused unless the caller or the application's setting asks for lenience; `_list` always is. */
 function singleValues(
-  { settings }: InteractionContext,
+  context: InteractionContext,
   { parameters, prefer }: FhirRequest,
   known: ReadonlySet<string>,
 ): ReadonlyMap<string, string> {
-  const isLenient = prefer.handling === 'lenient' || (prefer.handling === undefined && settings.lenientSearch);
   const given = new Map<string, string>();
   for (const [name, value] of parameters) {
     if (name === '_list')
-      refuseParameter(name, 'is not served: read the List, and ask for the history of what it refers to');
+      refuseValue(name, 'is not served: read the List, and ask for the history of what it refers to');
     if (!known.has(name)) {
-      if (isLenient) continue;
-      refuseParameter(name, `is not a parameter of this history, which takes ${[...known].join(', ')}`);
+      if (isLenient(context, prefer)) continue;
+      refuseValue(name, `is not a parameter of this history, which takes ${[...known].join(', ')}`);
     }
-    if (given.has(name) && given.get(name) !== value) refuseParameter(name, 'is given twice with different values');
+    if (given.has(name) && given.get(name) !== value) refuseValue(name, 'is given twice with different values');
     given.set(name, value);
   }
   return given;
@@ -76,7 +76,7 @@ function singleValues(
 function wholeNumberOf(given: ReadonlyMap<string, string>, name: string): number | undefined {
   const text = given.get(name);
   if (text === undefined) return undefined;
-  return wholeNumber.test(text) ? Number(text) : refuseParameter(name, 'must be a whole number');
+  return wholeNumber.test(text) ? Number(text) : refuseValue(name, 'must be a whole number');
 }
 
 /** A date means all the time that it leaves open: `_since` counts from its beginning, `_at` asks for all of it. */
@@ -100,10 +100,6 @@ function dateOf(given: ReadonlyMap<string, string>, name: string, timeZone: stri
   // A + that was not percent-encoded arrives as a space.
   const parts = parseDate(text.replace(/ (?=\d\d:\d\d$)/, '+'));
   if (parts === undefined)
-    return refuseParameter(name, 'takes a date or an instant without a prefix, such as 2026-11-21T09:30:00Z');
+    return refuseValue(name, 'takes a date or an instant without a prefix, such as 2026-11-21T09:30:00Z');
   return toDateRange(parts, timeZone);
-}
-
-function refuseParameter(name: string, problem: string): never {
-  return fail('search-invalid', { diagnostics: `${name} ${problem}`, expression: [name] });
 }

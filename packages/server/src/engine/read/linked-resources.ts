@@ -6,10 +6,10 @@ import { type BudgetedWork, resourceTypesWithEndpoint } from '@praxis/fhir';
 import { type Disclosed, unwrapDisclosed } from '../../access/disclosure.ts';
 import { makeTooCostlyError } from '../../limits/budgets.ts';
 import { includedBytesMax } from '../../search/includes/include-limits.ts';
-import { planPage } from '../../search/sql/plan.ts';
 import { countBytes, type StoredResource } from '../../storage/store.ts';
 import type { InteractionContext } from '../context.ts';
-import { planSearch } from '../search/searching.ts';
+import { planSearch, strictly } from '../search/searching.ts';
+import { selectAllPages } from '../search/select-page.ts';
 
 const served: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
 
@@ -54,7 +54,9 @@ export async function findNamed(
   let bytes = 0;
   for (const [type, ids] of idsByType) {
     for (let start = 0; start < ids.length; start += idsPerSearch) {
-      for await (const rows of searchIds(context, type, ids.slice(start, start + idsPerSearch))) {
+      const asked = ['_id', ids.slice(start, start + idsPerSearch).join(',')] as const;
+      const pages = selectAllPages(context, (begin) => planSearch(context, type, [asked, ...begin], strictly));
+      for await (const rows of pages) {
         for (const row of rows) found.set(`${row.type}/${row.id}`, row);
         bytes += countBytes(rows);
         if (bytes > includedBytesMax) throw makeTooCostlyError({ ...reading, limit: 'bytes', max: includedBytesMax });
@@ -68,22 +70,3 @@ const reading: BudgetedWork = {
   what: 'Reading the resources that are referred to',
   cheaper: 'ask for smaller pages (_count), or for fewer types (_type)',
 };
-
-async function* searchIds(
-  context: InteractionContext,
-  type: string,
-  ids: readonly string[],
-): AsyncGenerator<readonly StoredResource[]> {
-  let cursor: string | undefined;
-  do {
-    const parameters = [
-      ['_id', ids.join(',')] as const,
-      ...(cursor === undefined ? [] : [['_cursor', cursor] as const]),
-    ];
-    const target = await planSearch(context, type, parameters, { return: undefined, handling: 'strict' });
-    const page = planPage(target);
-    const cut = page.cut(await context.store.selectPage(context.scope, page.statement));
-    yield cut.rows;
-    cursor = cut.next?.cursor;
-  } while (cursor !== undefined);
-}

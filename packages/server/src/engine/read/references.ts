@@ -13,29 +13,27 @@ import type { InteractionContext } from '../context.ts';
  */
 const relativeReference = /"reference":"(?=([A-Z][A-Za-z]+)\/[A-Za-z0-9\-.]{1,64}(?:"|\/_history\/))/g;
 
-const served: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
-
-/** The JSON text with references as the application's setting wants them. */
-export function withReferencesFor(context: InteractionContext, disclosed: Disclosed<string>): Disclosed<string> {
-  const { absoluteReferences, referenceDisplays } = context.settings;
-  if (!absoluteReferences && !referenceDisplays) return disclosed;
-  const displayed = referenceDisplays ? withDisplays(context, unwrapDisclosed(disclosed)) : unwrapDisclosed(disclosed);
-  const text = absoluteReferences ? withAbsolute(context, displayed) : displayed;
-  return markServerWritten(text); // nothing is added but the URL of this service
-}
-
-function withAbsolute({ baseUrl }: InteractionContext, text: string): string {
-  return text.replace(relativeReference, (member, type: string) =>
-    served.has(type) ? `${member}${baseUrl}/` : member,
-  );
-}
-
 /** A Reference that says nothing but where it leads, to a resource of the firm. */
 const bareReference =
   /\{"reference":"(([A-Z][A-Za-z]+)\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?)"\}/g;
 
-function withDisplays({ baseUrl }: InteractionContext, text: string): string {
-  return text.replace(bareReference, (bare, reference: string, type: string) =>
-    served.has(type) ? `{"reference":"${reference}","display":"${baseUrl}/${reference}"}` : bare,
-  );
+const served: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
+
+/** The JSON text with references as the application's setting wants them. */
+export function withReferencesFor(
+  { settings, baseUrl }: InteractionContext,
+  disclosed: Disclosed<string>,
+): Disclosed<string> {
+  const { absoluteReferences, referenceDisplays } = settings;
+  if (!absoluteReferences && !referenceDisplays) return disclosed;
+  let text = unwrapDisclosed(disclosed);
+  if (referenceDisplays)
+    text = text.replace(bareReference, (bare, reference: string, type: string) =>
+      served.has(type) ? `{"reference":"${reference}","display":"${baseUrl}/${reference}"}` : bare,
+    );
+  if (absoluteReferences)
+    text = text.replace(relativeReference, (member, type: string) =>
+      served.has(type) ? `${member}${baseUrl}/` : member,
+    );
+  return markServerWritten(text); // nothing is added but the URL of this service
 }

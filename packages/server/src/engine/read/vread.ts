@@ -19,10 +19,7 @@ export const vread: Interaction = {
   answer,
 };
 
-/**
- * 200 with the masked version.
- * @throws PraxisError as `read`; a version that is a deletion is `resource-deleted`.
- */
+/** 200 with the masked version. @throws PraxisError as `read`; a version that is a deletion is `resource-deleted`. */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   const filter = parseElementFilter(request.parameters);
   const row = versionPattern.test(request.versionId)

@@ -13,9 +13,9 @@ import {
 } from '../../access/disclosure.ts';
 import { disclose, type ElementFilter } from '../../access/mask.ts';
 import type { Criterion, Permission } from '../../access/policy.ts';
-import { fail } from '../../base/errors.ts';
 import { type IndexRows, indexElements } from '../../search/index/index-rows.ts';
 import { matchesToken } from '../../search/index/match.ts';
+import { refuseValue } from '../../search/query/search-values.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { BundleEntry } from '../bundle-text.ts';
 import type { FhirRequest, InteractionContext } from '../context.ts';
@@ -146,12 +146,8 @@ export function parseElementFilter(parameters: FhirRequest['parameters']): Eleme
     .map((element) => element.trim().replace(/^[A-Z][A-Za-z]*\./, ''))
     .filter((element) => element !== '');
   const summary = parameters.findLast(([name]) => name === '_summary')?.[1];
-  if (summary !== undefined && !summaries.has(summary)) {
-    fail('search-invalid', {
-      diagnostics: '_summary must be true, text, data, count or false',
-      expression: ['_summary'],
-    });
-  }
+  if (summary !== undefined && !summaries.has(summary))
+    refuseValue('_summary', 'must be true, text, data, count or false');
   return {
     ...(names.length > 0 ? { elements: new Set(names) } : {}),
     ...(summary === 'true' || summary === 'text' || summary === 'data' ? { summary } : {}),

@@ -11,16 +11,10 @@ import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { FhirRequest, InteractionContext } from '../context.ts';
 
-/** Whether resources of the type have a compartment. */
-export function hasCompartment(type: string): boolean {
-  return compartments.has(type);
-}
-
 /** The types of which resources can be in a compartment of `type`, in alphabetical order. */
 export function listMemberTypes(type: string): readonly string[] {
-  return [...(compartments.get(type)?.keys() ?? [])].filter(
-    (member) => findCompartmentScope(type, '', member) !== undefined,
-  );
+  const listed = [...(compartments.get(type)?.keys() ?? [])];
+  return listed.filter((member) => findCompartmentScope(type, '', member) !== undefined);
 }
 
 /**

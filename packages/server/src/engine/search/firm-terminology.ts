@@ -2,19 +2,18 @@
  * The firm's own ValueSet and CodeSystem resources, as far as the caller may search them, for the terminology of one
  * request. https://hl7.org/fhir/R4/terminology-service.html
  */
-import { type JsonObject, parseJson } from '@praxis/fhir';
+import { parseJsonObject } from '@praxis/fhir';
 import { unwrapDisclosed } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
-import { planPage, type SearchTarget } from '../../search/sql/plan.ts';
+import type { SearchParameters } from '../../search/query/query.ts';
+import type { SearchTarget } from '../../search/sql/plan.ts';
 import type { TerminologyLookup } from '../../terminology/terminology.ts';
 import type { InteractionContext } from '../context.ts';
 import { discloseRow } from '../rights/disclosing.ts';
+import { selectPage } from './select-page.ts';
 
 /** Plans a search with the caller's rights: `planSearch`, which uses this in turn. */
-export type Plan = (
-  type: string,
-  parameters: readonly (readonly [name: string, value: string])[],
-) => Promise<SearchTarget>;
+export type Plan = (type: string, parameters: SearchParameters) => Promise<SearchTarget>;
 
 const separators = /[\\,|$]/g;
 
@@ -30,10 +29,9 @@ export function openFirmTerminology(context: InteractionContext, plan: Plan): Te
       version === undefined ? [] : [['version', version.replace(separators, '\\$&')]];
     const target = await unlessDenied(plan(kind, [place, ...versions, ['_sort', '-_lastUpdated'], ['_count', '1']]));
     if (target === undefined) return undefined;
-    const page = planPage(target);
-    const [row] = page.cut(await context.store.selectPage(context.scope, page.statement)).rows;
+    const [row] = (await selectPage(context, target)).rows;
     const disclosed = row && discloseRow(context, 's', row, {});
-    return disclosed && objectOf(parseJson(unwrapDisclosed(disclosed)));
+    return disclosed && parseJsonObject(unwrapDisclosed(disclosed));
   };
 }
 
@@ -50,10 +48,4 @@ async function unlessDenied(planned: Promise<SearchTarget>): Promise<SearchTarge
     if (error instanceof PraxisError && error.code === 'access-denied') return undefined;
     throw error;
   }
-}
-
-function objectOf(value: ReturnType<typeof parseJson>): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !('rawJSON' in value)
-    ? value
-    : undefined;
 }

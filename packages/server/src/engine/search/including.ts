@@ -5,7 +5,7 @@
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { explainDenial } from '../../access/explain.ts';
-import { type AccessPolicy, type Grant, searchGrants } from '../../access/policy.ts';
+import { type AccessPolicy, searchGrants } from '../../access/policy.ts';
 import { isUsable } from '../../access/usable-parameters.ts';
 import { makeUuid } from '../../base/ids.ts';
 import { type Include, listReferenceParameters, refersElsewhere } from '../../search/includes/include.ts';
@@ -15,10 +15,9 @@ import {
   type IncomingParameter,
   includeStatement,
   type Outgoing,
-  type Restriction,
 } from '../../search/includes/include-statement.ts';
 import type { Parameter } from '../../search/kinds/kind.ts';
-import type { SearchQuery } from '../../search/query/query.ts';
+import type { SearchParameters, SearchQuery } from '../../search/query/query.ts';
 import { countBytes, type PageRow } from '../../storage/store.ts';
 import type { BundleEntry } from '../bundle-text.ts';
 import type { InteractionContext } from '../context.ts';
@@ -63,7 +62,7 @@ export async function buildIncludedEntries(
   context: InteractionContext,
   query: SearchQuery,
   matches: readonly PageRow[],
-  parameters: readonly (readonly [name: string, value: string])[],
+  parameters: SearchParameters,
 ): Promise<BundleEntry[]> {
   if (query.includes.length === 0 || matches.length === 0) return [];
   const { rows, limit } = await reach(context, query.includes, matches);
@@ -102,7 +101,8 @@ async function reach(
   const iterating = includes.filter(({ iterate }) => iterate);
   const rows: PageRow[] = [];
   let bytesLeft = includedBytesMax;
-  const targets = searchableRows(policy);
+  const open = resourceTypesWithEndpoint.filter((type) => policy.allows(type, 's'));
+  const targets = new Map(open.map((type) => [type, policy.grants(type, 's').map(({ criteria }) => criteria)]));
   for (let round = 1, from = matches; ; round += 1) {
     const links = linksOf(context, round === 1 ? includes : iterating, from);
     if (links.outgoing.length === 0 && links.incoming.length === 0) return { rows };
@@ -118,24 +118,7 @@ async function reach(
   }
 }
 
-/** The types that the caller may search, with its restrictions. */
-function searchableRows(policy: AccessPolicy): ReadonlyMap<string, Restriction> {
-  const open = resourceTypesWithEndpoint.filter((type) => policy.allows(type, 's'));
-  return new Map(open.map((type) => [type, restrictionOf(policy.grants(type, 's'))]));
-}
-
-function restrictionOf(grants: readonly Grant[]): Restriction {
-  return grants.map(({ criteria }) => criteria);
-}
-
-interface Links {
-  readonly outgoing: readonly Outgoing[];
-  readonly incoming: readonly Incoming[];
-  readonly sources: readonly IncomingParameter[];
-}
-
-/** What the includes follow from the rows. */
-function linksOf(context: InteractionContext, includes: readonly Include[], rows: readonly PageRow[]): Links {
+function linksOf(context: InteractionContext, includes: readonly Include[], rows: readonly PageRow[]) {
   const forward = includes.filter(({ name }) => name === '_include');
   const reverse = includes.filter(({ name }) => name === '_revinclude');
   const sources = new Map<number, IncomingParameter>();
@@ -149,11 +132,8 @@ function linksOf(context: InteractionContext, includes: readonly Include[], rows
       incoming.push({ parameter: source.parameter, type, id });
     }
   }
-  return {
-    outgoing: rows.flatMap((row) => outgoingOf(context, forward, row)),
-    incoming,
-    sources: [...sources.values()],
-  };
+  const outgoing = rows.flatMap((row) => outgoingOf(context, forward, row));
+  return { outgoing, incoming, sources: [...sources.values()] };
 }
 
 /** The references of one resource that the caller may read on it. */
@@ -193,7 +173,8 @@ function incomingParameters(
       include.source === undefined ? all.filter(({ definition }) => definition.targets.includes(type)) : all;
     return leading.flatMap(({ number, definition }) => {
       const grants = searchGrants(policy, source, [definition]);
-      return grants.length === 0 ? [] : [{ parameter: number, source, restriction: restrictionOf(grants) }];
+      const restriction = grants.map(({ criteria }) => criteria);
+      return grants.length === 0 ? [] : [{ parameter: number, source, restriction }];
     });
   });
 }

@@ -2,18 +2,15 @@
  * The terminology of one caller: R4's, and those ValueSets and CodeSystems of the firm that the caller may search for,
  * with the elements that it may see. What it may not see does not exist for it, so expansions tell nothing of it.
  */
-import { isRawDecimal, type JsonObject, parseJson } from '@praxis/fhir';
+import { type JsonObject, parseJsonObject } from '@praxis/fhir';
 import { unwrapDisclosed } from '../../access/disclosure.ts';
-import { fail } from '../../base/errors.ts';
 import { openTerminology, type Terminology, type TerminologyKind } from '../../terminology/terminology.ts';
-import type { InteractionContext, Preferences } from '../context.ts';
+import type { InteractionContext } from '../context.ts';
 import { refuseDeleted } from '../read/read.ts';
 import { refuseNotFound } from '../rights/denials.ts';
 import { discloseRow } from '../rights/disclosing.ts';
 import { openFirmTerminology } from './firm-terminology.ts';
-import { planSearch } from './searching.ts';
-
-const strictly: Preferences = { return: undefined, handling: 'strict' };
+import { planSearch, strictly } from './searching.ts';
 
 /** For one request: what is looked up is remembered. */
 export function openRequestTerminology(context: InteractionContext): Terminology {
@@ -32,8 +29,5 @@ export async function readOwn(context: InteractionContext, type: TerminologyKind
   if (row === undefined) return refuseNotFound(type, id);
   if (row.deleted) return refuseDeleted(context, row);
   const body = discloseRow(context, 'r', row, {});
-  if (body === undefined) return refuseNotFound(type, id);
-  const value = parseJson(unwrapDisclosed(body));
-  if (typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawDecimal(value)) return value;
-  return fail('internal', { diagnostics: 'A stored resource is not a JSON object' });
+  return body === undefined ? refuseNotFound(type, id) : parseJsonObject(unwrapDisclosed(body));
 }

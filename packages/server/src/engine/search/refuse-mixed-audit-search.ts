@@ -3,9 +3,9 @@
  * and say nothing of it, is refused with the way that shows all of them.
  */
 
-import { fail } from '../../base/errors.ts';
 import { isIncludeName } from '../../search/includes/include.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
+import { refuseValue } from '../../search/query/search-values.ts';
 import { ledgerTypes } from '../../search/resource-types.ts';
 import type { RightsContext } from '../rights/denials.ts';
 
@@ -27,10 +27,10 @@ export function requireNoLedger({ policy }: RightsContext, parameters: SearchPar
 
 /** @param place where the type is searched, below the base: `AuditEvent`, or `Patient/1/AuditEvent` */
 export function refuseLedger(name: string, verb: 'names' | 'would look at', type: string, place = type): never {
-  return fail('search-invalid', {
-    diagnostics: `${name} ${verb} ${type}, of which only what was imported could be found so: the audit ledger is searched by itself, GET …/${place}?…`,
-    expression: [name],
-  });
+  return refuseValue(
+    name,
+    `${verb} ${type}, of which only what was imported could be found so: the audit ledger is searched by itself, GET …/${place}?…`,
+  );
 }
 
 /** The history of a type of the ledger. @throws PraxisError `search-invalid` */

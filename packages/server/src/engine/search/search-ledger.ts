@@ -2,9 +2,8 @@
  * search on AuditEvent: the audit ledger, newest first, then the AuditEvents of other systems that were imported, in the
  * order of any search. One result of two parts: a page may hold the end of the first and the beginning of the second.
  */
-import { toInstant } from '../../base/clock.ts';
 import { makeUuid } from '../../base/ids.ts';
-import { planCount, planPage, type SearchTarget } from '../../search/sql/plan.ts';
+import { planCount, type SearchTarget } from '../../search/sql/plan.ts';
 import {
   isOfLedger,
   openLedgerCursor,
@@ -20,10 +19,10 @@ import { buildWarningOutcome } from '../outcome.ts';
 import { matchEntries } from '../rights/disclosing.ts';
 import { findRequestScope } from './compartment.ts';
 import { buildIncludedEntries, requireIncludes } from './including.ts';
-import { type LinkedPages, searchLinks } from './search-links.ts';
+import { searchLinks } from './search-links.ts';
 import { planSearch } from './searching.ts';
+import { selectPage } from './select-page.ts';
 
-/** One page of both parts. */
 interface LedgerPage {
   readonly ledger: readonly PageRow[];
   readonly stored: readonly PageRow[];
@@ -40,12 +39,15 @@ export async function searchLedger(context: InteractionContext, request: FhirReq
   const target = await planSearch(context, request.type, request.parameters, request.prefer, findRequestScope(request));
   const { query } = target;
   requireIncludes(context, query);
-  if (query.countOnly)
-    return searchset(context, request, target, {
-      total: await countAll(context, target),
+  if (query.countOnly) {
+    const total = await countAll(context, target);
+    return listResponse(context, {
+      type: 'searchset',
+      total,
+      links: searchLinks(context, request, query),
       entries: [],
-      pages: undefined,
     });
+  }
   const page = await pageOf(context, target);
   const included = await buildIncludedEntries(context, query, page.stored, request.parameters);
   const entries = [...(await matchEntries(context, request, [...page.ledger, ...page.stored])), ...included];
@@ -53,7 +55,8 @@ export async function searchLedger(context: InteractionContext, request: FhirReq
   if (!isOfLedger(target)) entries.push(warning(notAsked));
   const total = await totalOf(context, request, target, page);
   const next = page.next === undefined ? undefined : { cursor: page.next, page: page.page + 1 };
-  return searchset(context, request, target, { total, entries, pages: { previous: undefined, next } });
+  const links = searchLinks(context, request, query, { previous: undefined, next });
+  return listResponse(context, { type: 'searchset', total, links, entries });
 }
 
 async function pageOf(context: InteractionContext, target: SearchTarget): Promise<LedgerPage> {
@@ -76,20 +79,15 @@ async function pageOf(context: InteractionContext, target: SearchTarget): Promis
     ledger.length === 0 && offset > 0 ? offset - (await store.selectCount(scope, selectLedgerCount(target))) : 0;
   // A full page asks on for one row, which tells whether there is a next page.
   const room = Math.max(1, count - ledger.length);
-  const rest = {
-    ...target,
-    query: { ...query, cursor: undefined, page: undefined, count: room, offset: Math.max(0, beyond) },
-  };
-  const planned = planPage(rest);
-  const found = planned.cut(await store.selectPage(scope, planned.statement));
+  const rest = { ...query, cursor: undefined, page: undefined, count: room, offset: Math.max(0, beyond) };
+  const found = await selectPage(context, { ...target, query: rest });
   if (ledger.length < count) return { ledger, stored: found.rows, next: found.next?.cursor, page };
   const next = found.rows.length > 0 && last !== undefined ? { at: last.lastUpdatedMs, seq: last.rid } : undefined;
   return { ledger, stored: [], next: next && sealLedgerCursor(target, next, page + 1), page };
 }
 
-async function storedPage({ store, scope }: InteractionContext, target: SearchTarget): Promise<LedgerPage> {
-  const planned = planPage(target);
-  const { rows, next, page } = planned.cut(await store.selectPage(scope, planned.statement));
+async function storedPage(context: InteractionContext, target: SearchTarget): Promise<LedgerPage> {
+  const { rows, next, page } = await selectPage(context, target);
   return { ledger: [], stored: rows, next: next?.cursor, page };
 }
 
@@ -122,29 +120,6 @@ async function totalOf(
 }
 
 async function countAll({ store, scope }: InteractionContext, target: SearchTarget): Promise<number> {
-  const inLedger = isOfLedger(target);
-  const ledger = inLedger ? await store.selectCount(scope, selectLedgerCount(target)) : 0;
+  const ledger = isOfLedger(target) ? await store.selectCount(scope, selectLedgerCount(target)) : 0;
   return ledger + (await store.selectCount(scope, planCount(target)));
-}
-
-interface Found {
-  readonly total: number | undefined;
-  readonly entries: readonly BundleEntry[];
-  readonly pages: LinkedPages | undefined;
-}
-
-function searchset(
-  context: InteractionContext,
-  request: FhirRequest,
-  { query }: SearchTarget,
-  { total, entries, pages }: Found,
-): FhirResponse {
-  return listResponse({
-    type: 'searchset',
-    id: makeUuid(),
-    lastUpdated: toInstant(context.clock.now()),
-    ...(total === undefined ? {} : { total }),
-    links: searchLinks(context, request, query, pages),
-    entries,
-  });
 }

@@ -29,12 +29,11 @@ export function searchLinks(
   context: InteractionContext,
   request: FhirRequest,
   query: SearchQuery,
-  pages: LinkedPages | undefined,
+  pages?: LinkedPages,
 ): BundleLink[] {
   const position = query.cursor === undefined ? [] : [['_cursor', query.cursor] as const];
-  const applied = query.applied.map(([name, value]) =>
-    name === '_count' ? ([name, countOf(query, value)] as const) : ([name, value] as const),
-  );
+  const count = query.countOnly ? undefined : String(query.count); // the number of rows that is served
+  const applied = query.applied.map(([name, value]) => [name, name === '_count' ? (count ?? value) : value] as const);
   const links: BundleLink[] = [{ relation: 'self', url: linkTo(context, request, [...applied, ...position]) }];
   const { previous, next, last } = pages ?? {};
   if (previous === undefined && next === undefined) return links;
@@ -49,11 +48,6 @@ export function searchLinks(
   return links;
 }
 
-/** The number of rows that is served: at most the type's maximum. */
-function countOf(query: SearchQuery, asked: string): string {
-  return query.countOnly ? asked : String(query.count);
-}
-
 function linkTo(
   context: InteractionContext,
   request: FhirRequest,
@@ -62,8 +56,7 @@ function linkTo(
   const query = encodeQuery(parameters);
   const { type, compartment } = request;
   const path = compartment === undefined ? type : `${compartment.type}/${compartment.id}/${type}`;
-  const base = `${context.baseUrl}/${path}`;
-  return query === '' ? base : `${base}?${query}`;
+  return `${context.baseUrl}/${path}${query === '' ? '' : `?${query}`}`;
 }
 
 /** Parameters as the query of a URL. */

@@ -6,15 +6,10 @@
 import { refuseValue } from '../../search/query/search-values.ts';
 import type { RowPlace } from '../../search/sql/keyset.ts';
 import { pageBytesMax } from '../../search/sql/page-bytes.ts';
-import {
-  listOrderColumns,
-  planPage,
-  type SearchPage,
-  type SearchTarget,
-  sealCursorAfter,
-} from '../../search/sql/plan.ts';
+import { listOrderColumns, type SearchPage, type SearchTarget, sealCursorAfter } from '../../search/sql/plan.ts';
 import { countBytes, type PageRow } from '../../storage/store.ts';
 import type { InteractionContext } from '../context.ts';
+import { selectPage } from './select-page.ts';
 
 /** Rows that one page reads of all types together, at most: many types make short pages. */
 const rowsReadMax = 1_000;
@@ -30,18 +25,6 @@ export interface MergedPlace extends RowPlace {
   readonly type: string;
 }
 
-export interface MergedPage {
-  readonly rows: readonly PageRow[];
-  /** Present when more rows follow. */
-  readonly last: MergedPlace | undefined;
-}
-
-interface KeyColumn {
-  /** The type of its values: `::bigint`. */
-  readonly cast: string;
-  readonly descending: boolean;
-}
-
 /**
  * Passes searches whose sort keys have values of the same kind in every type.
  * @throws PraxisError `search-invalid`
@@ -54,13 +37,14 @@ export function requireOneOrder(targets: readonly SearchTarget[]): void {
 /**
  * The rows after `start`, in one order. Each type has its part of the page's bytes; the page ends before the first row that
  * came without its content.
+ * @returns `last` is present when more rows follow
  * @throws PraxisError `statement-timeout`
  */
 export async function selectMergedPage(
   context: InteractionContext,
   targets: readonly SearchTarget[],
   start: MergedPlace | undefined,
-): Promise<MergedPage> {
+): Promise<{ readonly rows: readonly PageRow[]; readonly last: MergedPlace | undefined }> {
   const room = Math.max(1, Math.floor(rowsReadMax / targets.length));
   const count = Math.min(room, ...targets.map(({ query }) => query.count));
   const share = Math.ceil(pageBytesMax / targets.length);
@@ -81,16 +65,14 @@ export async function selectMergedPage(
   return { rows, last: last && { type: last.type, keys: last.keys, rid: last.rid } };
 }
 
-/** The next rows of one type. */
 async function pageAfter(
-  { store, scope }: InteractionContext,
+  context: InteractionContext,
   target: SearchTarget,
   start: MergedPlace | undefined,
   { count, bytesMax }: { readonly count: number; readonly bytesMax: number },
 ): Promise<SearchPage<PageRow>> {
   const cursor = start && sealCursorAfter(target, placeIn(target, start));
-  const planned = planPage({ ...target, query: { ...target.query, count, cursor } }, bytesMax);
-  return planned.cut(await store.selectPage(scope, planned.statement));
+  return await selectPage(context, { ...target, query: { ...target.query, count, cursor } }, bytesMax);
 }
 
 /** The rows before the first without content; where that is the first of all, it is read alone. */
@@ -126,12 +108,13 @@ function placeIn(target: SearchTarget, { type, keys, rid }: MergedPlace): RowPla
   };
 }
 
-function columnsOf({ query }: SearchTarget): readonly KeyColumn[] {
+/** `cast`: the type of its values, such as `::bigint`. */
+function columnsOf({ query }: SearchTarget) {
   return query.sort.flatMap(({ columns, descending }) => columns.map(({ cast }) => ({ cast: cast.text, descending })));
 }
 
 /** As the statements order: missing values come last in both directions. */
-function compareKeys(columns: readonly KeyColumn[], one: PageRow, other: PageRow): number {
+function compareKeys(columns: ReturnType<typeof columnsOf>, one: PageRow, other: PageRow): number {
   for (const [place, { cast, descending }] of columns.entries()) {
     const [left, right] = [one.keys[place] ?? null, other.keys[place] ?? null];
     if (left === right) continue;

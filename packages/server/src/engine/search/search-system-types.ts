@@ -3,9 +3,7 @@
  * (https://hl7.org/fhir/R4/search.html#searching, http.html#search): parameters that all of them have.
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import { fail } from '../../base/errors.ts';
 import { isIncludeName } from '../../search/includes/include.ts';
-import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
 import { resultParameterNames } from '../../search/query/result-parameters.ts';
 import { quoteName, refuseValue } from '../../search/query/search-values.ts';
@@ -17,7 +15,7 @@ import { findCompartmentScope, listCompartmentTypes } from './compartment.ts';
 import { findUsableScope, refuseScope } from './compartment-types.ts';
 import { refuseLedger } from './refuse-mixed-audit-search.ts';
 import { requireOneOrder } from './search-system-order.ts';
-import { planSearch } from './searching.ts';
+import { isLenient, planSearch } from './searching.ts';
 
 /** The same search on each of several types. */
 export interface SystemSearch {
@@ -95,14 +93,8 @@ async function inOrder<T>(all: readonly Promise<T>[]): Promise<readonly T[]> {
 /** Whether a type knows a parameter is asked of all types first. */
 const ignoringUnknown: Preferences = { return: undefined, handling: 'lenient' };
 
-interface Given {
-  /** The value of `_type`. */
-  readonly named: string | undefined;
-  readonly cursor: string | undefined;
-  readonly rest: SearchParameters;
-}
-
-function split(parameters: SearchParameters): Given {
+/** `named`: the value of `_type`. */
+function split(parameters: SearchParameters) {
   const single = (name: string): string | undefined => {
     const values = new Set(parameters.filter(([given]) => given === name).map(([, value]) => value));
     if (values.size > 1) refuseValue(name, 'is given twice with different values');
@@ -113,12 +105,6 @@ function split(parameters: SearchParameters): Given {
     cursor: single('_cursor'),
     rest: parameters.filter(([name]) => name !== '_type' && name !== '_cursor'),
   };
-}
-
-interface SearchedType {
-  readonly type: string;
-  /** How it is in the compartment that the search stays inside, if any. */
-  readonly scope: CompartmentScope | undefined;
 }
 
 /** Types that a text names, at most. */
@@ -146,12 +132,8 @@ function requireAll(
   if (owner !== undefined) refuseScope(context, owner, first);
 }
 
-/** Those of the types that the caller may search, and may search inside the compartment, by name. */
-function searchedTypes(
-  context: InteractionContext,
-  types: readonly string[],
-  owner: CompartmentOwner | undefined,
-): readonly SearchedType[] {
+/** Those of the types that the caller may search, and may search inside the compartment, by name; `scope`: how they are in it. */
+function searchedTypes(context: InteractionContext, types: readonly string[], owner: CompartmentOwner | undefined) {
   const allowed = types.filter((type) => context.policy.allows(type, 's'));
   const first = allowed[0] ?? types[0] ?? '';
   if (allowed.length === 0) requireGrants(context, first, 's');
@@ -168,12 +150,11 @@ function allTypes(owner: CompartmentOwner | undefined): readonly string[] {
 function namedTypes(named: string, owner: CompartmentOwner | undefined): readonly string[] {
   const types = [...new Set(named.split(','))];
   for (const type of types) {
-    if (!endpoints.has(type)) {
+    if (!endpoints.has(type))
       refuseValue(
         '_type',
         `names ${quoteName(type)}: it takes names of resource types with an endpoint, separated by commas: Patient,Encounter`,
       );
-    }
     if (owner !== undefined && findCompartmentScope(owner.type, owner.id, type) === undefined)
       refuseValue('_type', `names ${type}, which is not in the compartment of ${owner.type} in FHIR R4`);
     if (ledgerTypes.has(type))
@@ -200,16 +181,11 @@ function requireServed(parameters: SearchParameters): void {
   }
 }
 
-function requireLenience(
-  { settings }: InteractionContext,
-  { handling }: Preferences,
-  planned: readonly SearchTarget[],
-): void {
-  if (handling === 'lenient' || (handling === undefined && settings.lenientSearch)) return;
+function requireLenience(context: InteractionContext, prefer: Preferences, planned: readonly SearchTarget[]): void {
+  if (isLenient(context, prefer)) return;
   const { query } = planned.find((target) => target.query.unknown.length > 0) ?? {};
-  const name = query?.unknown[0] ?? '';
-  fail('search-invalid', {
-    diagnostics: `${name} is not a search parameter of ${query?.type}; types are searched together by what all of them have (Prefer: handling=lenient ignores unknown ones)`,
-    expression: [name],
-  });
+  refuseValue(
+    query?.unknown[0] ?? '',
+    `is not a search parameter of ${query?.type}; types are searched together by what all of them have (Prefer: handling=lenient ignores unknown ones)`,
+  );
 }

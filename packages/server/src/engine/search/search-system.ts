@@ -6,11 +6,9 @@
 
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { listSearchEntries } from '../../access/explain.ts';
-import { toInstant } from '../../base/clock.ts';
-import { makeUuid } from '../../base/ids.ts';
 import { buildGetRequest } from '../../base/worst-case.ts';
 import { pageBytesMax } from '../../search/sql/page-bytes.ts';
-import { planCount, planEstimate, planPage, type SearchTarget } from '../../search/sql/plan.ts';
+import { planCount, planEstimate, type SearchTarget } from '../../search/sql/plan.ts';
 import { countBytes, type PageRow } from '../../storage/store.ts';
 import type { BundleEntry, BundleLink } from '../bundle-text.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
@@ -31,6 +29,7 @@ import {
 import { selectMergedPage } from './search-system-order.ts';
 import { planSystemSearch, type SystemSearch } from './search-system-types.ts';
 import { searchUnits } from './search-units.ts';
+import { selectPage } from './select-page.ts';
 
 const textTypes = 'Patient,Practitioner,Appointment,Encounter,Observation,Condition,Composition,DocumentReference';
 
@@ -66,8 +65,10 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   const [first] = targets;
   if (first === undefined) throw new TypeError('a search of several types has one at least');
   requireIncludes(context, first.query);
-  if (targets.some(({ query }) => query.countOnly))
-    return searchset(context, search, { total: await countAll(context, targets), entries: [] });
+  if (targets.some(({ query }) => query.countOnly)) {
+    const total = await countAll(context, targets);
+    return listResponse(context, { type: 'searchset', total, links: links(context, search, undefined), entries: [] });
+  }
   const start = search.cursor === undefined ? undefined : openSystemPosition(context, targets, startMs, search.cursor);
   const page =
     first.query.sort.length > 0 ? await inOneOrder(context, targets, start) : await walk(context, targets, start);
@@ -76,7 +77,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   // Includes name the types that they lead from themselves, so those of one target are those of all.
   const included = await buildIncludedEntries(context, first.query, page.rows, request.parameters);
   const entries = [...(await matchEntries(context, request, page.rows)), ...included, ...outcomes, ...leftOut(search)];
-  return searchset(context, search, { total, next, entries });
+  return listResponse(context, { type: 'searchset', total, links: links(context, search, next), entries });
 }
 
 /** One page of all types in the order of `_sort`; the position holds the last row. */
@@ -107,8 +108,8 @@ async function walk(
     const room = bytesLeft > 0 ? rowsMax - rows.length : 0;
     // A full page asks on for one row, without its content, which tells whether there is a next one.
     const count = Math.min(query.count, Math.max(1, room));
-    const planned = planPage({ ...target, query: { ...query, count, cursor: within } }, room > 0 ? bytesLeft : 0);
-    const page = planned.cut(await context.store.selectPage(context.scope, planned.statement));
+    const asked = { ...target, query: { ...query, count, cursor: within } };
+    const page = await selectPage(context, asked, room > 0 ? bytesLeft : 0);
     if (room > 0) rows.push(...page.rows);
     else if (page.rows.length > 0) return { rows, next: { type: query.type, within } };
     bytesLeft = Math.max(0, bytesLeft - countBytes(page.rows));
@@ -165,24 +166,7 @@ async function estimateAll(context: InteractionContext, targets: readonly Search
   return { total, outcomes: isExact ? [] : [{ resource: buildEstimateOutcome(how), search: { mode: 'outcome' } }] };
 }
 
-interface Found {
-  readonly total: number | undefined;
-  /** The sealed cursor of the next page. */
-  readonly next?: string | undefined;
-  readonly entries: readonly BundleEntry[];
-}
-
-function searchset(context: InteractionContext, search: SystemSearch, { total, next, entries }: Found): FhirResponse {
-  return listResponse({
-    type: 'searchset',
-    id: makeUuid(),
-    lastUpdated: toInstant(context.clock.now()),
-    ...(total === undefined ? {} : { total }),
-    links: links(context, search, next),
-    entries,
-  });
-}
-
+/** @param next the sealed cursor of the next page */
 function links(
   context: InteractionContext,
   { applied, path, cursor }: SystemSearch,

@@ -2,12 +2,9 @@
  * search on one type (https://hl7.org/fhir/R4/http.html#search, https://hl7.org/fhir/R4/search.html).
  */
 
-import { toInstant } from '../../base/clock.ts';
-import { makeUuid } from '../../base/ids.ts';
 import { buildSearchRequest, makeMany } from '../../base/worst-case.ts';
-import type { SearchQuery } from '../../search/query/query.ts';
 import { ledgerTypes } from '../../search/resource-types.ts';
-import { planCount, planPage, type SearchPage } from '../../search/sql/plan.ts';
+import { planCount, planPage } from '../../search/sql/plan.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { BundleEntry } from '../bundle-text.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
@@ -19,7 +16,7 @@ import { findRequestScope } from './compartment.ts';
 import { addCompleteness } from './completeness.ts';
 import { buildIncludedEntries, requireIncludes } from './including.ts';
 import { searchLedger } from './search-ledger.ts';
-import { type LinkedPages, searchLinks } from './search-links.ts';
+import { searchLinks } from './search-links.ts';
 import { computeTotal } from './search-total.ts';
 import { searchUnits } from './search-units.ts';
 import { planSearch } from './searching.ts';
@@ -51,33 +48,30 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   const target = await planSearch(context, request.type, request.parameters, request.prefer, findRequestScope(request));
   const { query } = target;
   requireIncludes(context, query);
-  if (query.countOnly)
-    return countOnly(context, request, query, await context.store.selectCount(context.scope, planCount(target)));
+  if (query.countOnly) {
+    const total = await context.store.selectCount(context.scope, planCount(target));
+    return listResponse(context, {
+      type: 'searchset',
+      total,
+      links: searchLinks(context, request, query),
+      entries: [],
+    });
+  }
   const page = planPage(target);
-  const rows = await context.store.selectPage(context.scope, page.statement);
-  const result = page.cut(rows);
+  const result = page.cut(await context.store.selectPage(context.scope, page.statement));
   const { total, pages, outcomes } = await computeTotal(context, request, target, page, result);
-  return listResponse({
+  // With a link `next` also where nothing follows, for an application that is set so.
+  const next = pages.next ?? (context.settings.nextUntilEmpty ? result.after() : undefined);
+  return listResponse(context, {
     type: 'searchset',
-    id: makeUuid(),
-    lastUpdated: toInstant(context.clock.now()),
-    ...(total === undefined ? {} : { total }),
-    links: searchLinks(context, request, query, linked(context, pages, result)),
+    total,
+    links: searchLinks(context, request, query, { ...pages, next }),
     entries: [
       ...(await entries(context, request, result.rows)),
       ...(await buildIncludedEntries(context, query, result.rows, request.parameters)),
       ...outcomes,
     ],
   });
-}
-
-/** With a link `next` also where nothing follows, for an application that is set so. */
-function linked(
-  { settings }: InteractionContext,
-  pages: LinkedPages,
-  { after }: SearchPage<StoredResource>,
-): LinkedPages {
-  return settings.nextUntilEmpty && pages.next === undefined ? { ...pages, next: after() } : pages;
 }
 
 async function entries(
@@ -93,16 +87,4 @@ async function entries(
     found.push({ fullUrl: `${context.baseUrl}/${row.type}/${row.id}`, resource, search: { mode: 'match' } });
   }
   return found;
-}
-
-/** `_summary=count` and `_count=0`: the number of matches alone. */
-function countOnly(context: InteractionContext, request: FhirRequest, query: SearchQuery, total: number): FhirResponse {
-  return listResponse({
-    type: 'searchset',
-    id: makeUuid(),
-    lastUpdated: toInstant(context.clock.now()),
-    total,
-    links: searchLinks(context, request, query, undefined),
-    entries: [],
-  });
 }

@@ -5,20 +5,23 @@
 import type { BudgetedWork, SearchParameter } from '@praxis/fhir';
 import { explainDenial } from '../../access/explain.ts';
 import { type Grant, searchGrants } from '../../access/policy.ts';
-import { fail } from '../../base/errors.ts';
 import { resolveCodes } from '../../search/query/codes.ts';
 import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import { resolveHierarchies } from '../../search/query/hierarchies.ts';
 import type { SearchRights } from '../../search/query/parse-condition.ts';
 import { parseSearch, type SearchParameters, type SearchQuery } from '../../search/query/query.ts';
+import { refuseValue } from '../../search/query/search-values.ts';
 import type { SearchTarget } from '../../search/sql/plan.ts';
 import { openTerminology } from '../../terminology/terminology.ts';
 import type { InteractionContext, Preferences } from '../context.ts';
 import { denyAccess, type RightsContext } from '../rights/denials.ts';
-import { openFirmTerminology } from './firm-terminology.ts';
+import { openFirmTerminology, type Plan } from './firm-terminology.ts';
 import { openHierarchySource } from './hierarchy-steps.ts';
 import { limitOwnParameters } from './own-parameters.ts';
 import { requireNoLedger } from './refuse-mixed-audit-search.ts';
+
+/** For searches that the service makes of what it was told: what it does not know is refused. */
+export const strictly: Preferences = { return: undefined, handling: 'strict' };
 
 /**
  * The search of `parameters` on `type` with the caller's row restrictions.
@@ -35,13 +38,10 @@ export async function planSearch(
   requireNoLedger(context, parameters);
   spendOnReading(context, parameters);
   await context.budget.turn(readingSearch);
-  const terminology = openTerminology(
-    context.budget,
-    openFirmTerminology(context, (kind, asked) => planSearch(context, kind, asked, prefer)),
-  );
-  const steps = openHierarchySource(context, (kind, asked) => planSearch(context, kind, asked, prefer));
+  const plan: Plan = (kind, asked) => planSearch(context, kind, asked, prefer);
+  const terminology = openTerminology(context.budget, openFirmTerminology(context, plan));
   const codes = await resolveCodes(parameters, terminology);
-  const hierarchies = await resolveHierarchies(parameters, context.baseUrl, steps);
+  const hierarchies = await resolveHierarchies(parameters, context.baseUrl, openHierarchySource(context, plan));
   const query = parseSearch(
     type,
     parameters,
@@ -93,36 +93,29 @@ function refuseUnknown(context: InteractionContext, query: SearchQuery, prefer: 
   const [first] = query.unknown;
   if (first === undefined) return;
   // https://hl7.org/fhir/R4/search.html#query: a named query that is not known is an error, whoever is lenient.
-  if (query.unknown.includes('_query')) {
-    fail('search-invalid', {
-      diagnostics: '_query names a query; no named queries are defined here',
-      expression: ['_query'],
-    });
-  }
-  const lenient = prefer.handling === 'lenient' || (prefer.handling === undefined && context.settings.lenientSearch);
-  if (lenient) return;
+  if (query.unknown.includes('_query')) refuseValue('_query', 'names a query; no named queries are defined here');
+  if (isLenient(context, prefer)) return;
   const own = limitOwnParameters(context.policy, context.scope.searchParameters).find(
     ({ definition }) => definition.code === first && definition.base.includes(query.type),
   );
-  if (own !== undefined) {
-    fail('search-invalid', {
-      diagnostics: own.failed
-        ? `${first} cannot be searched by, since its indexing failed: SearchParameter/$status tells why`
-        : `${first} is being indexed: SearchParameter/$status tells how far it is`,
-      expression: [first],
-    });
-  }
-  fail('search-invalid', {
-    diagnostics: `${first} is not a search parameter of ${query.type}; metadata lists those that are (Prefer: handling=lenient ignores unknown ones)`,
-    expression: [first],
-  });
+  if (own?.failed)
+    refuseValue(first, 'cannot be searched by, since its indexing failed: SearchParameter/$status tells why');
+  if (own !== undefined) refuseValue(first, 'is being indexed: SearchParameter/$status tells how far it is');
+  refuseValue(
+    first,
+    `is not a search parameter of ${query.type}; metadata lists those that are (Prefer: handling=lenient ignores unknown ones)`,
+  );
+}
+
+/** Whether unknown parameters are ignored: as the caller asks, else as the application is set. */
+export function isLenient({ settings }: Pick<InteractionContext, 'settings'>, { handling }: Preferences): boolean {
+  return handling === 'lenient' || (handling === undefined && settings.lenientSearch);
 }
 
 /** The grants under which every used parameter is usable; at least one. */
 function requireUsable(context: InteractionContext, type: string, used: readonly SearchParameter[]): readonly Grant[] {
   const grants = searchGrants(context.policy, type, used);
-  if (grants.length > 0) return grants;
-  return refuseSearch(context, type, used);
+  return grants.length > 0 ? grants : refuseSearch(context, type, used);
 }
 
 function refuseSearch(context: RightsContext, type: string, used: readonly SearchParameter[]): never {

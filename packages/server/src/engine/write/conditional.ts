@@ -5,11 +5,12 @@
  */
 import { fail } from '../../base/errors.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
+import { refuseValue } from '../../search/query/search-values.ts';
 import { planPage, type SearchTarget } from '../../search/sql/plan.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { InteractionContext } from '../context.ts';
 import { requireGrants } from '../rights/denials.ts';
-import { planSearch } from '../search/searching.ts';
+import { planSearch, strictly } from '../search/searching.ts';
 
 /** Two rows tell "one" from "many"; no more are looked at. */
 const rowsMax = '2';
@@ -67,19 +68,14 @@ export async function findMatches(
 async function planMatch(context: InteractionContext, type: string, criteria: SearchParameters): Promise<SearchTarget> {
   requireGrants(context, type, 's');
   const parameters: SearchParameters = [...requireCriteria(criteria), ['_count', rowsMax]];
-  return await planSearch(context, type, parameters, { return: undefined, handling: 'strict' });
+  return await planSearch(context, type, parameters, strictly);
 }
 
 /** The criteria without what only concerns answers; at least one must be left, else every resource would match. */
 function requireCriteria(criteria: SearchParameters): SearchParameters {
   const conditions = criteria.filter(([name]) => name !== '_format' && name !== '_pretty');
   const result = conditions.find(([name]) => resultParameters.has(name.split(':')[0] ?? ''));
-  if (result !== undefined) {
-    fail('search-invalid', {
-      diagnostics: `${result[0]} says how results are shown and is no criterion`,
-      expression: [result[0]],
-    });
-  }
+  if (result !== undefined) refuseValue(result[0], 'says how results are shown and is no criterion');
   if (conditions.length === 0)
     fail('search-invalid', { diagnostics: 'The criteria are missing: without any, every resource would match' });
   return conditions;

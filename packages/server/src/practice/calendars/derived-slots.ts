@@ -5,9 +5,7 @@
 import type { StepBudget } from '@praxis/fhir';
 import { boxStored } from '../../access/disclosure.ts';
 import { searchGrants } from '../../access/policy.ts';
-import { toInstant } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
-import { makeUuid } from '../../base/ids.ts';
 import type { BundleEntry } from '../../engine/bundle-text.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../../engine/context.ts';
 import type { ResourceHooks } from '../../engine/hooks.ts';
@@ -62,10 +60,8 @@ async function search(context: InteractionContext, request: FhirRequest): Promis
   const descending = query.sort[0]?.descending === true;
   const found = descending ? slots.toReversed() : slots;
   const page = pageOf(query, request, found);
-  return listResponse({
+  return listResponse(context, {
     type: 'searchset',
-    id: makeUuid(),
-    lastUpdated: toInstant(context.clock.now()),
     ...totalOf(context, request, query, { all: found.length, shown: page.slots.length }),
     links: searchLinks(context, request, query, page),
     entries: query.countOnly ? [] : entries(context, request, page.slots),

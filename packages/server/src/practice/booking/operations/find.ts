@@ -4,8 +4,6 @@
  * guide's has the same name and other parameters.
  */
 
-import { toInstant } from '../../../base/clock.ts';
-import { makeUuid } from '../../../base/ids.ts';
 import { buildGetRequest } from '../../../base/worst-case.ts';
 import type { BundleEntry, BundleLink } from '../../../engine/bundle-text.ts';
 import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
@@ -110,10 +108,8 @@ async function answer(context: InteractionContext, request: OperationRequest): P
   const asked = readFind(context, request);
   const all = await readScheduledCalendars(context.store, context.scope);
   const page = await pageOf(context, asked, all);
-  return listResponse({
+  return listResponse(context, {
     type: 'searchset',
-    id: makeUuid(),
-    lastUpdated: toInstant(context.clock.now()),
     links: linksOf(context, request, page),
     entries: page.slots.flatMap((slot) => entryOf(context, slot)),
   });
