@@ -3,37 +3,26 @@
  * operation that was answered or refused. The rows are gathered here and handed to the ledger by whoever answers the
  * request, so that an attempt with rights that turn out to be old leaves none.
  */
-import type { AccessRow, AuditOutcome } from '../audit/audit-row.ts';
+import type { AccessRow } from '../audit/audit-row.ts';
 import { openPatientSet, type PatientSet } from '../audit/patients.ts';
 import { PraxisError } from '../base/errors.ts';
 import { getTypeNumber, isResourceType } from '../search/numbers.ts';
 import type { AuditRecord } from './audit-record.ts';
-import type { CompartmentOwner, FhirRequest, FhirResponse, InteractionContext } from './context.ts';
+import type { FhirCall, FhirRequest, FhirResponse, InteractionContext } from './context.ts';
 
 /** What is asked for. */
-export interface Accessed {
+export interface Accessed extends Pick<FhirCall, 'type' | 'id' | 'versionId' | 'compartment'> {
   /** An interaction's name, or `$name`. */
   readonly interaction: string;
-  readonly type: string;
-  readonly id: string;
-  readonly versionId: string;
-  readonly compartment?: CompartmentOwner | undefined;
 }
 
 /** The record of one interaction or operation under way. */
 export interface Audit {
   /** The context to answer in: what is shown is noted there. */
   readonly inside: InteractionContext & { readonly note: AuditRecord };
-  /**
-   * Leaves the row of an answer in the trail.
-   * @returns the answer as it is shown
-   * @throws PraxisError where it is refused as a whole
-   */
+  /** Leaves the row of an answer, and returns it as it is shown. @throws PraxisError where it is refused as a whole */
   answered(response: FhirResponse): FhirResponse;
-  /**
-   * Leaves the row of a refusal in the trail.
-   * @returns the error, to be thrown
-   */
+  /** Leaves the row of a refusal, and returns the error, to be thrown. */
   refused(error: unknown): unknown;
 }
 
@@ -46,7 +35,11 @@ export function openAudit(context: InteractionContext, accessed: Accessed): Audi
   return {
     inside: { ...context, note, fitted: undefined },
     answered(response) {
-      const answer = fittedAnswer(context, response, note);
+      const answer = context.fitted?.(response) ?? response;
+      if (answer.isLeftOut === true) {
+        note.shown = 0;
+        note.grants.clear();
+      }
       if (!note.wrote) context.trail.push(answeredRow(context, accessed, note));
       else if (note.shown > 0) context.trail.push(answeredRow(context, { ...accessed, interaction: 'read' }, note));
       return answer;
@@ -56,15 +49,6 @@ export function openAudit(context: InteractionContext, accessed: Accessed): Audi
       return error;
     },
   };
-}
-
-/** The answer as it is shown; the note tells of nothing that is left out. */
-function fittedAnswer({ fitted }: InteractionContext, response: FhirResponse, note: AuditRecord): FhirResponse {
-  const answer = fitted === undefined ? response : fitted(response);
-  if (answer.isLeftOut !== true) return answer;
-  note.shown = 0;
-  note.grants.clear();
-  return answer;
 }
 
 /** Notes the patients that a search asks for by their ids. */
@@ -119,11 +103,7 @@ export function buildRefusedRow(
 }
 
 /** Outcome, error code and missing entries of anything thrown. */
-export function describeRefusal(error: unknown): {
-  readonly outcome: AuditOutcome;
-  readonly reason: string;
-  readonly entries?: readonly string[];
-} {
+export function describeRefusal(error: unknown): Pick<AccessRow, 'outcome' | 'entries'> & { readonly reason: string } {
   if (!(error instanceof PraxisError)) return { outcome: 8, reason: 'internal' };
   const outcome = error.status >= 500 ? 8 : 4;
   // Refusals of access speak of entries and elements only, never of data.

@@ -59,7 +59,7 @@ export function buildCapabilities(facts: CapabilityFacts, operations: readonly O
           resource: resources(operations).map((resource) => withOwn(resource, facts.own)),
           interaction: ['transaction', 'batch', ...interactionNames.filter(isOfSystem)].map((code) => ({ code })),
           searchParam: commonParameters,
-          ...operationList(operations.filter(({ levels }) => levels.includes('system'))),
+          operation: operationList(operations.filter(({ levels }) => levels.includes('system'))),
           compartment: [...compartments.keys()].map(compartmentUrl),
         },
       ],
@@ -103,15 +103,13 @@ function withOwn(entry: ResourceEntry, own: CapabilityFacts['own']): ResourceEnt
   return { ...entry, searchParam: [...entry.searchParam, ...parameters.map(entryOf)] };
 }
 
-/** Canonical URL of R4's definition of a type's compartment. */
 function compartmentUrl(type: string): string {
   return `http://hl7.org/fhir/CompartmentDefinition/${type.charAt(0).toLowerCase()}${type.slice(1)}`;
 }
 
-/** `operation` of the statement or of one type; nothing where there are none, since R4 JSON forbids empty arrays. */
-function operationList(operations: readonly OperationFacts[]): object {
-  if (operations.length === 0) return {};
-  return { operation: operations.map(({ name, url }) => ({ name, definition: url })) };
+/** Of the statement or of one type; nothing where there are none, since R4 JSON forbids empty arrays. */
+function operationList(operations: readonly OperationFacts[]) {
+  return operations.length === 0 ? undefined : operations.map(({ name, url }) => ({ name, definition: url }));
 }
 
 /** Those asked of the type or of its instances. */
@@ -129,17 +127,13 @@ const documentation: Readonly<Record<string, string>> = {
     'A read gives attachments that lie here a URL that opens without any header for 300 seconds; rows of a search come without content.',
 };
 
-function documentationOf(type: string): object {
-  return documentation[type] === undefined ? {} : { documentation: documentation[type] };
-}
-
 /** One entry a type; made at the first request, since it is the same for the life of the process. */
 function resources(operations: readonly OperationFacts[]): readonly ResourceEntry[] {
   resourceList ??= resourceTypesWithEndpoint.map((type) => ({
     type,
     profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
     interaction: interactionCodes(type).map((code) => ({ code })),
-    ...documentationOf(type),
+    documentation: documentation[type],
     versioning: 'versioned',
     readHistory: true,
     updateCreate: isWritable(type),
@@ -150,8 +144,8 @@ function resources(operations: readonly OperationFacts[]): readonly ResourceEntr
     referencePolicy: ['literal'],
     searchInclude: listIncludes(type),
     searchRevInclude: listRevincludes(type),
-    searchParam: searchParameters(type),
-    ...operationList(operationsOf(operations, type)),
+    searchParam: [...getSearchParameters(type).values()].filter((each) => isSearchable(each)).map(entryOf),
+    operation: operationList(operationsOf(operations, type)),
   }));
   return resourceList;
 }
@@ -168,10 +162,6 @@ const interactionNames = Object.keys(interactions);
 /** R4's codes of interactions with all types end so (https://hl7.org/fhir/R4/valueset-system-restful-interaction.html). */
 function isOfSystem(name: string): boolean {
   return name.endsWith('-system');
-}
-
-function searchParameters(type: string): object[] {
-  return [...getSearchParameters(type).values()].filter((parameter) => isSearchable(parameter)).map(entryOf);
 }
 
 function entryOf({ code, url, type, description }: SearchParameter): object {

@@ -7,7 +7,7 @@ import type { AccessPolicy } from '../access/policy.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Secrets } from '../base/secrets.ts';
 import type { WorstCase } from '../base/worst-case.ts';
-import type { ResourceStore } from '../storage/store.ts';
+import type { ResourceKey, ResourceStore } from '../storage/store.ts';
 import type { ApplicationSettings } from '../tenancy/application-settings.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import type { Validator } from '../validation/validation.ts';
@@ -56,15 +56,9 @@ export interface InteractionContext {
   readonly comingResources?: ReadonlySet<string>;
   /** Of the interaction or operation under way. */
   readonly note?: AuditRecord;
-  /**
-   * What of an answer is shown where several have one limit together, as in a Bundle; absent: all. @throws PraxisError where
-   * it is refused
-   */
+  /** What is shown of an answer that shares a limit with others; absent: all. @throws PraxisError where it is refused */
   readonly fitted?: ((response: FhirResponse) => FhirResponse) | undefined;
-  /**
-   * Waits; false: there is no sense in waiting any longer, since nobody is there to be answered or the process stops. Absent
-   * where there is no waiting.
-   */
+  /** Waits; false: in vain, since nobody is there to be answered or the process stops. Absent where there is no waiting. */
   readonly pause?: (ms: number) => Promise<boolean>;
 }
 
@@ -85,10 +79,7 @@ export type InteractionName =
   | 'conditional-delete';
 
 /** Whose compartment a search stays inside (https://hl7.org/fhir/R4/compartmentdefinition.html). */
-export interface CompartmentOwner {
-  readonly type: string;
-  readonly id: string;
-}
+export type CompartmentOwner = ResourceKey;
 
 /** What a request wants done to what: all that access is decided by. */
 export interface FhirCall {

@@ -10,9 +10,7 @@ import { read } from './read/read.ts';
 import { vread } from './read/vread.ts';
 import { searchSystem } from './search/search-system.ts';
 import { searchType } from './search/search-type.ts';
-import { conditionalDelete } from './write/conditional-delete.ts';
-import { conditionalPatch } from './write/conditional-patch.ts';
-import { conditionalUpdate } from './write/conditional-update.ts';
+import { conditionalDelete, conditionalPatch, conditionalUpdate } from './write/conditional-writes.ts';
 import { create } from './write/create.ts';
 import { deleteResource } from './write/delete.ts';
 import { withIdempotency } from './write/idempotency.ts';
@@ -37,16 +35,7 @@ export const interactions: Readonly<Record<InteractionName, Interaction>> = {
   'conditional-delete': conditionalDelete,
 };
 
-/** Those that change what is stored. */
-const writes: ReadonlySet<InteractionName> = new Set<InteractionName>([
-  'create',
-  'update',
-  'patch',
-  'delete',
-  'conditional-update',
-  'conditional-patch',
-  'conditional-delete',
-]);
+const writes = new Set([create, update, patch, deleteResource, conditionalUpdate, conditionalPatch, conditionalDelete]);
 
 /** Answers `call` with the rights of `context`, and leaves a row for the ledger; throws PraxisError for every refusal. */
 export async function dispatch(context: InteractionContext, call: FhirCall): Promise<FhirResponse> {
@@ -63,6 +52,6 @@ async function answerInteraction(context: InteractionContext, call: FhirCall): P
   interaction.authorize(context, call);
   const request = await call.open();
   recordSearchedPatients(context, request);
-  if (!writes.has(call.interaction)) return await interaction.answer(context, request);
+  if (!writes.has(interaction)) return await interaction.answer(context, request);
   return await withIdempotency(context, request, (once) => interaction.answer(once, request));
 }

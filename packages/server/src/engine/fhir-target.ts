@@ -3,29 +3,14 @@
  * A shape outside this table is no path of the API: 404 without credentials being read. Requests and the entries of
  * batches and transactions are read by the same table.
  */
-import { resourceTypesWithEndpoint } from '@praxis/fhir';
+import { compartments, resourceTypesWithEndpoint } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { CompartmentOwner, InteractionName } from './context.ts';
-import { findCompartmentScope, hasCompartment } from './search/compartment.ts';
+import { findCompartmentScope } from './search/compartment.ts';
 import { requireValidId } from './write/build-write.ts';
 
 export interface FhirTarget {
-  readonly shape:
-    | 'system'
-    | 'system-search'
-    | 'system-history'
-    | 'metadata'
-    | 'type'
-    | 'search'
-    | 'type-history'
-    | 'instance'
-    | 'history'
-    | 'version'
-    | 'compartment'
-    | 'compartment-search'
-    | 'compartment-types'
-    | 'compartment-types-search'
-    | 'operation';
+  readonly shape: keyof typeof shapes;
   readonly type: string;
   /** As it was sent, also where it is no id of R4: requireIds. */
   readonly id: string;
@@ -123,22 +108,17 @@ function compartmentTarget(
   compartment: CompartmentOwner,
   [, , type = '', last]: readonly string[],
 ): FhirTarget | undefined {
-  if (!hasCompartment(compartment.type) || (last !== undefined && last !== '_search')) return undefined;
-  if (isEveryType(type))
-    return {
-      ...target,
-      shape: last === undefined ? 'compartment-types' : 'compartment-types-search',
-      type: '',
-      compartment,
-    };
-  return { ...target, shape: last === undefined ? 'compartment' : 'compartment-search', type, compartment };
+  if (!compartments.has(compartment.type) || (last !== undefined && last !== '_search')) return undefined;
+  if (!isEveryType(type))
+    return { ...target, shape: last === undefined ? 'compartment' : 'compartment-search', type, compartment };
+  const shape = last === undefined ? 'compartment-types' : 'compartment-types-search';
+  return { ...target, shape, type: '', compartment };
 }
 
 /** An interaction, or what stands above `dispatch`: a batch or transaction of them, an operation. */
 export type TargetName = InteractionName | 'bundle' | 'operation';
 
-/** Shape → method → interaction; HEAD is GET without a body (RFC 9110 §9.3.2). The OpenAPI document derives from it. */
-export const methods: Readonly<Record<FhirTarget['shape'], Readonly<Record<string, TargetName>>>> = {
+const shapes = {
   system: { GET: 'search-system', HEAD: 'search-system', POST: 'bundle' },
   'system-search': { POST: 'search-system' },
   'system-history': { GET: 'history-system', HEAD: 'history-system' },
@@ -161,7 +141,10 @@ export const methods: Readonly<Record<FhirTarget['shape'], Readonly<Record<strin
   'compartment-types': { GET: 'search-system', HEAD: 'search-system' },
   'compartment-types-search': { POST: 'search-system' },
   operation: {},
-};
+} satisfies Record<string, Readonly<Record<string, TargetName>>>;
+
+/** Shape → method → interaction; HEAD is GET without a body (RFC 9110 §9.3.2). The OpenAPI document derives from it. */
+export const methods: Readonly<Record<FhirTarget['shape'], Readonly<Record<string, TargetName>>>> = shapes;
 
 const served: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
 

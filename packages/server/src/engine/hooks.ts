@@ -97,10 +97,7 @@ export interface ResourceHooks {
 }
 
 export interface ComputedType {
-  /**
-   * The searchset; undefined: at this firm the type is stored.
-   * @throws PraxisError as the search of a stored type
-   */
+  /** The searchset; undefined: at this firm the type is stored. @throws PraxisError as the search of a stored type */
   readonly search: (context: InteractionContext, request: FhirRequest) => Promise<FhirResponse | undefined>;
   /** The instance as it is now, unmasked; undefined: none of this id is computed. It has no versions. */
   readonly read: (context: InteractionContext, id: string) => Promise<StoredResource | undefined>;

@@ -17,14 +17,12 @@ export function buildErrorOutcome(error: PraxisError): Disclosed<string> {
     severity: issue.severity ?? 'error',
     code: issue.issue ?? errorTable[error.code].issue,
     diagnostics: issue.diagnostics,
-    ...(issue.expression === undefined ? {} : { expression: issue.expression }),
+    expression: issue.expression,
     details: {
       coding: [{ system: 'https://praxis.health/fhir/CodeSystem/error', code: error.code }],
       text: issue.diagnostics,
     },
-    ...(issue.alternative === undefined
-      ? {}
-      : { extension: [{ url: alternativeUrl, valueReference: issue.alternative }] }),
+    extension: issue.alternative && [{ url: alternativeUrl, valueReference: issue.alternative }],
   }));
   return markServerWritten(JSON.stringify({ resourceType: 'OperationOutcome', issue: issues }));
 }

@@ -3,8 +3,7 @@
  * includes, each decided by the very function that decides it for a request.
  */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
-import type { Criterion, Grant, Permission } from '../../access/policy.ts';
-import { type AccessPolicy, searchGrants } from '../../access/policy.ts';
+import { type AccessPolicy, type Criterion, type Grant, type Permission, searchGrants } from '../../access/policy.ts';
 import { type EntryTrace, traceEntries } from '../../access/trace-entries.ts';
 import { PraxisError } from '../../base/errors.ts';
 import { listReferenceParameters } from '../../search/includes/include.ts';

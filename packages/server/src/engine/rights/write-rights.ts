@@ -118,11 +118,8 @@ function requireOnly(
 /** Top-level members that differ, in the order of their names; what the server writes itself is left out. */
 export function listChangedMembers(before: JsonObject, after: JsonObject): readonly string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
-  return names.filter((name) => !isOwn(name) && !isDeepStrictEqual(compared(before, name), compared(after, name)));
-}
-
-function isOwn(name: string): boolean {
-  return name === 'resourceType' || name === 'id';
+  const kept = names.filter((name) => name !== 'resourceType' && name !== 'id');
+  return kept.filter((name) => !isDeepStrictEqual(compared(before, name), compared(after, name)));
 }
 
 function compared(resource: JsonObject, name: string): unknown {

@@ -5,7 +5,7 @@
 import type { Budget, BudgetedWork, InvariantBreach } from '@praxis/fhir';
 import { copyUnparsed, parseStored } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
-import type { ResourceStore, StoredResource } from '../../storage/store.ts';
+import type { ResourceKey, ResourceStore, StoredResource } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { findBreaches } from './invariants.ts';
 
@@ -34,10 +34,7 @@ export interface BrokenInvariant {
 }
 
 /** Where a page ends. */
-export interface ExaminedPlace {
-  readonly type: string;
-  readonly id: string;
-}
+export type ExaminedPlace = ResourceKey;
 
 export interface BrokenInvariantsPage {
   readonly items: readonly BrokenInvariant[];
@@ -75,10 +72,7 @@ export async function listBrokenInvariants(
 }
 
 /** Undefined: the steps of the budget are used up. */
-async function judged(
-  { deleted, content }: StoredResource,
-  budget: Budget,
-): Promise<readonly InvariantBreach[] | undefined> {
+async function judged({ deleted, content }: StoredResource, budget: Budget) {
   if (deleted) return [];
   try {
     return await findBreaches(parseStored(copyUnparsed(content)), budget);

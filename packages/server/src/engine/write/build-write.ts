@@ -24,11 +24,12 @@ import { findPatients } from '../../audit/patients.ts';
 import { toInstant } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
 import { indexResource } from '../../search/index/index-rows.ts';
-import type { ResourceWrite } from '../../storage/store.ts';
+import type { ResourceWrite, StoredResource } from '../../storage/store.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../context.ts';
 import { listHooks, toSent } from '../hooks.ts';
 import { buildWrittenOutcome } from '../outcome.ts';
 import { withReferencesFor } from '../read/references.ts';
+import { discloseReadable } from '../rights/disclosing.ts';
 import { findBreaches } from './invariants.ts';
 import { wholeRules } from './whole-rules.ts';
 
@@ -122,12 +123,8 @@ export async function buildWrite<T extends string>(
   const text = listHooks('toStored', type).reduce((made, toStored) => toStored(made, context.baseUrl), asSent);
   const content = text === asSent ? stamped : parseJsonObject(text); // as before, but for URLs of content
   await context.budget.turn(buildingWrite);
-  const index = await indexResource(
-    type,
-    content,
-    { timeZone, searchParameters, baseUrl: context.baseUrl, characters: text.length },
-    context.budget,
-  );
+  const place = { timeZone, searchParameters, baseUrl: context.baseUrl, characters: text.length };
+  const index = await indexResource(type, content, place, context.budget);
   await context.budget.turn(buildingWrite);
   return {
     type,
@@ -175,6 +172,24 @@ export function buildAuditRow(
 }
 
 const writePermissions = { create: 'c', update: 'u', patch: 'u' } as const;
+
+/**
+ * The answer that shows a stored version as far as the caller may read it, in the form that Prefer asks for.
+ * @param outcome makes the body for `Prefer: return=OperationOutcome`
+ */
+export function buildReadableResponse(
+  context: InteractionContext,
+  { prefer }: FhirRequest,
+  row: StoredResource,
+  outcome: () => Disclosed<string>,
+): FhirResponse {
+  const { type, id, versionId, lastUpdatedMs } = row;
+  const location = `${context.baseUrl}/${type}/${id}/_history/${versionId}`;
+  const facts = { status: 200, id, versionId, lastUpdatedMs, location };
+  if (prefer.return === 'minimal') return facts;
+  const body = prefer.return === 'OperationOutcome' ? outcome() : discloseReadable(context, row);
+  return body === undefined ? facts : { ...facts, body };
+}
 
 /** The answer to a create or update: status, headers, and the body that Prefer asks for (default: the resource). */
 export function buildWriteResponse(

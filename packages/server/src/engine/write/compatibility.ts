@@ -3,28 +3,16 @@
  * settings say so (tenancy/application-settings.ts): what is stored and returned is R4 always.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
-import type { ApplicationSettings, SettingName } from '../../tenancy/application-settings.ts';
-
-type Reading = (resource: JsonObject) => JsonObject;
-
-/** What each of these settings makes of a resource; others are left as they are. */
-const readings: Readonly<Partial<Record<SettingName, Reading>>> = {
-  textMinutes: withMinutes,
-  impliedParticipantStatus: withParticipantStatus,
-  upperCaseStatus: withLowerCaseStatus,
-};
+import type { ApplicationSettings } from '../../tenancy/application-settings.ts';
 
 /** The body as it is meant; not validated. */
 export function normalizeForR4(settings: ApplicationSettings, body: JsonValue): JsonValue {
   if (!isJsonObject(body)) return body;
-  return Object.entries(readings).reduce(
-    (resource, [name, read]) => (isOn(settings, name) ? read(resource) : resource),
-    body,
-  );
-}
-
-function isOn(settings: Readonly<Record<string, boolean>>, name: string): boolean {
-  return settings[name] === true;
+  let resource = body;
+  if (settings.textMinutes) resource = withMinutes(resource);
+  if (settings.impliedParticipantStatus) resource = withParticipantStatus(resource);
+  if (settings.upperCaseStatus) resource = withLowerCaseStatus(resource);
+  return resource;
 }
 
 function withMinutes(resource: JsonObject): JsonObject {

@@ -8,14 +8,18 @@ import { fail } from '../../base/errors.ts';
 import { makeResourceId } from '../../base/ids.ts';
 import { buildJsonRequest, largeCreates, makeLargePatient } from '../../base/worst-case.ts';
 import { parseParameters } from '../../search/query/query-string.ts';
-import type { StoredResource } from '../../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
 import { findHook, listHooks } from '../hooks.ts';
 import { buildMatchedOutcome } from '../outcome.ts';
 import { requireGrants } from '../rights/denials.ts';
-import { discloseReadable } from '../rights/disclosing.ts';
 import { requireCreatable } from '../rights/write-rights.ts';
-import { buildingWrite, buildWrite, buildWriteResponse, requireResource } from './build-write.ts';
+import {
+  buildingWrite,
+  buildReadableResponse,
+  buildWrite,
+  buildWriteResponse,
+  requireResource,
+} from './build-write.ts';
 import { normalizeForR4 } from './compatibility.ts';
 import { withMatch } from './conditional.ts';
 import { requireWritable } from './read-only-types.ts';
@@ -46,16 +50,19 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
     if (answered !== undefined) return answered;
     requireGrants(context, request.type, 'c');
   }
-  const resource = requireResource(
-    normalizeForR4(context.settings, await request.body()),
-    request.type,
-    context.budget,
-  );
+  const resource = await readResource(context, request);
   if (request.ifNoneExist === undefined) return await createNew(context, request, resource);
   const criteria = parseParameters(request.ifNoneExist);
   return await withMatch(context, request.type, criteria, async (inside, match) =>
-    match === undefined ? await createNew(inside, request, resource) : found(inside, request, match),
+    match === undefined
+      ? await createNew(inside, request, resource)
+      : buildReadableResponse(inside, request, match, () => buildMatchedOutcome(match.type, match.id)),
   );
+}
+
+/** The body as a valid resource. @throws as `requireResource` */
+export async function readResource({ settings, budget }: InteractionContext, request: FhirRequest) {
+  return requireResource(normalizeForR4(settings, await request.body()), request.type, budget);
 }
 
 /** Stores `resource` under a new id: that of the request if it brings one. Or 202, where it waits for the practice. */
@@ -71,10 +78,8 @@ export async function createNew(
   requireCreatable(context, sent);
   const completed = await complete(context, request.type, resource);
   const write = completed === resource ? sent : await buildWrite(context, 'create', request.type, id, completed, 0);
-  const intercepted = await findHook('intercept', request.type)?.answer(context, request, {
-    write,
-    current: undefined,
-  });
+  const checked = { write, current: undefined };
+  const intercepted = await findHook('intercept', request.type)?.answer(context, request, checked);
   if (intercepted !== undefined) return intercepted;
   const outcome = await saveVersion(context, write, undefined, options);
   if (outcome.outcome !== 'written') fail('conflict', { diagnostics: 'The new id is taken: repeat the request' });
@@ -89,14 +94,4 @@ async function complete(context: InteractionContext, type: string, resource: Jso
   let completed = resource;
   for (const hook of listHooks('complete', type)) completed = await hook(context, completed);
   return completed;
-}
-
-function found(context: InteractionContext, request: FhirRequest, match: StoredResource): FhirResponse {
-  const { type, id, versionId, lastUpdatedMs } = match;
-  const location = `${context.baseUrl}/${type}/${id}/_history/${versionId}`;
-  const facts = { status: 200, id, versionId, lastUpdatedMs, location };
-  if (request.prefer.return === 'minimal') return facts;
-  const body =
-    request.prefer.return === 'OperationOutcome' ? buildMatchedOutcome(type, id) : discloseReadable(context, match);
-  return body === undefined ? facts : { ...facts, body };
 }

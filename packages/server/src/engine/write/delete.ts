@@ -11,9 +11,7 @@ import { requireMatch, requireNoneMatch } from '../preconditions.ts';
 import { refuse } from '../rights/denials.ts';
 import { buildAuditRow } from './build-write.ts';
 import { requireWritable } from './read-only-types.ts';
-import { saveVersion } from './save-version.ts';
-
-const attemptsMax = 5;
+import { attemptsMax, saveVersion } from './save-version.ts';
 
 export const deleteResource: Interaction = {
   worstCase: {
@@ -39,23 +37,17 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
     requireMatch(request.ifMatch, live ? current.versionId : undefined);
     requireNoneMatch(request.ifNoneMatch, live ? current.versionId : undefined);
     if (!live) return { status: 204, ...(current ? { versionId: current.versionId } : {}) };
-    const outcome = await saveVersion(
-      context,
-      {
-        type: request.type,
-        id: request.id,
-        expectedVersion: current.versionId,
-        lastUpdatedMs: context.clock.now(),
-        content: null,
-        index: makeIndexRows(),
-        audit: buildAuditRow(context, 'delete', {
-          type: request.type,
-          id: request.id,
-          text: getStoredText(current.content),
-        }),
-      },
-      current,
-    );
+    const { type, id, versionId, content } = current;
+    const write = {
+      type,
+      id,
+      expectedVersion: versionId,
+      lastUpdatedMs: context.clock.now(),
+      content: null,
+      index: makeIndexRows(),
+      audit: buildAuditRow(context, 'delete', { type, id, text: getStoredText(content) }),
+    };
+    const outcome = await saveVersion(context, write, current);
     if (outcome.outcome === 'written') return { status: 204, versionId: outcome.versionId };
   }
   return fail('conflict', { diagnostics: `${request.type}/${request.id} is being changed by others: try again` });

@@ -28,18 +28,15 @@ import { buildWrittenOutcome } from '../outcome.ts';
 import { requireMatch, requireNoneMatch } from '../preconditions.ts';
 import { refuseDeleted } from '../read/read.ts';
 import { refuseNotFound, requireGrants } from '../rights/denials.ts';
-import { compileCriterionTest, discloseReadable } from '../rights/disclosing.ts';
+import { compileCriterionTest } from '../rights/disclosing.ts';
 import { requirePatchable, withoutUnusedContained } from '../rights/patch-rights.ts';
 import { compileReadable, type Readable } from '../rights/readable-members.ts';
 import { requireTouchable, requireTouched } from '../rights/write-rights.ts';
-import { buildingWrite, buildWrite, requireResource, requireValidId } from './build-write.ts';
+import { buildingWrite, buildReadableResponse, buildWrite, requireResource, requireValidId } from './build-write.ts';
 import { findBreaches } from './invariants.ts';
 import { withSafeNarrative } from './patched-narrative.ts';
 import { requireWritable } from './read-only-types.ts';
-import { type SaveOptions, saveVersion } from './save-version.ts';
-
-/** Attempts of a patch without If-Match before a concurrent change is reported. */
-const attemptsMax = 5;
+import { attemptsMax, type SaveOptions, saveVersion } from './save-version.ts';
 
 /**
  * Steps of one patch, to read it and each time that it is applied: it is done in one piece, of some 50 ms at most
@@ -55,8 +52,7 @@ export const patch: Interaction = {
     because: 'operations × elements × steps of a path (F6)',
     stored: () => [makeLargePatient('siege-large', 1_000)],
     request: () => {
-      const union = '($this|$this)';
-      const criteria = `${union}.where(`.repeat(8);
+      const criteria = '($this|$this).where('.repeat(8);
       const path = `Patient.name.family.where(${criteria}true${')'.repeat(9)}`;
       const operation = {
         name: 'operation',
@@ -175,9 +171,8 @@ async function nextVersion(context: InteractionContext, request: FhirRequest, ch
 async function writeOf(
   context: InteractionContext,
   { type, id }: FhirRequest,
-  version: NextVersion,
+  { current, resource, touched }: NextVersion,
 ): Promise<ResourceWrite> {
-  const { current, resource, touched } = version;
   const write = await buildWrite(context, 'patch', type, id, resource, current.versionId);
   requireBounded(context, write, getStoredText(current.content).length);
   requireTouched(context, write, touched);
@@ -236,25 +231,15 @@ function refusing<T>(work: () => T): T {
   }
 }
 
-/** What breaks the invariants of a resource is told to those who may read all of it. */
-async function knownBreaches({ policy, budget }: InteractionContext, { type, content }: StoredResource) {
-  if (!canReadAll(policy, type)) return [];
-  return await findBreaches(parseStored(content), budget);
-}
-
 /** The answer to a change: the new version as far as the caller may read it, in the form that Prefer asks for. */
 export async function buildPatchResponse(
   context: InteractionContext,
   request: FhirRequest,
   row: StoredResource,
 ): Promise<FhirResponse> {
-  const { type, id, versionId, lastUpdatedMs } = row;
-  const location = `${context.baseUrl}/${type}/${id}/_history/${versionId}`;
-  const facts = { status: 200, id, versionId, lastUpdatedMs, location };
-  if (request.prefer.return === 'minimal') return facts;
-  const body =
-    request.prefer.return === 'OperationOutcome'
-      ? buildWrittenOutcome(type, id, await knownBreaches(context, row))
-      : discloseReadable(context, row);
-  return body === undefined ? facts : { ...facts, body };
+  const { type, id, content } = row;
+  // What breaks its invariants is told to those who may read all of it.
+  const isTold = request.prefer.return === 'OperationOutcome' && canReadAll(context.policy, type);
+  const breaches = isTold ? await findBreaches(parseStored(content), context.budget) : [];
+  return buildReadableResponse(context, request, row, () => buildWrittenOutcome(type, id, breaches));
 }

@@ -6,7 +6,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 
-/** Members that no narrative tells. */
 const untold: ReadonlySet<string> = new Set(['resourceType', 'id', 'meta', 'implicitRules', 'language', 'text']);
 
 /**

@@ -7,12 +7,11 @@ import { ledgerTypes } from '../../search/resource-types.ts';
 
 /** @throws PraxisError `method-not-allowed` for a type that only the server writes. */
 export function requireWritable(type: string): void {
-  if (ledgerTypes.has(type)) {
-    fail('method-not-allowed', {
-      diagnostics: `${type} is written by the server alone: it can be read and searched`,
-      headers: { allow: 'GET, HEAD' },
-    });
-  }
+  if (isWritable(type)) return;
+  fail('method-not-allowed', {
+    diagnostics: `${type} is written by the server alone: it can be read and searched`,
+    headers: { allow: 'GET, HEAD' },
+  });
 }
 
 export function isWritable(type: string): boolean {

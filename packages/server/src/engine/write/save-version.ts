@@ -15,6 +15,9 @@ import { buildingWrite } from './build-write.ts';
 import { requireInvariants } from './invariants.ts';
 import { requireReferences } from './required-references.ts';
 
+/** Attempts of a write without If-Match before a concurrent change is reported. */
+export const attemptsMax = 5;
+
 export interface SaveOptions {
   /** Absent: the caller makes the change, by a plain write. */
   readonly act?: Act;
@@ -65,11 +68,9 @@ async function saveWithBehaviour(
     await requireBound(context, write.type, before, after);
   if (behaviour?.store === undefined) return await context.store.write(context.scope, write);
   const { scope, clock, store, baseUrl, policy, budget } = context;
-  const maySee = (type: string, id: string): Promise<boolean> => maySeeNow(context, type, id);
-  return await behaviour.store(
-    { scope, clock, store, baseUrl, budget, maySeeSlots: maySeeSlots(policy), maySee },
-    change,
-  );
+  const maySee = (type: string, id: string) => maySeeNow(context, type, id);
+  const inside = { scope, clock, store, baseUrl, budget, maySeeSlots: maySeeSlots(policy), maySee };
+  return await behaviour.store(inside, change);
 }
 
 /** What the caller is in the tables of states. */

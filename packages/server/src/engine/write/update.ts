@@ -2,7 +2,7 @@
  * update: a new version of a resource, or its creation under a client's id (https://hl7.org/fhir/R4/http.html#update).
  */
 
-import { isRawDecimal, type JsonObject, type JsonValue } from '@praxis/fhir';
+import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
 import { describeNextStep, listGrantingEntries } from '../../access/explain.ts';
 import { coversRow } from '../../access/mask.ts';
@@ -20,13 +20,10 @@ import { buildingWrite, buildWrite, buildWriteResponse, requireResource, require
 import { normalizeForR4 } from './compatibility.ts';
 import { withSafeNarrative } from './patched-narrative.ts';
 import { requireWritable } from './read-only-types.ts';
-import { saveVersion } from './save-version.ts';
+import { attemptsMax, saveVersion } from './save-version.ts';
 
 /** For those who send only what they want to change. */
 const patchAdvice = 'PUT replaces the whole resource: to change some elements only, use PATCH';
-
-/** Attempts of an update without If-Match before a concurrent change is reported. */
-const attemptsMax = 5;
 
 export const update: Interaction = {
   worstCase: {
@@ -65,12 +62,9 @@ function partOf(
   sent: JsonValue,
 ): (current: StoredResource | undefined) => JsonObject {
   return (current) => {
-    const isPart = typeof sent === 'object' && sent !== null && !Array.isArray(sent) && !isRawDecimal(sent);
     const before = current && parseStored(current.content);
-    const whole =
-      isPart && before !== undefined
-        ? withSafeNarrative(before, { ...before, ...sent, id: sent['id'] ?? id }, true)
-        : sent;
+    const isPart = before !== undefined && isJsonObject(sent);
+    const whole = isPart ? withSafeNarrative(before, { ...before, ...sent, id: sent.id ?? id }, true) : sent;
     const resource = requireResource(whole, type, budget, patchAdvice);
     requireSameId(resource, id);
     return resource;
@@ -125,10 +119,7 @@ function requireSameId(resource: JsonObject, id: string): void {
     resource.id === undefined
       ? `is missing: the body of an update carries the id of the path. ${patchAdvice}`
       : 'differs from the id in the path: the body of an update carries the same id';
-  fail('resource-id-mismatch', {
-    diagnostics: `id ${problem}`,
-    expression: ['id'],
-  });
+  fail('resource-id-mismatch', { diagnostics: `id ${problem}`, expression: ['id'] });
 }
 
 /** Whether a live version exists, after the checks that need it. */
