@@ -87,6 +87,11 @@ export function makeManyValues(code: string, make: (number: number) => string, c
   return `${code}=${makeMany(count, (number) => encodeURIComponent(make(number))).join(',')}`;
 }
 
+/** A search with as many values of one parameter as it takes. */
+export function buildManyValuesSearch(type: string, code: string, make: (n: number) => string, count?: number) {
+  return buildSearchRequest(type, makeManyValues(code, make, count));
+}
+
 /** A Patient that is as large as a resource is allowed to become by writing it honestly. */
 export function makeLargePatient(id: string, names: number): JsonObject {
   return {

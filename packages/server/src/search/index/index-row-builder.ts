@@ -8,57 +8,39 @@ import type { DecimalRange } from '../kinds/decimal.ts';
 import { boundKey } from './bounded-key.ts';
 
 /** The rows of one resource for the index tables, column by column. */
-export interface IndexRows {
-  readonly tokenParam: number[];
+export class IndexRows {
+  readonly tokenParam: number[] = [];
   /** `computeSystemNumber`, decimal text of a bigint. */
-  readonly tokenSystem: string[];
-  readonly tokenCode: string[];
-  readonly referenceParam: number[];
+  readonly tokenSystem: string[] = [];
+  readonly tokenCode: string[] = [];
+  readonly referenceParam: number[] = [];
   /** `getTypeNumber`, or 0 when the target is no resource of this server. */
-  readonly referenceTargetType: number[];
+  readonly referenceTargetType: number[] = [];
   /** The id, or the whole URL where the type is 0. */
-  readonly referenceTargetId: string[];
-  readonly dateParam: number[];
+  readonly referenceTargetId: string[] = [];
+  readonly dateParam: number[] = [];
   /** Microseconds since 1970 in UTC, half-open. */
-  readonly dateLo: Microseconds[];
-  readonly dateHi: Microseconds[];
-  readonly stringParam: number[];
+  readonly dateLo: Microseconds[] = [];
+  readonly dateHi: Microseconds[] = [];
+  readonly stringParam: number[] = [];
   /** Folded. */
-  readonly stringValue: string[];
+  readonly stringValue: string[] = [];
   /** As sent; empty where `:exact` must not find the row. */
-  readonly stringOriginal: string[];
-  readonly numberParam: number[];
+  readonly stringOriginal: string[] = [];
+  readonly numberParam: number[] = [];
   /** Text of a numeric, closed at both ends; `-Infinity` and `Infinity` where open. */
-  readonly numberLo: string[];
-  readonly numberHi: string[];
-  readonly numberSystem: string[];
-  readonly numberCode: string[];
+  readonly numberLo: string[] = [];
+  readonly numberHi: string[] = [];
+  readonly numberSystem: string[] = [];
+  readonly numberCode: string[] = [];
 }
 
 export function makeIndexRows(): IndexRows {
-  return {
-    tokenParam: [],
-    tokenSystem: [],
-    tokenCode: [],
-    referenceParam: [],
-    referenceTargetType: [],
-    referenceTargetId: [],
-    dateParam: [],
-    dateLo: [],
-    dateHi: [],
-    stringParam: [],
-    stringValue: [],
-    stringOriginal: [],
-    numberParam: [],
-    numberLo: [],
-    numberHi: [],
-    numberSystem: [],
-    numberCode: [],
-  };
+  return new IndexRows();
 }
 
 export class IndexRowBuilder {
-  readonly rows: IndexRows = makeIndexRows();
+  readonly rows = new IndexRows();
   readonly #tokens = new LatestRows();
   readonly #references = new LatestRows();
   readonly #dates = new LatestRows();

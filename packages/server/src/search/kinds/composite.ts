@@ -8,8 +8,8 @@
  * (docs/decisions/0086).
  */
 
-import { compileCompositeExtractor, type JsonObject, type JsonValue, type TypedValue } from '@praxis/fhir';
-import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
+import { compileCompositeExtractor, isJsonObject, type TypedValue } from '@praxis/fhir';
+import { buildManyValuesSearch } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { IndexRowBuilder, type IndexRows } from '../index/index-row-builder.ts';
 import { noSystem } from '../numbers.ts';
@@ -19,8 +19,9 @@ import {
   makeAll,
   type Parameter,
   type RowParts,
+  readBy,
   type SearchKind,
-  type Selectivity,
+  type SearchTable,
   selectivities,
   type Test,
   type ValueContext,
@@ -39,29 +40,29 @@ const columnLengthMax = 120;
 /** Rows that one tuple of a resource leaves, at most. */
 const combinationsMax = 256;
 
-/** The columns of a part's table, as they stand in a key, with their types. */
-const columnsOf: Readonly<Record<Parameter['kind']['table'], readonly (readonly [name: Sql, type: Sql])[]>> = {
+/** The columns of a part's table, as they stand in a key, with their types and where they are in the rows of a resource. */
+const columnsOf: Readonly<Record<SearchTable, readonly (readonly [name: Sql, type: Sql, rows: keyof IndexRows])[]>> = {
   token: [
-    [sql`code`, sql`text`],
-    [sql`system`, sql`bigint`],
+    [sql`code`, sql`text`, 'tokenCode'],
+    [sql`system`, sql`bigint`, 'tokenSystem'],
   ],
   reference: [
-    [sql`target_id`, sql`text`],
-    [sql`target_rtype`, sql`smallint`],
+    [sql`target_id`, sql`text`, 'referenceTargetId'],
+    [sql`target_rtype`, sql`smallint`, 'referenceTargetType'],
   ],
   date: [
-    [sql`lo`, sql`bigint`],
-    [sql`hi`, sql`bigint`],
+    [sql`lo`, sql`bigint`, 'dateLo'],
+    [sql`hi`, sql`bigint`, 'dateHi'],
   ],
   string: [
-    [sql`value`, sql`text`],
-    [sql`original`, sql`text`],
+    [sql`value`, sql`text`, 'stringValue'],
+    [sql`original`, sql`text`, 'stringOriginal'],
   ],
   number: [
-    [sql`lo`, sql`float8`],
-    [sql`hi`, sql`float8`],
-    [sql`system`, sql`bigint`],
-    [sql`code`, sql`text`],
+    [sql`lo`, sql`float8`, 'numberLo'],
+    [sql`hi`, sql`float8`, 'numberHi'],
+    [sql`system`, sql`bigint`, 'numberSystem'],
+    [sql`code`, sql`text`, 'numberCode'],
   ],
   resource: [],
 };
@@ -70,16 +71,14 @@ export const composite: SearchKind = {
   worstCase: {
     because: 'as many pairs as one parameter takes, with units to convert',
     request: () =>
-      buildSearchRequest(
+      buildManyValuesSearch(
         'Observation',
-        makeManyValues('code-value-quantity', (n) => `c${n}$gt${n}|http://unitsofmeasure.org|mg/dL`),
+        'code-value-quantity',
+        (n) => `c${n}$gt${n}|http://unitsofmeasure.org|mg/dL`,
       ),
   },
-  table: 'token',
+  ...readBy('token', { '': parseTuple }),
   sortable: false,
-  modifiers: () => [],
-  reading: (parameter, modifier) =>
-    modifier === '' ? { table: 'token', number: parameter.number, parse: parseTuple } : undefined,
   index: (value, parameter, context, rows) => makeAll(indexTuples(value, parameter, context, rows)),
   indexInParts: indexTuples,
 };
@@ -97,19 +96,12 @@ function parseTuple(text: string, context: ValueContext): Test {
     refuseValue(name, `takes ${parts.length} values separated by $: ${form} (write \\$ for a $ inside a value)`);
   }
   const tests = parts.map((part, place) => testOf(part, values[place] ?? '', context));
-  const where = sql.join(
-    tests.map(
-      ({ where: condition }, place) => sql`(SELECT ${condition} FROM (SELECT ${columnsAt(parts, place)}) part)`,
-    ),
-    sql` AND `,
-  );
+  const met = tests.map((test, place) => sql`(SELECT ${test.where} FROM (SELECT ${columnsAt(parts, place)}) part)`);
+  const where = sql.join(met, sql` AND `);
   const begins = beginnings(parts[0], values[0] ?? '', name);
-  const selectivity = tests.reduce<Selectivity>(
-    (least, test) => (test.selectivity < least ? test.selectivity : least),
-    selectivities.most,
-  );
   const branches = begins?.map((begin) => sql`code >= ${begin} AND code < ${begin + lastCharacter} AND ${where}`);
-  return { where, order: 'value', selectivity: selectivity, ...(branches === undefined ? {} : { branches }) };
+  const [selectivity = selectivities.most] = tests.map((test) => test.selectivity).toSorted((a, b) => a - b);
+  return { where, order: 'value', selectivity, ...(branches && { branches }) };
 }
 
 function testOf(part: Parameter, value: string, context: ValueContext): Test {
@@ -122,12 +114,10 @@ function testOf(part: Parameter, value: string, context: ValueContext): Test {
 function columnsAt(parts: readonly Parameter[], place: number): Sql {
   const before = parts.slice(0, place).reduce((sum, { kind }) => sum + columnsOf[kind.table].length, 0);
   const columns = columnsOf[parts[place]?.kind.table ?? 'token'];
-  return sql.join(
-    columns.map(
-      ([name, type], index) => sql`split_part(code, ${separator}, ${before + index + 1})::${type} AS ${name}`,
-    ),
-    sql`, `,
+  const taken = columns.map(
+    ([name, type], index) => sql`split_part(code, ${separator}, ${before + index + 1})::${type} AS ${name}`,
   );
+  return sql.join(taken);
 }
 
 /** What keys begin with when the first part is a code; undefined when any code fits. */
@@ -143,9 +133,10 @@ function* indexTuples(
   context: IndexingContext,
   rows: IndexRowBuilder,
 ): RowParts {
-  const { parts } = parameter;
+  if (!isJsonObject(value)) return;
+  const { type, definition, parts } = parameter;
   const inside: IndexingContext = { ...context, isPart: true };
-  for (const tuple of tuplesOf(parameter, value, context)) {
+  for (const tuple of compileCompositeExtractor(type, definition)(value, context.budget, context.work)) {
     let keys: readonly string[] = [''];
     parts.forEach((part, place) => {
       const columns = (tuple[place] ?? []).flatMap((selected) => rowsOfPart(part, selected, inside));
@@ -161,18 +152,6 @@ function* indexTuples(
   }
 }
 
-function tuplesOf(
-  { type, definition }: Parameter,
-  value: JsonValue,
-  { budget, work }: IndexingContext,
-): readonly (readonly (readonly TypedValue[])[])[] {
-  return isObject(value) ? compileCompositeExtractor(type, definition)(value, budget, work) : [];
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The rows that a part leaves for a value, each with its columns in the order of `columnsOf`. */
 function rowsOfPart(part: Parameter, value: TypedValue, context: IndexingContext): readonly string[] {
   const builder = new IndexRowBuilder();
@@ -182,32 +161,13 @@ function rowsOfPart(part: Parameter, value: TypedValue, context: IndexingContext
     .map((columns) => columns.join(separator));
 }
 
-function columnsIn(rows: IndexRows, { kind, number }: Parameter): readonly (readonly string[])[] {
-  const own = (params: readonly number[]): readonly number[] =>
-    params.flatMap((param, row) => (param === number ? [row] : []));
-  const at = (column: readonly unknown[], row: number): string => String(column[row] ?? '');
-  switch (kind.table) {
-    case 'token':
-      return own(rows.tokenParam).map((row) => [at(rows.tokenCode, row), at(rows.tokenSystem, row)]);
-    case 'reference':
-      return own(rows.referenceParam).map((row) => [
-        at(rows.referenceTargetId, row),
-        at(rows.referenceTargetType, row),
-      ]);
-    case 'date':
-      return own(rows.dateParam).map((row) => [at(rows.dateLo, row), at(rows.dateHi, row)]);
-    case 'string':
-      return own(rows.stringParam).map((row) => [at(rows.stringValue, row), at(rows.stringOriginal, row)].map(cut));
-    case 'number':
-      return own(rows.numberParam).map((row) => [
-        at(rows.numberLo, row),
-        at(rows.numberHi, row),
-        at(rows.numberSystem, row),
-        at(rows.numberCode, row),
-      ]);
-    case 'resource':
-      return [];
-  }
+function columnsIn(rows: IndexRows, { kind: { table }, number }: Parameter): readonly (readonly string[])[] {
+  if (table === 'resource') return [];
+  const columns = columnsOf[table].map(([, , name]) => rows[name]);
+  const form = table === 'string' ? cut : (text: string) => text;
+  return rows[`${table}Param`].flatMap((param, row) =>
+    param === number ? [columns.map((column) => form(String(column[row] ?? '')))] : [],
+  );
 }
 
 /** Texts are found by their beginning, so the beginning of a long one is enough. */

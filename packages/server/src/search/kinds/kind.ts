@@ -1,6 +1,6 @@
 /**
  * What a kind of search parameter (string, token, date, …) has to say: how its values are read, indexed and matched.
- * Each kind is one file in `types/`; `kinds.ts` lists them. https://hl7.org/fhir/R4/search.html#ptypes
+ * Each kind is one file; `kinds.ts` lists them. https://hl7.org/fhir/R4/search.html#ptypes
  */
 import type { BudgetedWork, SearchParameter, StepBudget, TypedValue } from '@praxis/fhir';
 import type { WorstCase } from '../../base/worst-case.ts';
@@ -117,6 +117,22 @@ export interface Reading {
    * @throws PraxisError `search-invalid`, naming the parameter and what would be right
    */
   parse(text: string, context: ValueContext): Test;
+}
+
+/** What a kind says of how its values are read: by a parser for each modifier, `''` for none. */
+export function readBy(
+  table: SearchTable,
+  parsers: Readonly<Record<string, Reading['parse']>>,
+): Pick<SearchKind, 'table' | 'modifiers' | 'reading'> {
+  const modifiers = Object.keys(parsers).filter((modifier) => modifier !== '');
+  return {
+    table,
+    modifiers: () => modifiers,
+    reading({ number }, modifier) {
+      const parse = Object.hasOwn(parsers, modifier) ? parsers[modifier] : undefined;
+      return parse && { table, number, parse };
+    },
+  };
 }
 
 export interface SearchKind {
