@@ -4,23 +4,19 @@
  */
 
 import { toLocalDate } from '../../base/time-zone.ts';
-import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
+import { buildManyValuesSearch } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { computeParameterNumber } from '../numbers.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
 import { buildDateCondition } from './date.ts';
-import { type DateRange, parseDate, toDateRange } from './date-range.ts';
+import { type Microseconds, parseDate, toDateRange } from './date-range.ts';
 import { type SearchKind, selectivities, type Test, type ValueContext } from './kind.ts';
 import { type Prefix, prefixes, splitPrefix } from './prefixes.ts';
 
 export const age: SearchKind = {
   worstCase: {
     because: 'as many ranges as one parameter takes, none of which is narrow',
-    request: () =>
-      buildSearchRequest(
-        'Patient',
-        makeManyValues('age', (n) => `ne${n % 120}`),
-      ),
+    request: () => buildManyValuesSearch('Patient', 'age', (n) => `ne${n % 120}`),
   },
   table: 'date',
   whole: true,
@@ -50,7 +46,8 @@ function parseAge(text: string, context: ValueContext): Test {
   }
   const years = Number(rest);
   const tenth = prefix === 'ap' ? Math.round(years / 10) : 0;
-  const born = { lo: birthOf(years + tenth, context).lo, hi: birthOf(Math.max(0, years - tenth), context).hi };
+  const youngest = Math.max(0, years - tenth);
+  const born = { lo: endDayYearsAgo(years + tenth + 1, context), hi: endDayYearsAgo(youngest, context) };
   const condition = buildDateCondition(ofBirth[prefix], born, false);
   return {
     where: living(condition.where, context),
@@ -60,20 +57,15 @@ function parseAge(text: string, context: ValueContext): Test {
   };
 }
 
-/** When those were born who are so many years old today. */
-function birthOf(years: number, { nowMs, timeZone }: ValueContext): DateRange {
-  const first = dayYearsAgo(years + 1, nowMs, timeZone).hi;
-  return { lo: first, hi: dayYearsAgo(years, nowMs, timeZone).hi };
-}
-
-function dayYearsAgo(years: number, nowMs: number, timeZone: string): DateRange {
+/** When the day ended that was so many years before today. */
+function endDayYearsAgo(years: number, { nowMs, timeZone }: ValueContext): Microseconds {
   const [year = 0, month = 1, day = 1] = toLocalDate(timeZone, nowMs);
   const text = (ofMonth: number): string =>
     [String(year - years).padStart(4, '0'), String(month).padStart(2, '0'), String(ofMonth).padStart(2, '0')].join('-');
   // On the 29th of February the same day of other years is the 28th.
   const parts = parseDate(text(day)) ?? parseDate(text(day - 1));
   if (parts === undefined) throw new TypeError('a day before a day of this era is one too');
-  return toDateRange(parts, timeZone);
+  return toDateRange(parts, timeZone).hi;
 }
 
 /** Renamed columns of the inner rows leave the plain names to the row outside. */

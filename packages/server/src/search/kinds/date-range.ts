@@ -16,11 +16,12 @@ export interface DateRange {
 export const beginningOfTime = '-4611686018427387904';
 export const endOfTime = '4611686018427387904';
 
-export type DatePrecision = 'year' | 'month' | 'day' | 'minute' | 'second' | 'fraction';
+/** By the first part that a text lacks. */
+const precisions = ['year', 'month', 'day', 'minute', 'second'] as const;
 
 /** A date text taken apart; months count from 0. */
 export interface DateParts {
-  readonly precision: DatePrecision;
+  readonly precision: (typeof precisions)[number] | 'fraction';
   readonly year: number;
   readonly month: number;
   readonly day: number;
@@ -44,7 +45,7 @@ export function parseDate(text: string): DateParts | undefined {
   if (!match) return undefined;
   const [, year, month, day, hour, minute, second, fraction, offset] = match;
   const parts: DateParts = {
-    precision: precisionOf(month, day, hour, second, fraction),
+    precision: precisions[[month, day, hour, second, fraction].indexOf(undefined)] ?? 'fraction',
     year: Number(year),
     month: Number(month ?? 1) - 1,
     day: Number(day ?? 1),
@@ -56,20 +57,6 @@ export function parseDate(text: string): DateParts | undefined {
     offsetMinutes: offset === undefined ? undefined : offsetMinutes(offset),
   };
   return isReal(parts) ? parts : undefined;
-}
-
-function precisionOf(
-  month: string | undefined,
-  day: string | undefined,
-  hour: string | undefined,
-  second: string | undefined,
-  fraction: string | undefined,
-): DatePrecision {
-  if (month === undefined) return 'year';
-  if (day === undefined) return 'month';
-  if (hour === undefined) return 'day';
-  if (second === undefined) return 'minute';
-  return fraction === undefined ? 'second' : 'fraction';
 }
 
 function offsetMinutes(text: string): number {

@@ -4,10 +4,9 @@
  * begins, so `gt2013-01-14` is about the 15th and later (docs/decisions/0033).
  */
 
-import type { JsonValue, TypedValue } from '@praxis/fhir';
-import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
+import type { JsonValue } from '@praxis/fhir';
+import { buildManyValuesSearch } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import type { IndexRowBuilder } from '../index/index-row-builder.ts';
 import { findObject, findText, listTexts } from '../json-values.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
 import {
@@ -22,15 +21,7 @@ import {
   toDatePoint,
   toDateRange,
 } from './date-range.ts';
-import {
-  type IndexContext,
-  type Parameter,
-  type SearchKind,
-  type Selectivity,
-  selectivities,
-  type Test,
-  type ValueContext,
-} from './kind.ts';
+import { readBy, type SearchKind, type Selectivity, selectivities, type Test, type ValueContext } from './kind.ts';
 import { type Prefix, prefixes, splitPrefix } from './prefixes.ts';
 
 const hourMicros = 3_600_000_000;
@@ -50,38 +41,28 @@ const someMicros = 32 * dayMicros;
 export const date: SearchKind = {
   worstCase: {
     because: 'as many wide ranges as one parameter takes',
-    request: () =>
-      buildSearchRequest(
-        'Observation',
-        makeManyValues('date', (n) => `ne${1900 + (n % 200)}`),
-      ),
+    request: () => buildManyValuesSearch('Observation', 'date', (n) => `ne${1900 + (n % 200)}`),
   },
-  table: 'date',
-  modifiers: () => [],
-  reading: (parameter, modifier) =>
-    modifier === '' ? { table: 'date', number: parameter.number, parse: parseDateTest } : undefined,
-  index: indexDate,
+  ...readBy('date', { '': parseDateTest }),
+  index({ type, value }, { number }, { timeZone }, rows) {
+    const range = rangeOfValue(type, value, timeZone);
+    if (range !== undefined) rows.date(number, range);
+  },
 };
 
 function parseDateTest(text: string, context: ValueContext): Test {
   const { prefix, range } = parseDateValue(text, context);
-  const points = isPoint(context.parameter);
+  const { dataTypes } = context.parameter.facts;
+  // Instants have no width, so one comparison says all.
+  const points = dataTypes.size === 1 && dataTypes.has('instant');
   return { ...buildDateCondition(prefix, range, points), order: 'value', ...judged(prefix, range) };
-}
-
-/** Instants have no width, so one comparison says all. */
-function isPoint({ facts }: Parameter): boolean {
-  return facts.dataTypes.size === 1 && facts.dataTypes.has('instant');
 }
 
 /**
  * The prefix and the range of a date of a query; for `ap` widened by a tenth of its distance from now.
  * @throws PraxisError `search-invalid`
  */
-export function parseDateValue(
-  text: string,
-  context: ValueContext,
-): { readonly prefix: Prefix; readonly range: DateRange } {
+export function parseDateValue(text: string, context: ValueContext) {
   const { prefix, rest } = splitPrefix(unescapeValue(text, context.name), context.name);
   // A + that was not percent-encoded arrives as a space.
   const parts = parseDate(rest.replace(/ (?=\d\d:\d\d$)/, '+'));
@@ -134,10 +115,7 @@ function endingAfter(moment: Microseconds, where: Sql): Condition {
   return { where, branches: [narrow, wide] };
 }
 
-function judged(
-  prefix: Prefix,
-  { lo, hi }: DateRange,
-): { readonly selectivity: Selectivity; readonly span?: NonNullable<Test['span']> } {
+function judged(prefix: Prefix, { lo, hi }: DateRange): Pick<Test, 'selectivity' | 'span'> {
   switch (prefix) {
     case 'eq':
     case 'ap':
@@ -162,12 +140,7 @@ export function estimateSpanSelectivity(from: Microseconds, to: Microseconds): S
   return width <= someMicros ? selectivities.some : selectivities.most;
 }
 
-/** Adds the rows of one selected value: of dates, periods and timings; other alternatives of a choice have none. */
-export function indexDate(value: TypedValue, parameter: Parameter, context: IndexContext, rows: IndexRowBuilder): void {
-  const range = rangeOfValue(value.type, value.value, context.timeZone);
-  if (range !== undefined) rows.date(parameter.number, range);
-}
-
+/** Of dates, periods and timings; other alternatives of a choice have none. */
 function rangeOfValue(type: string, value: JsonValue, timeZone: string): DateRange | undefined {
   if (type === 'Period') return rangeOfPeriod(value, timeZone);
   if (type === 'Timing') return rangeOfTiming(value, timeZone);
@@ -189,10 +162,9 @@ function rangeOfPeriod(period: JsonValue | undefined, timeZone: string): DateRan
 
 /** R4: "only the outer limits matter"; a timing that names none is open at both ends. */
 function rangeOfTiming(timing: JsonValue, timeZone: string): DateRange {
-  const ranges = listTexts(timing, 'event').flatMap((event) => {
-    const parts = parseDate(event);
-    return parts === undefined ? [] : [toDateRange(parts, timeZone)];
-  });
+  const ranges = listTexts(timing, 'event')
+    .flatMap((event) => parseDate(event) ?? [])
+    .map((parts) => toDateRange(parts, timeZone));
   const bounds = rangeOfPeriod(findObject(findObject(timing, 'repeat'), 'boundsPeriod'), timeZone);
   if (bounds !== undefined) ranges.push(bounds);
   const [first, ...more] = ranges;

@@ -5,14 +5,12 @@
  * between two latitudes and computes the distance of what lies in the box.
  */
 
-import type { TypedValue } from '@praxis/fhir';
-import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
+import { buildManyValuesSearch } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import type { IndexRowBuilder } from '../index/index-row-builder.ts';
 import { findProperty } from '../json-values.ts';
 import { noSystem } from '../numbers.ts';
 import { refuseValue, splitUnescaped, unescapeValue } from '../query/search-values.ts';
-import { type Parameter, type SearchKind, selectivities, type Test, type ValueContext } from './kind.ts';
+import { readBy, type SearchKind, selectivities, type Test, type ValueContext } from './kind.ts';
 import { toNumberPoint } from './number.ts';
 import { findCanonicalUnit } from './ucum.ts';
 
@@ -30,39 +28,32 @@ const decimal = /^[+-]?\d{1,9}(?:\.\d{1,20})?$/;
 export const near: SearchKind = {
   worstCase: {
     because: 'as many circles as one parameter takes, each around the world',
-    request: () =>
-      buildSearchRequest(
-        'Location',
-        makeManyValues('near', (n) => `${n % 90}|${n % 180}|20000|km`),
-      ),
+    request: () => buildManyValuesSearch('Location', 'near', (n) => `${n % 90}|${n % 180}|20000|km`),
   },
-  table: 'number',
+  ...readBy('number', { '': parseNear }),
   sortable: false,
-  modifiers: () => [],
-  reading: ({ number }, modifier) => (modifier === '' ? { table: 'number', number, parse: parseNear } : undefined),
-  index: indexPosition,
+  index({ value }, { number }, _context, rows) {
+    const latitude = toNumberPoint(findProperty(value, 'latitude'));
+    const longitude = toNumberPoint(findProperty(value, 'longitude'));
+    if (latitude === undefined || longitude === undefined) return;
+    rows.number(number, { lo: latitude.lo, hi: longitude.lo }, noSystem, '');
+  },
 };
-
-interface Place {
-  /** Degrees. */
-  readonly latitude: number;
-  readonly longitude: number;
-}
 
 /** `latitude|longitude|distance|units`; units are kilometres when they are omitted. */
 function parseNear(text: string, { name }: ValueContext): Test {
   const parts = splitUnescaped(text, '|').map((part) => unescapeValue(part, name).trim());
-  const [latitude = '', longitude = '', distance = '', unit = '', ...more] = parts;
-  const place = { latitude: degrees(latitude, 90), longitude: degrees(longitude, 180) };
-  if (place.latitude === undefined || place.longitude === undefined || more.length > 0) {
+  const [north = '', east = '', distance = '', unit = '', ...more] = parts;
+  const latitude = degrees(north, 90);
+  const longitude = degrees(east, 180);
+  if (latitude === undefined || longitude === undefined || more.length > 0) {
     refuseValue(
       name,
       'takes latitude|longitude|distance|units in degrees of WGS84, for instance 42.2565|-83.6948|11.2|km; latitudes are from -90 to 90, longitudes from -180 to 180',
     );
   }
   const metres = distance === '' ? nearMetres : metresOf(distance, unit, name);
-  const where = within({ latitude: place.latitude, longitude: place.longitude }, metres);
-  return { where, order: 'gathered', selectivity: selectivities.part };
+  return { where: within(latitude, longitude, metres), order: 'gathered', selectivity: selectivities.part };
 }
 
 function degrees(text: string, most: number): number | undefined {
@@ -80,18 +71,18 @@ function metresOf(distance: string, unit: string, name: string): number {
 }
 
 /** The condition on a row that its place is within the distance: latitude first, which the index is ordered by. */
-function within({ latitude, longitude }: Place, metres: number): Sql {
+function within(latitude: number, longitude: number, metres: number): Sql {
   const reach = (metres / earthMetres) * (180 / Math.PI);
   const from = Math.max(latitude - reach, -90);
   const to = Math.min(latitude + reach, 90);
   const belt = sql`lo >= ${from}::float8 AND lo <= ${to}::float8`;
   const sine = sql`power(sin(radians(lo - ${latitude}::float8) / 2), 2) + cos(radians(${latitude}::float8)) * cos(radians(lo)) * power(sin(radians(hi - ${longitude}::float8) / 2), 2)`;
   const distance = sql`2 * ${earthMetres}::float8 * asin(least(1, sqrt(${sine})))`;
-  return sql`${belt}${longitudes({ latitude, longitude }, reach)} AND ${distance} <= ${metres}::float8`;
+  return sql`${belt}${longitudes(latitude, longitude, reach)} AND ${distance} <= ${metres}::float8`;
 }
 
 /** The longitudes in reach; all of them where the circle holds a pole. Beyond the 180th meridian they go on at -180. */
-function longitudes({ latitude, longitude }: Place, reach: number): Sql {
+function longitudes(latitude: number, longitude: number, reach: number): Sql {
   if (Math.abs(latitude) + reach >= 90) return sql.empty;
   const radians = Math.PI / 180;
   const width = Math.asin(Math.sin(reach * radians) / Math.cos(latitude * radians)) / radians;
@@ -100,11 +91,4 @@ function longitudes({ latitude, longitude }: Place, reach: number): Sql {
   if (west < -180) return sql` AND (hi >= ${west + 360}::float8 OR hi <= ${east}::float8)`;
   if (east > 180) return sql` AND (hi >= ${west}::float8 OR hi <= ${east - 360}::float8)`;
   return sql` AND hi >= ${west}::float8 AND hi <= ${east}::float8`;
-}
-
-function indexPosition({ value }: TypedValue, { number }: Parameter, _context: unknown, rows: IndexRowBuilder): void {
-  const latitude = toNumberPoint(findProperty(value, 'latitude'));
-  const longitude = toNumberPoint(findProperty(value, 'longitude'));
-  if (latitude === undefined || longitude === undefined) return;
-  rows.number(number, { lo: latitude.lo, hi: longitude.lo }, noSystem, '');
 }

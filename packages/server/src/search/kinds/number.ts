@@ -3,11 +3,9 @@
  * https://hl7.org/fhir/R4/search.html#number
  */
 
-import type { JsonValue, TypedValue } from '@praxis/fhir';
-import { formatDecimal, isRawDecimal } from '@praxis/fhir';
-import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
+import { formatDecimal, isRawDecimal, type JsonValue } from '@praxis/fhir';
+import { buildManyValuesSearch } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import type { IndexRowBuilder } from '../index/index-row-builder.ts';
 import { noSystem } from '../numbers.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
 import {
@@ -18,49 +16,32 @@ import {
   formatNumeric,
   parseDecimal,
 } from './decimal.ts';
-import {
-  type Parameter,
-  type SearchKind,
-  type Selectivity,
-  selectivities,
-  type Test,
-  type ValueContext,
-} from './kind.ts';
+import { readBy, type SearchKind, type Selectivity, selectivities, type Test, type ValueContext } from './kind.ts';
 import { type Prefix, prefixes, splitPrefix } from './prefixes.ts';
 
 export const number: SearchKind = {
   worstCase: {
     because: 'as many approximate numbers as one parameter takes',
-    request: () =>
-      buildSearchRequest(
-        'RiskAssessment',
-        makeManyValues('probability', (n) => `ap${n}e-3`),
-      ),
+    request: () => buildManyValuesSearch('RiskAssessment', 'probability', (n) => `ap${n}e-3`),
   },
-  table: 'number',
-  modifiers: () => [],
-  reading: (parameter, modifier) =>
-    modifier === '' ? { table: 'number', number: parameter.number, parse: parseNumberTest } : undefined,
-  index: indexNumber,
+  ...readBy('number', { '': parseNumberTest }),
+  index({ value }, parameter, _context, rows) {
+    const point = toNumberPoint(value);
+    if (point !== undefined) rows.number(parameter.number, point, noSystem, '');
+  },
 };
 
 function parseNumberTest(text: string, { name }: ValueContext): Test {
   const { prefix, decimal } = parseNumberValue(unescapeValue(text, name), name);
-  return {
-    where: numberCondition(prefix, computeBounds(prefix, decimal)),
-    order: 'value',
-    selectivity: estimatePrefixSelectivity(prefix),
-  };
+  const where = numberCondition(prefix, computeBounds(prefix, decimal));
+  return { where, order: 'value', selectivity: estimatePrefixSelectivity(prefix) };
 }
 
 /**
  * The prefix and the number of a query.
  * @throws PraxisError `search-invalid`
  */
-export function parseNumberValue(
-  text: string,
-  name: string,
-): { readonly prefix: Prefix; readonly decimal: ExactDecimal } {
+export function parseNumberValue(text: string, name: string) {
   const { prefix, rest } = splitPrefix(text, name);
   const decimal = parseDecimal(rest);
   if (decimal === undefined) {
@@ -119,10 +100,4 @@ export function toNumberPoint(value: JsonValue | undefined): DecimalRange | unde
   if (decimal === undefined) return undefined;
   const text = formatNumeric(decimal);
   return { lo: text, hi: text };
-}
-
-/** Adds the row of one selected value. */
-export function indexNumber(value: TypedValue, parameter: Parameter, _context: unknown, rows: IndexRowBuilder): void {
-  const point = toNumberPoint(value.value);
-  if (point !== undefined) rows.number(parameter.number, point, noSystem, '');
 }

@@ -3,7 +3,7 @@
  */
 
 import type { JsonValue, TypedValue } from '@praxis/fhir';
-import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
+import { buildManyValuesSearch } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { boundKey } from '../index/bounded-key.ts';
 import type { IndexRowBuilder } from '../index/index-row-builder.ts';
@@ -13,6 +13,7 @@ import {
   makeAll,
   type Parameter,
   type RowParts,
+  readBy,
   type SearchKind,
   selectivities,
   type Test,
@@ -27,26 +28,19 @@ const wordsMax = 20;
 export const phonetic: SearchKind = {
   worstCase: {
     because: 'as many sounds as one parameter takes',
-    request: () =>
-      buildSearchRequest(
-        'Patient',
-        makeManyValues('phonetic', (n) => `Sm${'abcdefgh'[n % 8]}th${n}`),
-      ),
+    request: () => buildManyValuesSearch('Patient', 'phonetic', (n) => `Sm${'abcdefgh'[n % 8]}th${n}`),
   },
-  table: 'string',
+  ...readBy('string', { '': parse }),
   sortable: false,
-  modifiers: () => [],
-  reading: ({ number }, modifier) =>
-    modifier === '' ? { table: 'string', number, parse: (text, context) => parse(text, context, number) } : undefined,
   index: (value, parameter, context, rows) => makeAll(indexSounds(value, parameter, context, rows)),
   indexInParts: indexSounds,
 };
 
 /** Every word of the value sounds like a word of the name. */
-function parse(text: string, { name }: ValueContext, number: number): Test {
-  const [first, ...others] = soundsOf(unescapeValue(text, name));
+function parse(text: string, { name, parameter }: ValueContext): Test {
+  const [first, ...others] = soundsOf(foldText(unescapeValue(text, name)));
   if (first === undefined) refuseValue(name, 'needs a name with at least one letter');
-  const conditions = others.map((sound) => alsoSounds(sound, number));
+  const conditions = others.map((sound) => alsoSounds(sound, parameter.number));
   return {
     where: sql.join([sql`value = ${first}`, ...conditions], sql` AND `),
     order: 'rid',
@@ -62,11 +56,7 @@ function alsoSounds(sound: string, number: number): Sql {
     WHERE sound_firm = firm AND sound_param = ${number} AND sound_rid = rid AND sound = ${sound})`;
 }
 
-function soundsOf(text: string): readonly string[] {
-  return soundsOfFolded(foldText(text));
-}
-
-function soundsOfFolded(folded: string): readonly string[] {
+function soundsOf(folded: string): readonly string[] {
   const words = folded.split(' ', wordsMax).filter((word) => word !== '');
   return [...new Set(words.map((word) => boundKey(encodeSoundex(word))))];
 }
@@ -78,7 +68,7 @@ function* indexSounds(
   rows: IndexRowBuilder,
 ): RowParts {
   for (const text of namesOf(value)) {
-    for (const sound of soundsOfFolded(yield* foldInParts(text))) rows.string(number, sound, '');
+    for (const sound of soundsOf(yield* foldInParts(text))) rows.string(number, sound, '');
   }
 }
 

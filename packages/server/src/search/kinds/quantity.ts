@@ -6,8 +6,8 @@
  * base units, and that is the one which a search with a unit of UCUM compares with (docs/decisions/0120).
  */
 
-import type { JsonObject, JsonValue, StepBudget, TypedValue } from '@praxis/fhir';
-import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
+import type { JsonValue, StepBudget } from '@praxis/fhir';
+import { buildManyValuesSearch } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { boundKey } from '../index/bounded-key.ts';
 import type { IndexRowBuilder } from '../index/index-row-builder.ts';
@@ -15,7 +15,7 @@ import { findObject, findProperty, findText } from '../json-values.ts';
 import { computeSystemNumber, noSystem } from '../numbers.ts';
 import { refuseValue, splitUnescaped, unescapeValue } from '../query/search-values.ts';
 import type { DecimalRange } from './decimal.ts';
-import type { IndexingContext, Parameter, SearchKind, Test, ValueContext } from './kind.ts';
+import { readBy, type SearchKind, type Test, type ValueContext } from './kind.ts';
 import {
   computeBounds,
   estimatePrefixSelectivity,
@@ -33,19 +33,22 @@ export const quantity: SearchKind = {
   worstCase: {
     because: 'as many different units as one parameter takes, each to be read by UCUM',
     request: () =>
-      buildSearchRequest(
+      buildManyValuesSearch(
         'Observation',
-        makeManyValues(
-          'value-quantity',
-          (n) => `${n}|http://unitsofmeasure.org|(10*${n}.m2/s3)4.(kg.[lb_av]/mol)${(n % 8) + 1}`,
-        ),
+        'value-quantity',
+        (n) => `${n}|http://unitsofmeasure.org|(10*${n}.m2/s3)4.(kg.[lb_av]/mol)${(n % 8) + 1}`,
       ),
   },
-  table: 'number',
-  modifiers: () => [],
-  reading: (parameter, modifier) =>
-    modifier === '' ? { table: 'number', number: parameter.number, parse: parseQuantityTest } : undefined,
-  index: indexQuantity,
+  ...readBy('number', { '': parseQuantityTest }),
+  index({ type, value }, { number }, { budget }, rows) {
+    if (type === 'Range') return addRange(value, number, budget, rows);
+    if (type === 'SampledData') return addSamples(value, number, budget, rows);
+    const point = toNumberPoint(findProperty(value, 'value'));
+    if (point === undefined) return;
+    if (type === 'Money')
+      return rows.number(number, point, computeSystemNumber(currencies), findText(value, 'currency') ?? '');
+    addMeasure(compared(point, findText(value, 'comparator')), value, number, budget, rows);
+  },
 };
 
 /**
@@ -62,12 +65,8 @@ function parseQuantityTest(text: string, { name }: ValueContext): Test {
     );
   }
   const { prefix, decimal } = parseNumberValue(amount, name);
-  const bounds = computeBounds(prefix, decimal);
-  return {
-    where: conditionOf(prefix, bounds, system, code),
-    order: 'value',
-    selectivity: estimatePrefixSelectivity(prefix),
-  };
+  const where = conditionOf(prefix, computeBounds(prefix, decimal), system, code);
+  return { where, order: 'value', selectivity: estimatePrefixSelectivity(prefix) };
 }
 
 function conditionOf(prefix: Prefix, bounds: NumberBounds, system: string, code: string): Sql {
@@ -98,23 +97,6 @@ function inBaseUnits({ point, lo, hi }: NumberBounds, unit: CanonicalUnit): Numb
   const [valueThere, loThere, hiThere] = [point, lo, hi].map((text) => toBaseUnit(text, unit));
   if (valueThere === undefined || loThere === undefined || hiThere === undefined) return undefined;
   return { point: valueThere, lo: loThere, hi: hiThere };
-}
-
-/** Adds the rows of one selected value. */
-export function indexQuantity(
-  { type, value }: TypedValue,
-  parameter: Parameter,
-  { budget }: IndexingContext,
-  rows: IndexRowBuilder,
-): void {
-  const { number } = parameter;
-  if (type === 'Range') return addRange(value, number, budget, rows);
-  if (type === 'SampledData') return addSamples(value, number, budget, rows);
-  const point = toNumberPoint(findProperty(value, 'value'));
-  if (point === undefined) return;
-  if (type === 'Money')
-    return rows.number(number, point, computeSystemNumber(currencies), findText(value, 'currency') ?? '');
-  addMeasure(compared(point, findText(value, 'comparator')), value, number, budget, rows);
 }
 
 /** The range that a comparator leaves open: https://hl7.org/fhir/R4/valueset-quantity-comparator.html */
@@ -160,19 +142,9 @@ function addSamples(value: JsonValue, number: number, budget: StepBudget, rows: 
   if (first === undefined) return;
   const smallest = samples.reduce((least, sample) => Math.min(least, sample), first);
   const largest = samples.reduce((most, sample) => Math.max(most, sample), first);
-  const range = sampleRange(origin, findProperty(value, 'factor') ?? 1, smallest, largest);
-  if (range !== undefined) addMeasure(range, origin, number, budget, rows);
-}
-
-function sampleRange(
-  origin: JsonObject | undefined,
-  factor: JsonValue,
-  smallest: number,
-  largest: number,
-): DecimalRange | undefined {
   const base = toNumberPoint(origin?.['value'])?.lo;
-  const times = toNumberPoint(factor)?.lo;
-  if (base === undefined || times === undefined) return undefined;
+  const times = toNumberPoint(findProperty(value, 'factor') ?? 1)?.lo;
+  if (base === undefined || times === undefined) return;
   const ends = [smallest, largest].map((sample) => Number(base) + Number(times) * sample);
-  return { lo: String(Math.min(...ends)), hi: String(Math.max(...ends)) };
+  addMeasure({ lo: String(Math.min(...ends)), hi: String(Math.max(...ends)) }, origin, number, budget, rows);
 }

@@ -3,9 +3,9 @@
  * https://hl7.org/fhir/R4/search.html#reference
  */
 
-import type { JsonValue, TypedValue } from '@praxis/fhir';
+import type { JsonValue } from '@praxis/fhir';
 import { PraxisError } from '../../base/errors.ts';
-import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
+import { buildManyValuesSearch } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { boundKey, keptBytes } from '../index/bounded-key.ts';
 import type { IndexRowBuilder } from '../index/index-row-builder.ts';
@@ -22,7 +22,6 @@ import { findResourceType } from '../resource-types.ts';
 import {
   type IndexContext,
   type Parameter,
-  type ParameterFacts,
   type Reading,
   type SearchKind,
   type Selectivity,
@@ -46,31 +45,32 @@ export function isBroadTarget(type: string): boolean {
 /** Types of targets up to which each is looked up by itself, in the order of the index. */
 const branchesMax = 6;
 
-/** Identifiers have no number of their own type: their facts, for reading `:identifier`. */
-const identifierFacts: ParameterFacts = {
-  dataTypes: new Set(['Identifier']),
-  repeats: true,
-  codeSystems: new Map(),
-};
+/** Facts of identifiers, for reading `:identifier`. */
+const identifierFacts = { dataTypes: new Set(['Identifier']), repeats: true, codeSystems: new Map<string, string>() };
 
 export const reference: SearchKind = {
   worstCase: {
     because: 'a chain of chains with many values',
     request: () =>
-      buildSearchRequest(
+      buildManyValuesSearch(
         'Encounter',
-        makeManyValues('subject:Patient.general-practitioner:Practitioner.name:contains', (n) => `a${n}`),
+        'subject:Patient.general-practitioner:Practitioner.name:contains',
+        (n) => `a${n}`,
       ),
   },
   table: 'reference',
   modifiers: (parameter) => [
     ...(hasIdentifiers(parameter) ? ['identifier'] : []),
-    ...(hasCanonicals(parameter) ? ['below'] : []),
+    ...(parameter.facts.dataTypes.has('canonical') ? ['below'] : []),
     ...(listHierarchies(parameter).length > 0 ? ['above', 'below'] : []),
     ...parameter.definition.targets,
   ],
   reading: readingOf,
-  index: indexReference,
+  index({ type, value }, parameter, context, rows) {
+    if (typeof value === 'string') addCanonical(value, parameter, context, rows);
+    else if (type === 'Reference') addReference(value, parameter, context, rows);
+    else addNested(value, parameter, rows);
+  },
 };
 
 /** R4: `:identifier` is not supported on canonical elements, which have none. */
@@ -78,35 +78,24 @@ function hasIdentifiers({ facts }: Parameter): boolean {
   return facts.dataTypes.has('Reference');
 }
 
-function hasCanonicals({ facts }: Parameter): boolean {
-  return facts.dataTypes.has('canonical');
-}
-
 function readingOf(parameter: Parameter, modifier: string): Reading | undefined {
-  const { number, definition } = parameter;
-  if (modifier === 'below' && hasCanonicals(parameter)) return { table: 'reference', number, parse: parseBelow };
+  const { number, definition, facts } = parameter;
+  if (modifier === 'below' && facts.dataTypes.has('canonical'))
+    return { table: 'reference', number, parse: parseBelow };
   if ((modifier === 'above' || modifier === 'below') && listHierarchies(parameter).length > 0)
     return { table: 'reference', number, parse: (text, context) => parseHierarchy(text, modifier, context) };
   if (modifier === '') return { table: 'reference', number, parse: (text, context) => parseReference(text, context) };
   if (modifier === 'identifier' && hasIdentifiers(parameter)) {
-    const reading = buildTokenReading(identifierNumber(parameter), '');
-    return reading && { ...reading, parse: (text, context) => reading.parse(text, asIdentifier(context)) };
+    const reading = buildTokenReading(parameter.numberIn('identifier'), '');
+    const asked = { ...parameter, facts: identifierFacts };
+    return reading && { ...reading, parse: (text, context) => reading.parse(text, { ...context, parameter: asked }) };
   }
   if (!definition.targets.includes(modifier)) return undefined;
   return { table: 'reference', number, parse: (text, context) => parseReference(text, context, modifier) };
 }
 
-function identifierNumber({ numberIn }: Parameter): number {
-  return numberIn('identifier');
-}
-
-function asIdentifier(context: ValueContext): ValueContext {
-  const { type, code, number, numberIn, definition, kind, parts } = context.parameter;
-  return { ...context, parameter: { type, code, number, numberIn, definition, kind, facts: identifierFacts, parts } };
-}
-
-/** `Type/id`, with a version or without. */
-const relative = /^([A-Z][A-Za-z]+)\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/([A-Za-z0-9\-.]{1,64}))?$/;
+/** `Type/id`, with a version or without: the type, the id with its version, and the id alone. */
+const relative = /^([A-Z][A-Za-z]+)\/(([A-Za-z0-9\-.]{1,64})(?:\/_history\/[A-Za-z0-9\-.]{1,64})?)$/;
 const bareId = /^[A-Za-z0-9\-.]{1,64}$/;
 const absolute = /^[a-z][a-z0-9+.-]*:|^#/i;
 
@@ -120,10 +109,10 @@ function parseReference(text: string, context: ValueContext, onlyType?: string):
   const literal = unescapeValue(text, name);
   const local = withoutBase(literal, context);
   if (bareId.test(local)) return testOfId(parameter, onlyType, local);
-  const [, type, id, version] = relative.exec(local) ?? [];
+  const [, type, id] = relative.exec(local) ?? [];
   if (type !== undefined && id !== undefined && isResourceType(type)) {
     if (onlyType !== undefined && type !== onlyType) refuseValue(name, `takes an id of ${onlyType}, not of ${type}`);
-    return testOfTarget(getTypeNumber(type), versioned(id, version), selectivityOf([type]));
+    return testOfTarget(getTypeNumber(type), id, selectivityOf([type]));
   }
   if (onlyType !== undefined)
     refuseValue(name, `takes an id of ${onlyType}; a reference to another server is searched without :${onlyType}`);
@@ -153,12 +142,8 @@ function parseBelow(text: string, context: ValueContext): Test {
   const itself = there(sql`target_id = ${canonical}`);
   // The character after '.' ends the range of what begins with it.
   const inside = there(sql`target_id >= ${`${canonical}.`} AND target_id < ${`${canonical}/`}`);
-  return {
-    where: sql`(${itself} OR ${inside})`,
-    branches: [itself, inside],
-    order: 'value',
-    selectivity: selectivities.few,
-  };
+  const where = sql`(${itself} OR ${inside})`;
+  return { where, branches: [itself, inside], order: 'value', selectivity: selectivities.few };
 }
 
 /**
@@ -171,10 +156,9 @@ function parseHierarchy(text: string, modifier: HierarchyModifier, context: Valu
   const types = hierarchies.map(({ type }) => type);
   const root = parseHierarchyRoot(unescapeValue(text, name), baseUrl);
   if (root === undefined || (root.type !== undefined && !types.includes(root.type))) {
-    const example = `${types[0]}/23`;
     return refuseValue(
       name,
-      `takes an id (23) or a type and id (${example}) of ${types.join(' or ')}, which have hierarchies`,
+      `takes an id (23) or a type and id (${types[0]}/23) of ${types.join(' or ')}, which have hierarchies`,
     );
   }
   const targets = hierarchies
@@ -197,10 +181,6 @@ function withoutBase(literal: string, { baseUrl }: IndexContext): string {
   return literal.slice(baseUrl.length + 1);
 }
 
-function versioned(id: string, version: string | undefined): string {
-  return version === undefined ? id : `${id}/_history/${version}`;
-}
-
 /**
  * An id without its type: of any type that the parameter can refer to. Where it selects canonicals, which need not be
  * absolute, the id can also be a whole one.
@@ -211,31 +191,20 @@ function testOfId({ definition, facts }: Parameter, onlyType: string | undefined
   if (onlyType === undefined && (facts.dataTypes.has('canonical') || facts.dataTypes.has('uri')))
     numbers.push(elsewhere);
   const [only = elsewhere, ...more] = numbers;
-  if (more.length === 0) return testOfTarget(only, id, selectivityOf(types));
+  const selectivity = selectivityOf(types);
+  if (more.length === 0) return testOfTarget(only, id, selectivity);
   const where = sql`target_rtype = ANY (${numbers}::smallint[]) AND target_id = ${id}`;
-  if (numbers.length > branchesMax) return { where, order: 'gathered', selectivity: selectivityOf(types) };
+  if (numbers.length > branchesMax) return { where, order: 'gathered', selectivity };
   const branches = numbers.map((target) => sql`target_rtype = ${target} AND target_id = ${id}`);
-  return { where, branches, order: 'rid', selectivity: selectivityOf(types) };
+  return { where, branches, order: 'rid', selectivity };
 }
 
 function testOfTarget(type: number, id: string, selectivity: Selectivity): Test {
-  return { where: sql`target_rtype = ${type} AND target_id = ${id}`, order: 'rid', selectivity: selectivity };
+  return { where: sql`target_rtype = ${type} AND target_id = ${id}`, order: 'rid', selectivity };
 }
 
 function selectivityOf(types: readonly string[]): Selectivity {
   return types.every(isBroadTarget) ? selectivities.part : selectivities.few;
-}
-
-/** Adds the rows of one selected value: of the reference itself, and of its identifier. */
-export function indexReference(
-  { type, value }: TypedValue,
-  parameter: Parameter,
-  context: IndexContext,
-  rows: IndexRowBuilder,
-): void {
-  if (typeof value === 'string') return addCanonical(value, parameter, context, rows);
-  if (type === 'Reference') return addReference(value, parameter, context, rows);
-  addNested(value, parameter, rows);
 }
 
 function addReference(value: JsonValue, parameter: Parameter, context: IndexContext, rows: IndexRowBuilder): void {
@@ -243,15 +212,16 @@ function addReference(value: JsonValue, parameter: Parameter, context: IndexCont
   const identifier = findObject(value, 'identifier');
   if (literal === undefined) rows.reference(parameter.number, elsewhere, presence);
   else addTarget(withoutBase(literal, context), parameter, rows);
-  if (identifier !== undefined) addIdentifier(identifier, identifierNumber(parameter), rows);
+  if (identifier !== undefined) addIdentifier(identifier, parameter.numberIn('identifier'), rows);
 }
 
 /** A versioned reference is found with its version and without. */
 function addTarget(local: string, { number }: Parameter, rows: IndexRowBuilder): void {
-  const [, type, id, version] = relative.exec(local) ?? [];
-  if (type === undefined || id === undefined || !isResourceType(type)) return rows.reference(number, elsewhere, local);
+  const [, type, versioned, id] = relative.exec(local) ?? [];
+  if (type === undefined || versioned === undefined || id === undefined || !isResourceType(type))
+    return rows.reference(number, elsewhere, local);
   rows.reference(number, getTypeNumber(type), id);
-  if (version !== undefined) rows.reference(number, getTypeNumber(type), versioned(id, version));
+  if (versioned !== id) rows.reference(number, getTypeNumber(type), versioned);
 }
 
 /** A canonical is found with its business version and without: https://hl7.org/fhir/R4/references.html#canonical */

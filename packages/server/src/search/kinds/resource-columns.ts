@@ -2,50 +2,33 @@
  * `_id` and `_lastUpdated`, whose values stand in the `resource` table itself.
  * https://hl7.org/fhir/R4/search.html#all
  */
-import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
+import { buildManyValuesSearch } from '../../base/worst-case.ts';
 import { sql } from '../../database/sql.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
 import { estimateSpanSelectivity, parseDateValue } from './date.ts';
 import { compareMoments, type DateRange, type Microseconds } from './date-range.ts';
-import { type SearchKind, type Selectivity, selectivities, type Test, type ValueContext } from './kind.ts';
+import { readBy, type SearchKind, type Selectivity, selectivities, type Test, type ValueContext } from './kind.ts';
 import type { Prefix } from './prefixes.ts';
 
 const microsPerMs = 1000n;
 
-/** Nothing: storage writes these columns with the resource. */
-function indexNothing(): void {
-  return;
-}
-
+/** Storage writes the columns with the resource. */
 export const resourceId: SearchKind = {
   worstCase: {
     because: 'as many ids as one parameter takes',
-    request: () =>
-      buildSearchRequest(
-        'Patient',
-        makeManyValues('_id', (n) => `${'x'.repeat(50)}${n}`),
-      ),
+    request: () => buildManyValuesSearch('Patient', '_id', (n) => `${'x'.repeat(50)}${n}`),
   },
-  table: 'resource',
-  modifiers: () => [],
-  reading: ({ number }, modifier) => (modifier === '' ? { table: 'resource', number, parse: parseId } : undefined),
-  index: indexNothing,
+  ...readBy('resource', { '': parseId }),
+  index: () => undefined,
 };
 
 export const lastUpdated: SearchKind = {
   worstCase: {
     because: 'as many ranges as one parameter takes',
-    request: () =>
-      buildSearchRequest(
-        'Observation',
-        makeManyValues('_lastUpdated', (n) => `ne${1900 + (n % 200)}`),
-      ),
+    request: () => buildManyValuesSearch('Observation', '_lastUpdated', (n) => `ne${1900 + (n % 200)}`),
   },
-  table: 'resource',
-  modifiers: () => [],
-  reading: ({ number }, modifier) =>
-    modifier === '' ? { table: 'resource', number, parse: parseLastUpdated } : undefined,
-  index: indexNothing,
+  ...readBy('resource', { '': parseLastUpdated }),
+  index: () => undefined,
 };
 
 function parseId(text: string, { name }: ValueContext): Test {

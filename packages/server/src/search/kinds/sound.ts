@@ -3,26 +3,11 @@
  * follow. https://www.archives.gov/research/census/soundex
  */
 
-const digits: Readonly<Record<string, string>> = {
-  b: '1',
-  f: '1',
-  p: '1',
-  v: '1',
-  c: '2',
-  g: '2',
-  j: '2',
-  k: '2',
-  q: '2',
-  s: '2',
-  x: '2',
-  z: '2',
-  d: '3',
-  t: '3',
-  l: '4',
-  m: '5',
-  n: '5',
-  r: '6',
-};
+/** Consonants that sound alike, by their digit. */
+const consonants = { '1': 'bfpv', '2': 'cgjkqsxz', '3': 'dt', '4': 'l', '5': 'mn', '6': 'r' };
+const digits: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(consonants).flatMap(([digit, letters]) => [...letters].map((letter) => [letter, digit])),
+);
 
 const codeLength = 4;
 const latinWord = /^[a-z]+$/;

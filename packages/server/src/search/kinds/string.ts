@@ -4,7 +4,7 @@
  */
 
 import type { JsonValue, TypedValue } from '@praxis/fhir';
-import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
+import { buildManyValuesSearch } from '../../base/worst-case.ts';
 import { sql } from '../../database/sql.ts';
 import { boundKey, boundPrefix, keyBytesMax } from '../index/bounded-key.ts';
 import type { IndexRowBuilder } from '../index/index-row-builder.ts';
@@ -13,8 +13,8 @@ import { refuseValue, unescapeValue } from '../query/search-values.ts';
 import {
   makeAll,
   type Parameter,
-  type Reading,
   type RowParts,
+  readBy,
   type SearchKind,
   selectivities,
   type Test,
@@ -28,41 +28,19 @@ const lastCharacter = '\u{10ffff}';
 /** Folded characters from which a beginning is taken to be selective. */
 const selectiveLength = 3;
 
-const tests: Readonly<Record<string, (literal: string, name: string) => Test>> = {
-  '': startsWith,
-  contains,
-  exact,
-};
-
 export const string: SearchKind = {
   worstCase: {
     because: 'parts of words, which no index serves',
-    request: () =>
-      buildSearchRequest(
-        'Patient',
-        makeManyValues('name:contains', (n) => `${'ae'[n % 2]}${n % 10}`),
-      ),
+    request: () => buildManyValuesSearch('Patient', 'name:contains', (n) => `${'ae'[n % 2]}${n % 10}`),
   },
-  table: 'string',
-  modifiers: () => ['exact', 'contains'],
-  reading: ({ number }, modifier) => buildStringReading(number, modifier),
-  index: indexString,
+  ...readBy('string', { '': parseBeginning, exact: parseWhole, contains: parsePart }),
+  index: (value, parameter, context, rows) => makeAll(indexStringInParts(value, parameter, context, rows)),
   indexInParts: indexStringInParts,
 };
 
-/** How texts are read that lie under `number`: a parameter's own, or those that stand beside codes. */
-export function buildStringReading(number: number, modifier: string): Reading | undefined {
-  const test = Object.hasOwn(tests, modifier) ? tests[modifier] : undefined;
-  if (test === undefined) return undefined;
-  return {
-    table: 'string',
-    number,
-    parse: (text: string, { name }: ValueContext) => test(unescapeValue(text, name), name),
-  };
-}
-
-function startsWith(literal: string, name: string): Test {
-  const prefix = boundPrefix(requireText(foldText(literal), name));
+/** Texts that begin with the value. */
+export function parseBeginning(text: string, context: ValueContext): Test {
+  const prefix = requirePrefix(text, context);
   return {
     where: sql`value >= ${prefix} AND value < ${prefix + lastCharacter}`,
     order: 'value',
@@ -70,39 +48,29 @@ function startsWith(literal: string, name: string): Test {
   };
 }
 
-function contains(literal: string, name: string): Test {
-  const part = boundPrefix(requireText(foldText(literal), name));
-  return { where: sql`position(${part} in value) > 0`, order: 'value', selectivity: selectivities.most, scans: true };
+function parsePart(text: string, context: ValueContext): Test {
+  const where = sql`position(${requirePrefix(text, context)} in value) > 0`;
+  return { where, order: 'value', selectivity: selectivities.most, scans: true };
 }
 
-function exact(literal: string, name: string): Test {
+function parseWhole(text: string, { name }: ValueContext): Test {
+  const literal = unescapeValue(text, name);
   if (literal === '') refuseValue(name, 'has no value');
-  const original = exactForm(literal);
-  return {
-    where: sql`value = ${boundKey(foldText(literal))} AND original = ${original}`,
-    order: 'rid',
-    selectivity: selectivities.one,
-  };
+  // Canonically equivalent texts are the same text.
+  const original = boundKey(literal.normalize('NFC'));
+  const where = sql`value = ${boundKey(foldText(literal))} AND original = ${original}`;
+  return { where, order: 'rid', selectivity: selectivities.one };
 }
 
-function requireText(folded: string, name: string): string {
+function requirePrefix(text: string, { name }: ValueContext): string {
+  const folded = foldText(unescapeValue(text, name));
   if (folded === '') refuseValue(name, 'needs a value with at least one letter or digit: punctuation is not searched');
-  return folded;
-}
-
-/** Canonically equivalent texts are the same text. */
-function exactForm(text: string): string {
-  return boundKey(text.normalize('NFC'));
+  return boundPrefix(folded);
 }
 
 /** String elements of the datatypes that a string parameter searches as a whole. */
 const nameParts = ['text', 'family', 'given', 'prefix', 'suffix'];
 const addressParts = ['text', 'line', 'city', 'district', 'state', 'postalCode', 'country'];
-
-/** Adds the rows of one selected value. */
-function indexString(value: TypedValue, parameter: Parameter, context: unknown, rows: IndexRowBuilder): void {
-  makeAll(indexStringInParts(value, parameter, context, rows));
-}
 
 function* indexStringInParts(
   { type, value, path }: TypedValue,
@@ -120,9 +88,7 @@ function* indexStringInParts(
 
 function* addParts(value: JsonValue, parts: readonly string[], number: number, rows: IndexRowBuilder): RowParts {
   for (const part of parts) {
-    for (const text of listTexts(value, part)) {
-      yield* indexTextInParts(text, number, rows);
-    }
+    for (const text of listTexts(value, part)) yield* indexTextInParts(text, number, rows);
   }
 }
 
@@ -134,9 +100,7 @@ function* indexName(name: JsonValue, number: number, rows: IndexRowBuilder): Row
   addWords(family, number, rows);
   yield family.length;
   const given = listTexts(name, 'given');
-  if (given.length === 0) return;
-  const whole = [...given, family].join(' ');
-  rows.string(number, yield* foldInParts(whole), '');
+  if (given.length > 0) rows.string(number, yield* foldInParts([...given, family].join(' ')), '');
 }
 
 function* indexTextInParts(text: string, number: number, rows: IndexRowBuilder): RowParts {

@@ -20,7 +20,7 @@ import {
   type Test,
   type ValueContext,
 } from './kind.ts';
-import { buildStringReading, indexText } from './string.ts';
+import { indexText, parseBeginning } from './string.ts';
 import { foldCase } from './text-folding.ts';
 import { codeForms, normalizeCoding } from './token-forms.ts';
 
@@ -49,12 +49,12 @@ function holds({ dataTypes }: ParameterFacts, types: readonly string[]): boolean
 /** How values after one of `listTokenModifiers` are read; undefined for any other. */
 export function buildModifiedReading(parameter: Parameter, modifier: string): Reading | undefined {
   if (!listTokenModifiers(parameter).includes(modifier)) return undefined;
-  const { number } = parameter;
+  const { number, numberIn } = parameter;
   switch (modifier) {
     case 'text':
-      return buildStringReading(textNumber(parameter), '');
+      return { table: 'string', number: numberIn('text'), parse: parseBeginning };
     case 'of-type':
-      return { table: 'token', number: typedNumber(parameter), parse: parseTyped };
+      return { table: 'token', number: numberIn('of-type'), parse: parseTyped };
     case 'below':
       return { table: 'token', number, parse: parseBelow };
     case 'not-in':
@@ -62,14 +62,6 @@ export function buildModifiedReading(parameter: Parameter, modifier: string): Re
     default:
       return { table: 'token', number, parse: (text, context) => parseCodes(modifier, text, context) };
   }
-}
-
-function textNumber({ numberIn }: Parameter): number {
-  return numberIn('text');
-}
-
-function typedNumber({ numberIn }: Parameter): number {
-  return numberIn('of-type');
 }
 
 /** `system|code|value`, the first two of the identifier's type. */
@@ -130,20 +122,17 @@ function refuseCodes(found: PraxisError, name: string): never {
 }
 
 function codesTest(found: readonly CodeOfSystem[], facts: ParameterFacts): Test {
-  if (found.length === 0) return { where: sql`false`, order: 'rid', selectivity: selectivities.one };
   const bySystem = [...Map.groupBy(found, ({ system }) => system)].map(([system, codings]) => ({
     systems: systemsOf(system, facts),
     forms: [...new Set(codings.flatMap(({ code }) => codeForms(code, system, facts)))],
   }));
-  const where = sql.join(
-    bySystem.map(({ systems, forms }) => sql`(code = ANY (${forms}::text[]) AND ${isOneOf(systems)})`),
-    sql` OR `,
-  );
-  const pairs = bySystem.flatMap(({ systems, forms }) => forms.map((form) => ({ systems, form })));
-  const test = { where: sql`(${where})`, selectivity: selectivities.many };
+  const [first, ...others] = bySystem;
+  if (first === undefined) return { where: sql`false`, order: 'rid', selectivity: selectivities.one };
+  const wheres = bySystem.map(({ systems, forms }) => sql`(code = ANY (${forms}::text[]) AND ${isOneOf(systems)})`);
+  const test = { where: sql`(${sql.join(wheres, sql` OR `)})`, selectivity: selectivities.many };
   // Two systems with the same code would read one stretch of the index twice.
-  if (pairs.length > branchesMax || bySystem.length > 1) return { ...test, order: 'gathered' };
-  const branches = pairs.map(({ systems, form }) => sql`code = ${form} AND ${isOneOf(systems)}`);
+  if (others.length > 0 || first.forms.length > branchesMax) return { ...test, order: 'gathered' };
+  const branches = first.forms.map((form) => sql`code = ${form} AND ${isOneOf(first.systems)}`);
   return { ...test, branches, order: 'rid' };
 }
 
@@ -171,7 +160,7 @@ export function* indexModified(type: string, value: JsonValue, parameter: Parame
 
 function* indexTexts(text: string | undefined, parameter: Parameter, rows: IndexRowBuilder): RowParts {
   if (text === undefined) return;
-  indexText(text, textNumber(parameter), rows);
+  indexText(text, parameter.numberIn('text'), rows);
   yield text.length;
 }
 
@@ -184,6 +173,6 @@ function* indexTyped(identifier: JsonValue, parameter: Parameter, rows: IndexRow
     const system = findText(coding, 'system');
     const code = findText(coding, 'code');
     if (system === undefined || code === undefined || value === undefined) continue;
-    rows.token(typedNumber(parameter), computeSystemNumber(system), typedForm(system, code, value));
+    rows.token(parameter.numberIn('of-type'), computeSystemNumber(system), typedForm(system, code, value));
   }
 }

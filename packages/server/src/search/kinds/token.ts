@@ -1,13 +1,11 @@
 /**
  * token: codes, identifiers and other values that match as a whole. https://hl7.org/fhir/R4/search.html#token
  *
- * A kind of search parameter is one file: how a value of a query is read (`parseToken`), which rows a value of a
- * resource leaves in the index (`indexToken`), and which rows a query value matches (`buildTokenTest`, and in memory
- * `tokenMatches`). Both sides pass through the same functions (`codeForms`, `computeSystemNumber`), so they cannot drift apart.
+ * Indexing and reading pass through the same functions (`codeForms`, `computeSystemNumber`), so they cannot drift apart.
  */
 
 import type { JsonObject, JsonValue, TypedValue } from '@praxis/fhir';
-import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
+import { buildManyValuesSearch } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import type { IndexRowBuilder } from '../index/index-row-builder.ts';
 import { findText, listObjects } from '../json-values.ts';
@@ -44,17 +42,13 @@ const presence = '';
 export const token: SearchKind = {
   worstCase: {
     because: 'as many codes as one parameter takes, none of which may be there',
-    request: () =>
-      buildSearchRequest(
-        'Observation',
-        makeManyValues('code:not', (n) => `http://loinc.org|${n}-${n % 10}`),
-      ),
+    request: () => buildManyValuesSearch('Observation', 'code:not', (n) => `http://loinc.org|${n}-${n % 10}`),
   },
   table: 'token',
   modifiers: (parameter) => ['not', ...listTokenModifiers(parameter)],
   reading: (parameter, modifier) =>
     buildTokenReading(parameter.number, modifier) ?? buildModifiedReading(parameter, modifier),
-  index: indexToken,
+  index: (value, parameter, context, rows) => makeAll(indexTokenInParts(value, parameter, context, rows)),
   indexInParts: indexTokenInParts,
 };
 
@@ -122,9 +116,8 @@ function systemsOfNone(facts: ParameterFacts): readonly string[] {
 
 /** The token as a condition on rows of `index_token`. */
 export function buildTokenTest(asked: Token, facts: ParameterFacts): Test {
-  const bySystem =
-    asked.systems === undefined ? undefined : anyOf(sql`system`, asked.systems, sql`::bigint`, sql`::bigint[]`);
-  const { codes } = asked;
+  const { codes, systems } = asked;
+  const bySystem = systems && anyOf(sql`system`, systems, sql`::bigint`, sql`::bigint[]`);
   if (codes === undefined)
     return { where: bySystem ?? sql`code <> ${presence}`, order: 'value', selectivity: selectivities.most };
   const selectivity = selectivityOf(facts);
@@ -132,8 +125,8 @@ export function buildTokenTest(asked: Token, facts: ParameterFacts): Test {
     const byCode = anyOf(sql`code`, forms, sql.empty, sql`::text[]`);
     return bySystem === undefined ? byCode : sql`${byCode} AND ${bySystem}`;
   };
-  if (codes.length === 1) return { where: only(codes), order: 'rid', selectivity: selectivity };
-  return { where: only(codes), branches: codes.map((form) => only([form])), order: 'rid', selectivity: selectivity };
+  if (codes.length === 1) return { where: only(codes), order: 'rid', selectivity };
+  return { where: only(codes), branches: codes.map((form) => only([form])), order: 'rid', selectivity };
 }
 
 function anyOf(column: Sql, values: readonly string[], one: Sql, many: Sql): Sql {
@@ -150,11 +143,6 @@ function selectivityOf(facts: ParameterFacts): Selectivity {
 export function tokenMatches(asked: Token, system: string, code: string): boolean {
   if (asked.systems !== undefined && !asked.systems.includes(system)) return false;
   return asked.codes === undefined ? asked.systems !== undefined || code !== presence : asked.codes.includes(code);
-}
-
-/** Adds the rows of one selected value. */
-function indexToken(value: TypedValue, parameter: Parameter, context: IndexingContext, rows: IndexRowBuilder): void {
-  makeAll(indexTokenInParts(value, parameter, context, rows));
 }
 
 function* indexTokenInParts(
@@ -202,9 +190,6 @@ function addCoding(value: JsonValue, number: number, rows: IndexRowBuilder): voi
 
 /** Adds the row of an Identifier under `number`. */
 export function addIdentifier(value: JsonValue | JsonObject, number: number, rows: IndexRowBuilder): void {
-  rows.token(
-    number,
-    computeSystemNumber(findText(value, 'system') ?? ''),
-    foldCase(findText(value, 'value') ?? presence),
-  );
+  const system = computeSystemNumber(findText(value, 'system') ?? '');
+  rows.token(number, system, foldCase(findText(value, 'value') ?? presence));
 }

@@ -3,40 +3,23 @@
  * https://hl7.org/fhir/R4/search.html#uri
  */
 
-import type { TypedValue } from '@praxis/fhir';
-import { buildSearchRequest, makeManyValues } from '../../base/worst-case.ts';
+import { buildManyValuesSearch } from '../../base/worst-case.ts';
 import { sql } from '../../database/sql.ts';
 import { boundKey, keptBytes } from '../index/bounded-key.ts';
-import type { IndexRowBuilder } from '../index/index-row-builder.ts';
 import { noSystem } from '../numbers.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
-import { type Parameter, type Reading, type SearchKind, selectivities, type Test, type ValueContext } from './kind.ts';
-
-const readings: Readonly<Record<string, (text: string, context: ValueContext) => Test>> = {
-  '': parseUriTest,
-  above: parseAbove,
-  below: parseBelow,
-};
+import { readBy, type SearchKind, selectivities, type Test, type ValueContext } from './kind.ts';
 
 export const uri: SearchKind = {
   worstCase: {
     because: 'as many prefixes as one parameter takes',
-    request: () =>
-      buildSearchRequest(
-        'ValueSet',
-        makeManyValues('url:below', (n) => `http://example.com/${n}/`, 50),
-      ),
+    request: () => buildManyValuesSearch('ValueSet', 'url:below', (n) => `http://example.com/${n}/`, 50),
   },
-  table: 'token',
-  modifiers: () => ['above', 'below'],
-  reading: readingOf,
-  index: indexUri,
+  ...readBy('token', { '': parseUriTest, above: parseAbove, below: parseBelow }),
+  index({ value }, { number }, _context, rows) {
+    if (typeof value === 'string') rows.token(number, noSystem, value);
+  },
 };
-
-function readingOf({ number }: Parameter, modifier: string): Reading | undefined {
-  const parse = Object.hasOwn(readings, modifier) ? readings[modifier] : undefined;
-  return parse && { table: 'token', number, parse };
-}
 
 function parseUriTest(text: string, { name }: ValueContext): Test {
   const literal = unescapeValue(text, name);
@@ -52,12 +35,8 @@ function parseBelow(text: string, { name }: ValueContext): Test {
   const inside = sql`code >= ${`${root}/`} AND code < ${`${root}0`}`;
   if (url !== root) return { where: inside, order: 'value', selectivity: selectivities.part };
   const itself = sql`code = ${root}`;
-  return {
-    where: sql`(${itself} OR ${inside})`,
-    branches: [itself, sql`${inside}`],
-    order: 'value',
-    selectivity: selectivities.part,
-  };
+  const where = sql`(${itself} OR ${inside})`;
+  return { where, branches: [itself, inside], order: 'value', selectivity: selectivities.part };
 }
 
 /** The URL itself and those that it begins with, down to the root of its host. */
@@ -79,9 +58,4 @@ function requireUrl(text: string, name: string): string {
   if (!absoluteUrl.test(url)) refuseValue(name, 'takes an absolute URL: only URLs have a hierarchy, URNs have none');
   if (Buffer.byteLength(url) >= keptBytes) refuseValue(name, `takes a URL of fewer than ${keptBytes} bytes`);
   return url;
-}
-
-/** Adds the row of one selected value. */
-export function indexUri(value: TypedValue, parameter: Parameter, _context: unknown, rows: IndexRowBuilder): void {
-  if (typeof value.value === 'string') rows.token(parameter.number, noSystem, value.value);
 }

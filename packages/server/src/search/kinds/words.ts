@@ -5,7 +5,7 @@
  * whether they are of the narrative. A search reads all of them unless another parameter leads (docs/decisions/0122).
  */
 
-import type { TypedValue } from '@praxis/fhir';
+import { isJsonObject, type TypedValue } from '@praxis/fhir';
 import { buildSearchRequest, makeMany } from '../../base/worst-case.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { keptBytes } from '../index/bounded-key.ts';
@@ -28,13 +28,7 @@ export const content: SearchKind = {
         `_content=${encodeURIComponent(makeMany(10, (n) => `a${n} OR b`).join(' OR '))}`,
       ),
   },
-  table: 'string',
-  whole: true,
-  modifiers: () => [],
-  reading: ({ number }, modifier) =>
-    modifier === ''
-      ? { table: 'string', number, parse: (text, context) => parse(text, context, number, sql.empty) }
-      : undefined,
+  ...readWords(sql.empty),
   index: indexWords,
 };
 
@@ -44,26 +38,28 @@ export const narrative: SearchKind = {
     request: () =>
       buildSearchRequest('Patient', `_text=${encodeURIComponent(makeMany(10, (n) => `a${n} AND b`).join(' OR '))}`),
   },
-  table: 'string',
-  whole: true,
-  modifiers: () => [],
-  reading({ type }, modifier) {
-    const number = computeParameterNumber(type, '_content');
-    if (modifier !== '') return undefined;
-    return {
-      table: 'string',
-      number,
-      parse: (text, context) => parse(text, context, number, sql` AND original = ${ofNarrative}`),
-    };
-  },
+  ...readWords(sql` AND original = ${ofNarrative}`),
   index: () => undefined,
 };
 
-function parse(text: string, { name }: ValueContext, number: number, place: Sql): Test {
-  const query = parseWords(unescapeValue(text, name), name);
-  const where = rowCondition(query, { number, place });
+/** How words are read that lie in rows of a resource for which `place` holds. */
+function readWords(place: Sql): Pick<SearchKind, 'table' | 'whole' | 'modifiers' | 'reading'> {
+  return {
+    table: 'string',
+    whole: true,
+    modifiers: () => [],
+    reading({ type }, modifier) {
+      if (modifier !== '') return undefined;
+      const number = computeParameterNumber(type, '_content');
+      return { table: 'string', number, parse: (text, context) => parse(text, context, { number, place }) };
+    },
+  };
+}
+
+function parse(text: string, { name }: ValueContext, space: Space): Test {
+  const where = rowCondition(parseWords(unescapeValue(text, name), name), space);
   if (where === undefined) refuseValue(name, 'needs a word that has to be there, beside those after NOT');
-  return { where: sql`(${where})${place}`, order: 'gathered', selectivity: selectivities.most };
+  return { where: sql`(${where})${space.place}`, order: 'gathered', selectivity: selectivities.most };
 }
 
 interface Space {
@@ -125,7 +121,7 @@ function holdsWord({ word, open }: Extract<WordQuery, { kind: 'word' }>, column:
 
 /** Adds the words of a resource, as many to a row as fit. */
 function indexWords({ value }: TypedValue, { number }: Parameter, _context: unknown, rows: IndexRowBuilder): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || 'rawJSON' in value) return;
+  if (!isJsonObject(value)) return;
   const words = collectWords(value);
   for (const line of linesOf(words.narrative)) rows.string(number, line, ofNarrative);
   for (const line of linesOf(words.others)) rows.string(number, line, '');
