@@ -5,10 +5,11 @@ import type { SearchParameterKind } from '@praxis/fhir';
 import { sql } from '../../database/sql.ts';
 import { boundKey } from '../index/bounded-key.ts';
 import { parseDateValue } from '../kinds/date.ts';
-import { type Parameter, selectivities, type Test, type ValueContext } from '../kinds/kind.ts';
+import { type Parameter, selectivities, type ValueContext } from '../kinds/kind.ts';
+import { prefixes } from '../kinds/prefixes.ts';
 import { foldText } from '../kinds/text-folding.ts';
 import type { SearchCondition } from '../query/condition.ts';
-import type { Criterion } from '../query/criteria.ts';
+import { buildCriterion, type Criterion } from '../query/criteria.ts';
 import { refuseFilter } from './filter-expression.ts';
 
 export interface Compared {
@@ -36,27 +37,25 @@ const unequal =
     kind: 'all',
     type: parameter.type,
     conditions: [
-      { ...presentIn(parameter), negated: false },
+      buildCriterion(parameter, []),
       { kind: 'none', type: parameter.type, conditions: [equal(parameter, compared, context)] },
     ],
   });
 
 const present: Compare = (parameter, { value }) => {
   if (value !== 'true' && value !== 'false') refuseFilter('takes true or false after pr');
-  return { ...presentIn(parameter), negated: value === 'false' };
+  return { ...buildCriterion(parameter, []), negated: value === 'false' };
 };
 
-const wholeText: Compare = (parameter, { value }) =>
-  onRows(parameter, {
-    where: sql`value = ${boundKey(requireFolded(value))}`,
-    order: 'rid',
-    selectivity: selectivities.one,
-  });
+const wholeText: Compare = (parameter, { value }) => {
+  const where = sql`value = ${boundKey(requireFolded(value))}`;
+  return buildCriterion(parameter, [{ where, order: 'rid', selectivity: selectivities.one }]);
+};
 
 const endOfText: Compare = (parameter, { value }) => {
   const end = requireFolded(value);
   const where = sql`right(value, ${end.length}) = ${end}`;
-  return onRows(parameter, { where, order: 'value', selectivity: selectivities.most, scans: true });
+  return buildCriterion(parameter, [{ where, order: 'value', selectivity: selectivities.most, scans: true }]);
 };
 
 /** The periods have a moment in common. */
@@ -64,23 +63,12 @@ const overlaps: Compare = (parameter, compared, context) => {
   // A moment, of which no row of a date is kept.
   if (parameter.kind.table === 'resource') return criterionOf(parameter, '', escaped(compared), context);
   const { range } = parseDateValue(escaped(compared), context);
-  return onRows(parameter, {
-    where: sql`lo < ${range.hi} AND hi > ${range.lo}`,
-    order: 'value',
-    selectivity: selectivities.part,
-  });
+  const where = sql`lo < ${range.hi} AND hi > ${range.lo}`;
+  return buildCriterion(parameter, [{ where, order: 'value', selectivity: selectivities.part }]);
 };
 
 const ordered: Readonly<Record<string, Compare>> = {
-  eq: prefixed,
-  ne: prefixed,
-  gt: prefixed,
-  lt: prefixed,
-  ge: prefixed,
-  le: prefixed,
-  sa: prefixed,
-  eb: prefixed,
-  ap: prefixed,
+  ...Object.fromEntries(prefixes.map((prefix) => [prefix, prefixed])),
   pr: present,
 };
 
@@ -124,17 +112,7 @@ function criterionOf(parameter: Parameter, modifier: string, value: string, cont
   const reading = parameter.kind.reading(parameter, modifier);
   if (reading === undefined)
     return refuseFilter(`compares ${parameter.code} of ${parameter.type} by an operator that its values do not have`);
-  const { table, number, negated } = reading;
-  const tests = [reading.parse(value, context)];
-  return { kind: 'rows', parameter, table, number, negated: negated === true, tests };
-}
-
-function presentIn(parameter: Parameter): Omit<Criterion, 'negated'> {
-  return { kind: 'rows', parameter, table: parameter.kind.table, number: parameter.number, tests: [] };
-}
-
-function onRows(parameter: Parameter, test: Test): Criterion {
-  return { ...presentIn(parameter), negated: false, tests: [test] };
+  return buildCriterion(parameter, [reading.parse(value, context)], reading);
 }
 
 /** A value as search parameters write it: without separators of several values; in quotes no character has a meaning. */

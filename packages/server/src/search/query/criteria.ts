@@ -2,7 +2,7 @@
  * One search parameter of a query, read: which rows of which table decide, and how.
  * https://hl7.org/fhir/R4/search.html#multivalue and #modifiers
  */
-import type { Parameter, SearchTable, Test, ValueContext } from '../kinds/kind.ts';
+import type { Parameter, Reading, SearchTable, Test, ValueContext } from '../kinds/kind.ts';
 import { refuseValue, splitUnescaped } from './search-values.ts';
 
 /** A condition on the resource's own rows in an index table. */
@@ -45,14 +45,17 @@ export function parseCriterion(
     );
   }
   const tests = splitValues(text, { name, limits }).map((value) => reading.parse(value, context));
-  return {
-    kind: 'rows',
-    parameter,
-    table: reading.table,
-    number: reading.number,
-    negated: reading.negated === true,
-    tests,
-  };
+  return buildCriterion(parameter, tests, reading);
+}
+
+/** The criterion of tests on the rows of a parameter, which lie where `reading` says. */
+export function buildCriterion(
+  parameter: Parameter,
+  tests: readonly Test[],
+  reading: Omit<Reading, 'parse'> = { table: parameter.kind.table, number: parameter.number },
+): Criterion {
+  const { table, number, negated = false } = reading;
+  return { kind: 'rows', parameter, table, number, negated, tests };
 }
 
 /**
@@ -77,12 +80,5 @@ function modifiersOf(parameter: Parameter): string {
 
 function missing(text: string, { parameter, name }: ValueContext): Criterion {
   if (text !== 'true' && text !== 'false') refuseValue(name, 'takes true or false');
-  return {
-    kind: 'rows',
-    parameter,
-    table: parameter.kind.table,
-    number: parameter.number,
-    negated: text === 'true',
-    tests: [],
-  };
+  return { ...buildCriterion(parameter, []), negated: text === 'true' };
 }

@@ -5,7 +5,7 @@
 
 import { requireTokenParameter } from '../index/match.ts';
 import { buildTokenTest, parseToken } from '../kinds/token.ts';
-import type { Criterion } from './criteria.ts';
+import { buildCriterion, type Criterion } from './criteria.ts';
 import { splitUnescaped } from './search-values.ts';
 
 /** Row criteria of access entries: token values (`system|code`, `code`), ORed. */
@@ -36,5 +36,5 @@ function tokenCriterion(type: string, { parameter: code, values }: RowCriterion)
     .flatMap((value) => splitUnescaped(value, ','))
     .map((value) => buildTokenTest(parseToken(value, code, parameter.facts), parameter.facts));
   if (tests.length === 0) throw new TypeError(`the row criterion on ${type} ${code} has no values`);
-  return { kind: 'rows', parameter, table: 'token', number: parameter.number, negated: false, tests };
+  return buildCriterion(parameter, tests);
 }
