@@ -55,8 +55,8 @@ export function sql(strings: TemplateStringsArray, ...values: readonly unknown[]
 /** Nothing: splices to no text and no values. */
 sql.empty = branded(new Fragment([''], [], ''));
 
-/** The fragments one after another with `separator` between them; `sql.empty` for an empty list. */
-sql.join = (fragments: readonly Sql[], separator: Sql): Sql => {
+/** The fragments one after another with `separator` between them, a comma by default; `sql.empty` for an empty list. */
+sql.join = (fragments: readonly Sql[], separator: Sql = sql`, `): Sql => {
   if (fragments.length === 0) return sql.empty;
   const pieces = [''];
   const values: unknown[] = [];

@@ -32,22 +32,22 @@ export function planLabels(
   const groups = buildMandatoryGroups(type, mandatory);
   const visible = groups.length === 0 ? sql.empty : sql` AND ${buildMandatoryCondition(firm, groups, 'nested-loop')}`;
   const rowsOf = (param: Sql): Sql => sql`FROM index_token d WHERE d.firm = ${firm} AND d.param = ${param}`;
-  const [profile, ...codings] = labelCodes.map((code) => sql`(${computeParameterNumber(type, code)}::int)`);
+  const [profile = sql.empty, ...codings] = labelCodes.map((code) => sql`(${computeParameterNumber(type, code)}::int)`);
   const next = (param: Sql, after: Sql): Sql =>
     sql`SELECT d.code ${rowsOf(param)}${after}${visible} ORDER BY d.code LIMIT 1`;
   const rowsOfCode = sql`${rowsOf(sql`c.param`)} AND d.code = c.code${visible}`;
   return sql`
     WITH RECURSIVE codes AS (
-      SELECT p.param, n.code FROM (VALUES ${sql.join([profile ?? sql.empty, ...codings], sql`, `)}) p (param)
+      SELECT p.param, n.code FROM (VALUES ${sql.join([profile, ...codings])}) p (param)
         CROSS JOIN LATERAL (${next(sql`p.param`, sql.empty)}) n
       UNION ALL
       SELECT c.param, n.code FROM codes c CROSS JOIN LATERAL (${next(sql`c.param`, sql` AND d.code > c.code`)}) n),
     page AS MATERIALIZED (
       SELECT DISTINCT s.rid FROM (
         SELECT s.rid FROM (SELECT param, code FROM codes LIMIT ${labelsMax}) c CROSS JOIN LATERAL (
-          (SELECT d.rid ${rowsOfCode} AND c.param = ${profile ?? sql.empty} ORDER BY d.rid LIMIT 1)
+          (SELECT d.rid ${rowsOfCode} AND c.param = ${profile} ORDER BY d.rid LIMIT 1)
           UNION ALL
-          (SELECT min(d.rid) ${rowsOfCode} AND c.param <> ${profile ?? sql.empty} GROUP BY d.system)) s
+          (SELECT min(d.rid) ${rowsOfCode} AND c.param <> ${profile} GROUP BY d.system)) s
         LIMIT ${labelsMax}) s)
     SELECT e.epoch, r.rtype, r.id, r.vid, r.lu,
       CASE WHEN ${isWithinBytes(sql`octet_length(r.content)`, sql`ORDER BY page.rid`, bytesMax)} THEN r.content END AS content, page.rid

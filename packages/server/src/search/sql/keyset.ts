@@ -43,7 +43,7 @@ function turned(column: Ordered): Ordered {
 
 /** `ORDER BY …` by the columns, the last of which is the resource's number. */
 export function orderBy(columns: readonly Ordered[]): Sql {
-  return sql`ORDER BY ${sql.join(columns.map(sortTerm), sql`, `)}`;
+  return sql`ORDER BY ${sql.join(columns.map(sortTerm))}`;
 }
 
 function sortTerm({ expression, descending, nulls }: Ordered): Sql {
@@ -60,25 +60,16 @@ export function buildAfterCondition(columns: readonly Ordered[], row: RowPlace):
   if (columns.length !== values.length)
     throw new TypeError(`a cursor of ${values.length} values for ${columns.length} columns`);
   if (columns.every(({ nulls, descending }) => nulls === 'none' && descending === columns[0]?.descending)) {
-    return afterInOneDirection(columns, values);
+    return compareColumns(columns, columns[0]?.descending ? sql`<` : sql`>`, values);
   }
-  return columns.reduceRight<Sql>(
-    (rest, column, index) => afterColumn(column, values[index] ?? null, rest),
-    sql`false`,
-  );
+  return columns.reduceRight((rest, column, place) => afterColumn(column, values[place] ?? null, rest), sql`false`);
 }
 
 /** A comparison of whole rows, which the index answers. */
-function afterInOneDirection(columns: readonly Ordered[], values: readonly (string | null)[]): Sql {
-  const left = sql.join(
-    columns.map(({ expression }) => expression),
-    sql`, `,
-  );
-  const right = sql.join(
-    columns.map(({ cast }, index) => sql`${values[index] ?? null}${cast}`),
-    sql`, `,
-  );
-  return columns[0]?.descending ? sql`(${left}) < (${right})` : sql`(${left}) > (${right})`;
+export function compareColumns(columns: readonly Ordered[], operator: Sql, values: readonly (string | null)[]): Sql {
+  const left = sql.join(columns.map(({ expression }) => expression));
+  const right = sql.join(columns.map(({ cast }, place) => sql`${values[place] ?? null}${cast}`));
+  return sql`(${left}) ${operator} (${right})`;
 }
 
 /** After it in this column, or equal in it and after it in the rest. */

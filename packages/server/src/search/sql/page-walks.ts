@@ -9,6 +9,7 @@ import { buildFencedRowSource, buildRowSource, tables } from './exists-subquery.
 import {
   buildAfterCondition,
   buildRidColumn,
+  compareColumns,
   type Direction,
   type Ordered,
   orderBy,
@@ -100,12 +101,10 @@ export function selectNextByColumns(
 ): Sql {
   const own = orientColumns(direction, buildWalkColumns(driving.columns, descending));
   const order = [...own, buildRidColumn(rid, own)];
-  const names = sql.join([rid, ...own.map(({ expression }) => expression)], sql`, `);
+  const names = sql.join([rid, ...own.map(({ expression }) => expression)]);
   const begin = afterRow(own, order, row);
-  const conditions = sql.join(
-    [...firstRowOnly(wanted, driving, descending), ...buildOtherConditions(wanted, driving, 'nested-loop')],
-    and,
-  );
+  const others = buildOtherConditions(wanted, driving, 'nested-loop');
+  const conditions = sql.join([...firstRowOnly(wanted, driving, descending), ...others], and);
   const select = driving.repeats ? sql`SELECT DISTINCT` : sql`SELECT`;
   const parts = driving.branches.map((branch) => {
     const rows = sql.join([...gate, ...buildSourceConditions(wanted, driving), ...begin, sql`(${branch})`], and);
@@ -118,14 +117,8 @@ export function selectNextByColumns(
 /** Of several rows of a resource that pass, the first in the order stands for it, whichever way the order is walked. */
 function firstRowOnly({ firm }: Wanted, driving: DrivingIndex, descending: boolean): readonly Sql[] {
   if (!driving.repeats) return [];
-  const mine = sql.join(
-    driving.columns.map(({ name }) => sql`d.${name}`),
-    sql`, `,
-  );
-  const other = sql.join(
-    driving.columns.map(({ name }) => sql`t.${name}`),
-    sql`, `,
-  );
+  const mine = sql.join(driving.columns.map(({ name }) => sql`d.${name}`));
+  const other = sql.join(driving.columns.map(({ name }) => sql`t.${name}`));
   const earlier = descending ? sql`(${other}) > (${mine})` : sql`(${other}) < (${mine})`;
   const rows = buildFencedRowSource(firm, driving.table, driving.number, rid);
   return [sql`(SELECT 1 ${rows} AND (${driving.where}) AND ${earlier} LIMIT 1) IS NULL`];
@@ -136,15 +129,7 @@ function afterRow(own: readonly Ordered[], order: readonly Ordered[], row: RowPl
   if (row === undefined) return [];
   const whole = buildAfterCondition(order, row);
   if (order.length === own.length + 1) return [whole];
-  const columns = sql.join(
-    own.map(({ expression }) => expression),
-    sql`, `,
-  );
-  const values = sql.join(
-    own.map(({ cast }, place) => sql`${row.keys[place] ?? null}${cast}`),
-    sql`, `,
-  );
-  return [own[0]?.descending ? sql`(${columns}) <= (${values})` : sql`(${columns}) >= (${values})`, whole];
+  return [compareColumns(own, own[0]?.descending ? sql`<=` : sql`>=`, row.keys), whole];
 }
 
 /** The next resources in the order of sort keys that are looked up for each: `rid`, `k0`, `k1`, …. */
@@ -163,12 +148,7 @@ export function selectFirstBySortKeys(
   return sql`SELECT ${selectList(number, columns)} FROM (${found} OFFSET 0) h${joins} ${begin}${orderBy(order)} LIMIT ${limit}`;
 }
 
-/** That a resource of `d` lacks the key; a join, since it is asked of many resources at once. */
-export function lacksKey(firm: number, { table, number, sortable }: SortKey): Sql {
-  return sql`NOT EXISTS (SELECT 1 ${buildRowSource(firm, table, number, rid)} AND ${sortable})`;
-}
-
-/** The opposite. */
+/** That a resource of `d` has the key; a join, since it is asked of many resources at once. */
 export function hasKey(firm: number, { table, number, sortable }: SortKey): Sql {
   return sql`EXISTS (SELECT 1 ${buildRowSource(firm, table, number, rid)} AND ${sortable})`;
 }

@@ -17,54 +17,39 @@ export function buildWalkColumns(columns: readonly OrderColumn[], descending: bo
   return columns.map(({ name, cast }) => ({ expression: sql`d.${name}`, cast, descending, nulls: 'none' }));
 }
 
-export interface LookedUp {
-  /** Joins that yield the columns. */
-  readonly joins: Sql;
-  readonly columns: readonly Ordered[];
+/** The columns of a sort key. */
+export function listKeyColumns({ columns, descending, always }: SortKey): readonly Omit<Ordered, 'expression'>[] {
+  return columns.map(({ cast }) => ({ cast, descending, nulls: always ? 'none' : 'last' }));
+}
+
+/** The columns as `table` has them, under their names in a page, from `k<first>` on. */
+export function nameColumns(columns: readonly Omit<Ordered, 'expression'>[], table: Sql, first = 0): Ordered[] {
+  return columns.map((column, index) => ({ ...column, expression: sql`${table}.${nameSortColumn(first + index)}` }));
 }
 
 /**
- * The sort keys of the resource numbered `rid`: of each key the value that comes first in its direction, or NULL.
+ * The sort keys of the resource numbered `rid`: of each key the value that comes first in its direction, or NULL; with the
+ * joins that yield them.
  * @param first place of the first column among the sort columns of the page
  */
-export function buildLookupColumns(firm: number, keys: readonly SortKey[], rid: Sql, first: number): LookedUp {
+export function buildLookupColumns(firm: number, keys: readonly SortKey[], rid: Sql, first: number) {
   const joins: Sql[] = [];
   const columns: Ordered[] = [];
   for (const key of keys) {
-    const table = sql.identifier(`s${first + columns.length}`);
-    const own = key.columns.map(({ name, cast }, index) => ({
-      source: sql`t.${name}`,
-      name: nameSortColumn(first + columns.length + index),
-      cast,
-    }));
-    const list = sql.join(
-      own.map(({ source, name }) => sql`${source} AS ${name}`),
-      sql`, `,
-    );
-    const order = sql.join(
-      own.map(({ source }) => (key.descending ? sql`${source} DESC` : source)),
-      sql`, `,
-    );
+    const place = first + columns.length;
+    const table = sql.identifier(`s${place}`);
+    const list = key.columns.map(({ name }, index) => sql`t.${name} AS ${nameSortColumn(place + index)}`);
+    const order = key.columns.map(({ name }) => (key.descending ? sql`t.${name} DESC` : sql`t.${name}`));
     const rows = buildFencedRowSource(firm, key.table, key.number, rid);
     joins.push(
-      sql` LEFT JOIN LATERAL (SELECT ${list} ${rows} AND ${key.sortable} ORDER BY ${order} LIMIT 1) ${table} ON true`,
+      sql` LEFT JOIN LATERAL (SELECT ${sql.join(list)} ${rows} AND ${key.sortable} ORDER BY ${sql.join(order)} LIMIT 1) ${table} ON true`,
     );
-    for (const { name, cast } of own) {
-      columns.push({
-        expression: sql`${table}.${name}`,
-        cast,
-        descending: key.descending,
-        nulls: key.always ? 'none' : 'last',
-      });
-    }
+    columns.push(...nameColumns(listKeyColumns(key), table, place));
   }
   return { joins: sql.join(joins, sql.empty), columns };
 }
 
 /** `rid` and the columns under their names in a page. */
 export function selectList(rid: Sql, columns: readonly Pick<Ordered, 'expression'>[]): Sql {
-  return sql.join(
-    [rid, ...columns.map(({ expression }, place) => sql`${expression} AS ${nameSortColumn(place)}`)],
-    sql`, `,
-  );
+  return sql.join([rid, ...columns.map(({ expression }, place) => sql`${expression} AS ${nameSortColumn(place)}`)]);
 }
