@@ -13,7 +13,6 @@ import type { Ordered } from './keyset.ts';
 import { drivesFew, type Wanted } from './matching-ids.ts';
 import {
   hasKey,
-  lacksKey,
   type PageRange,
   selectFirstByColumns,
   selectFirstByNumber,
@@ -21,7 +20,7 @@ import {
   selectFirstLacking,
   selectNextByColumns,
 } from './page-walks.ts';
-import { nameSortColumn } from './sort-columns.ts';
+import { buildWalkColumns, listKeyColumns, nameColumns, nameSortColumn } from './sort-columns.ts';
 
 export interface PagePlan {
   /** Common table expressions that `page` reads, each `name AS …`. */
@@ -41,6 +40,15 @@ const walkedMax = 3000;
 /** As `gatheredMax`, with several sort keys: the walk then has to complete groups of equal rows, whatever their size. */
 const gatheredInGroupsMax = 2000;
 
+/** A sorted range of a search: what drives the search, and what is walked in the order of the first key. */
+interface SortedRange {
+  readonly wanted: Wanted;
+  readonly driving: DrivingIndex;
+  readonly walk: DrivingIndex;
+  readonly keys: readonly [SortKey, ...SortKey[]];
+  readonly range: PageRange;
+}
+
 /** The plan of the range of a search, in the order of `sort`, or without one in the order of the driving index. */
 export function choosePagePlan(wanted: Wanted, sort: readonly SortKey[], range: PageRange): PagePlan {
   const driving = chooseDrivingIndex(wanted);
@@ -51,15 +59,14 @@ export function choosePagePlan(wanted: Wanted, sort: readonly SortKey[], range: 
     return choosePagePlan(wanted, parseSort(wanted.type, key, noSearchParameters), range);
   }
   const walk = chooseSortDrivingIndex(first, driving, wanted);
-  if (readSameRows(walk, driving) || driving === allOfType) return walked(wanted, walk, driving, first, more, range);
+  const sorted: SortedRange = { wanted, driving, walk, keys: [first, ...more], range };
+  if (driving === allOfType && more.length === 0 && !neverLacking(wanted, first)) return walkedThenById(sorted);
+  if (readSameRows(walk, driving) || driving === allOfType) return walkedThenSorted(sorted);
   if (driving.selectivity < selectivities.some) {
     return { parts: [], page: selectFirstBySortKeys(wanted, driving, sort, range, []), order: orderOfKeys(sort) };
   }
   // Of two branches, the one that is cut off might have rows before the last of the other.
-  const bounded = more.length === 0 && walk.branches.length === 1;
-  return bounded
-    ? triedWalk(wanted, walk, driving, first, range)
-    : gatedWalk(wanted, walk, driving, first, more, range);
+  return more.length === 0 && walk.branches.length === 1 ? triedWalk(sorted) : gatedWalk(sorted);
 }
 
 /**
@@ -76,30 +83,15 @@ function impliedKey({ criteria }: Wanted, driving: DrivingIndex): string | undef
 function inOrderOfDrivingIndex(wanted: Wanted, driving: DrivingIndex, range: PageRange): PagePlan {
   if (driving.order !== 'value') return { parts: [], page: selectFirstByNumber(wanted, driving, range), order: [] };
   const page = selectFirstByColumns(wanted, { driving, descending: false, more: [], gate: [] }, range);
-  return {
-    parts: [],
-    page,
-    order: pageColumns(driving.columns.map(({ cast }) => ({ cast, descending: false, nulls: 'none' }))),
-  };
-}
-
-/** The index of the first key is walked; what lacks the key comes after it. */
-function walked(
-  wanted: Wanted,
-  walk: DrivingIndex,
-  driving: DrivingIndex,
-  first: SortKey,
-  more: readonly SortKey[],
-  range: PageRange,
-): PagePlan {
-  const byId = driving === allOfType && more.length === 0 && !neverLacking(wanted, first);
-  if (byId) return walkedThenById(wanted, walk, first, range);
-  return walkedThenSorted(wanted, walk, driving, [first, ...more], range, []);
+  return { parts: [], page, order: nameColumns(buildWalkColumns(driving.columns, false), sql`page`) };
 }
 
 /** With a last column for the id, by which resources without the key are ordered: so they can be walked, too. */
-function walkedThenById(wanted: Wanted, walk: DrivingIndex, first: SortKey, range: PageRange): PagePlan {
-  const order = pageColumns([...columnsOf(first), { cast: sql`::text`, descending: false, nulls: 'last' }]);
+function walkedThenById({ wanted, walk, keys: [first], range }: SortedRange): PagePlan {
+  const order = nameColumns(
+    [...listKeyColumns(first), { cast: sql`::text`, descending: false, nulls: 'last' }],
+    sql`page`,
+  );
   const noId = sql`NULL::text AS ${nameSortColumn(order.length - 1)}`;
   const found = nullsLastStages(range, {
     having(from, gate) {
@@ -112,19 +104,13 @@ function walkedThenById(wanted: Wanted, walk: DrivingIndex, first: SortKey, rang
   return { ...found, order };
 }
 
-function walkedThenSorted(
-  wanted: Wanted,
-  walk: DrivingIndex,
-  driving: DrivingIndex,
-  keys: readonly [SortKey, ...SortKey[]],
-  range: PageRange,
-  gate: readonly Sql[],
-): PagePlan {
+/** The index of the first key is walked; what lacks the key comes after it. */
+function walkedThenSorted({ wanted, driving, walk, keys, range }: SortedRange, gate: readonly Sql[] = []): PagePlan {
   const [first, ...more] = keys;
   const having = (from: PageRange, also: readonly Sql[]): Sql =>
     selectFirstByColumns(wanted, { driving: walk, descending: first.descending, more, gate: [...gate, ...also] }, from);
   const lacking = (from: PageRange, also: readonly Sql[]): Sql =>
-    selectFirstBySortKeys(wanted, driving, keys, from, [...gate, ...also, lacksKey(wanted.firm, first)]);
+    selectFirstBySortKeys(wanted, driving, keys, from, [...gate, ...also, sql`NOT ${hasKey(wanted.firm, first)}`]);
   const order = orderOfKeys(keys);
   if (neverLacking(wanted, first)) return { parts: [], page: sql`(${having(range, [])})`, order };
   return { ...nullsLastStages(range, { having, lacking }), order };
@@ -162,13 +148,7 @@ function stagesOf({ direction, row }: PageRange): readonly [Stage, Stage?] {
  * as far as it matters: few are sorted. Many are likely to fill the page among the next rows of the sort key's index;
  * if they do not, they are sorted as well. Parts that are not needed are not executed.
  */
-function triedWalk(
-  wanted: Wanted,
-  walk: DrivingIndex,
-  driving: DrivingIndex,
-  first: SortKey,
-  range: PageRange,
-): PagePlan {
+function triedWalk({ wanted, driving, walk, keys: [first], range }: SortedRange): PagePlan {
   const order = orderOfKeys([first]);
   const { limit } = range;
   if (stagesOf(range)[0] === 'lacking') {
@@ -176,17 +156,13 @@ function triedWalk(
       selectFirstBySortKeys(wanted, driving, [first], from, gate);
     const found = nullsLastStages(range, {
       having: (from, gate) => sorted(from, [...gate, hasKey(wanted.firm, first)]),
-      lacking: (from, gate) => sorted(from, [...gate, lacksKey(wanted.firm, first)]),
+      lacking: (from, gate) => sorted(from, [...gate, sql`NOT ${hasKey(wanted.firm, first)}`]),
     });
     return { ...found, order };
   }
-  const many = [sql`(SELECT NOT few FROM gate)`];
-  const next = selectNextByColumns(
-    wanted,
-    { driving: walk, descending: first.descending, more: [], gate: many },
-    range,
-    walkedMax,
-  );
+  const gate = [sql`(SELECT NOT few FROM gate)`];
+  const walking = { driving: walk, descending: first.descending, more: [], gate };
+  const next = selectNextByColumns(wanted, walking, range, walkedMax);
   const sorted = selectFirstBySortKeys(wanted, driving, [first], range, [unfilled(sql`walked`, limit)]);
   return {
     parts: [
@@ -199,16 +175,9 @@ function triedWalk(
 }
 
 /** As `triedWalk`; but once begun, the walk goes on to the end. */
-function gatedWalk(
-  wanted: Wanted,
-  walk: DrivingIndex,
-  driving: DrivingIndex,
-  first: SortKey,
-  more: readonly SortKey[],
-  range: PageRange,
-): PagePlan {
-  const keys = [first, ...more] as const;
-  const selection = walkedThenSorted(wanted, walk, driving, keys, range, [sql`(SELECT NOT few FROM gate)`]);
+function gatedWalk(asked: SortedRange): PagePlan {
+  const { wanted, driving, keys, range } = asked;
+  const selection = walkedThenSorted(asked, [sql`(SELECT NOT few FROM gate)`]);
   const sorted = selectFirstBySortKeys(wanted, driving, keys, range, [sql`(SELECT few FROM gate)`]);
   return {
     parts: [sql`gate AS MATERIALIZED (${drivesFew(wanted, driving, gatheredInGroupsMax)})`, ...selection.parts],
@@ -223,22 +192,11 @@ function unfilled(part: Sql, limit: number): Sql {
 
 /** Whether every match has the key: every resource has it, or a criterion asks for a value of it. */
 function neverLacking({ criteria }: Wanted, { parameter, number, always }: SortKey): boolean {
-  return (
-    always ||
-    criteria
-      .filter(isCriterion)
-      .some((criterion) => criterion.parameter === parameter && criterion.number === number && !criterion.negated)
-  );
+  if (always) return true;
+  const own = criteria.filter(isCriterion).filter((criterion) => criterion.parameter === parameter);
+  return own.some((criterion) => criterion.number === number && !criterion.negated);
 }
 
 function orderOfKeys(keys: readonly SortKey[]): readonly Ordered[] {
-  return pageColumns(keys.flatMap(columnsOf));
-}
-
-function columnsOf({ columns, descending, always }: SortKey): readonly Omit<Ordered, 'expression'>[] {
-  return columns.map(({ cast }) => ({ cast, descending, nulls: always ? 'none' : 'last' }));
-}
-
-function pageColumns(columns: readonly Omit<Ordered, 'expression'>[]): readonly Ordered[] {
-  return columns.map((column, place) => ({ ...column, expression: sql`page.${nameSortColumn(place)}` }));
+  return nameColumns(keys.flatMap(listKeyColumns), sql`page`);
 }
