@@ -9,7 +9,6 @@
 import { type Sql, sql } from '../../database/sql.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { getTypeNumber } from '../numbers.ts';
-import type { Criterion } from '../query/criteria.ts';
 import { buildMandatoryGroups, type RowCriterion } from '../query/row-criteria.ts';
 import { buildMandatoryCondition } from '../sql/exists-subquery.ts';
 
@@ -88,7 +87,8 @@ function outgoingTargets({ scope: { firm }, outgoing, targets, known }: IncludeR
   const rids = outgoing.map(({ rid }) => rid);
   const parameters = outgoing.map(({ parameter }) => parameter);
   const types = outgoing.map(({ target }) => (target === undefined ? anyTarget : getTypeNumber(target)));
-  const allowed = [...targets.keys()].map(getTypeNumber);
+  const visible = [...targets].map(([type, restriction]) => ({ number: getTypeNumber(type), type, restriction }));
+  const allowed = visible.map(({ number }) => number);
   return sql`
     SELECT goal.rid
     FROM unnest(${rids}::bigint[], ${parameters}::int[], ${types}::smallint[]) AS l(rid, param, target)
@@ -97,11 +97,7 @@ function outgoingTargets({ scope: { firm }, outgoing, targets, known }: IncludeR
         AND l.target IN (${anyTarget}, i.target_rtype) AND i.target_rtype = ANY (${allowed}::smallint[]) OFFSET 0) i
     CROSS JOIN LATERAL (
       SELECT r.rid FROM resource r WHERE r.firm = ${firm} AND r.rtype = i.target_rtype AND r.id = i.target_id AND r.content IS NOT NULL OFFSET 0) goal
-    WHERE goal.rid <> ALL (${known}::bigint[])${onlyVisible(
-      firm,
-      [...targets].map(([type, restriction]) => ({ number: getTypeNumber(type), type, restriction })),
-      { number: sql`i.target_rtype`, rid: sql`goal.rid` },
-    )}`;
+    WHERE goal.rid <> ALL (${known}::bigint[])${onlyVisible(firm, visible, { number: sql`i.target_rtype`, rid: sql`goal.rid` })}`;
 }
 
 /** Of each reference only the first rows are read: a patient may have very many. */
@@ -109,16 +105,17 @@ function incomingSources({ scope: { firm }, incoming, sources, known, limit }: I
   const parameters = incoming.map(({ parameter }) => parameter);
   const types = incoming.map(({ type }) => getTypeNumber(type));
   const ids = incoming.map(({ id }) => id);
+  const visible = sources.map(({ parameter, source, restriction }) => ({
+    number: parameter,
+    type: source,
+    restriction,
+  }));
   return sql`
     SELECT s.rid
     FROM unnest(${parameters}::int[], ${types}::smallint[], ${ids}::text[]) AS l(param, rtype, id)
     CROSS JOIN LATERAL (
       SELECT i.rid FROM index_reference i WHERE i.firm = ${firm} AND i.param = l.param AND i.target_rtype = l.rtype AND i.target_id = l.id
-        AND i.rid <> ALL (${known}::bigint[])${onlyVisible(
-          firm,
-          sources.map(({ parameter, source, restriction }) => ({ number: parameter, type: source, restriction })),
-          { number: sql`l.param`, rid: sql`i.rid` },
-        )} ORDER BY i.rid LIMIT ${limit}) s`;
+        AND i.rid <> ALL (${known}::bigint[])${onlyVisible(firm, visible, { number: sql`l.param`, rid: sql`i.rid` })} ORDER BY i.rid LIMIT ${limit}) s`;
 }
 
 interface Restricted {
@@ -128,26 +125,20 @@ interface Restricted {
   readonly restriction: Restriction;
 }
 
-/** Expressions whose tables must not be called `t`, as the tables of probes are. */
-interface RestrictedRow {
-  readonly number: Sql;
-  readonly rid: Sql;
-}
-
-/** Conditions that hold for rows that the caller may see: a part of the statement, so that a limit counts no others. */
-function onlyVisible(firm: number, all: readonly Restricted[], row: RestrictedRow): Sql {
+/**
+ * Conditions that hold for rows that the caller may see: a part of the statement, so that a limit counts no others.
+ * @param row expressions whose tables must not be called `t`, as the tables of probes are
+ */
+function onlyVisible(firm: number, all: readonly Restricted[], row: { number: Sql; rid: Sql }): Sql {
   const restricted = all
     .map(({ number, type, restriction }) => ({ number, groups: buildMandatoryGroups(type, restriction) }))
     .filter(({ groups }) => groups.length > 0);
   if (restricted.length === 0) return sql.empty;
   const numbers = restricted.map(({ number }) => number);
-  const alternatives = [
-    sql`${row.number} <> ALL (${numbers}::int[])`,
-    ...restricted.map(({ number, groups }) => sql`(${row.number} = ${number} AND ${met(firm, groups, row.rid)})`),
-  ];
+  const alternatives = [sql`${row.number} <> ALL (${numbers}::int[])`];
+  for (const { number, groups } of restricted) {
+    const met = buildMandatoryCondition(firm, groups, 'nested-loop', { rid: row.rid, depth: 0 });
+    alternatives.push(sql`(${row.number} = ${number} AND ${met})`);
+  }
   return sql` AND (${sql.join(alternatives, sql` OR `)})`;
-}
-
-function met(firm: number, groups: readonly (readonly Criterion[])[], rid: Sql): Sql {
-  return buildMandatoryCondition(firm, groups, 'nested-loop', { rid, depth: 0 });
 }

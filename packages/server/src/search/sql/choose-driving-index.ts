@@ -5,7 +5,7 @@
 import { type Sql, sql } from '../../database/sql.ts';
 import { estimateSpanSelectivity } from '../kinds/date.ts';
 import { compareMoments, type Microseconds } from '../kinds/date-range.ts';
-import { type RowOrder, selectivities, type Test } from '../kinds/kind.ts';
+import { selectivities, type Test } from '../kinds/kind.ts';
 import { isCriterion, type SearchCondition } from '../query/condition.ts';
 import type { Criterion } from '../query/criteria.ts';
 import { getTableOrder, type SortKey } from '../query/sorting.ts';
@@ -25,16 +25,13 @@ const textSelectivity = 0.02;
  * drive. What all rows that the caller may see have in common can drive as well as what it asks for, which comes first
  * between equals.
  */
-export function chooseDrivingIndex({
-  firm,
-  criteria,
-  mandatory,
-}: Pick<Wanted, 'firm' | 'criteria' | 'mandatory'>): DrivingIndex {
-  const conditions = [...criteria, ...findSoleGroup(mandatory)];
-  return drivingIndexesOf(firm, conditions).reduce(
-    (best, driving) => (rank(driving) < rank(best) ? driving : best),
-    allOfType,
-  );
+export function chooseDrivingIndex({ firm, criteria, mandatory }: Wanted): DrivingIndex {
+  return takeBest(allOfType, drivingIndexesOf(firm, [...criteria, ...findSoleGroup(mandatory)]));
+}
+
+/** The first of those that let the fewest rows through. */
+function takeBest(first: DrivingIndex, others: readonly DrivingIndex[]): DrivingIndex {
+  return others.reduce((best, driving) => (rank(driving) < rank(best) ? driving : best), first);
 }
 
 function drivingIndexesOf(firm: number, conditions: readonly SearchCondition[]): readonly DrivingIndex[] {
@@ -62,16 +59,11 @@ function drivingIndexOfOther(firm: number, condition: Exclude<SearchCondition, C
  * The driving index that yields rows in the order of a sort key: the search's own driving index or another criterion's,
  * where it reads just the rows that resources are sorted by, else all rows of the key.
  */
-export function chooseSortDrivingIndex(
-  key: SortKey,
-  driving: DrivingIndex,
-  { firm, criteria }: Pick<Wanted, 'firm' | 'criteria'>,
-): DrivingIndex {
+export function chooseSortDrivingIndex(key: SortKey, driving: DrivingIndex, { firm, criteria }: Wanted): DrivingIndex {
   const { table, number, sortable, columns, parameter } = key;
   const fitting = [driving, ...drivingIndexesOf(firm, criteria)].filter((candidate) => readsKey(candidate, key));
   const [first, ...others] = fitting;
-  if (first !== undefined)
-    return { ...others.reduce((best, other) => (rank(other) < rank(best) ? other : best), first), columns };
+  if (first !== undefined) return { ...takeBest(first, others), columns };
   return {
     table,
     number,
@@ -112,12 +104,13 @@ function drivingIndexOf(criterion: Criterion): DrivingIndex {
   const where = buildAnyTest(criterion);
   const gathered = branches.length > branchesMax || tests.some(({ order }) => order === 'gathered');
   const byRid = tests.every(({ order }) => order === 'rid');
+  const orderOfRows = byRid ? 'rid' : 'value';
   return {
     table,
     number,
     where,
     branches: gathered ? [where] : branches,
-    order: orderOfRows(gathered, byRid),
+    order: gathered ? 'gathered' : orderOfRows,
     columns: byRid || gathered ? [] : getTableOrder(table, parameter.code).columns,
     repeats: mayRepeat(criterion) && !(table === 'reference' && byRid && branches.length === 1),
     selectivity:
@@ -126,27 +119,16 @@ function drivingIndexOf(criterion: Criterion): DrivingIndex {
   };
 }
 
-function orderOfRows(gathered: boolean, byRid: boolean): RowOrder {
-  if (gathered) return 'gathered';
-  return byRid ? 'rid' : 'value';
-}
-
 function mayRepeat({ parameter, table }: Criterion): boolean {
   return table !== 'resource' && parameter.facts.repeats;
 }
 
 /** `date=ge2024-01-01&date=lt2024-02-01`: one range where a resource has but one date. */
 function mergeRanges(criteria: readonly Criterion[]): readonly DrivingIndex[] {
+  const isRange = ({ tests }: Criterion) => tests.length === 1 && tests[0]?.span !== undefined;
   const ranges = criteria.filter((criterion) => canDrive(criterion) && isRange(criterion) && !mayRepeat(criterion));
-  const parameters = new Set(ranges.map(({ parameter }) => parameter));
-  return [...parameters].flatMap((parameter) => {
-    const parts = ranges.filter((criterion) => criterion.parameter === parameter);
-    return parts.length > 1 ? [merged(parts)] : [];
-  });
-}
-
-function isRange({ tests }: Criterion): boolean {
-  return tests.length === 1 && tests[0]?.span !== undefined;
+  const byParameter = Map.groupBy(ranges, ({ parameter }) => parameter);
+  return [...byParameter.values()].filter((parts) => parts.length > 1).map(merged);
 }
 
 function merged(parts: readonly Criterion[]): DrivingIndex {

@@ -25,33 +25,25 @@ export function findChainDrivingIndex(
   choose: ChooseDrivingIndex,
 ): DrivingIndex | undefined {
   const targets = chain.targets.map((target) => gathered(firm, target, choose));
-  const selectivity = Math.max(
-    ...targets.map(({ wanted, driving }) => selectivityOfTarget(wanted.type, driving.selectivity)),
-  );
+  const shares = targets.map(({ wanted, driving }) => selectivityOfTarget(wanted.type, driving.selectivity));
+  const selectivity = Math.max(...shares);
   if (selectivity >= selectivityOfAll) return undefined;
-  return gatheringIndex(
-    chain,
-    { table: 'reference', number: chain.parameter.number, selectivity: selectivity, repeats: true },
-    targets,
-    () =>
-      sql.join(
-        targets.map((target) => {
-          const type = getTypeNumber(target.wanted.type);
-          return sql`(target_rtype = ${type} AND target_id = ANY (ARRAY(${idsOf(target)})))`;
-        }),
-        sql` OR `,
-      ),
-  );
+  const { number } = chain.parameter;
+  return gatheringIndex(chain, { table: 'reference', number, selectivity, repeats: true }, targets, () => {
+    const links = targets.map((target) => {
+      const type = getTypeNumber(target.wanted.type);
+      return sql`(target_rtype = ${type} AND target_id = ANY (ARRAY(${idsOf(target)})))`;
+    });
+    return sql.join(links, sql` OR `);
+  });
 }
 
 /** One patient has few of anything, a practitioner a part of all; targets that are many themselves leave more. */
 function selectivityOfTarget(type: string, selectivity: number): number {
   const fan = isBroadTarget(type) ? selectivities.part : selectivities.few;
   if (selectivity <= selectivities.one) return fan;
-  return Math.max(
-    fan,
-    selectivity >= selectivityOfAll ? selectivityOfAll : Math.min(selectivity + 1, selectivities.most),
-  );
+  if (selectivity >= selectivityOfAll) return Math.max(fan, selectivityOfAll);
+  return Math.max(fan, Math.min(selectivity + 1, selectivities.most));
 }
 
 /** The resources that the sources, which are found first, refer to. */
@@ -59,15 +51,10 @@ export function findHasDrivingIndex(firm: number, has: Has, choose: ChooseDrivin
   const source = gathered(firm, has.source, choose);
   const { selectivity } = source.driving;
   if (selectivity >= selectivityOfAll) return undefined;
-  return gatheringIndex(
-    has,
-    { table: 'resource', number: 0, selectivity: selectivity, repeats: false },
-    [source],
-    () => {
-      const links = sql`SELECT target_id FROM index_reference WHERE firm = ${firm} AND rid = f.rid AND param = ${has.parameter.number} AND target_rtype = ${getTypeNumber(has.type)} OFFSET 0`;
-      return sql`id = ANY (ARRAY(SELECT l.target_id FROM (${foundOf(source)} OFFSET 0) f CROSS JOIN LATERAL (${links}) l))`;
-    },
-  );
+  return gatheringIndex(has, { table: 'resource', number: 0, selectivity, repeats: false }, [source], () => {
+    const links = sql`SELECT target_id FROM index_reference WHERE firm = ${firm} AND rid = f.rid AND param = ${has.parameter.number} AND target_rtype = ${getTypeNumber(has.type)} OFFSET 0`;
+    return sql`id = ANY (ARRAY(SELECT l.target_id FROM (${foundOf(source)} OFFSET 0) f CROSS JOIN LATERAL (${links}) l))`;
+  });
 }
 
 /** Of a conjunction its best part; of a disjunction all parts together, provided that each can drive. */
@@ -78,25 +65,14 @@ export function findCombinationDrivingIndex(
 ): DrivingIndex | undefined {
   const { kind, type, conditions } = combination;
   if (kind === 'none' || conditions.length === 0 || depthOf(combination) > depthMax) return undefined;
-  const alone = (criteria: readonly SearchCondition[]): Gathered => {
-    const wanted = { firm, type, criteria, mandatory: [] };
-    return { wanted, driving: choose(wanted) };
-  };
-  const parts = kind === 'all' ? [alone(conditions)] : conditions.map((condition) => alone([condition]));
+  const alone = kind === 'all' ? [conditions] : conditions.map((condition) => [condition]);
+  const parts = alone.map((criteria) => gathered(firm, { type, criteria, mandatory: [] }, choose));
   const selectivity = Math.max(...parts.map(({ driving }) => driving.selectivity));
   if (selectivity >= selectivityOfAll) return undefined;
-  return gatheringIndex(
-    combination,
-    { table: 'resource', number: 0, selectivity: selectivity, repeats: false },
-    parts,
-    () => {
-      const all = sql.join(
-        parts.map((part) => sql`(${foundOf(part)})`),
-        sql` UNION `,
-      );
-      return sql`rid = ANY (ARRAY(${all}))`;
-    },
-  );
+  return gatheringIndex(combination, { table: 'resource', number: 0, selectivity, repeats: false }, parts, () => {
+    const all = parts.map((part) => sql`(${foundOf(part)})`);
+    return sql`rid = ANY (ARRAY(${sql.join(all, sql` UNION `)}))`;
+  });
 }
 
 /**
@@ -131,28 +107,23 @@ function gatheringIndex(
   where: () => Sql,
 ): DrivingIndex {
   let made: Sql | undefined;
-  const write = (): Sql => {
-    made ??= where();
-    return made;
-  };
   return {
     ...facts,
     get where() {
-      return write();
+      made ??= where();
+      return made;
     },
     get branches() {
-      return [write()];
+      return [this.where];
     },
     order: 'gathered',
     columns: [],
     covered: new Set([covered]),
-    gathersFew: (limit) => fewOf(parts, limit),
+    gathersFew(limit) {
+      const each = parts.map(({ wanted, driving }) => drivesFew(wanted, driving, limit));
+      return sql`SELECT bool_and(few) AS few FROM (${sql.join(each, sql` UNION ALL `)}) p`;
+    },
   };
-}
-
-function fewOf(parts: readonly Gathered[], limit: number): Sql {
-  const each = parts.map(({ wanted, driving }) => drivesFew(wanted, driving, limit));
-  return sql`SELECT bool_and(few) AS few FROM (${sql.join(each, sql` UNION ALL `)}) p`;
 }
 
 function gathered(firm: number, { type, criteria, mandatory }: Linked, choose: ChooseDrivingIndex): Gathered {

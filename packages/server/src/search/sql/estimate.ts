@@ -56,12 +56,8 @@ function byLead(wanted: Wanted, driving: DrivingIndex, samplesMax: number): Sql 
 /** `rid` and `found`. Values that a text is looked for inside are not found by the index: those looked at are limited. */
 function rowsOf(wanted: Wanted, driving: DrivingIndex): Sql {
   const inside = driving.table === 'string' && driving.selectivity >= selectivities.most;
-  const conditions = sql.join(
-    inside
-      ? buildSourceConditions(wanted, driving)
-      : [...buildSourceConditions(wanted, driving), sql`(${driving.where})`],
-    sql` AND `,
-  );
+  const passed = inside ? [] : [sql`(${driving.where})`];
+  const conditions = sql.join([...buildSourceConditions(wanted, driving), ...passed], sql` AND `);
   const from = sql`FROM ${tables[driving.table]} d WHERE ${conditions}${inOrder(driving)} LIMIT ${ledMax + 1}`;
   if (!inside) return sql`SELECT ${drivingRow.rid}, true AS found ${from}`;
   return sql`SELECT rid, (${driving.where}) AS found FROM (SELECT * ${from}) d`;

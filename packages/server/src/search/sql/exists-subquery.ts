@@ -55,10 +55,8 @@ export function buildExistsSubquery(
 function rowsSubquery(firm: number, criterion: Criterion, semiJoin: SemiJoin, rid: Sql): Sql {
   const { table, number, tests, negated } = criterion;
   const exact = tests.every(({ order }) => order === 'rid');
-  const from =
-    semiJoin === 'hash' || exact
-      ? buildRowSource(firm, table, number, rid)
-      : buildFencedRowSource(firm, table, number, rid);
+  const build = semiJoin === 'hash' || exact ? buildRowSource : buildFencedRowSource;
+  const from = build(firm, table, number, rid);
   const rows = tests.length === 0 ? sql`SELECT 1 ${from}` : sql`SELECT 1 ${from} AND ${buildAnyTest(criterion)}`;
   if (semiJoin === 'hash') return negated ? sql`NOT EXISTS (${rows})` : sql`EXISTS (${rows})`;
   return negated ? sql`(${rows} LIMIT 1) IS NULL` : sql`(${rows} LIMIT 1) IS NOT NULL`;
@@ -68,9 +66,9 @@ function rowsSubquery(firm: number, criterion: Criterion, semiJoin: SemiJoin, ri
 function chainSubquery(firm: number, { parameter, targets }: Chain, { rid, depth }: OuterRow): Sql {
   const link = sql.identifier(`l${depth}`);
   const target = sql.identifier(`x${depth}`);
+  const place = { rid: sql`${target}.rid`, depth: depth + 1 };
   const met = targets.map(
-    (linked) =>
-      sql`(${link}.target_rtype = ${getTypeNumber(linked.type)} AND ${linkedCondition(firm, linked, { rid: sql`${target}.rid`, depth: depth + 1 })})`,
+    (linked) => sql`(${link}.target_rtype = ${getTypeNumber(linked.type)} AND ${linkedCondition(firm, linked, place)})`,
   );
   return sql`(SELECT 1 FROM index_reference ${link} CROSS JOIN LATERAL (
     SELECT r.rid FROM resource r WHERE r.firm = ${firm} AND r.rtype = ${link}.target_rtype AND r.id = ${link}.target_id AND r.content IS NOT NULL OFFSET 0) ${target}
@@ -87,9 +85,8 @@ function hasSubquery(firm: number, { type, parameter, source }: Has, { rid, dept
 
 /** Whether a resource that a link led to meets its conditions and may be seen. */
 function linkedCondition(firm: number, { criteria, mandatory }: Linked, place: OuterRow): Sql {
-  const asked = criteria.map((condition) => buildExistsSubquery(firm, condition, 'nested-loop', place));
-  const all =
-    mandatory.length === 0 ? asked : [...asked, buildMandatoryCondition(firm, mandatory, 'nested-loop', place)];
+  const all = criteria.map((condition) => buildExistsSubquery(firm, condition, 'nested-loop', place));
+  if (mandatory.length > 0) all.push(buildMandatoryCondition(firm, mandatory, 'nested-loop', place));
   return all.length === 0 ? sql`true` : sql.join(all, sql` AND `);
 }
 
@@ -134,11 +131,8 @@ export function buildMandatoryCondition(
 ): Sql {
   // Sets can be joined where all of them have to hold, not where one of several does.
   const within = groups.length === 1 ? semiJoin : 'nested-loop';
-  const alternatives = groups.map((group) =>
-    sql.join(
-      group.map((criterion) => buildExistsSubquery(firm, criterion, within, place)),
-      sql` AND `,
-    ),
-  );
+  const alternatives = groups
+    .map((group) => group.map((criterion) => buildExistsSubquery(firm, criterion, within, place)))
+    .map((conditions) => sql.join(conditions, sql` AND `));
   return groups.length === 1 ? sql.join(alternatives, sql.empty) : sql`(${sql.join(alternatives, sql` OR `)})`;
 }

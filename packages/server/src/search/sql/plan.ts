@@ -95,7 +95,7 @@ export function planPage(target: SearchTarget, bytesMax: number = pageBytesMax):
   const start = (begin: Cursor): PageStart => ({ cursor: sealCursor(secrets, begin, binding), page: begin.page });
   return {
     statement: pageStatement(target, cursor, bytesMax),
-    cut: (rows) => cutPage({ query, cursor, bytesMax }, rows, start),
+    cut: (rows) => cutPage(query, cursor, bytesMax, rows, start),
     last(total) {
       const page = Math.ceil(total / query.count);
       if (page < 2) return undefined;
@@ -105,13 +105,9 @@ export function planPage(target: SearchTarget, bytesMax: number = pageBytesMax):
 }
 
 function bindingOf({ scope, query, cursor }: SearchTarget): CursorBinding {
-  return {
-    firm: scope.firm,
-    application: scope.application,
-    policyFingerprint: cursor.policyFingerprint,
-    canonical: query.canonical,
-    nowMs: query.nowMs,
-  };
+  const { firm, application } = scope;
+  const { canonical, nowMs } = query;
+  return { firm, application, policyFingerprint: cursor.policyFingerprint, canonical, nowMs };
 }
 
 /** The cursor of the page after a place in the order of the search, whether a row is there or not. */
@@ -128,14 +124,10 @@ export function listOrderColumns(target: SearchTarget): readonly Ordered[] {
   return choosePagePlan(wantedOf(target), target.query.sort, { direction: 'forward', row: undefined, limit: 1 }).order;
 }
 
-interface AskedPage {
-  readonly query: SearchQuery;
-  readonly cursor: Cursor | undefined;
-  readonly bytesMax: number;
-}
-
 function cutPage<Row extends RankedRow>(
-  { query, cursor, bytesMax }: AskedPage,
+  query: SearchQuery,
+  cursor: Cursor | undefined,
+  bytesMax: number,
   rows: readonly Row[],
   start: (begin: Cursor) => PageStart,
 ): SearchPage<Row> {
@@ -187,12 +179,8 @@ export function planCount(target: SearchTarget): Sql {
   const wanted = wantedOf(target);
   const { firm, application } = target.scope;
   const driving = chooseDrivingIndex(wanted);
-  const found = selectMatchingIds(
-    wanted,
-    driving,
-    [],
-    driving.selectivity < selectivities.part ? 'nested-loop' : 'hash',
-  );
+  const semiJoin = driving.selectivity < selectivities.part ? 'nested-loop' : 'hash';
+  const found = selectMatchingIds(wanted, driving, [], semiJoin);
   return sql`
     SELECT e.epoch, c.total FROM access_epoch e CROSS JOIN (SELECT count(*) AS total FROM (${found}) f) c
     WHERE e.firm = ${firm} AND e.application = ${application}`;
@@ -211,12 +199,8 @@ export function planEstimate(target: SearchTarget): Sql {
 }
 
 function wantedOf({ scope, query, mandatory }: SearchTarget): Wanted {
-  return {
-    firm: scope.firm,
-    type: query.type,
-    criteria: query.criteria,
-    mandatory: buildMandatoryGroups(query.type, mandatory),
-  };
+  const { type, criteria } = query;
+  return { firm: scope.firm, type, criteria, mandatory: buildMandatoryGroups(type, mandatory) };
 }
 
 function pageStatement(target: SearchTarget, cursor: Cursor | undefined, bytesMax: number): Sql {
@@ -228,13 +212,11 @@ function pageStatement(target: SearchTarget, cursor: Cursor | undefined, bytesMa
   const order = orientColumns(direction, [...selection.order, buildRidColumn(sql`page.rid`, selection.order)]);
   const offset = query.offset > 0 ? sql` OFFSET ${query.offset}` : sql.empty;
   const keys = selection.order.map(
-    (_column, place) => sql`, page.${nameSortColumn(place)}::text AS ${nameSortColumn(place)}`,
+    (_, place) => sql`, page.${nameSortColumn(place)}::text AS ${nameSortColumn(place)}`,
   );
+  const parts = selection.parts.map((part) => sql`${part}, `);
   return sql`
-    WITH ${sql.join(
-      selection.parts.map((part) => sql`${part}, `),
-      sql.empty,
-    )}page AS MATERIALIZED (
+    WITH ${sql.join(parts, sql.empty)}page AS MATERIALIZED (
       SELECT * FROM (${selection.page}) page ${orderBy(order)} LIMIT ${limit}${offset})
     SELECT e.epoch, r.rtype, r.id, r.vid, r.lu,
       ${contentWithin(orderBy(order), bytesMax)} AS content, page.rid${sql.join(keys, sql.empty)}
