@@ -7,6 +7,7 @@ import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
 import type { Parameter } from '../kinds/kind.ts';
 import { getSearchableParameters, getStandardParameters } from '../parameters.ts';
+import type { QueryParameter } from '../query/query-string.ts';
 import { refuseValue } from '../query/search-values.ts';
 
 /** Different `_include` and `_revinclude` of one search at most. */
@@ -42,10 +43,7 @@ export function isIncludeName(name: string): boolean {
  * @param own search parameters of the firm's own
  * @throws PraxisError `search-invalid` (names the parameter and what would be right)
  */
-export function parseIncludes(
-  parameters: readonly (readonly [name: string, value: string])[],
-  own: FirmSearchParameters,
-): readonly Include[] {
+export function parseIncludes(parameters: readonly QueryParameter[], own: FirmSearchParameters): readonly Include[] {
   const includes = new Map<string, Include>();
   for (const [name, value] of parameters) {
     if (isIncludeName(name)) includes.set(`${name}=${value}`, parseInclude(name, value, own));
@@ -62,16 +60,13 @@ function parseInclude(given: string, value: string, own: FirmSearchParameters): 
   const iterate = colon >= 0 && isIterate(given, name, given.slice(colon + 1));
   const [source = '', code = '', target, ...more] = value.split(':');
   if (value === wild) return { name, iterate, source: undefined, parameter: undefined, target: undefined };
-  if (value.includes(',')) {
-    refuseValue(given, `takes one value; repeat ${name} for more`);
-  }
+  if (value.includes(',')) refuseValue(given, `takes one value; repeat ${name} for more`);
   if (more.length > 0 || source === '' || code === '' || target === '') {
     refuseValue(given, 'takes Type:parameter, Type:parameter:Target, Type:* or *, such as Encounter:subject:Patient');
   }
   if (!served.has(source))
     refuseValue(given, 'begins with what is not a resource type of R4, or * with more behind it');
-  const parameter =
-    code === wild ? undefined : referenceParameter(given, getSearchableParameters(source, own), source, code);
+  const parameter = code === wild ? undefined : referenceParameter(given, source, code, own);
   if (target !== undefined) requireTarget(given, source, parameter, target, own);
   return { name, iterate, source, parameter, target };
 }
@@ -82,16 +77,11 @@ function isIterate(given: string, name: IncludeName, modifier: string): boolean 
   return refuseValue(given, `takes no modifier but ${name}:iterate`);
 }
 
-function referenceParameter(
-  given: string,
-  parameters: ReadonlyMap<string, Parameter>,
-  source: string,
-  code: string,
-): Parameter {
+function referenceParameter(given: string, source: string, code: string, own: FirmSearchParameters): Parameter {
+  const parameters = getSearchableParameters(source, own);
   const parameter = parameters.get(code);
-  if (parameter === undefined) {
+  if (parameter === undefined)
     return refuseValue(given, `names no search parameter of ${source}; ${choiceOf(parameters)}`);
-  }
   if (!isReference(parameter)) {
     return refuseValue(
       given,
@@ -116,10 +106,9 @@ function requireTarget(
   if (!served.has(target)) refuseValue(given, 'ends with what is not a resource type of R4');
   const possible = parameter === undefined ? listReferenceParameters(source, own) : [parameter];
   if (possible.some(({ definition }) => definition.targets.includes(target))) return;
-  const subject = parameter === undefined ? `no reference of ${source}` : `${parameter.code} of ${source} does not`;
-  const leads = parameter === undefined ? 'leads' : 'lead';
-  const right = parameter === undefined ? '' : `, but to ${parameter.definition.targets.join(', ')}`;
-  refuseValue(given, `ends with ${target}, to which ${subject} ${leads}${right}`);
+  if (parameter === undefined) refuseValue(given, `ends with ${target}, to which no reference of ${source} leads`);
+  const targets = parameter.definition.targets.join(', ');
+  refuseValue(given, `ends with ${target}, to which ${parameter.code} of ${source} does not lead, but to ${targets}`);
 }
 
 function isReference({ definition }: Parameter): boolean {

@@ -6,7 +6,7 @@
 import { getSearchParameters, resourceTypes } from '@praxis/fhir';
 import type { Parameter } from '../kinds/kind.ts';
 import { findResourceType } from '../resource-types.ts';
-import { type CodeOfSystem, catchProblem, type ResolvedCodes } from './codes.ts';
+import { catchProblem, type ResolvedCodes } from './codes.ts';
 import { refuseValue, splitUnescaped, unescapeValue } from './search-values.ts';
 
 /** Resources of a type, in the order that one of its references makes. */
@@ -109,10 +109,7 @@ function askedBy(name: string, value: string, baseUrl: string): Asked[] {
   });
 }
 
-async function walk(
-  { name, hierarchy, modifier, id }: Asked,
-  source: HierarchySource,
-): Promise<readonly CodeOfSystem[]> {
+async function walk({ name, hierarchy, modifier, id }: Asked, source: HierarchySource) {
   const found = new Set([id]);
   for (let level: readonly string[] = [id], steps = 0; level.length > 0; steps += 1) {
     if (steps > stepsMax) refuseValue(name, `follows ${hierarchy.code} over more than ${stepsMax} steps`);
@@ -136,8 +133,7 @@ function hierarchiesNamed(code: string): readonly Hierarchy[] {
 function allByCode(): ReadonlyMap<string, readonly Hierarchy[]> {
   const all = new Map<string, Map<string, Hierarchy>>();
   for (const type of resourceTypes) {
-    for (const definition of getSearchParameters(type).values()) {
-      const { code } = definition;
+    for (const [code, definition] of getSearchParameters(type)) {
       for (const hierarchy of listHierarchies({ type, code, definition })) {
         const known = all.get(code) ?? new Map<string, Hierarchy>();
         all.set(code, known.set(buildHierarchyKey(hierarchy, 'below', ''), hierarchy));

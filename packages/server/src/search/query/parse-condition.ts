@@ -11,10 +11,9 @@ import {
   parseFilterExpression,
   refuseFilter,
 } from '../filter/filter-expression.ts';
-import type { IndexContext, Parameter } from '../kinds/kind.ts';
+import type { Parameter, ValueContext } from '../kinds/kind.ts';
 import { isResourceType } from '../numbers.ts';
 import { getSearchableParameters, getStandardParameters } from '../parameters.ts';
-import type { ResolvedCodes } from './codes.ts';
 import type { Combination, Linked, SearchCondition } from './condition.ts';
 import { type CriterionLimits, parseCriterion, splitValues } from './criteria.ts';
 import { buildMandatoryGroups, type RowCriterion } from './row-criteria.ts';
@@ -37,15 +36,11 @@ export interface SearchRights {
   refuse(type: string, used: readonly SearchParameter[]): never;
 }
 
-export interface ConditionContext extends IndexContext {
-  /** Milliseconds since 1970. */
-  readonly nowMs: number;
+export interface ConditionContext extends Omit<ValueContext, 'parameter' | 'name'> {
   readonly limits: CriterionLimits;
   /** Search parameters of the firm's own. */
   readonly searchParameters: FirmSearchParameters;
   readonly rights: SearchRights;
-  /** What value sets and hierarchies that the query names stand for. */
-  readonly codes?: ResolvedCodes | undefined;
 }
 
 /** A condition, and the parameters of the searched type itself that it reads. */
@@ -153,11 +148,7 @@ function parseChain(parameter: Parameter, onlyType: string | undefined, rest: st
   return { kind: 'chain', parameter, targets: open };
 }
 
-function targetTypes(
-  { type, code, definition }: Parameter,
-  onlyType: string | undefined,
-  name: string,
-): readonly string[] {
+function targetTypes({ type, code, definition }: Parameter, onlyType: string | undefined, name: string) {
   if (definition.type !== 'reference')
     refuseValue(name, `follows ${code} of ${type}, which is not a reference: only references can be followed by a dot`);
   if (onlyType === undefined) return definition.targets;
@@ -174,8 +165,7 @@ function leadsOn(type: string, path: string, step: Step): boolean {
   const { code, modifier } = splitName(dot < 0 ? path : path.slice(0, dot));
   const definition = getSearchableParameters(type, step.searchParameters).get(code)?.definition;
   if (definition === undefined || dot < 0) return definition !== undefined;
-  const targets =
-    modifier === undefined ? definition.targets : definition.targets.filter((target) => target === modifier);
+  const targets = definition.targets.filter((target) => modifier === undefined || target === modifier);
   return targets.some((target) => leadsOn(target, path.slice(dot + 1), step));
 }
 

@@ -49,29 +49,25 @@ export function parseParameters(text: string): QueryParameter[] {
 }
 
 function decode(text: string, parameter?: string): string {
-  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
-  if (!spaced.includes('%')) return withoutNul(spaced, parameter);
-  return withoutNul(unescaped(spaced, parameter), parameter);
-}
-
-/** No FHIR string holds U+0000 (https://hl7.org/fhir/R4/datatypes.html#string), so it can only be an attack or a fault. */
-function withoutNul(text: string, parameter: string | undefined): string {
-  if (!text.includes('\0')) return text;
-  return fail('search-invalid', {
-    diagnostics: `${parameter === undefined ? 'A parameter name' : `The value of ${parameter}`} holds the character U+0000, which no value has`,
-    ...(parameter === undefined ? {} : { expression: [parameter] }),
-  });
+  const spaced = text.replaceAll('+', ' ');
+  const decoded = spaced.includes('%') ? unescaped(spaced, parameter) : spaced;
+  // No FHIR string holds U+0000 (https://hl7.org/fhir/R4/datatypes.html#string), so it can only be an attack or a fault.
+  if (decoded.includes('\0')) refuse(parameter, 'holds the character U+0000, which no value has');
+  return decoded;
 }
 
 function unescaped(text: string, parameter: string | undefined): string {
   try {
     return decodeURIComponent(text);
   } catch (cause) {
-    const where = parameter === undefined ? 'A parameter name' : `The value of ${parameter}`;
-    return fail('search-invalid', {
-      diagnostics: `${where} has a broken percent-escape: write % as %25 and encode characters as UTF-8`,
-      ...(parameter === undefined ? {} : { expression: [parameter] }),
-      cause,
-    });
+    return refuse(parameter, 'has a broken percent-escape: write % as %25 and encode characters as UTF-8', cause);
   }
+}
+
+function refuse(parameter: string | undefined, problem: string, cause?: unknown): never {
+  return fail('search-invalid', {
+    diagnostics: `${parameter === undefined ? 'A parameter name' : `The value of ${parameter}`} ${problem}`,
+    ...(parameter === undefined ? {} : { expression: [parameter] }),
+    cause,
+  });
 }

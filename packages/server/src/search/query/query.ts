@@ -3,14 +3,13 @@
  * here; `plan.ts` makes statements of the result.
  */
 import type { SearchParameter } from '@praxis/fhir';
-import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
 import { isIncludeName } from '../includes/include.ts';
 import { readCursorTime } from '../sql/cursor.ts';
-import type { ResolvedCodes } from './codes.ts';
 import { buildCompartmentCondition, type CompartmentScope } from './compartment-scope.ts';
 import type { SearchCondition } from './condition.ts';
 import type { CriterionLimits } from './criteria.ts';
-import { type ParsedCondition, parseCondition, type SearchRights } from './parse-condition.ts';
+import { type ConditionContext, type ParsedCondition, parseCondition } from './parse-condition.ts';
+import type { QueryParameter } from './query-string.ts';
 import { type ResultParameters, readResultParameters, resultParameterNames } from './result-parameters.ts';
 import { ReadValues, requireCheap } from './search-costs.ts';
 import { refuseValue } from './search-values.ts';
@@ -24,22 +23,12 @@ export interface SearchLimits extends CriterionLimits {
   readonly pageRowsMax: number;
 }
 
-export interface SearchContext {
-  /** IANA time zone of the firm. */
-  readonly timeZone: string;
-  /** FHIR base URL of the firm, without a slash at the end. */
+export interface SearchContext extends ConditionContext {
   readonly baseUrl: string;
-  /** Milliseconds since 1970. */
-  readonly nowMs: number;
   readonly limits: SearchLimits;
-  /** Search parameters of the firm's own. */
-  readonly searchParameters: FirmSearchParameters;
-  readonly rights: SearchRights;
-  /** What value sets and hierarchies that the parameters name stand for: `resolveCodes`. */
-  readonly codes?: ResolvedCodes | undefined;
 }
 
-export type SearchParameters = readonly (readonly [name: string, value: string])[];
+export type SearchParameters = readonly QueryParameter[];
 
 export interface SearchQuery extends ResultParameters {
   readonly type: string;
@@ -70,13 +59,15 @@ export function parseSearch(
   context: SearchContext,
   compartment?: CompartmentScope,
 ): SearchQuery {
-  requireFew(parameters, context.limits);
+  const { searchParametersMax } = context.limits;
+  if (parameters.length > searchParametersMax)
+    refuseValue('The search', `has ${parameters.length} parameters; at most ${searchParametersMax} are taken`);
   const result = readResultParameters(type, parameters, context);
   const nowMs = result.cursor === undefined ? context.nowMs : readCursorTime(result.cursor);
   const within = compartment && buildCompartmentCondition(type, compartment, { ...context, nowMs });
   const parsed: ParsedCondition[] = within === undefined ? [] : [within];
   const unknown: string[] = [];
-  const applied: (readonly [string, string])[] = [];
+  const applied: QueryParameter[] = [];
   const conditions: string[] = [];
   const values = new ReadValues(context.limits);
   for (const [name, value] of parameters) {
@@ -94,24 +85,18 @@ export function parseSearch(
     applied.push([name, value]);
     conditions.push(`${name}=${value}`);
   }
-  requireCheap(
-    parsed.map(({ condition }) => condition),
-    context.limits,
-  );
+  const criteria = parsed.map(({ condition }) => condition);
+  requireCheap(criteria, context.limits);
   const order = result.sort.map(({ parameter, descending }) => (descending ? `-${parameter.code}` : parameter.code));
+  const sortedBy = result.sort.map(({ parameter }) => parameter.definition);
   const inside = compartment === undefined ? [] : [`${compartment.type}/${compartment.id}`];
   return {
     ...result,
     type,
-    criteria: parsed.map(({ condition }) => condition),
+    criteria,
     unknown,
     applied,
-    usedParameters: [
-      ...new Set([
-        ...parsed.flatMap(({ used }) => used),
-        ...result.sort.map(({ parameter: { definition } }) => definition),
-      ]),
-    ],
+    usedParameters: [...new Set([...parsed.flatMap(({ used }) => used), ...sortedBy])],
     canonical: JSON.stringify([type, conditions.sort(), order, ...inside]),
     nowMs,
   };
@@ -125,10 +110,4 @@ function isResultParameter(name: string): boolean {
   if (!resultParameterNames.has(code)) return false;
   if (colon >= 0) refuseValue(name, `has a modifier, which ${code} does not take`);
   return true;
-}
-
-function requireFew(parameters: SearchParameters, { searchParametersMax }: SearchLimits): void {
-  if (parameters.length > searchParametersMax) {
-    refuseValue('The search', `has ${parameters.length} parameters; at most ${searchParametersMax} are taken`);
-  }
 }

@@ -6,6 +6,7 @@ import { fail } from '../../base/errors.ts';
 import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
 import { type Include, parseIncludes } from '../includes/include.ts';
 import { getPageRowsMax } from '../resource-types.ts';
+import type { QueryParameter } from './query-string.ts';
 import { quoteName, refuseValue } from './search-values.ts';
 import { parseSort, type SortKey } from './sorting.ts';
 
@@ -64,7 +65,7 @@ export interface ResultContext {
  */
 export function readResultParameters(
   type: string,
-  parameters: readonly (readonly [name: string, value: string])[],
+  parameters: readonly QueryParameter[],
   { limits, searchParameters }: ResultContext,
 ): ResultParameters {
   const given = singleValues(parameters);
@@ -91,7 +92,7 @@ export function readResultParameters(
 /** R4: _include and _revinclude cannot be mixed with _summary=text. */
 function includesBeside(
   summary: Summary | undefined,
-  parameters: readonly (readonly [name: string, value: string])[],
+  parameters: readonly QueryParameter[],
   own: FirmSearchParameters,
 ): readonly Include[] {
   const includes = parseIncludes(parameters, own);
@@ -101,7 +102,7 @@ function includesBeside(
   return includes;
 }
 
-function singleValues(parameters: readonly (readonly [name: string, value: string])[]): ReadonlyMap<string, string> {
+function singleValues(parameters: readonly QueryParameter[]): ReadonlyMap<string, string> {
   const given = new Map<string, string>();
   for (const [name, value] of parameters) {
     if (!resultParameterNames.has(name)) continue;
