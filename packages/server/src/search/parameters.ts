@@ -30,20 +30,8 @@ export function getStandardParameters(type: string): ReadonlyMap<string, Paramet
   return parameters;
 }
 
-/** The parameters of one firm, compiled; kept as long as its list is. */
-interface Compiled {
-  readonly searched: Map<string, ReadonlyMap<string, Parameter>>;
-}
-
-const compiledLists = new WeakMap<FirmSearchParameters, Compiled>();
-
-function compiledOf(own: FirmSearchParameters): Compiled {
-  const known = compiledLists.get(own);
-  if (known !== undefined) return known;
-  const compiled: Compiled = { searched: new Map() };
-  compiledLists.set(own, compiled);
-  return compiled;
-}
+/** The parameters of firms, compiled; kept as long as their lists are. */
+const byTypeOfList = new WeakMap<FirmSearchParameters, Map<string, ReadonlyMap<string, Parameter>>>();
 
 /**
  * The parameters by which a type can be searched at a firm, by code: the standard ones, and its own that are complete.
@@ -51,14 +39,15 @@ function compiledOf(own: FirmSearchParameters): Compiled {
  */
 export function getSearchableParameters(type: string, own: FirmSearchParameters): ReadonlyMap<string, Parameter> {
   if (own.length === 0) return getStandardParameters(type);
-  const { searched } = compiledOf(own);
-  const known = searched.get(type);
+  const ofList = byTypeOfList.get(own) ?? new Map<string, ReadonlyMap<string, Parameter>>();
+  byTypeOfList.set(own, ofList);
+  const known = ofList.get(type);
   if (known) return known;
   const parameters = new Map(getStandardParameters(type));
   for (const parameter of listCompleteParameters(type, own)) {
     if (!parameters.has(parameter.code)) parameters.set(parameter.code, parameter);
   }
-  searched.set(type, parameters);
+  ofList.set(type, parameters);
   return parameters;
 }
 

@@ -100,6 +100,4 @@ export function getPageRowsMax(type: string): number {
 }
 
 /** Types that the server alone writes: never writable, not even with `acl/*`. */
-export const ledgerTypes: ReadonlySet<string> = new Set(
-  Object.keys(rows).filter((type) => findResourceType(type).isLedger === true),
-);
+export const ledgerTypes: ReadonlySet<string> = new Set(types.keys().filter((type) => types.get(type)?.isLedger));

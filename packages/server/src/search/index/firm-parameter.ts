@@ -85,11 +85,6 @@ export function readFirmParameter(resource: JsonObject, budget: StepBudget): Sea
   return definition;
 }
 
-/** @throws PraxisError as `readFirmParameter` */
-export function requireServable(resource: JsonObject, budget: StepBudget): void {
-  readFirmParameter(resource, budget);
-}
-
 function concrete(bases: readonly string[]): readonly string[] {
   const all = bases.some((base) => abstractTypes.has(base)) ? resourceTypesWithEndpoint : [];
   const types = [...new Set([...bases.filter((base) => !abstractTypes.has(base)), ...all])];
@@ -120,7 +115,8 @@ function requireServed(url: string, definition: SearchParameterDefinition, base:
     const selected = listResultTypes(base, expression);
     if (!selected.some((name) => isSearched(type, name))) {
       const found = selected.length === 0 ? 'nothing' : selected.join(', ');
-      refuse('expression', `selects ${found} of ${base}; a ${type} parameter searches ${searchedBy(type)}`);
+      const searched = [...(searchedTypes[type] ?? [])].join(', ');
+      refuse('expression', `selects ${found} of ${base}; a ${type} parameter searches ${searched}`);
     }
   } catch (error) {
     if (!(error instanceof FhirPathError)) throw error;
@@ -141,19 +137,13 @@ function isSearched(type: string, name: string): boolean {
   return searchedTypes[type]?.has(name) || (type === 'reference' && findTypeDefinition(name)?.kind === 'resource');
 }
 
-function searchedBy(type: string): string {
-  return [...(searchedTypes[type] ?? [])].join(', ');
-}
-
 function requireParts(
   { components = [] }: SearchParameter,
   expression: string,
   base: string,
   budget: StepBudget,
 ): void {
-  const known = new Map(
-    [...getStandardParameters(base).values()].map(({ definition }) => [definition.url, definition]),
-  );
+  const known = new Set([...getStandardParameters(base).values()].map(({ definition }) => definition.url));
   for (const [index, component] of components.entries()) {
     if (!known.has(component.definition)) {
       refuse(`component[${index}].definition`, `is no parameter of R4 that ${base} has`);

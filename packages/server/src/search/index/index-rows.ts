@@ -41,6 +41,8 @@ interface OwnIndexer extends Indexer {
   readonly id: number;
 }
 
+type OwnContext = ResourceContext & IndexingContext;
+
 /** What the rows of R4's and the practices' parameters cost, for the sender of the resource. */
 const indexing: BudgetedWork = {
   what: 'Indexing the resource',
@@ -68,7 +70,7 @@ export async function indexResource(
 ): Promise<IndexRows> {
   const builder = new IndexRowBuilder();
   try {
-    await makeInSlices(allRows(builder, type, resource, context, budget), budget);
+    await makeInSlices(allRows(builder, type, resource, { ...context, budget, work: indexing }), budget);
   } catch (error) {
     if (error instanceof TooManyRows) refuseRows(error);
     throw error;
@@ -85,15 +87,12 @@ export async function indexByOwn(
 ): Promise<IndexRows> {
   const builder = new IndexRowBuilder();
   try {
-    await makeInSlices(ownRows(builder, type, resource, context, budget), budget);
+    await makeInSlices(ownRows(builder, type, resource, { ...context, budget, work: indexing }), budget);
   } catch (error) {
     if (!(error instanceof TooManyRows)) throw error;
     // The resource is stored, so it is the parameter that cannot be.
-    const failed = context.searchParameters.map(({ id }) => ({
-      id,
-      reason: `On a ${type} there are ${error.message}`,
-    }));
-    throw new CostlyParameters(failed);
+    const reason = `On a ${type} there are ${error.message}`;
+    throw new CostlyParameters(context.searchParameters.map(({ id }) => ({ id, reason })));
   }
   return builder.rows;
 }
@@ -113,7 +112,7 @@ export function indexElements(
 ): IndexRows {
   const builder = new IndexRowBuilder();
   const indexers = indexersOf(type).filter(
-    ({ parameter: { kind, code } }) => !kind.whole && (codes === undefined || codes.has(code)),
+    ({ parameter: { kind, code } }) => !kind.whole && (codes?.has(code) ?? true),
   );
   makeAll(rowsOf(builder, indexers, resource, { ...context, budget, work: indexing }, 'unlimited'));
   return builder.rows;
@@ -133,15 +132,9 @@ async function makeInSlices(parts: RowParts, budget: Budget): Promise<void> {
   }
 }
 
-function* allRows(
-  builder: IndexRowBuilder,
-  type: string,
-  resource: JsonObject,
-  context: ResourceContext,
-  budget: StepBudget,
-): RowParts {
-  yield* rowsOf(builder, indexersOf(type), resource, { ...context, budget, work: indexing }, 'limited');
-  yield* ownRows(builder, type, resource, context, budget);
+function* allRows(builder: IndexRowBuilder, type: string, resource: JsonObject, context: OwnContext): RowParts {
+  yield* rowsOf(builder, indexersOf(type), resource, context, 'limited');
+  yield* ownRows(builder, type, resource, context);
 }
 
 /** Makes the rows of some parameters while it is walked. @throws TooManyRows */
@@ -163,12 +156,7 @@ function* rowsOf(
   }
 }
 
-function partsOf(
-  value: TypedValue,
-  parameter: Parameter,
-  context: IndexingContext,
-  builder: IndexRowBuilder,
-): Iterable<number> {
+function partsOf(value: TypedValue, parameter: Parameter, context: IndexingContext, builder: IndexRowBuilder) {
   const { kind } = parameter;
   if (kind.indexInParts !== undefined && typeof value.value === 'object')
     return kind.indexInParts(value, parameter, context, builder);
@@ -207,29 +195,22 @@ function refuseRows({ message, path }: TooManyRows): never {
 class OwnStepsExceeded extends Error {}
 
 /** Each parameter has steps of its own, so that a definition that costs too much refuses nobody's write. */
-function* ownRows(
-  builder: IndexRowBuilder,
-  type: string,
-  resource: JsonObject,
-  context: ResourceContext,
-  budget: StepBudget,
-): RowParts {
+function* ownRows(builder: IndexRowBuilder, type: string, resource: JsonObject, context: OwnContext): RowParts {
   const failed: FailedParameter[] = [];
   for (const own of ownIndexersOf(type, context.searchParameters)) {
     const steps = computeStepsMax(context.characters);
-    const allotment = openAllotment(budget, steps, () => new OwnStepsExceeded());
+    const budget = openAllotment(context.budget, steps, () => new OwnStepsExceeded());
     try {
-      yield* rowsOf(builder, [own], resource, { ...context, budget: allotment, work: indexing }, 'limited');
+      yield* rowsOf(builder, [own], resource, { ...context, budget }, 'limited');
     } catch (error) {
       if (!(error instanceof OwnStepsExceeded)) throw error;
-      failed.push({ id: own.id, reason: reasonOf(type, steps) });
+      failed.push({
+        id: own.id,
+        reason: `Its expression is too costly: on a ${type} it took more than the ${steps} steps that a resource of that size allows. Let criteria look at the element itself, not at %resource`,
+      });
     }
   }
   if (failed.length > 0) throw new CostlyParameters(failed);
-}
-
-function reasonOf(type: string, steps: number): string {
-  return `Its expression is too costly: on a ${type} it took more than the ${steps} steps that a resource of that size allows. Let criteria look at the element itself, not at %resource`;
 }
 
 function indexersOf(type: string): readonly Indexer[] {

@@ -2,7 +2,7 @@
  * The words of a resource, folded, for `_text` and `_content`: those of its narrative, and those of everything else in it
  * that people read. https://hl7.org/fhir/R4/search.html#text
  */
-import { isRawDecimal, type JsonObject, type JsonValue } from '@praxis/fhir';
+import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
 import { findObject, findText } from '../json-values.ts';
 import { foldText } from '../kinds/text-folding.ts';
 
@@ -64,7 +64,7 @@ function collect(value: JsonValue, texts: Texts): void {
     texts.length += part.length;
   } else if (Array.isArray(value)) {
     for (const item of value) collect(item, texts);
-  } else if (typeof value === 'object' && value !== null && !isRawDecimal(value)) {
+  } else if (isJsonObject(value)) {
     for (const name of Object.keys(value)) {
       const item = value[name];
       if (item !== undefined && !unread.has(name) && !name.startsWith('_')) collect(item, texts);
