@@ -48,17 +48,9 @@ export interface ParameterIndexingOptions extends FirmWorkContext {
   readonly metrics: Pick<Metrics, 'searchParametersFailed' | 'jobsParked'>;
 }
 
-/** One step of the work at a firm. */
-interface Step {
-  readonly firm: WalkedFirm;
-  readonly budget: Budget;
-}
-
-interface FirmWithWork {
-  readonly id: number;
+interface FirmWithWork extends Omit<WalkedFirm, 'baseUrl'> {
   readonly prefix: string;
   readonly environment: string;
-  readonly timeZone: string;
 }
 
 export const parameterIndexingJob = {
@@ -113,10 +105,10 @@ export function openIndexingJob(options: ParameterIndexingOptions): Job {
 /** One step of everything that is to do at a firm. */
 async function advance(options: ParameterIndexingOptions, firm: WalkedFirm): Promise<Progress> {
   const { database, openBudget } = options;
-  const openStep = (): Step => ({ firm, budget: openBudget({ application: 0, firm: firm.id }, jobLimits) });
+  const openStepBudget = (): Budget => openBudget({ application: 0, firm: firm.id }, jobLimits);
   const changed = await database.transaction(firm.id, async (tx) => {
     const taken = await takeChange(tx, firm.id);
-    if (taken) await reconcile(tx, firm.id, openStep().budget);
+    if (taken) await reconcile(tx, firm.id, openStepBudget());
     return taken;
   });
   let state: Progress = changed ? 'more' : 'done';
@@ -124,7 +116,7 @@ async function advance(options: ParameterIndexingOptions, firm: WalkedFirm): Pro
   for (const { id, state: of } of rows) {
     if (of !== 'indexing' && of !== 'dropping') continue;
     const step = of === 'indexing' ? indexStep : dropStep;
-    const work = () => database.transaction(firm.id, (tx) => step(tx, openStep(), id));
+    const work = () => database.transaction(firm.id, (tx) => step(tx, firm, id, openStepBudget()));
     state = pickBusier(state, await failingCostly(options, firm.id, work));
   }
   return state;
@@ -147,7 +139,7 @@ async function failingCostly(
 }
 
 /** @throws CostlyParameters */
-async function indexStep(tx: Queryable, { firm, budget }: Step, id: number): Promise<Progress> {
+async function indexStep(tx: Queryable, firm: WalkedFirm, id: number, budget: Budget): Promise<Progress> {
   if ((await lockParameter(tx, firm.id, id, 'indexing')) === undefined || !(await isPassed(tx, firm.id, id)))
     return 'waiting';
   const parameter = await lockParameter(tx, firm.id, id, 'indexing'); // isPassed may have set it back to the beginning
@@ -166,10 +158,10 @@ async function complete(tx: Queryable, firm: number, { id, resourceId }: Registe
   await raiseEpochs(tx, { firm });
 }
 
-async function dropStep(tx: Queryable, { firm }: Step, id: number): Promise<Progress> {
-  const parameter = await lockParameter(tx, firm.id, id, 'dropping');
-  if (parameter === undefined || !(await isPassed(tx, firm.id, id))) return 'waiting';
-  const deleted = await deleteIndexRows(tx, firm.id, listParameterNumbers(parameter.definition, id));
-  if (!deleted) await tx.query(remove(firm.id, [id]));
+async function dropStep(tx: Queryable, { id: firm }: WalkedFirm, id: number): Promise<Progress> {
+  const parameter = await lockParameter(tx, firm, id, 'dropping');
+  if (parameter === undefined || !(await isPassed(tx, firm, id))) return 'waiting';
+  const deleted = await deleteIndexRows(tx, firm, listParameterNumbers(parameter.definition, id));
+  if (!deleted) await tx.query(remove(firm, [id]));
   return 'more';
 }

@@ -36,10 +36,8 @@ interface Wanted {
 export async function reconcile(tx: Queryable, firm: number, budget: StepBudget): Promise<void> {
   const resources = await tx.query<{ id: string; version: number; content: string }>(selectActiveResources(firm));
   const rows = await tx.query<RegisteredParameter>(selectRegisteredParameters(firm));
-  const wanted = withoutConflicts(
-    resources.map(({ id, version, content }) => wantedBy(id, version, content, budget)),
-    rows,
-  );
+  const asked = resources.map(({ id, version, content }) => wantedBy(id, version, content, budget));
+  const wanted = withoutConflicts(asked, rows);
   const live = rows.filter(({ state }) => state !== 'dropping');
   const gone = live.filter((row) => !wanted.some((each) => isKept(row, each)));
   const added = wanted.filter((each) => !live.some((row) => asksFor(row, each)));
@@ -65,13 +63,13 @@ function wantedBy(resourceId: string, version: number, content: string, budget: 
 
 /** Who had a code first keeps it; those that are registered come before those that are not. */
 function withoutConflicts(all: readonly Wanted[], rows: readonly RegisteredParameter[]): readonly Wanted[] {
+  const registered = rows.filter(({ state }) => state === 'active' || state === 'indexing');
   const sinceOf = ({ resourceId }: Wanted): number =>
-    rows.find((row) => row.resourceId === resourceId && (row.state === 'active' || row.state === 'indexing'))?.id ??
-    Number.POSITIVE_INFINITY;
+    registered.find((row) => row.resourceId === resourceId)?.id ?? Number.MAX_SAFE_INTEGER;
   const holders = new Map<string, string>();
   let count = 0;
   return all
-    .toSorted((left, right) => (sinceOf(left) === sinceOf(right) ? 0 : sinceOf(left) - sinceOf(right)))
+    .toSorted((left, right) => sinceOf(left) - sinceOf(right))
     .map((each) => {
       if (each.definition === undefined) return each;
       const { code, base } = each.definition;
@@ -109,7 +107,7 @@ function isKept(row: RegisteredParameter, each: Wanted): boolean {
 async function register(tx: Queryable, firm: number, each: Wanted): Promise<void> {
   const { definition } = each;
   for (;;) {
-    const id = await insert(tx, firm, { ...each, definition });
+    const id = await insert(tx, firm, each);
     if (definition === undefined || !listParameterNumbers(definition, id).some(isStandardNumber)) return;
     await tx.query(remove(firm, [id]));
   }
@@ -117,7 +115,6 @@ async function register(tx: Queryable, firm: number, each: Wanted): Promise<void
 
 /** The numbers under which index rows of a parameter can lie. */
 export function listParameterNumbers({ base }: SearchParameterDefinition, id: number): readonly number[] {
-  return base.flatMap((type) =>
-    [undefined, ...derivedSpaces].map((space) => computeFirmParameterNumber(type, id, space)),
-  );
+  const spaces = [undefined, ...derivedSpaces];
+  return base.flatMap((type) => spaces.map((space) => computeFirmParameterNumber(type, id, space)));
 }

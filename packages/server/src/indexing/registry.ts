@@ -73,12 +73,7 @@ export function selectActiveResources(firm: number): Sql {
 export async function insert(
   tx: Queryable,
   firm: number,
-  row: {
-    readonly resourceId: string;
-    readonly url: string;
-    readonly definition: SearchParameterDefinition | undefined;
-    readonly reason?: string;
-  },
+  row: { resourceId: string; url: string; definition?: SearchParameterDefinition; reason?: string },
 ): Promise<number> {
   const state: ParameterState = row.definition === undefined ? 'refused' : 'indexing';
   const [inserted] = await tx.query<{ id: number }>(sql`

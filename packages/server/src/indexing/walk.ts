@@ -14,7 +14,6 @@ import { type IndexRows, indexByOwn } from '../search/index/index-rows.ts';
 import { getTypeNumber } from '../search/numbers.ts';
 import { insertIndexRows } from '../storage/index-statements.ts';
 import { getTypeName } from '../storage/rows.ts';
-import type { FirmSearchParameters } from '../tenancy/search-parameters.ts';
 import type { RegisteredParameter } from './registry.ts';
 
 /** Characters of the resources that a portion holds, about; a single one may have more. */
@@ -68,7 +67,7 @@ export async function indexPortion(
   parameter: RegisteredParameter,
   budget: Budget,
 ): Promise<boolean> {
-  const { ridDone, ridMax, definition } = parameter;
+  const { id, url, definition, ridDone, ridMax } = parameter;
   const places = await tx.query<Place>(sql`
     SELECT rid, rtype, coalesce(octet_length(content), 0) AS characters FROM resource
     WHERE firm = ${firm.id} AND rid > ${ridDone} AND rid <= ${ridMax ?? 0} ORDER BY rid LIMIT ${portionMax}`);
@@ -82,15 +81,20 @@ export async function indexPortion(
   const missed = wanted.find((rid) => !found.has(rid));
   const done = missed === undefined ? rows : rows.filter(({ rid }) => rid < missed);
   const rowsOfAll: { readonly rid: number; readonly rows: IndexRows }[] = [];
-  for (const row of done) {
+  const { timeZone, baseUrl } = firm;
+  const searchParameters = [{ id, url, definition, complete: false, failed: false }];
+  for (const { rid, rtype, content } of done) {
     await budget.breathe(indexing);
-    rowsOfAll.push(...(await indexed(firm, parameter, row, budget)));
+    if (content === null) continue;
+    const context = { timeZone, baseUrl, searchParameters, characters: content.length };
+    const rows = await indexByOwn(getTypeName(rtype), parseJsonObject(content), context, budget);
+    rowsOfAll.push({ rid, rows });
   }
   await insertIndexRows(tx, firm.id, rowsOfAll);
   const until = missed === undefined ? last.rid : Math.max(ridDone, missed - 1);
   await tx.query(sql`
     UPDATE firm_search_parameter SET rid_done = ${until}, resources_done = resources_done + ${done.length}
-    WHERE firm = ${firm.id} AND id = ${parameter.id}`);
+    WHERE firm = ${firm.id} AND id = ${id}`);
   return true;
 }
 
@@ -118,28 +122,4 @@ function held(firm: number, rids: readonly number[], lock: Sql): Sql {
   return sql`
     SELECT rid, rtype, content FROM resource
     WHERE firm = ${firm} AND rid = ANY (${rids}::bigint[]) ORDER BY rid ${lock}`;
-}
-
-async function indexed(
-  firm: WalkedFirm,
-  parameter: RegisteredParameter,
-  { rid, rtype, content: text }: Held,
-  budget: Budget,
-) {
-  if (text === null) return [];
-  const { timeZone, baseUrl } = firm;
-  const resource = parseJsonObject(text);
-  const context = { timeZone, baseUrl, searchParameters: listOf(parameter), characters: text.length };
-  const rows = await indexByOwn(getTypeName(rtype), resource, context, budget);
-  return [{ rid, rows }];
-}
-
-const lists = new WeakMap<RegisteredParameter, FirmSearchParameters>();
-
-/** The parameter alone, as a list that compiles once. */
-function listOf(parameter: RegisteredParameter): FirmSearchParameters {
-  const { id, url, definition } = parameter;
-  const list = lists.get(parameter) ?? [{ id, url, definition, complete: false, failed: false }];
-  lists.set(parameter, list);
-  return list;
 }
