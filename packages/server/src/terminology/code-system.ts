@@ -2,10 +2,10 @@
  * A code system as a graph of concepts, made from R4's tables or from a CodeSystem resource.
  * https://hl7.org/fhir/R4/codesystem.html
  */
-import type { JsonObject, JsonValue, PublishedCodeSystem } from '@praxis/fhir';
+import { isJsonObject, type JsonObject, type JsonValue, type PublishedCodeSystem } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { Effort } from './effort.ts';
-import { asObject, findBoolean, findElementText, listElements } from './elements.ts';
+import { findBoolean, findElementText, listElements } from './elements.ts';
 
 /** A code; without `system` it is known by its code alone. */
 export interface SystemCode {
@@ -74,9 +74,7 @@ function closure(
   next: (concept: Concept) => readonly string[],
 ): readonly string[] {
   const start = findConcept(system, code);
-  if (start === undefined) {
-    return fail('code-unknown', { diagnostics: `The code is not in the code system ${system.url}` });
-  }
+  if (start === undefined) fail('code-unknown', { diagnostics: `The code is not in the code system ${system.url}` });
   const reached = new Set([start.code]);
   // A set hands out what is added while it is walked.
   for (const at of reached) {
@@ -105,7 +103,7 @@ export function buildPublishedCodeSystem(published: PublishedCodeSystem): CodeSy
     ...(published.version === undefined ? {} : { version: published.version }),
     name: published.title ?? published.name ?? published.url,
     isComplete: published.content === 'complete',
-    ...conceptsOf(published.caseSensitive ?? true, graphOf(published.concepts, published.hierarchyMeaning)),
+    ...conceptsOf(published.concepts, published.caseSensitive, published.hierarchyMeaning),
   };
 }
 
@@ -122,20 +120,22 @@ export function readCodeSystem(resource: JsonObject, effort: Effort): CodeSystem
     name: findElementText(resource['title']) ?? findElementText(resource['name']) ?? url,
     isComplete: resource['content'] === 'complete',
     ...conceptsOf(
-      findBoolean(resource['caseSensitive']) ?? true,
-      graphOf(rowsOf(resource['concept'], effort), findElementText(resource['hierarchyMeaning'])),
+      rowsOf(resource['concept'], effort),
+      findBoolean(resource['caseSensitive']),
+      findElementText(resource['hierarchyMeaning']),
     ),
   };
 }
 
-type Graph = Pick<CodeSystem, 'concepts' | 'propertyNames'>;
-
-function conceptsOf(caseSensitive: boolean, graph: Graph) {
-  const folded = caseSensitive ? [] : [...graph.concepts.values()];
+/** @param hierarchyMeaning `is-a` by default */
+function conceptsOf(rows: readonly ConceptRow[], caseSensitive = true, hierarchyMeaning?: string) {
+  const concepts = graphOf(rows, hierarchyMeaning);
+  const folded = caseSensitive ? [] : [...concepts.values()];
   return {
     caseSensitive,
     conceptsByFoldedCode: new Map(folded.map((concept) => [concept.code.toLowerCase(), concept])),
-    ...graph,
+    concepts,
+    propertyNames: new Set(rows.flatMap(({ properties }) => properties.map(([name]) => name))),
   };
 }
 
@@ -166,7 +166,7 @@ function propertyOf(property: JsonObject): [string, string][] {
   const name = findElementText(property['code']);
   const value = Object.entries(property).find(([member]) => member.startsWith('value'))?.[1];
   if (name === undefined || value === undefined) return [];
-  const coded = asObject(value)?.['code'];
+  const coded = isJsonObject(value) ? value['code'] : undefined;
   return [[name, findElementText(coded ?? value) ?? '']];
 }
 
@@ -175,8 +175,8 @@ const otherHierarchies: ReadonlySet<string> = new Set(['grouped-by', 'part-of', 
 
 const inactiveStates: ReadonlySet<string> = new Set(['deprecated', 'retired', 'inactive']);
 
-function graphOf(rows: readonly ConceptRow[], hierarchyMeaning: string | undefined): Graph {
-  const isNested = !otherHierarchies.has(hierarchyMeaning ?? 'is-a');
+function graphOf(rows: readonly ConceptRow[], hierarchyMeaning = 'is-a'): ReadonlyMap<string, Concept> {
+  const isNested = !otherHierarchies.has(hierarchyMeaning);
   const concepts = new Map<string, LinkedConcept>();
   // By both codes: the same link may be said twice.
   const links = new Map<string, readonly [parent: string, child: string]>();
@@ -200,7 +200,7 @@ function graphOf(rows: readonly ConceptRow[], hierarchyMeaning: string | undefin
     above.children.push(child);
     below.parents.push(parent);
   }
-  return { concepts, propertyNames: new Set(rows.flatMap(({ properties }) => properties.map(([name]) => name))) };
+  return concepts;
 }
 
 interface LinkedConcept extends Concept {

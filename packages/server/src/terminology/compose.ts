@@ -2,11 +2,11 @@
  * The definition of a value set, read from a ValueSet resource.
  * https://hl7.org/fhir/R4/valueset.html#compositions
  */
-import type { JsonObject, JsonValue } from '@praxis/fhir';
+import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import { describeValueSet } from './definitions.ts';
 import type { Effort } from './effort.ts';
-import { asObject, findBoolean, findElementText, listElements, listElementTexts } from './elements.ts';
+import { findBoolean, findElementText, listElements, listElementTexts } from './elements.ts';
 
 /** `include` and `exclude` of one definition, at most. */
 export const partsMax = 500;
@@ -50,10 +50,12 @@ export interface Compose {
  * @throws PraxisError `value-set-invalid`, `too-costly`
  */
 export function parseCompose(valueSet: JsonObject, effort: Effort): Compose {
-  const compose = asObject(valueSet['compose']);
-  if (compose === undefined) return { include: expansionParts(valueSet, effort), exclude: [], inactive: true };
-  const include = partsOf(valueSet, compose['include'], 'ValueSet.compose.include', effort);
-  const exclude = partsOf(valueSet, compose['exclude'], 'ValueSet.compose.exclude', effort);
+  const compose = valueSet['compose'];
+  if (!isJsonObject(compose)) return { include: expansionParts(valueSet, effort), exclude: [], inactive: true };
+  const partsOf = (kind: 'include' | 'exclude'): readonly ComposePart[] =>
+    listElements(compose[kind]).map((part, at) => partOf(valueSet, part, `ValueSet.compose.${kind}[${at}]`, effort));
+  const include = partsOf('include');
+  const exclude = partsOf('exclude');
   if (include.length + exclude.length > partsMax) {
     refuseValueSet(valueSet, `has more than ${partsMax} includes and excludes`, 'ValueSet.compose');
   }
@@ -68,32 +70,25 @@ export function refuseValueSet(valueSet: JsonObject, problem: string, path: stri
   });
 }
 
-function partsOf(
-  valueSet: JsonObject,
-  value: JsonValue | undefined,
-  path: string,
-  effort: Effort,
-): readonly ComposePart[] {
-  return listElements(value).map((part, index) => partOf(valueSet, part, `${path}[${index}]`, effort));
-}
-
 function partOf(valueSet: JsonObject, part: JsonObject, path: string, effort: Effort): ComposePart {
   const system = findElementText(part['system']);
   const version = findElementText(part['version']);
   const filters = listElements(part['filter']);
+  const concepts = listElements(part['concept']);
+  const valueSets = listElementTexts(part['valueSet']);
   if (filters.length > filtersMax) refuseValueSet(valueSet, `has more than ${filtersMax} filters in one part`, path);
-  effort.spend(1 + listElements(part['concept']).length + listElementTexts(part['valueSet']).length);
+  effort.spend(1 + concepts.length + valueSets.length);
   return {
     path,
     ...(system === undefined ? {} : { system: version === undefined ? system : `${system}|${version}` }),
-    concepts: listElements(part['concept']).flatMap(listedConcept),
+    concepts: concepts.flatMap(listedConcept),
     filters: filters.map((filter, index) => ({
       path: `${path}.filter[${index}]`,
       property: findElementText(filter['property']) ?? '',
       op: findElementText(filter['op']) ?? '',
       value: findElementText(filter['value']) ?? '',
     })),
-    valueSets: listElementTexts(part['valueSet']),
+    valueSets,
   };
 }
 
@@ -105,8 +100,8 @@ function listedConcept(concept: JsonObject): ListedConcept[] {
 }
 
 function expansionParts(valueSet: JsonObject, effort: Effort): readonly ComposePart[] {
-  const expansion = asObject(valueSet['expansion']);
-  if (expansion === undefined) refuseValueSet(valueSet, 'has no definition (compose) to go by', 'ValueSet.compose');
+  const expansion = valueSet['expansion'];
+  if (!isJsonObject(expansion)) refuseValueSet(valueSet, 'has no definition (compose) to go by', 'ValueSet.compose');
   const bySystem = new Map<string, ListedConcept[]>();
   const visit = (entry: JsonObject) => {
     effort.spend(1);
@@ -119,11 +114,6 @@ function expansionParts(valueSet: JsonObject, effort: Effort): readonly ComposeP
     for (const child of listElements(entry['contains'])) visit(child);
   };
   for (const entry of listElements(expansion['contains'])) visit(entry);
-  return [...bySystem].map(([system, concepts]) => ({
-    path: 'ValueSet.expansion',
-    system,
-    concepts,
-    filters: [],
-    valueSets: [],
-  }));
+  const part = { path: 'ValueSet.expansion', filters: [], valueSets: [] };
+  return [...bySystem].map(([system, concepts]) => ({ ...part, system, concepts }));
 }

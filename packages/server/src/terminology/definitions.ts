@@ -24,10 +24,11 @@ export type TerminologyLookup = (
 /** Firm resources that one request may look up by canonical, at most: each costs a statement. */
 export const lookupsMax = 100;
 
+/** By canonical: `url` or `url|version`. */
 export interface Definitions {
-  /** @throws PraxisError `value-set-unknown`, `too-costly` */
+  /** As a ValueSet resource. @throws PraxisError `value-set-unknown`, `too-costly` */
   valueSet(canonical: string): Promise<JsonObject>;
-  /** @throws PraxisError `too-costly` */
+  /** Undefined when it is not loaded here. @throws PraxisError `too-costly` */
   codeSystem(canonical: string): Promise<CodeSystem | undefined>;
   /** @throws PraxisError `code-system-unknown`, `too-costly` */
   requireCodeSystem(canonical: string): Promise<CodeSystem>;
@@ -66,11 +67,7 @@ async function findValueSet(find: TerminologyLookup, canonical: string): Promise
 /** Parsed code systems of R4: every process holds each of them once. */
 const publishedCodeSystems = new Map<string, CodeSystem>();
 
-async function findCodeSystem(
-  budget: Budget,
-  find: TerminologyLookup,
-  canonical: string,
-): Promise<CodeSystem | undefined> {
+async function findCodeSystem(budget: Budget, find: TerminologyLookup, canonical: string) {
   // The URLs of two systems of R4 (tables of HL7 v2) end with |2.7 and |2.3.1.
   const whole = await publishedSystem(canonical);
   if (whole?.isComplete) return whole;
@@ -96,31 +93,18 @@ function fits(published: { readonly version?: string }, version: string | undefi
   return version === undefined || version === published.version;
 }
 
-function resourceOf({ url, version, name, title, status, compose }: PublishedValueSet): JsonObject {
-  const part = ({
-    system,
-    version: of,
-    concept,
-    filter,
-    valueSet,
-  }: PublishedValueSet['compose']['include'][number]) => ({
-    ...(system === undefined ? {} : { system }),
-    ...(of === undefined ? {} : { version: of }),
-    ...(concept === undefined ? {} : { concept: concept.map((entry) => ({ ...entry })) }),
-    ...(filter === undefined ? {} : { filter: filter.map((entry) => ({ ...entry })) }),
-    ...(valueSet === undefined ? {} : { valueSet: [...valueSet] }),
-  });
+/** A copy, in which nothing is shared. */
+function resourceOf({ compose: { include, exclude }, ...published }: PublishedValueSet): JsonObject {
+  const compose = { include: include.map(copyPart), ...(exclude && { exclude: exclude.map(copyPart) }) };
+  return { resourceType: 'ValueSet', ...published, compose };
+}
+
+function copyPart({ concept, filter, valueSet, ...part }: PublishedValueSet['compose']['include'][number]) {
   return {
-    resourceType: 'ValueSet',
-    url,
-    ...(version === undefined ? {} : { version }),
-    name,
-    ...(title === undefined ? {} : { title }),
-    status,
-    compose: {
-      include: compose.include.map(part),
-      ...(compose.exclude === undefined ? {} : { exclude: compose.exclude.map(part) }),
-    },
+    ...part,
+    ...(concept && { concept: concept.map((entry) => ({ ...entry })) }),
+    ...(filter && { filter: filter.map((entry) => ({ ...entry })) }),
+    ...(valueSet && { valueSet: [...valueSet] }),
   };
 }
 
@@ -148,6 +132,27 @@ function unknown(code: 'value-set-unknown' | 'code-system-unknown', what: string
   return fail(code, {
     diagnostics: `There is no ${what} ${canonical} here: neither in R4 nor among those you can see`,
   });
+}
+
+/** A value set that is evaluated. */
+export interface Evaluated {
+  readonly valueSet: JsonObject;
+  /** The value sets that import each other down to it, itself at the end. */
+  readonly path: readonly string[];
+}
+
+/**
+ * The value set of a canonical, or the one that was sent.
+ * @param importing the value sets that import each other down to it
+ * @throws PraxisError `value-set-unknown`, `too-costly`
+ */
+export async function findEvaluated(
+  definitions: Definitions,
+  asked: string | JsonObject,
+  importing: readonly string[] = [],
+): Promise<Evaluated> {
+  if (typeof asked !== 'string') return { valueSet: asked, path: [...importing, describeValueSet(asked)] };
+  return { valueSet: await definitions.valueSet(asked), path: [...importing, asked] };
 }
 
 /** The canonical URL of a ValueSet resource, for messages; 'the value set that was sent' when it has none. */

@@ -2,17 +2,11 @@
  * Reads elements of resources that others wrote: what is missing or of another type counts as absent.
  * https://hl7.org/fhir/R4/json.html
  */
-import { formatDecimal, isRawDecimal, type JsonObject, type JsonValue } from '@praxis/fhir';
-
-/** The value when it is a JSON object; else undefined. */
-export function asObject(value: JsonValue | undefined): JsonObject | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || isRawDecimal(value)) return undefined;
-  return value;
-}
+import { formatDecimal, isJsonObject, isRawDecimal, type JsonObject, type JsonValue } from '@praxis/fhir';
 
 /** The objects of a repeating element. */
 export function listElements(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.map(asObject).filter((entry) => entry !== undefined) : [];
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 /** The text of a primitive; undefined for anything else. */

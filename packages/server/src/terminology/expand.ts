@@ -5,7 +5,7 @@ import type { Budget, JsonObject, JsonValue } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import { type CodeSystem, type Concept, findConcept } from './code-system.ts';
 import { type ComposePart, parseCompose, refuseValueSet } from './compose.ts';
-import { type Definitions, describeValueSet, splitCanonical } from './definitions.ts';
+import { type Definitions, describeValueSet, type Evaluated, findEvaluated, splitCanonical } from './definitions.ts';
 import { type Effort, openValueSetEffort } from './effort.ts';
 import { filterTest } from './filters.ts';
 
@@ -56,52 +56,44 @@ export async function expandValueSet(
   valueSet: string | JsonObject,
   options: ExpansionOptions = {},
 ): Promise<Expansion> {
-  const definition = typeof valueSet === 'string' ? await definitions.valueSet(valueSet) : valueSet;
-  const path = typeof valueSet === 'string' ? [valueSet] : [describeValueSet(valueSet)];
-  const effort = openValueSetEffort(budget, describeValueSet(definition));
-  const codings = await codingsOf({ definitions, known: new Map(), codes: 0, effort }, definition, path);
+  const evaluated = await findEvaluated(definitions, valueSet);
+  const effort = openValueSetEffort(budget, describeValueSet(evaluated.valueSet));
+  const codings = await codingsOf({ definitions, known: new Map(), codes: 0, effort }, evaluated);
   const kept = [...codings.values()].filter(
     ({ isInactive, system }) => !(options.activeOnly && isInactive) && !options.excludedSystems?.has(system),
   );
-  return { valueSet: definition, codings: kept };
+  return { valueSet: evaluated.valueSet, codings: kept };
 }
 
-/**
- * `path`: the value sets that import each other down to this one.
- * @throws PraxisError `value-set-invalid` when one imports itself
- */
-export function requireNoCycle(path: readonly string[], canonical: string, importing: JsonObject, at: string): void {
-  if (path.includes(canonical)) refuseValueSet(importing, `imports ${canonical}, which imports it: a cycle`, at);
-  if (path.length >= importDepthMax) refuseValueSet(importing, `imports over more than ${importDepthMax} levels`, at);
+/** @throws PraxisError `value-set-invalid` when a value set imports itself */
+export function requireNoCycle({ valueSet, path }: Evaluated, canonical: string, at: string): void {
+  if (path.includes(canonical)) refuseValueSet(valueSet, `imports ${canonical}, which imports it: a cycle`, at);
+  if (path.length >= importDepthMax) refuseValueSet(valueSet, `imports over more than ${importDepthMax} levels`, at);
 }
 
-async function codingsOf(work: Work, valueSet: JsonObject, path: readonly string[]): Promise<Codings> {
-  const compose = parseCompose(valueSet, work.effort);
+async function codingsOf(work: Work, evaluated: Evaluated): Promise<Codings> {
+  const compose = parseCompose(evaluated.valueSet, work.effort);
   const codings: Codings = new Map();
   for (const part of compose.include) {
-    for (const [key, coding] of await partCodings(work, valueSet, part, path)) {
+    for (const [key, coding] of await partCodings(work, evaluated, part)) {
       if (!codings.has(key) && (compose.inactive || !coding.isInactive)) codings.set(key, coding);
     }
   }
   for (const part of compose.exclude) {
-    for (const key of (await partCodings(work, valueSet, part, path)).keys()) codings.delete(key);
+    for (const key of (await partCodings(work, evaluated, part)).keys()) codings.delete(key);
   }
   return codings;
 }
 
 /** What is in all that the part names: its system's codes and each of its value sets. */
-async function partCodings(
-  work: Work,
-  valueSet: JsonObject,
-  part: ComposePart,
-  path: readonly string[],
-): Promise<Codings> {
+async function partCodings(work: Work, evaluated: Evaluated, part: ComposePart): Promise<Codings> {
+  const { valueSet, path } = evaluated;
   const sets: Codings[] = [];
   if (part.system !== undefined) sets.push(await systemCodings(work, valueSet, part, part.system));
   for (const canonical of part.valueSets) {
-    requireNoCycle(path, canonical, valueSet, part.path);
+    requireNoCycle(evaluated, canonical, part.path);
     const known = work.known.get(canonical);
-    const imported = known ?? (await codingsOf(work, await work.definitions.valueSet(canonical), [...path, canonical]));
+    const imported = known ?? (await codingsOf(work, await findEvaluated(work.definitions, canonical, path)));
     work.known.set(canonical, imported);
     sets.push(imported);
   }

@@ -20,35 +20,23 @@ interface Filtered {
 
 /** Operator → test. `concept` and `code` stand for the concept itself. */
 const operators: Readonly<Record<string, (filtered: Filtered) => ConceptTest>> = {
-  '=': (filtered) => {
-    const values = valuesOf(filtered);
-    return (concept) => values(concept).includes(filtered.filter.value);
-  },
+  '=': (filtered) =>
+    anyValue(
+      filtered,
+      ({ filter }) =>
+        (value) =>
+          value === filter.value,
+    ),
   'is-a': (filtered) => within(new Set(beneath(filtered))),
   'descendent-of': (filtered) => {
     const [self, ...codes] = beneath(filtered);
     return within(new Set(codes.filter((code) => code !== self)));
   },
-  'is-not-a': (filtered) => {
-    const codes = new Set(beneath(filtered));
-    return ({ code }) => !codes.has(code);
-  },
+  'is-not-a': (filtered) => negate(within(new Set(beneath(filtered)))),
   generalizes: (filtered) => within(new Set(listAncestors(filtered.system, requireCode(filtered), filtered.effort))),
-  regex: (filtered) => {
-    const values = valuesOf(filtered);
-    const matches = patternOf(filtered);
-    return (concept) => values(concept).some(matches);
-  },
-  in: (filtered) => {
-    const values = valuesOf(filtered);
-    const wanted = listOf(filtered);
-    return (concept) => values(concept).some((value) => wanted.has(value));
-  },
-  'not-in': (filtered) => {
-    const values = valuesOf(filtered);
-    const unwanted = listOf(filtered);
-    return (concept) => !values(concept).some((value) => unwanted.has(value));
-  },
+  regex: (filtered) => anyValue(filtered, patternOf),
+  in: (filtered) => anyValue(filtered, listOf),
+  'not-in': (filtered) => negate(anyValue(filtered, listOf)),
   exists: (filtered) => {
     const { value, path } = filtered.filter;
     if (value !== 'true' && value !== 'false')
@@ -73,6 +61,19 @@ export function filterTest(valueSet: JsonObject, system: CodeSystem, filter: Fil
     );
   }
   return operator({ valueSet, system, filter, effort });
+}
+
+type ValueTest = (value: string) => boolean;
+
+/** One of the values passes that a concept has of the filter's property. */
+function anyValue(filtered: Filtered, testOf: (filtered: Filtered) => ValueTest): ConceptTest {
+  const values = valuesOf(filtered);
+  const test = testOf(filtered);
+  return (concept) => values(concept).some(test);
+}
+
+function negate(test: ConceptTest): ConceptTest {
+  return (concept) => !test(concept);
 }
 
 function within(codes: ReadonlySet<string>): ConceptTest {
@@ -114,12 +115,13 @@ function valuesOf({ valueSet, system, filter, effort }: Filtered): (concept: Con
   return ({ properties }) => spent(properties.get(property) ?? []);
 }
 
-function listOf({ filter, effort }: Filtered): ReadonlySet<string> {
+function listOf({ filter, effort }: Filtered): ValueTest {
   effort.spend(filter.value.length);
-  return new Set(filter.value.split(',').map((value) => value.trim()));
+  const listed = new Set(filter.value.split(',').map((value) => value.trim()));
+  return (value) => listed.has(value);
 }
 
-function patternOf({ valueSet, filter, effort }: Filtered): (text: string) => boolean {
+function patternOf({ valueSet, filter, effort }: Filtered): ValueTest {
   try {
     return compilePattern(filter.value, effort);
   } catch (error) {

@@ -5,7 +5,7 @@
 import type { Budget, JsonObject, JsonValue } from '@praxis/fhir';
 import { type Concept, findConcept, type SystemCode } from './code-system.ts';
 import { type ComposePart, parseCompose, refuseValueSet } from './compose.ts';
-import { type Definitions, describeValueSet, splitCanonical } from './definitions.ts';
+import { type Definitions, describeValueSet, type Evaluated, findEvaluated, splitCanonical } from './definitions.ts';
 import { type Effort, openValueSetEffort } from './effort.ts';
 import { requireNoCycle } from './expand.ts';
 import { filterTest } from './filters.ts';
@@ -44,32 +44,28 @@ export async function checkMembership(
   valueSet: string | JsonObject,
   coding: SystemCode,
 ): Promise<Membership> {
-  const definition = typeof valueSet === 'string' ? await definitions.valueSet(valueSet) : valueSet;
-  const path = typeof valueSet === 'string' ? [valueSet] : [describeValueSet(valueSet)];
-  const effort = openValueSetEffort(budget, describeValueSet(definition));
-  return inValueSet({ definitions, coding, known: new Map(), effort }, definition, path);
+  const evaluated = await findEvaluated(definitions, valueSet);
+  const effort = openValueSetEffort(budget, describeValueSet(evaluated.valueSet));
+  return inValueSet({ definitions, coding, known: new Map(), effort }, evaluated);
 }
 
-async function inValueSet(work: Work, valueSet: JsonObject, path: readonly string[]): Promise<Membership> {
-  const compose = parseCompose(valueSet, work.effort);
+async function inValueSet(work: Work, evaluated: Evaluated): Promise<Membership> {
+  const compose = parseCompose(evaluated.valueSet, work.effort);
   let found = notMember;
   for (const part of compose.include) {
-    const membership = await inPart(work, valueSet, part, path);
+    const membership = await inPart(work, evaluated, part);
     if (membership.is !== 'not-member') found = membership;
     if (membership.is === 'member') break;
   }
   if (found.is === 'member' && !compose.inactive && (await isInactive(work.definitions, found))) return notMember;
   for (const part of found.is === 'not-member' ? [] : compose.exclude) {
-    const excluded = await inPart({ ...work, coding: codingFor(work.coding, found) }, valueSet, part, path);
+    // A code that was asked for without system is excluded only in the system that it was found in.
+    const coding = found.is === 'member' ? { system: found.system, code: found.code } : work.coding;
+    const excluded = await inPart({ ...work, coding }, evaluated, part);
     if (excluded.is === 'member') return notMember;
     if (excluded.is === 'undecided') found = excluded;
   }
   return found;
-}
-
-/** A code that was asked for without system is excluded only in the system that it was found in. */
-function codingFor(coding: SystemCode, found: Membership): SystemCode {
-  return found.is === 'member' ? { system: found.system, code: found.code } : coding;
 }
 
 async function isInactive(definitions: Definitions, { system, code }: { system: string; code: string }) {
@@ -78,37 +74,28 @@ async function isInactive(definitions: Definitions, { system, code }: { system: 
 }
 
 /** In all that the part names. */
-async function inPart(
-  work: Work,
-  valueSet: JsonObject,
-  part: ComposePart,
-  path: readonly string[],
-): Promise<Membership> {
+async function inPart(work: Work, evaluated: Evaluated, part: ComposePart): Promise<Membership> {
+  const { valueSet } = evaluated;
   await work.effort.breathe();
   const answers: Membership[] = [];
   if (part.system !== undefined) answers.push(await inSystem(work, valueSet, part, part.system));
   for (const canonical of part.valueSets) {
     if (answers.some(({ is }) => is === 'not-member')) return notMember;
-    answers.push(await inImported(work, valueSet, part, canonical, path));
+    answers.push(await inImported(work, evaluated, part, canonical));
   }
   const [first] = answers;
   if (first === undefined) return refuseValueSet(valueSet, 'has a part with neither system nor valueSet', part.path);
   return answers.find(({ is }) => is === 'not-member') ?? answers.find(({ is }) => is === 'undecided') ?? first;
 }
 
-async function inImported(
-  work: Work,
-  valueSet: JsonObject,
-  part: ComposePart,
-  canonical: string,
-  path: readonly string[],
-): Promise<Membership> {
-  requireNoCycle(path, canonical, valueSet, part.path);
+async function inImported(work: Work, evaluated: Evaluated, part: ComposePart, canonical: string): Promise<Membership> {
+  requireNoCycle(evaluated, canonical, part.path);
   const key = [canonical, work.coding.system ?? '', work.coding.code].join('\n');
   const known = work.known.get(key);
   if (known !== undefined) return known;
-  if (work.known.size >= walkedMax) refuseValueSet(valueSet, `imports more than ${walkedMax} value sets`, part.path);
-  const answer = await inValueSet(work, await work.definitions.valueSet(canonical), [...path, canonical]);
+  if (work.known.size >= walkedMax)
+    refuseValueSet(evaluated.valueSet, `imports more than ${walkedMax} value sets`, part.path);
+  const answer = await inValueSet(work, await findEvaluated(work.definitions, canonical, evaluated.path));
   work.known.set(key, answer);
   return answer;
 }

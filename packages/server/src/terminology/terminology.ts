@@ -5,8 +5,8 @@
  * https://hl7.org/fhir/R4/terminologies-systems.html · https://hl7.org/fhir/R4/terminology-service.html
  */
 import type { Budget, JsonObject } from '@praxis/fhir';
-import { type CodeSystem, findConcept, listAncestors, listDescendants, type SystemCode } from './code-system.ts';
-import { openDefinitions, type TerminologyLookup } from './definitions.ts';
+import { findConcept, listAncestors, listDescendants, type SystemCode } from './code-system.ts';
+import { type Definitions, openDefinitions, type TerminologyLookup } from './definitions.ts';
 import { openCodeSystemEffort } from './effort.ts';
 import { type Expansion, type ExpansionOptions, expandValueSet } from './expand.ts';
 import { checkMembership, type Membership } from './membership.ts';
@@ -17,19 +17,7 @@ export { openCodeSystemEffort } from './effort.ts';
 export type { ExpandedCoding, Expansion, ExpansionOptions } from './expand.ts';
 export type { Membership } from './membership.ts';
 
-export interface Terminology {
-  /**
-   * The value set `canonical` (`url` or `url|version`), as a ValueSet resource.
-   * @throws PraxisError `value-set-unknown`
-   */
-  valueSet(canonical: string): Promise<JsonObject>;
-
-  /** The code system `canonical` (`url` or `url|version`); undefined when it is not loaded here. */
-  codeSystem(canonical: string): Promise<CodeSystem | undefined>;
-
-  /** As `codeSystem`. @throws PraxisError `code-system-unknown` */
-  requireCodeSystem(canonical: string): Promise<CodeSystem>;
-
+export interface Terminology extends Definitions {
   /**
    * All codes of a value set with their displays, in the order of its definition, each once.
    * @throws PraxisError `value-set-unknown`, `code-system-unknown`, `value-set-invalid`, `expansion-too-costly`, `too-costly`
@@ -70,9 +58,7 @@ export function openTerminology(budget: Budget, lookup?: TerminologyLookup): Ter
   const definitions = openDefinitions(budget, lookup ?? (async () => undefined));
   const effort = (url: string) => openCodeSystemEffort(budget, url);
   return {
-    valueSet: definitions.valueSet,
-    codeSystem: definitions.codeSystem,
-    requireCodeSystem: definitions.requireCodeSystem,
+    ...definitions,
     expand: (valueSet, options) => expandValueSet(budget, definitions, valueSet, options),
     contains: (valueSet, coding) => checkMembership(budget, definitions, valueSet, coding),
     async codings(canonical) {
