@@ -46,37 +46,21 @@ const searchCapabilities = [
  */
 export function chooseAccount(existing: string, mustReach: readonly string[], application: Application): Account {
   const uid = process.getuid?.();
-  if (uid !== 0)
-    return {
-      name: 'this user',
-      uid,
-      spawn: (program, args, options) => spawn(program, args, options),
-      own: () => undefined,
-      obstacleTo: () => undefined,
-    };
+  if (uid !== 0) return { name: 'this user', uid, spawn, own: () => undefined, obstacleTo: () => undefined };
   const account = ownerOf(existing) ?? findAccount(application);
-  const own = (file: string): void => chownSync(file, account.uid, account.gid);
   const closed = mustReach
-    .map((target) => closedDirectory(target, account))
+    .map((target) => findObstacle(path.dirname(target), account))
     .find((directory) => directory !== undefined);
-  const obstacleTo = (file: string): string | undefined =>
-    closedDirectory(file, account) ?? (mayRun(file, account) ? undefined : file);
-  if (closed === undefined) {
-    return {
-      name: account.name,
-      uid: account.uid,
-      own,
-      obstacleTo,
-      spawn: (program, args, options) => spawn(program, args, { ...options, uid: account.uid, gid: account.gid }),
-    };
-  }
-  const prefix = searchingPrefix(account, closed, application);
+  const prefix = closed === undefined ? undefined : searchingPrefix(account, closed, application);
   return {
     name: account.name,
     uid: account.uid,
-    own,
-    obstacleTo,
-    spawn: (program, args, options) => spawn('setpriv', [...prefix, program, ...args], options),
+    own: (file) => chownSync(file, account.uid, account.gid),
+    obstacleTo: (file) => findObstacle(file, account),
+    spawn: (program, args, options) =>
+      prefix === undefined
+        ? spawn(program, args, { ...options, uid: account.uid, gid: account.gid })
+        : spawn('setpriv', [...prefix, program, ...args], options),
   };
 }
 
@@ -99,14 +83,14 @@ function findAccount({ name: application, useOtherDatabase }: Application): Unix
   );
 }
 
-/** The first directory on the way to `target` that `account` may not enter; undefined when it reaches it. */
-function closedDirectory(target: string, account: UnixAccount): string | undefined {
-  const directories: string[] = [];
-  for (let directory = path.dirname(target); ; directory = path.dirname(directory)) {
-    directories.unshift(directory);
-    if (directory === path.dirname(directory)) break;
-  }
-  return directories.find((directory) => !mayRun(directory, account));
+/**
+ * The first directory on the way to `file` that `account` may not enter, or `file` where it may not enter or run that;
+ * undefined: nothing.
+ */
+function findObstacle(file: string, account: UnixAccount): string | undefined {
+  const above = path.dirname(file);
+  const obstacle = above === file ? undefined : findObstacle(above, account);
+  return obstacle ?? (mayRun(file, account) ? undefined : file);
 }
 
 /** Whether the account may enter the directory, or run the program. */

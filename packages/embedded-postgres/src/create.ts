@@ -5,7 +5,6 @@
  *
  * Roles: a superuser that only makes the other two, `<name>_owner` (owns the database) and `<name>_runtime` (owns nothing). All log in with generated passwords (SCRAM), also through the private socket.
  */
-import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -22,11 +21,10 @@ import {
 import path from 'node:path';
 import type { Account } from './account.ts';
 import { type Application, buildRoleName, type Role } from './application.ts';
-import type { Binaries } from './binaries.ts';
 import { ServerError } from './errors.ts';
 import { type Layout, resolveLayout } from './layout.ts';
-import { buildProgramEnvironment, isAlive } from './processes.ts';
-import type { Durability } from './settings.ts';
+import { isAlive, runProgram } from './processes.ts';
+import type { StartOptions } from './start-postmaster.ts';
 
 /** Role → password; the file has the names of the roles. */
 export type Credentials = Readonly<Record<Role, string>>;
@@ -34,24 +32,20 @@ export type Credentials = Readonly<Record<Role, string>>;
 const roles = ['superuser', 'owner', 'runtime'] as const satisfies readonly Role[];
 const passwordBytes = 32;
 
+type ClusterOptions = Pick<StartOptions, 'binaries' | 'account' | 'application' | 'durability'>;
+
 /** Through the socket on Unix, through the loopback interface on Windows; with a password always. */
 const authenticationRules =
   process.platform === 'win32' ? 'host all all 127.0.0.1/32 scram-sha-256\n' : 'local all all scram-sha-256\n';
 
 /** Makes the cluster at `<data dir>/postgres` unless it exists. Returns whether it was made. */
-export async function createCluster(
-  dataDir: string,
-  binaries: Binaries,
-  account: Account,
-  application: Application,
-  durability: Durability,
-): Promise<boolean> {
+export async function createCluster(dataDir: string, options: ClusterOptions): Promise<boolean> {
   const target = path.join(dataDir, 'postgres');
   removeAbandoned(dataDir);
   if (existsSync(target)) return false;
   const made = resolveLayout(path.join(dataDir, `${unfinishedPrefix}${process.pid}`));
   try {
-    await fill(made, binaries, account, application, durability);
+    await fill(made, options);
     return moveInto(target, made.root);
   } finally {
     rmSync(made.root, { recursive: true, force: true });
@@ -66,12 +60,11 @@ export function readCredentials(layout: Layout, application: Application): Crede
     return forRoles((role) => stored[buildRoleName(application, role)] ?? '');
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    const lost = cause instanceof SyntaxError ? 'broken' : code === 'ENOENT' ? 'missing' : undefined;
     const fault =
-      cause instanceof SyntaxError
-        ? `${file} is broken: put it back from a copy of the data directory`
-        : code === 'ENOENT'
-          ? `${file} is missing: put it back from a copy of the data directory`
-          : `${file} cannot be read by this user (${code}): run ${application.name} as the user who made it`;
+      lost === undefined
+        ? `${file} cannot be read by this user (${code}): run ${application.name} as the user who made it`
+        : `${file} is ${lost}: put it back from a copy of the data directory`;
     throw new ServerError(`Embedded database in ${layout.root} cannot be used: ${fault}`, { cause });
   }
 }
@@ -87,13 +80,7 @@ function removeAbandoned(dataDir: string): void {
   }
 }
 
-async function fill(
-  layout: Layout,
-  binaries: Binaries,
-  account: Account,
-  application: Application,
-  durability: Durability,
-): Promise<void> {
+async function fill(layout: Layout, { binaries, account, application, durability }: ClusterOptions): Promise<void> {
   rmSync(layout.root, { recursive: true, force: true });
   for (const directory of [layout.root, layout.cluster, layout.log]) {
     mkdirSync(directory, { mode: 0o700 });
@@ -103,19 +90,13 @@ async function fill(
   const passwordFile = path.join(layout.root, 'password');
   writeFileSync(passwordFile, credentials.superuser, { mode: 0o600 });
   account.own(passwordFile);
-  const sync = durability === 'full' ? [] : ['--no-sync'];
-  await runToEnd(
-    account,
-    binaries.initdb,
-    [
-      ...initdbArguments,
-      `--username=${buildRoleName(application, 'superuser')}`,
-      ...sync,
-      `--pgdata=${layout.cluster}`,
-      `--pwfile=${passwordFile}`,
-    ],
-    '',
-  );
+  await runToEnd(account, binaries.initdb, [
+    ...initdbArguments,
+    `--username=${buildRoleName(application, 'superuser')}`,
+    ...(durability === 'full' ? [] : ['--no-sync']),
+    `--pgdata=${layout.cluster}`,
+    `--pwfile=${passwordFile}`,
+  ]);
   rmSync(passwordFile);
   // Written in place, so the file keeps its owner.
   writeFileSync(path.join(layout.cluster, 'pg_hba.conf'), authenticationRules);
@@ -131,7 +112,7 @@ async function fill(
   ];
   await runToEnd(account, binaries.postgres, singleUser, roleStatements(credentials, application));
   const stored = Object.fromEntries(roles.map((role) => [buildRoleName(application, role), credentials[role]]));
-  writeSynced(layout.credentials, JSON.stringify(stored, undefined, 2));
+  writeFileSync(layout.credentials, JSON.stringify(stored, undefined, 2), { mode: 0o600, flag: 'wx', flush: true });
 }
 
 const initdbArguments = [
@@ -162,40 +143,12 @@ function forRoles(password: (role: Role) => string): Credentials {
   return { superuser: password('superuser'), owner: password('owner'), runtime: password('runtime') };
 }
 
-/** Runs a program, feeds it `input`, and waits. @throws Error with the end of what it wrote when it fails */
-async function runToEnd(account: Account, program: string, args: readonly string[], input: string): Promise<void> {
-  const child = account.spawn(program, args, {
-    cwd: path.parse(program).root,
-    env: buildProgramEnvironment(),
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  const output = collectOutput(child);
-  child.stdin?.end(input);
-  const status = await new Promise<number | string>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
-  });
+/** Runs a program to its end. @throws Error with the end of what it wrote when it fails */
+async function runToEnd(account: Account, program: string, args: readonly string[], input?: string): Promise<void> {
+  const { status, output } = await runProgram(account, program, args, input);
   // Single-user mode reports a failed statement and goes on.
-  if (status !== 0 || /\bERROR: /.test(output())) {
-    throw new Error(`${path.basename(program)} failed (status ${status}): ${output().trim().slice(-1000)}`);
-  }
-}
-
-function collectOutput(child: ChildProcess): () => string {
-  const chunks: Buffer[] = [];
-  child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
-  child.stderr?.on('data', (chunk: Buffer) => chunks.push(chunk));
-  return () => Buffer.concat(chunks).toString('utf8');
-}
-
-function writeSynced(file: string, text: string): void {
-  const descriptor = openSync(file, 'wx', 0o600);
-  try {
-    writeFileSync(descriptor, text);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+  if (status !== 0 || /\bERROR: /.test(output))
+    throw new Error(`${path.basename(program)} failed (status ${status}): ${output.trim().slice(-1000)}`);
 }
 
 /** Renames `made` to `target`; false when another process has made that one meanwhile. */

@@ -4,8 +4,8 @@ export { EnvironmentError, ServerError } from './errors.ts';
 export {
   type EmbeddedOptions,
   type EmbeddedPostgres,
-  type ServerConnection,
   type ServerLog,
   startEmbeddedPostgres,
 } from './launcher.ts';
+export type { ServerConnection } from './presence.ts';
 export type { Durability } from './settings.ts';

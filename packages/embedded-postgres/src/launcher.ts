@@ -6,9 +6,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Account, chooseAccount } from './account.ts';
+import { chooseAccount } from './account.ts';
 import type { Application } from './application.ts';
-import { type Binaries, findBinaries } from './binaries.ts';
+import { findBinaries } from './binaries.ts';
 import { type Credentials, createCluster, readCredentials } from './create.ts';
 import { EnvironmentError, ServerError } from './errors.ts';
 import { type Layout, removeSocketDirectory, resolveLayout } from './layout.ts';
@@ -24,10 +24,8 @@ import { keepGroupsLowered } from './priority.ts';
 import { ensureReachableBinaries } from './reachable-binaries.ts';
 import { readServerVersion } from './server-version.ts';
 import { computeSettingsMark, type Durability } from './settings.ts';
-import { StartFailure, startPostmaster } from './start-postmaster.ts';
+import { readyMaxMs, StartFailure, type StartOptions, startPostmaster } from './start-postmaster.ts';
 import { stopPostmaster } from './stop-postmaster.ts';
-
-export type { ServerConnection } from './presence.ts';
 
 /** Where it tells what it does; pino's loggers are some. */
 export type ServerLog = Readonly<
@@ -63,8 +61,6 @@ export interface EmbeddedOptions {
   readonly niceness?: number;
 }
 
-/** How long a server may be gone or not answer; one that says that it starts, or recovers from a crash, is waited for beyond. */
-const readyMaxMs = 120_000;
 const unreachableDefaultMs = 20_000;
 const pauseMs = 20;
 /** Processes of a killed server end at the latest with their statement's timeout. */
@@ -72,16 +68,9 @@ const retryStartPauseMs = 100;
 const restartPauseMs = 1000;
 
 /** What does not change while this process uses the cluster. */
-interface Ground {
-  readonly layout: Layout;
-  readonly binaries: Binaries;
-  readonly account: Account;
-  readonly application: Application;
-  readonly durability: Durability;
-  readonly mark: string;
+interface Ground extends StartOptions {
   readonly credentials: Credentials;
   readonly unreachableMaxMs: number;
-  readonly niceness: number;
   readonly log: ServerLog;
 }
 
@@ -99,13 +88,12 @@ interface Use {
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const ground = await prepare(options);
   const use = await useServer(ground);
-  const keeper = keepUsing(ground, use);
   return {
     owner: buildServerConnection(use.postmaster, ground.credentials, options.application, 'owner'),
     runtime: buildServerConnection(use.postmaster, ground.credentials, options.application, 'runtime'),
     pid: use.postmaster.pid,
     started: use.started,
-    stop: () => keeper.stop(),
+    ...keepUsing(ground, use),
   };
 }
 
@@ -115,7 +103,7 @@ async function prepare(options: EmbeddedOptions): Promise<Ground> {
   const account = chooseAccount(layout.root, [layout.root], application);
   const binaries = ensureReachableBinaries(findBinaries(application), account, application);
   const serverVersion = await readServerVersion(account, binaries, application);
-  if (await createCluster(options.dataDir, binaries, account, application, durability))
+  if (await createCluster(options.dataDir, { binaries, account, application, durability }))
     log.info({ dataDir: options.dataDir }, 'embedded database created');
   requireSameMajor(layout, serverVersion, application);
   return {
@@ -158,11 +146,7 @@ async function useServer(ground: Ground): Promise<Use> {
         `Embedded PostgreSQL in ${ground.layout.root} cannot be started or reached: see its log in ${ground.layout.log}`,
       );
     unreachableSinceMs = use === 'unreachable' ? (unreachableSinceMs ?? nowMs) : undefined;
-    if (
-      found !== undefined &&
-      unreachableSinceMs !== undefined &&
-      nowMs - unreachableSinceMs > ground.unreachableMaxMs
-    ) {
+    if (found !== undefined && nowMs - (unreachableSinceMs ?? nowMs) > ground.unreachableMaxMs) {
       ground.log.warn({ pid: found.pid }, 'embedded database does not answer and is stopped');
       await stopPostmaster(ground.layout, ground.binaries, found, false);
     }
@@ -173,12 +157,9 @@ async function useServer(ground: Ground): Promise<Use> {
 /** Undefined when another process was faster, or processes of a killed server still end. */
 async function startServer(ground: Ground): Promise<Use | undefined> {
   try {
-    const postmaster = await startPostmaster({ ...ground, readyMaxMs });
-    return {
-      postmaster,
-      presence: await becomePresent(postmaster, ground.credentials, ground.application),
-      started: true,
-    };
+    const postmaster = await startPostmaster(ground);
+    const presence = await becomePresent(postmaster, ground.credentials, ground.application);
+    return { postmaster, presence, started: true };
   } catch (error) {
     if (error instanceof StartFailure && !error.passes) throw error;
     ground.log.debug({ err: error }, 'embedded database cannot be started yet');

@@ -21,7 +21,24 @@ export interface Postmaster {
 
 /** The server that runs on the cluster, if any. A lock file that a dead server left is made harmless. */
 export function findPostmaster(layout: Layout): Postmaster | undefined {
-  const descriptor = openIfExists(path.join(layout.cluster, 'postmaster.pid'));
+  return readLock(layout, path.join(layout.cluster, 'postmaster.pid'));
+}
+
+/** Makes the lock file of a Unix socket harmless when its server is dead: PostgreSQL takes a zombie for a living process. */
+export function releaseSocketLock(layout: Layout, socketDirectory: string): void {
+  readLock(layout, path.join(socketDirectory, `.s.PGSQL.${socketPort}.lock`));
+}
+
+/** Larger than any process number can be. */
+const impossiblePid = 4_194_305;
+
+/**
+ * The server of a lock file. Puts a number that no process has in place of a dead server's. The file stays, since its line
+ * about shared memory lets PostgreSQL wait for processes of the dead server that still run; without it two servers could write
+ * the same files.
+ */
+function readLock(layout: Layout, file: string): Postmaster | undefined {
+  const descriptor = openIfExists(file);
   if (descriptor === undefined) return undefined;
   try {
     // One descriptor for reading and writing: PostgreSQL makes a new file for each server, so what is written to this one
@@ -29,7 +46,7 @@ export function findPostmaster(layout: Layout): Postmaster | undefined {
     const lines = readFileSync(descriptor, 'utf8').split('\n');
     const pid = Number(lines[0]);
     if (isServerOf(layout, pid)) return describePostmaster(pid, lines);
-    replacePid(descriptor, lines);
+    writeSync(descriptor, [String(impossiblePid), ...lines.slice(1)].join('\n'), 0);
     return undefined;
   } finally {
     closeSync(descriptor);
@@ -78,27 +95,4 @@ function openIfExists(file: string): number | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-/** Makes the lock file of a Unix socket harmless when its server is dead: PostgreSQL takes a zombie for a living process. */
-export function releaseSocketLock(layout: Layout, socketDirectory: string): void {
-  const descriptor = openIfExists(path.join(socketDirectory, `.s.PGSQL.${socketPort}.lock`));
-  if (descriptor === undefined) return;
-  try {
-    const lines = readFileSync(descriptor, 'utf8').split('\n');
-    if (!isServerOf(layout, Number(lines[0]))) replacePid(descriptor, lines);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** Larger than any process number can be. */
-const impossiblePid = 4_194_305;
-
-/**
- * Puts a number that no process has in place of a dead server's. The file stays, since its line about shared memory lets
- * PostgreSQL wait for processes of the dead server that still run; without it two servers could write the same files.
- */
-function replacePid(descriptor: number, lines: readonly string[]): void {
-  writeSync(descriptor, [String(impossiblePid), ...lines.slice(1)].join('\n'), 0);
 }

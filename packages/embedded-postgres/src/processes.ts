@@ -1,6 +1,9 @@
-/** Processes: what programs get of the environment, and facts about those that are not children of this one. */
+/** Processes: running programs of PostgreSQL, and facts about those that are not children of this one. */
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import path from 'node:path';
+import type { Account } from './account.ts';
 
 /** What PostgreSQL's programs need of the environment: none of the PG variables that would change what they do. */
 export function buildProgramEnvironment(): NodeJS.ProcessEnv {
@@ -11,6 +14,27 @@ export function buildProgramEnvironment(): NodeJS.ProcessEnv {
     LC_ALL: 'C',
     TZ: 'UTC',
   };
+}
+
+/** Runs a program to its end; `output` is all that it wrote. Rejects when it cannot be run. */
+export function runProgram(
+  account: Account,
+  program: string,
+  args: readonly string[],
+  input?: string,
+): Promise<{ readonly status: number | string; readonly output: string }> {
+  const child = account.spawn(program, args, {
+    cwd: path.parse(program).root,
+    env: buildProgramEnvironment(),
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+  });
+  const chunks: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => chunks.push(chunk));
+  child.stdin?.end(input);
+  return once(child, 'close').then(([code, signal]: (number | string | null)[]) => ({
+    status: code ?? signal ?? 'unknown',
+    output: Buffer.concat(chunks).toString('utf8'),
+  }));
 }
 
 /** Whether there is a process `pid`, dead ones that nobody has collected (zombies) excluded. */

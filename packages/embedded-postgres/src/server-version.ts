@@ -4,7 +4,7 @@ import type { Account } from './account.ts';
 import type { Application } from './application.ts';
 import type { Binaries } from './binaries.ts';
 import { ServerError } from './errors.ts';
-import { buildProgramEnvironment } from './processes.ts';
+import { runProgram } from './processes.ts';
 
 /**
  * Resolves with e.g. `18.4`.
@@ -15,25 +15,10 @@ export async function readServerVersion(
   binaries: Binaries,
   { useOtherDatabase }: Application,
 ): Promise<string> {
-  const child = account.spawn(binaries.postgres, ['--version'], {
-    cwd: '/',
-    env: buildProgramEnvironment(),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  child.stdout?.on('data', (chunk: Buffer) => {
-    output += chunk.toString('utf8');
-  });
-  child.stderr?.on('data', (chunk: Buffer) => {
-    output += chunk.toString('utf8');
-  });
-  await new Promise<void>((resolve) => {
-    child.on('error', (error) => {
-      output += error.message;
-      resolve();
-    });
-    child.on('close', () => resolve());
-  });
+  const output = await runProgram(account, binaries.postgres, ['--version']).then(
+    (ran) => ran.output,
+    (error: Error) => error.message,
+  );
   const version = /^postgres \(PostgreSQL\) (\d+\.\d+)/.exec(output)?.[1];
   if (version === undefined) {
     // A program that is there and yet is not found lacks its loader.

@@ -8,19 +8,6 @@ import type { Application } from './application.ts';
 /** `full`: what has been acknowledged survives a crash. `none` is for tests that do not test exactly that. */
 export type Durability = 'full' | 'none';
 
-/** The settings that make an acknowledged commit durable. */
-export const durableSettings: Readonly<Record<string, string>> = {
-  fsync: 'on',
-  synchronous_commit: 'on',
-  full_page_writes: 'on',
-};
-
-const volatileSettings: Readonly<Record<string, string>> = {
-  fsync: 'off',
-  synchronous_commit: 'off',
-  full_page_writes: 'off',
-};
-
 const fixedSettings: Readonly<Record<string, string>> = {
   max_connections: '100',
   shared_buffers: '128MB',
@@ -53,7 +40,8 @@ export function markSetting({ name }: Application): string {
 
 /** The settings that do not depend on the place. */
 export function buildSettings(durability: Durability): Readonly<Record<string, string>> {
-  return { ...fixedSettings, ...(durability === 'full' ? durableSettings : volatileSettings) };
+  const durable = durability === 'full' ? 'on' : 'off';
+  return { ...fixedSettings, fsync: durable, synchronous_commit: durable, full_page_writes: durable };
 }
 
 /** Tells whether a running server has the settings, and the version, that this program would start it with. */
@@ -62,9 +50,4 @@ export function computeSettingsMark(durability: Durability, serverVersion: strin
     .update(JSON.stringify([serverVersion, buildSettings(durability)]))
     .digest('hex')
     .slice(0, 16);
-}
-
-/** `-c name=value` for each. */
-export function toSettingArguments(settings: Readonly<Record<string, string>>): string[] {
-  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }

@@ -14,7 +14,7 @@ import { type Layout, makeSocketDirectory, socketPort } from './layout.ts';
 import { findPostmaster, findReadyPostmaster, type Postmaster, releaseSocketLock } from './lock-file.ts';
 import { lowerPriority } from './priority.ts';
 import { buildProgramEnvironment } from './processes.ts';
-import { buildSettings, type Durability, markSetting, toSettingArguments } from './settings.ts';
+import { buildSettings, type Durability, markSetting } from './settings.ts';
 
 /** The server did not get ready; `output` is what it wrote to standard error. */
 export class StartFailure extends ServerError {
@@ -41,11 +41,12 @@ export interface StartOptions {
   readonly durability: Durability;
   /** Value of the mark by which a later process recognises the settings. */
   readonly mark: string;
-  readonly readyMaxMs: number;
   /** Added to the niceness of the server's processes; 0 = none. */
   readonly niceness: number;
 }
 
+/** How long a server may be gone or not answer; one that says that it starts, or recovers from a crash, is waited for beyond. */
+export const readyMaxMs = 120_000;
 const pollIntervalMs = 4;
 
 /**
@@ -54,24 +55,17 @@ const pollIntervalMs = 4;
  * @throws StartFailure when it ends before
  */
 export async function startPostmaster(options: StartOptions): Promise<Postmaster> {
-  const args = ['-D', options.layout.cluster, ...toSettingArguments(await serverSettings(options))];
-  return process.platform === 'win32' ? startThroughPgCtl(options, args) : await startDirectly(options, args);
-}
-
-async function serverSettings(options: StartOptions): Promise<Record<string, string>> {
-  const place =
-    process.platform === 'win32'
-      ? { listen_addresses: '127.0.0.1', port: String(await freePort()) }
-      : socketSettings(options);
-  return {
+  const isWindows = process.platform === 'win32';
+  const settings = Object.entries({
     ...buildSettings(options.durability),
-    ...place,
+    ...(isWindows ? { listen_addresses: '127.0.0.1', port: String(await freePort()) } : socketSettings(options)),
     log_directory: options.layout.log,
     [markSetting(options.application)]: options.mark,
-  };
+  }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  return isWindows ? startThroughPgCtl(options, settings) : await startDirectly(options, settings);
 }
 
-function socketSettings({ layout, account, application }: StartOptions): Record<string, string> {
+function socketSettings({ layout, account, application }: StartOptions) {
   const directory = makeSocketDirectory(layout, account, application);
   releaseSocketLock(layout, directory);
   return {
@@ -82,11 +76,11 @@ function socketSettings({ layout, account, application }: StartOptions): Record<
   };
 }
 
-async function startDirectly(options: StartOptions, args: readonly string[]): Promise<Postmaster> {
+async function startDirectly(options: StartOptions, settings: readonly string[]): Promise<Postmaster> {
   // A file and not a pipe: a pipe would break when this process dies. It has no name, so nothing is left behind.
   const output = openNamelessFile();
   try {
-    const child = options.account.spawn(options.binaries.postgres, args, {
+    const child = options.account.spawn(options.binaries.postgres, ['-D', options.layout.cluster, ...settings], {
       cwd: '/',
       env: buildProgramEnvironment(),
       detached: true,
@@ -104,7 +98,7 @@ async function startDirectly(options: StartOptions, args: readonly string[]): Pr
     const found = await untilReady(options, child, end);
     if (found === undefined)
       throw new StartFailure(
-        `${end.failure ?? `not ready after ${options.readyMaxMs} ms`}; ${readFrom(output)}`,
+        `${end.failure ?? `not ready after ${readyMaxMs} ms`}; ${readFrom(output)}`,
         options.layout,
       );
     return found;
@@ -119,7 +113,7 @@ async function untilReady(
   child: ChildProcess,
   end: { readonly failure: string | undefined },
 ): Promise<Postmaster | undefined> {
-  const deadlineMs = performance.now() + options.readyMaxMs;
+  const deadlineMs = performance.now() + readyMaxMs;
   while (end.failure === undefined && performance.now() < deadlineMs) {
     const found = child.pid === undefined ? undefined : findReadyPostmaster(options.layout, child.pid);
     if (found !== undefined) return found;
@@ -143,25 +137,12 @@ function readFrom(descriptor: number): string {
 }
 
 /** Windows: pg_ctl takes administrator rights away from the server, with which it would refuse to run. */
-function startThroughPgCtl(options: StartOptions, args: readonly string[]): Postmaster {
-  const quoted = args
-    .slice(2)
-    .map((argument) => `"${argument}"`)
-    .join(' ');
+function startThroughPgCtl(options: StartOptions, settings: readonly string[]): Postmaster {
+  const quoted = settings.map((argument) => `"${argument}"`).join(' ');
   const log = path.join(options.layout.log, 'start.log');
   const { status, stderr } = spawnSync(
     options.binaries.pgCtl,
-    [
-      'start',
-      '--wait',
-      `--timeout=${Math.ceil(options.readyMaxMs / 1000)}`,
-      '-D',
-      options.layout.cluster,
-      '-l',
-      log,
-      '-o',
-      quoted,
-    ],
+    ['start', '--wait', `--timeout=${readyMaxMs / 1000}`, '-D', options.layout.cluster, '-l', log, '-o', quoted],
     { encoding: 'utf8', env: buildProgramEnvironment(), stdio: ['ignore', 'ignore', 'pipe'] },
   );
   const found = status === 0 ? findPostmaster(options.layout) : undefined;
