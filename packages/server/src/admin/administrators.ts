@@ -11,6 +11,7 @@ import type { Database } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { type Application, getApplication } from '../tenancy/applications.ts';
 import { type Firm, getFirm } from '../tenancy/firms.ts';
+import { refuseField } from './input.ts';
 import { requirePassword } from './password-rules.ts';
 import type { Passwords } from './passwords.ts';
 
@@ -55,7 +56,6 @@ export interface AdministratorStore {
 /** Lower-case letters, digits and `. _ @ -` inside: e-mail addresses fit. */
 const usernamePattern = /^[a-z0-9](?:[a-z0-9._@-]{0,61}[a-z0-9])?$/;
 
-/** Bytes of a password that is made up. */
 const madeUpBytes = 24;
 
 /**
@@ -135,11 +135,10 @@ async function change(database: Database, username: string, assignment: Sql): Pr
 
 function requireUsername(username: string): string {
   if (usernamePattern.test(username)) return username;
-  return fail('rule-broken', {
-    diagnostics:
-      'username must be 1 to 63 of a-z, 0-9 and . _ @ -, and begin and end with a letter or a digit (e-mail addresses in lower case fit)',
-    expression: ['username'],
-  });
+  return refuseField(
+    'username',
+    'username must be 1 to 63 of a-z, 0-9 and . _ @ -, and begin and end with a letter or a digit (e-mail addresses in lower case fit)',
+  );
 }
 
 async function placeOf(
@@ -155,8 +154,8 @@ async function placeOf(
 
 function requirePlace(field: string, value: string | undefined, isNeeded: boolean, role: Role): void {
   if ((value !== undefined) === isNeeded) return;
-  fail('rule-broken', {
-    diagnostics: isNeeded ? `${field} is missing: the role ${role} has one` : `${field} is for the role ${role} alone`,
-    expression: [field],
-  });
+  refuseField(
+    field,
+    isNeeded ? `${field} is missing: the role ${role} has one` : `${field} is for the role ${role} alone`,
+  );
 }

@@ -5,7 +5,6 @@
 import { explainDenial } from '../access/explain.ts';
 import { type AccessPolicy, searchGrants } from '../access/policy.ts';
 import type { Clock } from '../base/clock.ts';
-import { fail } from '../base/errors.ts';
 import type { Database } from '../database/database.ts';
 import type { InteractionName } from '../engine/context.ts';
 import { computeEffectiveAccess, findRefusal } from '../engine/rights/effective-access.ts';
@@ -17,6 +16,7 @@ import type { Application } from '../tenancy/applications.ts';
 import { type Authorisation, findAuthorisation } from '../tenancy/authorisations.ts';
 import type { Firm } from '../tenancy/firms.ts';
 import { type FirmSearchParameters, findSearchParameters } from '../tenancy/search-parameters.ts';
+import { refuseField } from './input.ts';
 
 export interface ExplainedAccess {
   /** Why every call is refused; none when calls are let in. */
@@ -85,11 +85,7 @@ function onInteraction(policy: AccessPolicy, type: string, interaction: Interact
 function onParameter(policy: AccessPolicy, own: FirmSearchParameters, type: string, parameter: string): Verdict {
   const what = `${type} search by ${parameter}`;
   const definition = getSearchableParameters(type, own).get(parameter)?.definition;
-  if (definition === undefined)
-    return fail('rule-broken', {
-      diagnostics: `${parameter}: ${type} has no such search parameter`,
-      expression: ['parameter'],
-    });
+  if (definition === undefined) return refuseField('parameter', `${parameter}: ${type} has no such search parameter`);
   const entries = searchGrants(policy, type, [definition]).flatMap((grant) => grant.entries);
   if (entries.length > 0) return allowed(what, entries);
   return { what, allowed: false, entries, reason: explainDenial(policy, type, [definition]).diagnostics };
@@ -105,7 +101,7 @@ function entriesOf(acl: readonly string[], scope: string | undefined): readonly 
     return computeGrantedEntries(acl, scope);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    return fail('rule-broken', { diagnostics: error.description, expression: ['scope'] });
+    return refuseField('scope', error.description);
   }
 }
 

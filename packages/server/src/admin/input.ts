@@ -6,6 +6,11 @@ import { JsonError, parseJson } from '@praxis/fhir';
 import type { BodyOf, Field, Fields } from '../actions/schema.ts';
 import { fail } from '../base/errors.ts';
 
+/** A field of the body breaks a rule of the action. @throws PraxisError `rule-broken` always */
+export function refuseField(field: string, diagnostics: string): never {
+  return fail('rule-broken', { diagnostics, expression: [field] });
+}
+
 /** Bytes of a request body. */
 export const bodyBytesMax = 262_144;
 
@@ -38,21 +43,16 @@ export function checkFields(
   if (first !== undefined) return { problems: [first, ...more] };
   const values = Object.entries(fields)
     .filter(([name]) => given[name] !== undefined)
-    .map(([name, field]) => [name, checkedValue(field, given[name])] as const);
+    .map(([name, { kind }]) => [name, kind === 'time' ? timeOf(String(given[name])) : given[name]] as const);
   return { values: Object.fromEntries(values) as BodyOf<Fields> }; // each value has passed the check of its field
 }
 
 function parse(contentType: readonly string[], body: string): Readonly<Record<string, unknown>> {
   if (contentType.length !== 1 || !mediaType.test(contentType[0]?.trim() ?? ''))
     fail('media-type-unsupported', { diagnostics: 'Content-Type must be application/json' });
-  const value = valueOfText(body);
-  if (isObject(value)) return value;
-  return fail('input-invalid', { diagnostics: 'The body must be a JSON object' });
-}
-
-function valueOfText(body: string): unknown {
+  let value: unknown;
   try {
-    return parseJson(body, jsonLimits);
+    value = parseJson(body, jsonLimits);
   } catch (cause) {
     if (!(cause instanceof JsonError)) throw cause;
     // Its message quotes the text, which may be a password.
@@ -60,6 +60,7 @@ function valueOfText(body: string): unknown {
     const diagnostics = `The body ${jsonFaults[cause.rule]} (line ${line}, column ${column})`;
     return fail('json-malformed', { diagnostics, cause });
   }
+  return isObject(value) ? value : fail('input-invalid', { diagnostics: 'The body must be a JSON object' });
 }
 
 const jsonLimits = { depthMax: 16, arrayLengthMax: 1_000, stringLengthMax: bodyBytesMax };
@@ -81,7 +82,6 @@ interface FieldProblem {
   readonly expression: readonly string[];
 }
 
-/** How many problems an answer names. */
 const problemsMax = 10;
 
 function problemsOf(fields: Fields, given: Readonly<Record<string, unknown>>): readonly FieldProblem[] {
@@ -94,9 +94,8 @@ function problemsOf(fields: Fields, given: Readonly<Record<string, unknown>>): r
     }));
   const wrong = Object.entries(fields).flatMap(([name, field]) => {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
-    if (value === undefined && field.required !== true) return [];
-    if (value !== undefined && isOf(field, value)) return [];
-    return [{ diagnostics: `${name} ${value === undefined ? 'is missing' : ruleOf(field)}`, expression: [name] }];
+    const [isKept, rule] = value === undefined ? [field.required !== true, 'is missing'] : judge(field, value);
+    return isKept ? [] : [{ diagnostics: `${name} ${rule}`, expression: [name] }];
   });
   return [...unknown, ...wrong].slice(0, problemsMax);
 }
@@ -106,45 +105,38 @@ function printable(name: string): string {
   return /^[A-Za-z]{1,40}$/.test(name) ? name : 'A member of the body';
 }
 
-function isOf(field: Field, value: unknown): boolean {
+/** Whether the value is one of the field's, and what those must be. */
+function judge(field: Field, value: unknown): readonly [isKept: boolean, rule: string] {
   switch (field.kind) {
     case 'text':
-      return isText(value, field.lengthMax);
+      return [isText(value, field.lengthMax), textRule(field.lengthMax)];
     case 'choice':
-      return typeof value === 'string' && field.values.includes(value);
+      return [typeof value === 'string' && field.values.includes(value), `must be one of ${field.values.join(', ')}`];
     case 'time':
-      return typeof value === 'string' && !Number.isNaN(timeOf(value));
+      return [
+        typeof value === 'string' && !Number.isNaN(timeOf(value)),
+        'must be an ISO 8601 time with its zone, such as 2027-01-31T00:00:00Z',
+      ];
     case 'integer':
-      return Number.isSafeInteger(value) && Number(value) >= field.min && Number(value) <= field.max;
+      return [
+        Number.isSafeInteger(value) && Number(value) >= field.min && Number(value) <= field.max,
+        `must be a whole number from ${field.min} to ${field.max}`,
+      ];
     case 'flag':
-      return typeof value === 'boolean';
+      return [typeof value === 'boolean', 'must be true or false'];
     case 'texts':
-      return isList(value, field.itemsMax) && value.every((each) => isText(each, field.lengthMax));
+      return [
+        Array.isArray(value) && value.length <= field.itemsMax && value.every((each) => isText(each, field.lengthMax)),
+        `must be a list of at most ${field.itemsMax} texts, each of which ${textRule(field.lengthMax)}`,
+      ];
     case 'flags':
-      return isObject(value) && Object.entries(value).every(([name, each]) => isFlagOf(field.names, name, each));
+      return [
+        isObject(value) &&
+          Object.entries(value).every(([name, each]) => field.names.includes(name) && typeof each === 'boolean'),
+        `must be an object whose members are true or false; they are ${field.names.join(', ')}`,
+      ];
     case 'object':
-      return isObject(value);
-  }
-}
-
-function ruleOf(field: Field): string {
-  switch (field.kind) {
-    case 'text':
-      return textRule(field.lengthMax);
-    case 'choice':
-      return `must be one of ${field.values.join(', ')}`;
-    case 'time':
-      return 'must be an ISO 8601 time with its zone, such as 2027-01-31T00:00:00Z';
-    case 'integer':
-      return `must be a whole number from ${field.min} to ${field.max}`;
-    case 'flag':
-      return 'must be true or false';
-    case 'texts':
-      return `must be a list of at most ${field.itemsMax} texts, each of which ${textRule(field.lengthMax)}`;
-    case 'flags':
-      return `must be an object whose members are true or false; they are ${field.names.join(', ')}`;
-    case 'object':
-      return 'must be a JSON object';
+      return [isObject(value), 'must be a JSON object'];
   }
 }
 
@@ -152,18 +144,10 @@ function textRule(lengthMax: number): string {
   return `must be a text of 1 to ${lengthMax} characters without control characters`;
 }
 
-function isList(value: unknown, itemsMax: number): value is readonly unknown[] {
-  return Array.isArray(value) && value.length <= itemsMax;
-}
-
 /** Without control characters and lone surrogates, which no database column holds. */
 function isText(value: unknown, lengthMax: number): boolean {
   if (typeof value !== 'string' || value.length === 0 || [...value].length > lengthMax) return false;
   return !/[\p{Cc}\p{Cs}]/u.test(value);
-}
-
-function isFlagOf(names: readonly string[], name: string, value: unknown): boolean {
-  return names.includes(name) && typeof value === 'boolean';
 }
 
 const timePattern = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
@@ -174,8 +158,4 @@ function timeOf(text: string): number {
   const midnightMs = Date.parse(day);
   if (Number.isNaN(midnightMs) || !new Date(midnightMs).toISOString().startsWith(day)) return Number.NaN;
   return Date.parse(text);
-}
-
-function checkedValue(field: Field, value: unknown): unknown {
-  return field.kind === 'time' ? timeOf(String(value)) : value;
 }

@@ -3,15 +3,15 @@
  * (https://pages.nist.gov/800-63-4/sp800-63b.html#passwordver: at least 15 characters where nothing else is asked, compared
  * with what is commonly used; no rules about kinds of characters, no end by time).
  */
-import { fail } from '../base/errors.ts';
 import { guessedWords } from './guessed-words.ts';
+import { refuseField } from './input.ts';
 
 /** Unicode characters of a password. */
 export const passwordLengthMin = 15;
 export const passwordLengthMax = 128;
 
 /** Characters that must be left when everything is taken out that guessers put together first. */
-export const ownCharactersMin = 8;
+const ownCharactersMin = 8;
 
 /** Longest part whose repetition counts once. */
 const repeatedPartMax = 8;
@@ -35,15 +35,13 @@ const rows = [
 export function requirePassword(field: string, password: string, username: string): string {
   const normal = normalizePassword(password);
   const length = [...normal].length;
-  if (length < passwordLengthMin || length > passwordLengthMax) {
-    return refuse(field, `must have ${passwordLengthMin} to ${passwordLengthMax} characters`);
-  }
-  if (ownCharacters(normal, username) < ownCharactersMin) {
-    return refuse(
+  if (length < passwordLengthMin || length > passwordLengthMax)
+    refuseField(field, `${field} must have ${passwordLengthMin} to ${passwordLengthMax} characters`);
+  if (countOwnCharacters(normal, username) < ownCharactersMin)
+    refuseField(
       field,
-      `is among those that are guessed first: beside the username, common words, runs such as 1234 and repetitions it must have ${ownCharactersMin} characters`,
+      `${field} is among those that are guessed first: beside the username, common words, runs such as 1234 and repetitions it must have ${ownCharactersMin} characters`,
     );
-  }
   return normal;
 }
 
@@ -52,20 +50,14 @@ export function normalizePassword(password: string): string {
   return password.normalize('NFC');
 }
 
-function refuse(field: string, rule: string): never {
-  return fail('rule-broken', { diagnostics: `${field} ${rule}`, expression: [field] });
-}
-
 /** How many characters are left of a password without what guessers know. */
-function ownCharacters(password: string, username: string): number {
-  const words = [username, 'praxis', ...guessedWords].filter((word) => word.length >= runMin).sort(longestFirst);
+function countOwnCharacters(password: string, username: string): number {
+  const words = [username, 'praxis', ...guessedWords]
+    .filter((word) => word.length >= runMin)
+    .sort((left, right) => right.length - left.length);
   let rest = password.toLowerCase();
   for (const word of words) rest = rest.replaceAll(word, ' ');
   return [...withoutRepetitions(withoutRuns(rest)).replaceAll(' ', '')].length;
-}
-
-function longestFirst(left: string, right: string): number {
-  return right.length - left.length;
 }
 
 function withoutRuns(text: string): string {

@@ -6,16 +6,9 @@
 import { fail } from '../base/errors.ts';
 import type { Attempt, BruteForceLimit } from '../limits/brute-force-limit.ts';
 import { isKnownAddress, rememberAddress } from './addresses.ts';
+import { refuseField } from './input.ts';
 import type { Passwords } from './passwords.ts';
-import type { SignedInCaller } from './sessions.ts';
-import {
-  beginSession,
-  findSignedInCaller,
-  findSignIn,
-  type IssuedSession,
-  type SessionStore,
-  type SignIn,
-} from './sessions.ts';
+import { beginSession, findSignedInCaller, findSignIn, type SessionStore, type SignIn } from './sessions.ts';
 
 export interface SignInContext extends SessionStore {
   readonly passwords: Passwords;
@@ -29,15 +22,12 @@ export interface SignInContext extends SessionStore {
  * @throws PraxisError `credentials-invalid` when the password is not that of a live administrator, `rate-exceeded` after too
  *   many wrong ones, `unavailable` when too many passwords are being checked
  */
-export async function signIn(
-  context: SignInContext,
-  username: string,
-  password: string,
-): Promise<IssuedSession & SignedInCaller> {
+export async function signIn(context: SignInContext, username: string, password: string) {
   const found = await checkPassword(context, username, password);
   const issued = found && (await beginSession(context, found));
   const caller = issued && (await findSignedInCaller(context, issued.token));
-  if (issued === undefined || caller === undefined) return wrong();
+  if (issued === undefined || caller === undefined)
+    return fail('credentials-invalid', { diagnostics: 'username or password is wrong' });
   await rememberAddress(context, caller.administrator, username, context.address);
   return { ...caller, ...issued };
 }
@@ -48,7 +38,7 @@ export async function signIn(
  */
 export async function requireOwnPassword(context: SignInContext, username: string, password: string): Promise<void> {
   if ((await checkPassword(context, username, password)) !== undefined) return;
-  fail('rule-broken', { diagnostics: 'current is not the password of this administrator', expression: ['current'] });
+  refuseField('current', 'current is not the password of this administrator');
 }
 
 async function checkPassword(context: SignInContext, username: string, password: string): Promise<SignIn | undefined> {
@@ -76,8 +66,4 @@ async function admit(context: SignInContext, username: string, attempt: Attempt)
     diagnostics: `Too many wrong passwords: wait ${refused.seconds} s, until ${refused.until}`,
     headers: { 'retry-after': String(refused.seconds) },
   });
-}
-
-function wrong(): never {
-  return fail('credentials-invalid', { diagnostics: 'username or password is wrong' });
 }
