@@ -7,13 +7,14 @@ import type { Database } from '../database/database.ts';
 import type { OpenBudget } from '../limits/budgets.ts';
 import type { ResourceStore } from '../storage/store.ts';
 import type { CommandForm } from './command-form.ts';
-import type { BodyOf, Fields, Output, Role, SegmentNames } from './schema.ts';
+import { type BodyOf, type Fields, nothing, type Output, type Role, type SegmentNames } from './schema.ts';
 
 /**
+ * An action as its row is written.
  * @typeParam C what the handler works with; `never` for who only reads the description
  * @typeParam R what the handler gives
  */
-export interface Action<P extends string = string, F extends Fields = Fields, C = never, R = unknown> {
+export interface ActionRow<P extends string, F extends Fields, C, R> {
   /** Unique; the words of the command of `praxis`. */
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -28,14 +29,24 @@ export interface Action<P extends string = string, F extends Fields = Fields, C 
   /** Only by a session, not by an API token. */
   readonly sessionOnly?: true;
   /** Members of the JSON body; an action without fields takes no body. */
-  readonly fields: F;
-  readonly output: Output;
+  readonly fields?: F;
+  /** Absent: it answers nothing. */
+  readonly output?: Output;
   /** The answer is 201. */
   readonly creates?: true;
   readonly run: (context: C, input: ActionInput<P, F>) => Promise<R>;
   /** What the command line cannot derive; it stands behind `run`, whose result it prints. */
-  readonly command?: CommandForm<P, F, NoInfer<R>>;
+  readonly command?: CommandForm<P, NoInfer<F>, NoInfer<R>>;
 }
+
+export interface Action<P extends string = string, F extends Fields = Fields, C = never, R = unknown>
+  extends ActionRow<P, F, C, R> {
+  readonly fields: F;
+  readonly output: Output;
+}
+
+/** Of an action that takes no body. */
+export type NoFields = Record<never, never>;
 
 /** What every handler works with. */
 export interface ActionContext {
@@ -63,9 +74,9 @@ export interface ActionInput<P extends string, F extends Fields> {
 }
 
 /** An action whose handler's input is typed by its path and fields, as a row of the list of all. */
-export function defineAction<const P extends string, const F extends Fields, C = ActionContext, R = unknown>(
-  action: Action<P, F, C, R>,
+export function defineAction<const P extends string, const F extends Fields = NoFields, C = ActionContext, R = unknown>(
+  row: ActionRow<P, F, C, R>,
 ): Action<string, Fields, C> {
   // The framework gives each handler what its own path and fields promise (admin/routes.ts, admin/input.ts).
-  return action as unknown as Action<string, Fields, C>;
+  return { fields: {}, output: nothing, ...row } as unknown as Action<string, Fields, C>;
 }

@@ -1,9 +1,9 @@
 /** Fields that several actions take, and members that several answers have. */
 import { entriesMax } from '../tenancy/names.ts';
-import type { Field, Shape } from './schema.ts';
+import type { Shape } from './schema.ts';
 
 /** Names for people: tenancy/names.ts. */
-export const titleLengthMax = 120;
+const titleLengthMax = 120;
 /** Longest access entry; a SMART scope with its query is longest. */
 const entryLengthMax = 2_000;
 
@@ -12,13 +12,7 @@ export const title = (description: string) => ({ kind: 'text', lengthMax: titleL
 export const segment = (description: string) => ({ kind: 'text', lengthMax: 63, description }) as const;
 
 export const acl = (description: string) =>
-  ({
-    kind: 'texts',
-    itemsMax: entriesMax,
-    lengthMax: entryLengthMax,
-    split: true,
-    description,
-  }) as const satisfies Field;
+  ({ kind: 'texts', itemsMax: entriesMax, lengthMax: entryLengthMax, split: true, description }) as const;
 
 /** Why a firm authorises an application, where nobody says it. */
 export const defaultPurpose = 'Treatment and operations';

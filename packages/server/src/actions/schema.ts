@@ -103,3 +103,7 @@ export type Output =
   | { readonly kind: 'list'; readonly shape: Shape };
 
 export const nothing: Output = { kind: 'nothing' };
+
+export const one = (shape: Shape): Output => ({ kind: 'one', shape });
+
+export const list = (shape: Shape): Output => ({ kind: 'list', shape });

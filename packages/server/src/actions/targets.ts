@@ -6,16 +6,8 @@ import { type Firm, getFirm } from '../tenancy/firms.ts';
 import type { ActionContext } from './action.ts';
 
 type Reader = Pick<ActionContext, 'database'>;
-
-interface FirmSegments {
-  readonly environment: string;
-  readonly firm: string;
-}
-
-interface ApplicationSegments {
-  readonly environment: string;
-  readonly application: string;
-}
+type FirmSegments = Readonly<Record<'environment' | 'firm', string>>;
+type ApplicationSegments = Readonly<Record<'environment' | 'application', string>>;
 
 /** @throws PraxisError `resource-not-found` */
 export function getTargetFirm({ database }: Reader, { environment, firm }: FirmSegments): Promise<Firm> {

@@ -1,5 +1,5 @@
 /** What the administration's own actions work with, beside what those of features do. */
-import { type Action, type ActionContext, defineAction } from '../actions/action.ts';
+import { type Action, type ActionContext, type ActionRow, defineAction, type NoFields } from '../actions/action.ts';
 import type { Fields } from '../actions/schema.ts';
 import type { Secrets } from '../base/secrets.ts';
 import type { RemoteKeys } from '../oauth/client-auth/remote-keys.ts';
@@ -21,8 +21,8 @@ export interface SessionContext extends AdminContext, Pick<SignInContext, 'guess
   readonly caller: SignedInCaller;
 }
 
-type Define<C> = <const P extends string, const F extends Fields, R>(
-  action: Action<P, F, C, R>,
+type Define<C> = <const P extends string, const F extends Fields = NoFields, R = unknown>(
+  row: ActionRow<P, F, C, R>,
 ) => Action<string, Fields, C>;
 
 /** An action that works with the secrets of the installation. */

@@ -1,7 +1,7 @@
 /** Actions of administrators on what is their own: signing in, sessions, API tokens, the password. */
 
 import { createdAt, lastUsedAt, title } from '../../actions/fields.ts';
-import { nothing, roles, type Shape } from '../../actions/schema.ts';
+import { list, one, roles, type Shape } from '../../actions/schema.ts';
 import { parseSegmentNumber } from '../../actions/targets.ts';
 import { setPassword } from '../administrators.ts';
 import { defineSessionAction } from '../context.ts';
@@ -27,8 +27,7 @@ export const accountActions = [
     path: '/me',
     summary: 'Who is signed in',
     roles,
-    fields: {},
-    output: { kind: 'one', shape: caller },
+    output: one(caller),
     run: async ({ caller: who }) => who,
   }),
   defineSessionAction({
@@ -37,8 +36,6 @@ export const accountActions = [
     path: '/me/session',
     summary: 'End the session or API token that this is asked by',
     roles,
-    fields: {},
-    output: nothing,
     run: (context) => endSession(context, context.caller),
   }),
   defineSessionAction({
@@ -57,7 +54,6 @@ export const accountActions = [
         description: `The new one, of at least ${passwordLengthMin} characters, and none that is guessed first.`,
       },
     },
-    output: nothing,
     async run(context, { body }) {
       await requireOwnPassword(context, context.caller.username, body.current);
       await setPassword(context, context.caller.username, body.password);
@@ -69,17 +65,13 @@ export const accountActions = [
     path: '/me/tokens',
     summary: 'List API tokens',
     roles,
-    fields: {},
-    output: {
-      kind: 'list',
-      shape: {
-        id: { kind: 'integer', description: 'Its number.' },
-        label: { kind: 'text', description: 'What people call it.' },
-        ...createdAt,
-        ...lastUsedAt,
-        expiresAt,
-      },
-    },
+    output: list({
+      id: { kind: 'integer', description: 'Its number.' },
+      label: { kind: 'text', description: 'What people call it.' },
+      ...createdAt,
+      ...lastUsedAt,
+      expiresAt,
+    }),
     run: (context) => listTokens(context, context.caller),
   }),
   defineSessionAction({
@@ -94,7 +86,7 @@ export const accountActions = [
       label: { ...title('What people call it.'), required: true },
       expiresAt: { kind: 'time', required: true, description: 'Its end, at most 366 days from now.' },
     },
-    output: { kind: 'one', shape: { id: { kind: 'integer', description: 'Its number.' }, token, expiresAt } },
+    output: one({ id: { kind: 'integer', description: 'Its number.' }, token, expiresAt }),
     run: (context, { body }) => issueToken(context, context.caller, body.label, body.expiresAt),
   }),
   defineSessionAction({
@@ -104,8 +96,6 @@ export const accountActions = [
     summary: 'Refuse an API token from the next request on',
     roles,
     sessionOnly: true,
-    fields: {},
-    output: nothing,
     run: (context, { path }) => revokeToken(context, context.caller, parseSegmentNumber('token', path.token)),
   }),
 ];

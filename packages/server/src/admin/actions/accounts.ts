@@ -1,7 +1,7 @@
 /** `praxis account …`: legacy accounts, each of one application at one firm. */
 
 import { applicationMember, createdAt, title } from '../../actions/fields.ts';
-import { nothing } from '../../actions/schema.ts';
+import { list, one } from '../../actions/schema.ts';
 import { getTargetApplication, getTargetFirm } from '../../actions/targets.ts';
 import {
   issueLegacyAccount,
@@ -23,16 +23,12 @@ export const legacyAccountActions = [
     path: '/environments/{environment}/firms/{firm}/accounts',
     summary: 'List the legacy accounts at a firm',
     roles: ['operator', 'practice'],
-    fields: {},
-    output: {
-      kind: 'list',
-      shape: {
-        username: issued.username,
-        ...applicationMember,
-        state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether it is taken.' },
-        ...createdAt,
-      },
-    },
+    output: list({
+      username: issued.username,
+      ...applicationMember,
+      state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether it is taken.' },
+      ...createdAt,
+    }),
     run: async (context, { path }) => listLegacyAccounts(context.database, await getTargetFirm(context, path)),
   }),
   defineAdminAction({
@@ -46,7 +42,7 @@ export const legacyAccountActions = [
       application: { ...title('Name of the application.'), required: true, noted: true },
       username: title('Unique at the firm; made up when absent.'),
     },
-    output: { kind: 'one', shape: issued },
+    output: one(issued),
     async run(context, { path, body }) {
       const firm = await getTargetFirm(context, path);
       const application = await getTargetApplication(context, { ...path, application: body.application });
@@ -60,8 +56,7 @@ export const legacyAccountActions = [
     path: '/environments/{environment}/firms/{firm}/accounts/{account}/reset',
     summary: 'Give a legacy account a new password; its tokens end',
     roles: ['operator'],
-    fields: {},
-    output: { kind: 'one', shape: issued },
+    output: one(issued),
     run: async (context, { path }) =>
       resetLegacyPassword(context.database, context.secrets, await getTargetFirm(context, path), path.account),
   }),
@@ -71,8 +66,6 @@ export const legacyAccountActions = [
     path: '/environments/{environment}/firms/{firm}/accounts/{account}/revoke',
     summary: 'Refuse a legacy account and its tokens from the next statement on',
     roles: ['operator'],
-    fields: {},
-    output: nothing,
     run: async (context, { path }) =>
       revokeLegacyAccount(context.database, await getTargetFirm(context, path), path.account),
     command: { print: (_, { path }) => [`account ${path.account} is revoked`] },

@@ -1,7 +1,7 @@
 /** `praxis admin …`: who may administer. */
 
 import { createdAt, segment, title } from '../../actions/fields.ts';
-import { nothing, roles } from '../../actions/schema.ts';
+import { list, one, roles } from '../../actions/schema.ts';
 import { createAdministrator, listAdministrators, revokeAdministrator, setPassword } from '../administrators.ts';
 import { defineAdminAction } from '../context.ts';
 import { passwordLengthMax, passwordLengthMin } from '../password-rules.ts';
@@ -30,19 +30,15 @@ export const administratorActions = [
     path: '/administrators',
     summary: 'List administrators',
     roles: ['operator'],
-    fields: {},
-    output: {
-      kind: 'list',
-      shape: {
-        username: { kind: 'text', description: 'Unique in the installation.' },
-        role: { kind: 'choice', values: roles, description: 'What it may do.' },
-        environment: { kind: 'text', nullable: true, description: 'Of the firm or application.' },
-        firm: { kind: 'text', nullable: true, description: 'Prefix; of practice administrators.' },
-        application: { kind: 'text', nullable: true, description: 'Name; of vendors.' },
-        state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether it may sign in.' },
-        ...createdAt,
-      },
-    },
+    output: list({
+      username: { kind: 'text', description: 'Unique in the installation.' },
+      role: { kind: 'choice', values: roles, description: 'What it may do.' },
+      environment: { kind: 'text', nullable: true, description: 'Of the firm or application.' },
+      firm: { kind: 'text', nullable: true, description: 'Prefix; of practice administrators.' },
+      application: { kind: 'text', nullable: true, description: 'Name; of vendors.' },
+      state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether it may sign in.' },
+      ...createdAt,
+    }),
     run: ({ database }) => listAdministrators(database),
     command: {
       columns: [
@@ -75,7 +71,7 @@ export const administratorActions = [
       application: { ...title('Name; for the role vendor.'), noted: true },
       password,
     },
-    output: { kind: 'one', shape: issued },
+    output: one(issued),
     run: (context, { body }) => createAdministrator(context, { ...body, environment: body.environment ?? 'sandbox' }),
     command: {
       arguments: ['username'],
@@ -89,7 +85,7 @@ export const administratorActions = [
     summary: 'Give an administrator another password; sessions and API tokens end',
     roles: ['operator'],
     fields: { password },
-    output: { kind: 'one', shape: issued },
+    output: one(issued),
     run: (context, { path, body }) => setPassword(context, path.administrator, body.password),
     command: {
       print: ({ username, password: made }) =>
@@ -102,8 +98,6 @@ export const administratorActions = [
     path: '/administrators/{administrator}/revoke',
     summary: 'Refuse an administrator, sessions and API tokens with it, from the next request on',
     roles: ['operator'],
-    fields: {},
-    output: nothing,
     run: ({ database }, { path }) => revokeAdministrator(database, path.administrator),
     command: { print: (_, { path }) => [`administrator ${path.administrator} is revoked`] },
   }),

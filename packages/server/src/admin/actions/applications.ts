@@ -1,7 +1,7 @@
 /** `praxis app …`: the vendors' programs, and what their vendors see and change of them. */
 
 import { acl, defaultPurpose, title } from '../../actions/fields.ts';
-import { nothing, type Shape } from '../../actions/schema.ts';
+import { list, one, type Shape } from '../../actions/schema.ts';
 import { getTargetApplication } from '../../actions/targets.ts';
 import { insertApiKey } from '../../oauth/client-auth/api-keys.ts';
 import { insertClientWithSecret } from '../../oauth/client-auth/clients.ts';
@@ -18,7 +18,7 @@ import {
 import { insertAuthorisation, listAuthorisingFirms } from '../../tenancy/authorisations.ts';
 import { getEnvironment } from '../../tenancy/environments.ts';
 import { getFirm } from '../../tenancy/firms.ts';
-import { type AdminContext, defineAdminAction } from '../context.ts';
+import { defineAdminAction } from '../context.ts';
 import { entryProblem } from '../entry-problem.ts';
 
 /** Firms that authorise a new application at once. */
@@ -45,8 +45,7 @@ export const applicationActions = [
     path: '/environments/{environment}/applications',
     summary: 'List the applications of an environment',
     roles: ['operator'],
-    fields: {},
-    output: { kind: 'list', shape: application },
+    output: list(application),
     run: ({ database }, { path }) => listApplications(database, path.environment),
     command: { columns: ['name', 'state', 'acl'] },
   }),
@@ -73,21 +72,18 @@ export const applicationActions = [
       },
       purpose: title(`Why they do; ${defaultPurpose} when absent.`),
     },
-    output: {
-      kind: 'one',
-      shape: {
-        ...application,
-        tokenUrl: {
-          kind: 'text',
-          optional: true,
-          description: 'The token endpoint. Absent, as the rest, without firms.',
-        },
-        baseUrls: { kind: 'texts', optional: true, description: 'The FHIR base at each firm, in their order.' },
-        clientId: { kind: 'text', optional: true, description: 'The client_id.' },
-        clientSecret: { kind: 'text', secret: true, optional: true, description: 'It cannot be shown again.' },
-        apiKey: { kind: 'text', secret: true, optional: true, description: 'The x-api-key; it cannot be shown again.' },
+    output: one({
+      ...application,
+      tokenUrl: {
+        kind: 'text',
+        optional: true,
+        description: 'The token endpoint. Absent, as the rest, without firms.',
       },
-    },
+      baseUrls: { kind: 'texts', optional: true, description: 'The FHIR base at each firm, in their order.' },
+      clientId: { kind: 'text', optional: true, description: 'The client_id.' },
+      clientSecret: { kind: 'text', secret: true, optional: true, description: 'It cannot be shown again.' },
+      apiKey: { kind: 'text', secret: true, optional: true, description: 'The x-api-key; it cannot be shown again.' },
+    }),
     async run(context, { path: { environment }, body: { firms = [], purpose = defaultPurpose, ...draft } }) {
       return await context.database.transaction(undefined, async (tx) => {
         const made = await createApplication(tx, { ...draft, environment }, entryProblem);
@@ -100,7 +96,9 @@ export const applicationActions = [
         }
         const { apiKey } = await insertApiKey(tx, context.secrets, made, 'client', 'first');
         const client = await insertClientWithSecret(tx, context.secrets, made);
-        return { ...made, ...access(context, environment, firms, realm), ...client, apiKey };
+        const baseUrls = [...new Set(firms)].map((prefix) => context.baseUrlOf({ environment, prefix }));
+        const tokenUrl = `${context.originOfRealm(realm)}${buildRealmPath(realm)}/protocol/openid-connect/token`;
+        return { ...made, baseUrls, tokenUrl, ...client, apiKey };
       });
     },
     command: {
@@ -125,8 +123,7 @@ export const applicationActions = [
     path: '/environments/{environment}/applications/{application}',
     summary: 'One application',
     roles: ['operator', 'vendor'],
-    fields: {},
-    output: { kind: 'one', shape: application },
+    output: one(application),
     run: (context, { path }) => getTargetApplication(context, path),
   }),
   defineAdminAction({
@@ -137,7 +134,6 @@ export const applicationActions = [
     description: 'What firms have authorised stays, and counts only as far as the application holds it.',
     roles: ['operator'],
     fields: { acl: { ...acl('The entries.'), required: true } },
-    output: nothing,
     run: async (context, { path, body }) =>
       setApplicationAcl(context.database, await getTargetApplication(context, path), body.acl, entryProblem),
     command: { print: (_, { path, body }) => [`application ${path.application} holds ${body.acl.length} entries`] },
@@ -148,16 +144,12 @@ export const applicationActions = [
     path: '/environments/{environment}/applications/{application}/settings',
     summary: 'Every habit of existing clients that an application can keep, and whether it does',
     roles: ['operator', 'vendor'],
-    fields: {},
-    output: {
-      kind: 'list',
-      shape: {
-        name: { kind: 'text', label: 'setting', description: 'The setting.' },
-        on: { kind: 'flag', words: ['on', 'off'], label: 'state', description: 'Whether the application keeps it.' },
-        meaning: { kind: 'text', description: 'What it changes.' },
-        habit: { kind: 'text', description: 'What clients do that it is for.' },
-      },
-    },
+    output: list({
+      name: { kind: 'text', label: 'setting', description: 'The setting.' },
+      on: { kind: 'flag', words: ['on', 'off'], label: 'state', description: 'Whether the application keeps it.' },
+      meaning: { kind: 'text', description: 'What it changes.' },
+      habit: { kind: 'text', description: 'What clients do that it is for.' },
+    }),
     run: async (context, { path }) => describeSettings((await getTargetApplication(context, path)).settings),
     command: { columns: ['name', 'on', 'meaning'] },
   }),
@@ -168,7 +160,6 @@ export const applicationActions = [
     summary: 'Replace the settings of an application: habits of existing clients that it keeps',
     roles: ['operator', 'vendor'],
     fields: { settings: { ...settings, required: true } },
-    output: nothing,
     run: async (context, { path, body }) =>
       setApplicationSettings(context.database, await getTargetApplication(context, path), body.settings),
     command: {
@@ -184,8 +175,6 @@ export const applicationActions = [
     path: '/environments/{environment}/applications/{application}/suspend',
     summary: 'Refuse an application everywhere, and its vendors here, from the next statement on',
     roles: ['operator'],
-    fields: {},
-    output: nothing,
     run: async (context, { path }) => suspendApplication(context.database, await getTargetApplication(context, path)),
     command: { print: (_, { path }) => [`application ${path.application} is suspended`] },
   }),
@@ -195,8 +184,6 @@ export const applicationActions = [
     path: '/environments/{environment}/applications/{application}/resume',
     summary: 'End a suspension',
     roles: ['operator'],
-    fields: {},
-    output: nothing,
     run: async (context, { path }) => resumeApplication(context.database, await getTargetApplication(context, path)),
     command: { print: (_, { path }) => [`application ${path.application} is active`] },
   }),
@@ -206,26 +193,11 @@ export const applicationActions = [
     path: '/environments/{environment}/applications/{application}/firms',
     summary: 'The firms that let an application act now, by name',
     roles: ['operator', 'vendor'],
-    fields: {},
-    output: {
-      kind: 'list',
-      shape: {
-        prefix: { kind: 'text', description: 'Segment of the paths of the firm.' },
-        name: { kind: 'text', description: 'Its name.' },
-      },
-    },
+    output: list({
+      prefix: { kind: 'text', description: 'Segment of the paths of the firm.' },
+      name: { kind: 'text', description: 'Its name.' },
+    }),
     run: async (context, { path }) =>
       listAuthorisingFirms(context.database, context.clock, await getTargetApplication(context, path)),
   }),
 ];
-
-/** Where the application gets its tokens and calls the firms. */
-function access(
-  { originOfRealm, baseUrlOf }: AdminContext,
-  environment: string,
-  firms: readonly string[],
-  realm: string,
-) {
-  const baseUrls = [...new Set(firms)].map((prefix) => baseUrlOf({ environment, prefix }));
-  return { baseUrls, tokenUrl: `${originOfRealm(realm)}${buildRealmPath(realm)}/protocol/openid-connect/token` };
-}

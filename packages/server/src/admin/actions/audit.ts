@@ -5,12 +5,11 @@
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { parseScope } from '../../access/grammar.ts';
 import { formatRowQuery } from '../../access/row-query.ts';
-import type { Shape } from '../../actions/schema.ts';
+import { list, one, type Shape } from '../../actions/schema.ts';
 import { getTargetApplication, getTargetFirm } from '../../actions/targets.ts';
 import { serviceActions } from '../../audit/audit-row.ts';
-import { type Disclosure, streamDisclosures } from '../../audit/disclosures.ts';
+import { streamDisclosures } from '../../audit/disclosures.ts';
 import { listServiceRows } from '../../audit/service-rows.ts';
-import { fail } from '../../base/errors.ts';
 import {
   computeEffectiveAccess,
   interactionNames,
@@ -21,6 +20,7 @@ import { operations } from '../../practice/operations.ts';
 import { getTypeName } from '../../storage/rows.ts';
 import { defineAdminAction } from '../context.ts';
 import { explainAccess, judgeQuestion } from '../explain.ts';
+import { refuseField } from '../input.ts';
 import { printAccess } from './print-access.ts';
 
 const practices = ['operator', 'practice'] as const;
@@ -109,20 +109,16 @@ export const auditActions = [
       from: { kind: 'time', description: 'Earliest moment.' },
       to: { kind: 'time', description: 'Moment before which.' },
     },
-    output: { kind: 'list', shape: disclosure },
+    output: list(disclosure),
     async run(context, { path, body: { patient, from = 0, to = Number.MAX_SAFE_INTEGER } }) {
-      const id = /^(?:Patient\/)?([A-Za-z0-9\-.]{1,64})$/.exec(patient)?.[1];
-      if (id === undefined)
-        return fail('rule-broken', { diagnostics: 'patient must be Patient/ID', expression: ['patient'] });
+      const patientId = /^(?:Patient\/)?([A-Za-z0-9\-.]{1,64})$/.exec(patient)?.[1];
+      if (patientId === undefined) return refuseField('patient', 'patient must be Patient/ID');
       const firm = await getTargetFirm(context, path);
       const rows: object[] = [];
-      for await (const row of streamDisclosures(context.database, {
-        firm: firm.id,
-        patient: id,
-        fromMs: from,
-        toMs: to,
-      })) {
-        rows.push(listed(row));
+      const wanted = { firm: firm.id, patient: patientId, fromMs: from, toMs: to };
+      for await (const { typeNumber, id, ...row } of streamDisclosures(context.database, wanted)) {
+        const type = typeNumber === null ? '' : getTypeName(typeNumber);
+        rows.push({ ...row, resource: id === null ? type : `${type}/${id}` });
         if (rows.length > context.rowsMax) break;
       }
       return rows;
@@ -141,7 +137,7 @@ export const auditActions = [
       to: { kind: 'time', description: 'Moment before which.' },
       refused: { kind: 'flag', description: 'Only refusals and failures.' },
     },
-    output: { kind: 'list', shape: serviceRow },
+    output: list(serviceRow),
     run: async ({ database, clock, rowsMax }, { body: { from, to = Number.MAX_SAFE_INTEGER, refused = false } }) =>
       listServiceRows(database, {
         fromMs: from ?? clock.now() - dayMs,
@@ -174,36 +170,25 @@ export const auditActions = [
         description: 'Whether a search of the type may use this parameter.',
       },
     },
-    output: {
-      kind: 'one',
-      shape: {
-        closed: { kind: 'texts', description: 'Why every call is refused; empty: calls are let in.' },
-        entries: { kind: 'list', description: 'Entry by entry.', shape: entry },
-        bundles: { kind: 'texts', description: 'Transaction Bundles that may be posted.' },
-        types: { kind: 'list', description: 'Types of which something may be done.', shape: typeAccess },
-        verdicts: {
-          kind: 'list',
-          description: 'On the interaction and the parameter that were asked about.',
-          shape: verdict,
-        },
+    output: one({
+      closed: { kind: 'texts', description: 'Why every call is refused; empty: calls are let in.' },
+      entries: { kind: 'list', description: 'Entry by entry.', shape: entry },
+      bundles: { kind: 'texts', description: 'Transaction Bundles that may be posted.' },
+      types: { kind: 'list', description: 'Types of which something may be done.', shape: typeAccess },
+      verdicts: {
+        kind: 'list',
+        description: 'On the interaction and the parameter that were asked about.',
+        shape: verdict,
       },
-    },
+    }),
     async run(context, { path, body: { scope, type, interaction, parameter } }) {
       const parsed = scope === undefined ? [] : parseScope(scope);
-      if ('diagnostics' in parsed)
-        return fail('rule-broken', { diagnostics: `scope: ${parsed.diagnostics}`, expression: ['scope'] });
+      if ('diagnostics' in parsed) return refuseField('scope', `scope: ${parsed.diagnostics}`);
       if (type === undefined && (interaction ?? parameter) !== undefined)
-        return fail('rule-broken', {
-          diagnostics: 'interaction and parameter are asked of a type',
-          expression: ['type'],
-        });
+        return refuseField('type', 'interaction and parameter are asked of a type');
       const application = await getTargetApplication(context, path);
-      const { closed, policy, own } = await explainAccess(
-        context,
-        await getTargetFirm(context, path),
-        application,
-        scope,
-      );
+      const firm = await getTargetFirm(context, path);
+      const { closed, policy, own } = await explainAccess(context, firm, application, scope);
       if (policy === undefined) return { closed, entries: [], bundles: [], types: [], verdicts: [], operations: [] };
       const access = computeEffectiveAccess(policy, own, type === undefined ? [] : [type]);
       const asked = interactionNames.find((name) => name === interaction);
@@ -221,11 +206,6 @@ export const auditActions = [
     command: { arguments: [], print: (explained, input) => printAccess(explained, input) },
   }),
 ];
-
-function listed({ typeNumber, id, ...row }: Disclosure): object {
-  const type = typeNumber === null ? '' : getTypeName(typeNumber);
-  return { ...row, resource: id === null ? type : `${type}/${id}` };
-}
 
 function granted({ letter, elements, criteria, entries }: PermissionGrant) {
   return { letter, elements: elements === 'all' ? ['all'] : elements, rows: formatRowQuery(criteria), entries };

@@ -2,14 +2,13 @@
 import { formatOperatorRow } from '../../access/operator-row-text.ts';
 import { readOperatorRows } from '../../access/operator-rows.ts';
 import { acl, applicationMember, defaultPurpose, title } from '../../actions/fields.ts';
-import { nothing, type Shape } from '../../actions/schema.ts';
+import { list, one, type Shape } from '../../actions/schema.ts';
 import {
   getAuthorisedTargets,
   getTargetApplication,
   getTargetFirm,
   refuseNotAuthorised,
 } from '../../actions/targets.ts';
-import { fail } from '../../base/errors.ts';
 import type { Application } from '../../tenancy/applications.ts';
 import {
   type Authorisation,
@@ -19,7 +18,6 @@ import {
   listAuthorisationVersions,
   resumeAuthorisation,
   revokeAuthorisation,
-  type StoredOperatorRows,
   setOperatorRows,
   suspendAuthorisation,
 } from '../../tenancy/authorisations.ts';
@@ -50,19 +48,42 @@ const rowsField = {
   description: 'One for each code, as obsv_ef?category=exam&_elements=code; none: codes keep their meaning.',
 } as const;
 
-const place = '/environments/{environment}/firms/{firm}/authorisations';
-const one = `${place}/{application}` as const;
+const allPath = '/environments/{environment}/firms/{firm}/authorisations';
+const path = `${allPath}/{application}` as const;
 const practices = ['operator', 'practice'] as const;
+
+/** An action without input that changes the state of an authorisation. */
+const changeOfState = (
+  verb: 'suspend' | 'resume' | 'revoke',
+  summary: string,
+  change: typeof suspendAuthorisation,
+  tell: (segments: { readonly application: string; readonly firm: string }) => string,
+) =>
+  defineAdminAction({
+    name: `authorisation ${verb}`,
+    method: 'POST',
+    path: `${path}/${verb}`,
+    summary,
+    roles: practices,
+    async run(context, { path: segments }) {
+      const { firm, application } = await getAuthorisedTargets(context, segments);
+      await change(context.database, firm, application, context.caller.username);
+    },
+    command: {
+      arguments: ['application', 'firm'],
+      print: (_, input) => [tell(input.path)],
+      aliases: [`authorization ${verb}`],
+    },
+  });
 
 export const authorisationActions = [
   defineAdminAction({
     name: 'authorisation list',
     method: 'GET',
-    path: place,
+    path: allPath,
     summary: 'List what a firm has authorised, revoked authorisations too',
     roles: practices,
-    fields: {},
-    output: { kind: 'list', shape: authorisation },
+    output: list(authorisation),
     run: async (context, { path }) =>
       (await listAuthorisations(context.database, await getTargetFirm(context, path))).map(listed),
     command: {
@@ -73,11 +94,10 @@ export const authorisationActions = [
   defineAdminAction({
     name: 'authorisation show',
     method: 'GET',
-    path: one,
+    path,
     summary: 'What a firm has authorised an application to do',
     roles: practices,
-    fields: {},
-    output: { kind: 'one', shape: authorisation },
+    output: one(authorisation),
     run: async (context, { path }) => {
       const { firm, application } = await getAuthorisedTargets(context, path);
       return await current(context, firm, application);
@@ -87,7 +107,7 @@ export const authorisationActions = [
   defineAdminAction({
     name: 'authorise',
     method: 'PUT',
-    path: one,
+    path,
     summary: 'Let an application act at a firm, with all its entries or some of them, from the next request on',
     description: 'Replaces the terms of before; also those of an authorisation that was suspended or revoked.',
     roles: practices,
@@ -101,25 +121,17 @@ export const authorisationActions = [
         roles: ['operator'],
       },
     },
-    output: { kind: 'one', shape: authorisation },
-    async run(context, { path, body }) {
+    output: one(authorisation),
+    async run(context, { path, body: { expiresAt, rows, ...said } }) {
       const firm = await getTargetFirm(context, path);
       const application = await getTargetApplication(context, path);
-      const { acl: entries, purpose, expiresAt, rows } = body;
-      await authorise(
-        context.database,
-        context.clock,
-        firm,
-        application,
-        {
-          purpose,
-          by: context.caller.username,
-          ...(entries === undefined ? {} : { acl: entries }),
-          ...(expiresAt === undefined ? {} : { expiresAtMs: expiresAt }),
-          ...(rows === undefined ? {} : { operatorRows: requireRows(rows) }),
-        },
-        entryProblem,
-      );
+      const wanted = {
+        ...said,
+        by: context.caller.username,
+        ...(expiresAt === undefined ? {} : { expiresAtMs: expiresAt }),
+        ...(rows === undefined ? {} : { operatorRows: readOperatorLines(rows) }),
+      };
+      await authorise(context.database, context.clock, firm, application, wanted, entryProblem);
       return await current(context, firm, application);
     },
     command: {
@@ -131,18 +143,14 @@ export const authorisationActions = [
   defineAdminAction({
     name: 'authorisation history',
     method: 'GET',
-    path: `${one}/versions`,
+    path: `${path}/versions`,
     summary: 'Every version of an authorisation, newest first, with who made it',
     roles: practices,
-    fields: {},
-    output: {
-      kind: 'list',
-      shape: {
-        ...terms,
-        changedBy: { kind: 'text', label: 'by', description: 'Username, or: command line.' },
-        changedAt: { kind: 'time', description: 'When.' },
-      },
-    },
+    output: list({
+      ...terms,
+      changedBy: { kind: 'text', label: 'by', description: 'Username, or: command line.' },
+      changedAt: { kind: 'time', description: 'When.' },
+    }),
     run: async (context, { path }) => {
       const { firm, application } = await getAuthorisedTargets(context, path);
       return (await listAuthorisationVersions(context.database, firm, application)).map(listed);
@@ -153,83 +161,40 @@ export const authorisationActions = [
       aliases: ['authorization history'],
     },
   }),
-  defineAdminAction({
-    name: 'authorisation suspend',
-    method: 'POST',
-    path: `${one}/suspend`,
-    summary: 'Refuse an application at a firm from the next statement on, until it is resumed on the same terms',
-    roles: practices,
-    fields: {},
-    output: nothing,
-    run: async (context, { path }) => {
-      const { firm, application } = await getAuthorisedTargets(context, path);
-      await suspendAuthorisation(context.database, firm, application, context.caller.username);
-    },
-    command: {
-      arguments: ['application', 'firm'],
-      print: (_, { path }) => [`${path.application} is suspended at ${path.firm}`],
-      aliases: ['authorization suspend'],
-    },
-  }),
-  defineAdminAction({
-    name: 'authorisation resume',
-    method: 'POST',
-    path: `${one}/resume`,
-    summary: 'End a suspension',
-    roles: practices,
-    fields: {},
-    output: nothing,
-    run: async (context, { path }) => {
-      const { firm, application } = await getAuthorisedTargets(context, path);
-      await resumeAuthorisation(context.database, firm, application, context.caller.username);
-    },
-    command: {
-      arguments: ['application', 'firm'],
-      print: (_, { path }) => [`${path.application} may act at ${path.firm} again`],
-      aliases: ['authorization resume'],
-    },
-  }),
-  defineAdminAction({
-    name: 'authorisation revoke',
-    method: 'POST',
-    path: `${one}/revoke`,
-    summary: 'Refuse an application at a firm from the next statement on',
-    roles: practices,
-    fields: {},
-    output: nothing,
-    run: async (context, { path }) => {
-      const { firm, application } = await getAuthorisedTargets(context, path);
-      await revokeAuthorisation(context.database, firm, application, context.caller.username);
-    },
-    command: {
-      arguments: ['application', 'firm'],
-      print: (_, { path }) => [`${path.application} may no longer act at ${path.firm}`],
-      aliases: ['authorization revoke'],
-    },
-  }),
+  changeOfState(
+    'suspend',
+    'Refuse an application at a firm from the next statement on, until it is resumed on the same terms',
+    suspendAuthorisation,
+    ({ application, firm }) => `${application} is suspended at ${firm}`,
+  ),
+  changeOfState(
+    'resume',
+    'End a suspension',
+    resumeAuthorisation,
+    ({ application, firm }) => `${application} may act at ${firm} again`,
+  ),
+  changeOfState(
+    'revoke',
+    'Refuse an application at a firm from the next statement on',
+    revokeAuthorisation,
+    ({ application, firm }) => `${application} may no longer act at ${firm}`,
+  ),
   defineAdminAction({
     name: 'authorisation rows',
     method: 'PUT',
-    path: `${one}/rows`,
+    path: `${path}/rows`,
     summary: 'Replace what entries reach for an application at a firm',
     roles: ['operator'],
     fields: { rows: { ...rowsField, required: true } },
-    output: { kind: 'one', shape: authorisation },
+    output: one(authorisation),
     async run(context, { path, body }) {
       const { firm, application } = await getAuthorisedTargets(context, path);
-      await setOperatorRows(context.database, firm, application, requireRows(body.rows), context.caller.username);
+      await setOperatorRows(context.database, firm, application, readOperatorLines(body.rows), context.caller.username);
       return await current(context, firm, application);
     },
     command: { arguments: ['application', 'firm'], aliases: ['authorization rows'] },
   }),
 ];
-
-function requireRows(lines: readonly string[]): StoredOperatorRows {
-  const read = readOperatorLines(lines);
-  return 'problem' in read
-    ? fail('rule-broken', { diagnostics: `rows: ${read.problem}`, expression: ['rows'] })
-    : read.rows;
-}
 
 async function current({ database }: AdminContext, firm: Firm, application: Application): Promise<object> {
   const found = await findAuthorisation(database, firm, application);

@@ -1,14 +1,14 @@
 /** `praxis client …`: clients of the client-credentials flow, and what they prove themselves with. */
 
 import { createdAt, lastUsedAt } from '../../actions/fields.ts';
-import { nothing } from '../../actions/schema.ts';
+import { list, one } from '../../actions/schema.ts';
 import { getTargetApplication, parseSegmentNumber } from '../../actions/targets.ts';
-import { fail } from '../../base/errors.ts';
 import { type ClientKeySet, readKeySet, setClientKeys } from '../../oauth/client-auth/client-keys.ts';
 import { addClientSecret, endClientSecret, listClientSecrets } from '../../oauth/client-auth/client-secrets.ts';
 import { issueClient, issueKeyedClient, listClients, revokeClient } from '../../oauth/client-auth/clients.ts';
 import { requireRemoteUrl } from '../../oauth/client-auth/remote-document.ts';
 import { type AdminContext, defineAdminAction } from '../context.ts';
+import { refuseField } from '../input.ts';
 
 const vendors = ['operator', 'vendor'] as const;
 const id = { kind: 'integer', description: 'Its number.' } as const;
@@ -27,17 +27,13 @@ export const clientActions = [
     path: '/environments/{environment}/applications/{application}/clients',
     summary: 'List the clients of an application',
     roles: vendors,
-    fields: {},
-    output: {
-      kind: 'list',
-      shape: {
-        clientId: { kind: 'text', label: 'client', description: 'The client_id.' },
-        state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether it is taken.' },
-        secrets: { kind: 'integer', description: 'Live ones.' },
-        keys: { kind: 'text', nullable: true, none: '-', description: 'Where its public keys are; jwks: stored here.' },
-        ...createdAt,
-      },
-    },
+    output: list({
+      clientId: { kind: 'text', label: 'client', description: 'The client_id.' },
+      state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether it is taken.' },
+      secrets: { kind: 'integer', description: 'Live ones.' },
+      keys: { kind: 'text', nullable: true, none: '-', description: 'Where its public keys are; jwks: stored here.' },
+      ...createdAt,
+    }),
     run: async (context, { path }) => listClients(context.database, await getTargetApplication(context, path)),
   }),
   defineAdminAction({
@@ -48,13 +44,10 @@ export const clientActions = [
     roles: vendors,
     creates: true,
     fields: { withoutSecret: { kind: 'flag', description: 'For a client that signs with its own key.' } },
-    output: {
-      kind: 'one',
-      shape: {
-        clientId: { kind: 'text', label: 'client_id', description: 'The client_id.' },
-        clientSecret: { ...clientSecret, optional: true },
-      },
-    },
+    output: one({
+      clientId: { kind: 'text', label: 'client_id', description: 'The client_id.' },
+      clientSecret: { ...clientSecret, optional: true },
+    }),
     async run(context, { path, body }) {
       const application = await getTargetApplication(context, path);
       if (body.withoutSecret === true) return { clientId: await issueKeyedClient(context.database, application) };
@@ -67,8 +60,6 @@ export const clientActions = [
     path: '/environments/{environment}/applications/{application}/clients/{client}/revoke',
     summary: 'Refuse a client and its tokens from the next statement on',
     roles: vendors,
-    fields: {},
-    output: nothing,
     run: async (context, { path }) =>
       revokeClient(context.database, await getTargetApplication(context, path), path.client),
     command: { print: (_, { path }) => [`client ${path.client} is revoked`] },
@@ -79,20 +70,16 @@ export const clientActions = [
     path: '/environments/{environment}/applications/{application}/clients/{client}/secrets',
     summary: 'List the secrets of a client and when they were last used',
     roles: vendors,
-    fields: {},
-    output: {
-      kind: 'list',
-      shape: {
-        id,
-        state: {
-          kind: 'choice',
-          values: ['active', 'retired', 'revoked'],
-          description: 'Retired: no new tokens; revoked: no tokens that were got with it, either.',
-        },
-        ...createdAt,
-        ...lastUsedAt,
+    output: list({
+      id,
+      state: {
+        kind: 'choice',
+        values: ['active', 'retired', 'revoked'],
+        description: 'Retired: no new tokens; revoked: no tokens that were got with it, either.',
       },
-    },
+      ...createdAt,
+      ...lastUsedAt,
+    }),
     run: async (context, { path }) =>
       listClientSecrets(context.database, await getTargetApplication(context, path), path.client),
   }),
@@ -103,8 +90,7 @@ export const clientActions = [
     summary: 'Make another secret of a client; two may be live',
     roles: vendors,
     creates: true,
-    fields: {},
-    output: { kind: 'one', shape: { id, clientSecret } },
+    output: one({ id, clientSecret }),
     run: async (context, { path }) =>
       addClientSecret(context.database, context.secrets, await getTargetApplication(context, path), path.client),
   }),
@@ -117,7 +103,6 @@ export const clientActions = [
     fields: {
       revoke: { kind: 'flag', description: 'End those tokens, too, with the next statement.' },
     },
-    output: nothing,
     async run(context, { path, body }) {
       const application = await getTargetApplication(context, path);
       const end = body.revoke === true ? 'revoked' : 'retired';
@@ -145,7 +130,6 @@ export const clientActions = [
         description: 'Where the client publishes its JWK Set.',
       },
     },
-    output: nothing,
     async run(context, { path, body }) {
       const application = await getTargetApplication(context, path);
       const keys = await readKeys(context, body.jwks, body.jwksUri);
@@ -168,7 +152,7 @@ async function readKeys(
   jwks: unknown,
   jwksUri: string | undefined,
 ): Promise<{ registered: { jwks: ClientKeySet } | { jwksUri: string }; set: ClientKeySet } | undefined> {
-  if (jwks !== undefined && jwksUri !== undefined) refuse('jwksUri', 'jwks and jwksUri exclude each other');
+  if (jwks !== undefined && jwksUri !== undefined) refuseField('jwksUri', 'jwks and jwksUri exclude each other');
   if (jwks !== undefined) {
     const set = requireSet('jwks', readKeySet(jwks));
     return { registered: { jwks: set }, set };
@@ -177,16 +161,12 @@ async function readKeys(
   try {
     requireRemoteUrl(jwksUri, { loopback: context.jwksLoopback });
   } catch (cause) {
-    refuse('jwksUri', `jwksUri ${cause instanceof Error ? cause.message : 'is no URL'}`);
+    refuseField('jwksUri', `jwksUri ${cause instanceof Error ? cause.message : 'is no URL'}`);
   }
   const set = requireSet('jwksUri', await context.remoteKeys.at(jwksUri, undefined));
   return { registered: { jwksUri }, set };
 }
 
 function requireSet(field: string, set: ClientKeySet | { readonly problem: string }): ClientKeySet {
-  return 'problem' in set ? refuse(field, `${field}: ${set.problem}`) : set;
-}
-
-function refuse(field: string, diagnostics: string): never {
-  return fail('rule-broken', { diagnostics, expression: [field] });
+  return 'problem' in set ? refuseField(field, `${field}: ${set.problem}`) : set;
 }

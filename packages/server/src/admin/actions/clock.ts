@@ -1,11 +1,10 @@
 /** `praxis clock …`: the time of the service, and what a wrong clock has left (docs/decisions/0245). */
 
-import type { Shape } from '../../actions/schema.ts';
+import { one, type Shape } from '../../actions/schema.ts';
 import { toInstant } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
-import { agreeMaxMs, type ServiceClock } from '../../base/service-clock.ts';
-import type { Database } from '../../database/database.ts';
-import { type FloorRepair, readFloor, repairFloor } from '../../storage/completeness.ts';
+import { agreeMaxMs } from '../../base/service-clock.ts';
+import { readFloor, repairFloor } from '../../storage/completeness.ts';
 import { defineAdminAction } from '../context.ts';
 
 const state: Shape = {
@@ -31,9 +30,16 @@ export const clockActions = [
     path: '/clock',
     summary: 'Show the time of the service and how far clocks are off',
     roles: ['operator'],
-    fields: {},
-    output: { kind: 'one', shape: state },
-    run: ({ database, clock }) => readClockState(database, clock),
+    output: one(state),
+    async run({ database, clock }) {
+      const { wallAheadMs, databaseAheadMs } = clock.state();
+      return {
+        nowMs: clock.now(),
+        wallAheadMs: Math.round(wallAheadMs),
+        databaseAheadMs: Math.round(databaseAheadMs),
+        floorMs: await readFloor(database),
+      };
+    },
     command: {
       print: ({ nowMs, wallAheadMs, databaseAheadMs, floorMs }) => [
         `service  ${toInstant(nowMs)}`,
@@ -50,9 +56,17 @@ export const clockActions = [
     summary:
       'Take back a floor in the future, which a wrong clock has left and because of which every write is refused',
     roles: ['operator'],
-    fields: {},
-    output: { kind: 'one', shape: repaired },
-    run: ({ database, clock }) => repairClock(database, clock),
+    output: one(repaired),
+    async run({ database, clock }) {
+      const { wallAheadMs, databaseAheadMs } = clock.state();
+      const worstMs = Math.max(Math.abs(wallAheadMs), Math.abs(databaseAheadMs));
+      // While the clocks do not agree the floor would be set by a wrong one.
+      if (worstMs > agreeMaxMs)
+        fail('conflict', {
+          diagnostics: `The clocks of this node and of the database differ by ${Math.round(worstMs / 1000)} s: set them right first`,
+        });
+      return await repairFloor(database, clock.now());
+    },
     command: {
       print: ({ aheadMs, floorMs }) => [
         aheadMs === 0
@@ -62,28 +76,3 @@ export const clockActions = [
     },
   }),
 ];
-
-/** The state of the clocks as this node sees it, and the floor. */
-async function readClockState(database: Database, clock: ServiceClock) {
-  const { wallAheadMs, databaseAheadMs } = clock.state();
-  return {
-    nowMs: clock.now(),
-    wallAheadMs: Math.round(wallAheadMs),
-    databaseAheadMs: Math.round(databaseAheadMs),
-    floorMs: await readFloor(database),
-  };
-}
-
-/**
- * Repairs the floor by the time of the service.
- * @throws PraxisError `conflict` while the clocks do not agree, since the floor would be set by a wrong one
- */
-async function repairClock(database: Database, clock: ServiceClock): Promise<FloorRepair> {
-  const { wallAheadMs, databaseAheadMs } = clock.state();
-  const worstMs = Math.max(Math.abs(wallAheadMs), Math.abs(databaseAheadMs));
-  if (worstMs > agreeMaxMs)
-    fail('conflict', {
-      diagnostics: `The clocks of this node and of the database differ by ${Math.round(worstMs / 1000)} s: set them right first`,
-    });
-  return await repairFloor(database, clock.now());
-}

@@ -1,6 +1,6 @@
 /** `praxis entries`: the access entries that exist. */
 import { entryAreas, listPublishedEntries } from '../../access/registry.ts';
-import { roles } from '../../actions/schema.ts';
+import { list, roles } from '../../actions/schema.ts';
 import { defineAdminAction } from '../context.ts';
 
 export const entryActions = [
@@ -10,14 +10,10 @@ export const entryActions = [
     path: '/entries',
     summary: 'List the access entries and what they mean',
     roles,
-    fields: {},
-    output: {
-      kind: 'list',
-      shape: {
-        entry: { kind: 'text', description: 'As it stands in an acl.' },
-        means: { kind: 'text', label: 'meaning', description: 'What its code opens.' },
-      },
-    },
+    output: list({
+      entry: { kind: 'text', description: 'As it stands in an acl.' },
+      means: { kind: 'text', label: 'meaning', description: 'What its code opens.' },
+    }),
     run: async () =>
       entryAreas.flatMap((area) =>
         area.entries.flatMap((row) => listPublishedEntries(row).map((entry) => ({ entry, means: row.means }))),

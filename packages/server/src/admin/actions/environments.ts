@@ -1,7 +1,7 @@
 /** `praxis environment …`, `praxis product …`: the worlds that paths begin with. */
 
 import { segment } from '../../actions/fields.ts';
-import { nothing, type Shape } from '../../actions/schema.ts';
+import { list, one, type Shape } from '../../actions/schema.ts';
 import { createEnvironment, createProduct, environmentKinds, listEnvironments } from '../../tenancy/environments.ts';
 import { defineAdminAction } from '../context.ts';
 
@@ -22,8 +22,7 @@ export const environmentActions = [
     path: '/environments',
     summary: 'List environments with their realms and products',
     roles: ['operator'],
-    fields: {},
-    output: { kind: 'list', shape: environment },
+    output: list(environment),
     run: async ({ database }) => (await listEnvironments(database)).map(listed),
   }),
   defineAdminAction({
@@ -46,7 +45,7 @@ export const environmentActions = [
         description: 'pm when absent.',
       },
     },
-    output: { kind: 'one', shape: environment },
+    output: one(environment),
     async run({ database }, { body }) {
       const { name, realm, kind = 'generic-sandbox', products = ['pm'] } = body;
       return listed(await createEnvironment(database, { name, realm, kind, products }));
@@ -60,7 +59,6 @@ export const environmentActions = [
     summary: 'Add a product to an environment',
     roles: ['operator'],
     fields: { product: { ...segment('Third segment of its paths.'), required: true } },
-    output: nothing,
     run: ({ database }, { path, body }) => createProduct(database, path.environment, body.product),
     command: {
       arguments: ['environment', 'product'],

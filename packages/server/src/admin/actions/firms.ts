@@ -1,7 +1,7 @@
 /** `praxis firm …`: the practices; and what a practice sees of itself. */
 
 import { segment, title } from '../../actions/fields.ts';
-import { nothing, type Shape } from '../../actions/schema.ts';
+import { list, one, type Shape } from '../../actions/schema.ts';
 import { getTargetFirm } from '../../actions/targets.ts';
 import { createFirm, listFirms, resumeFirm, setRequiredReferences, suspendFirm } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
@@ -22,8 +22,7 @@ export const firmActions = [
     path: '/environments/{environment}/firms',
     summary: 'List the firms of an environment',
     roles: ['operator'],
-    fields: {},
-    output: { kind: 'list', shape: firm },
+    output: list(firm),
     run: ({ database }, { path }) => listFirms(database, path.environment),
     command: { columns: ['prefix', 'name', 'timeZone', 'state'] },
   }),
@@ -39,7 +38,7 @@ export const firmActions = [
       name: { ...title('Its name.'), required: true },
       timeZone: { kind: 'text', lengthMax: 64, description: 'IANA zone of its dates; America/New_York when absent.' },
     },
-    output: { kind: 'one', shape: firm },
+    output: one(firm),
     run: ({ database }, { path, body: { prefix, name, timeZone = 'America/New_York' } }) =>
       createFirm(database, { environment: path.environment, prefix, name, timeZone }),
     command: {
@@ -53,8 +52,7 @@ export const firmActions = [
     path: '/environments/{environment}/firms/{firm}',
     summary: 'One firm',
     roles: ['operator', 'practice'],
-    fields: {},
-    output: { kind: 'one', shape: firm },
+    output: one(firm),
     run: (context, { path }) => getTargetFirm(context, path),
   }),
   defineAdminAction({
@@ -63,8 +61,6 @@ export const firmActions = [
     path: '/environments/{environment}/firms/{firm}/suspend',
     summary: 'Refuse every application and administrator of a firm, from the next statement on',
     roles: ['operator'],
-    fields: {},
-    output: nothing,
     run: async (context, { path }) => suspendFirm(context.database, await getTargetFirm(context, path)),
     command: { print: (_, { path }) => [`firm ${path.firm} is suspended`] },
   }),
@@ -74,8 +70,6 @@ export const firmActions = [
     path: '/environments/{environment}/firms/{firm}/resume',
     summary: 'End a suspension',
     roles: ['operator'],
-    fields: {},
-    output: nothing,
     run: async (context, { path }) => resumeFirm(context.database, await getTargetFirm(context, path)),
     command: { print: (_, { path }) => [`firm ${path.firm} is active`] },
   }),
@@ -93,7 +87,6 @@ export const firmActions = [
         description: 'Whether they are refused; at first they are not.',
       },
     },
-    output: nothing,
     run: async (context, { path, body }) =>
       setRequiredReferences(context.database, await getTargetFirm(context, path), body.required),
     command: {
@@ -107,25 +100,21 @@ export const firmActions = [
     path: '/environments/{environment}/firms/{firm}/search-parameters',
     summary: 'How the search parameters stand that the firm has defined for itself',
     roles: ['operator', 'practice'],
-    fields: {},
-    output: {
-      kind: 'list',
-      shape: {
-        url: { kind: 'text', description: 'Canonical URL.' },
-        resourceId: { kind: 'text', description: 'Id of the SearchParameter.' },
-        state: {
-          kind: 'choice',
-          values: ['indexing', 'active', 'failed', 'dropping', 'refused'],
-          description: 'Active: can be searched by. Failed: costs too much; a new version begins anew.',
-        },
-        percent: { kind: 'integer', description: 'How much of what was stored before is indexed.' },
-        reason: {
-          kind: 'text',
-          nullable: true,
-          description: 'Why it is refused, has failed, or is not indexed any further.',
-        },
+    output: list({
+      url: { kind: 'text', description: 'Canonical URL.' },
+      resourceId: { kind: 'text', description: 'Id of the SearchParameter.' },
+      state: {
+        kind: 'choice',
+        values: ['indexing', 'active', 'failed', 'dropping', 'refused'],
+        description: 'Active: can be searched by. Failed: costs too much; a new version begins anew.',
       },
-    },
+      percent: { kind: 'integer', description: 'How much of what was stored before is indexed.' },
+      reason: {
+        kind: 'text',
+        nullable: true,
+        description: 'Why it is refused, has failed, or is not indexed any further.',
+      },
+    }),
     async run(context, { path }) {
       const scope = await openOperatorScope(context.database, context.clock, await getTargetFirm(context, path));
       return await context.store.parameterStandings(scope);

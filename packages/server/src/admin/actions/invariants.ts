@@ -1,12 +1,12 @@
 /** `praxis invariants broken`: which stored resources break invariants of R4. */
 import { resourceTypes } from '@praxis/fhir';
-import type { Shape } from '../../actions/schema.ts';
+import { one, type Shape } from '../../actions/schema.ts';
 import { getTargetFirm } from '../../actions/targets.ts';
-import { fail } from '../../base/errors.ts';
 import { type ExaminedPlace, listBrokenInvariants } from '../../engine/write/broken-invariants.ts';
 import { requestLimits } from '../../limits/budgets.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import { defineAdminAction } from '../context.ts';
+import { refuseField } from '../input.ts';
 
 /** Longest name of a type and longest id, with the slash. */
 const placeLengthMax = 128;
@@ -46,7 +46,7 @@ export const invariantActions = [
       type: { kind: 'text', lengthMax: 64, description: 'Only resources of this type.' },
       after: { kind: 'text', lengthMax: placeLengthMax, description: 'Type/ID: next of the page before.' },
     },
-    output: { kind: 'one', shape: page },
+    output: one(page),
     async run(context, { path, body }) {
       const { database, clock, store, openBudget } = context;
       const wanted = readWanted(body);
@@ -64,18 +64,17 @@ export const invariantActions = [
 
 /** @throws PraxisError `rule-broken` naming the field */
 function readWanted({ type, after }: { readonly type?: string; readonly after?: string }) {
-  if (type !== undefined && !resourceTypes.includes(type)) return refuse('type', 'is a resource type of R4');
+  if (type !== undefined && !resourceTypes.includes(type)) return refuseField('type', 'type is a resource type of R4');
   const place = after === undefined ? undefined : placeOf(after);
-  if (type !== undefined && place !== undefined && place.type !== type) return refuse('after', `is of type ${type}`);
+  if (type !== undefined && place !== undefined && place.type !== type)
+    return refuseField('after', `after is of type ${type}`);
   return { type, after: place };
 }
 
 /** @throws PraxisError `rule-broken` */
 function placeOf(text: string): ExaminedPlace {
   const [, type = '', id = ''] = /^([A-Za-z]+)\/([A-Za-z0-9\-.]{1,64})$/.exec(text) ?? [];
-  return resourceTypes.includes(type) ? { type, id } : refuse('after', 'is Type/ID, as next of the page before');
-}
-
-function refuse(field: string, rule: string): never {
-  return fail('rule-broken', { diagnostics: `${field} ${rule}`, expression: [field] });
+  return resourceTypes.includes(type)
+    ? { type, id }
+    : refuseField('after', 'after is Type/ID, as next of the page before');
 }

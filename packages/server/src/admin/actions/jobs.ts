@@ -1,12 +1,10 @@
 /** `praxis job …`: work beside the requests that has failed for a firm (docs/decisions/0219). */
 
-import { nothing, type Shape } from '../../actions/schema.ts';
+import { list, type Shape } from '../../actions/schema.ts';
 import { getTargetFirm } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
-import type { Queryable } from '../../database/database.ts';
 import { listJobFailures, releaseJob } from '../../jobs/job-failures.ts';
 import { firmJobs } from '../../practice/jobs.ts';
-import type { Firm } from '../../tenancy/firms.ts';
 import { defineAdminAction } from '../context.ts';
 
 const failure: Shape = {
@@ -28,11 +26,8 @@ export const jobActions = [
     path: '/environments/{environment}/firms/{firm}/jobs',
     summary: 'List the jobs that have failed for a firm and have not succeeded since',
     roles: ['operator', 'practice'],
-    fields: {},
-    output: { kind: 'list', shape: failure },
-    async run(context, { path }) {
-      return await listJobFailures(context.database, (await getTargetFirm(context, path)).id);
-    },
+    output: list(failure),
+    run: async (context, { path }) => listJobFailures(context.database, (await getTargetFirm(context, path)).id),
   }),
   defineAdminAction({
     name: 'job release',
@@ -40,18 +35,12 @@ export const jobActions = [
     path: '/environments/{environment}/firms/{firm}/jobs/{job}/release',
     summary: 'Let a job that has failed for a firm begin anew at once',
     roles: ['operator'],
-    fields: {},
-    output: nothing,
-    async run(context, { path }) {
-      await releaseFailed(context.database, path.job, await getTargetFirm(context, path));
+    async run(context, { path: { job, ...place } }) {
+      const { id, prefix } = await getTargetFirm(context, place);
+      if (firmJobs.includes(job) && (await releaseJob(context.database, job, id))) return;
+      const diagnostics = `${job.slice(0, 64)} is no job that has failed for firm ${prefix}; jobs are ${firmJobs.join(', ')}`;
+      fail('resource-not-found', { diagnostics, expression: ['job'] });
     },
     command: { arguments: ['job', 'firm'], print: () => ['released'] },
   }),
 ];
-
-/** @throws PraxisError `resource-not-found` when the job has not failed for the firm */
-async function releaseFailed(query: Queryable, job: string, { id, prefix }: Firm): Promise<void> {
-  if (firmJobs.includes(job) && (await releaseJob(query, job, id))) return;
-  const diagnostics = `${job.slice(0, 64)} is no job that has failed for firm ${prefix}; jobs are ${firmJobs.join(', ')}`;
-  fail('resource-not-found', { diagnostics, expression: ['job'] });
-}

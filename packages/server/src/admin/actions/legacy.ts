@@ -2,7 +2,7 @@
 
 import { formatToSecond } from '../../actions/command-form.ts';
 import { applicationMember, firmMember, segment, title } from '../../actions/fields.ts';
-import { nothing, type Shape } from '../../actions/schema.ts';
+import { list, one, type Shape } from '../../actions/schema.ts';
 import { getTargetApplication, getTargetFirm, parseSegmentNumber } from '../../actions/targets.ts';
 import { migrateToClientCredentials } from '../../oauth/legacy/migration.ts';
 import { readLegacyReport } from '../../oauth/legacy/report.ts';
@@ -19,7 +19,6 @@ import {
 import { buildRealmPath } from '../../oauth/signing/client-tokens.ts';
 import { getEnvironment } from '../../tenancy/environments.ts';
 import { type AdminContext, defineAdminAction } from '../context.ts';
-
 import { printLegacyReport } from './print-legacy-report.ts';
 
 const operators = ['operator'] as const;
@@ -43,29 +42,25 @@ export const legacyActions = [
     path: '/environments/{environment}/legacy/report',
     summary: 'Who uses the legacy flow: firms, applications and their programs, and who does not',
     roles: operators,
-    fields: {},
-    output: {
-      kind: 'one',
-      shape: {
-        rows: {
-          kind: 'list',
-          description: 'One program of an application at a firm, or, without any use, the pair alone.',
-          shape: {
-            ...firmMember,
-            ...applicationMember,
-            agent: { kind: 'text', nullable: true, description: 'The program; null: no use.' },
-            lastUsedAt: { kind: 'time', nullable: true, description: 'Null: never.' },
-            calls7Days: count,
-            calls30Days: count,
-            tokens7Days: count,
-            tokens30Days: count,
-            refused30Days: count,
-          },
+    output: one({
+      rows: {
+        kind: 'list',
+        description: 'One program of an application at a firm, or, without any use, the pair alone.',
+        shape: {
+          ...firmMember,
+          ...applicationMember,
+          agent: { kind: 'text', nullable: true, description: 'The program; null: no use.' },
+          lastUsedAt: { kind: 'time', nullable: true, description: 'Null: never.' },
+          calls7Days: count,
+          calls30Days: count,
+          tokens7Days: count,
+          tokens30Days: count,
+          refused30Days: count,
         },
-        firmsWithoutUse: { kind: 'texts', description: 'Firms with a live account that nobody uses.' },
-        applicationsWithoutUse: { kind: 'texts', description: 'Applications that do not use the flow anywhere.' },
       },
-    },
+      firmsWithoutUse: { kind: 'texts', description: 'Firms with a live account that nobody uses.' },
+      applicationsWithoutUse: { kind: 'texts', description: 'Applications that do not use the flow anywhere.' },
+    }),
     async run({ database, clock }, { path }) {
       const atMs = clock.now();
       return { atMs, ...(await readLegacyReport(database, await getEnvironment(database, path.environment), atMs)) };
@@ -89,22 +84,18 @@ export const legacyActions = [
     summary: 'Make what an application lacks to use client credentials with the same rights as its legacy logins',
     roles: ['operator', 'vendor'],
     creates: true,
-    fields: {},
-    output: {
-      kind: 'one',
-      shape: {
-        tokenUrl: { kind: 'text', description: 'The token endpoint.' },
-        firms: { kind: 'texts', description: 'Firms where the application acts as before.' },
-        clientId: { kind: 'text', optional: true, description: 'Absent when there was one.' },
-        clientSecret: { kind: 'text', secret: true, optional: true, description: 'It cannot be shown again.' },
-        apiKey: {
-          kind: 'text',
-          secret: true,
-          optional: true,
-          description: 'Absent when there was one; it cannot be shown again.',
-        },
+    output: one({
+      tokenUrl: { kind: 'text', description: 'The token endpoint.' },
+      firms: { kind: 'texts', description: 'Firms where the application acts as before.' },
+      clientId: { kind: 'text', optional: true, description: 'Absent when there was one.' },
+      clientSecret: { kind: 'text', secret: true, optional: true, description: 'It cannot be shown again.' },
+      apiKey: {
+        kind: 'text',
+        secret: true,
+        optional: true,
+        description: 'Absent when there was one; it cannot be shown again.',
       },
-    },
+    }),
     async run(context, { path }) {
       const { database, secrets, originOfRealm } = context;
       const application = await getTargetApplication(context, path);
@@ -133,21 +124,12 @@ export const legacyActions = [
     path: '/environments/{environment}/legacy/sunsets',
     summary: 'List what is announced; the narrowest that fits a caller counts',
     roles: operators,
-    fields: {},
-    output: {
-      kind: 'list',
-      shape: {
-        ...scopeMembers,
-        deprecatedAt: { kind: 'time', precision: 'second', description: 'Since or from when the flow is deprecated.' },
-        sunsetAt: {
-          kind: 'time',
-          precision: 'second',
-          nullable: true,
-          description: 'Its end; null: none is announced.',
-        },
-        link: { kind: 'text', description: 'A page about the migration.' },
-      },
-    },
+    output: list({
+      ...scopeMembers,
+      deprecatedAt: { kind: 'time', precision: 'second', description: 'Since or from when the flow is deprecated.' },
+      sunsetAt: { kind: 'time', precision: 'second', nullable: true, description: 'Its end; null: none is announced.' },
+      link: { kind: 'text', description: 'A page about the migration.' },
+    }),
     run: async ({ database }, { path }) => listSunsets(database, await getEnvironment(database, path.environment)),
   }),
   defineAdminAction({
@@ -162,7 +144,6 @@ export const legacyActions = [
       deprecatedAt: { kind: 'time', option: 'deprecated', description: 'Since or from when; now when absent.' },
       sunsetAt: { kind: 'time', option: 'sunset', description: 'The end; none is announced when absent.' },
     },
-    output: nothing,
     async run(context, { path, body: { link, deprecatedAt = context.clock.now(), sunsetAt, ...scope } }) {
       await setSunset(context.database, await scopeOf(context, path.environment, scope), {
         link,
@@ -184,7 +165,6 @@ export const legacyActions = [
     summary: 'Take back what was announced for exactly this scope, from the next request on',
     roles: operators,
     fields: scopeFields,
-    output: nothing,
     run: async (context, { path, body }) =>
       clearSunset(context.database, await scopeOf(context, path.environment, body)),
     command: { print: (_, { path, body }) => [`nothing is announced for ${scopeText(path, body)} by itself`] },
@@ -195,16 +175,12 @@ export const legacyActions = [
     path: '/environments/{environment}/legacy/brown-outs',
     summary: 'List the brown-outs, past ones too',
     roles: operators,
-    fields: {},
-    output: {
-      kind: 'list',
-      shape: {
-        id: { kind: 'integer', description: 'Its number.' },
-        ...scopeMembers,
-        startsAt: { kind: 'time', precision: 'second', label: 'from', description: 'From when.' },
-        endsAt: { kind: 'time', precision: 'second', label: 'until', description: 'Until before when.' },
-      },
-    },
+    output: list({
+      id: { kind: 'integer', description: 'Its number.' },
+      ...scopeMembers,
+      startsAt: { kind: 'time', precision: 'second', label: 'from', description: 'From when.' },
+      endsAt: { kind: 'time', precision: 'second', label: 'until', description: 'Until before when.' },
+    }),
     async run({ database, clock }, { path }) {
       const nowMs = clock.now();
       const brownOuts = await listBrownOuts(database, await getEnvironment(database, path.environment));
@@ -229,7 +205,7 @@ export const legacyActions = [
       from: { kind: 'time', required: true, description: 'Its beginning.' },
       until: { kind: 'time', required: true, description: 'Its end.' },
     },
-    output: { kind: 'one', shape: { id: { kind: 'integer', description: 'Its number.' } } },
+    output: one({ id: { kind: 'integer', description: 'Its number.' } }),
     async run(context, { path, body: { from, until, ...scope } }) {
       const times = { startsAtMs: from, endsAtMs: until };
       const planned = await scopeOf(context, path.environment, scope);
@@ -248,8 +224,6 @@ export const legacyActions = [
     path: '/environments/{environment}/legacy/brown-outs/{brownOut}',
     summary: 'Take a brown-out back; one that is running ends with the next request',
     roles: operators,
-    fields: {},
-    output: nothing,
     run: async ({ database }, { path }) =>
       removeBrownOut(
         database,

@@ -1,36 +1,23 @@
 /** What an application may do, in lines for people. */
 import { buildTable, type Printed } from '../../actions/command-form.ts';
+import type { EffectiveAccess, PermissionGrant, TypeAccess } from '../../engine/rights/effective-access.ts';
+import type { OpenOperation } from '../../operations/open-operations.ts';
 import type { Verdict } from '../explain.ts';
 
-interface Explained {
+interface Explained extends Pick<EffectiveAccess, 'entries' | 'bundles'> {
   readonly closed: readonly string[];
-  readonly entries: readonly {
-    readonly entry: string;
-    readonly heldBy: readonly string[];
-    readonly effective: boolean;
-    readonly reason?: string;
-  }[];
-  readonly bundles: readonly string[];
   readonly types: readonly ExplainedType[];
   readonly verdicts: readonly Verdict[];
-  readonly operations: readonly { readonly name: string; readonly level: string }[];
+  readonly operations: readonly OpenOperation[];
 }
 
-interface ExplainedType {
-  readonly type: string;
-  readonly interactions: readonly string[];
+interface ExplainedType extends Omit<TypeAccess, 'grants'> {
   readonly grants: readonly ExplainedGrant[];
-  readonly searchParameters: readonly string[];
-  readonly sortKeys: readonly string[];
-  readonly includes: readonly string[];
-  readonly revincludes: readonly string[];
 }
 
-interface ExplainedGrant {
-  readonly letter: string;
+interface ExplainedGrant extends Pick<PermissionGrant, 'letter' | 'entries'> {
   readonly elements: readonly string[];
   readonly rows: string;
-  readonly entries: readonly string[];
 }
 
 interface Question {
@@ -68,12 +55,11 @@ function wholeAccess({ entries, bundles, types, operations }: Explained): Printe
 }
 
 function typeLines({ type, interactions, grants, ...lists }: ExplainedType): string[] {
-  const { searchParameters, sortKeys, includes, revincludes } = lists;
   const named = {
-    'search parameters': searchParameters,
-    'sort keys': sortKeys,
-    includes,
-    'reverse includes': revincludes,
+    'search parameters': lists.searchParameters,
+    'sort keys': lists.sortKeys,
+    includes: lists.includes,
+    'reverse includes': lists.revincludes,
   };
   return [
     '',

@@ -1,6 +1,6 @@
 /** `praxis signing-key …`: changing the key that signs a realm's tokens, without a request that fails. */
 
-import { nothing } from '../../actions/schema.ts';
+import { list, one } from '../../actions/schema.ts';
 import {
   activateSigningKey,
   listSigningKeys,
@@ -23,20 +23,16 @@ export const signingKeyActions = [
     path: '/realms/{realm}/signing-keys',
     summary: 'List the signing keys of a realm',
     roles: operators,
-    fields: {},
-    output: {
-      kind: 'list',
-      shape: {
-        ...key,
-        state: {
-          kind: 'choice',
-          values: ['published', 'active', 'verifying', 'retired'],
-          description: 'Active: it signs.',
-        },
-        createdAt: { kind: 'time', description: 'When it was made.' },
-        stateSince: { kind: 'time', label: 'since', description: 'When its state began.' },
+    output: list({
+      ...key,
+      state: {
+        kind: 'choice',
+        values: ['published', 'active', 'verifying', 'retired'],
+        description: 'Active: it signs.',
       },
-    },
+      createdAt: { kind: 'time', description: 'When it was made.' },
+      stateSince: { kind: 'time', label: 'since', description: 'When its state began.' },
+    }),
     async run({ database }, { path }) {
       await requireRealm(database, path.realm);
       return await listSigningKeys(database, path.realm);
@@ -50,8 +46,7 @@ export const signingKeyActions = [
     summary: 'Make the next signing key and publish it; it signs nothing yet',
     roles: operators,
     creates: true,
-    fields: {},
-    output: { kind: 'one', shape: key },
+    output: one(key),
     async run(context, { path }) {
       await requireRealm(context.database, path.realm);
       return { kid: await publishSigningKey(context, path.realm) };
@@ -65,7 +60,7 @@ export const signingKeyActions = [
     summary: 'Let the published key sign; the one before it goes on verifying',
     roles: operators,
     fields: force,
-    output: { kind: 'one', shape: key },
+    output: one(key),
     run: async (context, { path, body }) => ({
       kid: await activateSigningKey(context, path.realm, body.force === true),
     }),
@@ -78,7 +73,6 @@ export const signingKeyActions = [
     summary: 'End a key that no longer signs; with force also the tokens that it signed, with the next statement',
     roles: operators,
     fields: force,
-    output: nothing,
     run: (context, { path, body }) => retireSigningKey(context, path.realm, path.key, body.force === true),
     command: { print: (_, { path }) => [`signing key ${path.key} is retired`] },
   }),
