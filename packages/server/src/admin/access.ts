@@ -17,13 +17,11 @@ export type Segments = Readonly<Record<string, string>>;
  *   `resource-not-found` when it may, but not there
  */
 export function requireAccess(action: Action, caller: SignedInCaller, segments: Segments): void {
-  if (!action.roles.includes(caller.role)) {
-    fail('role-missing', {
-      diagnostics: `${action.name} is for the role ${action.roles.join(' or ')}, not ${caller.role}`,
-    });
-  }
+  const { name, roles } = action;
+  if (!roles.includes(caller.role))
+    fail('role-missing', { diagnostics: `${name} is for the role ${roles.join(' or ')}, not ${caller.role}` });
   if (action.sessionOnly === true && caller.kind === 'token')
-    fail('role-missing', { diagnostics: `${action.name} is not for API tokens: sign in` });
+    fail('role-missing', { diagnostics: `${name} is not for API tokens: sign in` });
   if (caller.role !== 'operator' && segments['environment'] !== undefined) requireOwn(caller, segments);
 }
 

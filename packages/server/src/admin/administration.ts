@@ -73,7 +73,9 @@ export function openAdministration(options: AdministrationOptions): Administrati
   return {
     async answer(request) {
       if (request.path === sessionsPath) return await answerSignIn(options, request);
-      const match = find(request.path) ?? unknownPath();
+      const match =
+        find(request.path) ??
+        fail('path-unknown', { diagnostics: 'No such path: GET /admin/openapi.json tells those that there are' });
       const { segments } = match;
       const stranger = { action: 'authenticate', segments, requestId: request.id };
       const caller = await refusalNoted(options, stranger, () => authenticate(options, request));
@@ -87,7 +89,7 @@ async function answerSignIn(options: AdministrationOptions, request: AdminReques
   if (request.method !== 'POST') methodNotAllowed(['POST']);
   requireNoQuery(request);
   const body = readBody(signInFields, request.contentType, await request.readBody());
-  const { username, password } = { username: String(body['username']), password: String(body['password']) };
+  const [username, password] = [String(body['username']), String(body['password'])];
   const context: SignInContext = { ...options, address: request.address };
   // What was typed for a username may be a password: a refusal does not repeat it.
   const about = { action: 'sign-in', segments: {}, requestId: request.id };
@@ -186,8 +188,4 @@ function requireNoQuery({ query }: AdminRequest): void {
 function methodNotAllowed(methods: readonly string[]): never {
   const allow = methods.join(', ');
   return fail('method-not-allowed', { diagnostics: `This path takes ${allow}`, headers: { allow } });
-}
-
-function unknownPath(): never {
-  return fail('path-unknown', { diagnostics: 'No such path: GET /admin/openapi.json tells those that there are' });
 }

@@ -66,7 +66,13 @@ export async function noteChange(
   const own = environment === undefined ? [] : await firmNumbers(database, environment, prefixes);
   const isWhole = environment !== undefined && application !== undefined && prefixes.length === 0;
   const others = isWhole ? await listApplicationFirms(sink, { environment, application }) : [];
-  const change = doneBy(act);
+  const { caller, requestId } = act;
+  const change: AdministrativeAct = {
+    subject: caller.username,
+    flow: caller.kind,
+    ...(requestId === undefined ? {} : { requestId }),
+    action: textOf(act),
+  };
   await noteAdministration(sink, change, own);
   return {
     fail: (error) => noteAdministration(sink, { ...change, reason: toErrorCode(error) }, own),
@@ -92,16 +98,6 @@ async function firmNumbers(
   return rows.map(({ id }) => id);
 }
 
-function doneBy(act: AdminAct & Required<Pick<AdminAct, 'caller'>>): AdministrativeAct {
-  const { caller, requestId } = act;
-  return {
-    subject: caller.username,
-    flow: caller.kind,
-    ...(requestId === undefined ? {} : { requestId }),
-    action: textOf(act),
-  };
-}
-
 /** Notes a refusal; waits for room in the ledger where there is none. */
 export async function noteRefusal({ clock, ledger }: AuditSink, act: AdminAct, reason: ErrorCode): Promise<void> {
   const { caller, requestId } = act;
@@ -121,7 +117,6 @@ export async function noteRefusal({ clock, ledger }: AuditSink, act: AdminAct, r
   ]);
 }
 
-/** Longest text of an act, in characters. */
 const textLengthMax = 300;
 
 /** `authorization revoke sandbox maple Scheduler` */

@@ -4,12 +4,14 @@
  * anybody guess. A hash takes memory and a core for tens of milliseconds, so few are made at once and few may wait.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
 import { fail } from '../base/errors.ts';
 import type { Secrets } from '../base/secrets.ts';
 import { normalizePassword } from './password-rules.ts';
 
 /** KiB of memory, passes and lanes of one hash (OWASP Password Storage Cheat Sheet, argon2id). */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
+const makeHash = promisify(argon2);
 const saltBytes = 16;
 const hashBytes = 32;
 
@@ -35,16 +37,11 @@ export interface Passwords {
 export function openPasswords(secrets: Secrets): Passwords {
   const queue = openQueue();
   const derive = (password: string, salt: Buffer, { memory, passes, parallelism }: Cost): Promise<Buffer> =>
-    queue(
-      () =>
-        new Promise((resolve, reject) => {
-          const parameters = { memory, passes, parallelism, nonce: salt, tagLength: hashBytes };
-          const secret = secrets.key('admin-password');
-          argon2('argon2id', { ...parameters, secret, message: normalizePassword(password) }, (error, hash) =>
-            error ? reject(error) : resolve(hash),
-          );
-        }),
-    );
+    queue(() => {
+      const parameters = { memory, passes, parallelism, nonce: salt, tagLength: hashBytes };
+      const secret = secrets.key('admin-password');
+      return makeHash('argon2id', { ...parameters, secret, message: normalizePassword(password) });
+    });
   return {
     async hash(password) {
       const salt = randomBytes(saltBytes);
@@ -58,11 +55,7 @@ export function openPasswords(secrets: Secrets): Passwords {
   };
 }
 
-interface Cost {
-  readonly memory: number;
-  readonly passes: number;
-  readonly parallelism: number;
-}
+type Cost = Readonly<Record<keyof typeof cost, number>>;
 
 interface StoredHash extends Cost {
   readonly salt: Buffer;

@@ -3,7 +3,6 @@
  * hashes and read from the database at every request, so that one that was ended is refused by every node from then on.
  */
 
-import type { Role } from '../actions/schema.ts';
 import type { Clock } from '../base/clock.ts';
 import { fail } from '../base/errors.ts';
 import { makeSecret } from '../base/ids.ts';
@@ -11,6 +10,8 @@ import type { Secrets } from '../base/secrets.ts';
 import type { Database, Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { requireTitle } from '../tenancy/names.ts';
+import type { Administrator } from './administrators.ts';
+import { refuseField } from './input.ts';
 
 const hourMs = 3_600_000;
 
@@ -33,13 +34,9 @@ const tokenPrefix = 'pxa_';
 const tokenPattern = /^pxa_[A-Za-z0-9_-]{43}$/;
 
 /** Who asks, by a live session or API token of a live administrator. */
-export interface SignedInCaller {
+export interface SignedInCaller
+  extends Pick<Administrator, 'username' | 'role' | 'environment' | 'firm' | 'application'> {
   readonly administrator: number;
-  readonly username: string;
-  readonly role: Role;
-  readonly environment: string | null;
-  readonly firm: string | null;
-  readonly application: string | null;
   /** Number of the session or API token. */
   readonly session: number;
   readonly kind: 'session' | 'token';
@@ -118,10 +115,8 @@ export async function issueToken(
   requireTitle('label', label);
   const nowMs = store.clock.now();
   if (expiresAtMs <= nowMs || expiresAtMs > nowMs + tokenMsMax) {
-    fail('rule-broken', {
-      diagnostics: `expiresAt must be in the future, at most ${tokenMsMax / (24 * hourMs)} days from now`,
-      expression: ['expiresAt'],
-    });
+    const days = tokenMsMax / (24 * hourMs);
+    refuseField('expiresAt', `expiresAt must be in the future, at most ${days} days from now`);
   }
   return await store.database.transaction(undefined, async (tx) => {
     // A change of the password waits or has ended this session: then its tokens would outlive it.
