@@ -9,7 +9,7 @@ import type { Metrics } from '../base/metrics.ts';
 import type { Database } from '../database/database.ts';
 import type { Sql } from '../database/sql.ts';
 import { StatementError } from '../database/sqlstate.ts';
-import { type FailedFirm, listFailedFirms, noteJobFailure, releaseJob, selectPausedFirms } from './job-failures.ts';
+import { listFailedFirms, noteJobFailure, releaseJob, selectPausedFirms } from './job-failures.ts';
 import type { Progress } from './jobs.ts';
 
 export interface FirmWorkContext {
@@ -26,12 +26,6 @@ export interface FirmWork<F extends { readonly id: number }> {
   firms(paused: Sql): Promise<readonly F[]>;
   /** Does one portion; what it had not finished when it failed is done again. */
   work(firm: F): Promise<Progress>;
-}
-
-/** What a portion begins with. */
-interface Found<F> {
-  readonly due: readonly F[];
-  readonly failed: readonly FailedFirm[];
 }
 
 /** Time between two looks at the failures while there are none and no work is, in ms. */
@@ -54,31 +48,24 @@ export function workFirmByFirm<F extends { readonly id: number }>(
     const failed = await listFailedFirms(database, job);
     metrics.jobsParked.set({ job }, failed.filter(({ retryMs }) => retryMs === null).length);
     // Where some have failed others may release them at any time.
-    lookAgainAtMs = failed.length > 0 || due.length > 0 ? 0 : performance.now() + failuresLookMs;
-    return await workAt(context, { job, work, due, failed });
-  };
-}
-
-async function workAt<F extends { readonly id: number }>(
-  context: FirmWorkContext,
-  { job, work, due, failed }: Pick<FirmWork<F>, 'job' | 'work'> & Found<F>,
-): Promise<Progress> {
-  let state: Progress = 'done';
-  const faults: unknown[] = [];
-  for (const firm of due) {
-    try {
-      const progress = await work(firm);
-      state = pickBusier(state, progress);
-      // Who waits for another process has not succeeded.
-      const isDone = progress !== 'waiting' && failed.some((each) => each.firm === firm.id);
-      if (isDone) await releaseJob(context.database, job, firm.id);
-    } catch (error) {
-      if (isOfService(error)) faults.push(error);
-      else await noteFailure(context, job, firm.id, error);
+    lookAgainAtMs = failed.length + due.length > 0 ? 0 : performance.now() + failuresLookMs;
+    let state: Progress = 'done';
+    const faults: unknown[] = [];
+    for (const firm of due) {
+      try {
+        const progress = await work(firm);
+        state = pickBusier(state, progress);
+        // Who waits for another process has not succeeded.
+        const isDone = progress !== 'waiting' && failed.some((each) => each.firm === firm.id);
+        if (isDone) await releaseJob(database, job, firm.id);
+      } catch (error) {
+        if (isOfService(error)) faults.push(error);
+        else await noteFailure(context, job, firm.id, error);
+      }
     }
-  }
-  if (faults.length > 0) throw faults[0];
-  return state;
+    if (faults.length > 0) throw faults[0];
+    return state;
+  };
 }
 
 const order: readonly Progress[] = ['done', 'waiting', 'more'];

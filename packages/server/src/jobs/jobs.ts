@@ -62,7 +62,12 @@ export function runWhile(isOurs: () => boolean, job: Job): Job {
 
 async function loop(job: Job, signal: AbortSignal, log: Log): Promise<void> {
   while (!signal.aborted) {
-    const state = await portion(job, log);
+    let state: Progress = 'done';
+    try {
+      state = await job.run();
+    } catch (error) {
+      log.error({ err: error, job: job.name }, 'a job failed and will be tried again');
+    }
     if (state === 'more') continue;
     // The pause keeps no process alive; an aborted one ends at once.
     await delay(pauseFrom(performance.now(), job.pauseMs), undefined, { signal, ref: false }).catch(() => undefined);
@@ -75,13 +80,4 @@ async function loop(job: Job, signal: AbortSignal, log: Log): Promise<void> {
  */
 function pauseFrom(nowMs: number, pauseMs: number): number {
   return pauseMs < turnMs ? pauseMs : Math.round((nowMs + pauseMs) / turnMs) * turnMs - nowMs;
-}
-
-async function portion(job: Job, log: Log): Promise<Progress> {
-  try {
-    return await job.run();
-  } catch (error) {
-    log.error({ err: error, job: job.name }, 'a job failed and will be tried again');
-    return 'done';
-  }
 }
