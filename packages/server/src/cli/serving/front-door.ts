@@ -35,13 +35,8 @@ const waitingMax = 10_000;
 /** A worker that has not taken a connection for so long gets no more of them while another one can have them. */
 const promptMs = 250;
 
-interface Given {
-  readonly socket: Socket;
-  readonly atMs: number;
-}
-
 interface Place {
-  readonly given: Map<number, Given>;
+  readonly given: Map<number, { readonly socket: Socket; readonly atMs: number }>;
   isAdmitted: boolean;
 }
 
@@ -53,11 +48,9 @@ export async function openFrontDoor(host: string, port: number): Promise<FrontDo
   const choose = (): [Taker, Place] | undefined => {
     const admitted = [...places].filter(([, { isAdmitted }]) => isAdmitted);
     const nowMs = performance.now();
-    const prompt = admitted.filter(([, { given }]) => isPrompt(given, nowMs));
-    let chosen: [Taker, Place] | undefined;
-    for (const each of prompt.length > 0 ? prompt : admitted)
-      if (chosen === undefined || loadOf(each) < loadOf(chosen)) chosen = each;
-    return chosen;
+    const prompt = admitted.filter(([, place]) => isPrompt(place, nowMs));
+    const candidates = prompt.length > 0 ? prompt : admitted;
+    return candidates.toSorted((left, right) => loadOf(left) - loadOf(right))[0];
   };
   const hand = (socket: Socket): void => {
     const chosen = choose();
@@ -109,7 +102,7 @@ function loadOf([taker, { given }]: [Taker, Place]): number {
   return taker.connections() + given.size;
 }
 
-function isPrompt(given: ReadonlyMap<number, Given>, nowMs: number): boolean {
+function isPrompt({ given }: Place, nowMs: number): boolean {
   const [oldest] = given.values();
   return oldest === undefined || nowMs - oldest.atMs < promptMs;
 }

@@ -40,7 +40,20 @@ export async function serve({ config, print }: CommandContext, sandbox: boolean)
     };
     const first = { ...later, sandbox, connectionsNeeded: databasePool * (workers + 1) + ownerConnections };
     const supervisor = await startSupervisor({ config, log, workers, first, later });
-    await run({ config, log, print, signals, supervisor });
+    const page = await openPage(config, supervisor);
+    const seeded = supervisor.sandbox;
+    if (seeded !== undefined && seeded.calls === undefined)
+      print('no sandbox: the database holds firms already, and no sandbox.json names credentials for them');
+    print(`praxis ready on ${supervisor.origin}`);
+    if (seeded?.calls !== undefined) {
+      print(`credentials of the sandbox: ${config.dataDir}/sandbox.json; try:\n`);
+      for (const call of seeded.calls) print(`${call}\n`);
+    }
+    signals.onRestart(() => supervisor.restart());
+    signals.onImpatience(() => supervisor.kill());
+    const signal = await signals.stopped;
+    log.info({ signal }, 'draining');
+    await Promise.all([supervisor.stop(), page?.close()]);
   } catch (error) {
     // The worker has said why.
     if (!(error instanceof WorkerStartFailure) || error.end.status === null) throw error;
@@ -48,29 +61,6 @@ export async function serve({ config, print }: CommandContext, sandbox: boolean)
   } finally {
     await embedded?.stop();
   }
-}
-
-interface Node extends Pick<CommandContext, 'config' | 'print'> {
-  readonly log: Log;
-  readonly signals: Signals;
-  readonly supervisor: Supervisor;
-}
-
-async function run({ config, log, print, signals, supervisor }: Node): Promise<void> {
-  const page = await openPage(config, supervisor);
-  const { sandbox } = supervisor;
-  if (sandbox !== undefined && sandbox.calls === undefined)
-    print('no sandbox: the database holds firms already, and no sandbox.json names credentials for them');
-  print(`praxis ready on ${supervisor.origin}`);
-  if (sandbox?.calls !== undefined) {
-    print(`credentials of the sandbox: ${config.dataDir}/sandbox.json; try:\n`);
-    for (const call of sandbox.calls) print(`${call}\n`);
-  }
-  signals.onRestart(() => supervisor.restart());
-  signals.onImpatience(() => supervisor.kill());
-  const signal = await signals.stopped;
-  log.info({ signal }, 'draining');
-  await Promise.all([supervisor.stop(), page?.close()]);
 }
 
 async function openEmbedded(config: Config, log: Log) {
@@ -91,20 +81,11 @@ async function openPage(config: Config, supervisor: Supervisor): Promise<Metrics
   }
 }
 
-interface Signals {
-  /** Resolves at the first signal to stop. */
-  readonly stopped: Promise<NodeJS.Signals>;
-  /** `restart` is called at SIGHUP, again if one comes while it runs. */
-  onRestart(restart: () => Promise<void>): void;
-  /** Called at a second wish to stop, before this process ends at once. */
-  onImpatience(end: () => void): void;
-}
-
 /** Signals within this time of the first are repetitions of it. */
 const repeatedSignalMs = 1000;
 
 /** SIGTERM and SIGINT stop, SIGHUP restarts the workers, unless it says that the terminal of this process is gone. */
-function hearSignals(): Signals {
+function hearSignals() {
   const stopped = Promise.withResolvers<NodeJS.Signals>();
   const hadTerminal = hasTerminal();
   let firstMs: number | undefined;
@@ -133,11 +114,14 @@ function hearSignals(): Signals {
     });
   });
   return {
+    /** Resolves at the first signal to stop. */
     stopped: stopped.promise,
-    onRestart(work) {
+    /** `work` is called at SIGHUP, again if one comes while it runs. */
+    onRestart(work: () => Promise<void>): void {
       restart = work;
     },
-    onImpatience(end) {
+    /** `end` is called at a second wish to stop, before this process ends at once. */
+    onImpatience(end: () => void): void {
       impatience = end;
     },
   };

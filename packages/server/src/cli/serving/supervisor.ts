@@ -10,7 +10,7 @@ import { type FrontDoor, openFrontDoor } from './front-door.ts';
 import { type GatheredMetrics, gatherMetrics } from './gathered-metrics.ts';
 import { aliveEveryMs, type SandboxLines, type ToWorker } from './messages.ts';
 import { countCollectorThreads, readMachine } from './worker-count.ts';
-import { startWorker, toTicks, type WorkerEnd, type WorkerProcess } from './worker-process.ts';
+import { toTicks, type WorkerEnd, WorkerProcess } from './worker-process.ts';
 
 export interface SupervisorOptions {
   readonly config: Pick<Config, 'host' | 'port' | 'drainMs' | 'workerMemoryMb'>;
@@ -20,19 +20,6 @@ export interface SupervisorOptions {
   readonly first: ToWorker;
   /** Said to all others. */
   readonly later: ToWorker;
-}
-
-export interface Supervisor {
-  /** Where the node listens. */
-  readonly origin: string;
-  readonly sandbox: SandboxLines | undefined;
-  readonly metrics: GatheredMetrics;
-  /** Replaces the workers one after another by ones from the code on disk. Those stay whose replacement does not start. */
-  restart(): Promise<void>;
-  /** Takes no more connections, lets all workers finish, and waits for them. */
-  stop(): Promise<void>;
-  /** Ends all workers at once. */
-  kill(): void;
 }
 
 /** Silence of a worker's event loop beyond which it is replaced; one that starts has longer. */
@@ -62,7 +49,7 @@ interface Slot {
 
 /** Starts the node; resolves when all workers serve. @throws WorkerStartFailure, or the error of listening */
 export async function startSupervisor(options: SupervisorOptions): Promise<Supervisor> {
-  const supervisor = new Supervising(options);
+  const supervisor = new Supervisor(options);
   try {
     await supervisor.start();
     return supervisor;
@@ -72,7 +59,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   }
 }
 
-class Supervising implements Supervisor {
+export class Supervisor {
   readonly metrics: GatheredMetrics;
   sandbox: SandboxLines | undefined;
   readonly #options: SupervisorOptions;
@@ -106,12 +93,13 @@ class Supervising implements Supervisor {
     this.#watch = setInterval(() => this.#lookForHung(), aliveEveryMs);
   }
 
+  /** Where the node listens. */
   get origin(): string {
     return this.#door?.origin ?? '';
   }
 
   async start(): Promise<void> {
-    const [firstSlot, ...others] = this.#slots;
+    const [firstSlot] = this.#slots;
     if (firstSlot === undefined) return;
     const { host, port } = this.#options.config;
     const first = this.#spawn(firstSlot, this.#options.first);
@@ -122,13 +110,14 @@ class Supervising implements Supervisor {
       const sandbox = await this.#admit(slot, worker);
       if (slot === firstSlot) this.sandbox = sandbox;
     };
-    const started = await Promise.allSettled([firstSlot, ...others].map(bringUp));
+    const started = await Promise.allSettled(this.#slots.map(bringUp));
     for (const each of started) if (each.status === 'rejected') throw each.reason;
     this.#isStarted = true;
     // One may have died while others were starting.
     for (const slot of this.#slots) if (slot.current === undefined) void this.#refill(slot);
   }
 
+  /** Replaces the workers one after another by ones from the code on disk. Those stay whose replacement does not start. */
   async restart(): Promise<void> {
     for (const slot of this.#slots) {
       if (this.#isStopping) return;
@@ -139,6 +128,7 @@ class Supervising implements Supervisor {
     this.#options.log.info('all workers were restarted');
   }
 
+  /** Takes no more connections, lets all workers finish, and waits for them. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#door?.close();
@@ -148,13 +138,14 @@ class Supervising implements Supervisor {
     clearInterval(this.#watch);
   }
 
+  /** Ends all workers at once. */
   kill(): void {
     for (const worker of this.#workers) worker.kill();
   }
 
   #spawn(slot: Slot, start: ToWorker): WorkerProcess {
     const { log, workers } = this.#options;
-    const worker = startWorker(slot.number, countCollectorThreads(workers, readMachine()), {
+    const worker = new WorkerProcess(slot.number, countCollectorThreads(workers, readMachine()), {
       onTaken: (each, id) => this.#door?.taken(each, id),
       onVitals: (each) => this.#lookAtMemory(slot, each),
       onEnd: (each, end) => this.#ended(slot, each, end),
@@ -214,10 +205,8 @@ class Supervising implements Supervisor {
       try {
         await this.#admit(slot, this.#spawn(slot, this.#options.later));
       } catch (error) {
-        this.#options.log.error(
-          { err: error, worker: slot.number },
-          'a worker cannot be started and will be tried again',
-        );
+        const fields = { err: error, worker: slot.number };
+        this.#options.log.error(fields, 'a worker cannot be started and will be tried again');
       }
     }
     slot.isChanging = false;

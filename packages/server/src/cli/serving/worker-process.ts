@@ -19,26 +19,6 @@ export interface WorkerEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-export interface WorkerProcess extends Taker {
-  /** From 1; its replacement has the same number. */
-  readonly number: number;
-  readonly pid: number;
-  /** Its database is ready to be served from. Rejects when it ends before. */
-  readonly prepared: Promise<void>;
-  /** It answers requests. Rejects when it ends before. */
-  readonly serving: Promise<SandboxLines | undefined>;
-  readonly ended: Promise<WorkerEnd>;
-  readonly vitals: Vitals | undefined;
-  /** What it had counted when it was asked last. */
-  readonly metrics: readonly MetricValues[];
-  say(message: ToWorker): void;
-  /** What it has counted; what it had counted before when it does not answer in time. */
-  measure(): Promise<readonly MetricValues[]>;
-  /** Called every `aliveEveryMs`; how many times it has been called since the worker said that it is alive. */
-  tick(): number;
-  kill(): void;
-}
-
 export interface WorkerEvents {
   onTaken(worker: WorkerProcess, id: number): void;
   onVitals(worker: WorkerProcess, vitals: Vitals): void;
@@ -61,36 +41,35 @@ export class WorkerStartFailure extends Error {
   }
 }
 
-/**
- * Starts a worker from the code on disk. It says on standard error why it cannot start.
- * @param collectorThreads as `countCollectorThreads`
- */
-export function startWorker(number: number, collectorThreads: number, events: WorkerEvents): WorkerProcess {
-  const child = fork(program, [String(number)], {
-    execArgv: [...process.execArgv, `--v8-pool-size=${collectorThreads}`],
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-  return new Worker(number, child, events);
-}
-
-class Worker implements WorkerProcess {
+export class WorkerProcess implements Taker {
+  /** From 1; its replacement has the same number. */
   readonly number: number;
   readonly pid: number;
+  /** Its database is ready to be served from. Rejects when it ends before. */
   readonly prepared: Promise<void>;
+  /** It answers requests. Rejects when it ends before. */
   readonly serving: Promise<SandboxLines | undefined>;
   readonly ended: Promise<WorkerEnd>;
-  vitals: Vitals | undefined;
-  metrics: readonly MetricValues[] = [];
   readonly #child: ChildProcess;
   readonly #events: WorkerEvents;
   readonly #prepared = Promise.withResolvers<void>();
   readonly #serving = Promise.withResolvers<SandboxLines | undefined>();
   readonly #measured = new Map<number, () => void>();
+  #vitals: Vitals | undefined;
+  #metrics: readonly MetricValues[] = [];
   #nextMeasure = 1;
   #silentTicks = 0;
   #connections = 0;
 
-  constructor(number: number, child: ChildProcess, events: WorkerEvents) {
+  /**
+   * Starts it from the code on disk. It says on standard error why it cannot start.
+   * @param collectorThreads as `countCollectorThreads`
+   */
+  constructor(number: number, collectorThreads: number, events: WorkerEvents) {
+    const child = fork(program, [String(number)], {
+      execArgv: [...process.execArgv, `--v8-pool-size=${collectorThreads}`],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
     this.number = number;
     this.pid = child.pid ?? 0;
     this.prepared = this.#prepared.promise;
@@ -118,6 +97,15 @@ class Worker implements WorkerProcess {
     });
   }
 
+  get vitals(): Vitals | undefined {
+    return this.#vitals;
+  }
+
+  /** What it had counted when it was asked last. */
+  get metrics(): readonly MetricValues[] {
+    return this.#metrics;
+  }
+
   connections(): number {
     return this.#connections;
   }
@@ -130,6 +118,7 @@ class Worker implements WorkerProcess {
     this.#send(message);
   }
 
+  /** What it has counted; what it had counted before when it does not answer in time. */
   async measure(): Promise<readonly MetricValues[]> {
     const id = this.#nextMeasure++;
     await new Promise<void>((resolve) => {
@@ -141,12 +130,12 @@ class Worker implements WorkerProcess {
       this.#send({ kind: 'measure', id });
     });
     this.#measured.delete(id);
-    return this.metrics;
+    return this.#metrics;
   }
 
+  /** Called every `aliveEveryMs`; how many times it has been called since the worker said that it is alive. */
   tick(): number {
-    this.#silentTicks += 1;
-    return this.#silentTicks;
+    return ++this.#silentTicks;
   }
 
   kill(): void {
@@ -170,17 +159,17 @@ class Worker implements WorkerProcess {
       case 'taken':
         // Also before the first vitals: a worker that has just begun to serve would be given everything.
         this.#connections = message.connections;
-        if (this.vitals !== undefined) this.vitals = { ...this.vitals, connections: message.connections };
+        if (this.#vitals !== undefined) this.#vitals = { ...this.#vitals, connections: message.connections };
         return this.#events.onTaken(this, message.id);
       case 'alive':
-        this.vitals = message;
+        this.#vitals = message;
         this.#connections = message.connections;
         return this.#events.onVitals(this, message);
       case 'measured':
-        this.metrics = message.metrics;
+        this.#metrics = message.metrics;
         return this.#measured.get(message.id)?.();
       case 'left':
-        this.metrics = message.metrics;
+        this.#metrics = message.metrics;
         return;
       case undefined:
         return;
