@@ -3,12 +3,10 @@
  */
 import type { Platform } from '../../app.ts';
 import { sql } from '../../database/sql.ts';
-import { toDayStart } from '../../synthetic/zoned-time.ts';
 import { getFirm } from '../../tenancy/firms.ts';
 import { beginSeeding, endSeeding, isSeeding, readSandbox, type SandboxFile, writeSandbox } from './credentials.ts';
-import { loadPractice } from './practice.ts';
 import { removePractices, removeSandbox } from './remove.ts';
-import { sandboxPlan, sandboxSeed, seedAdministrator, seedSandbox } from './seed.ts';
+import { sandboxPlan, seedAdministrator, seedPractice, seedSandbox } from './seed.ts';
 
 /**
  * The credentials of the sandbox, seeding it in an empty database or where an earlier seeding was interrupted. Undefined
@@ -24,7 +22,7 @@ export async function ensureSandbox(
   return await platform.holding(
     'sandbox',
     () => onProgress('is under way in another process: waiting for it'),
-    async () => await ensureAlone(platform, origin, onProgress),
+    () => ensureAlone(platform, origin, onProgress),
   );
 }
 
@@ -41,7 +39,7 @@ async function ensureAlone(
     return { ...known, origin, admin };
   }
   if (isSeeding(dataDir)) await removeSandbox(platform);
-  if (await hasFirms(platform)) return undefined;
+  if ((await platform.database.query(sql`SELECT 1 AS one FROM firm LIMIT 1`)).length > 0) return undefined;
   beginSeeding(dataDir);
   const seeded = await seedSandbox(platform, origin, onProgress);
   writeSandbox(dataDir, seeded);
@@ -55,12 +53,7 @@ export async function resetPractices(platform: Platform, onProgress: (text: stri
   for (const { environment, firms } of sandboxPlan) {
     for (const { prefix, patients } of firms) {
       const firm = await getFirm(platform.database, environment, prefix);
-      const size = { seed: sandboxSeed, patients, todayMs: toDayStart(platform.clock.now()) };
-      onProgress(`${environment}/${prefix}: ${await loadPractice(platform, firm, size)} resources`);
+      await seedPractice(platform, firm, patients, onProgress);
     }
   }
-}
-
-async function hasFirms(platform: Platform): Promise<boolean> {
-  return (await platform.database.query(sql`SELECT 1 AS one FROM firm LIMIT 1`)).length > 0;
 }

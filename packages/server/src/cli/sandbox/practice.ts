@@ -6,17 +6,12 @@ import type { Platform } from '../../app.ts';
 import { openOperatorBudget } from '../../limits/budgets.ts';
 import { setCalendar, setHolidays } from '../../practice/calendars/edit-calendars.ts';
 import { findHolidayVersions, readCalendars } from '../../practice/calendars/store.ts';
-import {
-  buildPracticeRules,
-  generatePractice,
-  type PracticeOptions,
-  type PracticeRules,
-} from '../../synthetic/practice.ts';
+import { buildPracticeRules, generatePractice, type PracticeOptions } from '../../synthetic/practice.ts';
 import type { Firm } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import { type LoadItem, loadResources } from '../loading.ts';
 
-export type PracticeSize = Pick<PracticeOptions, 'seed' | 'patients' | 'todayMs'>;
+type PracticeSize = Pick<PracticeOptions, 'seed' | 'patients' | 'todayMs'>;
 
 /** Stores the practice, then its calendars and holidays as their next versions; returns how many resources it has. Not validated one by one: a test validates whole practices. */
 export async function loadPractice(
@@ -33,21 +28,15 @@ export async function loadPractice(
       throw new Error(`${origin}: ${diagnostics}`);
     },
   });
-  await setRules(platform, firm, buildPracticeRules(options));
-  return stored;
-}
-
-async function setRules(
-  { store, database, clock }: Platform,
-  firm: Firm,
-  { calendars, holidays }: PracticeRules,
-): Promise<void> {
+  const { store, database, clock } = platform;
+  const { calendars, holidays } = buildPracticeRules(options);
   const scope = await openOperatorScope(database, clock, firm);
   const editor = { store, scope, clock, changedBy: 'command line', budget: openOperatorBudget() };
   const known = new Map((await readCalendars(store, scope)).calendars.map((each) => [placeOf(each), each.version]));
   for (const document of calendars) await setCalendar(editor, document, known.get(placeOf(document)));
   const [last] = await findHolidayVersions(store, scope, '');
   await setHolidays(editor, '', holidays, last?.version);
+  return stored;
 }
 
 function placeOf({ practitioner, location }: { readonly practitioner?: unknown; readonly location?: unknown }): string {

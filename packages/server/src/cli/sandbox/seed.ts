@@ -10,7 +10,7 @@ import { issueApiKey } from '../../oauth/client-auth/api-keys.ts';
 import { issueClient } from '../../oauth/client-auth/clients.ts';
 import { issueLegacyAccount } from '../../oauth/legacy/accounts.ts';
 import { toDayStart } from '../../synthetic/zoned-time.ts';
-import { type Application, createApplication } from '../../tenancy/applications.ts';
+import { createApplication } from '../../tenancy/applications.ts';
 import { authorise } from '../../tenancy/authorisations.ts';
 import { createFirm, type Firm } from '../../tenancy/firms.ts';
 import type {
@@ -22,23 +22,10 @@ import type {
 } from './credentials.ts';
 import { loadPractice } from './practice.ts';
 
-interface FirmRow {
-  readonly prefix: string;
-  readonly name: string;
-  readonly timeZone: string;
-  readonly patients: number;
-}
+type ApplicationRow = Pick<SandboxApplication, 'name' | 'firms' | 'acl'>;
 
-interface ApplicationRow {
-  readonly name: string;
-  readonly firms: readonly string[];
-  readonly acl: readonly string[];
-}
-
-interface EnvironmentRow {
-  readonly environment: string;
-  readonly realm: string;
-  readonly firms: readonly FirmRow[];
+interface EnvironmentRow extends Pick<SandboxEnvironment, 'environment' | 'realm'> {
+  readonly firms: readonly (Pick<Firm, 'prefix' | 'name' | 'timeZone'> & { readonly patients: number })[];
   readonly applications: readonly ApplicationRow[];
 }
 
@@ -74,13 +61,7 @@ export const sandboxPlan: readonly [EnvironmentRow, ...EnvironmentRow[]] = [
   },
 ];
 
-export const sandboxProduct = 'pm';
-
-/** Username of the operator who administers the sandbox. */
 const sandboxOperator = 'operator';
-
-/** Seed of the sandbox's practices. */
-export const sandboxSeed = 'sandbox';
 
 /**
  * Makes firms, practices, applications and credentials in a database that has none of them.
@@ -93,8 +74,7 @@ export async function seedSandbox(
 ): Promise<SandboxFile> {
   const [first, ...rest] = sandboxPlan;
   const main = await seedEnvironment(platform, first, onProgress);
-  const others: SandboxEnvironment[] = [];
-  for (const row of rest) others.push(await seedEnvironment(platform, row, onProgress));
+  const others = await Array.fromAsync(rest, (row) => seedEnvironment(platform, row, onProgress));
   return { origin, ...main, others, admin: await seedAdministrator(platform) };
 }
 
@@ -109,57 +89,52 @@ export async function seedAdministrator({ database, clock, secrets }: Platform):
   return password === undefined ? fail('internal', { diagnostics: 'No password was made up' }) : { username, password };
 }
 
+/** Stores a practice of the sandbox at a firm. */
+export async function seedPractice(
+  platform: Platform,
+  firm: Firm,
+  patients: number,
+  onProgress: (text: string) => void,
+): Promise<void> {
+  const size = { seed: 'sandbox', patients, todayMs: toDayStart(platform.clock.now()) };
+  onProgress(`${firm.environment}/${firm.prefix}: ${await loadPractice(platform, firm, size)} resources`);
+}
+
 async function seedEnvironment(
   platform: Platform,
   row: EnvironmentRow,
   onProgress: (text: string) => void,
 ): Promise<SandboxEnvironment> {
-  const firms: Firm[] = [];
-  for (const { prefix, name, timeZone, patients } of row.firms) {
-    const firm = await createFirm(platform.database, { environment: row.environment, prefix, name, timeZone });
-    const size = { seed: sandboxSeed, patients, todayMs: toDayStart(platform.clock.now()) };
-    const stored = await loadPractice(platform, firm, size);
-    onProgress(`${row.environment}/${prefix}: ${stored} resources`);
-    firms.push(firm);
-  }
-  const applications: SandboxApplication[] = [];
-  for (const application of row.applications)
-    applications.push(await seedApplication(platform, row, application, firms));
-  return {
-    environment: row.environment,
-    product: sandboxProduct,
-    realm: row.realm,
-    firms: row.firms.map((firm) => firm.prefix),
-    applications,
-  };
+  const { environment, realm } = row;
+  const firms = await Array.fromAsync(row.firms, async ({ patients, ...draft }) => {
+    const firm = await createFirm(platform.database, { environment, ...draft });
+    await seedPractice(platform, firm, patients, onProgress);
+    return firm;
+  });
+  const applications = await Array.fromAsync(row.applications, (each) =>
+    seedApplication(platform, environment, each, firms),
+  );
+  return { environment, product: 'pm', realm, firms: firms.map(({ prefix }) => prefix), applications };
 }
 
 async function seedApplication(
   platform: Platform,
-  environment: EnvironmentRow,
+  environment: string,
   row: ApplicationRow,
   firms: readonly Firm[],
 ): Promise<SandboxApplication> {
   const { database, secrets, clock } = platform;
-  const application = await createApplication(
-    database,
-    { environment: environment.environment, name: row.name, acl: row.acl },
-    entryProblem,
-  );
+  const draft = { environment, name: row.name, acl: row.acl };
+  const application = await createApplication(database, draft, entryProblem);
   const clientKey = await issueApiKey(database, secrets, application, 'client', 'sandbox');
   const legacyKey = await issueApiKey(database, secrets, application, 'legacy', 'sandbox');
   const legacy: Record<string, LegacyCredentials> = {};
   for (const firm of firms.filter(({ prefix }) => row.firms.includes(prefix))) {
     await authorise(database, clock, firm, application, { purpose: 'Sandbox' }, entryProblem);
-    legacy[firm.prefix] = {
-      apiKey: legacyKey.apiKey,
-      ...(await issueLegacyAccount(database, secrets, firm, application, usernameOf(application, firm))),
-    };
+    const username = `${application.name.toLowerCase().replaceAll(' ', '-')}-${firm.prefix}`;
+    const account = await issueLegacyAccount(database, secrets, firm, application, username);
+    legacy[firm.prefix] = { apiKey: legacyKey.apiKey, ...account };
   }
   const client = await issueClient(database, secrets, application);
   return { ...row, client: { apiKey: clientKey.apiKey, ...client }, legacy };
-}
-
-function usernameOf(application: Application, firm: Firm): string {
-  return `${application.name.toLowerCase().replaceAll(' ', '-')}-${firm.prefix}`;
 }
