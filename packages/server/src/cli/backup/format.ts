@@ -16,7 +16,7 @@
 import { createHmac, type Hmac } from 'node:crypto';
 import { ConfigError } from '../../base/config.ts';
 import { assembleDataKeys, type DataKeys, openSecrets, purposes } from '../../base/secrets.ts';
-import { computeSchemaChecksum, type Migration, readMigrations } from '../../database/migrate.ts';
+import { computeSchemaChecksum, readMigrations } from '../../database/migrate.ts';
 import type { Keys } from '../../keys/data-keys.ts';
 
 export const formatVersion = 1;
@@ -54,15 +54,12 @@ export interface BackupTrailer {
 
 /** The schema that the migrations of this program make. */
 export async function readCurrentSchema(): Promise<Schema> {
-  const migrations: readonly Migration[] = await readMigrations();
+  const migrations = await readMigrations();
   return { version: migrations.at(-1)?.version ?? 0, checksum: computeSchemaChecksum(migrations) };
 }
 
 /** What the header of a backup says of the keys. */
-export function buildKeysHeader({
-  owning,
-  dataKeys,
-}: Keys): Pick<BackupHeader, 'secretKey' | 'installation' | 'dataKeys'> {
+export function buildKeysHeader({ owning, dataKeys }: Keys) {
   return {
     secretKey: owning.fingerprint,
     installation: installationOf(dataKeys),
@@ -97,9 +94,8 @@ export function readHeader(file: string, line: unknown): BackupHeader {
  */
 export function resolveBackupKeys(file: string, header: BackupHeader, schema: Schema, keys: Keys): DataKeys {
   if (header.schema.checksum !== schema.checksum) {
-    const [theirs, ours] = [header.schema.version, schema.version];
     throw new ConfigError(
-      `${file} holds schema ${theirs} of praxis ${header.software}, this praxis has schema ${ours}: restore it with that version of praxis, then start this one`,
+      `${file} holds schema ${header.schema.version} of praxis ${header.software}, this praxis has schema ${schema.version}: restore it with that version of praxis, then start this one`,
     );
   }
   if (header.installation === installationOf(keys.dataKeys)) return keys.dataKeys;

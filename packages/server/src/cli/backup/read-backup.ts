@@ -3,7 +3,7 @@
  */
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
-import { createGunzip, type Gunzip } from 'node:zlib';
+import { createGunzip } from 'node:zlib';
 import { ConfigError } from '../../base/config.ts';
 import type { DataKeys } from '../../base/secrets.ts';
 import { readLines } from '../lines.ts';
@@ -13,22 +13,16 @@ import { type BackupHeader, type BackupTrailer, isRecord, openDigest, readHeader
 const lineBytesMax = 512 * 1024 * 1024 - 64;
 const newLine = Buffer.from('\n');
 
-export interface BackupRow {
-  readonly table: string;
-  /** As PostgreSQL writes a composite value. */
-  readonly text: string;
-}
-
 export interface BackupReader {
   /** The first line, before which nothing else may be asked for. */
   readonly header: BackupHeader;
   /** The data keys that it was made with. */
   readonly dataKeys: DataKeys;
   /**
-   * All rows in their order; then, if the file is whole, its trailer.
+   * All rows in their order, as PostgreSQL writes composite values; then, if the file is whole, its trailer.
    * @throws ConfigError when the file was cut, damaged or altered: only at the end is it known that it was not
    */
-  readonly rows: AsyncGenerator<BackupRow, BackupTrailer>;
+  readonly rows: AsyncGenerator<{ readonly table: string; readonly text: string }, BackupTrailer>;
   close(): Promise<void>;
 }
 
@@ -46,12 +40,17 @@ export async function openBackup(file: string, keysOf: (header: BackupHeader) =>
   const digest = openDigest(dataKeys).update(first.value).update(newLine);
   return { header, dataKeys, rows: rowsOf(), close: async () => void (await lines.return(undefined)) };
 
-  async function* rowsOf(): AsyncGenerator<BackupRow, BackupTrailer> {
+  async function* rowsOf(): BackupReader['rows'] {
     const counts: Record<string, number> = {};
     let table = '';
     for (let line = await lines.next(); line.done !== true; line = await lines.next()) {
       const value = jsonOf(file, line.value);
-      if (isTrailer(value)) return await requireWhole(file, value, counts, digest.digest('hex'), lines);
+      if (isTrailer(value)) {
+        const isCounted = JSON.stringify(counts) === JSON.stringify(value.rows);
+        const isLast = (await lines.next()).done === true;
+        if (isCounted && isLast && digest.digest('hex') === value.digest) return value;
+        throw new ConfigError(`${file} was altered since it was made, so nothing was restored`);
+      }
       digest.update(line.value).update(newLine);
       if (typeof value === 'string') {
         counts[table] = (counts[table] ?? 0) + 1;
@@ -71,19 +70,6 @@ function isTrailer(value: unknown): value is BackupTrailer {
   );
 }
 
-async function requireWhole(
-  file: string,
-  trailer: BackupTrailer,
-  counts: Readonly<Record<string, number>>,
-  digest: string,
-  lines: AsyncGenerator<Buffer>,
-): Promise<BackupTrailer> {
-  const isCounted = JSON.stringify(counts) === JSON.stringify(trailer.rows);
-  const isLast = (await lines.next()).done === true;
-  if (isCounted && isLast && digest === trailer.digest) return trailer;
-  throw new ConfigError(`${file} was altered since it was made, so nothing was restored`);
-}
-
 function jsonOf(file: string, line: Buffer): unknown {
   try {
     return JSON.parse(line.toString('utf8'));
@@ -94,7 +80,9 @@ function jsonOf(file: string, line: Buffer): unknown {
 
 async function* linesOf(file: string): AsyncGenerator<Buffer> {
   try {
-    for await (const { number, bytes } of readLines(unzipped(file), lineBytesMax)) {
+    // Errors of the file reach whoever reads the unzipped stream.
+    const unzipped = pipeline(createReadStream(file), createGunzip(), () => undefined);
+    for await (const { number, bytes } of readLines(unzipped, lineBytesMax)) {
       if (bytes === undefined)
         throw new ConfigError(`${file} has a row of more than ${lineBytesMax} bytes (line ${number})`);
       yield bytes;
@@ -104,19 +92,13 @@ async function* linesOf(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-function unzipped(file: string): Gunzip {
-  // Errors of the file reach whoever reads the unzipped stream.
-  return pipeline(createReadStream(file), createGunzip(), () => undefined);
-}
-
 /** What an error of the file system or of zlib says about the file. */
-function faultOf(file: string, error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === 'Z_BUF_ERROR') return new ConfigError(`${file} is cut off, so nothing was restored`, { cause: error });
+function faultOf(file: string, cause: unknown): unknown {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (code === 'Z_BUF_ERROR') return new ConfigError(`${file} is cut off, so nothing was restored`, { cause });
   if (code === 'Z_DATA_ERROR')
-    return new ConfigError(`${file} is not a backup of praxis, or is damaged; nothing was restored`, { cause: error });
-  if (code === 'ENOENT') return new ConfigError(`${file} cannot be read: there is no such file`, { cause: error });
-  if (code.startsWith('E') && !code.startsWith('ERR_'))
-    return new ConfigError(`${file} cannot be read: ${code}`, { cause: error });
-  return error;
+    return new ConfigError(`${file} is not a backup of praxis, or is damaged; nothing was restored`, { cause });
+  if (code === 'ENOENT') return new ConfigError(`${file} cannot be read: there is no such file`, { cause });
+  if (!code.startsWith('E') || code.startsWith('ERR_')) return cause;
+  return new ConfigError(`${file} cannot be read: ${code}`, { cause });
 }

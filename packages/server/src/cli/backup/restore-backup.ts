@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Platform } from '../../app.ts';
 import { ConfigError } from '../../base/config.ts';
 import type { Database, Queryable } from '../../database/database.ts';
-import { sql } from '../../database/sql.ts';
+import { type Sql, sql } from '../../database/sql.ts';
 import { lockKeys, replaceDataKeys } from '../../keys/data-keys.ts';
 import { raiseOrderEpoch } from '../../storage/order-epoch.ts';
 import { type BackupTrailer, readCurrentSchema, resolveBackupKeys } from './format.ts';
@@ -17,7 +17,7 @@ import { type BackupTable, listTables, useWholeTables } from './tables.ts';
 const insertRowsMax = 2000;
 const insertCharactersMax = 1024 * 1024;
 
-export interface RestoreOptions {
+interface RestoreOptions {
   /** Whether what the database holds may be lost. */
   readonly replace: boolean;
   readonly onProgress: (rows: number) => void;
@@ -30,7 +30,9 @@ export interface RestoreOptions {
  *   or applications and `replace` is not set, or when it is in use
  */
 export async function restoreBackup(platform: Platform, file: string, options: RestoreOptions): Promise<number> {
-  await verify(platform, file);
+  await withBackup(platform, file, async ({ rows }) => {
+    for (let row = await rows.next(); row.done !== true; ) row = await rows.next();
+  });
   return await platform.asOwner(async (owner) => {
     await requireAlone(platform, owner);
     const rows = await owner.transaction(
@@ -45,16 +47,16 @@ export async function restoreBackup(platform: Platform, file: string, options: R
         }),
       { statementTimeoutMs: 0 },
     );
-    const tables = (await listTables(owner)).map(({ name }) => sql.identifier(name));
-    await owner.query(sql`ANALYZE ${sql.join(tables, sql`, `)}`);
+    await owner.query(sql`ANALYZE ${listNames((await listTables(owner)).map(({ name }) => name))}`);
     return rows;
   });
 }
 
-async function verify(platform: Platform, file: string): Promise<void> {
-  await withBackup(platform, file, async (reader) => {
-    for (let row = await reader.rows.next(); row.done !== true; ) row = await reader.rows.next();
-  });
+function listNames(names: readonly string[]): Sql {
+  return sql.join(
+    names.map((name) => sql.identifier(name)),
+    sql`, `,
+  );
 }
 
 async function withBackup<T>({ keys }: Platform, file: string, work: (reader: BackupReader) => Promise<T>): Promise<T> {
@@ -87,24 +89,13 @@ async function requireAlone({ database }: Platform, owner: Database): Promise<vo
   throw new ConfigError('another praxis process uses the database: stop the service, then restore');
 }
 
-/** What must not go back, whatever the backup says. */
-interface Marks {
-  readonly orderEpoch: number;
-  readonly accessEpoch: number;
-}
-
 async function replaceAll(tx: Queryable, reader: BackupReader, options: RestoreOptions): Promise<number> {
   const tables = await listTables(tx);
   await requireReplaceable(tx, options.replace);
-  const marks = await marksOf(tx);
-  await tx.query(
-    sql`TRUNCATE ${sql.join(
-      tables.map(({ name }) => sql.identifier(name)),
-      sql`, `,
-    )}`,
-  );
+  const raiseMarks = await rememberMarks(tx);
+  await tx.query(sql`TRUNCATE ${listNames(tables.map(({ name }) => name))}`);
   const { rows, trailer } = await insertAll(tx, tables, reader, options.onProgress);
-  await raiseMarks(tx, marks);
+  await raiseMarks();
   await setSequences(tx, trailer);
   return rows;
 }
@@ -120,20 +111,19 @@ async function requireReplaceable(tx: Queryable, replace: boolean): Promise<void
   );
 }
 
-async function marksOf(tx: Queryable): Promise<Marks> {
-  const [marks] = await tx.query<Marks>(sql`
-    SELECT (SELECT epoch FROM order_epoch) AS "orderEpoch", (SELECT coalesce(max(epoch), 0) FROM access_epoch) AS "accessEpoch"`);
-  return marks ?? { orderEpoch: 0, accessEpoch: 0 };
-}
-
 /**
- * Transaction ids may be lower now than in the backup, so changes get a new order epoch, above that of what was replaced,
- * too. Rights that somebody remembers from before are other rights than these, so their epochs never meet again.
+ * Reads what must not go back, whatever the backup says; what is returned raises it above that. Transaction ids may be lower
+ * now than in the backup, so changes get a new order epoch, above that of what was replaced, too. Rights that somebody
+ * remembers from before are other rights than these, so their epochs never meet again.
  */
-async function raiseMarks(tx: Queryable, marks: Marks): Promise<void> {
-  await tx.query(sql`UPDATE order_epoch SET epoch = greatest(epoch, ${marks.orderEpoch}::int)`);
-  await raiseOrderEpoch(tx);
-  await tx.query(sql`UPDATE access_epoch SET epoch = epoch + ${marks.accessEpoch}::bigint`);
+async function rememberMarks(tx: Queryable): Promise<() => Promise<void>> {
+  const [marks = { orderEpoch: 0, accessEpoch: 0 }] = await tx.query<{ orderEpoch: number; accessEpoch: number }>(sql`
+    SELECT (SELECT epoch FROM order_epoch) AS "orderEpoch", (SELECT coalesce(max(epoch), 0) FROM access_epoch) AS "accessEpoch"`);
+  return async () => {
+    await tx.query(sql`UPDATE order_epoch SET epoch = greatest(epoch, ${marks.orderEpoch}::int)`);
+    await raiseOrderEpoch(tx);
+    await tx.query(sql`UPDATE access_epoch SET epoch = epoch + ${marks.accessEpoch}::bigint`);
+  };
 }
 
 /** Sequences are outside of the transaction, so they are only ever raised: were it to fail now, nothing would have changed. */
@@ -200,15 +190,11 @@ async function* batchesOf(rows: BackupReader['rows']): AsyncGenerator<RowBatch, 
 /** OFFSET 0 keeps the text of a row from being read once per column. */
 async function insert(tx: Queryable, { name, columns }: BackupTable, rows: readonly string[]): Promise<void> {
   const table = sql.identifier(name);
-  const list = sql.join(
-    columns.map((column) => sql.identifier(column)),
-    sql`, `,
-  );
   const values = sql.join(
     columns.map((column) => sql`(given.whole_row).${sql.identifier(column)}`),
     sql`, `,
   );
   await tx.query(sql`
-    INSERT INTO ${table} (${list}) OVERRIDING SYSTEM VALUE
+    INSERT INTO ${table} (${listNames(columns)}) OVERRIDING SYSTEM VALUE
     SELECT ${values} FROM (SELECT line::${table} AS whole_row FROM unnest(${rows}::text[]) AS line OFFSET 0) AS given`);
 }

@@ -62,7 +62,16 @@ export async function writeBackup(
         async (tx) => {
           // The transaction may be run again from its beginning, and then the file is, too.
           await rm(partial, { force: true });
-          return await writeSnapshot(tx, partial, header, openDigest(platform.keys.dataKeys), onProgress);
+          await useWholeTables(tx);
+          let rows = 0;
+          const lines = backupLines(tx, header, openDigest(platform.keys.dataKeys), (more) => {
+            rows += more;
+            onProgress(rows);
+          });
+          // flush: it is on the disk before it is closed, and so before it is called complete.
+          const stream = createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true });
+          await pipeline(Readable.from(lines), createGzip({ level: compressionLevel }), stream);
+          return rows;
         },
         { isolation: 'repeatable read', statementTimeoutMs: 0 },
       ),
@@ -73,26 +82,6 @@ export async function writeBackup(
     await rm(partial, { force: true });
     throw error;
   }
-}
-
-async function writeSnapshot(
-  tx: Queryable,
-  file: string,
-  header: BackupHeader,
-  digest: Hmac,
-  onProgress: (rows: number) => void,
-): Promise<number> {
-  await useWholeTables(tx);
-  let rows = 0;
-  const onRows = (more: number): void => {
-    rows += more;
-    onProgress(rows);
-  };
-  const lines = Readable.from(backupLines(tx, header, digest, onRows));
-  // flush: it is on the disk before it is closed, and so before it is called complete.
-  const stream = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
-  await pipeline(lines, createGzip({ level: compressionLevel }), stream);
-  return rows;
 }
 
 /** The lines of the file, many in each text. */
