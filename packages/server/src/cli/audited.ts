@@ -3,7 +3,7 @@
  * leaves a row before it does anything, and another when it fails. One that has changed an application leaves a row in the
  * ledgers of its firms as well.
  */
-import { type AdminAct, type Concerned, type NotedChange, noteChange } from '../admin/audit-actions.ts';
+import { type Concerned, type NotedChange, noteChange } from '../admin/audit-actions.ts';
 import type { Platform } from '../app.ts';
 import { openLedger } from '../audit/ledger.ts';
 import { openProver } from '../audit/proof.ts';
@@ -12,7 +12,6 @@ import { type Command, type CommandContext, type CommandInput, UsageError } from
 /** Commands that change nothing by themselves: what the service does leaves rows of its own, and a restore replaces all. */
 const silent: ReadonlySet<string> = new Set(['serve', 'migrate', 'restore']);
 
-/** Who uses the command line, in the ledger. */
 const operator = { username: 'operator', kind: 'command' } as const;
 
 /** Runs the command, and says so in the ledger. @throws what the command throws */
@@ -37,12 +36,8 @@ async function note(platform: Platform, command: Command, input: CommandInput): 
   const { database, log, clock, secrets } = platform;
   const prove = openProver(secrets);
   const ledger = openLedger({ database, log, prove, flushMs: 0 });
-  const act: AdminAct = { action: textOf(command, input), segments: {} };
-  const change = await noteChange(
-    { database, clock, ledger, prove },
-    { ...act, caller: operator },
-    concerned(command, input),
-  );
+  const act = { action: textOf(command, input), segments: {}, caller: operator };
+  const change = await noteChange({ database, clock, ledger, prove }, act, concerned(command, input));
   return {
     async fail(error) {
       await change.fail(error);

@@ -1,6 +1,4 @@
-/**
- * Help texts, from the list of commands.
- */
+/** Help texts, from the list of commands. */
 import type { Command } from './command.ts';
 import { findCommand, findGroup, formatUsage } from './parse.ts';
 import { formatTable } from './printing.ts';
@@ -14,7 +12,8 @@ export function findHelp(commands: readonly Command[], line: readonly string[]):
   const found = findCommand(commands, words);
   if (found !== undefined) return isAsked ? formatCommandHelp(found.command) : undefined;
   const group = findGroup(commands, words.at(-1) === 'help' ? words.slice(0, -1) : words);
-  return group.length > 0 && (isAsked || words.at(-1) === 'help') ? formatGroupHelp(group) : undefined;
+  if (group.length === 0 || (!isAsked && words.at(-1) !== 'help')) return undefined;
+  return [...commandLines(group), '', 'praxis help COMMAND shows the options of one.'];
 }
 
 /** The list of all commands. */
@@ -27,11 +26,6 @@ export function formatHelpOverview(commands: readonly Command[]): string[] {
     'praxis help COMMAND shows the options of one, praxis help GROUP the commands that begin with a word, praxis --version the version.',
     'Settings are environment variables (docs/operate/settings.md).',
   ];
-}
-
-/** The list of the commands that begin with the same words. */
-export function formatGroupHelp(group: readonly Command[]): string[] {
-  return [...commandLines(group), '', 'praxis help COMMAND shows the options of one.'];
 }
 
 /** What a command does and takes. */

@@ -45,9 +45,8 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, bytesMax: number
 }
 
 function joined(parts: readonly Buffer[]): Buffer {
-  const [first, ...rest] = parts;
-  if (first === undefined) return Buffer.alloc(0);
-  return rest.length === 0 ? first : Buffer.concat(parts);
+  const [first] = parts;
+  return first !== undefined && parts.length === 1 ? first : Buffer.concat(parts);
 }
 
 function withoutReturn(line: Buffer): Buffer {

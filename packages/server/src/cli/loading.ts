@@ -43,7 +43,7 @@ export interface LoadProblem {
   readonly more?: readonly string[];
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   /** False only for what this program made itself and its tests validate. */
   readonly validate: boolean;
   /** After each batch: resources stored so far. */
@@ -225,15 +225,20 @@ async function store(loader: Loader, batch: readonly LoadItem[], planned: readon
   return stored;
 }
 
-type Result = WriteOutcome['outcome'] | 'refused';
-
 /** What became of each write. One that the database refuses is searched out by halving, so that it stops no other. */
-async function write(loader: Loader, items: readonly LoadItem[], writes: readonly ResourceWrite[]): Promise<Result[]> {
+async function write(
+  loader: Loader,
+  items: readonly LoadItem[],
+  writes: readonly ResourceWrite[],
+): Promise<(WriteOutcome['outcome'] | 'refused')[]> {
   try {
     const outcomes = await withRights(loader, ({ scope }) => loader.platform.store.writeMany(scope, writes));
     return outcomes.map(({ outcome }) => outcome);
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    // The database is well and something about the statement's values is not.
+    const isRefusal =
+      error instanceof StatementError || (error instanceof PraxisError && error.code === 'statement-timeout');
+    if (!isRefusal) throw error;
     const [only] = items;
     if (only !== undefined && items.length === 1) {
       loader.options.onProblem({ origin: only.origin, diagnostics: error.message });
@@ -243,9 +248,4 @@ async function write(loader: Loader, items: readonly LoadItem[], writes: readonl
     const before = await write(loader, items.slice(0, middle), writes.slice(0, middle));
     return [...before, ...(await write(loader, items.slice(middle), writes.slice(middle)))];
   }
-}
-
-/** Whether the database is well and something about the statement's values is not. */
-function isRefusal(error: unknown): error is Error {
-  return error instanceof StatementError || (error instanceof PraxisError && error.code === 'statement-timeout');
 }

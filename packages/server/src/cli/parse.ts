@@ -11,7 +11,6 @@ export function findCommand(
 ): { command: Command; rest: string[] } | undefined {
   for (const count of [3, 2, 1]) {
     const name = words.slice(0, count).join(' ');
-    if (words.length < count) continue;
     const command = commands.find((each) => each.name === name || each.aliases?.includes(name) === true);
     if (command) return { command, rest: words.slice(count) };
   }
@@ -59,7 +58,6 @@ function requireArguments(command: Command, given: readonly string[]): void {
   for (const [index, { label, values }] of declared.entries()) requireValue(label, values, given[index] ?? '');
 }
 
-/** Values that a message names. */
 const namedValuesMax = 20;
 
 function requireValue(name: string, values: readonly string[] | undefined, given: string): void {

@@ -14,15 +14,6 @@ export function printAll(context: CommandContext, printed: readonly Printed[], i
   }
 }
 
-/** Prints a table of texts. */
-export function printTable(
-  context: CommandContext,
-  heading: readonly string[],
-  rows: readonly (readonly string[])[],
-): void {
-  for (const line of formatTable(heading, rows, context.interactive)) context.print(line);
-}
-
 /** Lines of a table with a heading; `aligned` pads the columns. */
 export function formatTable(
   heading: readonly string[],

@@ -2,8 +2,9 @@
  * How far a long command has come, on standard error: a bar that is drawn over where a person watches, a line now and then
  * where the output goes to a file, and whole lines in between.
  */
+import type { CommandContext } from './command.ts';
 
-export interface ProgressOptions {
+interface ProgressOptions {
   readonly write: (text: string) => void;
   /** Whether `write` reaches a terminal. */
   readonly terminal: boolean;
@@ -27,6 +28,11 @@ const sparseMs = 30_000;
 const barWidth = 24;
 /** Back to the first column, and away with what is right of it. */
 const clearLine = '\r\u001b[K';
+
+/** Progress of a command, on its standard error. */
+export function showProgress({ progress }: CommandContext, noun: string): ProgressBar {
+  return openProgress({ write: progress, terminal: process.stderr.isTTY === true, noun });
+}
 
 /** An account of progress that begins now. */
 export function openProgress(options: ProgressOptions): ProgressBar {

@@ -3,8 +3,8 @@
  * administration API has, too (docs/decisions/0252).
  */
 import type { Action } from '../../actions/action.ts';
-import type { CommandValues, Printed } from '../../actions/command-form.ts';
-import type { Fields } from '../../actions/schema.ts';
+import type { CommandValues } from '../../actions/command-form.ts';
+import type { Fields, Output } from '../../actions/schema.ts';
 import type { AdminContext } from '../../admin/context.ts';
 import { buildAnswer } from '../../admin/output.ts';
 import { runAction } from '../../admin/run-action.ts';
@@ -19,22 +19,26 @@ import { getParameterLabel, readValues } from './values.ts';
 
 export type CommandAction = Action<string, Fields, AdminContext>;
 
-const jsonOption = { json: { kind: 'flag', description: 'As the administration API answers it' } } as const;
-const csvOption = { csv: { kind: 'flag', description: 'Comma-separated values' } } as const;
+const json: OptionSpec = { kind: 'flag', description: 'As the administration API answers it' };
+const csv: OptionSpec = { kind: 'flag', description: 'Comma-separated values' };
+/** How the output can be printed, by its kind. */
+const formats: Readonly<Record<Output['kind'], Readonly<Record<string, OptionSpec>>>> = {
+  nothing: {},
+  one: { json },
+  list: { csv, json },
+};
 
 /** Derives the command. */
 export function deriveCommand(action: CommandAction): Command {
   const parameters = deriveParameters(action);
   const { name, summary, description, command: { aliases } = {}, output } = action;
-  const formats: Readonly<Record<string, OptionSpec>> =
-    output.kind === 'nothing' ? {} : { ...(output.kind === 'list' ? csvOption : {}), ...jsonOption };
   return {
     name,
     summary,
     ...(description === undefined ? {} : { description }),
     ...(aliases === undefined ? {} : { aliases }),
     arguments: parameters.arguments,
-    options: { ...parameters.options, ...formats },
+    options: { ...parameters.options, ...formats[output.kind] },
     run: (context, input) => runDerived(context, action, parameters, input),
   };
 }
@@ -50,33 +54,28 @@ async function runDerived(
   const { answer, printed, result } = await resultOf(action, admin, values).catch((error: unknown) =>
     failForCommandLine(action, parameters, error),
   );
-  const isJson = 'json' in formatsOf(action) && input.flag('json');
-  const isCsv = (action.output.kind === 'list' && input.flag('csv')) || values.options['format'] === 'csv';
-  if (isJson) context.print(JSON.stringify(answer, undefined, 2));
+  const isCsv = input.flag('csv') || values.options['format'] === 'csv';
+  if (input.flag('json')) context.print(JSON.stringify(answer, undefined, 2));
   else printAll(context, printed, isCsv);
   if (toRows(result).length > rowsMax) context.progress(`These are ${rowsMax} rows: there are more.\n`);
   if (showsSecret(action, result)) context.progress('Keep it now: it is stored as a hash and cannot be shown again.\n');
 }
 
-function formatsOf({ output }: CommandAction): object {
-  return output.kind === 'nothing' ? {} : jsonOption;
+/** What the action gives; `answer` is the JSON of the administration API. */
+async function resultOf(action: CommandAction, context: AdminContext, values: CommandValues) {
+  const [shown, result] =
+    action.command?.isForEveryFirm === true
+      ? await resultOfFirms(action, context, values)
+      : ([action, await runAction(action, context, values)] as const);
+  return { result, answer: buildAnswer(shown.output, result, rowsMax), printed: formatResult(shown, result, values) };
 }
 
-interface Result {
-  readonly result: unknown;
-  /** The JSON of the administration API. */
-  readonly answer: object | undefined;
-  readonly printed: readonly Printed[];
-}
-
-async function resultOf(action: CommandAction, context: AdminContext, values: CommandValues): Promise<Result> {
-  if (action.command?.isForEveryFirm === true) return await resultOfFirms(action, context, values);
-  const result = await runAction(action, context, values);
-  return { result, answer: buildAnswer(action.output, result, rowsMax), printed: formatResult(action, result, values) };
-}
-
-/** The rows of one firm or of every firm of the environment, each with its firm. */
-async function resultOfFirms(action: CommandAction, context: AdminContext, values: CommandValues): Promise<Result> {
+/** The rows of one firm or of every firm of the environment, each with its firm, and the action that would give them. */
+async function resultOfFirms(
+  action: CommandAction,
+  context: AdminContext,
+  values: CommandValues,
+): Promise<readonly [CommandAction, readonly object[]]> {
   const { environment = '', firm } = values.path;
   const firms =
     firm === undefined ? (await listFirms(context.database, environment)).map(({ prefix }) => prefix) : [firm];
@@ -88,12 +87,7 @@ async function resultOfFirms(action: CommandAction, context: AdminContext, value
   const { output } = action;
   if (output.kind !== 'list') throw new TypeError(`${action.name} gives no list`);
   const shape = { firm: { kind: 'text', description: 'Prefix of the firm.' }, ...output.shape } as const;
-  const widened = { ...action, output: { ...output, shape } };
-  return {
-    result: rows,
-    answer: buildAnswer(widened.output, rows, rowsMax),
-    printed: formatResult(widened, rows, values),
-  };
+  return [{ ...action, output: { ...output, shape } }, rows];
 }
 
 /** A rule that an option breaks is named by the option. @throws UsageError for a broken rule, otherwise `error` */

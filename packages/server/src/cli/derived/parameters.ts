@@ -44,26 +44,21 @@ export function deriveParameters(action: Action): Parameters {
   });
   const isPlaced = (name: string, field: Field | undefined): boolean =>
     positions.some((each) => each.name === name && each.field === field);
-  const optional: Bound[] = [
-    ...segments
-      .filter((name) => !isPlaced(name, undefined))
-      .map((name) => ({ name, field: undefined, at: { option: kebabCase(name) } })),
+  const toOption = (name: string, field?: Field) => ({ name, field, at: { option: optionName(name, field) } });
+  const optional = [
+    ...segments.filter((name) => !isPlaced(name, undefined)).map((name) => toOption(name)),
     ...Object.entries(fields)
       .filter(([name, field]) => !isPlaced(name, field))
-      .map(([name, field]) => ({ name, field, at: { option: optionName(name, field) } })),
+      .map(([name, field]) => toOption(name, field)),
     ...Object.entries(command.options ?? {}).map(([name, field]) => ({
-      name,
-      field,
-      at: { option: optionName(name, field) },
+      ...toOption(name, field),
       isOwn: true as const,
     })),
   ];
   return {
     bound: [...positions, ...optional],
     arguments: positions.map((each) => argumentSpec(action, each)),
-    options: Object.fromEntries(
-      optional.map((each) => ['option' in each.at ? each.at.option : '', optionSpec(action, each)]),
-    ),
+    options: Object.fromEntries(optional.map((each) => [each.at.option, optionSpec(action, each)])),
   };
 }
 
@@ -127,7 +122,6 @@ function fieldSpec(field: Field) {
   };
 }
 
-/** How a value is written. */
 function hintOf(field: Field): string {
   switch (field.kind) {
     case 'text':
@@ -156,7 +150,7 @@ function labelOf(name: string): string {
   return kebabCase(name).toUpperCase();
 }
 
-function optionName(name: string, field: Field): string {
-  const option = field.option ?? kebabCase(name);
-  return field.kind === 'text' && field.secret === true ? `${option}-file` : option;
+function optionName(name: string, field?: Field): string {
+  const option = field?.option ?? kebabCase(name);
+  return field?.kind === 'text' && field.secret === true ? `${option}-file` : option;
 }

@@ -13,26 +13,26 @@ const timeRule = 'must be a date that exists, such as 2027-01-31, or such a date
 
 /** The values that an action and its command form take. @throws UsageError naming the argument or option that is wrong */
 export function readValues(action: Action, parameters: Parameters, input: CommandInput): CommandValues {
-  const path = new Map<string, string>();
-  const given = { body: new Map<string, unknown>(), options: new Map<string, unknown>() };
+  const path: Record<string, string> = {};
+  const given: Record<'body' | 'options', Record<string, unknown>> = { body: {}, options: {} };
   for (const bound of parameters.bound) {
     const { field, name, at } = bound;
     const texts = textsOf(bound, input, parameters.arguments.length);
     const [first] = texts;
     if (field === undefined) {
       if (first === '') throw new UsageError(`${getParameterLabel(bound, parameters)} is empty`);
-      if (first !== undefined) path.set(name, first);
+      if (first !== undefined) path[name] = first;
       continue;
     }
     const isFlag = field.kind === 'flag' && 'option' in at;
     const value = isFlag
       ? input.flag(at.option) || undefined
       : parseValue(field, texts, getParameterLabel(bound, parameters));
-    if (value !== undefined) given[bound.isOwn ? 'options' : 'body'].set(name, value);
+    if (value !== undefined) given[bound.isOwn ? 'options' : 'body'][name] = value;
   }
-  requireOne(action, parameters, { ...Object.fromEntries(given.body), ...Object.fromEntries(given.options) });
+  requireOne(action, parameters, { ...given.body, ...given.options });
   return {
-    path: Object.fromEntries(path),
+    path,
     body: checked(action.fields, given.body, parameters),
     options: checked(action.command?.options ?? {}, given.options, parameters),
   };
@@ -55,12 +55,11 @@ function requireOne({ command }: Action, { bound }: Parameters, given: Readonly<
     ({ name, at }) => 'option' in at && names.includes(at.option) && given[name] !== undefined,
   );
   if (names.length === 0 || there.length === 1) return;
-  const list = new Intl.ListFormat('en-GB').format(names.map((name) => `--${name}`));
-  throw new UsageError(`give one of ${list}`);
+  throw new UsageError(`give one of ${new Intl.ListFormat('en-GB').format(names.map((name) => `--${name}`))}`);
 }
 
-function checked(fields: Fields, given: ReadonlyMap<string, unknown>, parameters: Parameters) {
-  const result = checkFields(fields, Object.fromEntries(given));
+function checked(fields: Fields, given: Readonly<Record<string, unknown>>, parameters: Parameters) {
+  const result = checkFields(fields, given);
   if ('values' in result) return result.values;
   const [problem] = result.problems;
   const name = problem.expression[0] ?? '';

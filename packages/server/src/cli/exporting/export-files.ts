@@ -4,7 +4,7 @@
  */
 
 import { once } from 'node:events';
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
@@ -13,7 +13,6 @@ import { getStoredText } from '../../access/disclosure.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import { UsageError } from '../command.ts';
 
-/** Characters that are written at once. */
 const chunkCharacters = 64 * 1024;
 
 /** Receives resources one by one; resolves when it can take the next. */
@@ -47,18 +46,22 @@ export function streamSink(stream: Writable): ResourceSink {
  */
 export async function openDirectorySink(directory: string): Promise<ResourceSink> {
   await requireEmpty(directory);
-  const files = new Map<string, TypeFile>();
-  const fileOf = (type: string): TypeFile => {
-    const known = files.get(type);
-    if (known !== undefined) return known;
-    const made = openTypeFile(path.join(directory, `${type}.ndjson`));
-    files.set(type, made);
-    return made;
+  const begin = (type: string) => {
+    const name = path.join(directory, `${type}.ndjson`);
+    const stream = createWriteStream(`${name}.partial`, { mode: 0o600, flags: 'wx', flush: true });
+    const file = { name, stream, writer: chunkWriter(stream) };
+    files.set(type, file);
+    return file;
   };
+  const files = new Map<string, ReturnType<typeof begin>>();
   return {
-    write: (resource) => fileOf(resource.type).writer.write(lineOf(resource)),
+    write: (resource) => (files.get(resource.type) ?? begin(resource.type)).writer.write(lineOf(resource)),
     async finish() {
-      for (const file of files.values()) await file.complete();
+      for (const { stream, writer } of files.values()) {
+        await writer.flush();
+        stream.end();
+        await finished(stream);
+      }
       for (const { name } of files.values()) await rename(`${name}.partial`, name);
     },
     async abandon() {
@@ -71,29 +74,6 @@ export async function openDirectorySink(directory: string): Promise<ResourceSink
   };
 }
 
-interface TypeFile {
-  readonly name: string;
-  readonly stream: WriteStream;
-  readonly writer: ChunkWriter;
-  /** Writes what is left and waits until the disk has it. */
-  complete(): Promise<void>;
-}
-
-function openTypeFile(name: string): TypeFile {
-  const stream = createWriteStream(`${name}.partial`, { mode: 0o600, flags: 'wx', flush: true });
-  const writer = chunkWriter(stream);
-  return {
-    name,
-    stream,
-    writer,
-    async complete() {
-      await writer.flush();
-      stream.end();
-      await finished(stream);
-    },
-  };
-}
-
 async function requireEmpty(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const [entry] = await readdir(directory);
@@ -101,13 +81,8 @@ async function requireEmpty(directory: string): Promise<void> {
     throw new UsageError(`${directory} must be empty: it holds ${entry}, which would mix with the export`);
 }
 
-interface ChunkWriter {
-  write(text: string): Promise<void>;
-  flush(): Promise<void>;
-}
-
 /** Collects small texts into larger writes, and waits for the stream whenever its buffer is full. */
-function chunkWriter(stream: Writable): ChunkWriter {
+function chunkWriter(stream: Writable) {
   let pending: string[] = [];
   let characters = 0;
   let failure: Error | undefined;
@@ -123,7 +98,7 @@ function chunkWriter(stream: Writable): ChunkWriter {
     if (!stream.write(chunk)) await once(stream, 'drain');
   };
   return {
-    async write(text) {
+    async write(text: string): Promise<void> {
       pending.push(text);
       characters += text.length;
       if (characters >= chunkCharacters) await flush();

@@ -9,23 +9,18 @@ import { isJsonObject, type JsonObject, type JsonValue, validateResource } from 
 import { withPlaceholders } from '../../bundle/bundle-skeleton.ts';
 import { type LinkRules, withLinks } from '../../bundle/links.ts';
 
-export interface ImportedEntry {
+interface ImportedEntry {
   /** `Bundle.entry[3]` */
   readonly path: string;
   /** With an id, and with links to other entries rewritten. */
   readonly resource: JsonObject;
 }
 
-export interface BundleProblem {
+interface BundleProblem {
   /** Begins with the path of the element. */
   readonly diagnostics: string;
   /** What else is wrong with the same entry, or with the Bundle. */
   readonly more: readonly string[];
-}
-
-export interface BundleContent {
-  readonly entries: readonly ImportedEntry[];
-  readonly problems: readonly BundleProblem[];
 }
 
 const unpackedTypes: ReadonlySet<string> = new Set(['collection', 'batch', 'transaction']);
@@ -42,41 +37,27 @@ export function isUnpacked(resource: JsonObject): boolean {
  * validated here, but the Bundle around them is: when that is invalid, nothing of it is stored.
  * @param newId makes the id of a resource that has none
  */
-export function readBundleContent(bundle: JsonObject, newId: () => string): BundleContent {
-  const [first, ...more] = shellProblems(bundle);
+export function readBundleContent(
+  bundle: JsonObject,
+  newId: () => string,
+): { readonly entries: readonly ImportedEntry[]; readonly problems: readonly BundleProblem[] } {
+  const [first, ...more] = validateResource(withPlaceholders(bundle), { type: 'Bundle', issuesMax })
+    .filter(({ severity }) => severity === 'error')
+    .map(({ diagnostics }) => diagnostics);
   if (first !== undefined) return { entries: [], problems: [{ diagnostics: first, more }] };
   const problems: BundleProblem[] = [];
   const refuse = (diagnostics: string): undefined => void problems.push({ diagnostics, more: [] });
-  const identified = entriesOf(bundle).flatMap(
+  const all = Array.isArray(bundle.entry) ? bundle.entry.filter(isJsonObject) : [];
+  const identified = all.flatMap(
     (entry, index) => identifiedEntry(entry, `Bundle.entry[${index}]`, newId, refuse) ?? [],
   );
   const targets = new Map<string, string>();
   const distinct = identified.filter((entry) => hasOwnUrl(entry, targets, refuse));
-  return {
-    entries: distinct.map(({ path, resource }) => ({ path, resource: linked(resource, targets) })),
-    problems,
-  };
-}
-
-/**
- * Addresses are links, too. Elements of type uri stay: in stored resources they identify things (Identifier.system,
- * ValueSet.url) rather than point to them.
- */
-const linkTypes: LinkRules['types'] = new Set(['url']);
-
-function linked(resource: JsonObject, targets: ReadonlyMap<string, string>): JsonObject {
-  if (targets.size === 0) return resource;
-  return withLinks(resource, { types: linkTypes, target: (link) => targets.get(link) });
-}
-
-function shellProblems(bundle: JsonObject): string[] {
-  return validateResource(withPlaceholders(bundle), { type: 'Bundle', issuesMax })
-    .filter(({ severity }) => severity === 'error')
-    .map(({ diagnostics }) => diagnostics);
-}
-
-function entriesOf(bundle: JsonObject): JsonObject[] {
-  return Array.isArray(bundle.entry) ? bundle.entry.filter(isJsonObject) : [];
+  // Addresses are links, too. Elements of type uri stay: in stored resources they identify things (Identifier.system,
+  // ValueSet.url) rather than point to them.
+  const rules: LinkRules = { types: new Set(['url']), target: (link) => targets.get(link) };
+  const linked = (resource: JsonObject) => (targets.size === 0 ? resource : withLinks(resource, rules));
+  return { entries: distinct.map(({ path, resource }) => ({ path, resource: linked(resource) })), problems };
 }
 
 interface IdentifiedEntry extends ImportedEntry {

@@ -1,13 +1,13 @@
 /**
  * Which files an import reads: those that are named, and those below the directories that are named.
  */
-import type { Dirent, Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { UsageError } from '../command.ts';
 
 /** `ndjson`: one resource a line; `json`: one resource, which may be a Bundle. */
-export type ImportForm = 'ndjson' | 'json';
+type ImportForm = 'ndjson' | 'json';
 
 export interface ImportFile {
   /** As it was named, so that it can be found again from a message. */
@@ -31,27 +31,23 @@ export async function importFiles(paths: readonly string[]): Promise<ImportFile[
   const files: ImportFile[] = [];
   for (const each of paths) {
     const facts = await factsOf(each);
+    const form = formOf(each);
     if (facts.isDirectory()) files.push(...(await filesBelow(each)));
-    else files.push(namedFile(each, facts.size));
+    else if (form !== undefined) files.push({ path: each, form, bytes: facts.size });
+    else throw new UsageError(`${each} must be called .ndjson (one resource a line) or .json (a resource or a Bundle)`);
   }
   if (files.length === 0) throw new UsageError(`there is no .json or .ndjson file in ${paths.join(', ')}`);
   return files;
-}
-
-function namedFile(file: string, bytes: number): ImportFile {
-  const form = formOf(file);
-  if (form === undefined)
-    throw new UsageError(`${file} must be called .ndjson (one resource a line) or .json (a resource or a Bundle)`);
-  return { path: file, form, bytes };
 }
 
 async function filesBelow(directory: string): Promise<ImportFile[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch((cause: unknown) =>
     refuseUnreadable(directory, cause),
   );
-  const visible = entries.filter(({ name }) => !name.startsWith('.')).sort(byName);
+  const visible = entries.filter(({ name }) => !name.startsWith('.'));
   const files: ImportFile[] = [];
-  for (const entry of visible) {
+  // By code units: the same order on every machine.
+  for (const entry of visible.sort((left, right) => (left.name < right.name ? -1 : 1))) {
     const below = path.join(directory, entry.name);
     const form = formOf(entry.name);
     if (entry.isDirectory()) files.push(...(await filesBelow(below)));
@@ -65,11 +61,6 @@ async function filesBelow(directory: string): Promise<ImportFile[]> {
 
 function formOf(file: string): ImportForm | undefined {
   return formOfExtension[path.extname(file).toLowerCase()];
-}
-
-/** By code units: the same order on every machine. */
-function byName(left: Dirent, right: Dirent): number {
-  return left.name < right.name ? -1 : 1;
 }
 
 async function factsOf(file: string): Promise<Stats> {

@@ -13,7 +13,7 @@ import { type ImportFile, refuseUnreadable } from './files.ts';
 /** Longest line of an NDJSON file, in bytes. */
 export const lineBytesMax = 64 * 1024 * 1024;
 /** Largest JSON file, in bytes: it is in memory as a whole. */
-export const jsonBytesMax = 256 * 1024 * 1024;
+const jsonBytesMax = 256 * 1024 * 1024;
 const chunkBytes = 256 * 1024;
 
 export interface ReadOptions {
@@ -84,11 +84,8 @@ function* itemsOf(bytes: Buffer, place: Place, options: ReadOptions): Generator<
   const value = parsed(bytes, place, options);
   if (value === undefined) return;
   if (!isUnpacked(value)) {
-    yield {
-      resource: value.id === undefined ? { ...value, id: options.newId() } : value,
-      origin: place.line,
-      size: bytes.length,
-    };
+    const resource = value.id === undefined ? { ...value, id: options.newId() } : value;
+    yield { resource, origin: place.line, size: bytes.length };
     return;
   }
   const { entries, problems } = readBundleContent(value, options.newId);
@@ -110,7 +107,9 @@ function parsed(bytes: Buffer, place: Place, options: ReadOptions): JsonObject |
     options.onProblem({ origin: place.line, diagnostics: 'must be a JSON object with a resourceType' });
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    options.onProblem({ origin: place.inLine(error.line), diagnostics: withoutLine(error.message) });
+    // The line is in the origin already.
+    const diagnostics = error.message.replace(/\(line \d+, column (\d+)\)$/, '(column $1)');
+    options.onProblem({ origin: place.inLine(error.line), diagnostics });
   }
   return undefined;
 }
@@ -124,11 +123,6 @@ function decoded(bytes: Buffer): string | undefined {
   } catch {
     return undefined; // the only error that a fatal decoder throws
   }
-}
-
-/** The line is in the origin already. */
-function withoutLine(message: string): string {
-  return message.replace(/\(line \d+, column (\d+)\)$/, '(column $1)');
 }
 
 function isBlank(bytes: Buffer): boolean {

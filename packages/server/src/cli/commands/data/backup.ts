@@ -2,8 +2,8 @@
 
 import { restoreBackup } from '../../backup/restore-backup.ts';
 import { writeBackup } from '../../backup/write-backup.ts';
-import type { Command, CommandContext } from '../../command.ts';
-import { formatCount, openProgress, type ProgressBar } from '../../progress.ts';
+import type { Command } from '../../command.ts';
+import { formatCount, showProgress } from '../../progress.ts';
 
 const fileArgument = { label: 'FILE', description: 'The backup', isFile: true } as const;
 
@@ -16,7 +16,7 @@ export const backupCommands: readonly Command[] = [
     async run(context, input) {
       const platform = await context.platform();
       const file = input.argument(0);
-      const progress = openRowProgress(context);
+      const progress = showProgress(context, 'rows');
       const rows = await writeBackup(platform, file, progress.update);
       context.print(`${formatCount(rows)} rows in ${file} (${progress.end(rows)})`);
       context.progress(
@@ -34,7 +34,7 @@ export const backupCommands: readonly Command[] = [
     options: { replace: { kind: 'flag', description: 'Give up everything that the database holds' } },
     async run(context, input) {
       const platform = await context.platform();
-      const progress = openRowProgress(context);
+      const progress = showProgress(context, 'rows');
       const rows = await restoreBackup(platform, input.argument(0), {
         replace: input.flag('replace'),
         onProgress: progress.update,
@@ -43,7 +43,3 @@ export const backupCommands: readonly Command[] = [
     },
   },
 ];
-
-function openRowProgress(context: CommandContext): ProgressBar {
-  return openProgress({ write: context.progress, terminal: process.stderr.isTTY === true, noun: 'rows' });
-}

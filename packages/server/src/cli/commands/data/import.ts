@@ -1,6 +1,5 @@
 /** `praxis import`: store resources from files at a firm. */
 
-import type { InvariantBreach } from '@praxis/fhir';
 import type { ErrorIssue } from '../../../base/errors.ts';
 import { makeResourceId } from '../../../base/ids.ts';
 import { toInvariantIssue } from '../../../engine/write/invariants.ts';
@@ -9,7 +8,7 @@ import { importFiles } from '../../importing/files.ts';
 import { readItems } from '../../importing/items.ts';
 import { type LoadProblem, loadResources } from '../../loading.ts';
 import { environmentOption, findNamedFirm, firmOption } from '../../options.ts';
-import { formatCount, openProgress } from '../../progress.ts';
+import { formatCount, showProgress } from '../../progress.ts';
 
 export const importCommands: readonly Command[] = [
   {
@@ -23,19 +22,12 @@ export const importCommands: readonly Command[] = [
         isRepeated: true,
       },
     ],
-    options: {
-      ...firmOption,
-      ...environmentOption,
-    },
+    options: { ...firmOption, ...environmentOption },
     async run(context, input) {
       const files = await importFiles(input.positionals);
       const platform = await context.platform();
       const firm = await findNamedFirm(platform, input, input.required('firm'));
-      const progress = openProgress({
-        write: context.progress,
-        terminal: process.stderr.isTTY === true,
-        noun: 'resources',
-      });
+      const progress = showProgress(context, 'resources');
       const bytesAll = files.reduce((sum, file) => sum + file.bytes, 0);
       const done = { stored: 0, refused: 0, bytes: 0 };
       const onProblem = ({ origin, diagnostics, more = [] }: LoadProblem): void => {
@@ -47,7 +39,6 @@ export const importCommands: readonly Command[] = [
         const words = diagnostics.replaceAll(/\[\d+\]/g, '');
         nevertheless.set(words, (nevertheless.get(words) ?? 0) + 1);
       };
-      const onBreach = (breach: InvariantBreach): void => count(toInvariantIssue(breach));
       const onRead = (bytes: number): void => {
         done.bytes = bytes;
       };
@@ -62,7 +53,7 @@ export const importCommands: readonly Command[] = [
           onProblem,
           onProgress,
           onStrangeCode: count,
-          onBreach,
+          onBreach: (breach) => count(toInvariantIssue(breach)),
         });
       } finally {
         const pace = progress.end(done.stored);

@@ -5,7 +5,7 @@ import { openOperatorBudget } from '../../../limits/budgets.ts';
 import { openOperatorScope } from '../../../tenancy/operator.ts';
 import { type Command, type CommandContext, type CommandInput, UsageError } from '../../command.ts';
 import { findNamedFirm } from '../../options.ts';
-import { printTable } from '../../printing.ts';
+import { formatTable } from '../../printing.ts';
 import { formatCount } from '../../progress.ts';
 
 /** The command walks all pages by itself. */
@@ -30,7 +30,7 @@ async function listAll(context: CommandContext, input: CommandInput): Promise<vo
     const rows = page.items.map((row) => [row.type, row.id, row.key ?? '', row.element, row.words]);
     const [first, ...others] = heading === undefined ? rows : [heading, ...rows];
     if (first !== undefined && rows.length > 0) {
-      printTable(context, first, others);
+      for (const line of formatTable(first, others, context.interactive)) context.print(line);
       heading = undefined;
     }
     examined += page.examined;

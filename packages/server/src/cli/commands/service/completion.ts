@@ -1,5 +1,5 @@
 /** `praxis completion`: a script that lets a shell complete commands, options and their values. */
-import type { Command, OptionSpec } from '../../command.ts';
+import type { Command } from '../../command.ts';
 
 const shells = ['bash', 'zsh'] as const;
 
@@ -29,7 +29,7 @@ function scriptLines(commands: readonly Command[]): string[] {
     '  done',
     '  case $line in',
     ...commands.flatMap(commandCase),
-    ...[...prefixesOf(names)].map(([prefix, next]) => `    ${quote(prefix)}) words=${quote(next.join(' '))} ;;`),
+    ...[...prefixesOf(names)].map(([prefix, next]) => `    ${quote(prefix)}) words=${quote([...next].join(' '))} ;;`),
     '  esac',
     '  COMPREPLY=($(compgen -W "$words" -- "$current"))',
     '}',
@@ -38,7 +38,7 @@ function scriptLines(commands: readonly Command[]): string[] {
 }
 
 /** The words that may follow each beginning of a name; `firm ` → `create`, `list` and so on. */
-function prefixesOf(names: readonly string[]): ReadonlyMap<string, readonly string[]> {
+function prefixesOf(names: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
   const following = new Map<string, Set<string>>([['', new Set(['help', '--version'])]]);
   for (const name of names) {
     const words = name.split(' ');
@@ -50,14 +50,13 @@ function prefixesOf(names: readonly string[]): ReadonlyMap<string, readonly stri
       following.set(prefix, (following.get(prefix) ?? new Set()).add(word));
     }
   }
-  return new Map([...following].map(([prefix, words]) => [prefix, [...words]]));
+  return following;
 }
 
 /** Values behind an option that has them, otherwise the options and what the first argument may be. */
 function commandCase({ name, options, arguments: declared }: Command): string[] {
   const given = Object.entries(options);
   const words = [...(declared[0]?.values ?? []), ...given.map(([option]) => `--${option}`)];
-  const isWide = ({ values }: OptionSpec): boolean => values !== undefined;
   return [
     `    ${quote(`${name} `)}*)`,
     `      words=${quote(words.join(' '))}`,
@@ -65,7 +64,7 @@ function commandCase({ name, options, arguments: declared }: Command): string[] 
     ...given.flatMap(([option, spec]) => {
       if (spec.kind === 'flag') return [];
       // Nothing: the shell completes names of files.
-      return [`        --${option}) words=${quote(isWide(spec) ? (spec.values ?? []).join(' ') : '')} ;;`];
+      return [`        --${option}) words=${quote(spec.values?.join(' ') ?? '')} ;;`];
     }),
     '      esac ;;',
   ];

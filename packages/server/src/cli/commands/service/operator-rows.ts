@@ -26,8 +26,7 @@ export function showRows(derived: Command): Command {
 
 async function show(context: CommandContext, input: CommandInput, isCleared: boolean): Promise<void> {
   const { database } = await context.platform();
-  const [name, prefix] = [input.argument(0), input.argument(1)];
-  const path = { environment: input.required('environment'), application: name, firm: prefix };
+  const path = { environment: input.required('environment'), application: input.argument(0), firm: input.argument(1) };
   const { firm, application } = await getAuthorisedTargets({ database }, path);
   if (isCleared) await setOperatorRows(database, firm, application, {});
   const stored = readOperatorRows((await findAuthorisation(database, firm, application))?.operatorRows);
